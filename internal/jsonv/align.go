@@ -92,9 +92,8 @@ func (d *differ) common(w, g []Value) [][2]int {
 	return pairs
 }
 
-// gap reports the elements between two common ones: w[wi:we] against g[gi:ge].
-// As many as both sides have are taken as changed, the rest as added or
-// removed.
+// gap reports the elements between two common ones: w[wi:we] against g[gi:ge]. As
+// many as both sides have are reported as changed, the rest as added or removed.
 func (d *differ) gap(path string, w, g []Value, wi, we, gi, ge int) {
 	n, m := we-wi, ge-gi
 	if n > 0 && m > 0 && n != m && n*m <= maxPairCells {
@@ -116,8 +115,9 @@ func (d *differ) rest(path string, w, g []Value, wi, we, gi, ge int) {
 	}
 }
 
-// alike pairs elements of a gap so that the pairs are as alike as possible: an
-// inserted element next to a changed one is not taken for the changed one.
+// alike pairs the elements of a gap so that the total likeness of the pairs is
+// greatest: an inserted element next to a changed one is not mistaken for the changed
+// one.
 func (d *differ) alike(path string, w, g []Value, wi, we, gi, ge int) {
 	n, m := we-wi, ge-gi
 	cols := m + 1
@@ -147,8 +147,8 @@ func (d *differ) alike(path string, w, g []Value, wi, we, gi, ge int) {
 	d.rest(path, w, g, wi+i, we, gi+j, ge)
 }
 
-// likeness scores two elements: more than nothing for one kind, more for every
-// member or element they share, up to 100.
+// likeness scores two elements: above zero for values of the same kind, more for
+// every member or element they share, up to 100.
 func (d *differ) likeness(a, b Value) int {
 	if a.kind != b.kind {
 		return 1
@@ -175,15 +175,15 @@ func (d *differ) likeness(a, b Value) int {
 	return 5 + 95*shared/n
 }
 
-// Hasher gives equal values equal hashes, each container being hashed once, so
-// that comparing elements again and again stays cheap. Seeded 64-bit hashes of
-// different values do not meet in practice.
+// Hasher gives equal values equal hashes. Each container is hashed once, so that
+// repeated comparisons of elements stay cheap. Seeded 64-bit hashes of different
+// values do not collide in practice.
 type Hasher struct {
 	seed maphash.Seed
 	memo map[*container]uint64
 }
 
-// NewHasher returns a Hasher with a seed of its own.
+// NewHasher returns a Hasher with its own random seed.
 func NewHasher() *Hasher {
 	return &Hasher{seed: maphash.MakeSeed(), memo: map[*container]uint64{}}
 }

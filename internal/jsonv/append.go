@@ -6,10 +6,9 @@ import (
 	"mcptest/internal/display"
 )
 
-// Append appends the value as compact JSON, members and number literals as
-// they were written. An absent value is written as null. The text is always
-// valid UTF-8: a lone surrogate is written as its \udXXX escape, a byte that is
-// not UTF-8 as \ufffd.
+// Append appends the value as compact JSON, with members and number literals as they
+// were written. An absent value is written as null. The text is always valid UTF-8: a
+// lone surrogate is written as its \udXXX escape, a byte that is not UTF-8 as \ufffd.
 func (v Value) Append(dst []byte) []byte {
 	switch v.kind {
 	case KindBool:
@@ -44,13 +43,13 @@ func (v Value) Append(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// Indent returns the value as JSON spread over lines, each line but the first
-// beginning with prefix and one indent for each level, as json.Indent has it.
+// Indent returns the value as indented JSON. Each line except the first begins with
+// prefix and one indent for each level, as in json.Indent.
 func (v Value) Indent(prefix, indent string) []byte {
 	return v.appendIndent(nil, "\n"+prefix, indent)
 }
 
-// appendIndent gets the line break with all the indentation of this level.
+// appendIndent is passed the line break with all the indentation of this level.
 func (v Value) appendIndent(dst []byte, line, indent string) []byte {
 	if v.c.len() == 0 {
 		return v.Append(dst)
@@ -80,8 +79,8 @@ const hexDigits = "0123456789abcdef"
 // plainByte reports whether c is written as itself in a JSON string.
 func plainByte(c byte) bool { return c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf }
 
-// AppendString appends s as a JSON string in quotes. It escapes what RFC 8259
-// section 7 asks for and nothing else.
+// AppendString appends s as a JSON string in quotes. It escapes only the characters
+// that RFC 8259 section 7 requires to be escaped.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -136,9 +135,9 @@ func appendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&0xF], hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
 }
 
-// Short returns the value for a message: compact JSON of at most limit columns,
-// cut with "…" when it is longer; "absent" when there is no value.
-// Its cost depends on limit, not on the size of the value.
+// Short returns the value for use in a message: compact JSON of at most limit
+// columns, cut with "…" when it is longer, or "absent" when there is no value. Its
+// cost depends on limit, not on the size of the value.
 func (v Value) Short(limit int) string {
 	if v.kind == KindAbsent {
 		return "absent"
@@ -147,7 +146,7 @@ func (v Value) Short(limit int) string {
 	return display.Truncate(string(v.appendUpTo(nil, limit*display.MaxBytes)), limit)
 }
 
-// appendUpTo is Append that may stop once dst is longer than size bytes.
+// appendUpTo is like Append but may stop once dst is longer than size bytes.
 func (v Value) appendUpTo(dst []byte, size int) []byte {
 	switch v.kind {
 	case KindNumber:

@@ -114,7 +114,7 @@ func addSmall(digits string, n int64) string {
 
 func (d decimal) zero() bool { return d.digits == "" }
 
-// integer reports whether the point is at or behind the last digit.
+// integer reports whether the point is at or after the last digit.
 func (d decimal) integer() bool {
 	if d.bigPoint != "" {
 		return d.bigPoint[0] != '-'
@@ -168,7 +168,7 @@ func compareIntegers(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// canonical returns a text that is the same for equal numbers only.
+// canonical returns a text that is the same only for equal numbers.
 func (d decimal) canonical() string {
 	if d.zero() {
 		return "0"

@@ -1,6 +1,6 @@
 package jsonv
 
-// ChangeKind says how two values differ at one place.
+// ChangeKind describes how two values differ at one path.
 type ChangeKind uint8
 
 // The kinds of change.
@@ -21,7 +21,7 @@ func (k ChangeKind) String() string {
 	return "changed"
 }
 
-// Change is one difference between what was wanted and what came.
+// Change is one difference between the expected and the actual value.
 type Change struct {
 	Path string // items[2].id; "" is the whole value. Indexes count in got, but for Removed in want
 	Kind ChangeKind
@@ -29,7 +29,8 @@ type Change struct {
 	Got  Value // absent for Removed
 }
 
-// maxChanges bounds a diff; more differences than that help no one.
+// maxChanges bounds the number of changes in a diff; a longer list is of no use to a
+// reader.
 const maxChanges = 10_000
 
 // Diff returns the differences between two values in the order of want, none

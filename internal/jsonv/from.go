@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// From turns a Go value into a Value: nil, booleans, numbers, strings,
-// json.Number, Value, maps (keys sorted, as they have no order), and all else that
-// encoding/json can marshal. What it cannot (channels, functions, a json.Number
-// that is no number) is absent.
+// From converts a Go value to a Value: nil, booleans, numbers, strings, json.Number,
+// Value, maps (with sorted keys, as they have no order), and any other value that
+// encoding/json can marshal. A value that cannot be converted (a channel, a function,
+// an invalid json.Number) becomes absent.
 func From(x any) Value {
 	switch x := x.(type) {
 	case nil:
@@ -48,8 +48,8 @@ func From(x any) Value {
 	return fromMarshal(x)
 }
 
-// ObjectOf makes an object of keys and values in turn, the values as [From]
-// takes them. What is absent is left out.
+// ObjectOf returns an object built from alternating keys and values, with the values
+// converted by [From]. Absent values are omitted.
 func ObjectOf(pairs ...any) Value {
 	members := make([]Member, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
@@ -70,7 +70,7 @@ func fromMarshal(x any) Value {
 	return v.withoutOffsets()
 }
 
-// withoutOffsets drops offsets that point into a text no one else has.
+// withoutOffsets removes offsets that refer to a text the caller does not have.
 func (v Value) withoutOffsets() Value {
 	v.off = 0
 	if v.c == nil {
@@ -84,7 +84,7 @@ func (v Value) withoutOffsets() Value {
 	return v
 }
 
-// Interface returns the value as encoding/json would with UseNumber: nil, bool,
+// Interface returns the value as encoding/json with UseNumber would: nil, bool,
 // string, json.Number, []any, map[string]any. An absent value is nil.
 func (v Value) Interface() any {
 	switch v.kind {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// NoteKind is what a Note is about.
+// NoteKind is the subject of a Note.
 type NoteKind uint8
 
 // The kinds of notes.
@@ -33,16 +33,16 @@ func (k NoteKind) String() string {
 // refuse or read differently. A string gets at most one note of each kind.
 type Note struct {
 	Kind    NoteKind
-	Offset  int    // of the key that repeats (its quote), of the escape, of the byte
+	Offset  int    // Offset  int    // of the repeated key (its quote), of the escape, of the byte
 	Pointer string // RFC 6901, to the value, or to the member whose key it is about; Offset tells members with one key apart
 }
 
-// maxNotes bounds the notes of one text; what is wrong a thousand times is
-// known after the first thousand.
+// maxNotes bounds the notes of one text; further repetitions of a problem add no
+// information.
 const maxNotes = 1000
 
-// mark is a Note before its pointer is known. Pointers are worked out at the
-// end, from offsets, so that texts without notes pay nothing.
+// mark is a Note before its pointer is known. Pointers are computed at the end, from
+// offsets, so that texts without notes pay nothing.
 type mark struct {
 	kind   NoteKind
 	offset int
@@ -58,8 +58,8 @@ func (p *parser) mark(m mark) {
 	}
 }
 
-// finishObject notes duplicate keys and gives the marks made for keys of the
-// object that opens at open (those from index first on) their final form.
+// finishObject records duplicate keys and completes the marks (those from index first
+// on) for keys of the object that begins at open.
 func (p *parser) finishObject(c *container, open, first int) {
 	for i := first; i < len(p.marks); i++ {
 		m := &p.marks[i]
@@ -85,8 +85,8 @@ func (p *parser) finishObject(c *container, open, first int) {
 	}
 }
 
-// keyOffsets finds where the keys of the object at open are, by going over
-// its text again; only objects with duplicates need it.
+// keyOffsets returns the offsets of the keys of the object at open by scanning its
+// text again; only objects with duplicates need it.
 func (p *parser) keyOffsets(open int) (at []int) {
 	for i := open + 1; ; {
 		var more bool
@@ -111,7 +111,7 @@ func firstInvalid(s string) int {
 	return len(s)
 }
 
-// finishNotes turns marks into notes, in the order of the text.
+// finishNotes converts marks to notes, in the order of the text.
 func (p *parser) finishNotes(root Value) []Note {
 	if len(p.marks) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (p *parser) finishNotes(root Value) []Note {
 	return notes
 }
 
-// pointerTo returns the pointer to the value that begins at offset, going down
+// pointerTo returns the pointer to the value that begins at offset, descending
 // through the children by their offsets.
 func pointerTo(v Value, offset int) string {
 	ptr := ""

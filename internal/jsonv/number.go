@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Number returns the JSON number written lit, kept as written. The error is a
-// *SyntaxError when lit is not a number literal of RFC 8259 section 6.
+// Number returns the JSON number with the literal lit, which is kept as written. The
+// error is a *SyntaxError when lit is not a number literal of RFC 8259 section 6.
 func Number(lit string) (Value, error) {
 	end, err := scanNumber([]byte(lit), 0)
 	if err == nil && end != len(lit) {
@@ -19,8 +19,8 @@ func Number(lit string) (Value, error) {
 	return Value{kind: KindNumber, s: lit}, nil
 }
 
-// Float64 returns the nearest float64, an infinity when the number is out of
-// range, and 0 for every other kind.
+// Float64 returns the nearest float64, an infinity when the number is out of range,
+// and 0 for every other kind.
 func (v Value) Float64() float64 {
 	if v.kind != KindNumber {
 		return 0
@@ -34,8 +34,8 @@ func (v Value) Float64() float64 {
 // 6.1.1).
 func (v Value) IsInteger() bool { return v.kind == KindNumber && parseDecimal(v.s).integer() }
 
-// Int64 returns the number when it is an integer, however it is written (1.0,
-// 1e3), that fits; false otherwise.
+// Int64 returns the number if it is an integer that fits into an int64, however it is
+// written (1.0, 1e3), and whether it is.
 func (v Value) Int64() (int64, bool) {
 	if v.kind != KindNumber {
 		return 0, false
@@ -49,7 +49,7 @@ func (v Value) Int64() (int64, bool) {
 	if d.zero() {
 		return 0, true
 	}
-	// One of more than 19 digits cannot fit.
+	// An integer of more than 19 digits cannot fit.
 	if d.bigPoint != "" || !d.integer() || d.point > 19 {
 		return 0, false
 	}
@@ -61,8 +61,8 @@ func (v Value) Int64() (int64, bool) {
 	return i, err == nil
 }
 
-// Compare orders two numbers by exact decimal value: -1, 0 or 1, and true; the
-// second result is false when one of them is not a number.
+// Compare orders two numbers by exact decimal value. It returns -1, 0 or 1, and
+// whether both values are numbers.
 func Compare(a, b Value) (int, bool) {
 	if a.kind != KindNumber || b.kind != KindNumber {
 		return 0, false
@@ -84,9 +84,8 @@ func compareLiterals(a, b string) int {
 	return parseDecimal(a).compare(parseDecimal(b))
 }
 
-// ClampNumber returns the literal of a number in which no more than maxDigits
-// digits count and whose exponent is at most maxPoint: what is beyond is cut
-// down to it, and a whole number stays whole.
+// ClampNumber returns a literal of the number reduced to at most maxDigits
+// significant digits and an exponent of at most maxPoint. A whole number stays whole.
 func (v Value) ClampNumber(maxPoint int64, maxDigits int) string {
 	lit := v.s
 	if len(lit) <= maxDigits && !strings.ContainsAny(lit, "eE") {
@@ -100,7 +99,7 @@ func (v Value) ClampNumber(maxPoint int64, maxDigits int) string {
 		return lit
 	}
 	d.digits = d.digits[:min(len(d.digits), maxDigits)]
-	// Digits go up to the point at most, so that a whole number stays whole.
+	// Keep digits at most up to the point, so that a whole number stays whole.
 	limit := maxPoint + int64(len(d.digits))
 	switch {
 	case strings.HasPrefix(d.bigPoint, "-"):

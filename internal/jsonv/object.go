@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// container holds what an array or an object holds; nil means empty. For an
-// object keys runs parallel to vals.
+// container holds the elements of an array or the members of an object; nil means
+// empty. In an object, keys is parallel to vals.
 type container struct {
 	keys  []string
 	vals  []Value
@@ -26,7 +26,7 @@ func (c *container) len() int {
 	return len(c.vals)
 }
 
-// find returns the position of the last member called key, -1 when missing.
+// find returns the position of the last member with this key, -1 when missing.
 func (c *container) find(key string) int {
 	if c == nil {
 		return -1
@@ -45,7 +45,8 @@ func (c *container) find(key string) int {
 		for i, k := range c.keys {
 			built[k] = i
 		}
-		// Two goroutines may both build; the maps are equal, either may win.
+		// Two goroutines may both build the index; the maps are equal, so either may
+		// be stored.
 		c.index.Store(&built)
 		m = &built
 	}
@@ -55,7 +56,7 @@ func (c *container) find(key string) int {
 	return -1
 }
 
-// Get returns the member called key, the last one when there are several.
+// Get returns the member with this key, the last one when there are several.
 func (v Value) Get(key string) (Value, bool) {
 	if v.kind != KindObject {
 		return Value{}, false
@@ -67,7 +68,8 @@ func (v Value) Get(key string) (Value, bool) {
 	return v.c.vals[i], true
 }
 
-// Lookup follows keys through nested objects; absent when one is missing.
+// Lookup follows keys through nested objects. It returns an absent value when one is
+// missing.
 func (v Value) Lookup(keys ...string) Value {
 	for _, k := range keys {
 		v, _ = v.Get(k)
@@ -84,9 +86,9 @@ func (v Value) Keys() []string {
 	return slices.Clone(v.c.keys)
 }
 
-// With returns a copy of an object in which key has the value m, at the place
-// where the key first stood, or at the end. An absent m removes the member. A
-// value that is not an object counts as an empty one.
+// With returns a copy of an object in which key has the value m, at the position of
+// the first occurrence of key, or at the end. An absent m removes the member. A value
+// that is not an object is treated as an empty object.
 func (v Value) With(key string, m Value) Value {
 	if m.kind == KindAbsent {
 		return v.Without(key)
@@ -107,8 +109,8 @@ func (v Value) With(key string, m Value) Value {
 	return keepOffset(Object(out...), v)
 }
 
-// Without returns a copy of an object without the members called key. A value
-// that is not an object is returned as it is.
+// Without returns a copy of an object without the members with this key. A value that
+// is not an object is returned unchanged.
 func (v Value) Without(key string) Value {
 	if v.kind != KindObject || v.c.find(key) < 0 {
 		return v
@@ -127,8 +129,8 @@ func keepOffset(v, from Value) Value {
 	return v
 }
 
-// Effective yields the members an object has once duplicates are resolved:
-// each key once, with its last value.
+// Effective yields the members of an object after duplicates are resolved: each key
+// once, with its last value.
 func (v Value) Effective(yield func(string, Value) bool) {
 	if v.kind != KindObject || v.c == nil {
 		return
@@ -143,7 +145,7 @@ func (v Value) Effective(yield func(string, Value) bool) {
 	}
 }
 
-// distinct counts the different keys of an object.
+// distinct returns the number of distinct keys of an object.
 func (v Value) distinct() int {
 	if v.c == nil || !v.c.dup {
 		return v.c.len()
@@ -207,9 +209,9 @@ func (d *dupFinder) hashed(keys []string) int {
 	return -1
 }
 
-// Map returns an array or object with what fn returns for each element, whose key
-// is "", or member. Members that become absent are left out. Any other value is
-// returned as it is.
+// Map returns a copy of an array or object in which each element, passed with the key
+// "", or member is replaced by the result of fn. Members that become absent are
+// omitted. Any other value is returned unchanged.
 func (v Value) Map(fn func(key string, e Value) (string, Value)) Value {
 	switch v.kind {
 	case KindArray:

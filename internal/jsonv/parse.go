@@ -9,11 +9,11 @@ import (
 
 // The limits of Parse, Valid and EachMember.
 const (
-	DefaultMaxDepth = 1000      // arrays and objects inside one another
+	DefaultMaxDepth = 1000      // DefaultMaxDepth = 1000      // nested arrays and objects
 	DefaultMaxNodes = 4_000_000 // values in one text; about 200 MB as a tree
 )
 
-// Options bounds what a text may cost; zero fields mean the defaults.
+// Options limits the cost of parsing a text; zero fields mean the defaults.
 type Options struct{ MaxDepth, MaxNodes int }
 
 func (o Options) withDefaults() Options {
@@ -26,15 +26,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Parse reads one JSON text (RFC 8259) that is the whole of data, but for
+// Parse parses data, which must be one JSON text (RFC 8259), optionally surrounded by
 // white space. The error is a *SyntaxError.
 func Parse(data []byte) (Value, error) {
 	v, _, err := ParseWith(data, Options{})
 	return v, err
 }
 
-// ParseWith is Parse with limits; it also returns what is legal to parse but
-// worth reporting: see Note.
+// ParseWith is like Parse with limits. It also returns peculiarities that are legal
+// but worth reporting: see Note.
 func ParseWith(data []byte, o Options) (Value, []Note, error) {
 	p := newParser(data, o.withDefaults())
 	defer p.release()
@@ -65,7 +65,7 @@ type parser struct {
 	marks    []mark
 }
 
-// value reads the value at i.
+// value parses the value at i.
 func (p *parser) value(i, depth int) (v Value, end int, err *SyntaxError) {
 	kind, ok := p.scan.begin(i, depth)
 	if !ok {
@@ -96,7 +96,7 @@ func (p *parser) value(i, depth int) (v Value, end int, err *SyntaxError) {
 	return v, end, err
 }
 
-// array reads the array that opens at i.
+// array parses the array that begins at i.
 func (p *parser) array(i, depth int) (*container, int, *SyntaxError) {
 	base := len(p.valStack)
 	i++
@@ -117,7 +117,7 @@ func (p *parser) array(i, depth int) (*container, int, *SyntaxError) {
 	}
 }
 
-// container takes the values from base on off the stack.
+// container pops the values from base on off the stack.
 func (p *parser) container(base int) *container {
 	if len(p.valStack) == base {
 		return nil
@@ -127,12 +127,13 @@ func (p *parser) container(base int) *container {
 	return c
 }
 
-// largeStack is how many values are handed over with the stack, not copied.
+// largeStack is the number of values from which they are handed over with the stack
+// instead of copied.
 const largeStack = 1 << 14
 
-// popVals takes the values from base on off the stack. Where they are most of
-// a large stack they keep it, and the few below them move: a copy would double
-// what a long list takes.
+// popVals pops the values from base on off the stack. If they are most of a large
+// stack, they keep it, and the few below them move: a copy would double the memory of
+// a long list.
 func (p *parser) popVals(base int) []Value {
 	if n := len(p.valStack) - base; n < largeStack || n < 8*base {
 		out := p.vals.copy(p.valStack[base:])
@@ -144,7 +145,7 @@ func (p *parser) popVals(base int) []Value {
 	return out
 }
 
-// object reads the object that opens at open.
+// object parses the object that begins at open.
 func (p *parser) object(open, depth int) (*container, int, *SyntaxError) {
 	base, marks := len(p.valStack), len(p.marks)
 	i := open + 1
@@ -180,7 +181,7 @@ func (p *parser) object(open, depth int) (*container, int, *SyntaxError) {
 	return c, i, nil
 }
 
-// str returns the content of a string that was scanned.
+// str returns the content of a scanned string.
 func (p *parser) str(at span, isKey bool) string {
 	s := p.src[at.start:at.end]
 	if at.flags == 0 {
@@ -199,8 +200,8 @@ func (p *parser) str(at span, isKey bool) string {
 	return s
 }
 
-// unescape appends the content of a checked string; the second result is the
-// index of the first escape that is half a surrogate pair, -1 when none is.
+// unescape appends the content of a checked string. The second result is the index of
+// the first escape that is half a surrogate pair, or -1.
 func unescape(dst []byte, s string) ([]byte, int) {
 	lone := -1
 	for i := 0; i < len(s); {
@@ -256,8 +257,7 @@ func hex4(s string) rune {
 	return rune(hexDigit(s[0])<<12 | hexDigit(s[1])<<8 | hexDigit(s[2])<<4 | hexDigit(s[3]))
 }
 
-// slab hands out pieces of large allocations that double in size, from next
-// on.
+// slab hands out pieces of large allocations, whose sizes double starting at next.
 type slab[T any] struct {
 	free []T
 	next int

@@ -2,12 +2,12 @@ package jsonv
 
 import "sync"
 
-// parsers are kept for the next text: most texts are small, and the stacks of
-// a parser would cost more than their trees.
+// parsers are reused: most texts are small, and the stacks of a parser would cost
+// more than their trees.
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
-// maxStack is how many values or keys a kept parser's stacks may hold; those
-// of a large text go with it.
+// maxStack is the number of values or keys that the stacks of a reused parser may
+// hold; larger stacks are dropped.
 const maxStack = 256
 
 func newParser(data []byte, o Options) *parser {
@@ -21,7 +21,7 @@ func newParser(data []byte, o Options) *parser {
 	return p
 }
 
-// release gives the parser back without anything of the text or its tree.
+// release returns the parser to the pool without references to the text or its tree.
 func (p *parser) release() {
 	*p = parser{valStack: emptied(p.valStack), keyStack: emptied(p.keyStack), buf: p.buf[:0], dups: p.dups}
 	if cap(p.buf) > 16*maxStack {
@@ -33,7 +33,7 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// emptied is a stack to be used again, nil when it grew large.
+// emptied returns the stack emptied for reuse, or nil when it has grown large.
 func emptied[T any](stack []T) []T {
 	if cap(stack) > maxStack {
 		return nil

@@ -37,8 +37,8 @@ func AppendPointer(ptr, token string) string {
 	return ptr + "/" + token
 }
 
-// Pointer returns what an RFC 6901 pointer points to; false when there is
-// nothing or the pointer is malformed.
+// Pointer returns the value that an RFC 6901 pointer refers to; false when there is
+// none or the pointer is malformed.
 func (v Value) Pointer(ptr string) (Value, bool) {
 	tokens, err := ParsePointer(ptr)
 	if err != nil {
@@ -66,8 +66,8 @@ func (v Value) step(token string) (Value, bool) {
 	return v.c.vals[i], true
 }
 
-// arrayIndex reads a token as RFC 6901 section 4 allows: digits without
-// leading zeros.
+// arrayIndex parses a token as RFC 6901 section 4 allows: digits without leading
+// zeros.
 func arrayIndex(token string) (int, bool) {
 	if token == "" || len(token) > 9 || token[0] == '0' && len(token) > 1 {
 		return 0, false
@@ -81,8 +81,8 @@ func arrayIndex(token string) (int, bool) {
 	return i, err == nil
 }
 
-// JoinKey returns a path as people write it with one more key: items.id, and
-// items["a key"] when the key is not a plain word.
+// JoinKey returns a readable path extended by a key: items.id, or items["a key"] when
+// the key is not a plain word.
 func JoinKey(path, key string) string {
 	if !plainKey(key) {
 		return path + "[" + string(AppendString(nil, key)) + "]"
@@ -93,7 +93,7 @@ func JoinKey(path, key string) string {
 	return path + "." + key
 }
 
-// JoinIndex returns a path as people write it with one more index: items[0].
+// JoinIndex returns a readable path extended by an index: items[0].
 func JoinIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 func plainKey(key string) bool {
@@ -106,8 +106,8 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// Position returns the line and column of a byte offset in data, both counted
-// from 1, the column in characters. An offset beyond the end is the end.
+// Position returns the line and column of a byte offset in data, both counted from 1,
+// the column in characters. An offset beyond the end is treated as the end.
 func Position(data []byte, offset int) (line, col int) {
 	before := data[:max(0, min(offset, len(data)))]
 	line = 1 + bytes.Count(before, []byte("\n"))

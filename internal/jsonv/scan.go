@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says where and why a text is not JSON (RFC 8259) or is beyond a
+// SyntaxError describes where and why a text is not JSON (RFC 8259) or exceeds a
 // limit.
 type SyntaxError struct {
-	Offset int    // byte offset of the first byte that is wrong, or len(text)
+	Offset int    // Offset int    // byte offset of the first invalid byte, or len(text)
 	Msg    string // "unexpected 'I', expected a value"
 }
 
@@ -22,7 +22,7 @@ func syntaxError(offset int, format string, args ...any) *SyntaxError {
 	return &SyntaxError{Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// showByte names the character at i for a message.
+// showByte describes the character at i for a message.
 func showByte(data []byte, i int) string {
 	r, size := utf8.DecodeRune(data[i:])
 	switch {
@@ -36,7 +36,7 @@ func showByte(data []byte, i int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// unexpected is the error for a byte at i where something else must be.
+// unexpected returns the error for the byte at i, where want was expected.
 func unexpected(data []byte, i int, want string) *SyntaxError {
 	if i >= len(data) {
 		return syntaxError(len(data), "the text ended, expected %s", want)
@@ -44,7 +44,7 @@ func unexpected(data []byte, i int, want string) *SyntaxError {
 	return syntaxError(i, "unexpected %s, expected %s", showByte(data, i), want)
 }
 
-// skipSpace returns the index of the first byte from i on that is not white
+// skipSpace returns the index of the first byte at or after i that is not white
 // space.
 func skipSpace(data []byte, i int) int {
 	for i < len(data) {
@@ -58,7 +58,7 @@ func skipSpace(data []byte, i int) int {
 	return i
 }
 
-// strFlags says what a scanned string contains.
+// strFlags describes the content of a scanned string.
 type strFlags uint8
 
 const (
@@ -71,15 +71,15 @@ const (
 	swarHigh = 0x8080808080808080
 )
 
-// scanString checks a string whose content begins at i (behind the opening
-// quote) and returns the index of the closing quote.
+// scanString checks a string whose content begins at i (after the opening quote) and
+// returns the index of the closing quote.
 func scanString(data []byte, i int) (int, strFlags, *SyntaxError) {
 	start := i
 	var flags strFlags
-	stop := uint64(swarHigh) // which high bits stop the word loop: all, until non-ASCII was seen
+	stop := uint64(swarHigh) // stop := uint64(swarHigh) // the high bits that stop the word loop: all, until non-ASCII was seen
 	for {
-		// Eight bytes at a time: a flagged byte is '"', '\\', below 0x20 or
-		// above 0x7F. Borrows only disturb bytes behind the first flagged one.
+		// Eight bytes at a time: a flagged byte is '"', '\\', below 0x20 or above
+		// 0x7F. Borrows only disturb bytes after the first flagged one.
 		for i+8 <= len(data) {
 			w := binary.LittleEndian.Uint64(data[i:])
 			q := w ^ swarLow*'"'
@@ -120,7 +120,7 @@ func stringEnded(data []byte, start int) *SyntaxError {
 	return syntaxError(len(data), "the text ended inside a string that began at byte %d", start-1)
 }
 
-// scanEscape checks the escape sequence at i and returns the index behind it.
+// scanEscape checks the escape sequence at i and returns the index after it.
 func scanEscape(data []byte, i, start int) (int, *SyntaxError) {
 	if i+1 >= len(data) {
 		return i, stringEnded(data, start)
@@ -154,7 +154,7 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// scanNumber checks the number at i and returns the index behind it.
+// scanNumber checks the number at i and returns the index after it.
 func scanNumber(data []byte, i int) (int, *SyntaxError) {
 	if i < len(data) && data[i] == '-' {
 		i++
@@ -215,7 +215,7 @@ func scanWord(data []byte, i int, word string) (int, *SyntaxError) {
 	return i + len(word), nil
 }
 
-// badWord is the error for letters that are no JSON word.
+// badWord returns the error for letters that do not form a JSON literal.
 func badWord(data []byte, i int) *SyntaxError {
 	end := i
 	for end < len(data) && end-i < 24 && isWordByte(data[end]) {
@@ -231,7 +231,7 @@ func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || isDigit(c) || c == '_'
 }
 
-// badValue is the error for a byte at i that cannot begin a value.
+// badValue returns the error for a byte at i that cannot begin a value.
 func badValue(data []byte, i int) *SyntaxError {
 	if i >= len(data) {
 		if skipSpace(data, 0) == len(data) {
@@ -251,7 +251,7 @@ func badValue(data []byte, i int) *SyntaxError {
 	return unexpected(data, i, "a value")
 }
 
-// commaTooMany is the error for the end of an array or object after a comma.
+// commaTooMany returns the error for the end of an array or object after a comma.
 func commaTooMany(i int, closing byte) *SyntaxError {
 	want := "key"
 	if closing == ']' {

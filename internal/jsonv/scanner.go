@@ -2,18 +2,18 @@ package jsonv
 
 import "math"
 
-// scanner reads one JSON text (RFC 8259) and checks it on the way. It is the
-// only place that knows the grammar; what it finds is kept or dropped by its
-// user. Its methods take the index where to go on and return the one behind
-// what they read.
+// scanner reads one JSON text (RFC 8259) and checks it. It is the only place that
+// knows the grammar; its callers keep or drop the results. Its methods take the index
+// at which to start and return the index after the text they read.
 type scanner struct {
 	data      []byte
 	maxDepth  int
 	maxValues int
-	values    int // how many were begun
+	values    int // values    int // number of values begun
 }
 
-// newScanner returns a scanner with the default depth and any number of values.
+// newScanner returns a scanner with the default depth and an unlimited number of
+// values.
 func newScanner(text []byte) *scanner {
 	return &scanner{data: text, maxDepth: DefaultMaxDepth, maxValues: math.MaxInt}
 }
@@ -24,16 +24,16 @@ type span struct {
 	flags      strFlags
 }
 
-// kinds says by its first byte what a value is.
+// kinds maps the first byte of a value to its kind.
 var kinds = [256]Kind{
 	'"': KindString, '{': KindObject, '[': KindArray, 't': KindBool, 'f': KindBool, 'n': KindNull, '-': KindNumber,
 	'0': KindNumber, '1': KindNumber, '2': KindNumber, '3': KindNumber, '4': KindNumber,
 	'5': KindNumber, '6': KindNumber, '7': KindNumber, '8': KindNumber, '9': KindNumber,
 }
 
-// begin says what value begins at i, inside depth arrays and objects. Where it
-// is not ok, refuse has the error, if any. (Both in one would be too large to be
-// inlined.)
+// begin returns the kind of the value that begins at i, inside depth arrays and
+// objects. If it is not ok, refuse returns the error, if any. (A single function
+// would be too large to be inlined.)
 func (s *scanner) begin(i, depth int) (kind Kind, ok bool) {
 	if i < len(s.data) {
 		kind = kinds[s.data[i]]
@@ -42,7 +42,7 @@ func (s *scanner) begin(i, depth int) (kind Kind, ok bool) {
 	return kind, kind != KindAbsent && s.values <= s.maxValues && depth < s.maxDepth
 }
 
-// refuse is the error for a value at i that begin does not accept, if any.
+// refuse returns the error for a value at i that begin does not accept, if any.
 func (s *scanner) refuse(i int, kind Kind) *SyntaxError {
 	switch {
 	case kind == KindAbsent:
@@ -77,8 +77,8 @@ func (s *scanner) word(i int) (int, *SyntaxError) {
 	return scanNumber(s.data, i)
 }
 
-// more reports whether another element or member follows in an array or object
-// that the byte closing ends. It reads the comma before it, or the end.
+// more reports whether another element or member follows in an array or object that
+// the byte closing ends. It reads the comma before it, or the end.
 func (s *scanner) more(i int, closing byte, first bool) (int, bool, *SyntaxError) {
 	i = skipSpace(s.data, i)
 	switch {
@@ -96,7 +96,7 @@ func (s *scanner) more(i int, closing byte, first bool) (int, bool, *SyntaxError
 	return i, false, unexpected(s.data, i, "',' or '"+string(closing)+"'")
 }
 
-// key reads the key of a member and what is between it and the value.
+// key reads the key of a member and the colon after it.
 func (s *scanner) key(i int) (span, int, *SyntaxError) {
 	if i >= len(s.data) || s.data[i] != '"' {
 		return span{}, i, unexpected(s.data, i, "a key in double quotes")
@@ -112,7 +112,7 @@ func (s *scanner) key(i int) (span, int, *SyntaxError) {
 	return key, skipSpace(s.data, i+1), nil
 }
 
-// skip reads the value at i.
+// skip reads past the value at i.
 func (s *scanner) skip(i, depth int) (end int, err *SyntaxError) {
 	kind, ok := s.begin(i, depth)
 	if !ok {
@@ -132,7 +132,7 @@ func (s *scanner) skip(i, depth int) (end int, err *SyntaxError) {
 	return s.word(i)
 }
 
-// skipAll reads the rest of an array or object.
+// skipAll reads past the rest of an array or object.
 func (s *scanner) skipAll(i, depth int, closing byte) (end int, err *SyntaxError) {
 	for first := true; ; first = false {
 		var more bool
@@ -150,7 +150,7 @@ func (s *scanner) skipAll(i, depth int, closing byte) (end int, err *SyntaxError
 	}
 }
 
-// finish checks that nothing but white space follows the value that ended at i.
+// finish checks that only white space follows the value that ended at i.
 func (s *scanner) finish(i int) error {
 	if i = skipSpace(s.data, i); i < len(s.data) {
 		return syntaxError(i, "unexpected %s after the value", showByte(s.data, i))

@@ -44,8 +44,8 @@ func (k Kind) String() string {
 	return "absent"
 }
 
-// WithArticle returns the name of the kind after "a" or "an"; null and absent have
-// none.
+// WithArticle returns the name of the kind preceded by "a" or "an"; null and absent
+// have no article.
 func (k Kind) WithArticle() string {
 	switch k {
 	case KindNull, KindAbsent:
@@ -82,9 +82,9 @@ func String(s string) Value { return Value{kind: KindString, s: s} }
 // Int returns a JSON number.
 func Int(i int64) Value { return Value{kind: KindNumber, s: strconv.FormatInt(i, 10)} }
 
-// Float returns the shortest JSON number that reads back as f, in the notation
-// of ECMAScript (as encoding/json writes it). JSON has no NaN and no
-// infinities; they become null, as JSON.stringify makes them.
+// Float returns the shortest JSON number that parses to f, in the notation of
+// ECMAScript (as encoding/json writes it). JSON has no NaN and no infinities; they
+// become null, as in JSON.stringify.
 func Float(f float64) Value {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return Null()
@@ -100,7 +100,7 @@ func Float(f float64) Value {
 	return Value{kind: KindNumber, s: lit}
 }
 
-// Array returns an array. Absent elements become null, so that positions stay.
+// Array returns an array. Absent elements become null, so that positions are kept.
 func Array(elems ...Value) Value {
 	if len(elems) == 0 {
 		return Value{kind: KindArray}
@@ -115,8 +115,8 @@ func Array(elems ...Value) Value {
 	return Value{kind: KindArray, c: &container{vals: vals}}
 }
 
-// Object returns an object with the members in the order given, duplicates
-// kept. Members whose value is absent are left out.
+// Object returns an object with the members in the given order, including duplicates.
+// Members whose value is absent are omitted.
 func Object(members ...Member) Value {
 	c := &container{
 		keys: make([]string, 0, len(members)),
@@ -174,7 +174,7 @@ func (v Value) Len() int {
 	return 0
 }
 
-// runeCount counts code points, taking a WTF-8 surrogate (three bytes that Go
+// runeCount counts code points. It counts a WTF-8 surrogate (three bytes that Go
 // counts as three invalid ones) as one.
 func runeCount(s string) int {
 	n := utf8.RuneCountInString(s)
@@ -202,8 +202,8 @@ func SurrogateAt(s string) (rune, bool) {
 	return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), true
 }
 
-// At returns the element i of an array, counted from the end when i is
-// negative; absent when out of range or not an array.
+// At returns the element i of an array, counted from the end when i is negative, or
+// an absent value when i is out of range or the value is not an array.
 func (v Value) At(i int) Value {
 	if v.kind != KindArray {
 		return Value{}

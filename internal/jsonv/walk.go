@@ -1,7 +1,7 @@
 package jsonv
 
-// Valid checks that data is one JSON text within the default depth, without
-// building anything. The error is a *SyntaxError.
+// Valid checks that data is one JSON text within the default depth, without building
+// a value. The error is a *SyntaxError.
 func Valid(data []byte) error {
 	s := newScanner(data)
 	end, err := s.skip(skipSpace(data, 0), 0)
@@ -11,30 +11,29 @@ func Valid(data []byte) error {
 	return s.finish(end)
 }
 
-// CountValues counts the values of one valid JSON text: the text itself, and
-// each element and member of its arrays and objects, at every depth. It builds
-// nothing. Of a text that is not valid it counts those before the error.
+// CountValues returns the number of values in one valid JSON text: the text itself,
+// and each element and member of its arrays and objects, at every depth. It builds
+// nothing. In an invalid text it counts the values before the error.
 func CountValues(text []byte) int {
 	s := newScanner(text)
 	_, _ = s.skip(skipSpace(text, 0), 0)
 	return s.values
 }
 
-// EachMember calls fn for every member of the object that is the whole of raw,
-// in order, duplicates included. val is the checked text of the value, a
-// sub-slice of raw without white space around it. An error of fn ends the walk
-// and is returned as it is; a text that is no JSON object is a *SyntaxError.
-// As members are passed on while the text is being read, fn may have been
-// called before an error is found behind them.
+// EachMember calls fn for every member of the object that is the whole of raw, in
+// order, including duplicates. val is the checked text of the value, a sub-slice of
+// raw without surrounding white space. An error of fn ends the walk and is returned
+// unchanged; a text that is not a JSON object is a *SyntaxError. As members are
+// passed on while the text is being read, fn may have been called before an error is
+// found later in the text.
 func EachMember(raw []byte, fn func(key string, val []byte) error) error {
 	return each(raw, KindObject, '}', func(s *scanner, key span, val []byte) error {
 		return fn(s.text(key), val)
 	})
 }
 
-// Elements cuts the array that is the whole of raw into the texts of its
-// elements, sub-slices of raw without white space around them. The error is a
-// *SyntaxError.
+// Elements splits the array that is the whole of raw into the texts of its elements,
+// sub-slices of raw without surrounding white space. The error is a *SyntaxError.
 func Elements(raw []byte) ([][]byte, error) {
 	var out [][]byte
 	err := each(raw, KindArray, ']', func(_ *scanner, _ span, val []byte) error {

@@ -32,7 +32,7 @@ func (k askKeys) kind() string {
 	return "roots"
 }
 
-// askNames lists the names of the asks in a list of steps.
+// askNames returns the names of the asks in a list of steps.
 func askNames(n *source.Node) []string {
 	names := []string{}
 	for _, item := range n.Items {
@@ -46,7 +46,7 @@ func askNames(n *source.Node) []string {
 	return names
 }
 
-// eachAsk are the asks of a step: one, or a list.
+// eachAsk returns the asks of a step: one, or a list.
 func eachAsk(n *source.Node) []*source.Node {
 	switch {
 	case n == nil:
@@ -57,7 +57,7 @@ func eachAsk(n *source.Node) []*source.Node {
 	return []*source.Node{n}
 }
 
-// askName is the name of an answer: as it is given, else the kind of the ask.
+// askName returns the name of an answer: the given name, or the kind of the ask.
 func askName(ask *source.Node) string {
 	if ask.Kind == source.KindString {
 		return ask.Text
@@ -73,7 +73,7 @@ func askName(ask *source.Node) string {
 	return ""
 }
 
-// asksOf compiles one ask or a list of them, each with a name of its own.
+// asksOf compiles one ask or a list of them, each with a unique name.
 func (c compiler) asksOf(n *source.Node, path string) []*question {
 	if n.Kind == source.KindList && len(n.Items) == 0 {
 		c.d.Errorf(n, path, "an empty list asks nothing")
@@ -122,7 +122,7 @@ func (c compiler) ask(n *source.Node, path string) *question {
 	return q
 }
 
-// samplingTokens is the maxTokens of a request written as a text.
+// samplingTokens is the maxTokens of a request that is written as a text.
 const samplingTokens = 100
 
 func (c compiler) sampling(n *source.Node, path string) *template {

@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/source"
 )
 
-// rawBytes is what goes on the wire as it is: text with placeholders, or
-// base64 for bytes that no text can hold. A line end is added unless stated
-// otherwise.
+// rawBytes are bytes that are written to the wire unchanged: text with placeholders,
+// or base64 for bytes that cannot be written as text. A line end is added unless
+// stated otherwise.
 type rawBytes struct {
 	text    *template
 	fixed   []byte // when text is nil
@@ -17,10 +17,10 @@ type rawBytes struct {
 	newline bool
 }
 
-// maxRaw bounds what one step writes.
+// maxRaw bounds the number of bytes that one step writes.
 const maxRaw = 256 << 20
 
-// rawBytes reads text or {text | base64, repeat?, newline?}.
+// rawBytes compiles text or {text | base64, repeat?, newline?}.
 func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
 	out := &rawBytes{repeat: 1, newline: true}
 	if n.Kind == source.KindString {
@@ -60,7 +60,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
 	return out
 }
 
-// decodeBase64 reads data that has no placeholder.
+// decodeBase64 decodes data that has no placeholder.
 func decodeBase64(n *source.Node, path string, d *source.Decoder) []byte {
 	if n.Kind != source.KindString {
 		d.WrongType(n, path, "base64 text")

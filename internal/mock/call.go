@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// schemaTime bounds the check of one call's arguments.
+// schemaTime limits the time for checking the arguments of one call.
 const schemaTime = time.Second
 
 func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
@@ -43,8 +43,8 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	return s.play(ctx, sc, t.response, toolAnswer)
 }
 
-// playTask runs the response up to where it becomes a task, and the rest in the
-// background.
+// playTask plays the response up to the step where it becomes a task, and the rest in
+// the background.
 func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcpserver.Reply {
 	r := t.response.choose(sc)
 	if r == nil {
@@ -62,7 +62,8 @@ func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcpserver.R
 	})
 }
 
-// check says what is wrong with arguments, "" for nothing.
+// check describes the first problem with the arguments; it returns "" if there is
+// none.
 func (t *tool) check(ctx context.Context, args jsonv.Value) string {
 	if t.schema == nil {
 		return ""
@@ -108,8 +109,8 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	return s.play(ctx, sc, p.response, p.answer)
 }
 
-// find returns how a URI is read: as a resource, or by a template with its
-// variables.
+// find returns the reading for a URI: that of a resource, or that of a template with
+// its variables.
 func (m *Manifest) find(uri string) (found, bool) {
 	for _, r := range m.resources {
 		if r.uri == uri {
@@ -147,7 +148,8 @@ func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply 
 	return s.play(ctx, sc, r, f.read.answer)
 }
 
-// contents is what a reading answers for a text of a response, or by itself.
+// answer returns the contents for a text of a response, or those of the reading
+// itself.
 func (r reading) answer(sc *scope, res *response) jsonv.Value {
 	key, data := "text", res.text
 	if r.blob != nil {
@@ -159,7 +161,7 @@ func (r reading) answer(sc *scope, res *response) jsonv.Value {
 	return jsonv.ObjectOf("contents", jsonv.Array(jsonv.ObjectOf("uri", sc.uri, "mimeType", r.mime, key, data.text(sc))))
 }
 
-// answer is the result of prompts/get.
+// answer returns the result of prompts/get.
 func (p *prompt) answer(sc *scope, r *response) jsonv.Value {
 	messages := r.messages.eval(sc)
 	if r.text != nil {
@@ -171,8 +173,8 @@ func (p *prompt) answer(sc *scope, r *response) jsonv.Value {
 	return jsonv.ObjectOf("description", p.description, "messages", messages, "_meta", r.meta.eval(sc))
 }
 
-// toolAnswer is the result of tools/call. A structured answer without any
-// content gets its JSON as a text block, as MCP advises for old clients.
+// toolAnswer returns the result of tools/call. A structured answer without any
+// content gets its JSON as a text block, as MCP recommends for old clients.
 func toolAnswer(sc *scope, r *response) jsonv.Value {
 	structured := r.structured.eval(sc)
 	content := r.content.eval(sc)
@@ -192,8 +194,8 @@ func toolAnswer(sc *scope, r *response) jsonv.Value {
 	return jsonv.ObjectOf("content", content, "structuredContent", structured, "isError", isError, "_meta", r.meta.eval(sc))
 }
 
-// methodAnswer is the result of a method that the manifest answers itself:
-// its structured part as the whole result, or what a tool would answer.
+// methodAnswer returns the result of a method that the manifest answers itself: its
+// structured part as the whole result, or the result that a tool would return.
 func methodAnswer(sc *scope, r *response) jsonv.Value {
 	if r.text == nil && r.content == nil && r.structured == nil {
 		return jsonv.Object()
@@ -201,7 +203,7 @@ func methodAnswer(sc *scope, r *response) jsonv.Value {
 	return toolAnswer(sc, r)
 }
 
-// unfit says that no response is for this request.
+// unfit returns the message for a request that no response matches.
 func unfit(sc *scope) string {
 	if sc.args.IsAbsent() {
 		return fmt.Sprintf("the mock has no response that fits this %s", sc.req.Method)

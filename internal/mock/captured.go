@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// capturedTools finds the tools of a captured answer to tools/list: the result
-// itself, or the whole JSON-RPC answer. Nil when the document is neither.
+// capturedTools returns the tools of a captured answer to tools/list: the result
+// itself, or the whole JSON-RPC answer. It returns nil when the document is neither.
 func capturedTools(n *source.Node) *source.Node {
 	if n.Kind != source.KindMap || n.Get("mock_server") != nil {
 		return nil
@@ -23,7 +23,7 @@ func capturedTools(n *source.Node) *source.Node {
 		return nil
 	}
 	for _, t := range tools.Items {
-		// A manifest whose first line was forgotten is not a captured list.
+		// A manifest without its first line is not a captured list.
 		if t.Get("response") != nil || t.Get("input_schema") != nil {
 			return nil
 		}
@@ -31,9 +31,9 @@ func capturedTools(n *source.Node) *source.Node {
 	return tools
 }
 
-// captured makes a server of listed tools. They are listed exactly as they
-// were; each answers a canned text that names it, and where it declares an
-// output schema, a small value that fits.
+// captured returns a server with the listed tools. They are listed unchanged. Each
+// answers with a fixed text that names the tool and, if it declares an output schema,
+// with a small value that satisfies it.
 func captured(tools *source.Node, d *source.Decoder) *Manifest {
 	m := &Manifest{Name: "captured", Version: "1.0.0", protocols: protocol.Versions()}
 	if tools.Kind != source.KindList {
@@ -71,8 +71,8 @@ func capturedTool(n *source.Node, name, path string, d *source.Decoder) *tool {
 	return t
 }
 
-// refuseSuite reports a suite that was given in place of a manifest. Both are
-// YAML with a list of tools; a suite's are tests.
+// refuseSuite reports a suite that was given in place of a manifest. Both are YAML
+// with a list of tools; those of a suite are tests.
 func refuseSuite(n *source.Node, d *source.Decoder) bool {
 	at := suiteSign(n)
 	if at == nil {
@@ -84,8 +84,8 @@ func refuseSuite(n *source.Node, d *source.Decoder) bool {
 	return true
 }
 
-// suiteSign finds what only a suite has, nil for nothing: one of its keys, or a
-// test.
+// suiteSign returns a node that only a suite has (one of its keys, or a test), or
+// nil.
 func suiteSign(n *source.Node) *source.Node {
 	if n.Kind != source.KindMap || n.Get("mock_server") != nil || n.Get("jsonrpc") != nil {
 		return nil
@@ -105,7 +105,7 @@ func suiteSign(n *source.Node) *source.Node {
 	return nil
 }
 
-// testSign finds the key of an entry that makes it a test, nil for none.
+// testSign returns the key of an entry that makes it a test, or nil.
 func testSign(n *source.Node) *source.Node {
 	if n.Kind != source.KindMap || n.Get("inputSchema") != nil || n.Get("response") != nil {
 		return nil

@@ -33,8 +33,8 @@ func (c compiler) content(n *source.Node, path string) *template {
 	return t.settle()
 }
 
-// block compiles one content block. Text is short for a text block, and the type
-// may be left out where a key gives it away: {text: …}, {resource: …}.
+// block compiles one content block. A plain text is short for a text block, and the
+// type may be omitted where a key implies it: {text: …}, {resource: …}.
 func (c compiler) block(n *source.Node, path string) *template {
 	if n.IsScalar() {
 		return textBlock(c.compile(n, path))
@@ -63,8 +63,8 @@ func (c compiler) block(n *source.Node, path string) *template {
 	return c.compileWithText(n, path)
 }
 
-// compileWithText compiles a map whose member text, and that of a member
-// resource, is a text regardless of what is written there.
+// compileWithText compiles a map whose member text, and that of a member resource, is
+// converted to a text whatever its type.
 func (c compiler) compileWithText(n *source.Node, path string) *template {
 	t := &template{kind: source.KindMap, static: true}
 	for _, f := range n.Fields {
@@ -130,14 +130,14 @@ func (c compiler) checkResource(n *source.Node, path string) {
 	}
 }
 
-// checkBase64 looks at data that has no placeholder.
+// checkBase64 checks data that has no placeholder.
 func (c compiler) checkBase64(n *source.Node, path string) {
 	if !strings.Contains(n.Text, "${") {
 		decodeBase64(n, path, c.d)
 	}
 }
 
-// messages compiles the messages of a prompt: maps of role and content, where
+// messages compiles the messages of a prompt: maps of role and content, where a plain
 // text is short for a text block of the user.
 func (c compiler) messages(n *source.Node, path string) *template {
 	if n.Kind != source.KindList {

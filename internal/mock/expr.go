@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// expr is the name of a placeholder: terms joined by " + " or " - ". There is
-// nothing else on purpose: a manifest is a description, not a program.
+// expr is the expression in a placeholder: terms joined by " + " or " - ". There are
+// deliberately no other operators: a manifest is a description, not a program.
 type expr []term
 
 // term is a number, or the path to a value: a root, then keys and indexes.
@@ -27,14 +27,14 @@ var roots = []string{
 	"ask",     // the client's answers to this response's asks, by name
 	"vars",    // the variables of a resource template
 	"uri",     // the uri that was read
-	"calls",   // how often this tool, resource or prompt was used, this time included
+	"calls",   // "calls",   // how often this tool, resource or prompt was used, including this time
 	"client",  // the client: name, version, protocol, capabilities
 	"id",      // the id of the request
 	"params",  // the params of the request
 	"request", // the whole request
 }
 
-// parseExpr reads the name of a placeholder.
+// parseExpr parses the expression of a placeholder.
 func parseExpr(text string) (expr, *jsonpath.Error) {
 	var e expr
 	for at, minus := 0, false; ; at++ {
@@ -63,7 +63,7 @@ func parseExpr(text string) (expr, *jsonpath.Error) {
 
 func blanks(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
-// parseTerm reads the term at the beginning of text, and returns its length.
+// parseTerm parses the term at the beginning of text and returns its length.
 func parseTerm(text string) (term, int, *jsonpath.Error) {
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
 		n := len(text) - len(strings.TrimLeft(text, "0123456789.eE"))
@@ -77,8 +77,8 @@ func parseTerm(text string) (term, int, *jsonpath.Error) {
 	return term{path: steps}, n, err
 }
 
-// eval returns the value, absent when a single path leads nowhere. In a sum
-// what is missing, or no number, counts as nothing.
+// eval returns the value, or an absent value when a single path leads nowhere. In a
+// sum, terms that are missing or not numbers are ignored.
 func (e expr) eval(s *scope) jsonv.Value {
 	if len(e) == 1 {
 		return e[0].eval(s)
@@ -97,7 +97,7 @@ func (t term) eval(s *scope) jsonv.Value {
 	return s.follow(t.path)
 }
 
-// follow returns the value that a path leads to.
+// follow returns the value at a path.
 func (s *scope) follow(path []jsonpath.Step) jsonv.Value {
 	v := s.root(path[0].Name)
 	for _, step := range path[1:] {
@@ -115,15 +115,15 @@ func (s *scope) follow(path []jsonpath.Step) jsonv.Value {
 	return v
 }
 
-// maxExact bounds the literals that are added exactly; the rest is added as
-// floating point numbers.
+// maxExact bounds the length of literals that are added exactly; longer ones are
+// added as floating-point numbers.
 const maxExact = 60
 
 // sum adds or subtracts two numbers. Decimals written without an exponent are
 // added exactly: 0.1 + 0.2 is 0.3.
 func sum(a, b jsonv.Value, minus bool) jsonv.Value {
 	if a.Kind() != jsonv.KindNumber || b.Kind() != jsonv.KindNumber {
-		return a // a is null once a sum left what numbers can hold
+		return a // return a // a is null once a sum is out of the range of numbers
 	}
 	x, places, okA := exact(a.Literal())
 	y, morePlaces, okB := exact(b.Literal())
@@ -161,8 +161,8 @@ func exact(lit string) (r *big.Rat, places int, ok bool) {
 	return r, places, ok
 }
 
-// textOf is a value inside a text: strings as they are, nothing for what is
-// missing, everything else as JSON.
+// textOf returns a value for use inside a text: strings unchanged, "" for a missing
+// value, all others as JSON.
 func textOf(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindAbsent:

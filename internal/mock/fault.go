@@ -10,14 +10,13 @@ import (
 	"mcptest/internal/source"
 )
 
-// Fault is a way to misbehave that needs no manifest. It concerns the requests
-// that do work: tools/call, resources/read, prompts/get. The zero value is no
-// fault.
+// Fault is a misbehavior that needs no manifest. It affects the requests that do
+// work: tools/call, resources/read, prompts/get. The zero value is no fault.
 type Fault struct {
-	Hang    bool          // they are never answered; everything else is
-	Wedged  bool          // from the first of them on nothing is answered, and the end of input is ignored
-	Slow    time.Duration // each is answered so much later
-	Recover int           // the first so many fail
+	Hang    bool          // Hang    bool          // they are never answered; all other requests are
+	Wedged  bool          // Wedged  bool          // from the first of them on no request is answered, and the end of input is ignored
+	Slow    time.Duration // Slow    time.Duration // delay of each answer
+	Recover int           // Recover int           // number of first requests that fail
 }
 
 // faultKinds are the forms of --fault.
@@ -29,11 +28,11 @@ var faultKinds = [][2]string{
 	{"recover-after:<n>", "the first n calls fail with a JSON-RPC error"},
 }
 
-// FaultKinds lists the forms of a fault with a description each.
+// FaultKinds returns the forms of a fault, each with a description.
 func FaultKinds() [][2]string { return slices.Clone(faultKinds) }
 
-// ParseFault reads none, hang, wedged, slow:<ms> or recover-after:<n>. The
-// error says what is wrong and, where a word is near, what was meant.
+// ParseFault parses none, hang, wedged, slow:<ms> or recover-after:<n>. The error
+// describes the mistake and suggests a similar word if there is one.
 func ParseFault(text string) (Fault, error) {
 	kind, arg, hasArg := strings.Cut(text, ":")
 	var words []string

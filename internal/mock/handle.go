@@ -14,9 +14,9 @@ import (
 // codeNotFound is MCP's code for a resource that does not exist, in sessions.
 const codeNotFound = -32002
 
-// Admit implements [mcpserver.RequestFilter]: with the fault wedged nothing is answered from
-// the first request that does work on, however fast what came before it or
-// later is handled.
+// Admit implements [mcpserver.RequestFilter]. With the fault wedged, no request is answered
+// from the first one that does work on, regardless of how fast earlier or later requests are
+// handled.
 func (s *Session) Admit(req *mcpserver.Request) bool {
 	srv := s.server
 	if srv.fault.Wedged && works(req.Method) && srv.m.methods[req.Method] == nil {
@@ -25,7 +25,7 @@ func (s *Session) Admit(req *mcpserver.Request) bool {
 	return !srv.wedged.Load()
 }
 
-// works reports whether faults concern the method.
+// works reports whether faults affect the method.
 func works(method string) bool {
 	return method == "tools/call" || method == "resources/read" || method == "prompts/get"
 }
@@ -56,7 +56,7 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	return s.housekeeping(sc)
 }
 
-// work handles the requests that faults concern.
+// work handles the requests that faults affect.
 func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
 	f := s.server.fault
 	switch {
@@ -109,7 +109,7 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	return failure(protocol.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
 }
 
-// hang waits until no one wants the answer any more.
+// hang waits until the request is canceled or the connection ends.
 func (s *Session) hang(ctx context.Context) *mcpserver.Reply {
 	select {
 	case <-ctx.Done():
@@ -118,7 +118,7 @@ func (s *Session) hang(ctx context.Context) *mcpserver.Reply {
 	return nil
 }
 
-// sleep reports whether the time passed before ctx was done.
+// sleep waits for d and reports whether it elapsed before ctx was done.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -134,7 +134,7 @@ func failure(code int64, format string, args ...any) *mcpserver.Reply {
 	return &mcpserver.Reply{Error: &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
-// toolFailure is a result with isError, which is how a tool's own failures are
+// toolFailure returns a result with isError, which is how a tool's own failures are
 // reported to the model.
 func toolFailure(format string, args ...any) *mcpserver.Reply {
 	block := jsonv.ObjectOf("type", "text", "text", fmt.Sprintf(format, args...))

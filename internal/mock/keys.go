@@ -9,8 +9,8 @@ import (
 )
 
 // snakeKeys returns a map whose camelCase keys are written in snake_case, the
-// spelling of manifests: inputSchema becomes input_schema. Only the keys of the
-// map itself are looked at, since those below may be data.
+// spelling of manifests: inputSchema becomes input_schema. Only the keys of the map
+// itself are renamed, since those below may be data.
 func snakeKeys(n *source.Node, path string, d *source.Decoder) *source.Node {
 	return renameKeys(n, path, d, snake)
 }
@@ -57,19 +57,19 @@ func snake(key string) string {
 	return b.String()
 }
 
-// given counts the nodes that are there.
+// given returns the number of nodes that are not nil.
 func given(nodes ...*source.Node) int {
 	return len(slices.DeleteFunc(nodes, func(n *source.Node) bool { return n == nil }))
 }
 
-// prepend returns the map with a member set in front.
+// prepend returns the map with a member inserted at the front.
 func prepend(n *source.Node, key, text string) *source.Node {
 	out := *n
 	out.Fields = append([]source.Field{{Key: n.WithText(key), Value: n.WithText(text)}}, n.Fields...)
 	return &out
 }
 
-// replace returns the map with another value for a key it has.
+// replace returns the map with another value for an existing key.
 func replace(n *source.Node, key string, v *source.Node) *source.Node {
 	out := *n
 	out.Fields = append([]source.Field(nil), n.Fields...)

@@ -11,9 +11,8 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// list answers a list request, page by page where the manifest says so. A
-// cursor names the place of the next entry, written so that no one takes it
-// for a number.
+// list answers a list request, in pages if the manifest has a page size. A cursor
+// encodes the index of the next entry in a form that cannot be mistaken for a number.
 func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jsonv.Value) *mcpserver.Reply {
 	start, end := 0, len(all)
 	if c := sc.params.Lookup("cursor"); !c.IsAbsent() && c.Kind() != jsonv.KindNull {
@@ -52,8 +51,8 @@ func place(cursor, key string) (int, bool) {
 // maxCompletions is MCP's limit for one answer.
 const maxCompletions = 100
 
-// complete answers completion/complete with the values that start with what
-// was typed, upper and lower case being the same.
+// complete answers completion/complete with the values that start with the typed
+// text, ignoring case.
 func (m *Manifest) complete(sc *scope) *mcpserver.Reply {
 	ref, name := sc.params.Lookup("ref"), sc.params.Lookup("argument", "name").Text()
 	var values map[string][]string

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Manifest describes a server. It is immutable; [Load] and [Preset] make it.
+// Manifest describes a server. It is immutable; [Load] and [Preset] return one.
 type Manifest struct {
 	Name, Title, Version string
 	Instructions         string
@@ -164,7 +164,7 @@ func (m *Manifest) decodeLists(k manifestKeys, path string, d *source.Decoder) {
 	}
 }
 
-// names finds entries that have the same name.
+// names detects entries that have the same name.
 type names struct {
 	d  *source.Decoder
 	at map[string]source.Pos
@@ -186,7 +186,8 @@ func (s names) add(n *source.Node, path, what, key, name string) {
 	d.Related = append(d.Related, source.Related{Pos: first, Msg: "the first one"})
 }
 
-// object reads a node that has to be a map; absent when there is none.
+// object converts a node that must be a map; it returns an absent value when there is
+// none.
 func object(n *source.Node, path string, d *source.Decoder) jsonv.Value {
 	switch {
 	case n == nil:
@@ -205,7 +206,7 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 	}
 	var want []string
 	d.Decode(n, path, &want)
-	// Newest first, however they are written.
+	// Newest first, regardless of the order in the manifest.
 	out := slices.DeleteFunc(slices.Clone(known), func(r string) bool { return !slices.Contains(want, r) })
 	for i, w := range want {
 		if !slices.Contains(known, w) && i < len(n.Items) {
@@ -219,13 +220,13 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 	return out
 }
 
-// sessionProtocols are the revisions of the manifest that have sessions.
+// sessionProtocols returns the revisions of the manifest that have sessions.
 func (m *Manifest) sessionProtocols() []string {
 	sessions := protocol.SessionVersions()
 	return slices.DeleteFunc(slices.Clone(m.protocols), func(r string) bool { return !slices.Contains(sessions, r) })
 }
 
-// tool returns the tool of that name, nil for none.
+// tool returns the tool with that name, or nil.
 func (m *Manifest) tool(name string) *tool {
 	at := slices.IndexFunc(m.tools, func(t *tool) bool { return t.name == name })
 	if at < 0 {

@@ -11,12 +11,12 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// errStop ends a response without an answer: the client gave the request up,
-// or the process is about to end.
+// errStop ends a response without an answer: the client canceled the request, or the
+// process is about to end.
 var errStop = errors.New("no answer")
 
-// play runs the steps of the response that fits and builds its answer; result
-// makes the result of a plain one.
+// play runs the steps of the matching response and builds its answer; result builds
+// the result of a response without error or raw bytes.
 func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
 	r = r.choose(sc)
 	if r == nil {
@@ -28,7 +28,7 @@ func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(
 	return r.reply(sc, result)
 }
 
-// missing answers a request that no response fits.
+// missing answers a request that no response matches.
 func (s *Session) missing(sc *scope) *mcpserver.Reply {
 	if sc.req.Method == "tools/call" {
 		return toolFailure("%s", unfit(sc))
@@ -36,8 +36,8 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 	return failure(protocol.CodeInternal, "%s", unfit(sc))
 }
 
-// steps does one thing after the other. ended says that nothing follows, and
-// what the answer is then, nil for none.
+// steps runs the steps in order. ended reports that nothing follows; reply is then
+// the answer, or nil for none.
 func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *mcpserver.Reply, ended bool) {
 	for _, st := range steps {
 		err := s.step(ctx, sc, st)
@@ -56,7 +56,8 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *m
 	return nil, false
 }
 
-// reply builds the answer of a response; result makes the result of a plain one.
+// reply builds the answer of a response; result builds the result of a response
+// without error or raw bytes.
 func (r *response) reply(sc *scope, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
 	switch {
 	case r.raw != nil:
@@ -80,7 +81,7 @@ func orNull(v jsonv.Value) jsonv.Value {
 	return v
 }
 
-// step does one thing. Its error is reported to the client, errStop is not.
+// step runs one step. Its error is reported to the client, except errStop.
 func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
 	switch {
 	case st.delay != nil:
@@ -111,8 +112,8 @@ func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
 	return nil
 }
 
-// lost turns a failed write into errStop: the client is gone. That of a task may
-// be, too: it was answered.
+// lost turns a failed write into errStop: the client has disconnected. The client of
+// a task may have disconnected too, since its call was already answered.
 func lost(sc *scope, err error) error {
 	if err != nil && sc.task == nil {
 		return errStop
@@ -140,7 +141,7 @@ func (s *Session) log(sc *scope, l *logMessage) error {
 	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 
-// progress is sent only to a client that gave a token.
+// progress sends progress only to a client that gave a token.
 func progress(sc *scope, t *template) error {
 	if sc.token.IsAbsent() {
 		return nil
@@ -161,7 +162,7 @@ func notify(sc *scope, method string, params *template) error {
 }
 
 func (s *Session) updated(sc *scope, uri string) error {
-	if sc.req.Caller == nil { // else the connection knows who listens
+	if sc.req.Caller == nil { // if sc.req.Caller == nil { // otherwise the connection knows the subscribers
 		s.mu.Lock()
 		wanted := s.subscribed[uri]
 		s.mu.Unlock()
@@ -173,7 +174,7 @@ func (s *Session) updated(sc *scope, uri string) error {
 	return lost(sc, sc.req.Notify("notifications/resources/updated", params.Append(nil)))
 }
 
-// ask puts questions to the client, if it said that it can answer such.
+// ask sends questions to the client if it declared that it can answer them.
 func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 	var questions []mcpserver.Question
 	for _, q := range asks {
@@ -211,8 +212,8 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 	return nil
 }
 
-// assign changes the state. The values are worked out while no one else can
-// change it, so that a counter counts every call.
+// assign changes the state. The values are computed while no other request can change
+// it, so that a counter counts every call.
 func (s *Session) assign(sc *scope, st *step) {
 	s.server.world.change(func(now jsonv.Value) jsonv.Value {
 		defer func() { sc.held = nil }()
@@ -232,7 +233,7 @@ func (s *Session) assign(sc *scope, st *step) {
 	})
 }
 
-// maxPushed bounds a list of the state.
+// maxPushed bounds the length of a list in the state.
 const maxPushed = 100_000
 
 func pushed(list, v jsonv.Value) jsonv.Value {

@@ -12,10 +12,10 @@ import (
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
-// Presets lists the names of the built-in manifests.
+// Presets returns the names of the built-in manifests.
 func Presets() []string { return []string{"echo", "everything", "evil"} }
 
-// PresetFile returns the text of a built-in manifest: an example to start from.
+// PresetFile returns the text of a built-in manifest, as an example to start from.
 func PresetFile(name string) (*source.File, error) {
 	if !slices.Contains(Presets(), name) {
 		if hint := source.DidYouMean(name, Presets()); hint != "" {

@@ -5,7 +5,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// prompt is one prompt: how it is listed and what it answers.
+// prompt is one prompt: its entry in the list and its response.
 type prompt struct {
 	name        string
 	listed      jsonv.Value

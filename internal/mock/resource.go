@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// resource is one resource: how it is listed and what reading it answers.
+// resource is one resource: its entry in the list and the response to reading it.
 type resource struct {
 	uri    string
 	listed jsonv.Value
@@ -24,8 +24,8 @@ type resourceTemplate struct {
 	complete map[string][]string
 }
 
-// reading is what resources/read answers: contents made of text or blob, or a
-// response that says everything itself.
+// reading is the response to resources/read: contents made of text or blob, or a
+// complete response.
 type reading struct {
 	mime       jsonv.Value
 	text, blob *template
@@ -132,10 +132,10 @@ func decodeTemplate(n *source.Node, path string, d *source.Decoder) *resourceTem
 // piece is a part of a URI template: literal text or a variable.
 type piece struct {
 	lit, name string
-	slashes   bool // the variable may hold slashes: {+name}
+	slashes   bool // slashes   bool // the variable may contain slashes: {+name}
 }
 
-// parseTemplate reads the forms of RFC 6570 that name one variable: {name} and
+// parseTemplate parses the forms of RFC 6570 that contain one variable: {name} and
 // {+name}.
 func parseTemplate(text string) (pieces []piece, bad string) {
 	for text != "" {
@@ -160,7 +160,7 @@ func parseTemplate(text string) (pieces []piece, bad string) {
 	return pieces, ""
 }
 
-// match returns the variables of a URI that fits the template.
+// match returns the variables of a URI that matches the template.
 func (t *resourceTemplate) match(uri string) (jsonv.Value, bool) {
 	var vars []jsonv.Member
 	if !matchPieces(t.pieces, uri, &vars) {
@@ -169,9 +169,9 @@ func (t *resourceTemplate) match(uri string) (jsonv.Value, bool) {
 	return jsonv.Object(vars...), true
 }
 
-// matchPieces gives each variable as little as fits. Work is bounded: a
-// variable ends at the first place where the next literal is, and is not
-// tried longer.
+// matchPieces gives each variable the shortest text that matches. The work is
+// bounded: a variable ends at the first occurrence of the next literal, and longer
+// values are not tried.
 func matchPieces(pieces []piece, uri string, vars *[]jsonv.Member) bool {
 	for i, p := range pieces {
 		if p.name == "" {

@@ -19,7 +19,7 @@ import (
 //	response: {sequence: [first, second]}   # successive calls
 type response struct {
 	when     *condition
-	any      []*response // alternatives; nothing else is set
+	any      []*response // any      []*response // alternatives; no other field is set
 	sequence []*response
 	cycle    bool
 	steps    []*step
@@ -71,7 +71,7 @@ type responseKeys struct {
 // maxNested bounds sequences inside alternatives inside sequences.
 const maxNested = 6
 
-// response compiles any form of a response, nested levels deep in another.
+// response compiles any form of a response; nested is its depth in other responses.
 func (c compiler) response(n *source.Node, path string, nested int) *response {
 	r := &response{}
 	switch {
@@ -192,7 +192,7 @@ func (c compiler) sequence(r *response, k responseKeys, path string, nested int)
 	}
 }
 
-// rpcError reads a message or {code?, message, data?}.
+// rpcError compiles a message or {code?, message, data?}.
 func (c compiler) rpcError(n *source.Node, path string) *rpcError {
 	e := &rpcError{code: -32603}
 	if n.Kind == source.KindString {
@@ -215,9 +215,9 @@ func (c compiler) rpcError(n *source.Node, path string) *rpcError {
 	return e
 }
 
-// condition says when a response is used: everything in it must hold.
+// condition decides when a response is used: all its parts must hold.
 type condition struct {
-	args, state jsonv.Value // what these must have, at least
+	args, state jsonv.Value // args, state jsonv.Value // the members these must have
 	has, hasNot []expr
 	client      []string // capabilities
 }
@@ -284,8 +284,8 @@ func (w *condition) holds(s *scope) bool {
 		within(w.args, s.args) && within(w.state, s.root("state"))
 }
 
-// within reports whether got has everything that want has. Objects may have
-// more members; everything else is equal.
+// within reports whether got contains all of want. Objects may have more members; all
+// other values must be equal.
 func within(want, got jsonv.Value) bool {
 	switch {
 	case want.IsAbsent():
@@ -303,8 +303,8 @@ func within(want, got jsonv.Value) bool {
 	return true
 }
 
-// choose follows alternatives and sequences to the response of this call, nil
-// when none fits.
+// choose follows alternatives and sequences to the response of this call, or returns
+// nil when none matches.
 func (r *response) choose(s *scope) *response {
 	for r != nil && (r.any != nil || r.sequence != nil) {
 		if r.sequence != nil {

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// scope is what placeholders of one request may refer to.
+// scope holds the values that placeholders of one request may refer to.
 type scope struct {
 	req    *mcpserver.Request
 	sess   *Session
@@ -17,10 +17,10 @@ type scope struct {
 	uri    jsonv.Value
 	asks   jsonv.Value
 	calls  int
-	token  jsonv.Value // of progress; absent when the client wants none
+	token  jsonv.Value // token  jsonv.Value // of progress; absent when the client requested none
 
-	held *jsonv.Value // the state while a set step has it
-	task *task        // that the call has become, nil for none
+	held *jsonv.Value // held *jsonv.Value // the state while a set step holds it
+	task *task        // task *task        // that the call has become, or nil
 }
 
 func (s *scope) root(name string) jsonv.Value {
@@ -52,7 +52,7 @@ func (s *scope) root(name string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// parsed is a part of a frame that was already found to be JSON.
+// parsed returns the value of a part of a frame that is known to be valid JSON.
 func parsed(raw []byte) jsonv.Value {
 	v, err := jsonv.Parse(raw)
 	if err != nil {
@@ -61,14 +61,14 @@ func parsed(raw []byte) jsonv.Value {
 	return v
 }
 
-// client is ${client}.
+// client returns the value of ${client}.
 func (s *scope) client() jsonv.Value {
 	info, capabilities, protocol := s.clientInfo()
 	return jsonv.ObjectOf("name", info.Lookup("name"), "version", info.Lookup("version"), "protocol", protocol, "capabilities", capabilities)
 }
 
-// clientInfo is what the client says of itself: with the request, or when the
-// session began.
+// clientInfo returns the client's description of itself: from the request, or from
+// the start of the session.
 func (s *scope) clientInfo() (info, capabilities jsonv.Value, protocol string) {
 	if c := s.req.Caller; c != nil {
 		return c.Client, c.Capabilities, c.Version
@@ -85,8 +85,8 @@ func (s *scope) declared(capability string) bool {
 	return ok
 }
 
-// level is the index of the least severe log message that the client wants;
-// none is that of no message at all.
+// level returns the index of the least severe log message that the client requested;
+// without a request, an index above all messages.
 func (s *scope) level() int {
 	if c := s.req.Caller; c != nil {
 		at := slices.Index(logLevels, c.LogLevel)

@@ -8,8 +8,8 @@ import (
 )
 
 // ServeStdio serves one client over in and out until in ends, ctx is done or a
-// response ends the process. It returns the exit code for the process. After an
-// exit step a read of in may still be blocked: the process is meant to end.
+// response ends the process. It returns the exit code for the process. After an exit
+// step a read of in may still be blocked: the process is expected to end.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (exitCode int, err error) {
 	sess := s.Session()
 	defer s.Close()
@@ -24,11 +24,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	case err = <-done:
 	case <-s.exited:
 		return s.exitCode, nil
-	case <-ctx.Done(): // a read may block for ever
+	case <-ctx.Done(): // case <-ctx.Done(): // a read may block forever
 		return 0, nil
 	}
 	select {
-	case <-s.exited: // by the last request, while the input ended
+	case <-s.exited: // case <-s.exited: // by the last request, while the input ended
 		return s.exitCode, nil
 	default:
 	}
@@ -44,7 +44,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	return 0, nil
 }
 
-// hangUpReader tells the session when its client's input ends.
+// hangUpReader notifies the session when its client's input ends.
 type hangUpReader struct {
 	io.Reader
 	sess *Session

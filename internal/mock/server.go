@@ -11,10 +11,10 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// Options are what a Server needs in addition to its manifest.
+// Options configure a Server in addition to its manifest.
 type Options struct {
 	Fault  Fault     // replaces the manifest's unless it is the zero value
-	Stderr io.Writer // for stderr steps; nil: they go nowhere
+	Stderr io.Writer // Stderr io.Writer // for stderr steps; nil discards them
 }
 
 // Server serves a manifest. Its sessions share the state, the call counts and
@@ -32,14 +32,14 @@ type Server struct {
 	mu     sync.Mutex // guards stderr
 	stderr io.Writer
 
-	wedged atomic.Bool // by the fault of that name: nothing is answered any more
+	wedged atomic.Bool // wedged atomic.Bool // by the fault of that name: no more requests are answered
 
 	exitOnce sync.Once
 	exited   chan struct{} // closed by an exit step
 	exitCode int           // valid once exited is closed
 }
 
-// New makes a server.
+// New returns a server.
 func New(m *Manifest, o Options) *Server {
 	s := &Server{m: m, fault: o.Fault, world: newWorld(m.state), stderr: o.Stderr, exited: make(chan struct{})}
 	if s.fault == (Fault{}) {
@@ -49,14 +49,14 @@ func New(m *Manifest, o Options) *Server {
 	return s
 }
 
-// Close ends the tasks that are still going.
+// Close ends the tasks that are still running.
 func (s *Server) Close() {
 	s.stop()
 	s.wg.Wait()
 }
 
-// Exited is closed when a response said that the process ends; ExitCode is
-// valid then.
+// Exited returns a channel that is closed when a response ends the process; ExitCode
+// is valid then.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
 // ExitCode returns the code of the exit step that closed [Server.Exited].
@@ -78,7 +78,7 @@ func (s *Server) logLine(text string) {
 	_, _ = io.WriteString(s.stderr, text+"\n")
 }
 
-// Session is a server as one client sees it: an [mcpserver.Handler] for one
+// Session is the state of a server for one client: an [mcpserver.Handler] for one
 // connection.
 type Session struct {
 	server *Server
@@ -98,14 +98,15 @@ func (s *Server) Session() *Session {
 	return &Session{server: s, gone: make(chan struct{}), subscribed: map[string]bool{}}
 }
 
-// HangUp tells the session that its client will send nothing more. Answers
-// that would never come are given up, so that the connection can end.
+// HangUp notifies the session that its client will send nothing more. Pending answers
+// that would never arrive are abandoned, so that the connection can end.
 func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
 
-// Versions lists the protocol versions that the manifest speaks, newest first.
+// Versions returns the protocol versions that the manifest supports, newest first.
 func (s *Session) Versions() []string { return slices.Clone(s.server.m.protocols) }
 
-// InputSchema returns the input schema of a tool, absent when there is none.
+// InputSchema returns the input schema of a tool, or an absent value when there is
+// none.
 func (s *Session) InputSchema(name string) jsonv.Value {
 	t := s.server.m.tool(name)
 	if t == nil {
@@ -114,7 +115,7 @@ func (s *Session) InputSchema(name string) jsonv.Value {
 	return t.listed.Lookup("inputSchema")
 }
 
-// initialize agrees on a revision: the client's if the server speaks it, else
+// initialize negotiates a revision: the client's if the server supports it, otherwise
 // the server's newest that has sessions (MCP 2025-11-25, lifecycle).
 func (s *Session) initialize(sc *scope) jsonv.Value {
 	m, params := s.server.m, sc.params
@@ -140,8 +141,8 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 	)
 }
 
-// offered are the capabilities that follow from what the manifest has, or
-// those it states.
+// offered returns the capabilities: those that the manifest states, or those implied
+// by its contents.
 func (m *Manifest) offered(sc *scope) jsonv.Value {
 	if !m.capabilities.IsAbsent() {
 		return m.capabilities

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// step is one thing that happens before an answer. Exactly one field is set.
+// step is one action before an answer. Exactly one field is set.
 type step struct {
 	delay    *pause
 	log      *logMessage
@@ -26,7 +26,7 @@ type step struct {
 	task     bool // from here on the call is a task
 }
 
-// pause is a time to wait: fixed, or a text with placeholders.
+// pause is a duration: fixed, or a text with placeholders.
 type pause struct {
 	fixed time.Duration
 	text  *template
@@ -45,7 +45,7 @@ type notification struct {
 // question is a request to the client. Its answer is ${ask.<as>}.
 type question struct {
 	as, method, needs string // needs: the capability the client must have declared
-	optional          bool   // not asked of a client that did not
+	optional          bool   // optional          bool   // skipped for a client that did not
 	params            *template
 }
 
@@ -208,7 +208,7 @@ func (c compiler) notify(n *source.Node, path string) *notification {
 	return out
 }
 
-// assignments reads {path: value}. A dot in a path goes one level down:
+// assignments compiles {path: value}. A dot in a path descends one level:
 // notes.${args.id} sets a member of notes.
 func (c compiler) assignments(n *source.Node, path string) []assignment {
 	if n.Kind != source.KindMap {
@@ -230,7 +230,7 @@ func (c compiler) assignments(n *source.Node, path string) []assignment {
 	return out
 }
 
-// splitKeys splits at the dots of literal parts.
+// splitKeys splits a path at the dots of its literal parts.
 func splitKeys(parts []part) [][]part {
 	out := [][]part{nil}
 	for _, p := range parts {
@@ -247,7 +247,7 @@ func splitKeys(parts []part) [][]part {
 	return out
 }
 
-// of returns how long to wait.
+// of returns the duration to wait.
 func (p *pause) of(s *scope) (time.Duration, error) {
 	if p.text == nil {
 		return min(p.fixed, maxDelay), nil

@@ -13,10 +13,10 @@ import (
 	"mcptest/internal/source"
 )
 
-// taskSupport says how a tool answers as a task: not at once, but with the name
-// of something that is asked for until it is done.
+// taskSupport describes how a tool answers as a task: instead of a result it returns
+// the id of a task, which the client polls until it is done.
 type taskSupport struct {
-	required  bool // it answers in no other way
+	required  bool // required  bool // the tool answers in no other way
 	ttl, poll time.Duration
 }
 
@@ -27,7 +27,7 @@ const (
 	maxTasks = 1000
 )
 
-// decodeTask reads `task: optional`, or a map that says more.
+// decodeTask decodes `task: optional`, or a map with more settings.
 func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
 	var m struct {
 		// optional: clients that know tasks get one, others wait; required: no one else is served.
@@ -67,9 +67,9 @@ type task struct {
 	support *taskSupport
 	created time.Time
 	stop    context.CancelFunc
-	tell    func(t *task) // tells the client that the status changed
+	tell    func(t *task) // tell    func(t *task) // notifies the client that the status changed
 
-	telling sync.Mutex // keeps notifications in order; taken before mu
+	telling sync.Mutex // telling sync.Mutex // keeps notifications in order; locked before mu
 	mu      sync.Mutex
 	status  string
 	updated time.Time
@@ -79,15 +79,15 @@ type task struct {
 	changed chan struct{} // closed and replaced at every change
 }
 
-// tasks are those of a server, oldest first.
+// tasks are the tasks of a server, oldest first.
 type tasks struct {
 	mu   sync.Mutex
 	last int
 	all  []*task
 }
 
-// begin makes a task. Those whose time is over are dropped, and the oldest
-// where there are too many.
+// begin creates a task. It drops expired tasks, and the oldest one when there are too
+// many.
 func (ts *tasks) begin(support *taskSupport, stop context.CancelFunc, tell func(*task)) *task {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -107,7 +107,7 @@ func (ts *tasks) begin(support *taskSupport, stop context.CancelFunc, tell func(
 	return t
 }
 
-// find returns the task of that name, nil for none.
+// find returns the task with that id, or nil.
 func (ts *tasks) find(id string) *task {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -125,7 +125,7 @@ func (ts *tasks) list() []*task {
 	return slices.Clone(ts.all)
 }
 
-// change changes the task unless it is over, wakes those who wait, and tells the
+// change changes the task unless it is over, wakes the waiters, and notifies the
 // client of a new status.
 func (t *task) change(fn func()) bool {
 	t.telling.Lock()
@@ -148,12 +148,12 @@ func (t *task) change(fn func()) bool {
 	return true
 }
 
-// over reports whether nothing changes any more. The caller holds mu.
+// over reports whether the task has reached a final status. The caller holds mu.
 func (t *task) over() bool {
 	return t.status == completed || t.status == failed || t.status == cancelled
 }
 
-// finish keeps what the tool answered. Without an answer the task goes on for ever.
+// finish stores the reply of the tool. Without a reply the task never ends.
 func (t *task) finish(reply *mcpserver.Reply) {
 	if reply == nil {
 		return
@@ -169,13 +169,13 @@ func (t *task) finish(reply *mcpserver.Reply) {
 	})
 }
 
-// cancel ends the task and reports whether it was still going.
+// cancel ends the task and reports whether it was still running.
 func (t *task) cancel() bool {
 	t.stop()
 	return t.change(func() { t.status, t.open = cancelled, nil })
 }
 
-// ask puts questions to the client and waits until all of them are answered.
+// ask sends questions to the client and waits until all of them are answered.
 func (t *task) ask(ctx context.Context, qs []mcpserver.Question) ([]jsonv.Value, error) {
 	t.change(func() { t.status, t.open = needInput, qs })
 	for {
@@ -200,8 +200,8 @@ func (t *task) ask(ctx context.Context, qs []mcpserver.Question) ([]jsonv.Value,
 	return out, nil
 }
 
-// answer takes answers to what is open; others are ignored. The task goes on
-// when none is left.
+// answer accepts answers to open questions; others are ignored. The task continues
+// when no question is open.
 func (t *task) answer(given jsonv.Value) {
 	t.change(func() {
 		t.open = slices.DeleteFunc(slices.Clone(t.open), func(q mcpserver.Question) bool {
@@ -217,7 +217,7 @@ func (t *task) answer(given jsonv.Value) {
 	})
 }
 
-// pending waits until the task is over or asks something, and returns what.
+// pending waits until the task is over or has questions, and returns the questions.
 func (t *task) pending(ctx context.Context) ([]mcpserver.Question, error) {
 	for {
 		t.mu.Lock()

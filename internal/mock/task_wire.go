@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// tasksExtension is what stateless revisions call tasks.
+	// tasksExtension is the name of tasks in stateless revisions.
 	tasksExtension = "io.modelcontextprotocol/tasks"
-	// relatedTask is the key of _meta that names a task in a session.
+	// relatedTask is the key of _meta that identifies a task in a session.
 	relatedTask = "io.modelcontextprotocol/related-task"
 )
 
-// knowsTasks reports whether the client can be answered with a task: in a
-// session its revision decides, else what it declares.
+// knowsTasks reports whether the client supports tasks as answers: in a session its
+// revision decides, otherwise its declared extensions.
 func (sc *scope) knowsTasks() bool {
 	if c := sc.req.Caller; c != nil {
 		return !c.Capabilities.Lookup("extensions", tasksExtension).IsAbsent()
@@ -29,8 +29,8 @@ func (sc *scope) knowsTasks() bool {
 	return protocol.VersionOf(version).Tasks
 }
 
-// wantsTask decides whether a call is answered with a task. A session's client
-// asks for it with params.task, else the server decides.
+// wantsTask decides whether a call is answered with a task. The client of a session
+// requests it with params.task; otherwise the server decides.
 func (sc *scope) wantsTask(t *tool) (bool, *mcpserver.Reply) {
 	if sc.req.Caller != nil {
 		switch {
@@ -54,14 +54,14 @@ func (sc *scope) wantsTask(t *tool) (bool, *mcpserver.Reply) {
 	return asked, nil
 }
 
-// needsTasks refuses a client that did not declare the extension.
+// needsTasks returns the refusal for a client that did not declare the extension.
 func needsTasks() *mcpserver.Reply {
 	r := failure(protocol.CodeMissingCapability, "the client does not support %s", tasksExtension)
 	r.Error.Data = jsonv.ObjectOf("requiredCapabilities", jsonv.ObjectOf("extensions", jsonv.ObjectOf(tasksExtension, jsonv.Object()))).Append(nil)
 	return r
 }
 
-// detach goes on with a call in the background and answers with its task.
+// detach continues a call in the background and answers with its task.
 func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply) *mcpserver.Reply {
 	srv := s.server
 	ctx, stop := context.WithCancel(srv.ctx)
@@ -75,7 +75,7 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 	t := srv.tasks.begin(support, stop, sc.tellOf)
 	own := *sc
 	own.task = t
-	created := sc.created(t) // before it goes on: its first status is always "working"
+	created := sc.created(t) // created := sc.created(t) // before it continues: its first status is always "working"
 	srv.wg.Go(func() {
 		defer stop()
 		t.finish(rest(ctx, &own))
@@ -83,7 +83,7 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 	return created
 }
 
-// created is the answer to a call that became a task.
+// created returns the answer to a call that became a task.
 func (sc *scope) created(t *task) *mcpserver.Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,8 +93,8 @@ func (sc *scope) created(t *task) *mcpserver.Reply {
 	return answer(jsonv.Object(append([]jsonv.Member{{Key: "resultType", Value: jsonv.String("task")}}, t.stateless()...)...))
 }
 
-// tellOf sends the status of a task to its client: to a session, or to those who
-// listen for it. No one has to hear it.
+// tellOf sends the status of a task to its client: to a session, or to its
+// subscribers. It is not an error if there are none.
 func (sc *scope) tellOf(t *task) {
 	if sc.req.Caller != nil {
 		_ = sc.req.Notify("notifications/tasks", t.detail().Append(nil))
@@ -108,7 +108,7 @@ func (sc *scope) tellOf(t *task) {
 
 func stamp(t time.Time) jsonv.Value { return jsonv.String(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
 
-// stateless are the members of a task in revisions without sessions. The caller
+// stateless returns the members of a task in revisions without sessions. The caller
 // holds mu.
 func (t *task) stateless() []jsonv.Member {
 	return []jsonv.Member{
@@ -121,8 +121,8 @@ func (t *task) stateless() []jsonv.Member {
 	}
 }
 
-// session is a task in a session, where a tool's own failure is one of the task.
-// The caller holds mu.
+// session returns a task for a session, where a tool's own failure is a failure of
+// the task. The caller holds mu.
 func (t *task) session() jsonv.Value {
 	status := t.status
 	if status == completed && parsed(t.reply.Result).Lookup("isError").Bool() {
@@ -134,8 +134,8 @@ func (t *task) session() jsonv.Value {
 	)
 }
 
-// detail are the members of an answer to tasks/get without a session: the task,
-// and what it asks or came to.
+// detail returns the members of an answer to tasks/get without a session: the task
+// and its questions or outcome.
 func (t *task) detail() jsonv.Value {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,7 +156,7 @@ func (t *task) detail() jsonv.Value {
 	return jsonv.Object(out...)
 }
 
-// paramsOf are the params of a question, an empty object if it has none.
+// paramsOf returns the params of a question, an empty object if it has none.
 func paramsOf(q mcpserver.Question) jsonv.Value {
 	if q.Params == nil {
 		return jsonv.Object()
@@ -164,8 +164,8 @@ func paramsOf(q mcpserver.Question) jsonv.Value {
 	return parsed(q.Params)
 }
 
-// aboutTasks answers the methods of tasks, nil for a method that the client's
-// revision does not have.
+// aboutTasks answers the methods of tasks. It returns nil for a method that the
+// client's revision does not have.
 func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcpserver.Reply {
 	verb, ok := strings.CutPrefix(sc.req.Method, "tasks/")
 	if !ok || !s.server.m.hasTasks() {
@@ -229,8 +229,8 @@ func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcpserver.Re
 	return answer(t.session())
 }
 
-// result waits for the end of a task and answers as its tool did. What the task
-// asks on the way is asked of the client here.
+// result waits for the end of a task and returns the reply of its tool. Questions of
+// the task in the meantime are sent to the client here.
 func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
 	related := jsonv.ObjectOf(relatedTask, jsonv.ObjectOf("taskId", t.id))
 	for {
@@ -263,7 +263,7 @@ func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
 	}
 }
 
-// outcome is what the tool of a task that is over answered.
+// outcome returns the reply of the tool of a task that is over.
 func (t *task) outcome(related jsonv.Value) *mcpserver.Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,16 +11,16 @@ import (
 	"mcptest/internal/source"
 )
 
-// template is a value with placeholders. A text that is one placeholder and
-// nothing else takes its value, of any type; members of an object and
-// elements of a list whose value is missing are left out.
+// template is a value with placeholders. A text that consists of a single placeholder
+// evaluates to its value, of any type; members of an object and elements of a list
+// whose value is missing are omitted.
 type template struct {
 	kind   source.Kind
-	lit    jsonv.Value // the whole value when nothing below has a placeholder
+	lit    jsonv.Value // lit    jsonv.Value // the whole value if it has no placeholders
 	parts  []part      // of a text
 	items  []*template
 	keys   []string
-	inner  *template // of which this is the text
+	inner  *template // inner  *template // of which this is the text
 	static bool
 }
 
@@ -28,7 +28,7 @@ type template struct {
 type part struct {
 	lit string
 	e   expr
-	def *template // nil for none
+	def *template // def *template // or nil
 }
 
 func (p part) eval(s *scope) jsonv.Value {
@@ -42,11 +42,11 @@ func (p part) eval(s *scope) jsonv.Value {
 	return v
 }
 
-// literal makes a template of a value.
+// literal returns a template of a constant value.
 func literal(v jsonv.Value) *template { return &template{lit: v, static: true} }
 
-// asText makes a template whose value is always a text: that of a map or list
-// is its JSON.
+// asText returns a template whose value is always a text: that of a map or list is
+// its JSON.
 func asText(t *template) *template {
 	if t.static {
 		return literal(jsonv.String(textOf(t.lit)))
@@ -54,19 +54,19 @@ func asText(t *template) *template {
 	return &template{kind: source.KindString, inner: t}
 }
 
-// with adds an element.
+// with returns the template with another element.
 func (t *template) with(item *template) *template {
 	t.add(item)
 	return t
 }
 
-// compiler compiles the templates of one place of the manifest: which roots
-// may be used there, which asks and arguments are known.
+// compiler compiles the templates of one place in the manifest. It knows which roots
+// may be used there and which asks and arguments exist.
 type compiler struct {
 	d     *source.Decoder
 	roots []string
 	asks  []string
-	args  []string // declared arguments; nil: any name is fine
+	args  []string // args  []string // declared arguments; nil: any name is accepted
 	vars  []string // variables of a resource template
 	tasks bool     // the response may be that of a task
 }
@@ -77,7 +77,7 @@ func (c compiler) with(asks []string) compiler {
 	return c
 }
 
-// compile never returns nil.
+// compile compiles a node; it never returns nil.
 func (c compiler) compile(n *source.Node, path string) *template {
 	if n == nil {
 		return literal(jsonv.Value{})
@@ -117,7 +117,7 @@ func (t *template) add(item *template) {
 	t.static = t.static && item.static
 }
 
-// settle turns a list or map without placeholders into its value.
+// settle turns a list or map without placeholders into a constant.
 func (t *template) settle() *template {
 	if t.static {
 		return literal(t.build(func(item *template) jsonv.Value { return item.lit }))
@@ -142,7 +142,7 @@ func (t *template) build(of func(*template) jsonv.Value) jsonv.Value {
 	return jsonv.Array(items...)
 }
 
-// eval fills the placeholders in.
+// eval returns the value with the placeholders replaced.
 func (t *template) eval(s *scope) jsonv.Value {
 	switch {
 	case t == nil:
@@ -169,7 +169,7 @@ func (t *template) eval(s *scope) jsonv.Value {
 // maxText bounds a text whose parts come from the client.
 const maxText = 64 << 20
 
-// text is the value as text: that of a list or map is its JSON.
+// text returns the value as text: that of a list or map is its JSON.
 func (t *template) text(s *scope) string { return textOf(t.eval(s)) }
 
 // parts splits a text at its placeholders.
@@ -210,7 +210,8 @@ func (c compiler) at(n *source.Node, path string, off int, msg, hint string) {
 	d.Pos, d.Hint, d.Code = n.In(off), hint, "placeholder"
 }
 
-// expression compiles what `exists` and `missing` name, without ${ and }.
+// expression compiles an entry of `exists` or `missing`, an expression without ${ and
+// }.
 func (c compiler) expression(n *source.Node, path string) expr {
 	if n.Kind != source.KindString {
 		c.d.WrongType(n, path, "a path such as args.city")
@@ -225,7 +226,7 @@ func (c compiler) expression(n *source.Node, path string) expr {
 	return e
 }
 
-// check finds names that can never have a value.
+// check reports names that can never have a value.
 func (c compiler) check(n *source.Node, off int, at string, e expr) {
 	for _, t := range e {
 		if t.path != nil {

@@ -11,16 +11,16 @@ import (
 
 var typeOfStepKeys = reflect.TypeFor[stepKeys]()
 
-// tool is one tool: how it is listed and what it answers.
+// tool is one tool: its entry in the list and its response.
 type tool struct {
 	name     string
 	listed   jsonv.Value
 	schema   *jsonschema.Schema // nil: arguments are not checked
-	task     *taskSupport       // nil: it is never a task
+	task     *taskSupport       // task     *taskSupport       // nil: the tool never answers with a task
 	response *response
 }
 
-// inSession is how a session that knows tasks lists the tool.
+// inSession returns the tool as listed in a session that supports tasks.
 func (t *tool) inSession() jsonv.Value {
 	if t.task == nil {
 		return t.listed
@@ -58,7 +58,7 @@ type toolKeys struct {
 	Response *source.Node `yaml:"response,required"`
 }
 
-// toolRoots are what placeholders of a tool may refer to.
+// toolRoots are the roots that placeholders of a tool may refer to.
 var toolRoots = []string{"args", "state", "ask", "calls", "client", "id", "params", "request"}
 
 func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
@@ -93,7 +93,7 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
 	return t
 }
 
-// compileSchema compiles a schema, nil when it has mistakes.
+// compileSchema compiles a schema; it returns nil when the schema is invalid.
 func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonschema.Schema {
 	s, err := jsonschema.Compile(n.JSON(), jsonschema.Options{})
 	if err == nil {
@@ -135,8 +135,8 @@ func below(n *source.Node, token string) *source.Node {
 	return nil
 }
 
-// declaredArgs lists the arguments that a schema names, nil when it says
-// nothing about names or allows others expressly.
+// declaredArgs returns the arguments that a schema declares, or nil when it declares
+// none or explicitly allows others.
 func declaredArgs(schema jsonv.Value) []string {
 	props, ok := schema.Get("properties")
 	if !ok || props.Kind() != jsonv.KindObject {

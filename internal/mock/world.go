@@ -6,7 +6,8 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// world is what changes while a server runs and all its sessions share.
+// world is the state that changes while a server runs and that all its sessions
+// share.
 type world struct {
 	mu     sync.Mutex
 	vars   jsonv.Value // the state, an object
@@ -28,7 +29,7 @@ func (w *world) state() jsonv.Value {
 	return w.vars
 }
 
-// called counts a use and returns which one it is, from 1.
+// called counts a use and returns its number, from 1.
 func (w *world) called(what any) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -36,7 +37,7 @@ func (w *world) called(what any) int {
 	return w.calls[what]
 }
 
-// turn returns which element of a sequence is next, from 0.
+// turn returns the index of the next element of a sequence, from 0.
 func (w *world) turn(r *response) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,17 +57,17 @@ func (w *world) failing(n int) (nth int, yes bool) {
 	return w.failed, true
 }
 
-// change replaces the state by what fn makes of it, in one go: changes of two
-// requests at the same time do not lose each other. fn must not ask the world
-// for its state.
+// change atomically replaces the state with the result of fn, so that simultaneous
+// requests do not lose each other's changes. fn must not read the state from the
+// world.
 func (w *world) change(fn func(jsonv.Value) jsonv.Value) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.vars = fn(w.vars)
 }
 
-// put sets the member that keys lead to, making objects on the way. What is
-// absent is removed.
+// put sets the member at keys, creating objects as needed. An absent value removes
+// the member.
 func put(v jsonv.Value, keys []string, to jsonv.Value) jsonv.Value {
 	if len(keys) == 0 {
 		return to
