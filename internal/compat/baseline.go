@@ -15,8 +15,8 @@ type Baseline struct {
 	Accepted []Accepted `yaml:"accepted,required"`
 }
 
-// Accepted is one entry: a rule, the server and the tool (all if empty), and
-// why.
+// Accepted is one entry: a rule, the server and the tool (all if empty), and the
+// reason.
 type Accepted struct {
 	Pos    source.Pos
 	Rule   string `yaml:"rule,required"`
@@ -44,9 +44,8 @@ func LoadBaseline(f *source.File, rules Rules) (*Baseline, source.Diagnostics) {
 	return &b, ds
 }
 
-// Apply removes the accepted findings from a report. Entries that accept
-// nothing become findings of their own, so that the baseline shrinks with the
-// problems.
+// Apply removes the accepted findings from a report. Entries that match no finding
+// become findings themselves, so that the baseline shrinks with the problems.
 func (b *Baseline) Apply(rep Report, rules Rules) Report {
 	kept := rep.Findings[:0:0]
 	used := make([]bool, len(b.Accepted))
@@ -64,7 +63,7 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 	rep.Verdicts = verdicts(rules.Profiles, kept)
 	for i, e := range b.Accepted {
 		if _, applied := rules.Rule(e.Rule); used[i] || !applied {
-			continue // of a rule that was not applied, nothing is known
+			continue // continue // the rule was not applied, so nothing is known
 		}
 		kept = append(kept, Finding{
 			Rule: staleBaseline, Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool,

@@ -13,8 +13,8 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// A Finding is a rule that a list breaks. All the places in one tool where it
-// does are one finding.
+// A Finding is a violation of a rule by a list. All violations in one tool are one
+// finding.
 type Finding struct {
 	Rule    string `json:"rule"`
 	Profile string `json:"profile"`
@@ -26,10 +26,10 @@ type Finding struct {
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 	Basis   string `json:"basis,omitempty"`  // documented or observed
-	Source  string `json:"source,omitempty"` // where the fact can be read
+	Source  string `json:"source,omitempty"` // Source  string `json:"source,omitempty"` // where the fact is documented
 	Seen    string `json:"seen,omitempty"`   // the day on which it was last confirmed
 
-	Evidence string `json:"-"` // how we know
+	Evidence string `json:"-"` // Evidence string `json:"-"` // how the fact is known
 	File     string `json:"-"` // where the tool or its server is defined
 	Line     int    `json:"-"`
 
@@ -43,7 +43,7 @@ type Verdict struct {
 	Effect  string // "ok" or an Effect
 }
 
-// Report is the outcome of a check.
+// Report is the result of a check.
 type Report struct {
 	Servers  int
 	Tools    int
@@ -52,8 +52,8 @@ type Report struct {
 	Notes    []string  // what was not checked
 }
 
-// Check applies rules to the lists of one or several servers. The day decides
-// which observed rules have expired.
+// Check applies rules to the lists of one or several servers. today determines which
+// observed rules have expired.
 func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Report, error) {
 	var rep Report
 	counted := map[string]bool{}
@@ -88,12 +88,14 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 	return rep, nil
 }
 
-// unknownServer is the shortest name that a server can have: what is too long
-// with it is too long with any. assumedServer has the length of a usual name.
+// unknownServer is the shortest possible name of a server: a name that is too long
+// with it is too long with any server. assumedServer has the length of a typical
+// name.
 const unknownServer, assumedServer = "?", "sixteen-letters-"
 
-// uncheckedNames says that limits on prefixed names were not checked, since the
-// name of the server is unknown, if a usual name makes a tool's name too long.
+// uncheckedNames returns a note that limits on prefixed names were not checked
+// because the name of the server is unknown, if a typical name makes a tool's name
+// too long.
 func uncheckedNames(ctx context.Context, l List, rules Rules) (string, error) {
 	if l.Server != "" {
 		return "", nil
@@ -134,7 +136,7 @@ func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) 
 		rule := &rules.Rules[i]
 		profile, _ := rules.profile(rule.Profile)
 		if l.Profiles != nil && profile.chosenByFor() && !slices.Contains(l.Profiles, profile.Name) {
-			continue // that client gets another list
+			continue // continue // the client gets another list
 		}
 		hits, err := rule.apply(ctx, l, profile, chosen)
 		if err != nil {
@@ -145,8 +147,8 @@ func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) 
 	return nil
 }
 
-// sort puts the worst findings first. What several lists of a server have in
-// common is one finding.
+// sort orders the findings, worst first. A finding that several lists of a server
+// have in common is reported once.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(
@@ -157,7 +159,7 @@ func (r *Report) sort() {
 	r.Findings = slices.Compact(r.Findings)
 }
 
-// apply returns the places that break the rule.
+// apply returns the places that violate the rule.
 func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
 	if r.Detect != "" {
 		return detectors[r.Detect](l), nil
@@ -198,7 +200,7 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 	return hits, nil
 }
 
-// findings makes one finding of the places in each tool.
+// findings combines the places in each tool into one finding.
 func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 	var out []Finding
 	count := map[string]int{}
@@ -250,7 +252,7 @@ func (r *Rule) fill(text string, at place, l List) string {
 	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.name(), "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
 }
 
-// evidence says how we know, and whether that is still fresh.
+// evidence describes how the fact is known, and whether it is still fresh.
 func (r *Rule) evidence(today time.Time) string {
 	s := r.Basis + " " + r.Seen
 	if r.Versions != "" {
@@ -267,9 +269,9 @@ func (r *Rule) Expired(today time.Time) bool {
 	return r.Expires != "" && today.Format(time.DateOnly) > r.Expires
 }
 
-// verdicts takes the worst effect of each client and store. A warning concerns
-// some versions or programs: it counts as degraded. Advice does not count. The
-// errors of a directory that was not chosen are errors in its verdict.
+// verdicts returns the worst effect for each client and store. A warning concerns
+// some versions or programs: it counts as degraded. Advice does not count. The errors
+// of a directory that was not chosen are errors in its verdict.
 func verdicts(profiles []Profile, findings []Finding) []Verdict {
 	var out []Verdict
 	for _, p := range profiles {
@@ -295,7 +297,7 @@ func verdicts(profiles []Profile, findings []Finding) []Verdict {
 	return out
 }
 
-// Failed reports whether a finding has the level or a worse one; those of
+// Failed reports whether a finding has this level or a worse one; those of
 // directories that were not chosen do not count.
 func (r Report) Failed(level Level) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool {

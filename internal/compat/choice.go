@@ -80,7 +80,7 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 	return c
 }
 
-// readBeside reads a file relative to the one that names it.
+// readBeside reads a file whose path is relative to the file that names it.
 func readBeside(n *source.Node, path, name string, d *source.Decoder) *source.File {
 	if n.Origin == source.FromServer {
 		d.Errorf(n, path, "the server under test must not choose the file")
@@ -97,12 +97,12 @@ func readBeside(n *source.Node, path, name string, d *source.Decoder) *source.Fi
 	return f
 }
 
-// maxNotices bounds the findings that become warnings of a test.
+// maxNotices bounds the number of findings that become warnings of a test.
 const maxNotices = 20
 
-// Run checks what a server offers. ask returns what it offers to the clients,
-// and what the servers offer, that Others names. failing are the findings that
-// fail, in words, and notices those below the level.
+// Run checks the lists of a server. ask returns the lists for the clients and of the
+// servers that Others returns. failing describes the findings that fail the check,
+// notices those below the level.
 func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Context) (map[string]jsonv.Value, error), today time.Time) (failing, notices []string, err error) {
 	var others map[string]jsonv.Value
 	if ask != nil {
@@ -150,16 +150,16 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 	return failing, notices, nil
 }
 
-// offered is the list of a surface.
+// offered returns the list of a surface.
 func offered(surface jsonv.Value) List {
 	return List{Program: surface.Lookup("server", "serverInfo", "name").Text(), Tools: surface.Lookup("tools").List()}
 }
 
-// Others are the names of clients to connect with as well, since some servers
-// list other tools to them, and the servers to ask as well.
+// Others returns the names of clients to connect with as well, since some servers
+// return different tools to them, and the names of servers to query as well.
 func (c *Choice) Others() (clients, servers []string) { return c.clientNames(), c.InstalledWith }
 
-// clientNames are the names of the chosen clients that have one of their own.
+// clientNames returns the names of the chosen clients that have a client name.
 func (c *Choice) clientNames() (names []string) {
 	for _, p := range c.rules.Profiles {
 		if p.Client != "" && slices.Contains(c.For, p.Name) && !slices.Contains(names, p.Client) {
@@ -169,7 +169,7 @@ func (c *Choice) clientNames() (names []string) {
 	return names
 }
 
-// profilesOf are the profiles that get the list of a client's name.
+// profilesOf returns the profiles that get the list for a client's name.
 func (c *Choice) profilesOf(client string) []string {
 	names := []string{}
 	for _, p := range c.rules.Profiles {

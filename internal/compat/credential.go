@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/secret"
 )
 
-// credentialValues finds what is masked in other outputs: values under the
-// names of credentials, in URLs, and after authorization schemes. Examples
-// without digits, such as user:password, are left out.
+// credentialValues finds the values that are masked in other outputs: values under
+// the names of credentials, in URLs, and after authorization schemes. Examples
+// without digits, such as user:password, are skipped.
 func credentialValues(l List) []place {
 	mask := secret.NewRedactor()
 	return faulty(l.texts(read), func(p place) string {
@@ -23,8 +23,8 @@ func credentialValues(l List) []place {
 	})
 }
 
-// mixed reports whether a value has at least 12 characters, and capitals, small
-// letters and digits among them.
+// mixed reports whether a value has at least 12 characters, including uppercase and
+// lowercase letters and digits.
 func mixed(v string) bool {
 	return len(v) >= 12 && !strings.Contains(v, "EXAMPLE") && strings.ContainsFunc(v, unicode.IsUpper) &&
 		strings.ContainsFunc(v, unicode.IsLower) && strings.ContainsFunc(v, unicode.IsDigit)

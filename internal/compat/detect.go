@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// detectors find what a JSON Schema cannot say.
+// detectors find problems that a JSON Schema cannot express.
 var detectors = map[string]func(List) []place{
 	"confusable_names":     confusableNames,
 	"credential_values":    credentialValues,
@@ -36,16 +36,16 @@ var detectors = map[string]func(List) []place{
 	"undescribed_required": undescribedRequired,
 }
 
-// flags removes the flags of England, Scotland and Wales, whose characters
-// would hide a text anywhere else.
+// flags removes the flags of England, Scotland and Wales, whose characters would hide
+// a text anywhere else.
 var flags = strings.NewReplacer(
 	"\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "",
 	"\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "",
 	"\U0001F3F4\U000E0067\U000E0062\U000E0077\U000E006C\U000E0073\U000E007F", "",
 )
 
-// hiddenCharacters finds characters that show nothing or change the order of
-// the text around them. Joiners inside words and emoji are part of them.
+// hiddenCharacters finds characters that are invisible or change the order of the
+// surrounding text. Joiners inside words and emoji are not reported.
 func hiddenCharacters(l List) []place {
 	return faulty(l.texts(every), func(p place) string { return hiddenIn(flags.Replace(p.value.Text())) })
 }
@@ -68,8 +68,8 @@ func hiddenIn(text string) string {
 	return ""
 }
 
-// confusableNames finds names whose letters come from several scripts, are
-// styled forms of Latin letters, or all look like Latin letters and are not.
+// confusableNames finds names whose letters come from several scripts, are styled
+// forms of Latin letters, or are all non-Latin lookalikes of Latin letters.
 func confusableNames(l List) []place {
 	names := l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
 	names = append(names, l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
@@ -135,11 +135,11 @@ func sentence(data []byte) bool {
 	return blanks >= 2
 }
 
-// directive is a text that changes what happens when another tool is called.
+// directive matches a text that changes the effect of a call of another tool.
 var directive = lazy(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
 
-// crossToolDirectives finds descriptions that give orders about another tool,
-// also of another server, by its name.
+// crossToolDirectives finds descriptions that contain instructions about another
+// tool, of this or another server, by its name.
 func crossToolDirectives(l List) []place {
 	var out []place
 	all := slices.Clone(l.Tools)
@@ -173,12 +173,12 @@ func nearDuplicateNames(l List) []place {
 	return sameNames(l, func(name string) string { return strings.TrimSuffix(folded(name), "s") }, false)
 }
 
-// folded is a name without case and separators.
+// folded returns a name without case and separators.
 func folded(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
 }
 
-// shadowedNames finds tools that a tool of another server can be mistaken for.
+// shadowedNames finds tools that can be mistaken for a tool of another server.
 // Several copies of one program have the same names on purpose.
 func shadowedNames(l List) []place {
 	owner := map[string]string{}
@@ -244,7 +244,7 @@ func errorContents(l List) []place {
 	return out
 }
 
-// sameNames finds tools whose names have the key of an earlier one. Identical
+// sameNames finds tools whose names have the same key as an earlier one. Identical
 // names count only on request.
 func sameNames(l List, key func(string) string, identical bool) []place {
 	first := map[string]string{}
@@ -280,8 +280,8 @@ func undefinedRequired(l List) []place {
 	return out
 }
 
-// undescribedRequired finds tools with required parameters that nothing
-// describes, one place for each tool.
+// undescribedRequired finds tools with required parameters that have no description,
+// one place for each tool.
 func undescribedRequired(l List) []place {
 	return l.each("/inputSchema/required", func(t jsonv.Value) jsonv.Value {
 		var names []string

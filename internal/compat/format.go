@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// marks show an effect in one character.
+// marks represent an effect by one character.
 var marks = map[string]struct {
 	mark  string
 	style term.Style
@@ -50,8 +50,8 @@ func WriteText(w io.Writer, r Report, p term.Palette) error {
 	return err
 }
 
-// maxShown bounds the tools that are listed under one rule; the other formats
-// list all.
+// maxShown bounds the number of tools that are listed under one rule; the other
+// formats list all.
 const maxShown = 8
 
 // writeGroup writes the findings of one rule.
@@ -89,7 +89,7 @@ func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
 	fmt.Fprintf(b, "    fix: %s\n    %s\n", term.Escape(f.Fix), p.Paint(term.Faint, term.Escape(f.Evidence)))
 }
 
-// where names the tool, and the server if there are several.
+// where returns the name of the tool, and of the server if there are several.
 func (f Finding) where() string {
 	switch {
 	case f.Server == "":
@@ -100,7 +100,7 @@ func (f Finding) where() string {
 	return f.Server + ": " + f.Tool
 }
 
-// summary counts the findings.
+// summary returns the number of findings by level.
 func (r Report) summary() string {
 	parts := []string{}
 	for _, l := range Levels() {
@@ -118,7 +118,7 @@ func (r Report) summary() string {
 	return display.Count(r.Tools, "tool") + servers + " checked: " + strings.Join(parts, ", ")
 }
 
-// Count returns how many findings have a level.
+// Count returns the number of findings with a level.
 func (r Report) Count(l Level) int {
 	n := 0
 	for _, f := range r.Findings {
@@ -189,8 +189,8 @@ func code(s string) string {
 	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
 }
 
-// WriteBadge writes an SVG that says how many clients accept the server; how
-// many directories, if no client was checked.
+// WriteBadge writes an SVG with the number of clients that accept the server, or of
+// directories if no client was checked.
 func WriteBadge(w io.Writer, r Report) error {
 	label, group := "MCP clients", GroupClients
 	if !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Group == GroupClients }) {

@@ -15,8 +15,8 @@ var (
 	namePlaceholders = []string{"server", "tool"}
 )
 
-// checkFields reports what the types of the fields do not: names that are in
-// use, empty texts and misspelled placeholders.
+// checkFields reports mistakes that the types of the fields do not exclude: names
+// that are in use, empty texts and misspelled placeholders.
 func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 	report := func(block string, i int, key, format string, args ...any) *source.Diagnostic {
 		return d.Errorf(n.Get(block).Items[i].Get(key), source.PathIndex(block, i)+"."+key, format, args...)

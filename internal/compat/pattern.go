@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// lazy compiles an expression when it is first used, because most runs of the
-// program use none of them.
+// lazy compiles an expression on first use, because most runs of the program need
+// none of them.
 func lazy(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// The pieces of a regular expression of ECMAScript in Unicode mode.
+// The parts of a regular expression of ECMAScript in Unicode mode.
 var (
 	anyEscape   = `[dDwWsS]|[fnrtv]|0|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|[pP]\{[A-Za-z0-9_=]+\}|[\^$\\.*+?()\[\]{}|/]`
 	classEscape = lazy(`^\\(?:` + anyEscape + `|[-b])`)
@@ -22,9 +22,9 @@ var (
 	quantifier  = lazy(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
 )
 
-// notUnicodePattern says why Ajv, which compiles patterns in Unicode mode,
-// rejects a pattern that other engines accept. It is empty for a valid one, and
-// leaves to the compiler what every engine rejects.
+// notUnicodePattern describes why Ajv, which compiles patterns in Unicode mode,
+// rejects a pattern that other engines accept. It returns "" for a valid pattern, and
+// ignores problems that every engine rejects.
 func notUnicodePattern(p string) string {
 	open := []bool{} // of each open group: a quantifier may follow it
 	repeatable := false

@@ -54,21 +54,21 @@ const (
 // Groups lists the groups in the order of reports.
 func Groups() []string { return []string{GroupClients, GroupStores, GroupLint, GroupSecurity} }
 
-// A Profile is a client, an app directory, or a set of rules of our own.
+// A Profile is a client, an app directory, or a built-in set of rules.
 type Profile struct {
 	Pos       source.Pos
 	Name      string `yaml:"name,required"`
 	Group     string `yaml:"group,required" enum:"clients|stores|lint|security"`
 	Title     string `yaml:"title,required"`
 	Qualified string `yaml:"qualified_name"` // how the client names a tool to its model; holds {server} and {tool}
-	Client    string `yaml:"client_name"`    // the name to connect with, when servers answer this client differently
+	Client    string `yaml:"client_name"`    // Client    string `yaml:"client_name"`    // the name to connect with, if servers answer this client differently
 }
 
 // chosenByFor reports whether the profile is a client or a store, among which
 // --for chooses.
 func (p Profile) chosenByFor() bool { return p.Group == GroupClients || p.Group == GroupStores }
 
-// A Rule is one fact about a profile. Either Must or Detect says what breaks it.
+// A Rule is one fact about a profile. Either Must or Detect defines a violation.
 type Rule struct {
 	Pos      source.Pos
 	ID       string      `yaml:"id,required"`
@@ -76,11 +76,11 @@ type Rule struct {
 	Effect   Effect      `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice"`
 	Level    Level       `yaml:"level,required" enum:"error|warning|advice"`
 	Basis    string      `yaml:"basis,required" enum:"documented|observed"`
-	Source   string      `yaml:"source,required"` // where the fact can be read
+	Source   string      `yaml:"source,required"` // Source   string      `yaml:"source,required"` // where the fact is documented
 	Seen     string      `yaml:"seen,required"`   // the day on which it was last confirmed: 2026-08-05
 	Versions string      `yaml:"versions"`        // of the client
 	Expires  string      `yaml:"expires"`         // required if observed
-	On       string      `yaml:"on"`              // what must matches; see selectors
+	On       string      `yaml:"on"`              // On       string      `yaml:"on"`              // the values that must match; see selectors
 	Must     jsonv.Value `yaml:"must"`            // a JSON Schema
 	Words    []string    `yaml:"words"`           // texts without any of these are not examined, to save time
 	Detect   string      `yaml:"detect"`          // see detectors
@@ -102,8 +102,8 @@ type Rules struct {
 //go:embed rules.yaml
 var builtin []byte
 
-// Builtin returns the rules that come with the program. They are compiled once:
-// every check of a suite asks for them.
+// Builtin returns the built-in rules. They are compiled once: every check of a suite
+// uses them.
 var Builtin = sync.OnceValues(func() (Rules, error) {
 	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, func(Rule, Rules) error { return nil })
 	if ds.HasErrors() {
@@ -202,9 +202,9 @@ func (r Rule) verify(all Rules) error {
 	return nil
 }
 
-// example makes the lists of an example: a tool, a list of tools, or an object
-// with tools and results, locked (the tools of the lock file) or others (the
-// tools of a second server).
+// example returns the lists of an example: a tool, a list of tools, or an object with
+// tools and results, locked (the tools of the lock file) or others (the tools of a
+// second server).
 func example(v jsonv.Value) []List {
 	l := List{Server: "server"}
 	if v.Kind() == jsonv.KindArray || v.Lookup("tools").Kind() != jsonv.KindArray {
@@ -221,7 +221,7 @@ func example(v jsonv.Value) []List {
 	return []List{l, {Server: "other", Tools: elems(v.Lookup("others"))}}
 }
 
-// elems are the elements of a list, or the value itself.
+// elems returns the elements of a list, or the value itself.
 func elems(v jsonv.Value) []jsonv.Value {
 	if v.Kind() != jsonv.KindArray {
 		return []jsonv.Value{v}
@@ -246,7 +246,7 @@ func (r Rules) Rule(id string) (Rule, bool) {
 	return r.Rules[i], true
 }
 
-// NoRule says that there is no rule with an id.
+// NoRule returns the message for an unknown id.
 func (r Rules) NoRule(id string) string {
 	ids := []string{}
 	for _, rule := range r.Rules {
@@ -255,7 +255,7 @@ func (r Rules) NoRule(id string) string {
 	return fmt.Sprintf("there is no rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
 }
 
-// Clients are the names of the clients and directories.
+// Clients returns the names of the clients and directories.
 func (r Rules) Clients() (names []string) {
 	for _, p := range r.Profiles {
 		if p.chosenByFor() {
@@ -265,7 +265,7 @@ func (r Rules) Clients() (names []string) {
 	return names
 }
 
-// expand replaces all by the names of the clients and directories.
+// expand replaces "all" with the names of the clients and directories.
 func (r Rules) expand(names []string) []string {
 	if slices.Contains(names, "all") {
 		return r.Clients()
@@ -273,8 +273,8 @@ func (r Rules) expand(names []string) []string {
 	return names
 }
 
-// Choose is Only, but reports a choice that leaves out what was asked for. lock
-// says that there is a lock file to compare with.
+// Choose is like Only, but reports an error if the choice excludes requested rules.
+// lock reports whether there is a lock file to compare with.
 func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 	out := r.Only(profiles, groups)
 	about := func(name string) bool {
@@ -298,9 +298,9 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 	return out, nil
 }
 
-// Only returns the rules of some profiles (or all of them: all) and groups; an
-// empty list means all.
-// Directories that were not chosen fail no check, and their errors become warnings.
+// Only returns the rules of some profiles (or of all, with the name "all") and
+// groups; an empty list means all. Directories that were not chosen fail no check,
+// and their errors become warnings.
 func (r Rules) Only(profiles, groups []string) Rules {
 	profiles = r.expand(profiles)
 	out := Rules{}

@@ -9,9 +9,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// uncompilableOutputs finds what Ajv refuses to compile in an outputSchema
-// although it is valid JSON Schema, or is valid in other engines. Definitions
-// that no reference names are never compiled.
+// uncompilableOutputs finds outputSchemas that Ajv refuses to compile although they
+// are valid JSON Schema, or valid in other engines. Definitions without references
+// are never compiled.
 func uncompilableOutputs(l List) []place {
 	all := l.subschemas("outputSchema")
 	return faulty(all, func(p place) string {
@@ -31,7 +31,7 @@ func ajvFault(s jsonv.Value) string {
 	}
 	for pattern, v := range s.Lookup("patternProperties").Members() {
 		if v.Kind() != jsonv.KindObject || v.Len() == 0 {
-			continue // Ajv has nothing to check there
+			continue // continue // Ajv has nothing to check here
 		}
 		if fault := notUnicodePattern(pattern); fault != "" {
 			return "patternProperties " + pattern + ": " + fault
@@ -46,8 +46,8 @@ func ajvFault(s jsonv.Value) string {
 	return ""
 }
 
-// referenced reports whether a schema is part of the tool's main schema, or of
-// a definition that a reference of the same tool names.
+// referenced reports whether a schema is part of the tool's main schema, or of a
+// definition that the same tool references.
 func referenced(all []place, p place) bool {
 	for _, home := range []string{"/$defs/", "/definitions/"} {
 		if _, rest, ok := strings.Cut(p.pointer, home); ok {
@@ -60,7 +60,7 @@ func referenced(all []place, p place) bool {
 	return true
 }
 
-// notDraft2020 finds input schemas that are invalid in draft 2020-12, also those
+// notDraft2020 finds input schemas that are invalid in draft 2020-12, including those
 // that declare another draft.
 func notDraft2020(l List) []place {
 	return faulty(l.schema("inputSchema"), func(p place) string {
@@ -78,14 +78,14 @@ func notDraft2020(l List) []place {
 func invalidInputs(l List) []place {
 	return faulty(l.schema("inputSchema"), func(p place) string {
 		return invalid(p.value, func(fault *jsonschema.Error) bool {
-			// Draft 07 says no more than that an enum should not be empty.
+			// Draft 07 only recommends that an enum is not empty.
 			return strings.HasSuffix(fault.Pointer, "/enum") && len(fault.Rest) == 0
 		})
 	})
 }
 
-// invalidOutputs finds what Ajv refuses in an outputSchema. The SDK does not
-// compare the schema with its metaschema.
+// invalidOutputs finds outputSchemas that Ajv refuses. The SDK does not validate the
+// schema against its metaschema.
 func invalidOutputs(l List) []place {
 	return faulty(l.schema("outputSchema"), func(p place) string { return invalid(p.value, ajvAccepts) })
 }
@@ -103,8 +103,8 @@ func ajvAccepts(fault *jsonschema.Error) bool {
 	return true
 }
 
-// invalid returns why a schema does not compile, "" for one that does or whose
-// fault is accepted. One that is too large for us may be valid.
+// invalid returns why a schema does not compile, "" for one that does or whose fault
+// is accepted. A schema beyond the limits of package jsonschema may be valid.
 func invalid(schema jsonv.Value, accepted func(*jsonschema.Error) bool) string {
 	_, err := jsonschema.Compile(schema, jsonschema.Options{})
 	if fault, ok := errors.AsType[*jsonschema.Error](err); ok && !fault.Limit && !accepted(fault) {

@@ -13,16 +13,16 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// A List is what a server lists, with the name that its users give it.
+// A List contains the definitions of a server, with the name that its users give it.
 type List struct {
 	Server   string
-	Program  string   // what the server calls itself
+	Program  string   // Program  string   // the server's name for itself
 	Profiles []string // of clients that get this list; nil: all
 	Tools    []jsonv.Value
 	Results  []Result      // of calls, if some are known
-	Masked   []jsonv.Value // the tools as a lock file has them, without secrets
+	Masked   []jsonv.Value // Masked   []jsonv.Value // the tools in the form of a lock file, without secrets
 	Locked   []jsonv.Value // the tools of the lock file; nil: there is none
-	File     string        // where it is from, for annotations
+	File     string        // File     string        // its source file, for annotations
 	Line     int
 	Lines    map[string]int      // of the tools, by name
 	Mask     func(string) string // hides secrets in findings; nil: there are none
@@ -43,7 +43,7 @@ type place struct {
 	value   jsonv.Value
 }
 
-// selectors find what a rule examines.
+// selectors find the values that a rule examines.
 var selectors = map[string]func(List, Profile) []place{
 	"tools": func(l List, _ Profile) []place { return []place{{value: jsonv.Array(l.Tools...)}} },
 	"tool":  func(l List, _ Profile) []place { return l.each("", func(t jsonv.Value) jsonv.Value { return t }) },
@@ -85,7 +85,7 @@ var selectors = map[string]func(List, Profile) []place{
 	},
 }
 
-// faulty keeps the places in which fault finds something, with that as their
+// faulty returns the places for which fault returns a text, with that text as their
 // value.
 func faulty(places []place, fault func(place) string) []place {
 	var out []place
@@ -97,7 +97,7 @@ func faulty(places []place, fault func(place) string) []place {
 	return out
 }
 
-// each selects one value of each tool; an absent one is left out.
+// each selects one value of each tool and skips absent ones.
 func (l List) each(pointer string, value func(jsonv.Value) jsonv.Value) []place {
 	var out []place
 	for i, t := range l.Tools {
@@ -112,7 +112,7 @@ func (l List) schema(member string) []place {
 	return l.each("/"+member, func(t jsonv.Value) jsonv.Value { return t.Lookup(member) })
 }
 
-// size is the number of bytes of a value as JSON.
+// size returns the number of bytes of a value as JSON.
 func size(v jsonv.Value) jsonv.Value {
 	if v.IsAbsent() {
 		return v
@@ -174,9 +174,9 @@ func walkSchema(s jsonv.Value, pointer string, depth int, visit func(pointer str
 	}
 }
 
-// texts selects the texts of each tool that are wanted: names, titles,
-// descriptions, and the texts in the schemas (property names, descriptions, enum
-// values, defaults, examples).
+// texts selects the wanted texts of each tool: names, titles, descriptions, and the
+// texts in the schemas (property names, descriptions, enum values, defaults,
+// examples).
 func (l List) texts(wanted func(pointer string) bool) []place {
 	var out []place
 	for i, t := range l.Tools {
@@ -198,7 +198,7 @@ func read(pointer string) bool {
 
 func every(string) bool { return true }
 
-// latin has the letters that lookalikes stand for, in the same order.
+// latin contains the letters that lookalikes represent, in the same order.
 const (
 	lookalikes = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅԌԚԜαινοκρυωΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսզԱՕՏ"
 	latin      = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos"
@@ -214,8 +214,8 @@ var toLatin = sync.OnceValue(func() map[rune]rune {
 
 var escapes = lazy(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
 
-// plain is a text as a model understands it: in small Latin letters, without
-// look-alikes, escapes, and separators other than single blanks.
+// plain returns a text as a model understands it: in lowercase Latin letters, without
+// lookalikes, escapes, and separators other than single spaces.
 func plain(text string) string {
 	if strings.Contains(text, "&#") {
 		text = html.UnescapeString(text)
@@ -268,8 +268,7 @@ func (l List) name() string { return cmp.Or(l.Server, unknownServer) }
 
 func toolName(t jsonv.Value) string { return t.Lookup("name").Text() }
 
-// toolName is the name of a tool in findings, which one without a name needs,
-// too.
+// toolName returns the name of a tool in findings, even for a tool without a name.
 func (l List) toolName(i int) string {
 	if name := toolName(l.Tools[i]); name != "" {
 		return name

@@ -10,22 +10,22 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Handler is the behavior of a server. Requests are handled each on its own
-// goroutine; notifications one after the other, in order, before anything that
-// came later, so a handler must not block in them.
+// Handler implements the behavior of a server. Each request is handled on its own
+// goroutine; notifications are handled one after another, in order, before any later
+// message, so a handler must not block in them.
 type Handler interface {
 	// Handle answers a request. Nil, or a reply for a notification, sends nothing.
 	Handle(ctx context.Context, req *Request) *Reply
 }
 
-// HandlerFunc is a function as a [Handler].
+// HandlerFunc is an adapter that makes a function a [Handler].
 type HandlerFunc func(ctx context.Context, req *Request) *Reply
 
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, req *Request) *Reply { return f(ctx, req) }
 
-// VersionedHandler is a [Handler] that says which protocol revisions it speaks, newest
-// first. One that does not say speaks those of sessions over stdio, and all of
+// VersionedHandler is a [Handler] that declares its protocol revisions, newest first.
+// A handler without this method supports those with sessions over stdio, and all of
 // them over HTTP.
 type VersionedHandler interface {
 	Handler
@@ -33,16 +33,16 @@ type VersionedHandler interface {
 }
 
 // SchemaProvider is a [Handler] that knows the input schemas of its tools, absent for
-// a tool that it does not have. The HTTP server asks it which arguments of a
-// call are repeated in headers.
+// a tool that it does not have. The HTTP server uses them to determine which
+// arguments of a call are repeated in headers.
 type SchemaProvider interface {
 	Handler
 	InputSchema(tool string) jsonv.Value
 }
 
-// RequestFilter is a [Handler] that is shown each request before it is handled, in
-// the order in which they come. One that it does not admit is never answered.
-// It must not block.
+// RequestFilter is a [Handler] that receives each request before it is handled, in
+// the order of arrival. A request that it does not admit is never answered. It must
+// not block.
 type RequestFilter interface {
 	Handler
 	Admit(req *Request) bool
@@ -60,22 +60,24 @@ type Request struct {
 	Params       []byte // JSON text, nil when absent
 	Raw          []byte // the whole frame
 	Notification bool
-	Caller       *Caller // who asks, for a request that belongs to no session; else nil
+	Caller       *Caller // Caller       *Caller // the sender of a request that belongs to no session; otherwise nil
 
 	conn peer
 }
 
-// Caller is what a request of a stateless revision says of its sender.
+// Caller describes the sender of a request of a stateless revision, as declared in
+// the request.
 type Caller struct {
 	Version      string
-	Client       jsonv.Value // clientInfo, absent when it says nothing
+	Client       jsonv.Value // Client       jsonv.Value // clientInfo, absent when the request has none
 	Capabilities jsonv.Value // an object
-	LogLevel     string      // "" when it wants no log messages
+	LogLevel     string      // LogLevel     string      // "" when it requests no log messages
 }
 
-// Question is one request to the client, made while one of its own is handled.
+// Question is one request to the client, made while one of its own requests is
+// handled.
 type Question struct {
-	Key    string // names the answer where several are asked for at once
+	Key    string // Key    string // identifies the answer when several questions are asked together
 	Method string
 	Params []byte // JSON text, nil for none
 }
@@ -88,7 +90,7 @@ type Reply struct {
 	Raw    []byte // bytes put on the wire unchanged, line ends included
 }
 
-// frame is what a reply puts on the wire.
+// frame returns the bytes that a reply puts on the wire.
 func (r *Reply) frame(id []byte) []byte {
 	switch {
 	case r == nil:
@@ -107,7 +109,7 @@ func (r *Request) Notify(method string, params []byte) error {
 	return r.conn.notify(protocol.AppendNotification(nil, method, params))
 }
 
-// WriteRaw puts bytes on the wire unchanged, nothing added.
+// WriteRaw puts bytes on the wire unchanged, without a line end.
 func (r *Request) WriteRaw(b []byte) error { return r.conn.writeRaw(b) }
 
 // Ask sends a request to the client and waits for its answer. The error wraps an
@@ -120,17 +122,17 @@ func (r *Request) Ask(ctx context.Context, method string, params []byte) (jsonv.
 	return got[0], nil
 }
 
-// AskAll asks several questions at once and returns the answers in their order:
-// in a session as requests to the client, else in one result that asks for input,
-// by their keys. ID and Params are those of the client's last request when it
-// returns. The error wraps an *mcp.RPCError when the client answered with one; it
-// has [mcp.CodeMissingCapability] when the request belongs to no session and does
-// not declare that its sender can be asked.
+// AskAll asks several questions together and returns the answers in their order: in a
+// session as requests to the client, otherwise in one result that asks for input, by
+// their keys. When it returns, ID and Params are those of the client's last request.
+// The error wraps an *mcp.RPCError when the client answered with one; it has
+// [mcp.CodeMissingCapability] when the request belongs to no session and its sender
+// did not declare the capability to answer.
 func (r *Request) AskAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
 	return r.conn.askAll(ctx, qs)
 }
 
-// peer is how a request reaches its client before it is answered.
+// peer sends messages to the client of a request before the request is answered.
 type peer interface {
 	notify(raw []byte) error
 	writeRaw(b []byte) error
@@ -151,7 +153,7 @@ type clientRequests struct {
 	gone   bool
 }
 
-// askAll sends the questions, one after the other, and waits for all answers.
+// askAll sends the questions, one after another, and waits for all answers.
 func (a *clientRequests) askAll(ctx context.Context, qs []Question, send func(context.Context, []byte) error) ([]jsonv.Value, error) {
 	waits := make([]func() (jsonv.Value, error), len(qs))
 	for i, q := range qs {
@@ -214,7 +216,7 @@ func (a *clientRequests) ask(ctx context.Context, q Question, send func(context.
 	}, nil
 }
 
-// answered passes the client's answer to the ask that waits for it.
+// answered passes the client's answer to the pending question.
 func (a *clientRequests) answered(e *protocol.Envelope) {
 	if !e.IsResponse() {
 		return
@@ -232,7 +234,7 @@ func (a *clientRequests) answered(e *protocol.Envelope) {
 	}
 }
 
-// hangUp ends what waits for an answer.
+// hangUp ends all waits for an answer.
 func (a *clientRequests) hangUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

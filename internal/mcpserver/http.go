@@ -24,16 +24,16 @@ type HTTPServer struct {
 	handler func() Handler
 	ctx     context.Context
 	stop    context.CancelFunc
-	free    *stateless // nil when the handler speaks no revision without sessions
-	session bool       // the handler speaks revisions with sessions
-	host    string     // that ListenHTTP was given
+	free    *stateless // free    *stateless // nil when the handler supports no revision without sessions
+	session bool       // session bool       // the handler supports revisions with sessions
+	host    string     // host    string     // passed to ListenHTTP
 
 	mu       sync.Mutex
 	sessions map[string]*webSession
 }
 
-// NewHTTPServer makes a server. handler is called for each session, and for
-// each stateless request; the handlers share what they want to share.
+// NewHTTPServer returns a server. handler is called for each session, and for each
+// stateless request; any shared state is up to the handlers.
 func NewHTTPServer(handler func() Handler) *HTTPServer {
 	s := &HTTPServer{handler: handler, sessions: map[string]*webSession{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -86,9 +86,10 @@ func (s *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// foreign says why a request is refused that a web page of another site can
-// have caused: by its Origin, or by a Host that its owner points at the
-// loopback (DNS rebinding). Where others may connect anyway, any Host will do.
+// foreign returns the reason for refusing a request that a web page of another site
+// may have caused: its Origin, or a Host whose owner points it at the loopback
+// address (DNS rebinding). If the server accepts connections from other machines, any
+// Host is accepted.
 func (s *HTTPServer) foreign(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		if u, err := url.Parse(origin); err != nil || !s.near(u.Hostname()) {
@@ -102,14 +103,14 @@ func (s *HTTPServer) foreign(r *http.Request) string {
 	return ""
 }
 
-// near reports whether a host is this one: by a name of the loopback, or by
-// the name that the server was configured to listen on.
+// near reports whether a host is this machine: a name of the loopback address, or the
+// name that the server was configured to listen on.
 func (s *HTTPServer) near(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || host != "" && strings.EqualFold(host, s.host) || ip != nil && ip.IsLoopback()
 }
 
-// sessionOf finds the session a request names, or refuses it.
+// sessionOf returns the session of a request, or refuses the request.
 func (s *HTTPServer) sessionOf(w http.ResponseWriter, r *http.Request) *webSession {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -211,7 +212,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// initialize begins a session.
+// initialize starts a session.
 func (s *HTTPServer) initialize(w http.ResponseWriter, r *http.Request, req *Request) {
 	sess := &webSession{handler: s.handler(), running: map[string]context.CancelFunc{}}
 	sess.ctx, sess.stop = context.WithCancel(s.ctx)
@@ -227,8 +228,8 @@ func (s *HTTPServer) initialize(w http.ResponseWriter, r *http.Request, req *Req
 func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSession, req *Request) {
 	ctx, cancel := context.WithCancel(sess.ctx)
 	defer cancel()
-	// The end of the connection is no cancellation in these revisions, but
-	// there is no client left to answer either.
+	// The end of the connection is not a cancellation in these revisions, but there
+	// is no client left to answer either.
 	defer context.AfterFunc(r.Context(), cancel)()
 	id := string(req.ID)
 	sess.mu.Lock()
@@ -247,7 +248,7 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 		out.last(frame, http.StatusOK)
 		return
 	}
-	<-ctx.Done() // a handler that gives no answer leaves the client waiting
+	<-ctx.Done() // <-ctx.Done() // a handler that returns no answer leaves the client waiting
 }
 
 // refuseHTTP answers with a status and a JSON-RPC error.
@@ -261,8 +262,8 @@ func refuseHTTP(w http.ResponseWriter, status int, id []byte, code int64, msg st
 	_, _ = w.Write(raw)
 }
 
-// ListenHTTP serves on addr until ctx ends. An address without a host is one
-// on the loopback. ready is called with the address that is listened on.
+// ListenHTTP serves on addr until ctx ends. An address without a host is on the
+// loopback interface. ready is called with the URL of the server.
 func (s *HTTPServer) ListenHTTP(ctx context.Context, addr string, ready func(url string)) error {
 	if host, port, err := net.SplitHostPort(addr); err == nil && host == "" {
 		addr = net.JoinHostPort("127.0.0.1", port)

@@ -11,9 +11,9 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// headerFault says which header does not repeat what the message says (MCP
-// 2026-07-28 transports), "" for none. What is missing from _meta is not its
-// business.
+// headerFault describes a header that does not repeat its value in the message (MCP
+// 2026-07-28 transports); it returns "" if there is none. Missing members of _meta
+// are reported elsewhere.
 func (s *HTTPServer) headerFault(h http.Header, req *Request) string {
 	version := protocol.TextOf(protocol.MemberOf(protocol.MemberOf(req.Params, "_meta"), protocol.MetaVersion))
 	if version == "" {
@@ -39,7 +39,7 @@ func (s *HTTPServer) headerFault(h http.Header, req *Request) string {
 	return s.paramFault(h, req)
 }
 
-// paramFault looks at the arguments that the tool's schema has repeated in
+// paramFault checks the arguments that the tool's schema requires to be repeated in
 // headers. A tool whose annotations are invalid has none.
 func (s *HTTPServer) paramFault(h http.Header, req *Request) string {
 	schemer, ok := s.handler().(SchemaProvider)
@@ -63,9 +63,9 @@ func (s *HTTPServer) paramFault(h http.Header, req *Request) string {
 	return ""
 }
 
-// repeats says how a header differs from what it has to repeat, "" for not at
-// all; given is false for an argument that is left out, whose header must be
-// left out as well.
+// repeats describes how a header differs from the value that it must repeat; it
+// returns "" if it does not. given is false for an omitted argument, whose header
+// must be omitted as well.
 func repeats(h http.Header, name, want string, given bool) string {
 	all := h.Values(name)
 	switch {
@@ -88,8 +88,8 @@ func repeats(h http.Header, name, want string, given bool) string {
 	return ""
 }
 
-// headerPlain undoes headerValue. What is not between =?base64? and ?=
-// is taken as it is.
+// headerPlain decodes the result of headerValue. A value that is not between
+// =?base64? and ?= is returned unchanged.
 func headerPlain(v string) (string, bool) {
 	v = strings.Trim(v, " \t")
 	if text, ok := strings.CutPrefix(v, "=?base64?"); ok {
@@ -106,8 +106,7 @@ func headerPlain(v string) (string, bool) {
 	return v, true
 }
 
-// sameNumber reports whether a header and an argument are two ways to write one
-// number.
+// sameNumber reports whether a header and an argument represent the same number.
 func sameNumber(h http.Header, name string, val []byte) bool {
 	if protocol.KindOf(val) != jsonv.KindNumber {
 		return false

@@ -14,13 +14,13 @@ import (
 // eventOut is a response that is a JSON body unless events come first.
 type eventOut struct {
 	mu    sync.Mutex
-	w     http.ResponseWriter // nil: what is sent goes nowhere
+	w     http.ResponseWriter // w     http.ResponseWriter // nil: messages are discarded
 	begun bool
 	done  bool // the answer was sent
 	over  bool
 }
 
-// errNoStream is what sending on a response that is over returns.
+// errNoStream is returned when a message is sent on a completed response.
 var errNoStream = errors.New("the response is complete")
 
 // begin starts the event stream.
@@ -86,7 +86,7 @@ func (o *eventOut) sent() bool {
 	return o.done
 }
 
-// raw sends bytes on the stream as an event of their own.
+// raw sends bytes on the stream as a separate event.
 func (o *eventOut) raw(b []byte) error { return o.event(b) }
 
 func (o *eventOut) end() {

@@ -16,7 +16,7 @@ import (
 type stateless struct {
 	ctx       context.Context // ends every call
 	handler   func() Handler  // for one request
-	revisions []string        // that the handler speaks, newest first
+	revisions []string        // revisions []string        // of the handler, newest first
 	wg        sync.WaitGroup
 
 	mu        sync.Mutex
@@ -25,7 +25,7 @@ type stateless struct {
 	listeners map[*listener]struct{}
 }
 
-// responseWriter is where what belongs to one request goes.
+// responseWriter receives the messages that belong to one request.
 type responseWriter interface {
 	event(raw []byte) error        // a message before the answer
 	raw(b []byte) error            // bytes unchanged
@@ -33,7 +33,7 @@ type responseWriter interface {
 	end()                          // there is no answer
 }
 
-// newStateless returns nil when none of the revisions is one without sessions.
+// newStateless returns nil when all of the revisions have sessions.
 func newStateless(ctx context.Context, handler func() Handler, revisions []string) *stateless {
 	s := &stateless{ctx: ctx, handler: handler, revisions: revisions, waiting: map[string]*openRound{}, listeners: map[*listener]struct{}{}}
 	if len(s.own()) == 0 {
@@ -42,16 +42,16 @@ func newStateless(ctx context.Context, handler func() Handler, revisions []strin
 	return s
 }
 
-// own are the revisions without sessions.
+// own returns the revisions without sessions.
 func (s *stateless) own() []string {
 	return slices.DeleteFunc(slices.Clone(s.revisions), func(r string) bool {
 		return !protocol.VersionOf(r).Stateless
 	})
 }
 
-// takes reports whether a message on a connection that both eras share is one
-// without a session: it says so in its _meta, is of a method that only these
-// revisions have, or the handler knows no other revisions.
+// takes reports whether a message on a connection that both eras share belongs to no
+// session: its _meta says so, its method exists only in these revisions, or the
+// handler supports no other revisions.
 func (s *stateless) takes(req *Request) bool {
 	switch {
 	case s == nil || req.Notification:
@@ -62,7 +62,7 @@ func (s *stateless) takes(req *Request) bool {
 	return protocol.MemberOf(protocol.MemberOf(req.Params, "_meta"), protocol.MetaVersion) != nil
 }
 
-// refused is why a request is not handled. The zero value is none.
+// refused is the reason why a request is not handled. The zero value is none.
 type refused struct {
 	status int // of HTTP
 	err    *protocol.RPCError
@@ -76,7 +76,7 @@ func refuse(status int, code int64, format string, args ...any) refused {
 	return refused{status, &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
-// callerOf reads what a request says of its sender.
+// callerOf returns the description of the sender of a request.
 func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 	meta := protocol.MemberOf(req.Params, "_meta")
 	version, capabilities := protocol.TextOf(protocol.MemberOf(meta, protocol.MetaVersion)), protocol.MemberOf(meta, protocol.MetaCapabilities)
@@ -94,15 +94,15 @@ func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 	return &Caller{Version: version, Client: m.Lookup(protocol.MetaClient), Capabilities: m.Lookup(protocol.MetaCapabilities), LogLevel: m.Lookup(protocol.MetaLogLevel).Text()}, refused{}
 }
 
-// unsupported refuses a revision and lists those that are spoken.
+// unsupported refuses a revision and lists the supported ones.
 func (s *stateless) unsupported(version string) refused {
 	r := refuse(http.StatusBadRequest, protocol.CodeUnsupportedVersion, "Unsupported protocol version")
 	r.err.Data = jsonv.ObjectOf("supported", jsonv.From(s.revisions), "requested", version).Append(nil)
 	return r
 }
 
-// subscribes begins the subscription that a message asks for, nil when it asks
-// for none or is not as it has to be.
+// subscribes starts the subscription that a message requests. It returns nil when the
+// message requests none or is invalid.
 func (s *stateless) subscribes(ctx context.Context, out responseWriter, req *Request) *listener {
 	if req.Method != protocol.MethodListen || !s.takes(req) {
 		return nil
@@ -113,8 +113,8 @@ func (s *stateless) subscribes(ctx context.Context, out responseWriter, req *Req
 	return s.subscribe(ctx, out, req)
 }
 
-// serve handles one request. It returns when the request is answered, or when
-// ctx ends because the client gave it up.
+// serve handles one request. It returns when the request is answered, or when ctx
+// ends because the client canceled it.
 func (s *stateless) serve(ctx context.Context, out responseWriter, req *Request) {
 	caller, bad := s.callerOf(req)
 	switch {
@@ -137,7 +137,7 @@ func (s *stateless) serve(ctx context.Context, out responseWriter, req *Request)
 	s.round(ctx, out, &own)
 }
 
-// notModern lists methods that only sessions have.
+// notModern reports whether only sessions have the method.
 func notModern(method string) bool {
 	switch method {
 	case "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
@@ -146,8 +146,7 @@ func notModern(method string) bool {
 	return false
 }
 
-// discovery answers server/discover with what the handler says of itself when
-// it is greeted as in a session.
+// discovery answers server/discover with the handler's answer to initialize.
 func (s *stateless) discovery(ctx context.Context, req *Request) []byte {
 	params := jsonv.ObjectOf(
 		"protocolVersion", protocol.SessionVersions()[0], "capabilities", req.Caller.Capabilities, "clientInfo", req.Caller.Client,
@@ -164,7 +163,7 @@ func (s *stateless) discovery(ctx context.Context, req *Request) []byte {
 	).Append(nil)
 }
 
-// noPeer is the peer of a request that must not reach its client.
+// noPeer is the peer of a request during which nothing may be sent to the client.
 type noPeer struct{}
 
 func (noPeer) notify([]byte) error { return errNoStream }
@@ -173,7 +172,7 @@ func (noPeer) writeRaw([]byte) error { return errNoStream }
 
 func (noPeer) askAll(context.Context, []Question) ([]jsonv.Value, error) { return nil, errNoStream }
 
-// completed adds what each result of a stateless revision has.
+// completed adds the members that each result of a stateless revision has.
 func completed(method string, reply *Reply) *Reply {
 	if reply == nil || reply.Raw != nil || reply.Error != nil || protocol.KindOf(reply.Result) != jsonv.KindObject {
 		return reply
@@ -191,7 +190,7 @@ func completed(method string, reply *Reply) *Reply {
 	return &out
 }
 
-// statusOf is the HTTP status of a reply.
+// statusOf returns the HTTP status of a reply.
 func statusOf(r *Reply) int {
 	if r == nil || r.Error == nil {
 		return http.StatusOK

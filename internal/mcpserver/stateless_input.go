@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// abandoned is how long a call waits for the client to come back with the
-	// input it was asked for.
+	// abandoned is the time that a call waits for the client to return with the
+	// requested input.
 	abandoned = time.Minute
-	// maxWaiting bounds the calls that wait.
+	// maxWaiting bounds the number of waiting calls.
 	maxWaiting = 1000
 )
 
@@ -26,27 +26,27 @@ const (
 // its handler waits until the client repeats the request with the answers.
 type openRound struct {
 	s     *stateless
-	req   *Request // as the handler has it; while the handler waits ID, Params and Caller change
+	req   *Request // req   *Request // seen by the handler; while the handler waits ID, Params and Caller change
 	ctx   context.Context
 	stop  context.CancelFunc
 	asked chan asking
 	done  chan *Reply
 	early map[string][]byte // inputResponses of the first request: each is used once
 
-	open   asking // what is asked, while the call waits
+	open   asking // open   asking // the questions asked, while the call waits
 	expire *time.Timer
 
 	mu  sync.Mutex
-	out responseWriter // of the present round, nil between rounds
+	out responseWriter // out responseWriter // of the current round, nil between rounds
 }
 
-// asking are questions of a handler, and where their answers go.
+// asking holds the questions of a handler and the destination of the answers.
 type asking struct {
 	questions []Question
 	answers   chan map[string][]byte
 }
 
-// round begins a call, or goes on with one that waits for input.
+// round starts a call, or continues one that waits for input.
 func (s *stateless) round(ctx context.Context, out responseWriter, req *Request) {
 	var responses map[string][]byte
 	if protocol.AsksInput(req.Method) {
@@ -69,7 +69,7 @@ func (s *stateless) round(ctx context.Context, out responseWriter, req *Request)
 	c.wait(ctx, out, req.ID)
 }
 
-// inputResponses reads the answers that come with a request, nil for none.
+// inputResponses returns the answers in a request, nil for none.
 func inputResponses(params []byte) (map[string][]byte, refused) {
 	raw := protocol.MemberOf(params, "inputResponses")
 	if raw == nil {
@@ -116,7 +116,7 @@ func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 	}
 }
 
-// suspend answers with the questions and waits for the client to come back.
+// suspend answers with the questions and waits for the client to return.
 func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 	token := rand.Text()
 	s := c.s
@@ -142,7 +142,7 @@ func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 	for i, one := range q.questions {
 		p, err := jsonv.Parse(one.Params)
 		if err != nil {
-			p = jsonv.Object() // clients want them even where there is nothing to say
+			p = jsonv.Object() // p = jsonv.Object() // clients require params even when they are empty
 		}
 		requests[i] = jsonv.Member{Key: one.Key, Value: jsonv.ObjectOf("method", one.Method, "params", p)}
 	}
@@ -150,8 +150,8 @@ func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 	out.last((&Reply{Result: result}).frame(id), http.StatusOK)
 }
 
-// take removes the call that waits under a token and returns it, nil when there
-// is none or fits says no.
+// take removes the call that waits under a token and returns it, or nil when there is
+// none or fits returns false.
 func (s *stateless) take(token string, fits func(*openRound) bool) *openRound {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +164,8 @@ func (s *stateless) take(token string, fits func(*openRound) bool) *openRound {
 	return c
 }
 
-// resume goes on with a call that waits. Its state belongs to one request: with
-// another one it is as wrong as a state that was never given.
+// resume continues a waiting call. Its state belongs to one request: in another
+// request it is as invalid as an unknown state.
 func (s *stateless) resume(ctx context.Context, out responseWriter, req *Request, token string, responses map[string][]byte) {
 	name := protocol.NameOf(req.Method, req.Params)
 	c := s.take(token, func(c *openRound) bool {
@@ -182,7 +182,7 @@ func (s *stateless) resume(ctx context.Context, out responseWriter, req *Request
 	c.wait(ctx, out, req.ID)
 }
 
-// hangUp ends the calls and the subscriptions of a client that is gone.
+// hangUp ends the calls and the subscriptions of a client that has disconnected.
 func (s *stateless) hangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,8 +213,8 @@ func (c *openRound) present() (responseWriter, error) {
 	return c.out, nil
 }
 
-// notify sends what belongs to the request where its answer goes, and changes
-// to those who listen for them.
+// notify sends messages that belong to the request to the writer of its answer, and
+// changes to their subscribers.
 func (c *openRound) notify(raw []byte) error {
 	method := protocol.TextOf(protocol.MemberOf(raw, "method"))
 	if isListened(method) {
@@ -236,8 +236,8 @@ func (c *openRound) writeRaw(b []byte) error {
 	return out.raw(b)
 }
 
-// askAll asks until every question is answered: answers that came with the
-// request count, and what a client leaves out is asked again.
+// askAll asks until every question is answered: answers in the request count, and
+// questions that the client leaves unanswered are asked again.
 func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
 	if err := undeclared(c.req.Caller, qs); err != nil {
 		return nil, err
@@ -282,8 +282,8 @@ func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, e
 	return out, nil
 }
 
-// undeclared refuses questions to a caller that did not declare that it can be
-// asked them.
+// undeclared refuses questions to a caller that did not declare the capability to
+// answer them.
 func undeclared(c *Caller, qs []Question) error {
 	var missing []jsonv.Member
 	for _, q := range qs {

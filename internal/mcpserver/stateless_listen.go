@@ -13,21 +13,21 @@ type listener struct {
 	id     []byte
 	filter jsonv.Value
 	out    responseWriter
-	over   chan struct{} // closed when the client is gone
-	gone   func() bool   // the client has given it up
+	over   chan struct{} // over   chan struct{} // closed when the client has disconnected
+	gone   func() bool   // gone   func() bool   // reports whether the client has canceled it
 
-	mu sync.Mutex // held until the acknowledgement is sent, and while a change is
+	mu sync.Mutex // mu sync.Mutex // held until the acknowledgement is sent, and while a change is sent
 }
 
-// listened maps notifications to what a subscription calls them.
+// listened maps notifications to their names in a subscription.
 var listened = map[string]string{
 	"notifications/tools/list_changed":     "toolsListChanged",
 	"notifications/prompts/list_changed":   "promptsListChanged",
 	"notifications/resources/list_changed": "resourcesListChanged",
 }
 
-// listenedOne maps notifications about one thing to the list of a subscription
-// that names such things, and the member of theirs that names it.
+// listenedOne maps notifications about one object to the list of a subscription that
+// identifies such objects, and the member of their params that identifies it.
 var listenedOne = map[string]struct{ list, member string }{
 	"notifications/resources/updated": {"resourceSubscriptions", "uri"},
 	"notifications/tasks":             {"taskIds", "taskId"},
@@ -38,8 +38,8 @@ func isListened(method string) bool {
 	return one || listened[method] != ""
 }
 
-// subscribe begins a subscription: changes that happen from now on belong to
-// it. They wait for its acknowledgement, which listen sends.
+// subscribe starts a subscription: it receives all changes from now on. They wait for
+// its acknowledgement, which listen sends.
 func (s *stateless) subscribe(ctx context.Context, out responseWriter, req *Request) *listener {
 	p, _ := jsonv.Parse(req.Params)
 	l := &listener{id: req.ID, filter: p.Lookup("notifications"), out: out, over: make(chan struct{}), gone: func() bool { return ctx.Err() != nil }}
@@ -53,7 +53,7 @@ func (s *stateless) subscribe(ctx context.Context, out responseWriter, req *Requ
 	return l
 }
 
-// listen serves a subscription until the client gives it up.
+// listen serves a subscription until the client cancels it.
 func (s *stateless) listen(ctx context.Context, l *listener) {
 	ack := jsonv.ObjectOf("notifications", l.filter).Append(nil)
 	_ = l.out.event(protocol.AppendNotification(nil, protocol.ListenAcknowledged, l.tagged(ack)))
@@ -83,7 +83,7 @@ func (l *listener) tagged(params []byte) []byte {
 	return v.With("_meta", m.With(protocol.MetaSubscription, id)).Append(nil)
 }
 
-// publish sends a change to those who asked for it.
+// publish sends a change to its subscribers.
 func (s *stateless) publish(method string, raw []byte) {
 	s.mu.Lock()
 	var to []*listener

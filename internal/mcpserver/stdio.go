@@ -21,13 +21,13 @@ type conn struct {
 	scan *protocol.Scanner
 	wg   sync.WaitGroup
 	asks clientRequests
-	free *stateless // serves what belongs to no session, nil when h speaks no such revision
+	free *stateless // free *stateless // serves requests without a session, nil when h supports no such revision
 
 	mu      sync.Mutex
 	running map[string]context.CancelFunc
 }
 
-// errHangUp ends Ask when the client is gone.
+// errHangUp ends Ask when the client has disconnected.
 var errHangUp = errors.New("the client closed the connection")
 
 // ServeStdio serves one client over r and w, newline-delimited, until r ends
@@ -64,7 +64,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error 
 	return fmt.Errorf("read from the client: %w", err)
 }
 
-// Frame takes one line from the client.
+// OnFrame handles one line from the client.
 func (c *conn) OnFrame(f wire.Frame) (kept bool) {
 	raw := bytes.Clone(protocol.Clean(f.Raw).Raw)
 	if len(raw) == 0 {
@@ -78,7 +78,7 @@ func (c *conn) OnFrame(f wire.Frame) (kept bool) {
 	return false
 }
 
-// Long refuses a message that is too long.
+// OnOversize refuses a message that is too long.
 func (c *conn) OnOversize(l wire.OversizeMessage) {
 	if l.Done {
 		c.refuse(protocol.CodeInvalidRequest, "message over "+wire.ByteSize(int64(l.Limit)))
@@ -90,15 +90,16 @@ func (c *conn) refuse(code int64, msg string) {
 	_ = c.send(c.ctx, raw)
 }
 
-// reply writes a reply frame, nil for none. A client that is gone needs none.
+// reply writes a reply frame, nil for none. Errors are ignored: a client that has
+// disconnected needs no reply.
 func (c *conn) reply(frame []byte) {
 	if len(frame) > 0 {
 		_ = c.write(c.ctx, frame)
 	}
 }
 
-// one reads one message. For a request answer gets the whole reply, line end
-// included, or nil when there is none.
+// one handles one message. For a request, answer receives the whole reply including
+// the line end, or nil when there is none.
 func (c *conn) one(raw []byte, answer func([]byte)) {
 	if err := c.scan.Scan(raw); err != nil {
 		if jsonv.Valid(raw) == nil {
@@ -147,7 +148,7 @@ func (c *conn) run(req *Request, answer func([]byte)) {
 		c.mu.Unlock()
 	}
 	out := &lineOut{c: c, answer: answer, before: forget}
-	sub := c.free.subscribes(ctx, out, req) // here: what comes later may cause a change
+	sub := c.free.subscribes(ctx, out, req) // sub := c.free.subscribes(ctx, out, req) // here, because a later message may cause a change
 	c.wg.Go(func() {
 		defer cancel()
 		switch {
@@ -164,7 +165,7 @@ func (c *conn) run(req *Request, answer func([]byte)) {
 	})
 }
 
-// lineOut is what goes out for one stateless request over stdio.
+// lineOut receives the messages of one stateless request over stdio.
 type lineOut struct {
 	c      *conn
 	answer func([]byte)
@@ -228,7 +229,7 @@ func (b *batchReply) add(reply []byte) {
 	}
 }
 
-// cancel ends the context of a request that the client gave up.
+// cancel ends the context of a request that the client canceled.
 func (c *conn) cancel(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,5 +248,5 @@ func (c *conn) writeRaw(b []byte) error { return c.write(c.ctx, b) }
 
 func (c *conn) send(ctx context.Context, raw []byte) error { return c.out.WriteLine(ctx, raw) }
 
-// write puts bytes on the wire, nothing added.
+// write puts bytes on the wire without adding anything.
 func (c *conn) write(ctx context.Context, b []byte) error { return c.out.WriteBytes(ctx, b, false) }

@@ -64,7 +64,7 @@ func (c compiler) block(n *source.Node, path string) *template {
 }
 
 // compileWithText compiles a map whose member text, and that of a member resource, is
-// converted to a text whatever its type.
+// converted to a text regardless of its type.
 func (c compiler) compileWithText(n *source.Node, path string) *template {
 	t := &template{kind: source.KindMap, static: true}
 	for _, f := range n.Fields {
