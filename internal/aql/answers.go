@@ -10,21 +10,21 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Two rows are about all answers: every answer has
-// the documented form, and no failure speaks of the program behind it. So
-// they look at all answers in the evidence.
+// Two rows concern all answers: every answer has the documented form, and no failure
+// reveals details of the program behind it. They therefore check all answers in the
+// evidence.
 
-// answer is an answer in the evidence that is none of the error tests.
+// answer is an answer in the evidence that belongs to no error test.
 type answer struct {
 	at                *place
 	response, request jsonv.Value
 	operation         string
 }
 
-// otherAnswers returns the answers that are not among the error tests: those of
-// the other tests, and every further one of a live run's transcript. What is
-// reported elsewhere is left out: that no answer came, or a JSON-RPC error in the
-// place of one.
+// otherAnswers returns the answers that do not belong to the error tests: those of
+// the other tests, and every further one of a live run's transcript. Problems that
+// are reported elsewhere are left out: a missing answer, or a JSON-RPC error in place
+// of one.
 func (j *judgement) otherAnswers() (out []answer) {
 	reported := map[int]bool{}
 	for _, c := range j.e.ErrorTests {
@@ -37,7 +37,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 		reported[call] = true
 		out = append(out, answer{at, response, request, op})
 	}
-	if !j.e.IsLive() { // else they are in the transcript
+	if !j.e.IsLive() { // otherwise they are in the transcript
 		add(spot("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
 		add(spot("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
 	}
@@ -64,14 +64,14 @@ func (j *judgement) otherAnswers() (out []answer) {
 	}
 	for i, c := range j.e.Live.Lookup("transcript").Elems() {
 		args := c.Lookup("arguments")
-		if c.Lookup("bytes").IsAbsent() { // else the answer was too long to be kept
+		if c.Lookup("bytes").IsAbsent() { // otherwise the answer was too long to be stored
 			add(spot("x_live", "transcript").elem(i).member("answer"), c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
 		}
 	}
 	return out
 }
 
-// withoutNote returns an answer without what a live run writes into its copy.
+// withoutNote returns an answer without the additions of a live run.
 func withoutNote(response jsonv.Value) jsonv.Value {
 	for _, key := range []string{"_conformance", "x_note"} {
 		response = response.Without(key)
@@ -79,7 +79,7 @@ func withoutNote(response jsonv.Value) jsonv.Value {
 	return response
 }
 
-// whole reports whether an answer was kept as it came, and is one at all.
+// whole reports whether an answer exists and was stored completely.
 func (a answer) whole() bool {
 	return !slices.ContainsFunc([]string{"no_answer", "jsonrpc_error", "x_truncated"}, func(key string) bool { return !a.response.Lookup(key).IsAbsent() })
 }
@@ -89,14 +89,13 @@ func (a answer) failed() bool {
 	return evidence.Refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
 }
 
-// batch reports whether an answer is to a batch, whose form is a row of its own.
+// batch reports whether an answer is to a batch, whose form has a row of its own.
 func (a answer) batch() bool {
 	return !a.request.Lookup("operations").IsAbsent() || !a.response.Lookup("results").IsAbsent()
 }
 
-// otherForms holds the other answers against the form of results, and says
-// how many there were. What is wrong with many answers of one operation for
-// one cause is one finding.
+// otherForms checks the other answers against the form of results, and returns their
+// number. A problem with many answers of one operation for one cause is one finding.
 func (x *evaluation) otherForms() int {
 	n := 0
 	first, more := map[[3]string]int{}, map[int]int{}

@@ -48,7 +48,7 @@ func (x *evaluation) leaks() {
 	}
 }
 
-// otherLeaks looks at the failures outside the error tests, a batch's too.
+// otherLeaks checks the failures outside the error tests, including those of a batch.
 func (x *evaluation) otherLeaks() {
 	for _, a := range x.otherAnswers() {
 		if a.failed() {
@@ -62,7 +62,7 @@ func (x *evaluation) otherLeaks() {
 	}
 }
 
-// leaksStrict looks at every text of a failure, of a JSON-RPC error too.
+// leaksStrict checks every text of a failure, including a JSON-RPC error.
 func (x *evaluation) leaksStrict(response, request jsonv.Value, at *place) {
 	failure := response.Lookup("error")
 	if failure.IsAbsent() && !evidence.Succeeded(response) {
@@ -105,11 +105,11 @@ func (x *evaluation) update() {
 	x.without("UPDATE", "updates")
 }
 
-// without says why a row of round trips has no case: no operation is of the
+// without explains why a row of round trips has no case: no operation is of the
 // category, or the run could not call it.
 func (x *evaluation) without(category, does string) {
 	if x.cases > 0 || x.set == rule.Reference || !x.e.IsLive() {
-		return // what a bundle lists may be a part of what there is
+		return // a bundle may list only a part of the operations
 	}
 	listed, ops := 0, []string{}
 	for op := range listedOperations(x.e) {
@@ -135,7 +135,7 @@ func categoryOf(op jsonv.Value) string {
 	return op.Lookup("endpoint").Text()
 }
 
-// fields compares what was read back with what had to be there.
+// fields compares the data read back with the expected values.
 func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
 	x.incomplete = key + " holds no fields to compare"
 	compared := 0

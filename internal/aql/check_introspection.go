@@ -11,8 +11,8 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// checks are the functions that look at the evidence for one row each, by
-// the test's id. The table is only read.
+// checks holds the functions that check the evidence for one row each, by the test's
+// id. The table is read-only.
 var checks = map[string]func(*evaluation){
 	"operations":   (*evaluation).operations,
 	"types":        (*evaluation).types,
@@ -46,7 +46,7 @@ func (x *evaluation) types() {
 	x.list(x.e.TypesList, "types_list", typeList, "types")
 }
 
-// list looks at an introspection answer and at its data.
+// list checks an introspection answer and its data.
 func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rules string) {
 	at := spot("introspection", key)
 	x.cases++
@@ -95,7 +95,7 @@ func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, *place] {
 	}
 }
 
-// extension reports whether a finding is about a member of a detail that the
+// extension reports whether a finding concerns a member of a detail that the
 // specification does not define there.
 func extension(f verdict.Finding) bool {
 	return strings.HasPrefix(f.Rule, "details.") && strings.HasSuffix(f.Rule, "members")
@@ -186,7 +186,7 @@ func (x *evaluation) completeness() {
 	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + leftOut(left)
 }
 
-// compare holds what an operation was seen to accept against its detail.
+// compare compares the parameters that an operation accepted with its detail.
 func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]string) {
 	name := d.Lookup("name").Text()
 	accepted, documented := map[string]bool{}, map[string]bool{}

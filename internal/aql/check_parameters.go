@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// shows reports whether an answer is a success that evidence can rest on.
+// shows reports whether an answer is a success that is usable as evidence.
 func (j *judgement) shows(answer jsonv.Value) bool {
 	return evidence.Succeeded(answer) && (j.set == rule.Reference || evidence.WrappedFailure(answer) == "")
 }
@@ -62,7 +62,7 @@ func (x *evaluation) required() {
 	}
 }
 
-// requiredOne looks at the cases of one required parameter.
+// requiredOne checks the cases of one required parameter.
 func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
 	name := p.Lookup("name")
 	var cases []int
@@ -88,7 +88,7 @@ func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
 	}
 }
 
-// refusal looks at the answer to a call without a required parameter.
+// refusal checks the answer to a call without a required parameter.
 func (x *evaluation) refusal(c evidence.ParameterCase, at *place) {
 	if !evidence.Refused(c.Response) {
 		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
@@ -118,8 +118,8 @@ func (x *evaluation) refusal(c evidence.ParameterCase, at *place) {
 	}
 }
 
-// camelCase writes a snake_case name as some adapters do: element_type as
-// elementType.
+// camelCase converts a snake_case name to the form that some adapters use:
+// element_type to elementType.
 func camelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words[1:] {
@@ -163,7 +163,7 @@ func (x *evaluation) unknown() {
 	}
 }
 
-// untried finds the operations that no case of an unknown parameter is about.
+// untried finds the operations without a case of an unknown parameter.
 func (x *evaluation) untried(tried map[string]bool) {
 	var left []string
 	seen, all := map[string]bool{}, 0

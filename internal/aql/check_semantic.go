@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// semantics makes the rows of the semantic category.
+// semantics returns the rows of the semantic category.
 func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	if tier == Tier1 {
 		return []verdict.TestResult{{Name: rule.SkippedSemantics, Test: "semantic", Result: verdict.Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
@@ -46,13 +46,13 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 }
 
 // undecided reports whether a judge was asked and gave no verdict. Then nothing else
-// decides: the phrases are for who asks no judge.
+// decides: the phrases are for users without a judge.
 func (j *judgement) undecided(c evidence.SemanticCase) bool {
 	return j.set == rule.Strict && c.Unjudged != ""
 }
 
-// undecide makes a row one that was not decided. What is known without the
-// judge is mentioned and not counted.
+// undecide marks a row as undecided. Results that are known without the judge are
+// mentioned and not counted.
 func undecide(r *verdict.TestResult, why string) {
 	known := ""
 	if len(r.Findings) > 0 {
@@ -64,8 +64,8 @@ func undecide(r *verdict.TestResult, why string) {
 
 const noReason = "no reason is given"
 
-// semanticNote says what the semantic rows rest on: who was asked, who
-// judged, what is missing, and how often the tiers disagree.
+// semanticNote describes the basis of the semantic rows: who was asked, who judged,
+// what is missing, and how often the tiers disagree.
 func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 	unasked := e.Live.Lookup("unasked").Len()
 	if len(e.Semantics)+unasked == 0 {
@@ -224,7 +224,7 @@ func (x *evaluation) calls(c evidence.SemanticCase, at *place, occurs func(strin
 	}
 }
 
-// escapeSequence is an escape sequence of JSON, whose letters are no words.
+// escapeSequence matches an escape sequence of JSON, whose letters are not words.
 var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 
 // serializedParams returns the JSON text of a call's parameters; under the strict

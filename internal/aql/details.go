@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// readDetails reads the operation details, and looks at their form.
+// readDetails reads the operation details and checks their form.
 func (j *judgement) readDetails() {
 	for i, d := range j.e.OperationDetails {
 		r := evidence.Reading{Value: d}
@@ -35,8 +35,8 @@ func (j *judgement) details() iter.Seq2[int, jsonv.Value] {
 	}
 }
 
-// allRead reports whether the parameters of every listed operation are known, so
-// that something can be said of all of them.
+// allRead reports whether the parameters of every listed operation are known, so that
+// a statement about all of them is possible.
 func (j *judgement) allRead() bool {
 	for name := range j.listed {
 		if !j.detailed[name] {
@@ -46,8 +46,8 @@ func (j *judgement) allRead() bool {
 	return len(j.read) > 0 && len(j.unreadable) == 0
 }
 
-// gapUnreadable notes that a row says nothing about an operation whose
-// parameters cannot be read.
+// gapUnreadable records that a row does not cover an operation whose parameters
+// cannot be read.
 func (x *evaluation) gapUnreadable(i int) {
 	if x.read[i].Unreadable != "" {
 		x.gaps = append(x.gaps, x.read[i].Value.Lookup("name").Text())

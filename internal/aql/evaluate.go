@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Tier chooses what the semantic category looks at.
+// Tier selects the tiers of the semantic category.
 type Tier string
 
 // The tiers. Tier2 and TierBoth do the same: the second tier is never judged
@@ -25,23 +25,23 @@ const (
 // Tiers lists the names of the tiers.
 func Tiers() []string { return []string{string(Tier1), string(Tier2), string(TierBoth)} }
 
-// Options says what to judge. The zero value is level 1, both tiers, every
+// Options configures the judgement. The zero value is level 1, both tiers, every
 // category, the reference rules.
 type Options struct {
 	Level    int
 	Tier     Tier
 	Category string // only this category's rows and exit code; a name of Categories, "" for all
 	Rules    rule.Set
-	// Safe says that the evidence was collected without being allowed to
-	// write. Under Strict a MUST category that could not be looked at is then
-	// SKIP instead of FAIL. Evidence whose x_live says so has it too.
+	// Safe means that the evidence was collected without permission to write. Under
+	// Strict a MUST category that could not be tested is then SKIP instead of FAIL.
+	// Evidence whose x_live states it is treated the same way.
 	Safe bool
-	// FailOn says what else than a failure makes the exit code 2. "" is what
-	// the prototype does under Reference, and FailOnIncomplete under Strict.
+	// FailOn selects what makes the exit code 2 in addition to a failure. "" selects
+	// the prototype's behavior under Reference, and FailOnIncomplete under Strict.
 	FailOn verdict.FailOn
-	// Normative lets what the normative document calls a MUST fail under
-	// Strict where it only warns otherwise, because another document, or a
-	// passage of its own, says something else.
+	// Normative makes a violated MUST of the normative document fail under Strict
+	// where it otherwise only warns, because another document, or another passage of
+	// the same one, differs.
 	Normative bool
 }
 
@@ -152,7 +152,7 @@ func achieved(strict []verdict.CategoryResult, level int, complete bool) int {
 	return got
 }
 
-// coverage counts what the evidence covers of what is listed.
+// coverage counts the listed operations that the evidence covers.
 func coverage(e *evidence.Evidence) verdict.Coverage {
 	probed := map[string]bool{}
 	for _, c := range slices.Concat(e.MissingRequired, e.UnknownParameter) {
@@ -185,17 +185,17 @@ type judgement struct {
 
 	normative bool
 	read      []evidence.Reading  // the operation details in the documented form
-	faults    [][]verdict.Finding // what else is wrong with each operation detail
-	// unreadable are the operations whose parameters cannot be read.
+	faults    [][]verdict.Finding // the other faults of each operation detail
+	// unreadable lists the operations whose parameters cannot be read.
 	unreadable []string
-	errors     [][]verdict.Finding // what is wrong with the answer of each error test
+	errors     [][]verdict.Finding // the faults in the answer of each error test
 	// Indices of the evidence, so that large bundles take time in
 	// proportion to their size.
 	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
 	accepted map[string][]string
 	detailed map[string]bool // operations that have a detail
 	listed   map[string]bool
-	// described is what details say, by operation and parameter.
+	// described holds the documentation in the details, by operation and parameter.
 	described    map[[2]string]jsonv.Value
 	skipped      map[string]string      // operations that a live run left out, with the reason
 	untested     map[[3]string]omission // test, operation and parameter that it left out
@@ -203,8 +203,8 @@ type judgement struct {
 	inapplicable []verdict.Inapplicable
 }
 
-// judge makes the rows of every category of the level, and collects those
-// that do not apply.
+// judge builds the rows of every category of the level, and collects those that do
+// not apply.
 func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgement) {
 	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, clean: cleanTexts{}}
 	j.readSkipped()
@@ -271,7 +271,7 @@ func (j *judgement) rows(category string) (out []verdict.TestResult) {
 	return out
 }
 
-// rollUp makes a category's result from its rows.
+// rollUp computes a category's result from its rows.
 func (j *judgement) rollUp(c *verdict.CategoryResult, o Options) {
 	has := func(r verdict.Result) bool {
 		return slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Result == r })

@@ -11,26 +11,26 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// evaluation is the work on one row.
+// evaluation is the evaluation of one row.
 type evaluation struct {
 	*judgement
 	test          rule.Test
-	cases         int // what was looked at
+	cases         int // the number of cases that were checked
 	found         []verdict.Finding
 	notApplicable string   // why the row does not apply to this implementation
-	incomplete    string   // what evidence the row would need
-	observed      string   // what to say when all is well; made from cases when empty
-	gaps          []string // what the row promises to look at, and no case is about
+	incomplete    string   // the evidence that the row lacks
+	observed      string   // the detail if there is no finding; derived from cases if empty
+	gaps          []string // what the row promises to test but has no case for
 }
 
-// fail adds a finding, unless the rule set does not have the rule.
+// fail adds a finding, unless the rule set lacks the rule.
 func (x *evaluation) fail(id string, at *place, v jsonv.Value, format string, args ...any) {
 	if w := x.weight(id); w != rule.Off {
 		x.found = append(x.found, verdict.Finding{Rule: id, Weight: w, At: at.pointer(), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
 	}
 }
 
-// take adds what a shape found, if keep says so.
+// take adds the findings of a shape that keep accepts.
 func (x *evaluation) take(found []verdict.Finding, keep func(verdict.Finding) bool) {
 	for _, f := range found {
 		if f.Weight = x.weight(f.Rule); f.Weight != rule.Off && (keep == nil || keep(f)) {
@@ -39,12 +39,12 @@ func (x *evaluation) take(found []verdict.Finding, keep func(verdict.Finding) bo
 	}
 }
 
-// sound reports whether a payload's findings do not make it invalid.
+// sound reports whether a payload with these findings is still valid.
 func (j *judgement) sound(found []verdict.Finding) bool {
 	return !slices.ContainsFunc(found, func(f verdict.Finding) bool { return j.weight(f.Rule) == rule.Fail })
 }
 
-// weight returns what breaking a rule costs in this judgement.
+// weight returns the effect of breaking a rule in this judgement.
 func (j *judgement) weight(id string) rule.Weight {
 	r := rule.ByID()[id]
 	w := r.Weight(j.set)
@@ -92,7 +92,7 @@ func (x *evaluation) result() verdict.TestResult {
 	return t
 }
 
-// locate gives findings the line and column of what they are about.
+// locate sets the line and column of findings.
 func (x *evaluation) locate(found []verdict.Finding) {
 	if x.e.File == nil {
 		return

@@ -10,9 +10,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// leakPattern is something that has no place in a message under the strict
-// rules. A text without any of the literals in hints does not match re; most
-// texts are recognized as such, at a hundredth of the cost of the expressions.
+// leakPattern matches text that must not occur in a message under the strict rules. A
+// text without any of the literals in hints does not match re; this test dismisses
+// most texts, at a hundredth of the cost of the expressions.
 type leakPattern struct {
 	rule  string
 	hints []string
@@ -60,17 +60,17 @@ var leakPatterns = sync.OnceValue(func() (out []leakPattern) {
 	return out
 })
 
-// maxClean bounds the memory of texts that were found to be clean.
+// maxClean limits the memory for texts that were found to be clean.
 const (
 	maxClean     = 10_000
 	maxCleanText = 80
 )
 
-// cleanTexts remembers short texts that no pattern matches: keys and codes
-// are part of every answer.
+// cleanTexts caches short texts that no pattern matches: keys and codes are part of
+// every answer.
 type cleanTexts map[string]bool
 
-// leakIn is [leakIn] with that memory.
+// leakIn is like the function [leakIn] but uses the cache.
 func (c cleanTexts) leakIn(s string, request jsonv.Value) (rule, part string) {
 	if c[s] {
 		return "", ""
@@ -81,14 +81,14 @@ func (c cleanTexts) leakIn(s string, request jsonv.Value) (rule, part string) {
 	return rule, part
 }
 
-// leaksNothing reports whether a text is clean for every question.
+// leaksNothing reports whether a text is free of all leaks.
 func leaksNothing(s string) bool {
 	rule, _ := leakIn(s, jsonv.Value{})
 	return rule == ""
 }
 
-// leakIn returns the first rule that a text breaks and the offending part,
-// or "". What only repeats a part of the request is no leak.
+// leakIn returns the first rule that a text breaks and the offending part, or "". A
+// part that repeats the request is not a leak.
 func leakIn(s string, request jsonv.Value) (rule, part string) {
 	best := len(s)
 	patterns := leakPatterns()

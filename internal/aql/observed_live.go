@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/aql/verdict"
 )
 
-// observedLive takes a live row's findings from the bundle.
+// observedLive reads a live row's findings from the bundle.
 func (x *evaluation) observedLive() {
 	x.incomplete = "the live run did not check it"
 	if x.test.ID == "accuracy" || x.test.ID == "values" {
@@ -33,8 +33,8 @@ func (x *evaluation) observedLive() {
 	}
 }
 
-// exchanges finds the calls behind findings: by the case or the live finding
-// that their place names, or, for introspection, by what was asked for.
+// exchanges finds the calls behind findings: by the case or the live finding that
+// their place names, or, for introspection, by the query.
 func exchanges(e *evidence.Evidence, found []verdict.Finding) {
 	if !e.IsLive() {
 		return

@@ -9,17 +9,17 @@ import (
 	"mcptest/internal/aql/rule"
 )
 
-// What a live run left out, and what it makes of a row that promises to look
-// at every operation or parameter: what the policy forbade is mentioned, and what
-// could have been looked at and was not is a gap.
+// Omissions of a live run, and their effect on a row that promises to test every
+// operation or parameter: omissions that the policy required are mentioned, and any
+// other omission is a gap.
 
-// omission is why a live run left one parameter out of one test.
+// omission is the reason why a live run left one parameter out of one test.
 type omission struct {
 	reason string
 	policy bool // the run's mode and rules forbade the call
 }
 
-// readSkipped makes the index of what a live run left out.
+// readSkipped indexes the omissions of a live run.
 func (j *judgement) readSkipped() {
 	j.skipped, j.untested = map[string]string{}, map[[3]string]omission{}
 	if !j.e.IsLive() {
@@ -37,16 +37,15 @@ func (j *judgement) readSkipped() {
 // skips reports whether a live run left an operation out.
 func (j *judgement) skips(op string) bool { _, left := j.skipped[op]; return left }
 
-// callable reports whether the run could have called an operation: it left it out,
-// if at all, because it was ended before.
+// callable reports whether the run could have called an operation: it called it, or
+// left it out only because the run ended before.
 func (j *judgement) callable(op string) bool {
 	reason, left := j.skipped[op]
 	return !left || reason != "" && reason == j.e.Live.Lookup("ended").Text()
 }
 
-// passedOver reports whether a live run left an operation, or one parameter for one
-// test, out; the report then speaks of it instead of holding it against the
-// adapter.
+// passedOver reports whether a live run left out an operation, or one parameter for
+// one test; the report then mentions the omission instead of blaming the adapter.
 func (j *judgement) passedOver(test, op, param string) bool {
 	_, left := j.untested[[3]string{test, op, param}]
 	return j.set == rule.Strict && (j.skips(op) || left)

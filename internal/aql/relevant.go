@@ -6,21 +6,19 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Under the strict rules evidence counts only when it is about what the
-// introspection says: a test of an operation that does not exist shows
-// nothing.
+// Under the strict rules evidence counts only if it concerns something in the
+// introspection: a test of an operation that does not exist proves nothing.
 
-// knows reports whether an operation is listed or has a detail. Where nothing is
-// listed at all, nothing can be said against it.
+// knows reports whether an operation is listed or has a detail. If nothing is listed
+// at all, every operation counts as known.
 func (j *judgement) knows(op string) bool {
 	return j.detailed[op] || j.listed[op] || len(j.detailed) == 0 && len(j.listed) == 0
 }
 
-// documents returns what the detail of an operation says of a parameter,
-// absent when it says nothing.
+// documents returns a detail's documentation of a parameter, absent if there is none.
 func (j *judgement) documents(op, param string) jsonv.Value { return j.described[[2]string{op, param}] }
 
-// indexNames makes the indices of what is listed and documented.
+// indexNames indexes the listed and documented names.
 func (j *judgement) indexNames() {
 	j.detailed, j.listed, j.described = map[string]bool{}, map[string]bool{}, map[[2]string]jsonv.Value{}
 	for op := range listedOperations(j.e) {
@@ -40,7 +38,7 @@ func (j *judgement) indexNames() {
 	}
 }
 
-// irrelevant says how many cases did not count, for a row that lacks others.
+// irrelevant describes how many cases did not count, for a row that lacks others.
 func irrelevant(n int, why string) string {
 	if n == 0 {
 		return ""

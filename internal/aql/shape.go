@@ -15,20 +15,20 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// A shape says what a payload has to look like. Shapes are data: the
-// validators of the introspection answers and of results are built from the
-// few kinds below, and every part names its rule.
+// A shape defines the form of a payload. Shapes are data: the validators of the
+// introspection answers and of results are built from the few kinds below, and every
+// part names its rule.
 type shape interface {
 	look(p *probe, at *place, v jsonv.Value, rule string)
 }
 
-// probe collects what is wrong with one payload.
+// probe collects the faults of one payload.
 type probe struct {
 	found []verdict.Finding
 }
 
-// place is where in the evidence a value is, as a chain to the root; it
-// becomes text only when something is wrong there.
+// place is the location of a value in the evidence, as a chain to the root; it
+// becomes text only when there is a finding.
 type place struct {
 	up    *place
 	key   string
@@ -135,7 +135,7 @@ func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	}
 }
 
-// anyObject is an object of any members.
+// anyObject is an object with any members.
 type anyObject struct{}
 
 func (anyObject) look(p *probe, at *place, v jsonv.Value, rule string) {
@@ -158,14 +158,14 @@ func (flag) look(p *probe, at *place, v jsonv.Value, rule string) {
 	}
 }
 
-// words is a text: any, or non-empty, or one of some, or of a pattern.
+// words is a text: any, non-empty, one of a list, or one that matches a pattern.
 type words struct {
 	filled bool
 	oneOf  []string
 	like   func() *regexp.Regexp
-	want   string // what like means, in words
+	want   string // a description of like
 	is     func(string) bool
-	except map[string]string // rule of a value that is wrong in its own way
+	except map[string]string // rule of a value that is wrong in a particular way
 }
 
 func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
@@ -185,7 +185,7 @@ func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
 	}
 }
 
-// amount is a number, from min on.
+// amount is a number with an optional minimum.
 type amount struct {
 	whole bool
 	min   float64
@@ -206,8 +206,8 @@ func (s amount) look(p *probe, at *place, v jsonv.Value, rule string) {
 	}
 }
 
-// sequence is a list; of is what each element looks like, nil for anything.
-// A broken element breaks rule, or elemRule when it is set.
+// sequence is a list; of is the shape of each element, nil for any value. An invalid
+// element breaks rule, or elemRule if it is set.
 type sequence struct {
 	of       shape
 	elemRule string

@@ -68,7 +68,7 @@ var typeList = &objectShape{closed: "types.data-members", fields: []fieldShape{
 	}}}),
 }}
 
-// operationDetail is what the adapter says about one operation (INT 3.3).
+// operationDetail is the adapter's description of one operation (INT 3.3).
 var operationDetail = &objectShape{closed: "details.members", fields: []fieldShape{
 	need("name", "details.name", anyText),
 	need("semantic_category", "details.category", category),
@@ -136,12 +136,12 @@ var parameterInfo = &objectShape{closed: "details.parameter-members", fields: []
 }}
 
 // resultShape is the discriminated union of D 5.1: success or failure, distinguished
-// apart by the member success.
+// by the member success.
 type resultShape struct{}
 
-// maxResultPlaces bounds how deep results are looked at inside results. No
-// batch holds batches like that; without a bound the pointers to what is
-// wrong in there grow with the square of the depth.
+// maxResultPlaces limits how deep results inside results are checked. No real batch
+// nests so deeply; without a limit the pointers to the faults grow with the square of
+// the depth.
 const maxResultPlaces = 1000
 
 func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
@@ -220,9 +220,9 @@ var failureResult = &objectShape{
 	},
 }
 
-// isDateTime accepts RFC 3339 and what the prototype accepts in addition: one
-// white space in place of T, offsets without colon or minutes, and a leap
-// second wherever UTC could have one.
+// isDateTime accepts RFC 3339 and the additional forms that the prototype accepts:
+// one white space in place of T, offsets without colon or minutes, and a leap second
+// wherever UTC could have one.
 func isDateTime(s string) bool {
 	cut, size := -1, 0
 	for i, r := range s {

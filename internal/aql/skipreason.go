@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// What a live run did not look at, or left behind, through no fault of the
+// Parts that a live run did not test, or left behind, through no fault of the
 // adapter.
 
 // Leftover describes one entry of x_live.leftovers.
@@ -25,9 +25,8 @@ func Leftover(l jsonv.Value) string {
 	return s + ": " + l.Lookup("reason").Text()
 }
 
-// excused reports whether a live run could not look at a category, through nothing
-// that the adapter did wrong: it was cut short, or there is nothing that it
-// may create.
+// excused reports whether a live run could not test a category through no fault of
+// the adapter: the run ended early, or there is nothing that it may create.
 func (j *judgement) excused(category string) bool {
 	if !j.e.IsLive() {
 		return false
@@ -44,14 +43,15 @@ func (j *judgement) excused(category string) bool {
 	return category == rule.RoundTrip
 }
 
-// absences are the rules that are broken by what the evidence does not hold.
-// A run that had no time to look has nothing to say about them.
+// absences lists the rules that missing evidence breaks. A run that had no time to
+// collect the evidence does not break them.
 var absences = map[string]bool{
 	"operations.answer": true, "types.answer": true, "details.missing": true, "completeness.unaccepted": true, "completeness.no-detail": true,
 	"required.case": true, "modes.both": true, "fields.supported": true, "batch.supported": true, "batch.example": true,
 }
 
-// excuse takes out of a row what it lacks because its run was cut short.
+// excuse removes from a row the findings about evidence that is missing because the
+// run ended early.
 func (x *evaluation) excuse() {
 	why := x.e.Live.Lookup("cut_short", x.test.ID).Text()
 	if why == "" || x.set != rule.Strict || !x.e.IsLive() {

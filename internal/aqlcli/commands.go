@@ -34,7 +34,7 @@ func formats() []string {
 	return names
 }
 
-// newRoot makes the tree of commands for a call.
+// newRoot builds the command tree of a call.
 func newRoot(c *call) *cobra.Command {
 	root := &cobra.Command{
 		Use:   aqlName,
@@ -59,8 +59,8 @@ Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 	return root
 }
 
-// command completes a command with its options and what it does; run returns
-// the exit code.
+// command completes a command with its options and its action; run returns the exit
+// code.
 func (c *call) command(cmd *cobra.Command, run func(*call) int, options ...option) *cobra.Command {
 	c.add(cmd, options)
 	cmd.Args = positional
@@ -209,7 +209,7 @@ func (c *call) test() int {
 	return max(c.print(r), r.ExitCode, c.judged(e))
 }
 
-// unproved says what the level asked for lacks evidence of.
+// unproved lists the requirements of the requested level that have no evidence.
 func (c *call) unproved(r *verdict.Report) {
 	for _, s := range r.Alerts {
 		c.problem("%s", s)
@@ -219,7 +219,7 @@ func (c *call) unproved(r *verdict.Report) {
 	}
 }
 
-// rowless says why a report on one category has no row.
+// rowless explains why a report on one category has no row.
 func (c *call) rowless(r *verdict.Report, o aql.Options) {
 	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k verdict.CategoryResult) bool { return len(k.Tests) > 0 }) {
 		return
@@ -233,7 +233,7 @@ func (c *call) rowless(r *verdict.Report, o aql.Options) {
 	c.problem("--category: the report has no row: %s: %s", o.Category, why)
 }
 
-// print writes a report in the format and to the place asked for.
+// print writes a report in the requested format to the requested place.
 func (c *call) print(r *verdict.Report) int {
 	data, err := layOut(r, c.flags["format"])
 	if err != nil {
@@ -261,8 +261,8 @@ func layOut(r *verdict.Report, format string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// results reads the JSON report of a positional argument; nil after a
-// mistake.
+// results reads the JSON report that a positional argument names; it returns nil
+// after a mistake.
 func (c *call) results(name string) *verdict.Report {
 	f := c.read(name)
 	if f == nil {

@@ -18,7 +18,7 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// maxDemoOperations bounds how far the demo adapter is widened.
+// maxDemoOperations limits the number of operations of the demo adapter.
 const maxDemoOperations = 1000
 
 func newDemoCmd(c *call) *cobra.Command {
@@ -48,7 +48,7 @@ defects can be switched on one by one. It is a server: give it to live --stdio, 
 	)
 }
 
-// number accepts a whole number within bounds.
+// number returns a check that accepts whole numbers within bounds.
 func number(from, to int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		n, err := strconv.Atoi(s)

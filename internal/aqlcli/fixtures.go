@@ -34,7 +34,7 @@ func (c *call) verifyFixtures() int {
 	return max(code, c.emit("-", []byte(b.String())))
 }
 
-// fixtures judges the bundles that the command line asks for.
+// fixtures judges the requested bundles.
 func (c *call) fixtures() ([]fixtures.Verified, bool) {
 	if dir, ok := c.flags["write"]; ok && !c.writeFixtures(dir) {
 		return nil, false
@@ -58,7 +58,7 @@ func (c *call) fixtures() ([]fixtures.Verified, bool) {
 	return rows, true
 }
 
-// folder judges the bundles of a folder and of those in it.
+// folder judges the bundles of a folder and its subfolders.
 func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
 	var rows []fixtures.Verified
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {

@@ -16,28 +16,28 @@ import (
 // option is one flag of a command.
 type option struct {
 	long, short string
-	value       string // what help calls the value; "" for a switch
+	value       string // the name of the value in help; "" for a switch
 	doc         string
-	check       func(string) (string, error) // returns the value as it is used; nil accepts every text but ""
+	check       func(string) (string, error) // returns the value in its final form; nil accepts every text but ""
 	many        bool                         // may be repeated
 }
 
-// flagValue is the value of a flag on the command line of a call.
+// flagValue is the value of a flag in a call.
 type flagValue struct {
 	option
 	c     *call
 	flags *pflag.FlagSet
 }
 
-// String returns the default, which help does not show: the text of the option
-// says it where there is one.
+// String returns "", because help must not show a default: the text of the option
+// states it if there is one.
 func (v *flagValue) String() string { return "" }
 
-// Type returns what help calls the value.
+// Type returns the name of the value in help.
 func (v *flagValue) Type() string { return v.value }
 
-// Set takes a value. A wrong one is a problem of the call and does not end the
-// parsing, so that one call reports all of them.
+// Set sets a value. A wrong one is recorded as a problem of the call and does not end
+// the parsing, so that one call reports all of them.
 func (v *flagValue) Set(s string) error {
 	if v.isFlag(s) {
 		return fmt.Errorf("--%s needs a value: %s", v.long, v.doc)
@@ -80,7 +80,7 @@ func (c *call) add(cmd *cobra.Command, options []option) {
 	}
 }
 
-// switches notes the switches that are on.
+// switches records the switches that are set.
 func (c *call) switches(cmd *cobra.Command) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "bool" && f.Value.String() == "true" {
@@ -103,13 +103,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	return cmdutil.FlagError(cmd, err)
 }
 
-// many makes an option one that may be repeated.
+// many makes an option repeatable.
 func many(o option) option {
 	o.many = true
 	return o
 }
 
-// all returns the values of an option that may be repeated.
+// all returns the values of a repeatable option.
 func (c *call) all(long string) []string {
 	if v, ok := c.flags[long]; ok {
 		return strings.Split(v, "\x00")
@@ -117,7 +117,7 @@ func (c *call) all(long string) []string {
 	return nil
 }
 
-// oneOf accepts one of some words in any case.
+// oneOf returns a check that accepts one of the given words in any case.
 func oneOf(words ...string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		for _, w := range words {
@@ -148,8 +148,8 @@ func categoryNames() (names []string) {
 	return names
 }
 
-// positional checks the number of arguments by the synopsis of a command:
-// "[x]" may be left out, "<x…>" may be repeated.
+// positional checks the number of arguments against the synopsis of a command: "[x]"
+// is optional, "<x…>" may be repeated.
 func positional(cmd *cobra.Command, args []string) error {
 	names := strings.Fields(cmd.Use)[1:]
 	most := len(names)

@@ -16,9 +16,9 @@ import (
 	"mcptest/internal/osfile"
 )
 
-// A journal is a file of JSON lines, one for each thing a live run is about
-// to create. It is there before the first create is sent and gone when the
-// run has removed everything, so what a killed run left can be found.
+// A journal is a file of JSON lines, one for each item that a live run is about to
+// create. It exists before the first create is sent and is removed when the run has
+// removed everything, so that the items of a killed run can be found.
 
 type journalLine struct {
 	Target    string      `json:"target,omitempty"` // first line only
@@ -29,10 +29,10 @@ type journalLine struct {
 	Deleted   string      `json:"deleted,omitempty"` // parameter
 	Parameter string      `json:"parameter,omitempty"`
 	ID        jsonv.Value `json:"id,omitzero"`
-	With      jsonv.Value `json:"with,omitzero"` // what else names it
+	With      jsonv.Value `json:"with,omitzero"` // the other parameters that name it
 }
 
-// journal is the journal of one run. The file is locked while the run goes.
+// journal is the journal of one run. The file is locked during the run.
 type journal struct {
 	name  string
 	first journalLine
@@ -43,7 +43,7 @@ func newJournal(dir, target, run string) *journal {
 	return &journal{name: filepath.Join(dir, run+".jsonl"), first: journalLine{Target: target, Run: run}}
 }
 
-// open makes the file and takes its lock, which says that the run is going.
+// open creates the file and locks it; the lock marks the run as active.
 func (j *journal) open() error {
 	if err := os.MkdirAll(filepath.Dir(j.name), 0o700); err != nil {
 		return fmt.Errorf("make the folder for the journal: %w", err)
@@ -53,13 +53,13 @@ func (j *journal) open() error {
 		return fmt.Errorf("open the journal: %w", err)
 	}
 	j.f = f
-	// Where a file system has no locks, the run goes on without.
+	// If a file system has no locks, the run continues without one.
 	_, _ = osfile.TryLock(f)
 	return j.write(j.first)
 }
 
-// write appends a line and has it on the disk before it returns: the process
-// may be killed in the next moment.
+// write appends a line and syncs it to disk before it returns, because the process
+// may be killed at any moment.
 func (j *journal) write(l journalLine) error {
 	if j.f == nil {
 		if err := j.open(); err != nil {
@@ -76,22 +76,22 @@ func (j *journal) write(l journalLine) error {
 	return nil
 }
 
-// Intend notes a create that is about to be sent.
+// Intend records a create that is about to be sent.
 func (j *journal) Intend(operation, marker string) error {
 	return j.write(journalLine{Intend: operation, Marker: marker})
 }
 
-// Created notes what a create made.
+// Created records the item of a create.
 func (j *journal) Created(operation, parameter string, id, with jsonv.Value) error {
 	return j.write(journalLine{Created: operation, Parameter: parameter, ID: id, With: with})
 }
 
-// Deleted notes what was removed.
+// Deleted records a removed item.
 func (j *journal) Deleted(parameter string, id jsonv.Value) error {
 	return j.write(journalLine{Deleted: parameter, ID: id})
 }
 
-// end closes the journal, and removes it when nothing is left.
+// end closes the journal, and removes it if nothing is left.
 func (j *journal) end(clean bool) {
 	if j.f == nil {
 		return
@@ -102,25 +102,25 @@ func (j *journal) end(clean bool) {
 	}
 }
 
-// foundJournals are the journals of a folder, sorted by whose they are.
+// foundJournals holds the journals of a folder, sorted by owner.
 type foundJournals struct {
 	left   []live.Left
 	files  []string // of left
-	going  []string // of runs that have not ended
-	odd    []string // that are no journals
+	going  []string // of active runs
+	odd    []string // files that are not journals
 	others int      // of other adapters
 	locks  []*os.File
 }
 
-// close gives the locks up.
+// close releases the locks.
 func (j *foundJournals) close() {
 	for _, f := range j.locks {
 		_ = f.Close()
 	}
 }
 
-// journals reads the journals of a folder and takes the locks of those that
-// belong to a target. Lines that were cut short by a kill are passed over.
+// journals reads the journals of a folder and locks those that belong to a target.
+// Lines that were truncated by a kill are skipped.
 func journals(dir, target string) (*foundJournals, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// judgeProgram runs a judge that is a program, with the whole environment:
-// it is the user's, and may ask a model itself.
+// judgeProgram returns a function that runs a judge program. The program gets the
+// whole environment, because it belongs to the user and may use a model itself.
 func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	return func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 		r := proc.Run(ctx, proc.Spec{Argv: argv, Env: c.Env, Stdin: bytes.NewReader(stdin), OutputLimit: 4 << 20, Registry: registry})
@@ -41,8 +41,8 @@ func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, a
 	}
 }
 
-// judgeBundle has the answers of a bundle judged before it is evaluated, as
-// the options of test say; other than 0 is an exit code to end with.
+// judgeBundle has the answers of a bundle judged before it is evaluated, according to
+// the options of test. A result other than 0 is the exit code to end with.
 func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) int {
 	who, given := c.flags["judge"]
 	if !given {
@@ -75,12 +75,12 @@ func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) 
 	return verdict.ExitConfig
 }
 
-// judgeBundleOption is where test writes the verdicts.
+// judgeBundleOption returns the option that names the file for the verdicts.
 func judgeBundleOption() option {
 	return option{long: "bundle", value: "file", doc: "with --judge: write the bundle with its verdicts, to be used again"}
 }
 
-// askJudge asks the judge, and ends what it started.
+// askJudge asks the judge, and stops the processes that it started.
 func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 	w := cmdutil.NewWorld(c.Streams, slog.New(slog.DiscardHandler))
 	ctx, stop := cmdutil.WatchSignals(context.Background(), c.Err, w.Kill)
@@ -88,7 +88,7 @@ func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 	defer w.Sweep(context.Background())
 	dir, err := stateDir()
 	if err != nil {
-		dir = "" // then nothing is kept next to the bundle
+		dir = "" // then nothing is stored next to the bundle
 	}
 	var a semantic.Asking
 	var keys []string
@@ -106,7 +106,7 @@ func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 	return c.writeJudged(f, e)
 }
 
-// writeJudged writes the bundle with its verdicts where --bundle says.
+// writeJudged writes the bundle with its verdicts to the file of --bundle.
 func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	name, given := c.flags["bundle"]
 	if !given {
@@ -147,8 +147,8 @@ func (c *call) judged(e *evidence.Evidence) int {
 	return verdict.ExitConfig
 }
 
-// verdictCache is a folder with one file a verdict. What cannot be read or
-// written is judged again.
+// verdictCache is a folder with one file per verdict. A verdict that cannot be read
+// or written is judged again.
 type verdictCache string
 
 func (d verdictCache) file(key string) string { return filepath.Join(string(d), key+".json") }

@@ -52,8 +52,8 @@ No mode restricts it.`,
 	}, (*call).callTool, targetOptions()...)
 }
 
-// withAdapter runs fn with a context that a signal ends and a registry that
-// ends what was started.
+// withAdapter runs fn with a context that a signal ends, and with a registry that
+// stops the started processes.
 func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 	t, ok := c.target()
 	if !ok {
@@ -73,7 +73,7 @@ func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 	return code
 }
 
-// liveOptions reads the options of a live run; false after a mistake.
+// liveOptions reads the options of a live run; it returns false after a mistake.
 func (c *call) liveOptions(t *target) (guard.Options, bool) {
 	o := guard.Options{
 		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
@@ -97,7 +97,7 @@ func (c *call) liveOptions(t *target) (guard.Options, bool) {
 	return o, true
 }
 
-// newRunID names a run by six hexadecimal digits.
+// newRunID returns a run id of six hexadecimal digits.
 func newRunID() string {
 	var b [3]byte
 	_, _ = rand.Read(b[:])
@@ -163,8 +163,8 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	return max(code, c.liveReport(o, e, err, odd))
 }
 
-// liveReport makes the report of what was collected. Err is why there is no
-// evidence, or in addition to evidence what went wrong.
+// liveReport makes the report of the collected evidence. Err is the reason why there
+// is no evidence, or an error that occurred in addition to it.
 func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
 	if e == nil {
 		return c.noAdapter(err)
@@ -186,8 +186,8 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	} else {
 		name = "(live)"
 	}
-	// The report is made from the bundle's bytes, so that the bundle gives
-	// the same one later.
+	// The report is made from the bundle's bytes, so that the bundle yields the same
+	// report later.
 	read, ds := evidence.Read(&source.File{Name: name, Path: name, Data: data})
 	if !c.diagnostics(ds) {
 		return verdict.ExitConfig
@@ -202,7 +202,7 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	return max(least, c.print(r), r.ExitCode, c.judged(read))
 }
 
-// aside prints notes on the standard error that a report can be read without.
+// aside prints notes that are not part of the report to the standard error.
 func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
 	for _, d := range live.Lookup("changed").Elems() {
 		c.problem("data changed that this run did not create: %s", d.Lookup("says").Text())
@@ -229,7 +229,7 @@ func progressLine(p guard.Progress) string {
 	return fmt.Sprintf("%s · %d calls · %s", s, p.Calls, p.Elapsed.Round(time.Second))
 }
 
-// noAdapter returns why there was nothing to test.
+// noAdapter reports why there was no adapter to test.
 func (c *call) noAdapter(err error) int {
 	c.problem("%s", err)
 	var open *wire.OpenError
@@ -314,7 +314,7 @@ func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 		}
 		return max(verdict.ExitFailed, c.emit("-", []byte(b.String())))
 	}
-	found.close() // a file that is open cannot be removed everywhere
+	found.close() // some systems cannot remove an open file
 	for _, f := range files {
 		_ = os.Remove(f)
 	}

@@ -13,23 +13,23 @@ import (
 	"mcptest/internal/source"
 )
 
-// aqlName is the program whose command line is here.
+// aqlName is the name of the program.
 const aqlName = "mcpaql-conformance"
 
-// maxAQLFile bounds a bundle or a report. A bigger one is no evidence but a
-// mistake in the command line, such as a device file.
+// maxAQLFile is the maximum size of a bundle or a report. A larger file is not
+// evidence but a mistake in the command line, such as a device file.
 const maxAQLFile = 256 << 20
 
-// Main returns the command line of mcpaql-conformance, without the program's name.
-// It returns the exit code: 0 passed, 1 a MUST category failed, 2 a SHOULD
-// category warned, 3 an invalid command line or file.
+// Main runs the command line of mcpaql-conformance, without the program's name. It
+// returns the exit code: 0 passed, 1 a MUST category failed, 2 a SHOULD category
+// warned, 3 an invalid command line or file.
 func Main(args []string, streams cmdutil.Streams) int {
 	if cmdutil.Watchdog(args, streams) {
 		return verdict.ExitPassed
 	}
 	c := &call{Streams: streams, flags: map[string]string{}}
 	root := newRoot(c)
-	root.SetArgs(append([]string{}, args...)) // never nil, which means the arguments of the process
+	root.SetArgs(append([]string{}, args...)) // never nil, which would mean the arguments of the process
 	root.SetIn(c.In)
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
@@ -42,22 +42,22 @@ func Main(args []string, streams cmdutil.Streams) int {
 	return c.finish(c.code)
 }
 
-// call is one invocation: its flags and arguments, and what is wrong with it.
+// call is one invocation: its flags, arguments and problems.
 type call struct {
 	cmdutil.Streams
-	flags    map[string]string // by long name: the values given, "yes" for a switch
+	flags    map[string]string // by long name: the given values, "yes" for a switch
 	args     []string
 	problems []string
 	code     int
 }
 
-// problem notes a mistake; finish prints it.
+// problem records a mistake; finish prints it.
 func (c *call) problem(format string, args ...any) {
 	c.problems = append(c.problems, aqlName+": "+fmt.Sprintf(format, args...))
 }
 
-// diagnostics notes the mistakes of a file, and its warnings only when there
-// is no mistake: who has to fix a file first wants to know why.
+// diagnostics records the mistakes of a file, and its warnings only if there is no
+// mistake, so that warnings do not distract from errors.
 func (c *call) diagnostics(ds source.Diagnostics) bool {
 	for _, d := range ds {
 		if d.Severity == source.Error || !ds.HasErrors() {
@@ -71,7 +71,7 @@ func (c *call) diagnostics(ds source.Diagnostics) bool {
 	return !ds.HasErrors()
 }
 
-// finish prints the problems, one a line, and returns the exit code.
+// finish prints the problems, one per line, and returns the exit code.
 func (c *call) finish(code int) int {
 	var b strings.Builder
 	for _, p := range c.problems {
@@ -88,8 +88,8 @@ func (c *call) finish(code int) int {
 	return code
 }
 
-// read loads a file of the command line, "-" being the standard input; nil
-// when it cannot be read.
+// read reads a file of the command line, where "-" means the standard input; it
+// returns nil if the file cannot be read.
 func (c *call) read(name string) *source.File {
 	var data []byte
 	var err error
@@ -129,7 +129,7 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// emit writes a result to the file that --output names.
+// emit writes a result to the file of --output.
 func (c *call) emit(name string, data []byte) int { return c.emitTo("output", name, data) }
 
 func tool() result.Tool { return result.Tool{Name: aqlName, Version: cmdutil.Version()} }

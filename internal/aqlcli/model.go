@@ -14,10 +14,10 @@ import (
 	"mcptest/internal/shellwords"
 )
 
-// localModels is where a model on this machine usually answers.
+// localModels is the usual address of a model on this machine.
 const localModels = "http://localhost:11434/v1"
 
-// Who judges, as --judge has it.
+// The kinds of judges that --judge accepts.
 const (
 	judgePhrases = "phrases"
 	judgeModel   = "model"
@@ -71,7 +71,7 @@ func judgeKind(s string) (string, error) {
 	return oneOf(judgePhrases, judgeModel, judgeExec+"COMMAND")(s)
 }
 
-// asking reads the options of a live run; false after a mistake.
+// asking reads the options of a live run; it returns false after a mistake.
 func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Asking, keys []string, ok bool) {
 	name, given := c.flags["model"]
 	if !given {
@@ -100,13 +100,13 @@ func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Aski
 	return a, append(keys, o.Key), ok
 }
 
-// endpoint reads where a model is: the options --PREFIX-url and so on, with
-// those of another model to begin with.
+// endpoint reads the address of a model from the options --PREFIX-url and so on; o
+// holds the options of another model as defaults.
 func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
 	address, moved := c.flags[prefix+"-url"]
 	api, other := c.flags[prefix+"-api"]
 	if moved || other {
-		o.Key = "" // it is not for somebody else
+		o.Key = "" // the key must not go to another server
 	}
 	if other && api != o.API {
 		o.API, o.URL = api, ""
@@ -131,8 +131,8 @@ func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
 	return o, true
 }
 
-// judging reads the options of the judge; false after a mistake. o is the
-// model that was asked, if there is one.
+// judging reads the options of the judge; it returns false after a mistake. o
+// describes the model that was asked, if there is one.
 func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
 	who := c.flags["judge"]
 	if !c.judgeFits(who) {
@@ -145,7 +145,7 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, reg
 	}
 	switch line, program := strings.CutPrefix(who, judgeExec); {
 	case program:
-		words, _ := shellwords.Split(line) // judgeKind has tried it
+		words, _ := shellwords.Split(line) // judgeKind has checked it
 		var argv []string
 		for _, w := range words {
 			argv = append(argv, w.Text)
@@ -169,7 +169,7 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, reg
 	return true
 }
 
-// judgeFits reports whether the options next to --judge belong to it.
+// judgeFits reports whether the options given with --judge apply to it.
 func (c *call) judgeFits(who string) bool {
 	ok := true
 	for _, name := range []string{"judge-model", "judge-url", "judge-api", "judge-key-env"} {

@@ -29,12 +29,12 @@ func rulesOption() option {
 	return choice("rules", "", "rules", "rule set (default reference, and strict for a bundle of a live run)", rule.Sets())
 }
 
-// normativeOption returns an option of all that judge by the strict rules.
+// normativeOption returns an option of all commands that judge by the strict rules.
 func normativeOption() option {
 	return option{long: "normative", doc: "strict rules: fail what the normative document calls a MUST, even where documents disagree"}
 }
 
-// failOnOption chooses what makes the exit code 2.
+// failOnOption returns the option that selects what makes the exit code 2.
 func failOnOption() option {
 	return choice("fail-on", "", "policy", "what makes the exit code 2: incomplete, what was not proved and warnings of SHOULD categories"+
 		" (default under the strict rules); warn, every warning and nothing else; fail, nothing", verdict.FailOns())
@@ -54,7 +54,7 @@ func positive(s string) (string, error) {
 	return s, nil
 }
 
-// optionsOfLive returns the options of live, which recordings hold by name.
+// optionsOfLive returns the options of live, which recordings store by name.
 func optionsOfLive() []option {
 	return slices.Concat(targetOptions(), []option{
 		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", guard.Modes()),

@@ -12,15 +12,13 @@ import (
 	"mcptest/internal/osfile"
 )
 
-// Where results go. A file that cannot be written is found before an adapter
-// is called: a run that is lost at its end has cost its time, and the calls.
+// The places of results. A file that cannot be written is detected before an adapter
+// is called: otherwise a run would lose its result at the end.
 
-// outputFlags are the options of live that name a file to write, but for
-// --record.
+// outputFlags lists the options of live that name a file to write, except --record.
 var outputFlags = []string{"output", "bundle", "values-template"}
 
-// writable reports whether the files can be written that the options of live
-// name.
+// writable reports whether the files that the options of live name can be written.
 func (c *call) writable() bool {
 	ok := true
 	for _, flag := range outputFlags {
@@ -45,7 +43,7 @@ func (c *call) oneStdout() bool {
 	return true
 }
 
-// apart reports whether the files are different ones.
+// apart reports whether the files are all different.
 func (c *call) apart() bool {
 	names := map[string]string{}
 	ok := true
@@ -57,7 +55,7 @@ func (c *call) apart() bool {
 		name = filepath.Clean(name)
 		if other, taken := names[name]; taken {
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-				continue // /dev/null takes anything
+				continue // /dev/null accepts anything
 			}
 			c.problem("--%s and --%s name the same file: %s", other, flag, name)
 			ok = false
@@ -67,8 +65,8 @@ func (c *call) apart() bool {
 	return ok
 }
 
-// tryWrite says what would keep writeWhole from writing a file, and leaves
-// everything as it is.
+// tryWrite returns the error that writeWhole would fail with for a file, without
+// changing anything.
 func tryWrite(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -81,7 +79,7 @@ func tryWrite(name string) error {
 		}
 		return f.Close()
 	case err == nil && !info.Mode().IsRegular():
-		return nil // opening a pipe waits for its reader
+		return nil // opening a pipe would wait for its reader
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -95,7 +93,7 @@ func tryWrite(name string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// parentThere says that the folder of a file is missing.
+// parentThere returns an error if the folder of a file is missing.
 func parentThere(name string) error {
 	dir := filepath.Dir(name)
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
@@ -104,8 +102,8 @@ func parentThere(name string) error {
 	return nil
 }
 
-// emitTo writes a result to the file that an option names, or to the standard
-// output for "" and "-". A file is written whole or not at all.
+// emitTo writes a result to the file that an option names, or to the standard output
+// for "" and "-". A file is written completely or not at all.
 func (c *call) emitTo(flag, name string, data []byte) int {
 	if name == "" || name == "-" {
 		if _, err := c.Out.Write(data); err != nil {

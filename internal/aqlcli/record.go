@@ -18,10 +18,10 @@ import (
 	"mcptest/internal/source"
 )
 
-// recordingName is the file of a recording in a folder.
+// recordingName is the file name of a recording in a folder.
 const recordingName = "live" + cassette.Suffix
 
-// recordOptions returns the options that write a run down, and play it back.
+// recordOptions returns the options that record a run and replay it.
 func recordOptions() []option {
 	return []option{
 		{long: "record", value: "path", doc: "record every request and response in a cassette: a file, or a folder"},
@@ -29,21 +29,21 @@ func recordOptions() []option {
 	}
 }
 
-// shapingFlags are the options that decide what a run sends. A recording
-// holds them, and they cannot be others when it is played back.
+// shapingFlags lists the options that decide what a run sends. A recording stores
+// them, and they cannot be changed in a replay.
 var shapingFlags = []string{
 	"mode", "prefix", "tool", "allow-op", "deny-op", "append-only", "max-calls", "rate", "budget", "call-timeout", "confirm", "stress", "bundle-scope",
 }
 
-// reportFlags are the options that decide how a run is judged. A recording
-// holds them too; others may be given.
+// reportFlags lists the options that decide how a run is judged. A recording stores
+// them too, but a replay may change them.
 var reportFlags = []string{"level", "normative", "fail-on"}
 
-// replayFlags are the options that --replay leaves a meaning, in addition to
+// replayFlags lists the options that have a meaning with --replay, in addition to
 // shapingFlags and reportFlags.
 var replayFlags = []string{"replay", "output", "format", "bundle"}
 
-// recordedOptions returns the options of a run as its recording holds them.
+// recordedOptions returns the options of a run in the format of its recording.
 func (c *call) recordedOptions() map[string][]string {
 	out := map[string][]string{}
 	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
@@ -63,8 +63,8 @@ func recordingFile(name string) string {
 	return name
 }
 
-// startRecording begins the cassette of --record; nil without the option, false
-// after a mistake.
+// startRecording creates the cassette of --record. The writer is nil without the
+// option; the result is false after a mistake.
 func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, bool) {
 	name, given := c.flags["record"]
 	if !given {
@@ -97,7 +97,7 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 	return w, true
 }
 
-// recordFits reports whether --record belongs to what is asked for.
+// recordFits reports whether --record is compatible with the other options.
 func (c *call) recordFits() bool {
 	name, given := c.flags["record"]
 	if !given {
@@ -119,7 +119,7 @@ func (c *call) recordFits() bool {
 	return false
 }
 
-// replay plays a recording back and makes its report.
+// replay replays a recording and makes its report.
 func (c *call) replay() int {
 	if !c.replayFits() || !c.writable() {
 		return verdict.ExitConfig
@@ -151,7 +151,7 @@ func (c *call) replay() int {
 	return c.liveReport(o, e, err, nil)
 }
 
-// replayFits reports whether the options next to --replay belong to it.
+// replayFits reports whether the options given with --replay apply to it.
 func (c *call) replayFits() bool {
 	ok := true
 	allowed := slices.Concat(replayFlags, shapingFlags, reportFlags)
@@ -171,8 +171,8 @@ func (c *call) replayFits() bool {
 	return ok
 }
 
-// takeOptions sets the options that a recording was made with. One that was
-// given and differs is a mistake where it shapes requests.
+// takeOptions sets the options that a recording was made with. A given option that
+// differs is a mistake if it shapes requests.
 func (c *call) takeOptions(rec *tape.Recording) bool {
 	ok := true
 	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
@@ -200,7 +200,7 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 	return ok
 }
 
-// shapingDefault returns what an option is when it is not given.
+// shapingDefault returns the value of an option that is not given.
 func shapingDefault(flag string) string {
 	switch flag {
 	case "mode":
@@ -217,7 +217,7 @@ func shapingDefault(flag string) string {
 	return ""
 }
 
-// checkedOption holds a value from a file against its option.
+// checkedOption checks a value from a file against its option.
 func checkedOption(name, value string) (string, error) {
 	for _, o := range optionsOfLive() {
 		switch {
@@ -240,8 +240,8 @@ func shownRecorded(flag, before string, recorded bool) string {
 	return "--" + flag + " " + shownOption(before)
 }
 
-// wasRecorded ends a recording, and notes that it could not be written; it
-// returns the exit code.
+// wasRecorded ends a recording and reports an error of writing it; it returns the
+// exit code.
 func (c *call) wasRecorded(w *cassette.Writer) int {
 	if w == nil {
 		return 0
@@ -253,7 +253,7 @@ func (c *call) wasRecorded(w *cassette.Writer) int {
 	return 0
 }
 
-// openValues reads the file of --values; false after a mistake.
+// openValues reads the file of --values; it returns false after a mistake.
 func (c *call) openValues(o *guard.Options) bool {
 	name, given := c.flags["values"]
 	if !given {
@@ -272,7 +272,7 @@ func (c *call) openValues(o *guard.Options) bool {
 	return true
 }
 
-// explained prints diagnostics with their lines.
+// explained prints diagnostics with their source lines.
 func (c *call) explained(ds source.Diagnostics) {
 	if err := ds.Print(c.Err, source.Style{}); err != nil {
 		c.problem("cannot write to the standard error: %s", cmdutil.Reason(err))

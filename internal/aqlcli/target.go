@@ -20,7 +20,7 @@ import (
 	"mcptest/internal/shellwords"
 )
 
-// targetOptions returns the options that say which adapter is meant.
+// targetOptions returns the options that select the adapter.
 func targetOptions() []option {
 	return []option{
 		{long: "stdio", value: "command", doc: "start the adapter with this command, words as in a shell, and connect over stdio"},
@@ -55,14 +55,14 @@ func duration(s string) (string, error) {
 	return s, nil
 }
 
-// passedEnv are the variables that a started adapter always gets: what
-// programs need to run at all, and nothing that could be a secret.
+// passedEnv lists the variables that a started adapter always gets: those that
+// programs need to run at all, and none that could be a secret.
 var passedEnv = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ", "TERM",
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
 }
 
-// target is the adapter of a command line.
+// target is the adapter that a command line names.
 type target struct {
 	argv, single []string
 	env          []string
@@ -73,7 +73,7 @@ type target struct {
 	home         string   // a folder of its own, "" for none
 }
 
-// target reads the options; false after a mistake.
+// target reads the options; it returns false after a mistake.
 func (c *call) target() (*target, bool) {
 	t := &target{url: c.flags["url"], urlOne: c.flags["single-url"], header: http.Header{}}
 	line, started := c.flags["stdio"]
@@ -136,8 +136,8 @@ func (c *call) target() (*target, bool) {
 	return t, ok
 }
 
-// isolate gives the adapter an empty folder as home and working directory.
-// Words of its command that name files here keep their meaning.
+// isolate gives the adapter an empty folder as home and working directory. Arguments
+// of its command that name files here keep their meaning.
 func (t *target) isolate() error {
 	if t.argv == nil {
 		return errors.New("only an adapter that --stdio starts has a home")
@@ -167,16 +167,15 @@ func (t *target) isolate() error {
 	return nil
 }
 
-// end removes what was made for the adapter.
+// end removes the adapter's temporary folder.
 func (t *target) end() {
 	if t.home != "" {
 		_ = os.RemoveAll(t.home)
 	}
 }
 
-// secretValues returns the values of --env whose names sound like secrets, and
-// of every --pass-env: what is in the environment already has no other reason
-// to be named.
+// secretValues returns the values of --env whose names suggest secrets, and those of
+// every --pass-env: a variable is usually passed on because it holds a secret.
 func (c *call) secretValues() (values []string) {
 	for _, e := range c.all("env") {
 		if name, value, _ := strings.Cut(e, "="); secret.Name(name) {
@@ -220,7 +219,7 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	return mcp.Open(ctx, tr, mcp.Options{Client: mcp.Implementation{Name: aqlName, Version: cmdutil.Version()}})
 }
 
-// shown returns the adapter without secrets: no environment, no headers, nothing
+// shown returns the adapter without secrets: no environment, no headers, and no part
 // of an address that could be one.
 func (t *target) shown() string {
 	if t.url == "" {
@@ -234,8 +233,8 @@ func (t *target) shown() string {
 	return u.String()
 }
 
-// repeat is how a command line begins that repeats one call: with the options
-// that reach the adapter. What is secret is taken from a variable of its name.
+// repeat returns the beginning of a command line that repeats one call, with the
+// options that select the adapter. Secrets are read from a variable with their name.
 func (c *call) repeat(t *target) string {
 	words := aqlName + " call"
 	if t.url != "" {
@@ -276,7 +275,7 @@ func variable(header string) string {
 	}, strings.TrimSpace(header)))
 }
 
-// stateDir is where journals of live runs are kept.
+// stateDir returns the folder of the journals of live runs.
 func stateDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {

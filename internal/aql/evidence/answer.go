@@ -28,7 +28,7 @@ func Message(answer jsonv.Value) jsonv.Value {
 	return m
 }
 
-// Names reports whether a text has a name in it as a word of its own.
+// Names reports whether a text contains a name as a whole word.
 func Names(s, name string) bool {
 	if name == "" {
 		return false
@@ -53,7 +53,7 @@ func WordRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// Named reports whether one of the texts or keys inside a value names a name.
+// Named reports whether a text or key inside a value contains a name.
 func Named(v jsonv.Value, name string) bool {
 	found := false
 	EveryText(v, func(s string) { found = found || Names(s, name) })

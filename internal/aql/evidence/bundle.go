@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The skeleton of a bundle: what its author writes, typed. Everything read
+// The skeleton of a bundle: the typed part that its author writes. Everything read
 // with o.Get here without a kind is a payload. Unknown members are ignored.
 
 func (r *Reader) top(o jsonv.Value, e *Evidence) {
@@ -108,7 +108,7 @@ func (r *Reader) fieldsCases(o jsonv.Value, key, fields string) (out []FieldsCas
 func (r *Reader) semanticCase(c jsonv.Value, at string) SemanticCase {
 	s := SemanticCase{Name: r.Text(c, at, "name", true), ResponseText: c.Lookup("response_text")}
 	r.List(c, at, "tool_calls", jsonv.KindObject, func(t jsonv.Value, at string) {
-		// A model may call a tool that knows no operations.
+		// A model may call a tool that has no operations.
 		op, _ := r.Member(t, at, "operation", jsonv.KindString, false)
 		s.ToolCalls = append(s.ToolCalls, ToolCall{op.Text(), !op.IsAbsent(), t.Lookup("params")})
 	})

@@ -8,18 +8,17 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Adapters write their introspection down in other forms than the documented
-// one: other keys for a name, parameters as an object or as a JSON Schema.
-// What such a form says is read all the same, so that the adapter is judged by
-// what it does, and each deviation is one finding. The reference rules know
-// the documented form only.
+// Adapters write their introspection in other forms than the documented one: other
+// keys for a name, parameters as an object or as a JSON Schema. These forms are read
+// too, so that the adapter is judged by its behavior, and each deviation is one
+// finding. The reference rules accept only the documented form.
 
-// Reading is a part of the introspection in the documented form, as far as it
-// could be read.
+// Reading is a part of the introspection in the documented form, as far as it could
+// be read.
 type Reading struct {
 	Value      jsonv.Value
-	Odd        []string // how the adapter says it instead
-	Unreadable string   // why the parameters cannot be read, "" when they can
+	Odd        []string // the deviating forms that the adapter uses
+	Unreadable string   // why the parameters cannot be read, "" if they can
 }
 
 func (r *Reading) deviates(format string, args ...any) {
@@ -35,14 +34,14 @@ var (
 	// ParameterListKeys are the keys under which adapters list parameters.
 	ParameterListKeys = []string{"parameters", "params", "arguments", "args", "inputs", "inputSchema", "input_schema", "schema", "input"}
 	identifier        = Pattern(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-	// parameterText is a parameter written as one text: a name, and perhaps a
+	// parameterText matches a parameter written as one text: a name, and optionally a
 	// mark and a type.
 	parameterText = Pattern(`^\s*([A-Za-z_]\w*)\s*(\?)?\s*(?::\s*(.+))?$`)
-	// markedText is a text with a mark at its end.
+	// markedText matches a text with a mark at its end.
 	markedText = Pattern(`(?i)^(.*?)[\s,]*(\?|!|\(?\b(?:required|optional)\b\)?)?\s*$`)
 )
 
-// Named gives an object the member name, from the key that holds the name.
+// Named gives an object the member name, copied from the key that holds the name.
 func (r *Reading) Named(v jsonv.Value, keys []string, things string) jsonv.Value {
 	if v.Lookup("name").Kind() == jsonv.KindString {
 		return v
@@ -56,7 +55,7 @@ func (r *Reading) Named(v jsonv.Value, keys []string, things string) jsonv.Value
 	return v
 }
 
-// ReadDetail reads what an adapter says about one operation.
+// ReadDetail reads an adapter's description of one operation.
 func ReadDetail(d jsonv.Value) Reading {
 	r := Reading{Value: d}
 	if d.Kind() != jsonv.KindObject {
@@ -88,8 +87,8 @@ func ReadDetail(d jsonv.Value) Reading {
 	return r
 }
 
-// parameters reads a list of parameters; false when a part of it is nothing
-// that could be read as one. required is a list of names, if it is one.
+// parameters reads a list of parameters; it returns false if an element cannot be
+// read as one. required is a list of names, if it is a list.
 func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 	var out []jsonv.Value
 	add := func(p jsonv.Value) bool {
@@ -125,7 +124,7 @@ func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 			}
 		}
 	case list.Kind() == jsonv.KindObject:
-		if list.Lookup("type").Text() != "object" || list.Len() > 1 { // a JSON Schema of nothing
+		if list.Lookup("type").Text() != "object" || list.Len() > 1 { // a JSON Schema without properties
 			if list.Len() > 0 {
 				r.deviates("parameters are an object instead of a list")
 			}
@@ -154,7 +153,7 @@ func (r *Reading) byName(list, required jsonv.Value) (out []jsonv.Value, ok bool
 	return out, true
 }
 
-// need reads whether a parameter is required, and what type it has.
+// need reads whether a parameter is required, and its type.
 func (r *Reading) need(p, required jsonv.Value) jsonv.Value {
 	for _, key := range []string{"data_type", "dataType"} {
 		if t := p.Lookup(key); p.Lookup("type").IsAbsent() && t.Kind() == jsonv.KindString {
@@ -245,8 +244,8 @@ func ReadOperations(data jsonv.Value) Reading {
 // maxGroupDepth bounds how deep operations are nested in groups.
 const maxGroupDepth = 3
 
-// flatten collects the operations of a list, whose groups say what their
-// members have in common.
+// flatten collects the operations of a list. A group holds the common members of its
+// operations.
 func (r *Reading) flatten(out *[]jsonv.Value, list, common jsonv.Value, depth int) {
 	if depth > maxGroupDepth {
 		return

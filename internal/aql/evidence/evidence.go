@@ -10,10 +10,10 @@ import (
 	"mcptest/internal/source"
 )
 
-// Evidence is everything a verdict rests on. It mirrors the bundle format of
+// Evidence is everything that a verdict is based on. It mirrors the bundle format of
 // the MCP-AQL conformance testing document, and may be read from a file
 // (ReadEvidence) or built in code. Fields of type jsonv.Value are payloads:
-// answers as they came, of any shape, absent when there was none.
+// unmodified answers of any shape, absent when there was none.
 type Evidence struct {
 	// File is the bundle that the evidence was read from, nil when it was
 	// built in code. With it, findings carry a line and a column.
@@ -23,11 +23,11 @@ type Evidence struct {
 	Version        string
 	SpecVersion    string
 
-	// ExpectedLevel and ExpectedExitCode are what verify-fixtures compares
-	// with: level 1 and exit code 0 unless the bundle says otherwise.
+	// ExpectedLevel and ExpectedExitCode are the values that verify-fixtures compares
+	// with: level 1 and exit code 0 unless the bundle sets others.
 	ExpectedLevel    int
 	ExpectedExitCode int
-	ExpectedRules    rule.Set // "" when the bundle does not say
+	ExpectedRules    rule.Set // "" if the bundle does not set it
 
 	EndpointModes   []string
 	FieldSelection  bool
@@ -37,8 +37,8 @@ type Evidence struct {
 	TypesList        jsonv.Value   // the whole answer to introspect {query: types}
 	OperationDetails []jsonv.Value // data.operation of each introspect {query: operations, name}
 
-	// Accepted lists, in the bundle's order, the parameters each operation
-	// was seen to accept.
+	// Accepted lists, in the bundle's order, the parameters that each operation
+	// accepted.
 	Accepted []Accepted
 
 	MissingRequired  []ParameterCase
@@ -61,8 +61,8 @@ type Accepted struct {
 	Parameters []string
 }
 
-// ParameterCase is a call with one required parameter left out, or with one
-// parameter added that is not defined.
+// ParameterCase is a call with one required parameter omitted, or with one undefined
+// parameter added.
 type ParameterCase struct {
 	Operation string
 	Parameter string
@@ -71,8 +71,8 @@ type ParameterCase struct {
 	Call      int         // number in the transcript of a live run; 0 when there is none
 }
 
-// DefaultCase is a call without an optional parameter that has a documented
-// default, and where the default shows in the answer.
+// DefaultCase is a call without an optional parameter that has a documented default,
+// and the path at which the default appears in the answer.
 type DefaultCase struct {
 	Operation string
 	Parameter string
@@ -83,7 +83,7 @@ type DefaultCase struct {
 	Call      int
 }
 
-// ErrorCase is a call that was meant to fail.
+// ErrorCase is a call that is expected to fail.
 type ErrorCase struct {
 	Name        string
 	MustMention []string
@@ -92,8 +92,8 @@ type ErrorCase struct {
 	Call        int
 }
 
-// FieldsCase is what was read back after a create or an update, and the
-// values that had to be there.
+// FieldsCase holds the data read back after a create or an update, and the values
+// expected in it.
 type FieldsCase struct {
 	Name         string
 	Fields       []Field
@@ -107,8 +107,8 @@ type Field struct {
 	Value jsonv.Value
 }
 
-// ConstraintCase is a call that breaks a constraint, and whether the
-// introspection says that there is one.
+// ConstraintCase is a call that breaks a constraint, and whether the introspection
+// documents the constraint.
 type ConstraintCase struct {
 	Name       string
 	Documented bool
@@ -120,8 +120,8 @@ type ConstraintCase struct {
 // SemanticCase is a model's answer to a question about the adapter.
 type SemanticCase struct {
 	Name         string
-	Question     string // as it was put; "" when not recorded
-	Facts        string // what is right, as the introspection has it; "" when not recorded
+	Question     string // as it was asked; "" if not recorded
+	Facts        string // the correct answer according to the introspection; "" if not recorded
 	ResponseText jsonv.Value
 	ToolCalls    []ToolCall
 
@@ -133,19 +133,19 @@ type SemanticCase struct {
 	// Judge is a recorded verdict that replaces the phrase groups under the
 	// strict rules; nil when there is none.
 	Judge *Judge
-	// Unjudged says why a judge that was asked for gave no verdict. Under the
-	// strict rules the case is then not decided.
+	// Unjudged is the reason why a requested judge gave no verdict. Under the strict
+	// rules the case is then undecided.
 	Unjudged string
 }
 
 // ToolCall is one call a model made.
 type ToolCall struct {
 	Operation string
-	HasName   bool // whether the call names an operation at all
+	HasName   bool // whether the call names an operation
 	Params    jsonv.Value
 }
 
-// Verdict is what a judge said of a model's answer.
+// Verdict is a judge's verdict on a model's answer.
 type Verdict string
 
 // The verdicts of a judge.
@@ -163,7 +163,7 @@ type Judge struct {
 	Reason  string
 	Rubric  string   // version of the judge's instructions
 	Votes   []string // the verdict of each vote
-	Key     string   // of what was judged, empty for a program
+	Key     string   // of the judged content, empty for a program
 }
 
 // JSON returns the evidence as a bundle. Empty parts are left out.
@@ -267,7 +267,7 @@ func (c ConstraintCase) json() jsonv.Value {
 	return b.Value()
 }
 
-// JSON returns the case as a bundle holds it.
+// JSON returns the case in the bundle's format.
 func (c SemanticCase) JSON() jsonv.Value {
 	var b, structural, semantic Object
 	b.Set("name", jsonv.String(c.Name))
@@ -359,15 +359,15 @@ func (e *Evidence) IsLive() bool { return e.Live.Lookup("tests").Kind() == jsonv
 // ProbeName is the parameter that no adapter has.
 const ProbeName = "zz_conformance_probe"
 
-// DefaultEquivalent is where a live run writes that an answer is the same with
-// and without the documented default.
+// DefaultEquivalent is the path where a live run records that an answer is the same
+// with and without the documented default.
 const DefaultEquivalent = "_conformance.default_equivalent"
 
-// Comparable reports whether a field is one of what was read, and not of the
+// Comparable reports whether a field belongs to the data that was read, not to the
 // envelope around it.
 func (f Field) Comparable() bool { return f.Path == "data" || strings.HasPrefix(f.Path, "data.") }
 
-// By names a judge.
+// By returns the name of a judge.
 func (j *Judge) By() string {
 	s := strings.TrimSpace(j.Kind + " " + display.Truncate(j.Model, 100))
 	if s == "" {

@@ -14,11 +14,11 @@ type Exchange struct {
 	Arguments jsonv.Value
 	Answer    jsonv.Value
 	MS        float64
-	Repeat    string // a command line that repeats the call, "" when it is not known
+	Repeat    string // a command line that repeats the call, "" if unknown
 }
 
-// CallBehind returns the number of the call that a place rests on, 0 when
-// there is none.
+// CallBehind returns the number of the call that a place is based on, 0 if there is
+// none.
 func (e *Evidence) CallBehind(at string) int {
 	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
 	index := func(i int) int {
@@ -71,7 +71,7 @@ func caseCall[T any](cases []T, i int, call func(T) int) int {
 	return call(cases[i])
 }
 
-// introspectionCall finds the first call that asked for a part of the
+// introspectionCall returns the first call that requested a part of the
 // introspection.
 func (e *Evidence) introspectionCall(parts []string, i int) int {
 	query, name := "operations", ""
@@ -92,7 +92,8 @@ func (e *Evidence) introspectionCall(parts []string, i int) int {
 	return 0
 }
 
-// Exchange returns the exchange with a number of the transcript, counted from 1, or nil.
+// Exchange returns the exchange with the given number in the transcript, counted from
+// 1, or nil.
 func (e *Evidence) Exchange(n int) *Exchange {
 	t := e.Live.Lookup("transcript").At(n - 1)
 	if n < 1 || t.IsAbsent() {
@@ -100,7 +101,7 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	}
 	x := &Exchange{Tool: t.Lookup("tool").Text(), Arguments: t.Lookup("arguments"), Answer: t.Lookup("answer"), MS: t.Lookup("ms").Float64()}
 	args := x.Arguments.String()
-	// Arguments that were not kept whole cannot be sent again.
+	// Arguments that were not stored completely cannot be sent again.
 	incomplete := !x.Arguments.Lookup("x_bytes").IsAbsent() || strings.Contains(args, redacted)
 	if begin := e.Live.Lookup("repeat").Text(); begin != "" && !incomplete {
 		x.Repeat = begin + " " + shellwords.Quote(x.Tool)
@@ -111,7 +112,7 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	return x
 }
 
-// JSON returns the exchange as a bundle holds it.
+// JSON returns the exchange in the bundle's format.
 func (x *Exchange) JSON() jsonv.Value {
 	o := Object{TextMember("tool", x.Tool)}
 	o.Set("arguments", x.Arguments)

@@ -7,10 +7,9 @@ import (
 	"mcptest/internal/source"
 )
 
-// Locator turns byte offsets into positions. A minified bundle is one line
-// of many megabytes, where counting columns from the line's start for each
-// of thousands of findings would take minutes; asked in ascending order, it
-// goes over the text once.
+// Locator converts byte offsets to positions. A minified bundle is one line of many
+// megabytes, where counting columns from the line's start for each of thousands of
+// findings would take minutes; with ascending offsets, it reads the text once.
 type Locator struct {
 	File *source.File
 	last source.Pos

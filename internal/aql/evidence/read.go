@@ -11,15 +11,14 @@ import (
 	"mcptest/internal/source"
 )
 
-// maxBundleDepth is how deep a bundle may nest. It is far beyond anything an
-// adapter answers, and far below what the stack can take.
+// maxBundleDepth limits the nesting of a bundle. It is far beyond any answer of an
+// adapter, and far below the limit of the stack.
 const maxBundleDepth = 10_000
 
-// Read reads a bundle. Every mistake in what the bundle's author
-// wrote is an error diagnostic at its place, with the JSON pointer as its
-// Path; when there is one, the evidence is not to be judged. Warnings are
-// about things that are allowed but probably meant otherwise. It never
-// returns a nil Evidence.
+// Read reads a bundle. Every mistake of the bundle's author is an error diagnostic
+// with its position and with the JSON pointer as its Path; if there is one, the
+// evidence must not be judged. Warnings concern content that is allowed but probably
+// not intended. Read never returns a nil Evidence.
 func Read(f *source.File) (*Evidence, source.Diagnostics) {
 	r := NewReader(f)
 	e := &Evidence{File: r.File, ExpectedLevel: 1}
@@ -63,7 +62,7 @@ func NewReader(f *source.File) *Reader {
 	return &Reader{File: f, Places: Locator{File: f}}
 }
 
-// Parse reads the file's JSON text; false when it has none.
+// Parse reads the file's JSON text; it returns false if there is none.
 func (r *Reader) Parse() (jsonv.Value, []jsonv.Note, bool) {
 	v, notes, err := jsonv.ParseWith(r.File.Data, jsonv.Options{MaxDepth: maxBundleDepth})
 	if err == nil {
@@ -95,8 +94,8 @@ func (r *Reader) Errorf(v jsonv.Value, at, format string, args ...any) {
 	r.Problems.Add(source.Errorf(r.Pos(v), at, format, args...))
 }
 
-// Member finds a member of the skeleton and checks its kind; null counts as
-// left out. The value is absent when there is nothing to use.
+// Member returns a member of the skeleton and checks its kind; null counts as
+// omitted. The value is absent if there is no usable one.
 func (r *Reader) Member(o jsonv.Value, at, key string, kind jsonv.Kind, need bool) (jsonv.Value, string) {
 	v, _ := o.Get(key)
 	path := jsonv.AppendPointer(at, key)
@@ -182,8 +181,8 @@ func (r *Reader) Texts(o jsonv.Value, at, key string) []string {
 	return out
 }
 
-// known warns of a key that looks like a misspelt one: what is written under
-// it would silently not count.
+// known warns about a key that looks like a misspelled one, because its value would
+// silently be ignored.
 func (r *Reader) known(o jsonv.Value, at string, keys ...string) {
 	for _, m := range reference.Members(o) {
 		if near := source.Nearest(m.Key, keys); near != "" && near != m.Key {

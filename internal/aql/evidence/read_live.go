@@ -7,10 +7,9 @@ import (
 	"mcptest/internal/source"
 )
 
-// live reads x_live, what a live run of this program writes about itself. It
-// is part of the skeleton: rows are made of it, so that a wrong type in it is
-// a mistake and does not silently count for nothing. Unknown members
-// are ignored.
+// live reads x_live, a live run's record of itself. It is part of the skeleton: rows
+// are built from it, so a wrong type in it is a mistake and is not silently ignored.
+// Unknown members are ignored.
 func (r *Reader) live(o jsonv.Value) jsonv.Value {
 	live, at := r.Member(o, "", "x_live", jsonv.KindObject, false)
 	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {
@@ -26,7 +25,7 @@ func (r *Reader) live(o jsonv.Value) jsonv.Value {
 		r.Member(live, at, key, jsonv.KindObject, false)
 	}
 	r.Flag(live, at, "partial")
-	if p := live.Lookup("policy"); p.Kind() != jsonv.KindString { // a mode alone will do
+	if p := live.Lookup("policy"); p.Kind() != jsonv.KindString { // the mode alone is sufficient
 		p, path := r.Member(live, at, "policy", jsonv.KindObject, false)
 		r.Text(p, path, "mode", false)
 	}
@@ -54,7 +53,7 @@ func (r *Reader) records(o jsonv.Value, at, key string, texts ...string) {
 	})
 }
 
-// liveTest reads what one live row rests on.
+// liveTest reads the evidence of one live row.
 func (r *Reader) liveTest(t jsonv.Value, at string) {
 	id := r.Text(t, at, "id", true)
 	if test, known := rule.TestByID()[id]; id != "" && !(known && test.Live) {

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// redacted replaces what is secret.
+// redacted replaces secret values.
 const redacted = secret.Mask
 
 // RedactKeys replaces the texts under keys that hold secrets, and everything
@@ -21,7 +21,7 @@ func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 	})
 }
 
-// SecretKey reports whether the value of a key is never written down.
+// SecretKey reports whether the value of a key must never be stored.
 func SecretKey(key string) bool {
 	return strings.EqualFold(key, "_confirmation") || secret.Holds(key)
 }
@@ -34,8 +34,8 @@ func MaskTexts(v jsonv.Value, r *secret.Redactor) jsonv.Value {
 	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return r.String(k), MaskTexts(e, r) })
 }
 
-// Mask returns a bundle without the secrets of a run, see
-// [Options.Secrets], and without what their form gives away.
+// Mask returns a bundle without the secrets of a run, see [Options.Secrets], and
+// without texts whose form identifies them as secrets.
 func Mask(bundle jsonv.Value, secrets []string) jsonv.Value {
 	r := secret.NewRedactor()
 	r.Add(secrets...)

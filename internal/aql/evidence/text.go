@@ -11,16 +11,16 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Pattern compiles a regular expression when it is first asked for: most
-// starts of the programs need none of them.
+// Pattern compiles a regular expression on first use: most starts of the programs
+// need none of them.
 func Pattern(s string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
 }
 
-// maxNamed is how many things one sentence names.
+// maxNamed is the maximum number of names in one sentence.
 const maxNamed = 6
 
-// Several names the first of some things and counts the others.
+// Several lists the first names and counts the others.
 func Several(names []string) string {
 	if n := len(names) - maxNamed; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), n)
@@ -28,7 +28,7 @@ func Several(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Brief prints a value for a message.
+// Brief formats a value for a message.
 func Brief(v jsonv.Value) string {
 	if v.IsAbsent() {
 		return "nothing"
@@ -36,7 +36,7 @@ func Brief(v jsonv.Value) string {
 	return display.Truncate(v.String(), 80)
 }
 
-// Describe names what a value is, for messages: `a number (42)`.
+// Describe describes a value for messages: `a number (42)`.
 func Describe(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindAbsent:

@@ -8,21 +8,21 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Some adapters answer success: true around the failure of what is behind
-// them. Such an answer is neither a success nor a refusal: nothing is compared
-// with it, and nothing rests on it.
+// Some adapters answer success: true around a failure of the system behind them. Such
+// an answer is neither a success nor a refusal: it is not compared with anything and
+// is not evidence.
 
-// failureText is how a text begins that describes a failure.
+// failureText matches the beginning of a text that describes a failure.
 var failureText = Pattern(`(?i)^\s*(❌|✖|✗|⛔|🚫|\[?(error|failure|exception|fatal)\]?\s*[:(!-]|(error|failed|failure|unable|cannot|could not)\s+(to|in|at|while|during|when)\s|traceback \(most recent|[a-z]*(error|exception):\s)`)
 
-// besideError are members that data may have next to error when it is a failure
-// and nothing else.
+// besideError lists the members that data may have next to error when it is only a
+// failure.
 var besideError = []string{
 	"error", "code", "message", "details", "success", "ok", "status", "statusCode", "status_code", "isError", "is_error", "type", "hint", "reason",
 	"operation", "timestamp", "request_id", "requestId",
 }
 
-// WrappedFailure says what shows that a success is a failure, "" when it is
+// WrappedFailure returns the reason why a success is in fact a failure, "" if it is
 // none.
 func WrappedFailure(answer jsonv.Value) string {
 	if !Succeeded(answer) {
@@ -57,7 +57,7 @@ func onlyMembers(v jsonv.Value, names []string) bool {
 	return true
 }
 
-// onlyTexts returns the texts that an answer consists of: data itself, its one
+// onlyTexts returns the texts that an answer consists of: data itself, its single
 // member, or the first block of an MCP result inside it.
 func onlyTexts(data jsonv.Value) (out []string) {
 	block := data.Lookup("content").At(0)

@@ -14,12 +14,12 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// bundle completes the evidence with what it says about the run itself.
+// bundle completes the evidence with the data about the run itself.
 type bundle struct {
 	run *guard.Run
 }
 
-// finish fills in what the evidence says about the run itself.
+// finish fills in the data about the run itself.
 func (b bundle) finish() {
 	for _, op := range b.run.Catalog.Operations {
 		var names []string
@@ -146,7 +146,7 @@ func (b bundle) skippedOperations() (skipped []jsonv.Value) {
 	return skipped
 }
 
-// asked notes which models were asked, and what they were not asked.
+// asked records which models were asked, and which questions were left out.
 func (b bundle) asked(o *evidence.Object) {
 	o.List("unasked", b.run.Unasked)
 	if m := b.run.Options.Asking.Model; m != nil {
@@ -158,7 +158,7 @@ func (b bundle) asked(o *evidence.Object) {
 	}
 }
 
-// OperationPlan is what a run does with one operation.
+// OperationPlan describes how a run treats one operation.
 type OperationPlan struct {
 	Operation, Category, Tool string
 	Risk                      int

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Left is what a run created and is not known to have removed.
+// Left lists what a run created and has not verifiably removed.
 type Left struct {
 	RunID string
 	IDs   []LeftID
@@ -23,15 +23,15 @@ type LeftID struct {
 	With      jsonv.Value // what else names it, an object
 }
 
-// Cleaned is what became of a clean-up.
+// Cleaned is the result of a clean-up.
 type Cleaned struct {
 	Removed []string // "delete_book book_4"
 	Failed  []string // with the reason
 }
 
-// Clean removes what earlier runs left behind: what carries their
-// marker in one of its texts, found through the adapter's list operations,
-// and what their journals name. Nothing else is touched.
+// Clean removes what earlier runs left behind: items that carry their marker in one
+// of their texts, found through the adapter's list operations, and items that their
+// journals name. Nothing else is touched.
 func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 	o.Mode = guard.ModeWrite
 	c, end, err := open(ctx, o)

@@ -138,8 +138,9 @@ func (dy discovery) assignTools() error {
 	return nil
 }
 
-// operationList asks for the operations, and falls back on what adapters
-// were seen to do instead; the row is judged by the first answer.
+// operationList requests the list of operations. If the documented request fails, it
+// tries the alternatives that adapters are known to use; the row is judged by the
+// first answer.
 func (dy discovery) operationList() {
 	r := dy.run.Caller.Introspect(evidence.TextMember("query", "operations"))
 	if r.Sent() {
@@ -211,7 +212,7 @@ func (dy discovery) typeList() {
 	}
 }
 
-// details asks about every operation.
+// details requests the details of every operation.
 func (dy discovery) details() {
 	for i, op := range dy.run.Catalog.Operations {
 		dy.run.Phase("introspection", i, len(dy.run.Catalog.Operations))
@@ -249,7 +250,7 @@ func (dy discovery) details() {
 	}
 }
 
-// holdsDetail reports whether an entry of the operation list has the parameters too.
+// holdsDetail reports whether an entry of the operation list includes the parameters.
 func holdsDetail(info jsonv.Value) bool {
 	return slices.ContainsFunc(evidence.ParameterListKeys, func(key string) bool { return !info.Lookup(key).IsAbsent() })
 }

@@ -15,15 +15,15 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// NoAdapterError says that a server could not be looked at as an MCP-AQL
-// adapter at all.
+// NoAdapterError reports that a server could not be tested as an MCP-AQL adapter at
+// all.
 type NoAdapterError struct {
 	Reason string
 	Tools  []string // what tools/list named
 	Err    error
 }
 
-// Error says why in one line.
+// Error returns the reason in one line.
 func (e *NoAdapterError) Error() string {
 	s := e.Reason
 	if e.Err != nil {
@@ -38,12 +38,11 @@ func (e *NoAdapterError) Error() string {
 // Unwrap returns the cause.
 func (e *NoAdapterError) Unwrap() error { return e.Err }
 
-// Collect looks at a running adapter and returns the evidence, with x_live
-// filled in. What the adapter does wrong is evidence; an error means that
-// there was no adapter to look at (*NoAdapterError), or that the options
-// make no sense, or, with evidence, a *BrokenRunError. A *cassette.Error says
-// that the recording is of another run. When ctx ends early the evidence holds what was seen until
-// then, and what was created has been removed all the same.
+// Collect tests a running adapter and returns the evidence, with x_live filled in. Faults of the
+// adapter are evidence. An error means that there was no adapter to test (*NoAdapterError), that
+// the options are invalid, or, together with evidence, that the program failed (*BrokenRunError).
+// A *cassette.Error means that the recording belongs to another run. If ctx ends early, the
+// evidence holds what was seen until then, and what was created has still been removed.
 func Collect(ctx context.Context, o guard.Options) (*evidence.Evidence, error) {
 	c := guard.New(o)
 	c.Caller.Tape = tape.New(tape.Options{Dial: o.Dial, Record: o.Record, Replay: o.Replay, Program: o.Program, Secrets: o.Secrets, Values: o.Values})
@@ -85,14 +84,14 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	return c.Evidence, err
 }
 
-// BrokenRunError says that this program failed in the middle of a run. The
-// evidence next to it holds what was seen until then.
+// BrokenRunError reports that this program failed in the middle of a run. The
+// evidence returned with it holds what was seen until then.
 type BrokenRunError struct {
-	Value any    // what was panicked with
-	Stack string // where
+	Value any    // the value of the panic
+	Stack string // the stack of the panic
 }
 
-// Error says that it is not the adapter's fault.
+// Error states that the failure is not the adapter's fault.
 func (e *BrokenRunError) Error() string {
 	return fmt.Sprintf("the run was ended by an error in this program, not in the adapter: %v", e.Value)
 }

@@ -11,8 +11,8 @@ import (
 
 // Endpoint modes.
 
-// findModes says which endpoint modes the adapter has, starting it a second
-// time when it shows one only.
+// findModes determines the endpoint modes of the adapter. If the adapter shows only
+// one, it is started a second time.
 func (dy discovery) findModes() {
 	add := func(m string) {
 		if !slices.Contains(dy.run.Modes, m) {
@@ -64,8 +64,8 @@ func (dy discovery) findModes() {
 	}
 }
 
-// otherLaunch starts the adapter in another endpoint mode and sees whether
-// it answers there.
+// otherLaunch starts the adapter in another endpoint mode and checks whether it
+// answers there.
 func (dy discovery) otherLaunch(variant string) (families map[string]string, single, ok bool) {
 	s, err := dy.run.Caller.Tape.Dial(dy.run.Caller.Ctx, variant)
 	if err != nil || s == nil {

@@ -8,12 +8,12 @@ import (
 	"mcptest/internal/source"
 )
 
-// UnknownNameError says that an option names an operation or a field that the
-// adapter does not have. Nothing was called: a rule that protects something
+// UnknownNameError reports that an option names an operation or a field that the
+// adapter does not have. No operation was called, because a rule with an unknown name
 // would protect nothing.
 type UnknownNameError struct {
 	Option, Name string
-	Near         string // what may have been meant; mostly ""
+	Near         string // the name that was probably meant; usually ""
 }
 
 // Error names the option and the name.
@@ -21,8 +21,9 @@ func (e *UnknownNameError) Error() string {
 	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, source.Aside(source.Suggest(e.Near)))
 }
 
-// checkNames holds the names in the options against what the adapter lists.
-// What forbids something has to fit; what only offers something is noted.
+// checkNames compares the names in the options with those that the adapter lists. An
+// unknown name is an error in an option that forbids something, and a notice in any
+// other.
 func (dy discovery) checkNames() error {
 	if len(dy.run.Catalog.Operations) == 0 || len(dy.run.Caller.Short) > 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// open starts a run that has read tools and introspection.
+// open starts a run and reads the tools and the introspection.
 func open(ctx context.Context, o guard.Options) (*guard.Run, func(), error) {
 	c := guard.New(o)
 	var cancel context.CancelFunc
@@ -30,10 +30,10 @@ func open(ctx context.Context, o guard.Options) (*guard.Run, func(), error) {
 	}, nil
 }
 
-// Plan lists what Collect would call in the mode of o, asking the
-// adapter for nothing but its tools and its introspection. The template is
-// an object for LiveOptions.Values, with null for every required parameter
-// that no value was found for.
+// Plan lists the calls that Collect would make in the mode of o. It requests only the
+// tools and the introspection of the adapter. The template is an object for
+// LiveOptions.Values, with null for every required parameter that no value was found
+// for.
 func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template jsonv.Value, err error) {
 	mode := o.Mode
 	o.Mode = guard.ModePlan
@@ -46,8 +46,8 @@ func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template 
 	return plan, template, nil
 }
 
-// CallOnce calls one tool with some arguments and returns the envelope that
-// it answered, or what came instead. It is how a finding is repeated.
+// CallOnce calls one tool with the given arguments and returns the envelope, or the
+// response that came instead of one. It is used to reproduce a finding.
 func CallOnce(ctx context.Context, o guard.Options, tool string, args jsonv.Value) (jsonv.Value, time.Duration, error) {
 	c := guard.New(o)
 	c.Caller.Ctx = ctx

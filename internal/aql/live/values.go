@@ -10,9 +10,9 @@ import (
 	"mcptest/internal/source"
 )
 
-// ReadValues reads a file for [Options.Values]. Every mistake is an error
-// diagnostic at its place. The file that comes back is the one that the
-// value's offsets are of.
+// ReadValues reads a file for [Options.Values]. Every mistake is an error diagnostic
+// with its position. The returned file is the one that the offsets of the value refer
+// to.
 func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) {
 	r := evidence.NewReader(f)
 	root, notes, ok := r.Parse()
@@ -45,9 +45,9 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 	return root, r.File, r.Problems
 }
 
-// checkValues holds the user's values against what the operations document.
-// Nothing of it ends the run: what an adapter documents may be wrong, and the
-// values be there for that reason.
+// checkValues compares the user's values with the documentation of the operations. A
+// mismatch never ends the run: the documentation may be wrong, and the value may be
+// there for that reason.
 func (dy discovery) checkValues(names []string) {
 	for name, params := range dy.run.Options.Values.Members() {
 		op := dy.run.Catalog.Op(name)
@@ -78,8 +78,8 @@ func (dy discovery) checkValues(names []string) {
 	}
 }
 
-// checkEverywhere holds a value for every operation against the first one
-// that has the parameter.
+// checkEverywhere checks a value for every operation against the first operation that
+// has the parameter.
 func (dy discovery) checkEverywhere(param string, v jsonv.Value) {
 	for _, op := range dy.run.Catalog.Operations {
 		if p := op.Param(param); p != nil && dy.run.Options.Values.Lookup(op.Name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
@@ -88,7 +88,7 @@ func (dy discovery) checkEverywhere(param string, v jsonv.Value) {
 	}
 }
 
-// checkValue reports whether a value is what its parameter documents.
+// checkValue reports whether a value conforms to the documentation of its parameter.
 func (dy discovery) checkValue(op *catalog.Operation, p catalog.Parameter, v jsonv.Value) bool {
 	want := dy.run.Catalog.Fits(p, v)
 	if want == "" {
@@ -99,7 +99,7 @@ func (dy discovery) checkValue(op *catalog.Operation, p catalog.Parameter, v jso
 	return false
 }
 
-// odd notes what is odd about a value.
+// odd records a notice about a value.
 func (dy discovery) odd(v jsonv.Value, says, hint string) {
 	dy.run.Notices = append(dy.run.Notices, says)
 	if dy.run.Options.Warn == nil {

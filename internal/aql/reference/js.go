@@ -12,18 +12,18 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The prototype runner is a JavaScript program, and some of its verdicts
-// depend on how JavaScript compares, prints and walks values (ECMA-262). The
-// functions here are those rules and nothing else.
+// The prototype runner is a JavaScript program, and some of its verdicts depend on
+// how JavaScript compares, prints and walks values (ECMA-262). The functions here
+// implement only those rules.
 
-// Number returns a JSON number as JavaScript holds it: a float64, infinite
-// when the literal is too large.
+// Number returns a JSON number as JavaScript holds it: a float64, infinite if the
+// literal is too large.
 func Number(v jsonv.Value) float64 {
 	f, _ := strconv.ParseFloat(v.Literal(), 64)
 	return f
 }
 
-// Truthy is JavaScript's ToBoolean.
+// Truthy implements JavaScript's ToBoolean.
 func Truthy(v jsonv.Value) bool {
 	switch v.Kind() {
 	case jsonv.KindAbsent, jsonv.KindNull:
@@ -38,8 +38,8 @@ func Truthy(v jsonv.Value) bool {
 	return true
 }
 
-// Identical is JavaScript's === between two values that came out of
-// different JSON texts: lists and objects are never identical.
+// Identical implements JavaScript's === for two values from different JSON texts:
+// lists and objects are never identical.
 func Identical(a, b jsonv.Value) bool {
 	switch a.Kind() {
 	case jsonv.KindArray, jsonv.KindObject:
@@ -67,7 +67,7 @@ func FormatNumber(f float64) string {
 	return string(text)
 }
 
-// Text is JavaScript's String(value); absent is "undefined".
+// Text implements JavaScript's String(value); absent is "undefined".
 func Text(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindAbsent:
@@ -153,8 +153,8 @@ func arrayIndex(s string) (int64, bool) {
 	return int64(n), err == nil && (s == "0" || s[0] != '0') && n < math.MaxUint32
 }
 
-// Stringify is JSON.stringify(value) for a value that came from JSON; of
-// absent it is "", which no value has.
+// Stringify implements JSON.stringify(value) for a value that came from JSON; for
+// absent it returns "", which no value has.
 func Stringify(v jsonv.Value) string {
 	return string(appendStringified(nil, v))
 }
@@ -257,8 +257,8 @@ func step(v jsonv.Value, seg string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// Normalize makes a text comparable for the semantic rules of the reference
-// set: lower case, every run outside [a-z0-9_] one space, trimmed.
+// Normalize returns a text in a comparable form for the semantic rules of the
+// reference set: lower case, every run outside [a-z0-9_] one space, trimmed.
 func Normalize(s string) string {
 	b := make([]byte, 0, len(s))
 	gap := false
@@ -287,7 +287,7 @@ func Normalize(s string) string {
 	return string(b)
 }
 
-// Blank is \s of a JavaScript regular expression.
+// Blank reports whether a JavaScript regular expression matches r with \s.
 func Blank(r rune) bool {
 	switch {
 	case '\t' <= r && r <= '\r', r == ' ', r == 0xa0, r == 0x1680, 0x2000 <= r && r <= 0x200a:
@@ -298,8 +298,8 @@ func Blank(r rune) bool {
 	return false
 }
 
-// Contains is message.includes(part): a substring of a text, or an element
-// of a list that is exactly that text.
+// Contains implements message.includes(part): a substring of a text, or an element of
+// a list that is exactly that text.
 func Contains(message jsonv.Value, part string) bool {
 	if message.Kind() == jsonv.KindString {
 		return strings.Contains(message.Text(), part)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// LeaksLikeReference is the prototype's test of a message: eight patterns,
-// ASCII case ignored, white space as JavaScript sees it.
+// LeaksLikeReference implements the prototype's test of a message: eight patterns,
+// ASCII case ignored, white space as in JavaScript.
 func LeaksLikeReference(s string) bool {
 	low := lowerASCII(s)
 	for _, part := range []string{"typeerror", "referenceerror", "syntaxerror", "/src/", "/node_modules/"} {

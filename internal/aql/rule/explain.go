@@ -7,10 +7,10 @@ import (
 	"mcptest/internal/source"
 )
 
-// Explain says what a test checks and how to fix a failure, or what a single
-// rule asks for. The topic is a test's name or id, a rule's id or a
-// category's name, in any case. When nothing has that name, ok is false and
-// the text is the nearest name, or "".
+// Explain describes what a test checks and how to fix a failure, or the requirement
+// of a single rule. The topic is a test's name or id, a rule's id or a category's
+// name, in any case. If nothing has that name, ok is false and the text is the
+// nearest name, or "".
 func Explain(topic string) (text string, ok bool) {
 	topic = strings.TrimSpace(topic)
 	var names []string
@@ -115,7 +115,7 @@ func testMarkdown(b *strings.Builder, t Test) {
 	}
 }
 
-// tableCell makes a sentence fit for a cell of a Markdown table.
+// tableCell escapes a sentence for a cell of a Markdown table.
 func tableCell(s string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", "&lt;").Replace(s)
 }

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Set chooses how strictly evidence is judged.
+// Set selects how strictly evidence is judged.
 type Set string
 
 // The rule sets.
 const (
 	Reference Set = "reference" // the verdicts of the specification's prototype runner
-	Strict    Set = "strict"    // the verdicts that the specification's text asks for
+	Strict    Set = "strict"    // the verdicts that the specification's text requires
 )
 
 // Sets lists the names of the rule sets.
 func Sets() []string { return []string{string(Reference), string(Strict)} }
 
-// Weight is what breaking a rule does to the row it belongs to.
+// Weight is the effect of breaking a rule on the row it belongs to.
 type Weight uint8
 
 // The weights, lightest first.
@@ -40,7 +40,7 @@ const (
 	Should Requirement = "SHOULD"
 )
 
-// Rule is one thing that evidence is held against.
+// Rule is one requirement that evidence is checked against.
 type Rule struct {
 	ID          string
 	Test        string // id of the test whose row it decides
@@ -48,8 +48,8 @@ type Rule struct {
 	Section     string // of the specification's documents, see Documents
 	Reference   Weight
 	Strict      Weight
-	Says        string // what has to be so
-	Fix         string // what to do when it is not
+	Says        string // the requirement
+	Fix         string // how to fix a violation
 }
 
 // Weight returns the rule's weight in a rule set.
@@ -60,19 +60,19 @@ func (r *Rule) Weight(s Set) Weight {
 	return r.Reference
 }
 
-// Normative reports whether the normative document itself asks for it.
+// Normative reports whether the normative document itself contains the requirement.
 func (r *Rule) Normative() bool {
 	return strings.HasPrefix(r.Section, "D ") || strings.Contains(r.Section, ", D ")
 }
 
-// All returns every rule, in the order of the report's rows. The slice is
-// the caller's.
+// All returns every rule, in the order of the report's rows. The caller may modify
+// the slice.
 func All() []Rule {
 	return slices.Concat(operationsRules, typesRules, detailRules, detailPartRules, completenessRules, parameterRules,
 		errorRules, resultRules, roundTripRules, level2Rules, constraintRules, semanticRules, liveRules)
 }
 
-// ByID is the index of Rules, made when it is first asked for.
+// ByID is the index of Rules, built on first use.
 var ByID = sync.OnceValue(func() map[string]*Rule {
 	all := All()
 	m := make(map[string]*Rule, len(all))
@@ -82,7 +82,7 @@ var ByID = sync.OnceValue(func() map[string]*Rule {
 	return m
 })
 
-// Documents gives the short names that sections are cited by.
+// Documents returns the short names by which sections are cited.
 func Documents() [][2]string {
 	return [][2]string{
 		{"D", "MCP-AQL Specification 1.0.0-draft (normative)"},
@@ -115,7 +115,7 @@ type Test struct {
 type Category struct {
 	Name        string
 	Requirement Requirement
-	Level       int  // the lowest level that has it
+	Level       int  // the lowest level that includes it
 	Live        bool // it has live rows only
 }
 
@@ -147,7 +147,7 @@ func Categories() []Category {
 	}
 }
 
-// CategoryName finds a category by its name in any case.
+// CategoryName returns the category whose name equals name in any case.
 func CategoryName(name string) (string, bool) {
 	for _, c := range Categories() {
 		if strings.EqualFold(c.Name, strings.TrimSpace(name)) {
@@ -157,8 +157,8 @@ func CategoryName(name string) (string, bool) {
 	return "", false
 }
 
-// SkippedSemantics is the row that replaces the semantic ones when they
-// are not asked for.
+// SkippedSemantics is the row that replaces the semantic ones when they are not
+// requested.
 const SkippedSemantics = "Semantic evaluation skipped"
 
 // Tests returns the rows in the order of the report. The last one represents
@@ -188,7 +188,7 @@ func Tests() []Test {
 	})
 }
 
-// TestByID is the index of Tests, made when it is first asked for.
+// TestByID is the index of Tests, built on first use.
 var TestByID = sync.OnceValue(func() map[string]Test {
 	m := map[string]Test{}
 	for _, t := range Tests() {

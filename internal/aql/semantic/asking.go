@@ -7,13 +7,13 @@ import (
 	llm "mcptest/internal/judge"
 )
 
-// Asking is how models are asked. The zero value asks none.
+// Asking configures how models are asked. The zero value asks none.
 type Asking struct {
 	Model *llm.Client // answers the questions; nil: no semantic evaluation
 	Judge llm.Judge   // judges the answers; nil: the phrases decide
 	Votes int         // of the judge, 1
 	Cache JudgeCache  // of verdicts; may be nil
-	Again bool        // ask the judge about what it has judged before, too
+	Again bool        // ask the judge again about content that it has judged before
 	// Progress gets the name of each answer before it is judged; may be nil.
 	Progress func(name string)
 }
@@ -24,14 +24,14 @@ type JudgeCache interface {
 	Put(key string, v llm.Verdict)
 }
 
-// Patience is how long a model or a judge that fails is asked on: one
-// failure may be the question's, two in a row are not.
+// Patience decides how long a failing model or judge is asked on: a single failure
+// may be caused by the question, two in a row are not.
 type Patience struct {
 	row  int
 	last error
 }
 
-// Saw takes note of an outcome, and returns it.
+// Saw records an outcome and returns it.
 func (p *Patience) Saw(err error) error {
 	if err == nil || errors.Is(err, llm.ErrRefused) {
 		p.row = 0
@@ -45,7 +45,7 @@ func (p *Patience) Saw(err error) error {
 	return err
 }
 
-// Over returns why nothing more is asked; nil when it is.
+// Over returns the reason why no more questions are asked; nil while they are.
 func (p *Patience) Over() error {
 	if p.row >= maxInRow {
 		return p.last
@@ -55,12 +55,12 @@ func (p *Patience) Over() error {
 
 const maxInRow = 2
 
-// ErrGivenUp says that no further questions can be asked.
+// ErrGivenUp reports that no further questions can be asked.
 var ErrGivenUp = errors.New("the adapter has ended")
 
-// Bounds of one question.
+// Limits of one question.
 const (
 	MaxTurns     = 6        // how often a model may call tools
-	MaxTurnCalls = 10       // calls of one turn; the rest is taken for not made
+	MaxTurnCalls = 10       // calls of one turn; the rest is ignored
 	MaxArguments = 64 << 10 // bytes of a call's arguments
 )

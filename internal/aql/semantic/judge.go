@@ -14,17 +14,17 @@ import (
 	llm "mcptest/internal/judge"
 )
 
-// Judged is what JudgeAnswers did.
+// Judged counts the results of JudgeAnswers.
 type Judged struct {
 	Asked  int // judgements made now
-	Kept   int // verdicts that were there already, in the evidence or in the cache
+	Kept   int // verdicts that already existed, in the evidence or in the cache
 	Failed int // answers without a verdict of this judge
 }
 
-// JudgeAnswers returns the part of tier 2 that asks a judge: it stores a verdict,
-// or why there is none, with every answer of the evidence. A verdict that the
-// same judge gave to the same is kept, unless o.Again says otherwise. Without
-// a judge nothing happens.
+// JudgeAnswers implements the part of tier 2 that asks a judge: it stores a verdict,
+// or the reason why there is none, with every answer of the evidence. A verdict of
+// the same judge on the same content is kept, unless o.Again is set. Without a judge
+// it does nothing.
 func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) (done Judged) {
 	if o.Judge == nil {
 		return done
@@ -87,15 +87,15 @@ func judgedBy(s *evidence.SemanticCase, o Asking, key string, votes int) bool {
 	return len(j.Votes) == votes
 }
 
-// What of an answer and of a call's parameters a judge gets to see, in
+// Limits on how much of an answer and of a call's parameters a judge sees, in
 // characters.
 const (
 	judgedAnswer = 20_000
 	judgedParams = 2000
 )
 
-// judgeCase returns what a judge gets to see. A bundle that says neither question
-// nor facts, such as one written by hand, has them made from what it expects.
+// judgeCase returns the case that a judge sees. If a bundle contains neither question
+// nor facts, such as one written by hand, they are derived from its expectations.
 func judgeCase(s *evidence.SemanticCase) llm.Case {
 	calls, _ := json.Marshal(evidence.Each(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
 		params := orNull(t.Params)
@@ -129,7 +129,7 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 	return k
 }
 
-// JudgeNote returns what a live bundle says about who judged it.
+// JudgeNote returns a live bundle's note about the judge.
 func JudgeNote(j llm.Judge) jsonv.Value {
 	o := evidence.Object{evidence.TextMember("kind", j.Kind()), evidence.TextMember("name", j.Model())}
 	if c, ok := j.(*llm.Client); ok {

@@ -8,11 +8,11 @@ import (
 	"mcptest/internal/result"
 )
 
-// AsRun returns the report as the record of a test run, so that every format
-// that can print a run can print a report. A row is a case. What does not
-// block conformance does not fail a case: a WARN, and a FAIL in a SHOULD
-// category, are passed cases with warnings, and the exit code distinguishes
-// them. A row's findings are its assertions.
+// AsRun returns the report as the record of a test run, so that every format that can
+// print a run can print a report. A row is a case. A problem that does not block
+// conformance does not fail a case: a WARN, and a FAIL in a SHOULD category, are
+// passed cases with warnings, and the exit code distinguishes them. A row's findings
+// are its assertions.
 func (r *Report) AsRun(tool result.Tool) *result.Run {
 	run := &result.Run{
 		Schema:   result.Schema,
@@ -73,7 +73,7 @@ func lastOf(cases result.Slice, category string) int {
 	return at
 }
 
-// maxShownExchanges is how many calls behind a row the record carries.
+// maxShownExchanges is the maximum number of calls that the record holds per row.
 const maxShownExchanges = 20
 
 func (r *Report) title() string {

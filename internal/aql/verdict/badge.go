@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/display"
 )
 
-// badgeWords returns what a badge says and its colors. A badge needs
-// complete evidence and a level under the strict rules.
+// badgeWords returns the text of a badge and its colors. A badge needs complete
+// evidence and a level under the strict rules.
 func (r *Report) badgeWords() (message, name, color string) {
 	switch {
 	case !r.Complete && r.AchievedLevel <= 0:

@@ -30,7 +30,7 @@ type RowChange struct {
 	Detail         string // of the newer report
 }
 
-// Diff is what changed from one report to the next.
+// Diff holds the changes from one report to the next.
 type Diff struct {
 	Rows          []RowChange
 	Before, After *Report
@@ -63,8 +63,8 @@ func Compare(before, after *Report) Diff {
 	return d
 }
 
-// compareResults orders PASS, WARN, FAIL. A row that is no longer looked at
-// is worse than one that passed, and not better than one that failed.
+// compareResults orders PASS, WARN, FAIL. A row that is no longer evaluated is worse
+// than one that passed, and not better than one that failed.
 func compareResults(before, after Result) Change {
 	rank := map[Result]int{Pass: 0, Skipped: 1, Warned: 2, Failed: 3}
 	switch {
@@ -83,7 +83,7 @@ type rowKey struct {
 	n              int
 }
 
-// rowsOf takes a row that does not apply for one that was skipped.
+// rowsOf treats a row that does not apply as one that was skipped.
 func rowsOf(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
 	rows = map[rowKey]TestResult{}
 	n := map[rowKey]int{}
@@ -101,7 +101,7 @@ func rowsOf(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
 	return keys, rows
 }
 
-// Regressed reports whether something got worse.
+// Regressed reports whether anything got worse.
 func (d Diff) Regressed() bool {
 	known := d.Before.AchievedLevel >= 0 && d.After.AchievedLevel >= 0
 	return d.After.ConformanceLevel < d.Before.ConformanceLevel || known && d.After.AchievedLevel < d.Before.AchievedLevel ||

@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/aql/rule"
 )
 
-// Report is what became of evidence. Its JSON form keeps the member names
-// and the order of the specification's report (S 6.1) and adds to its end.
+// Report is the result of judging evidence. Its JSON form keeps the member names and
+// the order of the specification's report (S 6.1) and adds members at its end.
 type Report struct {
 	Implementation   string
 	Version          string
@@ -23,33 +23,33 @@ type Report struct {
 
 	Normative bool // see [Options]
 	Rules     rule.Set
-	// AchievedLevel is the level that the strict rules grant, independent of Rules
-	// is; -1 in a report of another tool, which does not say.
+	// AchievedLevel is the level that the strict rules grant, independent of Rules;
+	// -1 in a report of another tool, which does not state it.
 	AchievedLevel int
-	// Complete says that every row of a MUST category rests on evidence.
+	// Complete reports whether every row of a MUST category is based on evidence.
 	Complete bool
 	Coverage Coverage
 	// Bundle is the file that was judged, as given; "" when there was none.
 	Bundle string
-	// NotApplicable are the rows of live runs that have nothing to look at in
-	// this adapter, or were not asked for. They are not among the rows.
+	// NotApplicable lists the rows of live runs that do not apply to this adapter or
+	// were not requested. They are not among the rows.
 	NotApplicable []Inapplicable
-	// NotProved are the rows that level and exit code lack evidence of, with
-	// the reason. Only strict reports have them.
+	// NotProved lists the rows that lack evidence for the level and the exit code,
+	// with the reason. Only strict reports have them.
 	NotProved []Inapplicable
-	// Alerts are what a reader has to know before anything else; they are the
-	// first lines of the report.
+	// Alerts are the most important messages for a reader; they are the first lines
+	// of the report.
 	Alerts []string
-	// Ended says why the live run ended early, "" when it did not.
+	// Ended is the reason why the live run ended early, "" if it did not.
 	Ended string
-	// Leftovers are what the live run created and could not remove, each with
-	// the reason.
+	// Leftovers lists the items that the live run created and could not remove, each
+	// with the reason.
 	Leftovers []string
-	// Changed is what the adapter's lists show otherwise than before the live
-	// run, though the run did not create it.
+	// Changed lists the differences in the adapter's lists since before the live run
+	// that are not items of the run.
 	Changed []string
-	// Unchecked are the lists that were not compared with what they showed
-	// before, or not in full, with the reason.
+	// Unchecked lists the adapter's lists that were not, or not fully, compared with
+	// their earlier content, with the reason.
 	Unchecked []string
 }
 
@@ -62,7 +62,7 @@ type CategoryResult struct {
 	Required bool
 	Result   Result
 	Tests    []TestResult
-	Note     string // why the result is not that of the rows; mostly ""
+	Note     string // why the result differs from that of the rows; usually ""
 }
 
 // TestResult is one row.
@@ -72,16 +72,16 @@ type TestResult struct {
 	Detail   string
 	Tiers    *TierResults // of semantic rows
 	Findings []Finding
-	// Missing names the operations and parameters that the row promises to
-	// look at and rests on no case of.
+	// Missing names the operations and parameters that the row promises to test but
+	// has no case for.
 	Missing []string
 
-	Test       string // id of the Test, "" when read from a report that names none
-	Unproven   bool   // SKIP for want of evidence
-	Incomplete string // what evidence is missing
+	Test       string // id of the Test, "" if read from a report that names none
+	Unproven   bool   // SKIP for lack of evidence
+	Incomplete string // the missing evidence
 }
 
-// Inapplicable is a row that a report does not have, and why.
+// Inapplicable is a row that a report omits, and the reason.
 type Inapplicable struct{ Category, Test, Reason string }
 
 // TierResults are the verdicts of the two tiers of a semantic row.
@@ -92,18 +92,18 @@ type Finding struct {
 	Rule         string
 	Weight       rule.Weight
 	At           string // JSON pointer into the bundle
-	Line, Column int    // in the bundle; 0 when not known
+	Line, Column int    // in the bundle; 0 if unknown
 	Says         string
-	Exchange     *evidence.Exchange // the call that shows it, of a live run; nil when there is none
+	Exchange     *evidence.Exchange // the call of a live run that shows it; nil if there is none
 
 	Offset int
 }
 
-// Coverage says how much of the listed operations the evidence covers.
+// Coverage counts the listed operations that the evidence covers.
 type Coverage struct{ OperationsTotal, Probed, SkippedByPolicy, NotGeneratable int }
 
-// Claim returns the sentence by which an implementation may state its level (S
-// 2.3), "" when it achieved none.
+// Claim returns the sentence with which an implementation may state its level (S
+// 2.3), "" if it achieved none.
 func (r *Report) Claim() string {
 	if r.AchievedLevel < rule.LevelOne {
 		return ""
@@ -118,23 +118,23 @@ func orNotGiven(s string) string {
 	return s
 }
 
-// maxGroups is how many different problems a row's detail lists.
+// maxGroups is the maximum number of different problems in a row's detail.
 const maxGroups = 4
 
-// varying are the parts of a sentence that differ between findings of one
-// cause: quoted names, words with underscores, numbers.
+// varying matches the parts of a sentence that differ between findings of one cause:
+// quoted names, words with underscores, numbers.
 var varying = evidence.Pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
 
-// Cause returns what findings of one cause say alike.
+// Cause returns the part of a sentence that findings of one cause have in common.
 func Cause(says string) string { return varying().ReplaceAllString(says, "…") }
 
-// Narrate puts findings in one line. Findings of one cause are mentioned
-// once: one mistake made for every operation is one sentence.
+// Narrate summarizes findings in one line. Findings of one cause are mentioned once:
+// one mistake made for every operation is one sentence.
 func Narrate(found []Finding) string {
 	type group struct {
 		first Finding
 		n     int
-		names []string // what the findings alike are about
+		names []string // names in the findings of one cause
 	}
 	var groups []*group
 	index := map[[2]string]*group{}
@@ -194,8 +194,8 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool { return c.Required && c.Result == Failed })
 }
 
-// Unproved says in one sentence what was not proved, "" when nothing is
-// missing.
+// Unproved describes the missing evidence in one sentence; it returns "" if nothing
+// is missing.
 func (r *Report) Unproved() string {
 	var rows []string
 	for _, n := range r.NotProved {
@@ -224,7 +224,7 @@ func (t TestResult) repeats() (out []string) {
 // Result is the verdict of a row or of a category.
 type Result string
 
-// FailOn chooses what makes the exit code 2 when no MUST category failed.
+// FailOn selects what makes the exit code 2 when no MUST category failed.
 type FailOn string
 
 // FailOns lists the choices.
@@ -232,7 +232,7 @@ func FailOns() []string {
 	return []string{string(FailOnIncomplete), string(FailOnWarn), string(FailOnFail)}
 }
 
-// Exit returns the exit code of what the report shows.
+// Exit returns the exit code of the report.
 func (r *Report) Exit(on FailOn, incomplete bool) int {
 	code := ExitCode(r.Categories)
 	if code == ExitFailed || len(r.Changed) > 0 {
@@ -297,7 +297,7 @@ const (
 
 // The choices. They do not affect which level is achieved, or whether a report is complete.
 const (
-	FailOnIncomplete FailOn = "incomplete" // SHOULD categories that warn, and what was not proved
+	FailOnIncomplete FailOn = "incomplete" // SHOULD categories that warn, and missing evidence
 	FailOnWarn       FailOn = "warn"       // every warning, and nothing else
 	FailOnFail       FailOn = "fail"       // nothing
 )
@@ -305,7 +305,7 @@ const (
 // The exit codes of the command line (S 7.4).
 const (
 	ExitPassed = 0
-	ExitFailed = 1 // a MUST category is FAIL, or a live run changed what it did not create
+	ExitFailed = 1 // a MUST category is FAIL, or a live run changed data that it did not create
 	ExitWarned = 2 // a SHOULD category is WARN
 	ExitConfig = 3 // an invalid command line or file
 )

@@ -5,9 +5,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// JSON returns the report in the specification's form (S 6.1), two spaces of
-// indentation and a newline at the end. What the form does not know comes
-// behind what it knows.
+// JSON returns the report in the specification's form (S 6.1), with two spaces of
+// indentation and a newline at the end. Members that the form does not define follow
+// those that it defines.
 func (r *Report) JSON() []byte {
 	num := func(n int) jsonv.Value { return jsonv.Int(int64(n)) }
 	o := evidence.Object{

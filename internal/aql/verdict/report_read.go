@@ -11,9 +11,9 @@ import (
 	"mcptest/internal/source"
 )
 
-// ReadReport reads a JSON report, of this tool or of another that writes the
-// specification's form. Every mistake is a diagnostic with line, column and
-// JSON pointer; when one is an error, the report is not to be used.
+// ReadReport reads a JSON report in the specification's form, of this tool or of
+// another one. Every mistake is a diagnostic with line, column and JSON pointer; if
+// one is an error, the report must not be used.
 func ReadReport(f *source.File) (*Report, source.Diagnostics) {
 	r := evidence.NewReader(f)
 	out := &Report{AchievedLevel: -1}
@@ -65,7 +65,7 @@ func readInapplicable(r *evidence.Reader, o jsonv.Value, key string) (out []Inap
 	return out
 }
 
-// needed reads a whole number that has to be there.
+// readNeeded reads a required whole number.
 func readNeeded(r *evidence.Reader, o jsonv.Value, at, key string) int {
 	r.Member(o, at, key, jsonv.KindNumber, true)
 	if v := o.Lookup(key); v.Kind() == jsonv.KindNumber {

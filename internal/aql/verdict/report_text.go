@@ -9,9 +9,9 @@ import (
 	"mcptest/internal/display"
 )
 
-// Text returns the report in the plain layout: a heading, and per category
-// its rows with a line of detail each. Control characters of names and
-// details are left out, line breaks become blanks.
+// Text returns the report in the plain layout: a heading, and per category its rows
+// with a line of detail each. Control characters of names and details are removed,
+// and line breaks become blanks.
 func (r *Report) Text() []byte {
 	var b strings.Builder
 	if line := r.warning(); line != "" {
@@ -53,8 +53,8 @@ func (r *Report) Text() []byte {
 	return []byte(b.String())
 }
 
-// Markdown returns the report as a Markdown document. What comes from an
-// adapter or a bundle is escaped.
+// Markdown returns the report as a Markdown document. Text from an adapter or a
+// bundle is escaped.
 func (r *Report) Markdown() []byte {
 	var b strings.Builder
 	if line := r.warning(); line != "" {
@@ -97,8 +97,8 @@ func (r *Report) Markdown() []byte {
 	return []byte(b.String())
 }
 
-// warning returns the first line of a report whose live run left other data than
-// it found, "" where it did not.
+// warning returns the first line of a report whose live run changed existing data, ""
+// if it did not.
 func (r *Report) warning() string {
 	if len(r.Changed) == 0 {
 		return ""
@@ -106,10 +106,9 @@ func (r *Report) warning() string {
 	return "DATA CHANGED that this run did not create: " + strings.Join(r.Changed, "; ")
 }
 
-// levels returns the lines about levels. The strict report begins with the level
-// that was achieved, which is 0 as long as evidence is missing; what did not
-// fail at the requested level is no level by itself. The reference layout is
-// the specification's.
+// levels returns the lines about levels. The strict report begins with the achieved
+// level, which is 0 as long as evidence is missing; a requested level without a
+// failure is not yet an achieved one. The reference layout is the specification's.
 func (r *Report) levels() [][2]string {
 	requested := [2]string{"Requested level", strconv.Itoa(r.RequestedLevel)}
 	if r.Rules != rule.Strict || r.AchievedLevel < 0 {
@@ -130,8 +129,7 @@ func (r *Report) levels() [][2]string {
 	return [][2]string{{"Achieved level", achieved}, requested}
 }
 
-// closing returns what the report says below the rows. A report of another tool
-// says nothing there.
+// closing returns the lines below the rows. A report of another tool has none.
 func (r *Report) closing() []string {
 	if r.Rules == "" || r.AchievedLevel < 0 {
 		return nil
@@ -166,7 +164,7 @@ func (r *Report) closing() []string {
 	return out
 }
 
-// String prints the counts in the words of the text layout.
+// String formats the counts as in the text layout.
 func (s Summary) String() string {
 	return fmt.Sprintf("%d passed, %d warned, %d failed, %d skipped", s.Passed, s.Warned, s.Failed, s.Skipped)
 }
@@ -178,9 +176,8 @@ func (c CategoryResult) requirement() rule.Requirement {
 	return rule.Should
 }
 
-// escapeMarkdown makes a foreign text plain text in Markdown. An underscore
-// inside a word needs no escape there and gets none, so that names stay
-// searchable.
+// escapeMarkdown escapes a foreign text for Markdown. An underscore inside a word
+// needs no escape and gets none, so that names stay searchable.
 func escapeMarkdown(s string) string {
 	s = display.OneLine(s)
 	var b strings.Builder

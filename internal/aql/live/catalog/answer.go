@@ -4,7 +4,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Sample returns the object that an answer is about: the first of a list, or the
+// Sample returns the object that an answer describes: the first of a list, or the
 // data itself.
 func Sample(data jsonv.Value) jsonv.Value {
 	if list := Items(data, ListDepth); len(list) > 0 {
@@ -23,8 +23,8 @@ func ScalarKeys(v jsonv.Value) (keys []string) {
 	return keys
 }
 
-// Items finds the list of objects in an answer's data, looking a few levels
-// deep; nil when there is none.
+// Items returns the list of objects in an answer's data, searching a few levels deep;
+// nil if there is none.
 func Items(data jsonv.Value, depth int) []jsonv.Value {
 	switch data.Kind() {
 	case jsonv.KindArray:
@@ -51,5 +51,5 @@ func Items(data jsonv.Value, depth int) []jsonv.Value {
 	return nil
 }
 
-// ListDepth is how deep in an answer a list is looked for.
+// ListDepth is how deep an answer is searched for a list.
 const ListDepth = 3

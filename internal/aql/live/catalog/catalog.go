@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Catalog is what the adapter describes: its tools, operations and types.
+// Catalog is the adapter's description: its tools, operations and types.
 type Catalog struct {
 	Tools      []Tool
 	Families   map[string]string // category → tool
@@ -17,7 +17,7 @@ type Catalog struct {
 	Types      map[string]*NamedType
 }
 
-// Partner finds the operation of a verb and a category for a resource.
+// Partner returns the operation of a verb and a category for a resource.
 func (cat *Catalog) Partner(verb, category, resource string) *Operation {
 	for _, op := range cat.Operations {
 		if op.Verb == verb && op.Category == category && SameResource(op.Resource, resource) {
@@ -47,8 +47,8 @@ func (cat *Catalog) Discriminators(create, remove *Operation) (names []string) {
 	return names
 }
 
-// enumOf lists what a parameter takes: its own enum, that of its type, or
-// that of the type which its name speaks of.
+// enumOf lists the values that a parameter accepts: its own enum, that of its type,
+// or that of the type to which its name refers.
 func (cat *Catalog) enumOf(p Parameter) (values []jsonv.Value) {
 	list := p.Schema.Lookup("enum")
 	if n := cat.Types[ParseType(p.Type).name]; list.Len() == 0 && n != nil && n.Kind == "enum" {
@@ -63,8 +63,8 @@ func (cat *Catalog) enumOf(p Parameter) (values []jsonv.Value) {
 	return values
 }
 
-// LinkEnums finds the values of parameters that are documented as plain texts
-// and named like an enum: element_type takes those of the type ElementType.
+// LinkEnums finds the values of parameters that are documented as plain texts and
+// named like an enum: element_type accepts those of the type ElementType.
 func (cat *Catalog) LinkEnums() {
 	for _, op := range cat.Operations {
 		for i, p := range op.Params {
@@ -82,8 +82,8 @@ func (cat *Catalog) LinkEnums() {
 	}
 }
 
-// With returns what names a thing in addition to its identifier, taken from the parameters
-// it was created with.
+// With returns the values that name an item in addition to its identifier, from the
+// parameters it was created with.
 func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
 	out := jsonv.Object()
 	for _, name := range cat.Discriminators(create, remove) {
@@ -94,8 +94,8 @@ func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Va
 	return out
 }
 
-// Exact finds the operation of a verb and a category for exactly this
-// resource name: create_book and delete_books are not taken for a pair.
+// Exact returns the operation of a verb and a category for exactly this resource
+// name: create_book and delete_books are not a pair.
 func (cat *Catalog) Exact(verb, category, resource string) *Operation {
 	for _, op := range cat.Operations {
 		if op.Verb == verb && op.Category == category && op.Resource == resource {
@@ -105,15 +105,15 @@ func (cat *Catalog) Exact(verb, category, resource string) *Operation {
 	return nil
 }
 
-// AtMostOne reports whether there is at most one of an operation's resource: it is
-// read and deleted without being named, and not listed.
+// AtMostOne reports whether an operation's resource has at most one item: it is read
+// and deleted without an identifier, and not listed.
 func (cat *Catalog) AtMostOne(op *Operation) bool {
 	get, remove := cat.Exact("get", "READ", op.Resource), cat.Exact("delete", "DELETE", op.Resource)
 	return get != nil && remove != nil && get.Bare() && remove.Bare() && cat.Partner("list", "READ", op.Resource) == nil &&
 		cat.Exact("create", "CREATE", op.Resource) != nil
 }
 
-// ToolNamed finds a tool; nil when it is not listed.
+// ToolNamed returns a tool by its name; nil if it is not listed.
 func (cat *Catalog) ToolNamed(name string) *Tool {
 	for i := range cat.Tools {
 		if cat.Tools[i].Name == name {
@@ -139,7 +139,7 @@ func (cat *Catalog) Route(op *Operation) {
 	}
 }
 
-// Op finds an operation by its name; nil when it is not listed.
+// Op returns an operation by its name; nil if it is not listed.
 func (cat *Catalog) Op(name string) *Operation {
 	for _, op := range cat.Operations {
 		if op.Name == name {

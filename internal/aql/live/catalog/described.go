@@ -10,11 +10,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// A description says things about a parameter that nothing else in the
-// introspection does: which words it takes, which members an object has. A
-// value that would contradict it is not sent as a valid one.
+// A description may document facts about a parameter that appear nowhere else in the
+// introspection: the accepted words, or the members of an object. A value that
+// contradicts it is not sent as a valid one.
 
-// listedWords find the words that a description lists as the only ones.
+// listedWords match the words that a description lists as the only ones.
 var listedWords = []func() *regexp.Regexp{
 	evidence.Pattern(`(?i)\b(?:one of|either|(?:allowed|valid|possible|accepted|supported)(?: values)?|values)(?: are| is)?\s*:?\s*((?:["'\x60]?[\w-]+["'\x60]?(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+))+["'\x60]?[\w-]+["'\x60]?)`),
 	evidence.Pattern(`["'\x60][\w-]+["'\x60](?:(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+)["'\x60][\w-]+["'\x60])+`),
@@ -25,8 +25,8 @@ var listedWords = []func() *regexp.Regexp{
 
 var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\blike\b`)
 
-// describedWord returns a word that the description of a text parameter lists, ""
-// when it lists none.
+// describedWord returns a word that the description of a text parameter lists, "" if
+// it lists none.
 func describedWord(p Parameter) string {
 	if givesExamples().MatchString(p.Doc) {
 		return ""
@@ -45,17 +45,17 @@ func describedWord(p Parameter) string {
 	return ""
 }
 
-// describesMembers is how a description begins to list the members of an
-// object.
+// describesMembers matches the beginning of a list of an object's members in a
+// description.
 var describesMembers = evidence.Pattern(`(?i)[{:=]|\b(with|fields|keys|members|properties|attributes|containing|contains|consisting|includ(es|ing)|must|required|e\.g\.|such as)\b`)
 
-// givenToken is how parameters are named whose value only the adapter knows.
+// givenToken matches the names of parameters whose value only the adapter knows.
 var givenToken = evidence.Pattern(`(?i)(^|_)(confirmation|continuation|resume|page|next|previous|session|challenge|csrf)_?token$|^(etag|if_match|nonce|cursor)$|^_confirmation$`)
 
-// ErrGivenValue reports a parameter for which no value can be made up.
+// ErrGivenValue reports a parameter for which no value can be generated.
 var ErrGivenValue = errors.New("only the adapter knows its value; --values provides one")
 
-// contradicts returns why no value is made up for a parameter.
+// contradicts returns the reason why no value is generated for a parameter.
 func contradicts(p Parameter, kind string) error {
 	switch {
 	case kind == "string" && givenToken().MatchString(p.Name):

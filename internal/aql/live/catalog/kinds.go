@@ -8,11 +8,11 @@ import (
 // their operations requires (element_type), and some exist at most once and
 // have no identifier.
 
-// maxKinds bounds the kinds of one resource that are created.
+// maxKinds limits the kinds of one resource that are created.
 const maxKinds = 8
 
-// Kinds returns the values of the discriminators that are worth a try, each an
-// object; one empty object for a resource that has none.
+// Kinds returns the values of the discriminators to test, each an object; one empty
+// object for a resource without discriminators.
 func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 	names := mk.catalog.Discriminators(create, remove)
 	if len(names) == 0 {
@@ -33,8 +33,7 @@ func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 	return out
 }
 
-// Common reports whether a thing is named as requests are by themselves: it is of
-// the kind that values are made for.
+// Common reports whether an item is of the kind that requests use by default.
 func (mk *Maker) Common(op *Operation, with jsonv.Value) bool {
 	for name, v := range with.Members() {
 		p := op.Param(name)

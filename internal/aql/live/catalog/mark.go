@@ -7,11 +7,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// RunIDs is this run, as the one that left something.
+// RunIDs returns the id of this run, as a list of run ids.
 func (mk *Maker) RunIDs() []string { return []string{mk.runID} }
 
 // Carries reports whether a text begins with the mark of a run. Case and separators
-// do not count: patterns of names allow few of them, and adapters change both.
+// are ignored: patterns of names allow few of them, and adapters change both.
 func Carries(item jsonv.Value, runs []string) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	hit := false
@@ -25,7 +25,7 @@ func Carries(item jsonv.Value, runs []string) bool {
 	return hit
 }
 
-// Marker is how names begin that a run gave to what it created.
+// Marker returns the prefix of the names that a run gives to its items.
 func Marker(runID string) string {
 	if runID == "" {
 		return MarkerPrefix
@@ -36,8 +36,8 @@ func Marker(runID string) string {
 // MarkerPrefix begins the names of everything that a live run creates.
 const MarkerPrefix = "zz_conf_"
 
-// CanMark reports whether what an operation creates can carry the run's mark, in
-// one of the texts that it is created with.
+// CanMark reports whether an item that an operation creates can carry the run's mark
+// in one of its text parameters.
 func (mk *Maker) CanMark(op *Operation) bool {
 	for _, p := range op.Params {
 		if v, err := mk.Value(op, p, p.Name); err == nil && Carries(v, mk.RunIDs()) {
@@ -47,8 +47,8 @@ func (mk *Maker) CanMark(op *Operation) bool {
 	return false
 }
 
-// Marking adds to parameters of a create one that carries the run's mark,
-// unless they have one. without is a parameter that stays out.
+// Marking adds to the parameters of a create one that carries the run's mark, unless
+// they have one. without names a parameter that must not be added.
 func (mk *Maker) Marking(op *Operation, params jsonv.Value, without string) jsonv.Value {
 	if !op.Creates() || Carries(params, mk.RunIDs()) {
 		return params

@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// Names that speak of an action. What an adapter declares is a claim, and a
-// run that is to change nothing rather leaves an operation out too many.
+// Names that suggest an action. An adapter's declaration is only a claim, and a run
+// that must not change anything leaves out an operation rather than risk it.
 
 var (
 	actionVerbs = strings.Fields("open launch start stop send sync install setup configure auth login logout connect activate deactivate " +
 		"submit publish deploy run execute trigger clear upload confirm approve " +
-		// And what else has been seen to act.
+		// Other verbs that were observed to act.
 		"write put move pay book cancel reboot restart shutdown increment decrement mark archive unarchive restore revoke grant ban unban " +
 		"transfer refund charge buy purchase push apply assign unassign append attach detach enable disable lock unlock mount unmount kick " +
 		"invite notify schedule reschedule replace save swap undo redo upsert exec invoke disconnect reject accept pause resume retry enqueue " +
@@ -21,9 +21,9 @@ var (
 		"uninstall discard shred overwrite")
 )
 
-// ActsByName returns the risk of an operation that is declared READ and named like
-// something else, 0 for any other. A verb counts at the beginning of a name
-// and behind "and" or "then"; elsewhere it may be a noun.
+// ActsByName returns the risk of an operation that is declared READ but has a name
+// that suggests otherwise, 0 for any other. A verb counts at the beginning of a name
+// and after "and" or "then"; elsewhere it may be a noun.
 func (o *Operation) ActsByName() int {
 	if o.Category != "READ" {
 		return RiskRead
@@ -45,8 +45,8 @@ func (o *Operation) ActsByName() int {
 	return risk
 }
 
-// nameWords returns the words of a name however it is written: delete_book,
-// delete-book, deleteBook.
+// nameWords returns the words of a name in any spelling: delete_book, delete-book,
+// deleteBook.
 func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false

@@ -29,7 +29,7 @@ func SplitName(name string) (verb, resource string) {
 	return word, rest
 }
 
-// verbOf finds the verb of which a word is a synonym, "" if there is none.
+// verbOf returns the verb of which a word is a synonym, "" if there is none.
 func verbOf(word string) string {
 	for v, words := range verbs {
 		if slices.Contains(words, word) {
@@ -39,7 +39,7 @@ func verbOf(word string) string {
 	return ""
 }
 
-// SameResource compares resource names, in the plural or not.
+// SameResource compares resource names, ignoring the plural.
 func SameResource(a, b string) bool {
 	if a == b {
 		return true

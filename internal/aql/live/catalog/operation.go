@@ -16,7 +16,7 @@ type Tool struct {
 // Operation is one operation as the adapter describes it.
 type Operation struct {
 	Name, Category, Endpoint string
-	Tool                     string // to call it with
+	Tool                     string // the tool that calls it
 	Info, Detail             jsonv.Value
 	Params                   []Parameter
 	Verb, Resource           string
@@ -30,10 +30,10 @@ type Parameter struct {
 	Required        bool
 	Sensitive       bool
 	Schema          jsonv.Value // the whole description
-	linked          *NamedType  // the enum that its name speaks of, see linkEnums
+	linked          *NamedType  // the enum that its name refers to, see linkEnums
 }
 
-// Param finds a parameter by its name; nil when it is not documented.
+// Param returns a parameter by its name; nil if it is not documented.
 func (o *Operation) Param(name string) *Parameter {
 	for i := range o.Params {
 		if o.Params[i].Name == name {
@@ -43,19 +43,19 @@ func (o *Operation) Param(name string) *Parameter {
 	return nil
 }
 
-// NamedType is a type of the adapter's own.
+// NamedType is a type that the adapter defines.
 type NamedType struct {
 	Name, Kind string
 	Detail     jsonv.Value
 }
 
-// controlVerbs begin the names of operations that act on something that is
-// there, or going on.
+// controlVerbs begin the names of operations that act on something that exists or is
+// running.
 var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrupt pause suspend resume retry restart complete finish " +
 	"approve confirm reject deny accept decline authorize grant revoke commit rollback undo redo verify resolve dismiss")
 
-// ExecutionParam returns the parameter that names an execution; nil when the
-// operation is about none.
+// ExecutionParam returns the parameter that names an execution; nil if the operation
+// has none.
 func (o *Operation) ExecutionParam() *Parameter {
 	for i, p := range o.Params {
 		if p.Required && (p.Name == ExecutionKey || p.Name == "id" && SameResource(o.Resource, "execution")) {
@@ -65,23 +65,23 @@ func (o *Operation) ExecutionParam() *Parameter {
 	return nil
 }
 
-// Starts reports whether an operation begins something, and does not act on what is
-// going on.
+// Starts reports whether an operation starts something, and does not act on something
+// that is running.
 func (o *Operation) Starts() bool {
 	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
 }
 
-// Controls reports whether an operation acts on something that is going on, which
-// has to be the run's own.
+// Controls reports whether an operation acts on something that is running, which must
+// belong to the run.
 func (o *Operation) Controls() bool {
 	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.ExecutionParam() != nil || o.IdParam() != nil)
 }
 
-// Creates reports whether an operation makes something that has to be removed. A
-// step belongs to its execution.
+// Creates reports whether an operation creates something that must be removed. A step
+// belongs to its execution.
 func (o *Operation) Creates() bool { return o.Category == "CREATE" && o.Name != StepOperation }
 
-// Changes reports whether an operation changes or removes what is there, by any of
+// Changes reports whether an operation changes or removes existing data, by any of
 // its claims.
 func (o *Operation) Changes() bool {
 	for _, category := range o.categories() {
@@ -92,8 +92,8 @@ func (o *Operation) Changes() bool {
 	return o.Verb == "update" || o.Verb == "delete"
 }
 
-// Stem returns the resource that a parameter's name speaks of: book of book_id, ""
-// when it speaks of none.
+// Stem returns the resource that a parameter's name refers to: book for book_id, ""
+// if it refers to none.
 func Stem(param string) string {
 	s, ok := strings.CutSuffix(param, "_id")
 	if !ok {
@@ -102,16 +102,16 @@ func Stem(param string) string {
 	return s
 }
 
-// startsExecution reports whether an operation's documentation promises an execution
-// of its own for every call.
+// startsExecution reports whether an operation's documentation promises a separate
+// execution for every call.
 func (o *Operation) startsExecution() bool {
 	return o.Name == "execute_agent" || o.Starts() &&
 		(o.Detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(strings.ToLower(o.Detail.Lookup("returns").String()), "execution"))
 }
 
-// ActsUnnamed reports whether an EXECUTE operation may act on anything: nothing that
-// the run made can be named to it, and it is not said to begin something of
-// its own.
+// ActsUnnamed reports whether an EXECUTE operation may act on anything: it accepts no
+// parameter that names an item of the run, and is not documented to start something
+// of its own.
 func (o *Operation) ActsUnnamed() bool {
 	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IdParam() == nil && !o.startsExecution()
 }
@@ -128,11 +128,11 @@ func CursorPair(name string) string {
 	return ""
 }
 
-// Cursors reports whether an operation pages by cursors, forward at least.
+// Cursors reports whether an operation pages by cursors, at least forward.
 func (o *Operation) Cursors() bool { return o.Param("first") != nil && o.Param("after") != nil }
 
-// Alone reports whether an optional parameter is left out where several are sent at
-// once: pages go in one direction.
+// Alone reports whether an optional parameter is left out when several are sent
+// together: pages go in one direction.
 func (o *Operation) Alone(p Parameter) bool {
 	return o.Cursors() && (CursorPair(p.Name) != "" || p.Name == "first" || p.Name == "last")
 }
@@ -156,7 +156,7 @@ func (o *Operation) IsIdentifier(p Parameter) bool {
 	return false
 }
 
-// IdParam returns the parameter that says which resource is meant.
+// IdParam returns the parameter that identifies the resource.
 func (o *Operation) IdParam() *Parameter {
 	for i, p := range o.Params {
 		if o.IsIdentifier(p) {

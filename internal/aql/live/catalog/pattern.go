@@ -10,7 +10,7 @@ import (
 
 // Texts that match a pattern.
 
-// Matching makes a short text that a regular expression matches.
+// Matching returns a short text that a regular expression matches.
 func Matching(pattern string) (string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -60,7 +60,7 @@ func shortest(b *strings.Builder, re *syntax.Regexp, depth int) bool {
 	return true // empty matches, *, ?
 }
 
-// pleasant chooses a letter or digit of a class where it has one.
+// pleasant returns a letter or digit of a class if it has one.
 func pleasant(class []rune) rune {
 	for _, want := range []rune{'a', 'A', '1', '0'} {
 		for i := 0; i+1 < len(class); i += 2 {

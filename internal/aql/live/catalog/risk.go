@@ -9,11 +9,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// What an operation may do is judged from several claims, and the worst one
-// counts: adapters were seen to declare operations as reading that open
-// programs or change their session.
+// The risk of an operation is judged from several claims, and the worst one counts:
+// some adapters declare operations as reading that open programs or change their
+// session.
 
-// The risks, as the danger levels of the specification count them.
+// The risks, numbered like the danger levels of the specification.
 const (
 	RiskRead    = 0
 	RiskWrite   = 1
@@ -77,8 +77,8 @@ func (cat *Catalog) Assess(op *Operation) {
 	}
 }
 
-// categories are those that an operation gives itself, in the list and in its
-// detail: where they differ, the worst one counts.
+// categories returns the categories that an operation claims, in the list and in its
+// detail: if they differ, the worst one counts.
 func (o *Operation) categories() []string {
 	out := []string{o.Category}
 	for _, v := range []jsonv.Value{o.Info, o.Detail} {
@@ -111,7 +111,7 @@ func orNotKnown(category string) string {
 }
 
 // dangerLevel returns the level that a detail declares, by number or by name (DL
-// 2.1); 0 when it declares none.
+// 2.1); 0 if it declares none.
 func dangerLevel(op *Operation) int {
 	v := op.Detail.Lookup("danger", "level")
 	if v.IsAbsent() {

@@ -7,13 +7,12 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Types are free text in introspection: what adapters write for them is read
-// here.
+// Types are free text in introspection. This file parses the forms that adapters use.
 
 // typeExpr is a parsed type text.
 type typeExpr struct {
 	name  string    // lower case, of a simple type
-	elem  *typeExpr // of a list; nil element when not said
+	elem  *typeExpr // of a list; nil if not documented
 	list  bool
 	union []typeExpr
 }
@@ -55,7 +54,7 @@ func ParseType(s string) typeExpr {
 	return typeExpr{name: low}
 }
 
-// splitTop splits at a sign outside brackets.
+// splitTop splits a text at a separator outside brackets.
 func splitTop(s string, sep byte) []string {
 	var out []string
 	depth, from := 0, 0
@@ -75,8 +74,7 @@ func splitTop(s string, sep byte) []string {
 	return append(out, s[from:])
 }
 
-// basicKind returns the JSON type that a simple type text means, "" when it
-// is none of the known ones.
+// basicKind returns the JSON type of a simple type text, "" if it is unknown.
 func basicKind(name string) string {
 	switch name {
 	case "string", "text", "str", "date", "datetime", "date-time", "uuid", "uri", "url", "email", "id", "identifier":
@@ -95,8 +93,8 @@ func basicKind(name string) string {
 	return ""
 }
 
-// JsonKind returns the one JSON type that values of a parameter have, "" when
-// there are several or it is not known.
+// JsonKind returns the single JSON type of a parameter's values, "" if there are
+// several or it is unknown.
 func (cat *Catalog) JsonKind(p Parameter) string {
 	t := ParseType(p.Type)
 	switch {
@@ -126,7 +124,7 @@ func (cat *Catalog) freeObject(p Parameter) bool {
 	return basicKind(ParseType(p.Type).name) == "object" && p.Schema.Lookup("properties").IsAbsent()
 }
 
-// TakesObject reports whether an operation creates something with a nested object.
+// TakesObject reports whether an operation creates something from a nested object.
 func (cat *Catalog) TakesObject(op *Operation) bool {
 	return op.Category == "CREATE" && slices.ContainsFunc(op.Params, cat.freeObject)
 }

@@ -13,20 +13,19 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Requests are built from what introspection says and nothing else. A value
-// that would not fit what is said is not made up: the operation is then left
-// out, with the reason.
+// Requests are built only from the introspection. A value that would contradict it is
+// not generated: the operation is then left out, with the reason.
 
 const maxTypeDepth = 4
 
-// Maker builds values for parameters from what the catalog says and what the user gave.
+// Maker generates values for parameters from the catalog and the user's values.
 type Maker struct {
-	values  jsonv.Value // that the user gave: operation → parameter → value
+	values  jsonv.Value // the user's values: operation → parameter → value
 	runID   string
 	catalog *Catalog
 }
 
-// Value makes a value for a parameter. tag makes texts differ.
+// Value generates a value for a parameter. tag makes texts differ.
 func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, error) {
 	for _, name := range []string{op.Name, "*"} {
 		if v, ok := mk.values.Lookup(name).Get(p.Name); ok {
@@ -159,8 +158,7 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 	return mk.makeText("string", p, tag)
 }
 
-// enumValue returns an entry of an enum's values: the value, or an object that
-// holds it.
+// enumValue returns an entry of an enum: the value, or the one inside an object.
 func enumValue(v jsonv.Value) jsonv.Value {
 	if v.Kind() == jsonv.KindObject {
 		for _, key := range []string{"value", "name"} {
@@ -174,7 +172,7 @@ func enumValue(v jsonv.Value) jsonv.Value {
 
 func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
 	low, high := Bounds(p)
-	n := 1.0 // whole, for pages and counts are called numbers too
+	n := 1.0 // whole, because pages and counts are called numbers too
 	switch {
 	case n < low:
 		n = low
@@ -193,7 +191,7 @@ func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
 	return jsonv.Float(n), nil
 }
 
-// Bounds are minimum and maximum, infinite where not said.
+// Bounds returns minimum and maximum, infinite if not documented.
 func Bounds(p Parameter) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	if v := p.Schema.Lookup("minimum"); v.Kind() == jsonv.KindNumber {
@@ -243,14 +241,14 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 	return jsonv.String(s), nil
 }
 
-// markSpellings returns a marked text as patterns of names allow it, the plainest
-// first; carries knows all of them.
+// markSpellings returns the spellings of a marked text that patterns of names may
+// allow, the plainest first; carries knows all of them.
 func markSpellings(s string) []string {
 	bare := strings.ReplaceAll(s, "_", "")
 	return []string{s, strings.ReplaceAll(s, "_", "-"), bare, strings.ToUpper(s), strings.ToUpper(bare)}
 }
 
-// lengths are minLength and maxLength, in characters.
+// lengths returns minLength and maxLength, in characters.
 func lengths(p Parameter) (low, high int) {
 	high = math.MaxInt32
 	if n, ok := p.Schema.Lookup("minLength").Int64(); ok {
@@ -262,8 +260,7 @@ func lengths(p Parameter) (low, high int) {
 	return low, high
 }
 
-// Fits says what a value should have been to satisfy what its parameter
-// states, or "".
+// Fits describes the documented requirement that a value violates, or returns "".
 func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
 	if list := p.Schema.Lookup("enum"); list.Len() > 0 && v.Kind() != jsonv.KindArray {
 		for _, e := range list.Elems() {
@@ -295,7 +292,7 @@ func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
 	return ""
 }
 
-// hasKind reports whether a value has a JSON type, of which integer is one.
+// hasKind reports whether a value has a JSON type; integer counts as one.
 func hasKind(want string, v jsonv.Value) bool {
 	if want == "integer" {
 		return v.Kind() == jsonv.KindNumber && v.Float64() == math.Trunc(v.Float64())
@@ -304,13 +301,13 @@ func hasKind(want string, v jsonv.Value) bool {
 }
 
 // NewMaker returns a Maker of values for the parameters of a catalog. The user's
-// values count first; runID marks what the run creates.
+// values take precedence; runID marks the items that the run creates.
 func NewMaker(values jsonv.Value, runID string, c *Catalog) *Maker {
 	return &Maker{values, runID, c}
 }
 
-// Filled makes a value that shows: an object gets members, a list an
-// element, so that there is something to keep.
+// Filled generates a value with visible content: an object gets members, a list an
+// element, so that there is something to store.
 func (mk *Maker) Filled(op *Operation, p Parameter) (jsonv.Value, error) {
 	v, err := mk.Value(op, p, "cycle_"+p.Name)
 	if err != nil || !mk.values.Lookup(op.Name, p.Name).IsAbsent() {

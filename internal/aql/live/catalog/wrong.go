@@ -11,9 +11,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Values that the documentation does not allow.
+// Values that the documentation forbids.
 
-// wrongValue is a value that a parameter does not take.
+// wrongValue is a value that a parameter does not accept.
 type wrongValue struct {
 	Rule, Wants string
 	Value       jsonv.Value

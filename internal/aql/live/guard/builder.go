@@ -15,11 +15,11 @@ const maxHarvested = 20
 type builder struct {
 	run     *Run
 	harvest map[string]map[string][]jsonv.Value // resource → key → values
-	First   map[string]Reply                    // what lists answered before anything else was called
+	First   map[string]Reply                    // the answers of the lists before anything else was called
 }
 
-// HarvestLists calls the operations that list things, and keeps what they
-// answer as identifiers for other operations.
+// HarvestLists calls the list operations and keeps the identifiers in their answers
+// for other operations.
 func (b *builder) HarvestLists() {
 	for _, op := range b.run.Catalog.Operations {
 		if op.Category != "READ" || b.run.Skipped[op.Name] != "" || op.IdParam() != nil || op.Name == "introspect" {
@@ -52,7 +52,7 @@ func (b *builder) HarvestLists() {
 	}
 }
 
-// harvested finds an identifier that the adapter itself gave.
+// harvested returns an identifier that the adapter itself listed.
 func (b *builder) harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, bool) {
 	resource := op.Resource
 	if stem, ok := strings.CutSuffix(p.Name, "_id"); ok && stem != "" {
@@ -74,8 +74,8 @@ func (b *builder) harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.V
 	return jsonv.Value{}, false
 }
 
-// Params builds the required parameters of an operation; why says what is in
-// the way.
+// Params builds the required parameters of an operation; why is the reason if it
+// cannot.
 func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 	out = jsonv.Object()
 	if (op.Category == "UPDATE" || op.Category == "DELETE") && b.run.Catalog.AtMostOne(op) {
@@ -136,8 +136,8 @@ func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
 
 var errNoResource = errors.New("the run created nothing that it could name")
 
-// own returns the identifier of something that this run created, creating it
-// when there is nothing yet.
+// own returns the identifier of an item that this run created. It creates one if
+// there is none yet.
 func (b *builder) own(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
 	t, err := b.ownThing(op, func(t CreatedThing) bool { return b.run.Catalog.Fits(p, t.Id) == "" })
 	return t.Id, err
@@ -173,8 +173,8 @@ func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) 
 	return CreatedThing{}, errNoResource
 }
 
-// Fresh returns the required parameters anew: a delete has used up what the last
-// ones named.
+// Fresh builds the required parameters again: a delete has removed the item that the
+// previous ones named.
 func (b *builder) Fresh(op *catalog.Operation) jsonv.Value {
 	params, _ := b.Params(op)
 	return params

@@ -16,39 +16,39 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Bounds of what a run keeps of the answers.
+// Limits on how much of the answers a run keeps.
 const (
 	maxKeptAnswer     = 64 << 10
 	maxKeptTranscript = 16 << 20
 	maxEvidenceAnswer = 1 << 20
-	manyMessages      = 1000 // notifications during one call that are a flood
+	manyMessages      = 1000 // notifications during one call that count as a flood
 )
 
 var errOutOfBudget = errors.New("the run's budget is exhausted")
 
 // caller sends calls to the adapter and keeps the transcript. Every call passes the
-// gate here, and the budgets are kept.
+// gate and the budgets here.
 type caller struct {
 	run        *Run
 	Ctx        context.Context
 	Tape       *tape.Tape
 	Session    *tape.Session
 	Calls      int               // tools/call requests sent
-	timeouts   int               // one after the other
+	timeouts   int               // consecutive
 	silent     map[string]int    // operation → calls without an answer
-	Poison     map[string]string // operation → why it is called no more
+	Poison     map[string]string // operation → why it is not called any more
 	waited     time.Duration     // for an adapter that limits the rate
-	Sensitive  map[string]bool   // names of parameters that are never written down
+	Sensitive  map[string]bool   // names of parameters that are never stored
 	Restarts   int
-	Dead       string // why nothing is sent any more
+	Dead       string // why nothing more is sent
 	last       time.Time
 	Transcript []jsonv.Value
 	kept       int               // bytes of the transcript
-	Ungated    bool              // the user himself says what is called
-	exhausted  bool              // a call was not sent because MaxCalls were
-	Short      map[string]string // row → why the run had no time to look at all of it
+	Ungated    bool              // the user chose the call
+	exhausted  bool              // a call was not sent because of MaxCalls
+	Short      map[string]string // row → why the run had no time for all of it
 	Gated      bool              // an operation asked for a confirmation
-	TokenKey   string            // the parameter that a token is sent in
+	TokenKey   string            // the parameter that carries a token
 }
 
 // Call sends an operation with its params.
@@ -67,15 +67,15 @@ func (a *caller) Send(tool string, args jsonv.Value) Reply {
 	return a.exchange(a.Ctx, r)
 }
 
-// exchange calls a tool until there is an answer that counts: it waits where
-// the adapter limits the rate, and confirms what it may. The clean-up uses
-// it too, with a context of its own.
+// exchange calls a tool until there is an answer that counts. It waits when the
+// adapter limits the rate, and confirms where the run may. The clean-up uses it too,
+// with a context of its own.
 func (a *caller) exchange(ctx context.Context, r Reply) Reply {
 	return a.confirmed(ctx, a.unlimited(ctx, a.SendNow(ctx, r)))
 }
 
-// SendNow calls a tool once. It is the one place that sends calls: every
-// request passes the gate here, and the budgets are kept.
+// SendNow calls a tool once. It is the only place that sends calls: every request
+// passes the gate and the budgets here.
 func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	if !a.Ungated {
 		if why := a.run.Gate.refuses(r.Args); why != "" {
@@ -123,12 +123,11 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	return r
 }
 
-// lastingTime is how long a create is waited for after the run was ended.
+// lastingTime is how long the run waits for a create after it was ended.
 const lastingTime = 5 * time.Second
 
-// lasting returns a context that outlives its parent for a while: a create in
-// flight is not given up with the run, because its answer says what there is
-// to remove.
+// lasting returns a context that outlives its parent for a while. A create in flight
+// is not abandoned with the run, because its answer names the item to remove.
 func lasting(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() {
@@ -146,7 +145,7 @@ func lasting(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// wait keeps the rate.
+// wait delays a call to respect the rate limit.
 func (a *caller) wait(ctx context.Context) {
 	if a.run.Options.Rate <= 0 {
 		return
@@ -156,8 +155,8 @@ func (a *caller) wait(ctx context.Context) {
 	a.last = time.Now()
 }
 
-// read finds the envelope in an answer: the first text block that is an
-// object with success, else structuredContent.
+// read finds the envelope in an answer: the first text block that is an object with
+// success, or else structuredContent.
 func (a *caller) read(r *Reply, x *mcp.Exchange) {
 	r.Cause = x.Cause
 	if x.Cause != nil {
@@ -192,8 +191,7 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 	a.checkFlag(*r)
 }
 
-// checkFlag looks at isError and at where a domain error is (MCP 4.1,
-// 4.2).
+// checkFlag checks isError and the place of a domain error (MCP 4.1, 4.2).
 func (a *caller) checkFlag(r Reply) {
 	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.OK() || r.Refused() && r.Documented()) {
 		a.run.Rows.Fail("envelopes.is-error", r, "isError is true though the caller can act on the answer (%s)", r.Brief())
@@ -222,8 +220,8 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 	a.Transcript = append(a.Transcript, o.Value())
 }
 
-// watch reports what the adapter does wrong apart from its answers, and starts it
-// anew when it died.
+// watch reports faults of the adapter outside its answers, and restarts it after it
+// died.
 func (a *caller) watch(r Reply, x *mcp.Exchange) {
 	a.run.Rows.Count("conduct")
 	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
@@ -264,7 +262,7 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 	}
 }
 
-// restart brings a dead adapter back, once.
+// restart restarts a dead adapter, once.
 func (a *caller) restart(r Reply) {
 	why := "the session ended"
 	if err := a.Session.Err(); err != nil {
@@ -302,7 +300,7 @@ func (a *caller) Ending() string {
 	return ""
 }
 
-// EndedBefore is why something was not looked at.
+// EndedBefore returns the reason why something was not tested.
 func (a *caller) EndedBefore() string {
 	if why := a.Ending(); why != "" {
 		return why
@@ -310,8 +308,8 @@ func (a *caller) EndedBefore() string {
 	return "the run ended before"
 }
 
-// CutsShort notes that the run ended before it had looked at all that rows
-// need: what they lack is then nothing that the adapter did.
+// CutsShort records that the run ended before it had tested everything that the rows
+// need. Their missing cases are then not the adapter's fault.
 func (a *caller) CutsShort(tests ...string) {
 	for _, id := range tests {
 		if a.Short[id] == "" {
@@ -320,19 +318,19 @@ func (a *caller) CutsShort(tests ...string) {
 	}
 }
 
-// Introspect asks the adapter about itself.
+// Introspect sends an introspection request.
 func (a *caller) Introspect(params ...jsonv.Member) Reply {
 	return a.Send(a.run.Catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.Object(params...)))
 }
 
-// Redact returns a value as it may be written down.
+// Redact returns a value in the form in which it may be stored.
 func (a *caller) Redact(v jsonv.Value) jsonv.Value { return evidence.RedactKeys(v, a.Sensitive) }
 
-// Noted returns an answer as it may be written down.
+// Noted returns an answer in the form in which it may be stored.
 func (a *caller) Noted(r Reply) jsonv.Value { return a.Redact(r.Response()) }
 
-// After so many calls without an answer, one after the other, an adapter is
-// given up, and an operation after fewer: a run must end.
+// An adapter is abandoned after this many consecutive calls without an answer, and an
+// operation after fewer, because a run must end.
 const (
 	maxTimeouts = 4
 	maxSilent   = 2

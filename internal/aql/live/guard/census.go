@@ -13,20 +13,20 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// census is what the lists of an adapter showed before a run wrote anything.
-// It is taken twice: when the run begins, and before its first call that is
-// not a read. What differs between the two changes by itself.
+// census holds the content of the adapter's lists before a run wrote anything. It is
+// read twice: when the run begins, and before its first call that is not a read.
+// Differences between the two change by themselves.
 type census struct {
 	lists   []*listing
-	settled bool // the second look was taken
+	settled bool // the second reading is done
 }
 
-// listing is what one list showed.
+// listing is the content of one list.
 type listing struct {
 	op       *catalog.Operation
 	items    map[string]jsonv.Value // by kind and identifier
-	ids      map[string]bool        // identifiers, of both looks
-	partial  string                 // why not all of it was read
+	ids      map[string]bool        // identifiers, of both readings
+	partial  string                 // why it was not read completely
 	volatile map[string]bool        // paths in items that change by themselves
 	Moving   bool                   // items come and go by themselves
 }
@@ -34,7 +34,7 @@ type listing struct {
 // maxCensusPages bounds how many pages of a list are read.
 const maxCensusPages = 50
 
-// difference is something that a list shows otherwise than before.
+// difference is a change in a list.
 type difference struct {
 	list *listing
 	id   jsonv.Value
@@ -42,20 +42,20 @@ type difference struct {
 	says string
 }
 
-// reads reports whether all of a resource is known from its lists.
+// reads reports whether all items of a resource are known from its lists.
 func (s *census) reads(resource string) bool {
 	return slices.ContainsFunc(s.lists, func(l *listing) bool {
 		return l.op.Verb == "list" && l.partial == "" && catalog.SameResource(l.op.Resource, resource)
 	})
 }
 
-// knows reports whether an identifier of a resource stood in a list.
+// knows reports whether a list contained an identifier of a resource.
 func (s *census) knows(resource string, id jsonv.Value) bool {
 	return slices.ContainsFunc(s.lists, func(l *listing) bool { return l.ids[id.String()] && catalog.SameResource(l.op.Resource, resource) })
 }
 
-// resembles reports whether what others own has an identifier that contains another
-// one, or is the same but for case: an adapter may take one for the other.
+// resembles reports whether an identifier that others own contains the given one or
+// differs from it only in case: an adapter may confuse the two.
 func (s *census) resembles(resource string, id jsonv.Value, keys func(*catalog.Operation) []string) bool {
 	mine := strings.ToLower(reference.Text(id))
 	for _, l := range s.lists {
@@ -68,8 +68,8 @@ func (s *census) resembles(resource string, id jsonv.Value, keys func(*catalog.O
 	return false
 }
 
-// TakeCensus reads the lists that answered when the run began: every kind,
-// and page by page; those of one resource unless it is "".
+// TakeCensus reads the lists that answered when the run began, every kind and every
+// page; only those of the given resource unless it is "".
 func (w *watcher) TakeCensus(resource string) *census {
 	s := &census{}
 	for _, op := range w.run.Catalog.Operations {
@@ -131,13 +131,13 @@ func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
 	}
 }
 
-// itsAnswer represents an answer that lists nothing.
+// itsAnswer describes an answer that lists nothing.
 const itsAnswer = " its answer"
 
-// unreadable is why nothing is known of a list.
+// unreadable is the reason why the content of a list is unknown.
 const unreadable = "it could not be read"
 
-// enter adds an item under what names it, or under its place.
+// enter adds an item under its identifier, or under its position if it has none.
 func (l *listing) enter(kind string, keys []string, item jsonv.Value, place int) {
 	id := itemID(keys, item)
 	if id.IsAbsent() {
@@ -152,7 +152,7 @@ func (l *listing) enter(kind string, keys []string, item jsonv.Value, place int)
 	}
 }
 
-// itemID returns what names an item, absent when nothing does.
+// itemID returns the identifier of an item, absent if it has none.
 func itemID(keys []string, item jsonv.Value) jsonv.Value {
 	for _, key := range keys {
 		if v := item.Lookup(key); v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
@@ -162,7 +162,7 @@ func itemID(keys []string, item jsonv.Value) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// settle takes the second look before the first call that is not a read.
+// settle takes the second census before the first call that is not a read.
 func (w *watcher) settle() {
 	if w.Census.settled || len(w.Census.lists) == 0 {
 		return
@@ -191,7 +191,7 @@ func (s *census) Of(op *catalog.Operation) *listing {
 	return s.lists[i]
 }
 
-// learn notes what differs between two looks that no write came between.
+// learn records the differences between two readings with no write between them.
 func (s *census) learn(again *census) {
 	for _, l := range s.lists {
 		now := again.Of(l.op)
@@ -209,7 +209,7 @@ func (s *census) learn(again *census) {
 	}
 }
 
-// compare lists what the lists show otherwise than before.
+// compare lists the differences between the lists now and before.
 func (s *census) compare(after *census, keys func(*catalog.Operation) []string) (out []difference) {
 	for _, l := range s.lists {
 		now, named := after.Of(l.op), keys(l.op)
@@ -245,8 +245,8 @@ func shownItem(id jsonv.Value, key string) string {
 	return display.Truncate(reference.Text(id), 60)
 }
 
-// changed lists the members of an item that differ, but for what changes by
-// itself.
+// changed lists the members of an item that differ, except those that change by
+// themselves.
 func (l *listing) changed(before, now jsonv.Value) (names []string) {
 	for _, ch := range jsonv.Diff(WithoutVolatile(before), WithoutVolatile(now)) {
 		if !l.volatile[ch.Path] {
@@ -256,12 +256,12 @@ func (l *listing) changed(before, now jsonv.Value) (names []string) {
 	return names
 }
 
-// controlTime is how long after a difference the lists are read once more: a
-// clock of seconds shows by then.
+// controlTime is the delay after a difference until the lists are read once more: it
+// is long enough for a clock that counts seconds to change.
 const controlTime = 1100 * time.Millisecond
 
-// checkOthers compares the lists with what they showed before the run wrote
-// anything. What differs and is not the run's own is reported first.
+// checkOthers compares the lists with their content before the run wrote anything.
+// Differences in items that the run does not own are reported first.
 func (w *watcher) checkOthers() {
 	if !w.Census.settled {
 		return
@@ -292,7 +292,7 @@ func (w *watcher) checkOthers() {
 	}
 }
 
-// stillListed reports something of the run that a list shows at its end.
+// stillListed reports an item of the run that a list shows at the end of the run.
 func (w *watcher) stillListed(d difference) {
 	if slices.ContainsFunc(w.run.Cleaner.Leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.id) }) {
 		return

@@ -10,24 +10,26 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// What a run created is known by identifier, and is gone when the run ends.
+// The items that a run created are identified by their identifiers, and are removed
+// when the run ends.
 
-// cleanUpTime is how long the clean-up of a run that was ended may take.
+// cleanUpTime is the time limit of the clean-up after a run was ended.
 const cleanUpTime = 30 * time.Second
 
-// cleaner removes what the run created.
+// cleaner removes the items that the run created.
 type cleaner struct {
 	run       *Run
-	stays     map[string]string    // resource → why nothing of it can be removed
+	stays     map[string]string    // resource → why none of its items can be removed
 	lost      []*catalog.Operation // creates whose answer never came
-	doubtful  []doubtfulThing      // creates whose thing could not be read
+	doubtful  []doubtfulThing      // creates whose item could not be read
 	Cleaning  bool
 	Cleaned   []jsonv.Value
 	Leftovers []jsonv.Value
 }
 
-// CleanUp removes what the run created, latest first. It works after the
-// run's own context ended. The last one sees that nothing else has changed.
+// CleanUp removes the items that the run created, latest first. It works after the
+// run's own context ended. The last clean-up also checks that nothing else has
+// changed.
 func (cr *cleaner) CleanUp(last bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cr.run.Caller.Ctx), cleanUpTime)
 	defer cancel()
@@ -55,9 +57,8 @@ func (cr *cleaner) CleanUp(last bool) {
 	}
 }
 
-// findLost looks for what creates made whose answers never came: it has the
-// run's marker. An adapter may still be at work on it, so it is looked for
-// more than once.
+// findLost searches for items whose create was never answered, by the run's marker.
+// An adapter may still be working on them, so it searches more than once.
 func (cr *cleaner) findLost() {
 	lost := map[*catalog.Operation]int{}
 	for _, op := range cr.lost {
@@ -78,13 +79,13 @@ func (cr *cleaner) findLost() {
 	}
 }
 
-// leave notes something that the run leaves behind: an id, or the call that may
+// leave records something that the run leaves behind: an id, or the call that may
 // have created it.
 func (cr *cleaner) leave(op *catalog.Operation, key string, v any, reason string) {
 	cr.Leftovers = append(cr.Leftovers, jsonv.ObjectOf("operation", op.Name, key, v, "reason", reason))
 }
 
-// RemoveOne removes one thing, or notes why it is left behind.
+// RemoveOne removes one item, or records why it is left behind.
 func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
 	if remove == nil {
 		_, why := cr.run.Gate.removal(op)
@@ -108,7 +109,7 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 		}
 	}
 	gone := r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND")
-	if !gone && r.Heard() { // an adapter has its own words for what is gone
+	if !gone && r.Heard() { // adapters report a missing item in different ways
 		_, gone = cr.run.Lister.Fate(op, t, cr.run.Maker.RunIDs())
 	}
 	if gone {
@@ -122,9 +123,8 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 	cr.leave(op, "id", t.Id, r.Brief())
 }
 
-// RefusedDelete notes that what the run creates of a resource stays: a delete
-// of something of its own was refused for no fault of the call. Nothing more
-// of the kind is created.
+// RefusedDelete records that the items of a resource stay, because a valid delete of
+// one of the run's own items was refused. No more items of that kind are created.
 func (cr *cleaner) RefusedDelete(op *catalog.Operation, r Reply) {
 	blamed := r.of("NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_")
 	if r.Heard() && !r.OK() && !blamed && cr.stays[op.Resource] == "" {
@@ -132,7 +132,7 @@ func (cr *cleaner) RefusedDelete(op *catalog.Operation, r Reply) {
 	}
 }
 
-// staying returns why nothing more of a resource may be created, or "".
+// staying returns why no more items of a resource may be created, or "".
 func (cr *cleaner) staying(create *catalog.Operation) string {
 	for resource, why := range cr.stays {
 		if catalog.SameResource(resource, create.Resource) {

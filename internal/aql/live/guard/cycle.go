@@ -5,7 +5,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Cycle is one thing on its way through the operations.
+// Cycle holds one item and the operations that it passes through.
 type Cycle struct {
 	Create, Get, Update, Remove *catalog.Operation // get is nil where only a list shows it
 	List                        *catalog.Operation
@@ -32,7 +32,7 @@ func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
 	return y
 }
 
-// Place finds where an answer holds a resource.
+// Place returns where an answer holds a resource.
 func (y *Cycle) Place(env jsonv.Value) (prefix string, thing jsonv.Value) {
 	data := env.Lookup("data")
 	if y.Get == nil {
@@ -53,7 +53,7 @@ func (y *Cycle) Place(env jsonv.Value) (prefix string, thing jsonv.Value) {
 	return "data", data
 }
 
-// Reader names the operation that the thing is read with.
+// Reader returns the name of the operation that reads the item.
 func (y *Cycle) Reader() string {
 	if y.Get != nil {
 		return y.Get.Name

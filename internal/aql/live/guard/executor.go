@@ -10,11 +10,10 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Executions are pieces of work that go on after the call that started them
-// (D 8.4). A run names those that it started itself, and no others.
+// Executions are work that continues after the call that started it (D 8.4). A run
+// names only executions that it started itself.
 
-// The states that the specification knows, and those of them that nothing
-// comes after.
+// The states that the specification defines, and those of them that are final.
 var (
 	CoreStates     = []string{"pending", "running", "completed", "failed", "cancelled"}
 	TerminalStates = []string{"completed", "failed", "cancelled"}
@@ -32,7 +31,7 @@ type execution struct {
 	id     jsonv.Value
 	starts *catalog.Operation
 	Status string // as last seen
-	Over   bool   // it ended, or an answer said that it was ended
+	Over   bool   // it ended, or an answer reported its end
 }
 
 var errNoExecution = errors.New("the run started no execution that it could name")
@@ -42,7 +41,7 @@ type executor struct {
 	run *Run
 }
 
-// StateReader returns the operation that answers the state of an execution.
+// StateReader returns the operation that reports the state of an execution.
 func (ex *executor) StateReader() *catalog.Operation {
 	for _, op := range ex.run.Catalog.Operations {
 		if op.Category == "READ" && op.ExecutionParam() != nil && ex.run.Gate.Barred(op) == "" &&
@@ -65,7 +64,7 @@ func (ex *executor) Aborter() *catalog.Operation {
 	return nil
 }
 
-// track keeps what an answer says about an execution of this run.
+// track records the data about an execution of this run in an answer.
 func (ex *executor) track(r Reply) {
 	op := ex.run.Catalog.Op(r.operation())
 	if op == nil || !r.OK() {
@@ -107,8 +106,8 @@ func (ex *executor) Start(op *catalog.Operation) (*execution, Reply) {
 	return ex.run.Keeper.Ledger.executions[len(ex.run.Keeper.Ledger.executions)-1], r
 }
 
-// someExecution names one for an operation: one that goes on, where there is
-// one, else a new one. To look, any will do.
+// someExecution returns an execution for an operation: one that is still running, if
+// there is one, or else a new one. An operation that only reads accepts any.
 func (ex *executor) someExecution(op *catalog.Operation) (jsonv.Value, error) {
 	for _, x := range slices.Backward(ex.run.Keeper.Ledger.executions) {
 		if !x.Over || op.Category == "READ" {
@@ -128,7 +127,7 @@ func (ex *executor) someExecution(op *catalog.Operation) (jsonv.Value, error) {
 	return jsonv.Value{}, errNoExecution
 }
 
-// Look asks for the state of an execution.
+// Look requests the state of an execution.
 func (ex *executor) Look(reader *catalog.Operation, x *execution) (string, Reply) {
 	r := ex.run.Caller.Call(reader, jsonv.ObjectOf(reader.ExecutionParam().Name, x.id))
 	if !r.OK() {
@@ -137,8 +136,8 @@ func (ex *executor) Look(reader *catalog.Operation, x *execution) (string, Reply
 	return r.Data().Lookup("status").Text(), r
 }
 
-// Bounds of how an execution is followed: it is looked at a few times at
-// least, and then until the time is over.
+// Limits on following an execution: it is polled at least a few times, and then until
+// the time is over.
 const (
 	minLooks  = 8
 	maxLooks  = 60
@@ -146,8 +145,8 @@ const (
 	lastWait  = time.Second
 )
 
-// Follow looks at an execution until it ended, and says how it ended, or ""
-// when it was seen to go on all the time.
+// Follow polls an execution until it ended, and returns its final state, or "" if it
+// was still running each time.
 func (ex *executor) Follow(reader *catalog.Operation, x *execution, seen func(status string, r Reply)) string {
 	end, wait := ex.run.Caller.Tape.Now().Add(ex.run.Options.Follow), firstWait
 	for n := range maxLooks {
@@ -167,8 +166,8 @@ func (ex *executor) Follow(reader *catalog.Operation, x *execution, seen func(st
 	return ""
 }
 
-// endExecutions ends what this run started and is still going on, and reports
-// what it cannot end.
+// endExecutions ends the executions that this run started and that are still running,
+// and reports those that it cannot end.
 func (ex *executor) endExecutions() {
 	reader, abort := ex.StateReader(), ex.Aborter()
 	for _, x := range ex.run.Keeper.Ledger.executions {
@@ -193,7 +192,7 @@ func (ex *executor) endExecutions() {
 	ex.run.Keeper.Ledger.executions = nil
 }
 
-// Only returns an operation's required parameters, of a certain execution.
+// Only returns an operation's required parameters for the given execution.
 func (ex *executor) Only(op *catalog.Operation, x *execution) jsonv.Value {
 	params := jsonv.ObjectOf(op.ExecutionParam().Name, x.id)
 	for _, p := range op.Params {

@@ -8,14 +8,14 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// gate decides which requests leave. Every request of a run passes it,
-// independent of its purpose: an adapter with the very defect that a probe
-// looks for would otherwise change or remove what others own. It lets pass
-// what only reads, creates that are marked or can be found again, and what
-// names something of the run's ledger; everything else is not sent.
+// gate decides which requests are sent. Every request of a run passes it, regardless
+// of its purpose: otherwise an adapter with the very defect that a probe tests for
+// would change or remove data of others. It allows operations that only read, creates
+// that are marked or can be found again, and operations on items in the run's ledger.
+// Nothing else is sent.
 type gate struct{ run *Run }
 
-// Why the gate refuses a request.
+// Reasons why the gate refuses a request.
 const (
 	whyForeign   = "it would touch what this run did not create"
 	WhyUnnamed   = "without an identifier it may touch what this run did not create"
@@ -63,7 +63,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 	return g.execute(op, params)
 }
 
-// change lets an update or a delete pass that names a thing of the ledger.
+// change allows an update or a delete that names an item of the ledger.
 func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 	id := op.IdParam()
 	if id == nil {
@@ -90,7 +90,7 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 	return ""
 }
 
-// owns reports whether parameters name a thing of the run, of its own kind.
+// owns reports whether parameters name an item of the run, of the right kind.
 func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
 	return slices.ContainsFunc(g.run.Keeper.Ledger.named(op.Resource, id), func(t CreatedThing) bool {
 		for name, v := range t.With.Members() {
@@ -102,10 +102,10 @@ func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
 	})
 }
 
-// create lets a create pass whose parameters carry the run's mark. A probe
-// that leaves the mark out is sent where a list shows what it made. A key that
-// may be taken could write over what has it, and a number that names another
-// thing would make the new one a part of it.
+// create allows a create whose parameters carry the run's mark. A probe that omits
+// the mark is sent if a list shows the created item. A key that may be in use could
+// overwrite its item, and a number that names another item would make the new one a
+// part of it.
 func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 	listed := g.run.Watcher.Census.reads(op.Resource)
 	plain := op.Verb == "create"
@@ -117,7 +117,7 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 			continue
 		}
 		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
-			return whyForeign // an action of another name on something that is there
+			return whyForeign // an action under another name on an existing item
 		}
 	}
 	keys := g.run.Catalog.ItemKeys(op)
@@ -137,8 +137,8 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 	return ""
 }
 
-// execute lets pass what acts on an execution or a thing of the run, and what
-// begins something of its own, as it is documented.
+// execute allows operations that act on an execution or an item of the run, and
+// operations that are documented to start something of their own.
 func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 	if x := op.ExecutionParam(); x != nil {
 		if v := params.Lookup(x.Name); g.run.Keeper.Ledger.execution(v) == nil && !g.userNamed(op, x.Name, v) {
@@ -163,13 +163,13 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 	return ""
 }
 
-// names reports whether a parameter's value is a thing of the run: of the
-// operation's resource, or of the one that the parameter speaks of.
+// names reports whether a parameter's value is an item of the run: of the operation's
+// resource, or of the one that the parameter's name refers to.
 func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
 	return len(g.run.Keeper.Ledger.named(op.Resource, v))+len(g.run.Keeper.Ledger.named(catalog.Stem(param), v)) > 0
 }
 
-// userNamed reports whether a value is the user's own word.
+// userNamed reports whether the user provided a value.
 func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) bool {
 	for _, at := range []string{op.Name, "*"} {
 		if own, ok := g.run.Options.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
@@ -228,14 +228,14 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	return ""
 }
 
-// Remover returns the operation that removes what a create makes, nil when there
-// is none that may be called.
+// Remover returns the operation that removes the item of a create, or nil if there is
+// none that may be called.
 func (g *gate) Remover(op *catalog.Operation) *catalog.Operation {
 	remove, _ := g.removal(op)
 	return remove
 }
 
-// removal is remover, with the reason where there is none.
+// removal is like Remover and also returns the reason if there is none.
 func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why string) {
 	d := g.run.Catalog.Partner("delete", "DELETE", op.Resource)
 	one := g.run.Catalog.AtMostOne(op)

@@ -10,13 +10,13 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// What an answer to a create names is not believed: an adapter may answer
-// with something that was there before. A thing is the run's own when it was
-// not listed before the run, and a read of it shows the run's mark; where no
-// mark is shown, when it is the only new thing in its list and the answer
-// names it. Nothing else is ever changed or removed.
+// The run does not trust the identifiers in the answer to a create: an adapter may
+// return an item that existed before. The run owns an item if it was not listed
+// before the run and a read of it shows the run's mark; if no mark is shown, it owns
+// the item if it is the only new one in its list and the answer names it. Nothing
+// else is ever changed or removed.
 
-// doubtfulThing is a create that succeeded, and whose thing could not be read
+// doubtfulThing is a create that succeeded but whose item could not be read
 // immediately.
 type doubtfulThing struct {
 	op     *catalog.Operation
@@ -24,11 +24,11 @@ type doubtfulThing struct {
 	answer Reply
 }
 
-// ownership is what is known of a thing that an answer names.
+// ownership is the run's knowledge about an item that an answer names.
 type ownership int
 
 const (
-	foreign ownership = iota // it is not, or not known to be, the run's own
+	foreign ownership = iota // the run does not own it, or cannot prove that it does
 	owned
 	undecided // it could not be read now
 )
@@ -39,7 +39,7 @@ type keeper struct {
 	Ledger *ledger
 }
 
-// keepCreated notes what a create made, so that it is removed again.
+// keepCreated records the item of a create, so that it is removed again.
 func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply) {
 	switch thing, what := kp.identify(op, params, r); what {
 	case owned:
@@ -56,8 +56,8 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	}
 }
 
-// disown reports a create whose answer does not name anything of the run.
-// What it made, if anything, cannot be removed, so no more of it is created.
+// disown reports a create whose answer names no item of the run. Its item, if any,
+// cannot be removed, so no more of them are created.
 func (kp *keeper) disown(op *catalog.Operation, r Reply) {
 	kp.run.Rows.Fail("consistency.created", r, "the answer to %s names nothing new with the values that were sent; the run does not touch it", op.Name)
 	ids, whole := kp.run.Lister.newOnes(op)
@@ -74,7 +74,7 @@ func (kp *keeper) disown(op *catalog.Operation, r Reply) {
 	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
 }
 
-// findDoubtful decides at the end of a run what could not be read before.
+// findDoubtful decides at the end of a run about items that could not be read before.
 func (cr *cleaner) findDoubtful() {
 	list := cr.doubtful
 	cr.doubtful = nil
@@ -88,7 +88,7 @@ func (cr *cleaner) findDoubtful() {
 	}
 }
 
-// identify finds what a create made among what its answer names, and else in
+// identify finds the item of a create among the identifiers in its answer, or else in
 // the resource's list.
 func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (CreatedThing, ownership) {
 	remove := kp.run.Gate.Remover(op)
@@ -118,8 +118,8 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	return thing, what
 }
 
-// ownership says whether a thing is the run's own. Reading it costs no call
-// of the run's budget: what was created has to be known.
+// ownership determines whether the run owns an item. Reading it does not count
+// against the run's budget, because created items must be known.
 func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	mine := kp.run.Maker.RunIDs()
 	switch {
@@ -146,15 +146,15 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 			return owned
 		}
 	}
-	// An answer is believed no more than a failure: the list has to show it.
+	// A success is trusted no more than a failure: the list must show the item.
 	if item, _ := kp.run.Lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.Id, mine)) {
 		return owned
 	}
 	return foreign
 }
 
-// verifyAgain looks at what the run made after the adapter was started anew:
-// it may have forgotten it, and given the identifier to something else.
+// verifyAgain checks the run's items after a restart of the adapter: it may have
+// forgotten them and reused their identifiers.
 func (kp *keeper) verifyAgain() {
 	before := kp.Ledger.Things
 	kp.Ledger.Things = map[string][]CreatedThing{}
@@ -173,14 +173,13 @@ func (kp *keeper) verifyAgain() {
 	}
 }
 
-// knownBefore reports whether an identifier stood in a list before the run created
+// knownBefore reports whether a list contained an identifier before the run created
 // anything.
 func (kp *keeper) knownBefore(op *catalog.Operation, id jsonv.Value) bool {
 	return !id.IsAbsent() && kp.run.Watcher.Census.knows(op.Resource, id)
 }
 
-// NamedIDs lists the identifiers that the answer to a create names, the
-// likeliest first.
+// NamedIDs lists the identifiers in the answer to a create, the likeliest first.
 func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (ids []jsonv.Value) {
 	add := func(v jsonv.Value) {
 		if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, v) }) {
@@ -197,8 +196,8 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 	return ids
 }
 
-// occupied returns why the one resource cannot be created by this run, or "":
-// what is there is left alone.
+// occupied returns why the run cannot create the single item of a resource, or "". An
+// existing item is left alone.
 func (kp *keeper) occupied(op *catalog.Operation) string {
 	if !kp.run.Catalog.AtMostOne(op) || len(kp.Ledger.Things[op.Resource]) > 0 {
 		return ""
@@ -223,12 +222,12 @@ func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
 	return kp.AttemptArgs(op, jsonv.ObjectOf("operation", op.Name, "params", params))
 }
 
-// AttemptArgs is Attempt with complete arguments.
+// AttemptArgs is like Attempt but accepts complete arguments.
 func (kp *keeper) AttemptArgs(op *catalog.Operation, args jsonv.Value) Reply {
 	return kp.AttemptOn(op.Tool, op, args)
 }
 
-// AttemptOn is AttemptArgs with a tool of the caller's choice.
+// AttemptOn is like AttemptArgs but calls the given tool.
 func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
 	if op.Creates() && kp.run.Gate.Forbidden(args) == "" {
 		if reason := kp.occupied(op); reason != "" {
@@ -258,7 +257,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	return r
 }
 
-// intend notes a create in the journal before it is sent.
+// intend records a create in the journal before it is sent.
 func (kp *keeper) intend(op *catalog.Operation) error {
 	if kp.run.Options.Journal == nil {
 		return nil
@@ -269,8 +268,8 @@ func (kp *keeper) intend(op *catalog.Operation) error {
 	return nil
 }
 
-// onlyNew looks in the resource's list for the one marked thing that the run
-// does not know yet.
+// onlyNew returns the only marked item in the resource's list that the run does not
+// know yet.
 func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
 	if remove == nil {
 		return jsonv.Value{}

@@ -7,11 +7,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// ledger is what a run made and verified to be its own: things by resource,
-// and executions. Nothing else is ever changed, removed or ended.
+// ledger holds what a run created and verified as its own: items by resource, and
+// executions. Nothing else is ever changed, removed or ended.
 type ledger struct {
 	Things     map[string][]CreatedThing
-	ever       map[string][]jsonv.Value // identifiers, of what is gone again, too
+	ever       map[string][]jsonv.Value // identifiers, including those of removed items
 	executions []*execution
 }
 
@@ -19,7 +19,7 @@ func newLedger() *ledger {
 	return &ledger{Things: map[string][]CreatedThing{}, ever: map[string][]jsonv.Value{}}
 }
 
-// Add enters a thing; false when it is there already.
+// Add adds an item; it returns false if the item is already present.
 func (l *ledger) Add(resource string, t CreatedThing) bool {
 	if slices.ContainsFunc(l.Things[resource], t.Equal) {
 		return false
@@ -29,8 +29,8 @@ func (l *ledger) Add(resource string, t CreatedThing) bool {
 	return true
 }
 
-// made reports whether the run created something of this identifier, whether it is
-// there still or not.
+// made reports whether the run created an item with this identifier, even if it has
+// been removed since.
 func (l *ledger) made(resource string, id jsonv.Value) bool {
 	for res, ids := range l.ever {
 		if catalog.SameResource(res, resource) && !id.IsAbsent() && slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, id) }) {
@@ -40,7 +40,7 @@ func (l *ledger) made(resource string, id jsonv.Value) bool {
 	return false
 }
 
-// named lists the things of a resource that have an identifier.
+// named lists the items of a resource that have an identifier.
 func (l *ledger) named(resource string, id jsonv.Value) (out []CreatedThing) {
 	for res, things := range l.Things {
 		for _, t := range things {
@@ -52,7 +52,7 @@ func (l *ledger) named(resource string, id jsonv.Value) (out []CreatedThing) {
 	return out
 }
 
-// remove takes out what a delete removed.
+// remove drops an item that a delete removed.
 func (l *ledger) remove(resource string, id jsonv.Value) {
 	for res, things := range l.Things {
 		if catalog.SameResource(res, resource) {
@@ -61,7 +61,8 @@ func (l *ledger) remove(resource string, id jsonv.Value) {
 	}
 }
 
-// execution finds one by its identifier; nil when the run did not start it.
+// execution returns an execution by its identifier, or nil if the run did not start
+// it.
 func (l *ledger) execution(id jsonv.Value) *execution {
 	for _, x := range l.executions {
 		if jsonv.Equal(x.id, id) {
@@ -71,16 +72,16 @@ func (l *ledger) execution(id jsonv.Value) *execution {
 	return nil
 }
 
-// CreatedThing is something that the run created: its identifier, absent
-// where there is at most one, and what else names it.
+// CreatedThing is an item that the run created: its identifier, absent where there is
+// at most one item, and the other parameters that name it.
 type CreatedThing struct{ Id, With jsonv.Value }
 
-// Equal reports whether two things have the same identifier and kind.
+// Equal reports whether two items have the same identifier and kind.
 func (t CreatedThing) Equal(o CreatedThing) bool {
 	return jsonv.Equal(t.Id, o.Id) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
 }
 
-// Naming adds what names a thing to parameters of an operation.
+// Naming adds the parameters that name an item.
 func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
 	for name, v := range t.With.Members() {
 		if op.Param(name) != nil {

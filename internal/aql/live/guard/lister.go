@@ -14,9 +14,9 @@ type lister struct {
 	run *Run
 }
 
-// Fate says what became of what a journal names: an adapter may have given the
-// identifier to something else since. gone is true where an answer says that
-// there is no such thing any more, so that nothing has to be removed.
+// Fate determines the state of an item that a journal names: an adapter may have
+// reused its identifier since. gone is true if an answer reports that the item no
+// longer exists, so that nothing has to be removed.
 func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
 	get := l.run.Catalog.Partner("get", "READ", create.Resource)
 	if get != nil && get.IdParam() != nil && l.run.Gate.Barred(get) == "" {
@@ -27,8 +27,8 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 	return catalog.Carries(item, runs), whole && item.IsAbsent()
 }
 
-// listed finds a thing in its resource's list, absent when it is not there.
-// whole says that all of the list was read.
+// listed returns an item from its resource's list, absent if it is not there. whole
+// reports whether the complete list was read.
 func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
 	remove := l.run.Gate.Remover(create)
 	whole = l.everyPage(create, remove, maxPages, func(_ jsonv.Value, r Reply) {
@@ -50,8 +50,8 @@ func (l *lister) itemID(create, remove *catalog.Operation, item jsonv.Value) jso
 	return jsonv.Value{}
 }
 
-// Marked reads a resource's list, of every kind and page by page, and returns
-// what carries the marker of one of the runs.
+// Marked reads a resource's list, every kind and every page, and returns the items
+// that carry the marker of one of the runs.
 func (l *lister) Marked(create *catalog.Operation, runs []string) (found []CreatedThing) {
 	remove := l.run.Gate.Remover(create)
 	if remove == nil {
@@ -80,9 +80,9 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 	return found
 }
 
-// newOnes lists the identifiers of a resource that its list shows, that it
-// did not show before the run, and that the run does not know. whole says
-// that all of the list was read, then and now.
+// newOnes lists the identifiers that a resource's list shows now but did not show
+// before the run, and that the run does not know. whole reports whether the complete
+// list was read, both times.
 func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, whole bool) {
 	keys := l.run.Catalog.ItemKeys(op)
 	whole = l.everyPage(op, l.run.Gate.Remover(op), maxPages, func(_ jsonv.Value, r Reply) {
@@ -95,8 +95,8 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, whole bool) 
 	return ids, whole && l.run.Watcher.Census.reads(op.Resource)
 }
 
-// everyPage reads a resource's list, of every kind and page by page, up to a
-// number of pages. It returns true when that was all of it.
+// everyPage reads a resource's list, every kind and page by page, up to a number of
+// pages. It returns true if that was the complete list.
 func (l *lister) everyPage(create, remove *catalog.Operation, limit int, visit func(kind jsonv.Value, r Reply)) (whole bool) {
 	list := l.run.Catalog.Partner("list", "READ", create.Resource)
 	if list == nil || l.run.Gate.Barred(list) != "" {
@@ -129,8 +129,8 @@ const maxPages = 200
 // pageSize is how many entries are requested per page.
 const pageSize = 100
 
-// Pages reads a list page by page, in whichever way its operation documents,
-// until visit returns false. It returns true when it came to the end.
+// Pages reads a list page by page, in the way that its operation documents, until
+// visit returns false. It returns true if it reached the end.
 func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r Reply) bool) bool {
 	size, sizeName := 0, ""
 	for _, name := range []string{"first", "limit", "page_size", "per_page"} {

@@ -12,78 +12,76 @@ import (
 	"mcptest/internal/source"
 )
 
-// The modes of a live run: what it may call.
+// The modes of a live run, which decide what it may call.
 const (
-	ModePlan  = "plan"  // nothing but tools/list and introspection
+	ModePlan  = "plan"  // only tools/list and introspection
 	ModeSafe  = "safe"  // operations of risk 0
-	ModeWrite = "write" // and CREATE, UPDATE and DELETE of what the run itself created
+	ModeWrite = "write" // and CREATE, UPDATE and DELETE of items that the run itself created
 	ModeFull  = "full"  // and EXECUTE, and what is allowed by name
 )
 
 // Modes lists the modes of a live run.
 func Modes() []string { return []string{ModePlan, ModeSafe, ModeWrite, ModeFull} }
 
-// Options say how an adapter is looked at while it runs. Zero values are
-// the defaults named with each field.
+// Options configures a live run. Zero values are the defaults named with each field.
 type Options struct {
-	// Dial starts a session with the adapter. It is called once, once more
-	// when the adapter dies, and once at the end to see that a new session
-	// starts afresh. variant is "" for the adapter as the user named it, or
-	// an endpoint mode ("single", "semantic", "crude") that a second launch
-	// should have; nil session and nil error mean that there is no such
-	// launch.
+	// Dial starts a session with the adapter. It is called once, once more when the
+	// adapter dies, and once at the end to test that a new session starts with a
+	// clean state. variant is "" for the adapter that the user named, or the endpoint
+	// mode ("single", "semantic", "crude") of a second launch; a nil session and a
+	// nil error mean that there is no such launch.
 	Dial func(ctx context.Context, variant string) (*mcp.Session, error)
 
 	Mode        string        // ModeSafe
 	Prefix      string        // of the tool names, where an adapter has several
-	Tool        string        // the tool that answers introspection; found by itself
+	Tool        string        // the tool that answers introspection; found automatically
 	Values      jsonv.Value   // operation → parameter → value; "*" means every operation
-	AppendOnly  []string      // operation:field of what an update must not change
+	AppendOnly  []string      // operation:field that an update must not change
 	Allow, Deny []string      // globs of operation names
 	MaxCalls    int           // 2,000
 	Rate        float64       // calls a second; 0 is no limit
 	CallTimeout time.Duration // 30 s
 	Follow      time.Duration // how long an execution is followed to its end, 30 s
 	Budget      time.Duration // of the whole run, 10 min
-	Spread      time.Duration // how long answers are watched for what changes by itself, 1.1 s
+	Spread      time.Duration // how long answers are checked for values that change by themselves, 1.1 s
 	RunID       string        // letters and digits; marks what the run creates
 	Target      string        // how the adapter is shown, without secrets
 	Repeat      string        // the beginning of a command line that repeats a call, e.g. `mcpaql-conformance call --stdio "x"`
 	Program     string        // name and version of this program, for the bundle
-	Confirm     bool          // send back the tokens that an adapter asks to be confirmed with
-	Journal     Journal       // notified of every create before it is sent; may be nil
+	Confirm     bool          // send back the tokens with which an adapter requests confirmation
+	Journal     Journal       // receives every create before it is sent; may be nil
 	Progress    func(Progress)
-	Stress      bool            // send requests over the limits of size
+	Stress      bool            // send requests that exceed the size limits
 	Probed      bool            // leave operations that were not called out of the bundle's details
-	Secrets     []string        // never written down, see [Mask]
+	Secrets     []string        // never stored, see [Mask]
 	Asking      semantic.Asking // of models, for the semantic evaluation
 
-	// Record gets everything that passes between the run and the adapter. The
-	// run then has no model.
+	// Record receives all messages between the run and the adapter. The run then has
+	// no model.
 	Record *cassette.Writer
 	// Replay answers instead of an adapter: Dial is not called, nothing waits.
 	// Mode and the other options must be those of the recorded run.
 	Replay *tape.Recording
 
-	// ValuesFile is the file that Values came from, nil when there is none.
-	// Warn gets what is odd about them, with the place; it may be nil.
+	// ValuesFile is the file that Values was read from, nil if there is none. Warn
+	// receives warnings about them with their position; it may be nil.
 	ValuesFile *source.File
 	Warn       func(source.Diagnostic)
 }
 
-// Journal records what a run is about to create, so that a later clean-up
-// finds what a killed run left.
+// Journal records the items that a run is about to create, so that a later clean-up
+// finds those that a killed run left.
 type Journal interface {
 	// Intend is called before a create is sent.
 	Intend(operation, marker string) error
-	// Created and Deleted follow when the answers came.
-	// id is absent for a resource that there is at most one of; with is an
-	// object of what else names the thing.
+	// Created and Deleted are called when the answers arrived. id is absent for a
+	// resource that has at most one item; with is an object with the other parameters
+	// that name the item.
 	Created(operation, parameter string, id, with jsonv.Value) error
 	Deleted(parameter string, id jsonv.Value) error
 }
 
-// Progress is how far a live run is.
+// Progress reports how far a live run has advanced.
 type Progress struct {
 	Phase       string
 	Done, Total int // operations

@@ -24,7 +24,7 @@ type Reply struct {
 	limited  bool // the adapter limits the rate, and waiting did not help
 	Budget   bool // not sent: the run has no calls or no time left, or the policy forbids it
 	Barred   bool // not sent: the policy forbids it
-	cut      bool // given up by the run, which was ended meanwhile
+	cut      bool // canceled when the run was ended
 	Silent   bool // no answer came
 }
 
@@ -48,7 +48,7 @@ func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() 
 // Data returns the data of a success.
 func (r Reply) Data() jsonv.Value { return r.Envelope.Lookup("data") }
 
-// Message returns the text of a failure, of a JSON-RPC error too.
+// Message returns the text of a failure, including a JSON-RPC error.
 func (r Reply) Message() string {
 	switch e := r.Envelope.Lookup("error"); {
 	case r.rpc != nil:
@@ -59,18 +59,18 @@ func (r Reply) Message() string {
 	return r.Envelope.Lookup("error", "message").Text()
 }
 
-// Documented reports whether a failure has a code of the registry's families.
+// Documented reports whether a failure has a code from the registry's families.
 func (r Reply) Documented() bool {
 	return r.of("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
 }
 
-// of reports whether a failure has a code of one of some families.
+// of reports whether a failure has a code from one of the given families.
 func (r Reply) of(families ...string) bool {
 	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(r.Code(), family) })
 }
 
-// UnknownParameter reports whether an answer refuses a parameter, or warns of it,
-// as one that does not exist.
+// UnknownParameter reports whether an answer refuses a parameter as nonexistent, or
+// warns that it is.
 func (r Reply) UnknownParameter(name string) bool {
 	if r.OK() {
 		return evidence.Named(r.Envelope.Lookup("warnings"), name)
@@ -79,7 +79,8 @@ func (r Reply) UnknownParameter(name string) bool {
 	return r.Code() == "VALIDATION_UNKNOWN_PARAM" || (strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")) && evidence.Names(r.Message(), name)
 }
 
-// Response returns the answer as evidence: the envelope, or what came instead.
+// Response returns the answer as evidence: the envelope, or the response that came
+// instead.
 func (r Reply) Response() jsonv.Value {
 	v := r.Envelope
 	switch {
@@ -104,7 +105,7 @@ func (r Reply) Response() jsonv.Value {
 	return v
 }
 
-// Brief says in a few words what the answer was.
+// Brief describes the answer in a few words.
 func (r Reply) Brief() string {
 	switch {
 	case r.Cause != nil:
@@ -121,7 +122,7 @@ func (r Reply) Brief() string {
 	return "no result envelope"
 }
 
-// denied reports whether a call was refused because of who made it.
+// denied reports whether a call was refused because of its caller's permissions.
 func (r Reply) denied() bool {
 	return slices.ContainsFunc([]string{"PERMISSION", "FORBIDDEN", "DENIED", "UNAUTHORIZED"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(r.Code()), word)
@@ -130,8 +131,7 @@ func (r Reply) denied() bool {
 
 func (r Reply) rateLimited() bool { return strings.HasPrefix(r.Code(), "RATE_LIMIT") }
 
-// retryAfter is how long a refusal asks to wait, a second when it does not
-// say.
+// retryAfter returns how long a refusal asks to wait, one second if it names no time.
 func (r Reply) retryAfter() time.Duration {
 	for _, key := range []string{"retry_after_seconds", "retry_after"} {
 		if v := r.Envelope.Lookup("error", "details", key); v.Float64() > 0 {

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Row collects what a live-only row rests on.
+// Row collects the evidence of a live-only row.
 type Row struct {
 	id            string
 	Cases         int
@@ -30,7 +30,7 @@ type rows struct {
 // Count counts a case of a live-only row.
 func (rs *rows) Count(test string) { rs.Tests[test].Cases++ }
 
-// Fail files a finding of a live-only row, with the call that shows it.
+// Fail adds a finding to a live-only row, with the call that shows it.
 func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 	t := rs.Tests[rule.ByID()[id].Test]
 	if len(t.found) >= maxLiveFindings {
@@ -43,15 +43,15 @@ func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 	t.found = append(t.found, f.Value())
 }
 
-// Skip notes that a test did not look at a parameter, and why.
+// Skip records that a test left a parameter out, and why.
 func (rs *rows) Skip(test, op, param, reason string) { rs.Leave(test, op, param, reason, false) }
 
-// SkipUnsent is leaves because of a call that was not sent or not answered.
+// SkipUnsent is like Skip for a call that was not sent or not answered.
 func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
 	rs.Leave(test, op, param, r.Cause.Error(), r.Barred)
 }
 
-// Leave notes that a test did not look at a parameter; policy says that the mode or
+// Leave records that a test left a parameter out; policy reports whether the mode or
 // the rules of the run forbade it.
 func (rs *rows) Leave(test, op, param, reason string, policy bool) {
 	o := evidence.Object{evidence.TextMember("test", test), evidence.TextMember("operation", op), evidence.TextMember("parameter", param), evidence.TextMember("reason", reason)}
@@ -61,7 +61,7 @@ func (rs *rows) Leave(test, op, param, reason string, policy bool) {
 	rs.Untested = append(rs.Untested, o.Value())
 }
 
-// JSON returns the row as it is written in x_live.tests.
+// JSON returns the row in the format of x_live.tests.
 func (t *Row) JSON() jsonv.Value {
 	o := evidence.Object{evidence.TextMember("id", t.id), {Key: "cases", Value: jsonv.Int(int64(t.Cases))}}
 	o.Text("lacking", t.Incomplete)

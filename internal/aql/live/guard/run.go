@@ -56,8 +56,8 @@ type Run struct {
 	Started time.Time
 
 	Bare bool // introspect takes no query
-	// TopLevelParams says that parameters next to params are read; TopLevelTried, that
-	// this was tried.
+	// TopLevelParams reports whether the adapter reads parameters next to params;
+	// TopLevelTried, whether this was tested.
 	TopLevelParams, TopLevelTried bool
 	Dialect                       []string
 	Modes                         []string
@@ -66,11 +66,11 @@ type Run struct {
 
 	Accepted map[string]map[string]bool
 
-	Notices []string // what is odd about the options
+	Notices []string // warnings about the options
 
 	Unasked []jsonv.Value // questions that the model was not asked, with the reason
 
-	Gates map[string]bool // operations that did, and got it
+	Gates map[string]bool // operations that asked for a confirmation, and received it
 
 	BatchSent int // operations in the batch that was answered
 
@@ -82,7 +82,7 @@ func (c *Run) Phase(name string, done, total int) {
 	c.Options.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.Caller.Calls, Elapsed: c.Caller.Tape.Now().Sub(c.Started)})
 }
 
-// Speaks notes a form that is not the documented one, and reports whether it
+// Speaks records a form that differs from the documented one, and reports whether it
 // is new.
 func (c *Run) Speaks(dialect string) bool {
 	if slices.Contains(c.Dialect, dialect) {

@@ -12,14 +12,14 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Some parts of an answer differ each time: they are found by asking again,
-// now and more than a second later, and left out of every comparison.
+// Some parts of an answer differ each time. They are found by repeating the request,
+// immediately and more than a second later, and are left out of every comparison.
 
 // VolatileKey matches keys whose values differ from call to call.
 var VolatileKey = evidence.Pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag)$|timestamp|duration|elapsed`)
 
-// Mask is what differs by itself between answers of an operation, by path:
-// whole values, or (false) the digits of a text alone.
+// Mask holds the paths that differ by themselves between answers of an operation:
+// whole values, or (false) only the digits of a text.
 type Mask map[string]bool
 
 // anyIndex represents every index of a list: what differs in one item may
@@ -28,10 +28,10 @@ var anyIndex = evidence.Pattern(`\[\d+\]`)
 
 var digitRuns = evidence.Pattern(`\d+`)
 
-// clockText is a date or a time inside a text, which no comparison counts.
+// clockText matches a date or a time inside a text, which comparisons ignore.
 var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?|\b\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm]\b)?`)
 
-// Learn notes what differs between two answers to the same request.
+// Learn records the differences between two answers to the same request.
 func (m Mask) Learn(a, b jsonv.Value) {
 	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
 		path := anyIndex().ReplaceAllString(ch.Path, "[]")
@@ -48,7 +48,7 @@ func (m Mask) Learn(a, b jsonv.Value) {
 	}
 }
 
-// hides reports whether a difference is none that counts.
+// hides reports whether a difference is to be ignored.
 func (m Mask) hides(ch jsonv.Change) bool {
 	if ch.Kind == jsonv.Changed && sameText(ch, clockText) {
 		return true
@@ -66,19 +66,21 @@ func (m Mask) hides(ch jsonv.Change) bool {
 	return false
 }
 
-// sameText reports whether two texts differ in nothing but what a pattern finds.
+// sameText reports whether two texts differ only in what a pattern matches.
 func sameText(ch jsonv.Change, but func() *regexp.Regexp) bool {
 	without := func(v jsonv.Value) string { return but().ReplaceAllString(v.Text(), "0") }
 	return ch.Want.Kind() == jsonv.KindString && ch.Got.Kind() == jsonv.KindString && without(ch.Want) == without(ch.Got)
 }
 
-// Alike reports whether two answers are the same but for what differs by itself.
+// Alike reports whether two answers are equal, ignoring parts that change by
+// themselves.
 func (m Mask) Alike(a, b Reply) bool {
 	_, differs := m.Difference(a, b)
 	return !differs
 }
 
-// Difference names what two answers differ in, but for what differs by itself.
+// Difference returns the first path at which two answers differ, ignoring parts that
+// change by themselves.
 func (m Mask) Difference(a, b Reply) (path string, differs bool) {
 	for _, ch := range jsonv.Diff(WithoutVolatile(a.Envelope), WithoutVolatile(b.Envelope)) {
 		if !m.hides(ch) {
@@ -95,7 +97,7 @@ type steadiness struct {
 	failures map[string]bool // kinds of error tests already kept
 }
 
-// maskOf returns what is known to differ by itself in the answers of an operation.
+// maskOf returns the known mask of an operation.
 func (st *steadiness) maskOf(op *catalog.Operation) Mask {
 	if st.Masks[op.Name] == nil {
 		st.Masks[op.Name] = Mask{}
@@ -103,8 +105,8 @@ func (st *steadiness) maskOf(op *catalog.Operation) Mask {
 	return st.Masks[op.Name]
 }
 
-// WatchTime calls every operation that only reads three times, the third time
-// more than a second later: a clock, or a counter, differs by then.
+// WatchTime calls every operation that only reads three times, the third time more
+// than a second later, so that a clock or a counter shows.
 func (st *steadiness) WatchTime() {
 	type watched struct {
 		op    *catalog.Operation
@@ -132,7 +134,8 @@ func (st *steadiness) WatchTime() {
 	}
 }
 
-// again repeats a call and learns what differs; false when it fails.
+// again repeats a call and learns the differences; it returns false if the call
+// fails.
 func (st *steadiness) again(op *catalog.Operation, r Reply) bool {
 	repeated := st.run.Caller.Send(r.Tool, r.Args)
 	if repeated.OK() {
@@ -141,11 +144,11 @@ func (st *steadiness) again(op *catalog.Operation, r Reply) bool {
 	return repeated.OK()
 }
 
-// Controls is how often a difference is looked at again.
+// Controls is how many times a difference is checked again.
 const Controls = 2
 
-// Differs reports whether an answer is another one than the baseline, and goes on
-// being so when both calls are repeated.
+// Differs reports whether an answer differs from the baseline, and still does when
+// both calls are repeated.
 func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
 	for range Controls {
 		if st.maskOf(op).Alike(base, r) || !st.again(op, base) || !st.again(op, r) {
@@ -165,7 +168,7 @@ func WithoutVolatile(v jsonv.Value) jsonv.Value {
 	})
 }
 
-// isoDate is what D 4.7.2 asks of dates: ISO 8601.
+// isoDate matches the format that D 4.7.2 requires of dates: ISO 8601.
 var isoDate = evidence.Pattern(`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?$`)
 
 // epoch reports whether a number counts the seconds, or parts of them, since 1970.
@@ -174,7 +177,7 @@ func epoch(v jsonv.Value) bool {
 	return v.Kind() == jsonv.KindNumber && whole && n >= 100_000_000
 }
 
-// checkDates looks at every text and number of an answer whose key speaks of a time.
+// checkDates checks every text and number of an answer whose key suggests a time.
 func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 	if !r.OK() || op.Name == "introspect" {
 		return

@@ -9,14 +9,14 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// TokenParameters returns the names that the documents give the parameter that
-// carries a token; they disagree (OPS 7.5.3, DL 4.3).
+// TokenParameters returns the documented names of the parameter that carries a token;
+// the documents disagree (OPS 7.5.3, DL 4.3).
 func TokenParameters() []string { return []string{"confirmation_token", "_confirmation"} }
 
 // ConfirmationRequired is the error code of an operation that has to be confirmed.
 const ConfirmationRequired = "CONFIRMATION_REQUIRED"
 
-// Token returns the token of a refusal, and when it expires.
+// Token returns the token of a refusal and its expiry.
 func (r Reply) Token() (token, expires string) {
 	for _, at := range []jsonv.Value{r.Envelope.Lookup("error", "details"), r.Envelope.Lookup("confirmation")} {
 		for _, key := range []string{"confirmation_token", "token"} {
@@ -28,8 +28,8 @@ func (r Reply) Token() (token, expires string) {
 	return token, expires
 }
 
-// confirmed repeats a call with the token that it was refused with, where the
-// run may: when the user said so, and always to remove what the run made.
+// confirmed repeats a refused call with the token of the refusal if the run may: when
+// the user allowed it, and always to remove the run's own items.
 func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
 	if r.Code() != ConfirmationRequired {
 		return r
@@ -66,7 +66,7 @@ func (r Reply) operation() string { return r.Args.Lookup("operation").Text() }
 
 var tokenForm = evidence.Pattern(`^(conf|quota_continue)_[A-Za-z0-9_-]{1,64}$`)
 
-// checkToken looks at the form of a token, and returns it.
+// checkToken checks the form of a token and returns it.
 func (a *caller) checkToken(r Reply) string {
 	a.run.Rows.Count("confirmation")
 	token, expires := r.Token()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How long a run waits for an adapter that limits the rate of calls: for one
-// call, and in all.
+// How long a run waits for an adapter that limits the rate of calls: for one call,
+// and in total.
 const (
 	maxRateWait  = 30 * time.Second
 	maxRateWaits = 2 * time.Minute
@@ -15,9 +15,9 @@ const (
 
 var errLimited = errors.New("the adapter limits the rate of calls")
 
-// unlimited repeats a call once that was refused for coming too soon, after
-// the time that the refusal names. A call that is refused again is as good as
-// not sent: nothing is known of the operation.
+// unlimited repeats a call once that was refused by the rate limit, after the time
+// that the refusal names. If it is refused again, it counts as not sent: nothing is
+// known about the operation.
 func (a *caller) unlimited(ctx context.Context, r Reply) Reply {
 	if !r.rateLimited() {
 		return r

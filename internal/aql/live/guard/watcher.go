@@ -14,23 +14,23 @@ import (
 type watcher struct {
 	run       *Run
 	Census    *census
-	shown     map[string]*listing // what lists showed last, before the first change
-	watched   map[string]bool     // operations after whose first change the lists were compared
-	Changed   []jsonv.Value       // what others own and the run's end shows otherwise
-	Unchecked []string            // of what others own, with the reason
+	shown     map[string]*listing // the latest content of the lists before the first change
+	watched   map[string]bool     // operations whose first change was followed by a comparison of the lists
+	Changed   []jsonv.Value       // data of others that differs at the end of the run
+	Unchecked []string            // data of others that was not compared, with the reason
 }
 
-// whyHarm is why a run sends nothing more.
+// whyHarm is the reason why a run sends nothing more.
 const whyHarm = "the run was ended: data changed that it did not create"
 
-// harm notes what a list shows otherwise, and ends the run.
+// harm records the change in a list and ends the run.
 func (w *watcher) harm(op *catalog.Operation, says string) {
 	w.Changed = append(w.Changed, jsonv.Object(evidence.TextMember("operation", op.Name), evidence.TextMember("says", says)))
 	w.run.Caller.Dead = whyHarm
 }
 
-// Reads looks whether lists lost anything since they were read last, while
-// nothing was called but operations declared READ.
+// Reads checks whether lists lost anything since they were last read, while only
+// operations declared READ were called.
 func (w *watcher) Reads() {
 	for _, op := range w.run.Catalog.Operations {
 		first, known := w.run.Builder.First[op.Name]
@@ -65,7 +65,7 @@ func (w *watcher) relist(op *catalog.Operation, first Reply) *listing {
 	return l
 }
 
-// lost lists what a later look at the same list does not show any more.
+// lost lists the keys that a later listing of the same list lacks.
 func (l *listing) lost(later *listing) (keys []string) {
 	for _, key := range SortedKeys(l.items) {
 		if _, there := later.items[key]; !there && len(l.ids) > 0 {
@@ -75,14 +75,14 @@ func (l *listing) lost(later *listing) (keys []string) {
 	return keys
 }
 
-// lostMore reports whether a later look shows less: a list of the newest entries
+// lostMore reports whether a later listing shows less: a list of the newest entries
 // loses one for each that is added.
 func (l *listing) lostMore(later *listing) bool {
 	return len(l.lost(later)) > len(later.lost(l))
 }
 
-// change compares the lists of a resource with what they showed before
-// the run wrote anything, after the first change of each operation.
+// change compares the lists of a resource with their content before the run wrote
+// anything, after the first change of each operation.
 func (w *watcher) change(op *catalog.Operation) {
 	if w.watched[op.Name] || w.run.Cleaner.Cleaning {
 		return
@@ -94,9 +94,9 @@ func (w *watcher) change(op *catalog.Operation) {
 	}
 }
 
-// certain keeps the differences that are harm even while things of the run are
-// there, which change counts, places and lists of the newest: entries of
-// others that show the run's mark, and more of them gone than the run added.
+// certain keeps the differences that are harm even while items of the run exist,
+// which affect counts, positions and lists of the newest: entries of others that show
+// the run's mark, and more removed entries than the run added.
 func (w *watcher) certain(found []difference) []difference {
 	balance := map[*listing]int{}
 	for _, d := range found {
@@ -114,14 +114,15 @@ func (w *watcher) certain(found []difference) []difference {
 	})
 }
 
-// ours reports whether a list shows something of the run. What was there before is
-// not the run's own when it shows the mark: a change of the run has hit it.
+// ours reports whether a difference is an item of the run. An item that existed
+// before the run is not its own even if it shows the mark: a change of the run has
+// hit it.
 func (w *watcher) ours(d difference) bool {
 	return !d.item.IsAbsent() && (w.run.Keeper.Ledger.made(d.list.op.Resource, d.id) || catalog.Carries(d.item, w.run.Maker.RunIDs()) && !w.Census.knows(d.list.op.Resource, d.id))
 }
 
-// adopt enters what lists show with the run's mark though its create failed;
-// false when there is nothing of the kind.
+// adopt records listed items with the run's mark whose create failed. It returns
+// false if there are none.
 func (w *watcher) adopt(found []difference) bool {
 	n := 0
 	for _, d := range found {
@@ -132,9 +133,9 @@ func (w *watcher) adopt(found []difference) bool {
 	return n > 0
 }
 
-// differences compares the lists of a resource, of every one for "", with what
-// they showed before the run wrote anything. Where one counts they are read
-// again, to see what changes by itself.
+// differences compares the lists of a resource, or all lists for "", with their
+// content before the run wrote anything. If a difference counts, the lists are read
+// again to find what changes by itself.
 func (w *watcher) differences(resource string, counts func([]difference) []difference) (*census, []difference) {
 	after := w.TakeCensus(resource)
 	found := counts(w.Census.compare(after, w.run.Catalog.ItemKeys))
@@ -154,7 +155,7 @@ func (w *watcher) differences(resource string, counts func([]difference) []diffe
 	return again, counts(w.Census.compare(again, w.run.Catalog.ItemKeys))
 }
 
-// addMarked enters what a list shows with the run's mark, and counts it.
+// addMarked records the listed items with the run's mark, and counts them.
 func (w *watcher) addMarked(op *catalog.Operation) (found int) {
 	for _, t := range w.run.Lister.Marked(op, w.run.Maker.RunIDs()) {
 		if !w.run.Keeper.knownBefore(op, t.Id) && w.run.Keeper.Ledger.Add(op.Resource, t) {
@@ -164,6 +165,6 @@ func (w *watcher) addMarked(op *catalog.Operation) (found int) {
 	return found
 }
 
-// KeepsRecord is how operations are named that answer what happened: that they
-// show the run's own calls is no effect of those.
+// KeepsRecord matches the names of operations that report past events: showing the
+// run's own calls is not an effect of those calls.
 var KeepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)

@@ -2,8 +2,7 @@ package probe
 
 import "mcptest/internal/aql/live/guard"
 
-// All runs every test that the mode allows, and removes what it created
-// in every case.
+// All runs every test that the mode allows. It always removes what it created.
 func All(c *guard.Run) {
 	defer c.Cleaner.CleanUp(true)
 	c.Phase("reading lists", 0, len(c.Catalog.Operations))
@@ -14,8 +13,8 @@ func All(c *guard.Run) {
 	if c.Options.Mode != guard.ModeSafe {
 		c.Watcher.Census = c.Watcher.TakeCensus("")
 	}
-	// What reads is tried first: what it changes is then known before the run
-	// writes anything.
+	// Operations that only read come first, so that the values they change are known
+	// before the run writes anything.
 	i := 0
 	for _, reads := range []bool{true, false} {
 		for _, op := range c.Catalog.Operations {

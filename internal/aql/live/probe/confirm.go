@@ -9,17 +9,17 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Some adapters do a dangerous thing only when it is asked for twice: the
-// first call is refused with a token, the second one brings the token along
-// (CT 1.3).
+// Some adapters perform a dangerous operation only when it is requested twice: the
+// first call is refused with a token, and the second one sends the token back (CT
+// 1.3).
 
 // confirmationProbe tests confirmation tokens.
 type confirmationProbe struct {
 	run *guard.Run
 }
 
-// probeConfirmation sees what the tokens of an operation are worth. It is
-// called for operations that the run may confirm.
+// probeConfirmation tests whether the tokens of an operation protect it. It is called
+// for operations that the run may confirm.
 func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 	ask := func(params jsonv.Value) string {
 		r := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params})})
@@ -94,15 +94,15 @@ func (p confirmationProbe) confirmationRow() {
 	}
 }
 
-// pending is a confirmed call that has not been sent yet: what a new session
-// must not know of (D 2.3.3).
+// pending is a confirmed call that has not been sent yet. A new session must not know
+// its token (D 2.3.3).
 type pending struct {
 	op   *catalog.Operation
 	args jsonv.Value
 }
 
-// pendingConfirmation asks for a token and leaves it unused; nil when no
-// operation of the run's own asks for one.
+// pendingConfirmation requests a token and leaves it unused. It returns nil if no
+// operation on the run's own items asks for one.
 func (p confirmationProbe) pendingConfirmation() *pending {
 	for _, op := range p.run.Catalog.Operations {
 		if !p.run.Gates[op.Name] || p.run.Caller.TokenKey == "" || p.run.Gate.Barred(op) != "" {

@@ -17,7 +17,7 @@ import (
 
 var readOnlyWords = evidence.Pattern(`(?i)read-?\s?only|immutable|server-assigned|cannot be (changed|updated|modified)`)
 
-// readOnly tries to change what the adapter assigned.
+// readOnly tries to change fields that the adapter assigned.
 func (pr cycleProbe) readOnly(y *guard.Cycle) {
 	before := pr.readBack(y)
 	_, thing := y.Place(before.Envelope)
@@ -50,7 +50,7 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 	}
 }
 
-// disclosed reports whether introspection calls a field read-only.
+// disclosed reports whether introspection documents a field as read-only.
 func (pr cycleProbe) disclosed(y *guard.Cycle, name string) bool {
 	said := func(text string) bool { return readOnlyWords().MatchString(text) && evidence.Names(text, name) }
 	if said(y.Update.Detail.Lookup("description").Text()) || slices.ContainsFunc(y.Update.Params, func(p catalog.Parameter) bool {
@@ -72,8 +72,8 @@ func (pr cycleProbe) disclosed(y *guard.Cycle, name string) bool {
 
 var appendOnlyWords = evidence.Pattern(`(?i)append[- _]?only|immutable log`)
 
-// appendOnly tries to change what may only be added to: fields that the
-// documentation calls so, and those that the user names.
+// appendOnly tries to change append-only fields: those that are documented as such,
+// and those that the user names.
 func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 	t := pr.run.Rows.Tests["append-only"]
 	if t.Incomplete == nothingUpdated {
@@ -115,7 +115,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 	}
 }
 
-// saidOf reports whether the documentation of a field has certain words.
+// saidOf reports whether the documentation of a field contains certain words.
 func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
 	for _, op := range []*catalog.Operation{y.Create, y.Update} {
 		if p := op.Param(name); p != nil && words().MatchString(p.Doc) {
@@ -135,8 +135,8 @@ func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Re
 	return false
 }
 
-// resourceType returns the type of the resource, as the operations that answer it
-// name it; nil when none of them does.
+// resourceType returns the type of the resource, as named by the operations that
+// return it, or nil if none of them names one.
 func (pr cycleProbe) resourceType(y *guard.Cycle) *catalog.NamedType {
 	for _, op := range []*catalog.Operation{y.Get, y.Create, y.Update} {
 		if op == nil {

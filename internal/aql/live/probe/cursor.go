@@ -11,8 +11,8 @@ import (
 // Paging by cursors (PG): four parameters that only go together in pairs, and
 // a pageInfo in the answer.
 
-// companions returns the parameters that a parameter requires, and the
-// value that it can have at all: a cursor comes from an answer.
+// companions returns the parameters that a parameter requires, and the only value
+// that the parameter can have: a cursor comes from an answer.
 func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply) (jsonv.Value, bool) {
 	pair := catalog.CursorPair(p.Name)
 	if pair == "" || !op.Cursors() || op.Param(pair) == nil {
@@ -26,8 +26,8 @@ func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, 
 	return params.With(p.Name, cursor).With(pair, jsonv.Int(1)), true
 }
 
-// pagination looks at the first operation that pages by cursors and has more
-// than one thing to page through.
+// pagination tests the first operation that pages by cursors and has more than one
+// item.
 func (pr featureProbe) pagination() {
 	t := pr.run.Rows.Tests["pagination"]
 	t.NotApplicable = "no operation pages by cursors"
@@ -97,14 +97,14 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	}
 }
 
-// lastPage is a page that holds everything: nothing comes after it.
+// lastPage checks a page that holds everything: no page may follow it.
 func (pr featureProbe) lastPage(op *catalog.Operation, r guard.Reply) {
 	if n := len(catalog.Items(r.Data(), catalog.ListDepth)); r.OK() && n > 0 && n < 100 {
 		pr.checkPageInfo(op, r, false, false)
 	}
 }
 
-// checkPageInfo holds pageInfo against what has to be there (PG 3.2).
+// checkPageInfo compares pageInfo with the required members (PG 3.2).
 func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next, previous bool) {
 	info := r.Data().Lookup("pageInfo")
 	if info.Kind() != jsonv.KindObject {

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// nothingUpdated is why no field was tried that may only be added to.
+// nothingUpdated is the reason why no append-only field was tested.
 const nothingUpdated = "nothing could be created and updated"
 
 // cycleProbe creates, reads, updates and deletes one resource of each kind.
@@ -18,7 +18,7 @@ type cycleProbe struct {
 	run *guard.Run
 }
 
-// roundTrips creates, reads, updates and deletes one thing of each kind.
+// roundTrips creates, reads, updates and deletes one item of each kind.
 func (pr cycleProbe) roundTrips() {
 	for _, id := range []string{"merge", "input", "deleted"} {
 		pr.run.Rows.Tests[id].Incomplete = "nothing could be created, read and updated"
@@ -96,8 +96,8 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 	}
 }
 
-// clear removes what the run made of a resource before, where there can be
-// only one of it; false when there is nothing to remove.
+// clear removes the item that the run created of a resource of which there is at most
+// one. It returns false if there is nothing to remove.
 func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 	things := slices.Clone(pr.run.Keeper.Ledger.Things[create.Resource])
 	if remove == nil {
@@ -109,8 +109,8 @@ func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 	return len(things) > 0
 }
 
-// readBack reads the thing: by its own operation, or the page of the list
-// that it is on.
+// readBack reads the item, by its own operation or from the page of the list that
+// contains it.
 func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 	if y.Get != nil {
 		return pr.run.Caller.Call(y.Get, y.Thing.Naming(y.Get, pr.run.Builder.Fresh(y.Get)))
@@ -124,8 +124,8 @@ func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 	return last
 }
 
-// compareClaimed reads what the answer to a create names when that is not
-// the run's own, and does nothing else to it.
+// compareClaimed reads the item that the answer to a create names when the run does
+// not own it. It does nothing else to the item.
 func (pr cycleProbe) compareClaimed(y *guard.Cycle, made guard.Reply) {
 	ids := pr.run.Keeper.NamedIDs(y.Create, y.Params, made)
 	if len(ids) == 0 {
@@ -141,7 +141,7 @@ func (pr cycleProbe) compareClaimed(y *guard.Cycle, made guard.Reply) {
 func (pr cycleProbe) compareCreated(y *guard.Cycle) {
 	prefix, _ := y.Place(y.Read.Envelope)
 	if prefix == "" {
-		prefix = "data" // where nothing is, so that the row says so
+		prefix = "data" // an empty place, so that the row reports the absence
 	}
 	f := evidence.FieldsCase{Name: y.Create.Name + " then " + y.Reader(), ReadResponse: pr.run.Caller.Noted(y.Read), Call: y.Read.Number}
 	for name, v := range y.Params.Members() {
@@ -153,7 +153,7 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle) {
 	pr.run.Evidence.RoundTrips = append(pr.run.Evidence.RoundTrips, f)
 }
 
-// removes deletes the thing and reads it again.
+// removes deletes the item and reads it again.
 func (pr cycleProbe) removes(y *guard.Cycle) {
 	params := y.Thing.Naming(y.Remove, pr.run.Builder.Fresh(y.Remove))
 	r := pr.run.Keeper.Attempt(y.Remove, params)

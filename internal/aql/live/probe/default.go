@@ -10,9 +10,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Documented defaults: leaving a parameter out has to mean its default.
+// Documented defaults: a call without a parameter must behave as with its default.
 
-// defaults sees whether leaving a parameter out means its default.
+// defaults tests whether omitting a parameter has the effect of its default.
 func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 	if !base.OK() {
 		return
@@ -74,7 +74,7 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 	return false
 }
 
-// echo finds where an answer repeats a parameter; "" when it does not.
+// echo returns the path at which an answer repeats a parameter, or "" if it does not.
 func echo(v jsonv.Value, name, path string, depth int) string {
 	if v.Kind() != jsonv.KindObject || depth == 0 {
 		return ""

@@ -11,16 +11,16 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The rows about executions: their state, their end, their abort, and what a
-// step is answered (D 8.4, 8.6, 8.7).
+// The rows about executions: their state, their end, their abort, and the answers to
+// steps (D 8.4, 8.6, 8.7).
 
 // executionProbe tests the lifecycle of executions.
 type executionProbe struct {
 	run *guard.Run
 }
 
-// executions follows what EXECUTE operations start, where the mode calls
-// them.
+// executions follows the executions that EXECUTE operations start, in the modes that
+// call them.
 func (p executionProbe) executions() {
 	reader, abort := p.run.Executor.StateReader(), p.run.Executor.Aborter()
 	p.whyNoExecutions(reader, abort)
@@ -42,7 +42,7 @@ func (p executionProbe) executions() {
 	p.steps()
 }
 
-// whyNoExecutions says why the rows have no cases, as long as they have none.
+// whyNoExecutions records why rows without cases have none.
 func (p executionProbe) whyNoExecutions(reader, abort *catalog.Operation) {
 	state, end, aborts := p.run.Rows.Tests["execute"], p.run.Rows.Tests["execution-end"], p.run.Rows.Tests["execution-abort"]
 	calls := fmt.Sprintf("mode %s does not call EXECUTE operations", p.run.Options.Mode)
@@ -63,8 +63,8 @@ func (p executionProbe) whyNoExecutions(reader, abort *catalog.Operation) {
 	}
 }
 
-// checkState holds a state against D 8.4.3: an identifier, and a status that
-// is one of the core states or documented under lifecycle.states.
+// checkState checks a state against D 8.4.3: it needs an identifier, and a status
+// that is a core state or is documented under lifecycle.states.
 func (p executionProbe) checkState(starter *catalog.Operation, who string, r guard.Reply) {
 	state := r.Data()
 	status := state.Lookup("status")
@@ -77,7 +77,7 @@ func (p executionProbe) checkState(starter *catalog.Operation, who string, r gua
 	}
 }
 
-// followOne follows an execution to its end, and sees that the end is one.
+// followOne follows an execution to its end and checks that the end is final.
 func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	x, _ := p.run.Executor.Start(op)
 	if x == nil {
@@ -126,7 +126,7 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	}
 }
 
-// abortOne aborts an execution that goes on.
+// abortOne aborts a running execution.
 func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	t := p.run.Rows.Tests["execution-abort"]
 	x, begun := p.run.Executor.Start(op)
@@ -166,7 +166,7 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	}
 }
 
-// steps looks at what the safety loop answers, where it is advertised.
+// steps checks the answers of the safety loop, if the adapter advertises it.
 func (p executionProbe) steps() {
 	t := p.run.Rows.Tests["execution-steps"]
 	flag := p.run.Evidence.OperationsList.Lookup("data", "_protocol", "capabilities", "execution_safety_loop")

@@ -16,8 +16,8 @@ type featureProbe struct {
 	run *guard.Run
 }
 
-// presets looks at field presets, and at paths into nested objects, of the
-// first operation that has them (FS 2.4, 3.1, 5.1).
+// presets tests field presets, and paths into nested objects, of the first operation
+// that supports them (FS 2.4, 3.1, 5.1).
 func (pr featureProbe) presets() {
 	t := pr.run.Rows.Tests["presets"]
 	t.NotApplicable = "no READ operation takes fields"

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// NotGeneratable is the reason that the report counts apart.
+// NotGeneratable is the reason that the report counts separately.
 const NotGeneratable = "not generatable"
 
 // operationProbe tests one operation: its parameters, their values and defaults.
@@ -73,7 +73,7 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 	}
 }
 
-// accuracy sends what introspection documents and sees whether it works.
+// accuracy sends the documented parameters and checks whether they work.
 func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, base guard.Reply) {
 	pr.judgeDocumented(op, base, params)
 	all := params
@@ -123,8 +123,8 @@ func (pr operationProbe) optional(op *catalog.Operation, p catalog.Parameter, ba
 	return pr.run.Maker.Value(op, p, p.Name)
 }
 
-// judgeDocumented looks at the answer to a call that holds only what is
-// documented.
+// judgeDocumented checks the answer to a call that contains only documented
+// parameters.
 func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, params jsonv.Value) {
 	if !r.Sent() {
 		return
@@ -168,7 +168,7 @@ func (pr operationProbe) accept(op *catalog.Operation, param string) {
 	pr.run.Accepted[op.Name][param] = true
 }
 
-// missing leaves out each required parameter.
+// missing sends calls that each omit one required parameter.
 func (pr operationProbe) missing(op *catalog.Operation) {
 	for _, p := range op.Params {
 		if !p.Required {
@@ -194,7 +194,7 @@ func (pr operationProbe) missing(op *catalog.Operation) {
 	}
 }
 
-// unknownParameters adds a parameter that does not exist.
+// unknownParameters sends a parameter that does not exist.
 func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Reply) {
 	if !base.OK() && !base.Documented() {
 		pr.run.Rows.Skip("unknown", op.Name, evidence.ProbeName, "a call without it does not succeed")
@@ -233,8 +233,8 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 	}
 }
 
-// topLevelRead reports whether the adapter takes parameters next to params: only then
-// is an unknown one there its concern (D 4.6.1).
+// topLevelRead reports whether the adapter accepts parameters next to params. Only
+// then must it handle an unknown one there (D 4.6.1).
 func (pr operationProbe) topLevelRead() bool {
 	if !pr.run.TopLevelTried {
 		r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "introspect"), evidence.TextMember("query", "operations")))
@@ -243,7 +243,7 @@ func (pr operationProbe) topLevelRead() bool {
 	return pr.run.TopLevelParams
 }
 
-// notFound asks for something that does not exist.
+// notFound requests an item that does not exist.
 func (pr operationProbe) notFound(op *catalog.Operation) {
 	id := op.IdParam()
 	if id == nil || pr.run.Catalog.JsonKind(*id) != "string" || op.Name == "introspect" {
@@ -260,11 +260,12 @@ func (pr operationProbe) notFound(op *catalog.Operation) {
 	pr.run.Failed(op.Name+" of something that does not exist", r, none.Text())
 }
 
-// internalFailure is a code by which an adapter says that it failed itself.
+// internalFailure matches the codes with which adapters report an internal error.
 var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
 
-// refusesMadeUp reports whether a refusal is about a value that the run made up,
-// which the documentation does not promise to accept. It is neither a success nor a failure.
+// refusesMadeUp reports whether a refusal concerns a value that the run generated and that
+// the documentation does not promise to accept. Such a refusal is neither a success nor a
+// failure.
 func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
 	if !r.Refused() || r.Code() == "" || internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" {
 		return false

@@ -22,8 +22,8 @@ type requestProbe struct {
 	run *guard.Run
 }
 
-// probeRequests sends requests that are wrong as a whole, all of them to the
-// tool that takes introspection: there is nothing they could change.
+// probeRequests sends requests that are invalid as a whole, all of them to the
+// introspection tool, where they cannot change anything.
 func (p requestProbe) probeRequests() {
 	query := func(v jsonv.Value) jsonv.Value {
 		return jsonv.Object(evidence.TextMember("operation", "introspect"), jsonv.Member{Key: "params", Value: jsonv.ObjectOf("query", v)})
@@ -47,7 +47,8 @@ func (p requestProbe) probeRequests() {
 			r := p.run.Caller.Send(p.run.Catalog.Reader, good.With(key, v))
 			return r, r.Heard() && !r.OK()
 		}
-		// The refusal is the member's when the same request without it is taken.
+		// The refusal is caused by the member if the same request without it is
+		// accepted.
 		if _, first := refused(); !first || !p.run.Caller.Send(p.run.Catalog.Reader, good).OK() {
 			continue
 		}
@@ -70,8 +71,8 @@ func (p requestProbe) probeRouting() {
 	t.Incomplete = "no operation could be sent to another endpoint"
 	var reads *catalog.Operation
 	for _, op := range p.run.Catalog.Operations {
-		// Where no operation can be called, one that only reads is sent without
-		// parameters: an endpoint refuses it before it looks at those.
+		// If no operation can be called, a READ operation is sent without parameters:
+		// an endpoint refuses it before it checks those.
 		if op.Category == "READ" && op.Name != "introspect" && (p.run.Skipped[op.Name] == "" || reads == nil && p.run.Gate.Barred(op) == "") {
 			if reads = op; p.run.Skipped[op.Name] == "" {
 				break
@@ -90,8 +91,8 @@ func (p requestProbe) probeRouting() {
 		if op.Category == "READ" || done[op.Category] || p.run.Skipped[op.Name] != "" || op.Tool == p.run.Catalog.Reader || op.Bare() {
 			continue
 		}
-		// The call is complete, so that it touches what it names and nothing
-		// else where it is taken.
+		// The call is complete, so that it touches only the item that it names if it
+		// is accepted.
 		if params, why := p.run.Builder.Params(op); why == "" {
 			done[op.Category] = true
 			p.misroute(op, p.run.Catalog.Reader, params)
@@ -116,7 +117,7 @@ func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.
 	}
 }
 
-// probeLevel2 looks at field selection and batches.
+// probeLevel2 tests field selection and batches.
 func (pr featureProbe) probeLevel2() {
 	for _, op := range pr.run.Catalog.Operations {
 		p := op.Param("fields")
@@ -185,8 +186,8 @@ func (pr featureProbe) probeBatch() {
 	}
 }
 
-// onlyFields reports whether an object holds what was asked for and nothing but
-// identifiers next to it.
+// onlyFields reports whether an object contains only the requested fields and
+// identifiers.
 func onlyFields(v jsonv.Value, want []string) bool {
 	keys := v.Keys()
 	lacks := func(w string) bool { return !slices.Contains(keys, w) }
@@ -194,12 +195,12 @@ func onlyFields(v jsonv.Value, want []string) bool {
 	return v.Kind() == jsonv.KindObject && !slices.ContainsFunc(want, lacks) && !slices.ContainsFunc(keys, other)
 }
 
-// probeConsistency asks again what was asked at the beginning.
+// probeConsistency repeats the requests from the beginning of the run.
 func (p requestProbe) probeConsistency() {
 	if p.run.Bare {
 		return
 	}
-	for range 2 { // a list may have two orders and take turns
+	for range 2 { // a list may alternate between two orders
 		r := p.run.Caller.Introspect(evidence.TextMember("query", "operations"))
 		if !r.Sent() {
 			break
@@ -223,8 +224,8 @@ func (p requestProbe) probeConsistency() {
 	}
 }
 
-// effects asks again what was asked before the run. What differs from one
-// moment to the next (a clock, a log of calls) says nothing.
+// effects repeats the requests from before the run. Values that differ from one
+// moment to the next, such as a clock or a log of calls, are not evidence.
 func (p requestProbe) effects() {
 	changed := map[*catalog.Operation]guard.Reply{}
 	for _, op := range p.run.Catalog.Operations {
@@ -256,7 +257,7 @@ func (p requestProbe) effects() {
 	}
 }
 
-// probeSession opens a second session and asks for the operations there.
+// probeSession opens a second session and requests the operations there.
 func (p requestProbe) probeSession() {
 	confirmationProbe(p).confirmationRow()
 	p.run.Rows.Tests["session"].Incomplete = "no second session could be opened"
@@ -276,7 +277,7 @@ func (p requestProbe) probeSession() {
 			p.run.Rows.Fail("session.token", again, "%s accepts a token of the previous session", unused.op.Name)
 		}
 	}
-	if p.run.Caller.Session == s { // else it died and was replaced
+	if p.run.Caller.Session == s { // otherwise it ended and was replaced
 		p.run.Caller.Session = old
 		s.Close(context.WithoutCancel(p.run.Caller.Ctx))
 	}
@@ -289,8 +290,8 @@ func (p requestProbe) probeSession() {
 	}
 }
 
-// sortedOperations returns the list without regard to its order, which
-// consistency looks at.
+// sortedOperations returns the list in sorted order, because consistency checks the
+// order separately.
 func sortedOperations(answer jsonv.Value) jsonv.Value {
 	var o evidence.Object
 	seen := map[string]bool{}

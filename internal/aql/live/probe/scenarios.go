@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/display"
 )
 
-// scenarios makes the questions of the four families (S 5.3): discovery,
-// field selection, understanding an error, choosing an operation.
+// scenarios builds the questions of the four families (S 5.3): discovery, field
+// selection, understanding an error, choosing an operation.
 func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 	var creates []string
 	for _, op := range pr.run.Catalog.Operations {

@@ -13,12 +13,11 @@ import (
 	llm "mcptest/internal/judge"
 )
 
-// The semantic evaluation has three steps. Collecting puts questions to a
-// model that sees nothing but the adapter's tools; tier 1 looks for patterns
-// in its answers; tier 2 holds its calls against the introspection and has
-// its answers judged. The questions, and what is right, come from
-// introspection. Everything is in the bundle, so that the answers can be
-// judged again, and the tiers gone through again, without the adapter.
+// The semantic evaluation has three steps. Collecting asks a model that sees only the
+// adapter's tools; tier 1 searches its answers for patterns; tier 2 compares its
+// calls with the introspection and has its answers judged. The questions and the
+// expected answers come from introspection. The bundle contains everything, so that
+// the answers can be judged again, and the tiers repeated, without the adapter.
 
 const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
 
@@ -27,7 +26,7 @@ type semanticProbe struct {
 	run *guard.Run
 }
 
-// semantics puts the questions and has the answers judged.
+// semantics asks the questions and has the answers judged.
 func (pr semanticProbe) semantics() {
 	if pr.run.Options.Asking.Model == nil {
 		return
@@ -43,7 +42,7 @@ func (pr semanticProbe) semantics() {
 		if err == nil {
 			err = p.Saw(pr.askModel(&s, tools))
 		}
-		if err != nil { // what was not asked is no evidence
+		if err != nil { // a question that was not asked is no evidence
 			pr.run.Unasked = append(pr.run.Unasked, jsonv.Object(evidence.TextMember("name", s.Name), evidence.TextMember("reason", display.Truncate(err.Error(), 500))))
 			continue
 		}
@@ -90,8 +89,8 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 	return nil
 }
 
-// rehearse answers a model's call: what is documented and only reads is done,
-// everything else is noted and not carried out, in every mode.
+// rehearse answers a model's call. A documented call that only reads is carried out;
+// any other call is recorded and not carried out, in every mode.
 func (pr semanticProbe) rehearse(call llm.Call) string {
 	if pr.run.Catalog.ToolNamed(call.Name) == nil {
 		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
@@ -133,7 +132,7 @@ func rehearsed(code, message string) string {
 }
 
 // smuggled reports whether parameters name an operation of their own, which a
-// careless adapter may take for the one that is meant.
+// careless adapter may confuse with the requested one.
 func smuggled(op *catalog.Operation, params jsonv.Value) bool {
 	for _, key := range []string{"operation", "operations"} {
 		if _, has := params.Get(key); has && (op == nil || op.Param(key) == nil) {

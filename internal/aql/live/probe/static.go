@@ -12,16 +12,16 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// What can be seen without calling an operation: tools, names, categories.
+// Checks that need no call of an operation: tools, names, categories.
 
 var supported = evidence.Pattern(`(?i)supported operations:\s*([A-Za-z0-9_,\s]+)`)
 
-// Description checks what the adapter says about itself, without calling operations.
+// Description checks the adapter's description of itself, without calling operations.
 type Description struct {
 	Run *guard.Run
 }
 
-// CheckTools holds the tools against MCP 2 and 6.
+// CheckTools checks the tools against MCP 2 and 6.
 func (pr Description) CheckTools() {
 	var none guard.Reply
 	for _, t := range pr.Run.Catalog.Tools {
@@ -67,7 +67,7 @@ func (pr Description) checkHints(t catalog.Tool) {
 	}
 }
 
-// hidden finds operations that a tool names and the list does not (MCP 2.1).
+// hidden finds operations that a tool names but the list omits (MCP 2.1).
 func (pr Description) hidden(t catalog.Tool) {
 	var mentioned []string
 	if m := supported().FindStringSubmatch(t.Description); m != nil {
@@ -84,8 +84,8 @@ func (pr Description) hidden(t catalog.Tool) {
 	}
 }
 
-// CheckOperations holds names, categories and tools of the list and the
-// details against each other (D 6.2, 8.5, 10.1).
+// CheckOperations compares the names, categories and tools of the list with those of
+// the details (D 6.2, 8.5, 10.1).
 func (pr Description) CheckOperations() {
 	var none guard.Reply
 	pr.Run.Rows.Tests["operation-names"].Incomplete = "no operation is listed"
@@ -151,7 +151,7 @@ func (pr Description) crossCutting() {
 	}
 }
 
-// CheckType holds a type's detail against its kind (INT 3.6).
+// CheckType checks a type's detail against its kind (INT 3.6).
 func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
 	if !r.Sent() {
 		return

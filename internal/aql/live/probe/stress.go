@@ -8,16 +8,16 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The limits of requests that hold unless an adapter says otherwise (D 4.7.5).
+// The limits of requests that apply unless an adapter documents others (D 4.7.5).
 const (
 	defaultString  = 1 << 20
 	defaultArray   = 10_000
 	defaultNesting = 32
-	maxStress      = 10 << 20 // no limit above it is tried out
+	maxStress      = 10 << 20 // limits above it are not tested
 )
 
-// stress sends introspect requests that are over the limits of the adapter:
-// there is nothing they could change.
+// stress sends introspect requests that exceed the limits of the adapter; they cannot
+// change anything.
 func (p requestProbe) stress() {
 	t := p.run.Rows.Tests["limits"]
 	switch {
@@ -50,7 +50,7 @@ func (p requestProbe) stress() {
 	for _, big := range []struct {
 		what  string
 		value jsonv.Value
-		typed bool // of the parameter's type, so that nothing but its size is wrong
+		typed bool // of the parameter's type, so that only its size is wrong
 	}{
 		{"a text of more characters than max_string_length", jsonv.String(strings.Repeat("z", limit("max_string_length", defaultString)+1)), true},
 		{"more elements than max_array_elements", jsonv.Array(zeros...), false},

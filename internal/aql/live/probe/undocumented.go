@@ -11,7 +11,7 @@ import (
 
 // Parameters that work without being documented.
 
-// undocumented looks for parameters that work and are not documented.
+// undocumented searches for parameters that work without being documented.
 func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 	if !base.OK() || op.Name == "introspect" {
 		return
@@ -40,7 +40,7 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 
 const maxSiblings = 6
 
-// siblings are parameters of other READ operations of the same resource.
+// siblings returns the parameters of other READ operations of the same resource.
 func (pr operationProbe) siblings(op *catalog.Operation, have []jsonv.Member) (out []jsonv.Member) {
 	for _, other := range pr.run.Catalog.Operations {
 		if other == op || other.Category != "READ" || !catalog.SameResource(other.Resource, op.Resource) {

@@ -9,15 +9,15 @@ import (
 	"mcptest/internal/aql/live/guard"
 )
 
-// A row without a case either does not apply to the adapter, which its
-// introspection shows, or lacks evidence that somebody can provide.
+// A row without a case either does not apply to the adapter, as its introspection
+// shows, or lacks evidence that a user can provide.
 
 // UnseenRows states why rows have no cases.
 type UnseenRows struct {
 	Run *guard.Run
 }
 
-// SettleRows says of the rows of MUST categories that were not looked at why.
+// SettleRows records why rows of MUST categories have no cases.
 func (pr UnseenRows) SettleRows() {
 	if len(pr.Run.Catalog.Operations) == 0 {
 		return
@@ -49,7 +49,7 @@ func (pr UnseenRows) limitsValues(op *catalog.Operation) bool {
 	return pr.Run.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return len(pr.Run.Catalog.Wrong(p)) > 0 })
 }
 
-// settleDates looks for dates in the introspection when no answer had one.
+// settleDates searches the introspection for dates when no answer contained one.
 func (pr UnseenRows) settleDates() {
 	t := pr.Run.Rows.Tests["dates"]
 	if t.Cases > 0 {

@@ -8,11 +8,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// What an update may and may not touch.
+// The fields that an update may and may not touch.
 
 var bookkeeping = evidence.Pattern(`(?i)^(updated|modified|last_|version|etag|revision)`)
 
-// send an update with some input, as the operation documents it.
+// change sends an update with some input, in the documented form.
 func (pr cycleProbe) change(y *guard.Cycle, input jsonv.Value) guard.Reply {
 	params := y.Thing.Naming(y.Update, jsonv.Object())
 	if y.Update.Param("input") != nil {
@@ -67,8 +67,8 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	pr.readOnly(y)
 }
 
-// unsteady returns the fields that an update did not set, and that differ after it
-// because they change by themselves, or are made from the field that was set.
+// unsteady returns the fields that an update did not set and that still differ after
+// it, because they change by themselves or derive from the field that was set.
 func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) map[string]bool {
 	out, differ := map[string]bool{}, false
 	for k, v := range before.Members() {
@@ -130,7 +130,7 @@ func (pr cycleProbe) inputContract(y *guard.Cycle) {
 	}
 }
 
-// merges looks at nested objects, lists and null (D 4.5.1, 4.5.2).
+// merges tests nested objects, lists and null (D 4.5.1, 4.5.2).
 func (pr cycleProbe) merges(y *guard.Cycle) {
 	t := pr.run.Rows.Tests["merge"]
 	for _, p := range y.Create.Params {
@@ -139,7 +139,7 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		}
 		_, thing := y.Place(pr.readBack(y).Envelope)
 		if thing.Lookup(p.Name, "zz_one").IsAbsent() {
-			continue // create-read says so
+			continue // create-read reports it
 		}
 		t.Cases++
 		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{"zz_one": map[string]any{"a": 3}, "zz_list": []any{9}, "zz_text": nil})))

@@ -36,7 +36,7 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 				continue
 			}
 			if strings.HasPrefix(r.Code(), "NOT_FOUND") {
-				continue // looked for before it was looked at
+				continue // the adapter searched before it validated the value
 			}
 			if r.UnknownParameter(p.Name) || r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.Names(r.Message(), p.Name) {
 				continue // refused for another reason, which accuracy reports
@@ -46,8 +46,8 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 	}
 }
 
-// clamped reports whether too large a page was asked for and the largest one was
-// answered, as PG 5.3 has it.
+// clamped reports whether a request for too large a page was answered with the
+// largest page, as PG 5.3 requires.
 func clamped(op *catalog.Operation, p catalog.Parameter, v jsonv.Value, r guard.Reply) bool {
 	_, high := catalog.Bounds(p)
 	return op.Category == "READ" && slices.Contains([]string{"first", "last", "limit", "page_size", "per_page"}, p.Name) &&

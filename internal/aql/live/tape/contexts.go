@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// contexts are those of a run. They end with an event only, before it or during
-// it, so that it is known where.
+// contexts are the contexts of a run. They end only before or during an event, so
+// that the moment can be recorded.
 type contexts []*tied
 
 type tied struct {
@@ -19,10 +19,10 @@ type tied struct {
 
 // end is the end of a context, before an event or during it.
 type end struct {
-	Context int    `json:"context"` // 0 is the run itself
+	Context int    `json:"context"` // 0 is the run's own context
 	Before  bool   `json:"before,omitempty"`
 	Says    string `json:"says"`
-	Limit   string `json:"limit,omitempty"` // the option that ended it
+	Limit   string `json:"limit,omitempty"` // the option whose limit ended it
 	For     string `json:"for,omitempty"`
 }
 
@@ -33,7 +33,7 @@ func (c *contexts) add(parent context.Context) context.Context {
 	return ctx
 }
 
-// during runs an event, and returns the contexts that ended before or during it.
+// during runs an event and returns the contexts that ended before or during it.
 func (c contexts) during(do func()) (ends []end) {
 	ended := func(n int, before bool) {
 		cause := context.Cause(c[n].parent)

@@ -12,22 +12,22 @@ import (
 	"mcptest/internal/secret"
 )
 
-// disguise keeps secrets out of a recording, and keeps the run the same when it
-// is replayed. What a bundle would leave out because of its key becomes another
-// text of the same form, everywhere it is sent or answered, so that what was
-// equal stays equal. What the user declared as secret, and what its form gives
-// away, becomes the mask. What the run made up is no secret.
+// disguise keeps secrets out of a recording without changing the run when it is
+// replayed. A value that a bundle would leave out because of its key is replaced by
+// another text of the same form, in every request and answer, so that equal values
+// stay equal. A value that the user declared as secret, or whose form identifies it
+// as one, is replaced by the mask. Values that the run generated are not secrets.
 type disguise struct {
 	mask      *secret.Redactor
 	sensitive map[string]bool
 	given     map[string]bool   // texts of the user's values
-	made      map[string]bool   // texts that the run made up
+	made      map[string]bool   // texts that the run generated
 	known     map[string]string // secret → its replacement
-	key       []byte            // of this recording, kept nowhere
+	key       []byte            // of this recording, never stored
 }
 
-// minKnown is the length from which a secret is replaced under other keys
-// too: shorter ones are words of their own.
+// minKnown is the minimum length of a secret that is replaced under other keys too:
+// shorter ones may be ordinary words.
 const minKnown = 6
 
 func newDisguise(secrets []string, values jsonv.Value) *disguise {
@@ -38,7 +38,7 @@ func newDisguise(secrets []string, values jsonv.Value) *disguise {
 	return d
 }
 
-// give notes the texts and numbers of the user's values.
+// give records the texts and numbers of the user's values.
 func (d *disguise) give(v jsonv.Value) {
 	switch v.Kind() {
 	case jsonv.KindString:
@@ -54,8 +54,8 @@ func (d *disguise) give(v jsonv.Value) {
 	}
 }
 
-// message returns a message, or a part of one, as it may be written down: byte for
-// byte if there is nothing secret in it. Ours says that the run made it.
+// message returns a message, or a part of one, in the form in which it may be stored:
+// unchanged if it contains no secret. ours reports whether the run created it.
 func (d *disguise) message(raw []byte, ours bool) []byte {
 	v, err := jsonv.Parse(raw)
 	if err != nil {
@@ -68,7 +68,8 @@ func (d *disguise) message(raw []byte, ours bool) []byte {
 	return raw
 }
 
-// value returns a value that the run did not make up, as it may be written down.
+// value returns a value that the run did not create, in the form in which it may be
+// stored.
 func (d *disguise) value(v jsonv.Value) jsonv.Value {
 	w := walk{disguise: d}
 	return w.value(v, false)
@@ -77,11 +78,11 @@ func (d *disguise) value(v jsonv.Value) jsonv.Value {
 // walk is one walk through a value.
 type walk struct {
 	*disguise
-	ours    bool // the run made it
+	ours    bool // the run created it
 	changed bool
 }
 
-// value walks through a value; covered says that it is under the key of a
+// value walks through a value; covered reports whether it is under the key of a
 // secret.
 func (w *walk) value(v jsonv.Value, covered bool) jsonv.Value {
 	switch v.Kind() {
@@ -101,7 +102,7 @@ func (w *walk) value(v jsonv.Value, covered bool) jsonv.Value {
 	})
 }
 
-// now notes whether a text was replaced, and returns what it is now.
+// now records whether a text was replaced, and returns its new form.
 func (w *walk) now(s, other string) string {
 	w.changed = w.changed || s != other
 	return other
@@ -115,7 +116,7 @@ func (w *walk) text(s string, covered bool) string {
 		w.known[s] = w.form(s)
 		return w.known[s]
 	}
-	// An answer is mostly JSON in a text.
+	// An answer is usually JSON in a text.
 	if inner := strings.TrimSpace(s); strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[") {
 		if v, err := jsonv.Parse([]byte(inner)); err == nil {
 			in := walk{disguise: w.disguise, ours: w.ours}
@@ -128,7 +129,7 @@ func (w *walk) text(s string, covered bool) string {
 	return w.mask.String(s)
 }
 
-// isSecret reports whether the value under the key of a secret is one.
+// isSecret reports whether the value under the key of a secret is a secret.
 func (w *walk) isSecret(s string) bool {
 	if w.ours && !w.given[s] {
 		w.made[s] = true
@@ -136,8 +137,8 @@ func (w *walk) isSecret(s string) bool {
 	return !w.made[s]
 }
 
-// form is another text of the same form: letters for letters, digits for
-// digits. The prefix that identifies a confirmation token stays.
+// form returns another text of the same form: letters for letters, digits for digits.
+// The prefix that identifies a confirmation token stays.
 func (d *disguise) form(s string) string {
 	prefix := ""
 	for _, p := range []string{"conf_", "quota_continue_"} {

@@ -13,8 +13,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// About is what a run is called, and what it was asked to do: the note in the
-// header of its cassette.
+// About holds the name of a run and its task: the note in the header of its cassette.
 type About struct {
 	Target  string              `json:"target"`
 	Repeat  string              `json:"repeat"`
@@ -31,8 +30,8 @@ const (
 	ending  = "end"
 )
 
-// event is one thing that a run asked of the outside. Its messages are frames;
-// the note that follows them is the event itself.
+// event is one interaction of a run with the outside. Its messages are frames; the
+// note that follows them is the event itself.
 type event struct {
 	Event    string `json:"event"`
 	Messages int    `json:"messages,omitempty"` // frames before the note
@@ -47,7 +46,7 @@ type event struct {
 	Violations []violation `json:"violations,omitempty"`
 	Late       []violation `json:"session_violations,omitempty"` // that belong to no call
 	Dropped    int         `json:"dropped_messages,omitempty"`
-	Died       string      `json:"died,omitempty"` // why the session is over now
+	Died       string      `json:"died,omitempty"` // why the session ended
 
 	Failed *failure    `json:"failed,omitempty"` // there is no session, or no response
 	Values jsonv.Value `json:"values,omitzero"`  // of --values
@@ -70,7 +69,7 @@ func violations(list []violation) (out []protocol.Violation) {
 	return out
 }
 
-// failure is why there is no session, or no response.
+// failure is the reason why there is no session, or no response.
 type failure struct {
 	Timeout bool   `json:"timeout,omitempty"`
 	Says    string `json:"says"`
@@ -78,7 +77,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.Says }
 
-// Unwrap makes a timeout out of what was one.
+// Unwrap returns a timeout error if the failure was a timeout.
 func (f *failure) Unwrap() error {
 	if f.Timeout {
 		return &mcp.TimeoutError{}
@@ -86,7 +85,7 @@ func (f *failure) Unwrap() error {
 	return nil
 }
 
-// Create begins the cassette of a run.
+// Create creates the cassette of a run.
 func Create(path string, h cassette.Header, about About, secrets []string) (*cassette.Writer, error) {
 	redact := secret.NewRedactor()
 	redact.Add(secrets...)
@@ -107,8 +106,7 @@ type Recording struct {
 	events []*event
 }
 
-// Open reads the cassette of a run. Errors about its content are a
-// [*cassette.Error].
+// Open reads the cassette of a run. Errors in its content are a [*cassette.Error].
 func Open(path string) (*Recording, error) {
 	c, err := cassette.Open(path)
 	var wrong *cassette.Error

@@ -13,8 +13,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Session is a session of a run. What it says of itself is what was so after its
-// last call.
+// Session is a session of a run. Its methods report the state after its last call.
 type Session struct {
 	t    *Tape
 	s    *mcp.Session // nil in a replay
@@ -50,7 +49,7 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 	return x
 }
 
-// note fills in what the messages do not show.
+// note fills in the data that the messages do not contain.
 func (s *Session) note(e *event, x *mcp.Exchange) {
 	note := func(list []protocol.Violation) (out []violation) {
 		for _, v := range list {
@@ -92,7 +91,7 @@ func (s *Session) recorded(call mcp.Call) (*event, error) {
 	return e, nil
 }
 
-// exchange returns the exchange that was recorded.
+// exchange returns the recorded exchange.
 func (t *Tape) exchange(e *event) (*mcp.Exchange, error) {
 	x := &mcp.Exchange{Method: e.Method, Elapsed: e.over - e.begin, Violations: violations(e.Violations), Dropped: e.Dropped}
 	if e.Failed != nil {
@@ -121,7 +120,7 @@ func (t *Tape) exchange(e *event) (*mcp.Exchange, error) {
 	return x, nil
 }
 
-// TakeViolations returns the violations that belong to no call, once.
+// TakeViolations returns the violations that belong to no call, and clears them.
 func (s *Session) TakeViolations() []protocol.Violation {
 	taken := s.seen
 	s.seen = nil
@@ -131,7 +130,7 @@ func (s *Session) TakeViolations() []protocol.Violation {
 // Alive reports whether calls can still be answered.
 func (s *Session) Alive() bool { return s.dead == nil }
 
-// Err returns why the session ended; nil while it lives.
+// Err returns why the session ended; nil while it is alive.
 func (s *Session) Err() error { return s.dead }
 
 // Protocol returns the name of the version both sides agreed on.
@@ -147,14 +146,14 @@ func (s *Session) Close(ctx context.Context) {
 	}
 }
 
-// sameParams compares parameters without what the protocol adds to them.
+// sameParams compares parameters, ignoring those that the protocol adds.
 func sameParams(a, b []byte) bool {
 	x, errX := jsonv.Parse(a)
 	y, errY := jsonv.Parse(b)
 	return errX == nil && errY == nil && jsonv.Equal(x.Without("_meta"), y.Without("_meta"))
 }
 
-// shownCall names a request in a message.
+// shownCall describes a request for a message.
 func shownCall(method string, params []byte) string {
 	v, _ := jsonv.Parse(params)
 	if args := v.Lookup("arguments"); !args.IsAbsent() {

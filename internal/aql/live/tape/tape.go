@@ -13,23 +13,22 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// Options say how a run reaches its adapter.
+// Options configures how a run reaches its adapter.
 type Options struct {
 	Dial    func(ctx context.Context, variant string) (*mcp.Session, error)
 	Record  *cassette.Writer // see [Create]; nil: the run is not recorded
-	Replay  *Recording       // answers instead of the adapter; nil: the adapter does
-	Program string           // this one, with its version
+	Replay  *Recording       // answers instead of the adapter; nil: use the adapter
+	Program string           // the name and version of this program
 
 	Secrets []string
 	Values  jsonv.Value
 }
 
-// Tape is everything between a run and the outside: sessions, time, and the ends
-// of contexts.
+// Tape connects a run to the outside: sessions, time, and the ends of contexts.
 type Tape struct {
 	o       Options
 	started time.Time
-	now     time.Duration // when the latest event was over, since started
+	now     time.Duration // when the latest event ended, since started
 	next    int           // event of the replay
 	err     *cassette.Error
 	veil    *disguise
@@ -48,11 +47,11 @@ func New(o Options) *Tape {
 	return t
 }
 
-// Now returns when the latest event was over.
+// Now returns the time when the latest event ended.
 func (t *Tape) Now() time.Time { return t.started.Add(t.now) }
 
-// live runs an event that takes time, and writes it. The function returns how
-// long it took.
+// live runs an event that takes time, and writes it. The function returns its
+// duration.
 func (t *Tape) live(e *event, do func() time.Duration) {
 	e.Ends = t.during(func() {
 		e.begin = max(time.Since(t.started).Truncate(time.Microsecond), 1)
@@ -79,8 +78,8 @@ func (t *Tape) write(e *event) {
 	}
 }
 
-// take returns the next event of the replay if it is of a kind, nil otherwise.
-// Pauses are skipped, unless they are asked for.
+// take returns the next event of the replay if it has the given kind, and nil
+// otherwise. Pauses are skipped unless they are requested.
 func (t *Tape) take(kind string) *event {
 	for t.err == nil && t.next < len(t.o.Replay.events) {
 		e := t.o.Replay.events[t.next]
@@ -98,8 +97,8 @@ func (t *Tape) take(kind string) *event {
 	return nil
 }
 
-// fail ends a replay: the run is not the one that was recorded. Without an event
-// it is at the next one.
+// fail ends a replay because the run differs from the recorded one. Without an event,
+// it refers to the next one.
 func (t *Tape) fail(e *event, format string, args ...any) error {
 	rec := t.o.Replay
 	if e == nil {
@@ -118,8 +117,8 @@ func (t *Tape) fail(e *event, format string, args ...any) error {
 	return t.err
 }
 
-// Context returns a context that ends with its parent, but only where an event
-// begins or is going on. In a replay it ends where it did.
+// Context returns a context that ends with its parent, but only before or during an
+// event. In a replay it ends at the recorded event.
 func (t *Tape) Context(parent context.Context) context.Context {
 	ctx := t.add(parent)
 	if t.err != nil {
@@ -128,8 +127,7 @@ func (t *Tape) Context(parent context.Context) context.Context {
 	return ctx
 }
 
-// Pause waits, and returns false when the context ended before. A replay does not
-// wait.
+// Pause waits. It returns false if the context ended before. A replay does not wait.
 func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 	if t.o.Replay != nil {
 		if t.next < len(t.o.Replay.events) && t.o.Replay.events[t.next].Event == pausing {
@@ -149,8 +147,8 @@ func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// Introspected passes on the parameters that are never written down, and the
-// values of the user. It is called when introspection is over.
+// Introspected passes on the parameters that must never be stored, and the values of
+// the user. It is called after introspection.
 func (t *Tape) Introspected(sensitive map[string]bool, values jsonv.Value) {
 	t.veil.sensitive = sensitive
 	if t.o.Replay == nil && values.Len() > 0 {
@@ -158,7 +156,8 @@ func (t *Tape) Introspected(sensitive map[string]bool, values jsonv.Value) {
 	}
 }
 
-// Close ends a run. The error is that of a replay that is not of this run.
+// Close ends a run. The error reports that the replayed run differs from the recorded
+// one.
 func (t *Tape) Close() error {
 	if t.o.Replay == nil {
 		t.write(&event{Event: ending, over: t.now})
@@ -205,7 +204,7 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 	return s, nil
 }
 
-// opened fills in what a live session is.
+// opened fills in the data of a live session.
 func (t *Tape) opened(s *Session, err error) {
 	e := s.e
 	switch {
