@@ -14,7 +14,7 @@ type Call struct {
 	Session int
 	Stream  int    // the HTTP exchange that it began; 0 on stdio
 	Verb    string // of an HTTP request without a message: GET or DELETE
-	Method  string // "" for a batch and for what is not a message
+	Method  string // Method  string // "" for a batch and for data that is not a message
 	Name    string // of a tool, prompt or resource
 	ID      string // JSON text; "" for a notification
 	Token   string // its progress token as JSON text
@@ -24,8 +24,8 @@ type Call struct {
 	// Head is the status and header of its HTTP response.
 	Head *HTTP
 	// Frames followed, in order. A frame to the server is a point that the client
-	// must reach before the next ones come: its answer to a request of the server,
-	// or its cancellation.
+	// must reach before the next ones are sent: its answer to a request of the
+	// server, or its cancellation.
 	Frames []*Frame
 
 	open      bool
@@ -42,7 +42,7 @@ type session struct {
 	last    *Call
 	streams map[int]*Call
 	asked   map[string]*Call // by the id of the server's request
-	texts   []*Frame         // since the last message: what is not a message
+	texts   []*Frame         // texts   []*Frame         // since the last message: data that is not a message
 	texted  *Call            // which these were filed with
 	scan    *protocol.Scanner
 }
@@ -81,8 +81,8 @@ func (c *Cassette) Calls() ([]*Call, error) {
 	return out, nil
 }
 
-// Refused reports whether a server refused a request for how HTTP carried it: for
-// its headers, its session, or the server's load.
+// Refused reports whether a server refused a request because of its transport: its
+// headers, its session, or the server's load.
 func (c *Cassette) Refused(call *Call) bool {
 	switch {
 	case call.Head == nil || call.Head.Status < 400:
@@ -147,7 +147,7 @@ func (s *session) fromClient(f *Frame, data []byte) {
 			delete(s.asked, string(e.ID))
 			asker.Frames = append(asker.Frames, f)
 			if f.Stream > 0 {
-				s.streams[f.Stream] = &Call{Request: f} // its HTTP response has no other use
+				s.streams[f.Stream] = &Call{Request: f} // s.streams[f.Stream] = &Call{Request: f} // its HTTP response is not used otherwise
 			}
 			return
 		}
@@ -194,7 +194,7 @@ func (s *session) fromServer(f *Frame, data []byte) {
 	}
 }
 
-// close notes that no response to a call is missing any more.
+// close marks a call as having no outstanding response.
 func (s *session) close(call *Call) {
 	call.open = false
 	for i, open := range s.open {
@@ -234,8 +234,8 @@ func (s *session) text(f *Frame, e *protocol.Envelope, data []byte, other *Call)
 // maxTexts bounds the lines that are filed with the id that follows them.
 const maxTexts = 100
 
-// hasID reports whether a message answers a call, or is the same request sent
-// back. Wrong servers write the id in another way.
+// hasID reports whether a message answers a call, or is the same request sent back.
+// Incorrect servers write the id in another form.
 func (call *Call) hasID(e *protocol.Envelope) bool {
 	switch {
 	case call.ID == "" || len(e.ID) == 0:
@@ -246,8 +246,8 @@ func (call *Call) hasID(e *protocol.Envelope) bool {
 	return string(e.ID) == call.ID || strings.TrimSuffix(strings.Trim(string(e.ID), `"[] `), ".0") == call.ID
 }
 
-// namedIn reports whether a message that is not JSON, or not whole, has the id of
-// a call.
+// namedIn reports whether a message that is not JSON, or incomplete, contains the id
+// of a call.
 func (call *Call) namedIn(f *Frame, data []byte) bool {
 	return idIn(data, call.ID) != nil || idIn([]byte(f.Tail), call.ID) != nil
 }
@@ -263,8 +263,8 @@ func answers(data []byte, id string) bool {
 	})
 }
 
-// owner returns the call that a frame of the server follows from; nil if the
-// client has sent nothing yet.
+// owner returns the call that a frame of the server belongs to, or nil if the client
+// has sent nothing yet.
 func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 	on := s.streams[f.Stream]
 	switch {
@@ -284,8 +284,8 @@ func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 			}
 		}
 	}
-	// What is carried on the stream of a request follows from it, unless the stream
-	// is one for everything.
+	// A frame on the stream of a request belongs to that request, unless the stream
+	// is shared by all.
 	if on != nil && (on.Verb == "" && on.Method != protocol.MethodListen || f.HTTP != nil || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message" ||
 		f.End != nil && on.Head == nil) {
 		return on

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Events cuts text/event-stream into events. Unlike a client it also passes on
-// events without data, because their ids and pauses count.
+// Events splits text/event-stream into events. Unlike a client it also passes on
+// events without data, because their ids and pauses matter.
 type Events struct {
 	line    []byte
 	afterCR bool
@@ -17,22 +17,22 @@ type Events struct {
 	size    int64 // of the event so far
 }
 
-// Begun returns what is recorded of a large event that is not complete; false if
-// there is none.
+// Begun returns the recorded part of a large event that is incomplete; false if there
+// is none.
 func (s *Events) Begun() (Frame, bool) {
 	data := append(s.data[:len(s.data):len(s.data)], bytes.TrimPrefix(s.line[:min(len(s.line), OmittedHead)], []byte("data: "))...)
 	f := Frame{Dir: FromServer, Data: data[:min(len(data), OmittedHead)], Omitted: s.size, Unterminated: len(s.line) > 0}
 	return f, s.size > OmittedHead
 }
 
-// add keeps a part of a line, up to the size of a message.
+// add appends a part of a line, up to the size of a message.
 func (s *Events) add(part []byte) {
 	s.size += int64(len(part))
 	s.line = append(s.line, part[:min(len(part), max(0, MaxMessage+1-len(s.data)-len(s.line)))]...)
 }
 
-// Feed takes the next bytes and calls emit for each complete event. Data is nil
-// for an event that has none.
+// Feed processes the next bytes and calls emit for each complete event. Data is nil
+// for an event without data.
 func (s *Events) Feed(b []byte, emit func(e Event, data []byte)) {
 	for len(b) > 0 {
 		if s.afterCR && b[0] == '\n' {

@@ -9,7 +9,7 @@ import (
 // Version is the version of the format that this program writes and reads.
 const Version = 1
 
-// Suffix ends the names of cassette files.
+// Suffix is the suffix of the names of cassette files.
 const Suffix = ".cassette.ndjson"
 
 // Masks that a cassette can declare. A reader rejects a cassette with any other mask,
@@ -19,12 +19,12 @@ const (
 	MaskSecrets = "secrets"
 	// MaskSessions replaces the ids of HTTP sessions by session-1, session-2, …
 	MaskSessions = "session-ids"
-	// MaskForms replaces secrets by other texts of the same form, equal ones by
-	// equal ones. The program that records does it.
+	// MaskForms replaces secrets by other texts of the same form, and equal secrets
+	// by equal texts. The recording program does this.
 	MaskForms = "forms"
 )
 
-// masks are what this program knows.
+// masks are the masks that this program supports.
 var masks = map[string]bool{MaskSecrets: true, MaskSessions: true, MaskForms: true}
 
 // Transports of a cassette.
@@ -37,11 +37,11 @@ const (
 // Header is the first line of a cassette.
 type Header struct {
 	Version  int       `json:"mcptest_cassette"`
-	Program  string    `json:"program,omitempty"` // that recorded it
+	Program  string    `json:"program,omitempty"` // Program  string    `json:"program,omitempty"` // the recording program
 	Recorded time.Time `json:"recorded,omitzero"`
 	Server   Server    `json:"server"`
-	// Protocol is the protocol version that the first session agreed on; "" if
-	// none did.
+	// Protocol is the protocol version negotiated in the first session; "" if none
+	// was.
 	Protocol  string   `json:"protocol,omitempty"`
 	Transport string   `json:"transport"`
 	Masks     []string `json:"masks"`
@@ -52,7 +52,7 @@ type Header struct {
 	Note json.RawMessage `json:"note,omitempty"`
 }
 
-// Server describes the recorded server to people; nothing of it is executed.
+// Server describes the recorded server to people; none of it is executed.
 type Server struct {
 	Name    string          `json:"name,omitempty"` // as in a suite, with @VARIANT
 	Command []string        `json:"command,omitempty"`
@@ -60,7 +60,7 @@ type Server struct {
 	Info    json.RawMessage `json:"info,omitempty"` // serverInfo
 }
 
-// Direction is the way that a frame went.
+// Direction is the direction of a frame.
 type Direction string
 
 // Directions.
@@ -69,8 +69,8 @@ const (
 	FromServer Direction = "from-server"
 )
 
-// Frame is one line after the header: a message with how it was carried, or the
-// end of a stream or session.
+// Frame is one line after the header: a message with its transport data, or the end
+// of a stream or session.
 type Frame struct {
 	// Session is the number of the connection, from 1: a process, or an HTTP
 	// client from its first request to its last.
@@ -82,11 +82,11 @@ type Frame struct {
 	Stream int
 	HTTP   *HTTP  // of the first frame of an HTTP exchange in each direction
 	Event  *Event // of an event of text/event-stream
-	// Data is the message, or what was sent in its place; nil: there is none, or
-	// it is so large that it stays in the file (see [Cassette.Data]).
+	// Data is the message, or the data sent in its place. It is nil if there is none,
+	// or if it is so large that it stays in the file (see [Cassette.Data]).
 	Data []byte
 	// Omitted is the size of a message over the limit, of which Data is only the
-	// beginning; Tail is its end if that names the request.
+	// beginning; Tail is its end if it contains the id of the request.
 	Omitted int64
 	Tail    string
 	// Unterminated: the output of a process, or a stream, ended before the end of
@@ -110,7 +110,7 @@ type HTTP struct {
 	Header map[string][]string `json:"header,omitempty"`
 }
 
-// Event is what an event of text/event-stream has in addition to its data.
+// Event contains the fields of an event of text/event-stream other than its data.
 type Event struct {
 	ID    string `json:"id,omitempty"`
 	Type  string `json:"type,omitempty"`
@@ -119,21 +119,21 @@ type Event struct {
 
 // End is the reason why a stream or session ended.
 type End struct {
-	Reason string   `json:"reason,omitempty"` // "" for the ordinary end
-	Client bool     `json:"client,omitempty"` // it was the client who ended it
+	Reason string   `json:"reason,omitempty"` // Reason string   `json:"reason,omitempty"` // "" for the normal end
+	Client bool     `json:"client,omitempty"` // Client bool     `json:"client,omitempty"` // the client ended it
 	Exit   *Exit    `json:"exit,omitempty"`   // of a process
 	Stderr []string `json:"stderr,omitempty"` // the end of it
 }
 
-// Exit is how a process ended.
+// Exit describes how a process ended.
 type Exit struct {
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
 }
 
-// line is a [Frame] as it is written. Of Message, Text and Bytes there is at most
-// one: a message that is JSON on one line is written as it is, other text as a
-// string, and what is not UTF-8 in base64.
+// line is the written form of a [Frame]. At most one of Message, Text and Bytes is
+// set: a message that is JSON on one line is written unchanged, other text as a
+// string, and data that is not UTF-8 in base64.
 type line struct {
 	Session int             `json:"session"`
 	At      json.Number     `json:"at_ms"`

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// key is equal for messages that match.
+// key returns a hash that is equal for messages that match.
 func (p *Player) key(method string, data []byte) uint64 {
 	if method == "" {
 		return p.hash.Of(jsonv.String(string(data)))
@@ -15,8 +15,8 @@ func (p *Player) key(method string, data []byte) uint64 {
 	return p.hash.Of(jsonv.ObjectOf("method", method, "version", versionOf(data), "params", p.params(data)))
 }
 
-// versionOf is the protocol version that a request without a session names: the
-// same call has other responses in another version.
+// versionOf returns the protocol version in a request without a session: the same
+// call has other responses in another version.
 func versionOf(data []byte) string {
 	v, _ := jsonv.Parse(protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(data, "params"), "_meta"), protocol.MetaVersion))
 	return v.Text()
@@ -42,7 +42,7 @@ func (p *Player) params(data []byte) jsonv.Value {
 	return params
 }
 
-// without removes what a path leads to.
+// without removes the value at a path.
 func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
 	if len(path) == 0 {
 		return v
@@ -73,7 +73,7 @@ func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
 	return jsonv.Array(out...)
 }
 
-// maskedEqual reports whether live is rec, in which a mask replaces any text.
+// maskedEqual reports whether live equals rec, in which a mask matches any text.
 func maskedEqual(rec, live jsonv.Value) bool {
 	switch {
 	case rec.Kind() != live.Kind():

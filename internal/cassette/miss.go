@@ -13,12 +13,12 @@ import (
 type Miss struct {
 	File    string
 	Request string // method and parameters, shortened
-	Nearest *Call  // nil: nothing has this method
+	Nearest *Call  // Nearest *Call  // nil if no call has this method
 	Line    int    // of the nearest
 	Differs string // how the request differs from the nearest; "": it was used before
 }
 
-// Error names the nearest recording and the difference.
+// Error describes the nearest recording and the difference.
 func (m *Miss) Error() string {
 	text := m.File + " has no recording of " + m.Request
 	switch {
@@ -59,7 +59,7 @@ func (p *Player) miss(method string, data []byte) *Miss {
 	return m
 }
 
-// shown writes a request for people.
+// shown formats a request for people.
 func shown(method string, params jsonv.Value) string {
 	if method == "" {
 		return "a message that is not a request: " + params.Short(200)
@@ -70,7 +70,7 @@ func shown(method string, params jsonv.Value) string {
 	return method + " " + params.Short(200)
 }
 
-// differences writes the first changes for people.
+// differences formats the first changes for people.
 func differences(changes []jsonv.Change) string {
 	var parts []string
 	for i, ch := range changes {

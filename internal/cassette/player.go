@@ -27,8 +27,8 @@ type Player struct {
 }
 
 // NewPlayer indexes a cassette. The paths of volatile are ignored in addition to
-// those that the cassette names. Requests are masked with redact before they
-// are compared.
+// those declared in the cassette. Requests are masked with redact before they are
+// compared.
 func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player, error) {
 	p := &Player{c: c, redact: redact, hash: jsonv.NewHasher(), byKey: map[uint64][]*Call{}}
 	for _, text := range append(c.Volatile[:len(c.Volatile):len(c.Volatile)], volatile...) {
@@ -56,7 +56,7 @@ func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player
 	return p, nil
 }
 
-// LeaveOutRefusals removes the requests of [Cassette.Refused]: whoever serves the
+// LeaveOutRefusals removes the requests of [Cassette.Refused]: the server of the
 // recording decides on these itself.
 func (p *Player) LeaveOutRefusals() {
 	p.calls = slices.DeleteFunc(p.calls, p.c.Refused)
@@ -78,7 +78,7 @@ func (c *Client) More(raw []byte) bool {
 // Cassette returns the recording.
 func (p *Player) Cassette() *Cassette { return p.c }
 
-// Calls returns what is recorded, in order.
+// Calls returns the recorded calls, in order.
 func (p *Player) Calls() []*Call { return p.calls }
 
 // Client is one live connection to a [Player].
@@ -89,7 +89,7 @@ type Client struct {
 	last    *Call
 }
 
-// Client begins a connection. n is its number, from 1.
+// Client starts a connection. n is its number, from 1.
 func (p *Player) Client(n int) *Client { return &Client{p: p, n: n} }
 
 // maxHistory is the number of earlier requests that are compared to choose between
@@ -100,16 +100,16 @@ const (
 	maxCandidates = 64
 )
 
-// again reports whether the recording of a request is used any number of times:
-// how often a client asks what a server offers depends on timing.
+// again reports whether the recording of a request may be used any number of times:
+// how often a client requests the lists of a server depends on timing.
 func again(method string) bool {
 	return method == "initialize" || method == protocol.MethodDiscover || method == "ping" || strings.HasSuffix(method, "/list")
 }
 
-// Take finds the recorded call for a message of the client and marks it as used.
-// Identical messages get their recordings in order; of several, the one whose
-// session had the same requests before it comes first. Nil means that a
-// notification is not recorded, or that [Default] answers; the miss says what is
+// Take returns the recorded call for a message of the client and marks it as used.
+// Identical messages get their recordings in order; of several, the one whose session
+// had the same preceding requests is preferred. A nil call means that a notification
+// is not recorded, or that [Default] answers; the miss describes a request that is
 // not recorded.
 func (c *Client) Take(raw []byte) (*Call, *Miss) {
 	p := c.p
@@ -144,8 +144,8 @@ func (c *Client) Take(raw []byte) (*Call, *Miss) {
 	return call, nil
 }
 
-// Default returns the response to a request that needs no recording, because it
-// only asks whether the server is there and of which era; nil for any other
+// Default returns the response to a request that needs no recording, because it only
+// checks whether the server is available and which era it supports; nil for any other
 // message.
 func Default(raw []byte) []byte {
 	id := protocol.MemberOf(raw, "id")
@@ -162,9 +162,9 @@ func Default(raw []byte) []byte {
 	return out
 }
 
-// choose returns the best of the recordings of one request. A list that the recorded
-// client cancelled ends only when the live client cancels it as well, which depends
-// on timing: it is used only if there is no other.
+// choose returns the best of the recordings of one request. A list request that the
+// recorded client canceled ends only when the live client cancels it as well, which
+// depends on timing: it is used only if there is no other.
 func (c *Client) choose(list []*Call, method string) *Call {
 	if again(method) {
 		complete := slices.DeleteFunc(slices.Clone(list), func(call *Call) bool { return call.cancelled })
@@ -196,8 +196,8 @@ func (c *Client) choose(list []*Call, method string) *Call {
 	return best
 }
 
-// context returns how many requests before a recorded call are those that this
-// client has sent, twice, and one more in the session that answered last.
+// context returns how many requests before a recorded call equal those that this
+// client has sent, doubled, plus one in the session that answered last.
 func (c *Client) context(call *Call) int {
 	n := 0
 	before := call.prev
@@ -216,8 +216,8 @@ func (c *Client) context(call *Call) int {
 	return n
 }
 
-// lenient compares more slowly: a mask in a recording matches any text, and
-// the handshake of another client is taken for that of the recorded one.
+// lenient compares more slowly: a mask in a recording matches any text, and the
+// handshake of another client matches that of the recorded one.
 func (c *Client) lenient(method string, data []byte) *Call {
 	live := c.p.params(data)
 	var same *Call
@@ -253,8 +253,8 @@ func (p *Player) Misses() []*Miss {
 	return append([]*Miss(nil), p.misses...)
 }
 
-// Unused returns the recorded requests that no client has sent. What is asked of
-// a server outside of tests, such as its lists, is left out.
+// Unused returns the recorded requests that no client has sent, except those made
+// outside of tests, such as for lists.
 func (p *Player) Unused() []*Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -276,8 +276,8 @@ func (p *Player) Shown(call *Call) string {
 	return shown(call.Method, p.params(data))
 }
 
-// Recorded returns the number of the recorded session that answered last, and
-// before the first answer that of the connection.
+// Recorded returns the number of the recorded session that answered last or, before
+// the first answer, that of the connection.
 func (c *Client) Recorded() int {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
@@ -287,8 +287,8 @@ func (c *Client) Recorded() int {
 	return c.last.Session
 }
 
-// TakeStream finds the recorded GET of an event stream and marks it as used. A
-// stream is taken up again after the event with an id; "" is a new one.
+// TakeStream returns the recorded GET of an event stream and marks it as used. A
+// stream is resumed after the event with an id; "" starts a new one.
 func (c *Client) TakeStream(lastEventID string) *Call {
 	p := c.p
 	p.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// inMemory is the size of a line up to which its message is kept in memory.
+// inMemory is the maximum size of a line whose message is kept in memory.
 const inMemory = 64 << 10
 
 // maxLine bounds a line: a message in base64 with its other members.
@@ -38,7 +38,7 @@ type Cassette struct {
 	f   *os.File
 }
 
-// Open reads a cassette; errors about its content are an [*Error].
+// Open reads a cassette; errors about its content are of type [*Error].
 func Open(path string) (*Cassette, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *Cassette) Close() error {
 	return c.f.Close()
 }
 
-// Read reads a cassette from its bytes, which must stay readable while it is
-// used. The name is for messages.
+// Read reads a cassette from src, which must stay readable while the cassette is
+// used. The name is used in messages.
 func Read(name string, src io.ReaderAt, size int64) (*Cassette, error) {
 	c := &Cassette{File: name, src: src}
 	in := bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 64<<10)
@@ -113,7 +113,7 @@ func readLine(in *bufio.Reader) (text []byte, whole bool, err error) {
 		if len(text)+len(part) > maxLine {
 			return nil, false, errLong
 		}
-		if len(text)+len(part) > cap(text) { // twice as long each time
+		if len(text)+len(part) > cap(text) { // if len(text)+len(part) > cap(text) { // double the capacity each time
 			text = slices.Grow(text, max(len(text), len(part)))
 		}
 		text = append(text, part...)
@@ -132,7 +132,7 @@ func (c *Cassette) wrong(line int, format string, args ...any) *Error {
 	return &Error{c.File, line, fmt.Sprintf(format, args...)}
 }
 
-// isCassette reports whether a file begins as a cassette does, of any version.
+// isCassette reports whether a file begins like a cassette, of any version.
 func isCassette(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *Cassette) readHeader(text []byte) error {
 	return c.wrong(1, "unknown transport %q: expected %s, %s or %s", c.Transport, Stdio, StreamableHTTP, HTTPSSE)
 }
 
-// readFrame reads line n, which begins at an offset.
+// readFrame reads line n, which begins at offset.
 func (c *Cassette) readFrame(text []byte, n int, offset int64) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (c *Cassette) readFrame(text []byte, n int, offset int64) error {
 	return nil
 }
 
-// parseLine reads the members of a line. A message is not copied, because it can be
+// parseLine parses the members of a line. A message is not copied, because it can be
 // large.
 func parseLine(text []byte) (*line, error) {
 	l, rest := &line{}, []byte{'{'}
@@ -207,7 +207,7 @@ func parseLine(text []byte) (*line, error) {
 	return l, err
 }
 
-// parseFrame reads one line.
+// parseFrame parses one line.
 func parseFrame(text []byte) (*Frame, error) {
 	l, err := parseLine(text)
 	if err != nil {
@@ -251,7 +251,7 @@ func reason(err error) string {
 // Has reports whether a frame carries data.
 func (f *Frame) Has() bool { return f.Data != nil || f.size > 0 }
 
-// Data returns what a frame carries, from the file if it is large.
+// Data returns the data of a frame, from the file if it is large.
 func (c *Cassette) Data(f *Frame) ([]byte, error) {
 	if f.size == 0 {
 		return f.Data, nil

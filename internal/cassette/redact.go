@@ -9,10 +9,10 @@ import (
 	"mcptest/internal/secret"
 )
 
-// Redact writes a cassette again with the secrets that redact knows or
-// recognizes masked, whole or not at all. Unlike a recorder it knows what comes
-// later: a secret that is recognized once is masked in all messages. It returns
-// how many messages it changed.
+// Redact rewrites a cassette with the secrets that redact knows or recognizes masked,
+// completely or not at all. Unlike a recorder it knows later messages: a secret that
+// is recognized once is masked in all messages. It returns the number of changed
+// messages.
 func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err error) {
 	if err := Replaceable(path); err != nil {
 		return 0, err

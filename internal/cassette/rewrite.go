@@ -9,7 +9,8 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Live is what a client uses in place of the recorded ids of a call, as JSON text.
+// Live contains the live client's replacements for the recorded ids of a call, as
+// JSON text.
 type Live struct{ ID, Token string }
 
 // LiveOf returns the ids of a message of a client.
@@ -20,8 +21,8 @@ func LiveOf(raw []byte) Live {
 	}
 }
 
-// Rewrite returns what a server sent in a call with the ids of a live client. All
-// other bytes stay as they are.
+// Rewrite returns data that a server sent in a call with the ids of a live client.
+// All other bytes are unchanged.
 func (call *Call) Rewrite(data []byte, live Live) []byte {
 	if call.ID == "" || live.ID == "" || call.ID == live.ID && call.Token == live.Token {
 		return data
@@ -51,7 +52,7 @@ func (call *Call) Rewrite(data []byte, live Live) []byte {
 	return data
 }
 
-// replaceIn replaces part, which is a piece of the memory of data.
+// replaceIn replaces part, which is a sub-slice of data.
 func replaceIn(data, part []byte, with string) []byte {
 	for at := 0; at+len(part) <= len(data); at++ {
 		if &data[at] == &part[0] {
@@ -62,20 +63,21 @@ func replaceIn(data, part []byte, with string) []byte {
 	return data
 }
 
-// idIn returns the place of an id in a piece of a message that is not JSON on its
-// own; nil if it is not there.
+// idIn returns the position of an id in a piece of a message that is not valid JSON
+// on its own, or nil.
 func idIn(data []byte, id string) []int {
 	return regexp.MustCompile(`"id"\s*:\s*` + regexp.QuoteMeta(id) + `(?:[\s,}]|$)`).FindIndex(data)
 }
 
 var tail = regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,20})\s*\}\s*$`)
 
-// TailOf returns the end of a message if that is its id; "" if not.
+// TailOf returns the end of a message if it is an id, otherwise "".
 func TailOf(data []byte) string {
 	return string(tail.Find(data[max(0, len(data)-300):]))
 }
 
-// rewriteText replaces the id in a piece of a message that is not JSON on its own.
+// rewriteText replaces the id in a piece of a message that is not valid JSON on its
+// own.
 func rewriteText(data []byte, id, with string) []byte {
 	at := idIn(data, id)
 	if at == nil {

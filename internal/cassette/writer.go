@@ -19,15 +19,15 @@ import (
 	"mcptest/internal/secret"
 )
 
-// MaxMessage is the size in bytes up to which a message is kept whole. Of a
+// MaxMessage is the maximum size in bytes of a message that is kept whole. Of a
 // larger one the beginning and the size are written.
 const MaxMessage = 256 << 20
 
-// OmittedHead is how much is kept of a message that is not written whole.
+// OmittedHead is the number of bytes kept of a message that is not written whole.
 const OmittedHead = 4 << 10
 
-// headerWait is how many frames wait for the protocol version, which is in the
-// header.
+// headerWait is the number of frames that may wait for the protocol version, which is
+// in the header.
 const headerWait = 16
 
 // Writer appends frames to a cassette. It is safe for concurrent use.
@@ -42,13 +42,13 @@ type Writer struct {
 	held     []byte
 	waiting  int
 	sessions int
-	ids      map[string]string // the id of an HTTP session → what replaces it
+	ids      map[string]string // ids      map[string]string // the id of an HTTP session → its replacement
 	failed   error
 	buf      []byte
 }
 
-// Create begins a cassette. An existing cassette is replaced, any other file is
-// not. The header's version and masks are filled in.
+// Create creates a cassette. An existing cassette is replaced, any other file is not.
+// The header's version and masks are filled in.
 func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	if err := Replaceable(path); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Chmod(0o600); err != nil { // of the file that was there
+	if err := f.Chmod(0o600); err != nil { // if err := f.Chmod(0o600); err != nil { // if the file existed
 		return nil, errors.Join(err, f.Close())
 	}
 	start := h.Recorded
@@ -70,7 +70,8 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	return &Writer{redact: redact, start: start, f: f, header: h, ids: map[string]string{}}, nil
 }
 
-// Replaceable reports why the file at path must not be replaced by a cassette.
+// Replaceable returns the reason why the file at path must not be replaced by a
+// cassette.
 func Replaceable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -95,10 +96,11 @@ func clean(s Server, redact *secret.Redactor) Server {
 	return s
 }
 
-// Start returns when the recording began, which the times of frames count from.
+// Start returns the start of the recording, from which the times of frames are
+// measured.
 func (w *Writer) Start() time.Time { return w.start }
 
-// Session begins a session and returns its number.
+// Session starts a session and returns its number.
 func (w *Writer) Session() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +137,7 @@ func (w *Writer) append(f *Frame) error {
 		return w.failed
 	}
 	w.buf = appendLine(w.buf[:0], w.line(f), data, f.Data != nil)
-	if len(w.buf) > maxLine { // because of what is escaped in a text
+	if len(w.buf) > maxLine { // if len(w.buf) > maxLine { // because of escapes in a text
 		f.Omitted = int64(len(f.Data))
 		w.buf = appendLine(w.buf[:0], w.line(f), data[:min(len(data), OmittedHead)], true)
 	}
@@ -154,8 +156,8 @@ func (w *Writer) append(f *Frame) error {
 	return w.failed
 }
 
-// mask replaces secrets. What is found by the name of its member is masked from
-// then on wherever it is.
+// mask replaces secrets. A secret that is recognized by the name of its member is
+// masked everywhere from then on.
 func (w *Writer) mask(data []byte) []byte {
 	if len(data) == 0 {
 		return data
@@ -173,7 +175,7 @@ func (w *Writer) mask(data []byte) []byte {
 	return []byte(masked)
 }
 
-// line is what is written of a frame, without its data.
+// line returns the written form of a frame, without its data.
 func (w *Writer) line(f *Frame) *line {
 	ms := float64(f.At.Microseconds()) / 1000
 	l := &line{
@@ -220,7 +222,7 @@ func (w *Writer) headers(h map[string][]string) map[string][]string {
 	return out
 }
 
-// sessionID returns what replaces the id of an HTTP session.
+// sessionID returns the replacement for the id of an HTTP session.
 func (w *Writer) sessionID(id string) string {
 	if id == "" {
 		return id
@@ -231,8 +233,7 @@ func (w *Writer) sessionID(id string) string {
 	return w.ids[id]
 }
 
-// endpoint masks the id of a session in the address that a server of HTTP+SSE
-// sends.
+// endpoint masks the id of a session in the address that an HTTP+SSE server sends.
 func (w *Writer) endpoint(data []byte) []byte {
 	u, err := url.Parse(string(data))
 	if err != nil || u.RawQuery == "" {
@@ -250,8 +251,8 @@ func (w *Writer) endpoint(data []byte) []byte {
 	return []byte(u.String())
 }
 
-// agreed looks in a frame for the protocol version and the server's name. It
-// reports whether they were found.
+// agreed searches a frame for the protocol version and the server's name. It reports
+// whether they were found.
 func (w *Writer) agreed(f *Frame) bool {
 	if f.Dir != FromServer || len(f.Data) == 0 || f.Data[0] != '{' {
 		return false
@@ -279,7 +280,7 @@ func (w *Writer) agreed(f *Frame) bool {
 	return version != ""
 }
 
-// begin writes the header and what waited for it.
+// begin writes the header and the waiting frames.
 func (w *Writer) begin() {
 	w.begun = true
 	b, err := json.Marshal(w.header)
@@ -298,7 +299,7 @@ func (w *Writer) put(b []byte) {
 	}
 }
 
-// Close writes what is left and closes the file.
+// Close writes the remaining data and closes the file.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -315,11 +316,11 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// errClosed is what a write gets after Close.
+// errClosed is returned by a write after Close.
 var errClosed = errors.New("the cassette is closed")
 
-// appendLine appends a line with its data, which is embedded byte for byte where
-// it is JSON on one line.
+// appendLine appends a line with its data, which is embedded byte for byte if it is
+// JSON on one line.
 func appendLine(dst []byte, l *line, data []byte, has bool) []byte {
 	b, _ := json.Marshal(l) // strings and numbers only
 	dst = append(dst, b...)
@@ -340,7 +341,7 @@ func appendLine(dst []byte, l *line, data []byte, has bool) []byte {
 	return append(dst, '\n')
 }
 
-// oneLineJSON reports whether data can be a member of a line as it is.
+// oneLineJSON reports whether data can be embedded unchanged as a member of a line.
 func oneLineJSON(data []byte) bool {
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[') && bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 &&
 		utf8.Valid(data) && jsonv.Valid(data) == nil

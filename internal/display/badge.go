@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Badge returns an SVG badge that refers to nothing outside itself. label and
-// message are ASCII; color is that of the message; title is for screen readers.
+// Badge returns an SVG badge without external references. label and message are
+// ASCII; color is that of the message; title is for screen readers.
 func Badge(label, message, color, title string) []byte {
 	left, right := badgeWidth(label)+12, badgeWidth(message)+12
 	title = html.EscapeString(OneLine(title))

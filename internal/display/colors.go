@@ -2,9 +2,9 @@ package display
 
 import "strings"
 
-// WithoutColors removes the sequences that set colors and styles (SGR: ESC [ …
-// m). Programs write them to their logs, where as escapes they only make the
-// text hard to read. Every other sequence stays, for Escape to show.
+// WithoutColors removes the sequences that set colors and styles (SGR: ESC [ … m).
+// Programs write them to their logs, where as escapes they only make the text hard to
+// read. Every other sequence is kept for Escape.
 func WithoutColors(s string) string {
 	const start = "\x1b["
 	if !strings.Contains(s, start) {

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether r changes how the text around it is shown, or shows
-// nothing: controls, bidirectional controls, zero-width characters, fillers,
-// line and paragraph separators, tags, variation selectors, private use and
-// noncharacters. Joiners and the emoji selector U+FE0F count, too; Escape knows
-// where they belong.
+// Hidden reports whether r is invisible or changes the display of the surrounding
+// text: controls, bidirectional controls, zero-width characters, fillers, line and
+// paragraph separators, tags, variation selectors, private use and noncharacters.
+// Joiners and the emoji selector U+FE0F count, too; Escape keeps them where they
+// belong.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0xad:
@@ -35,17 +35,18 @@ func Hidden(r rune) bool {
 	return false
 }
 
-// Escape makes s safe to print on one line. Hidden characters and bytes that
-// are not UTF-8 appear as the escape sequence a programmer would write: line
-// feed as \n, escape as \x1b, an invalid byte as \xff, the direction override
-// as \u202e. What holds an emoji or the letters of some scripts together stays.
-// A backslash is left alone: the result is for reading, not for decoding.
+// Escape makes s safe to print on one line. Hidden characters and bytes that are not
+// UTF-8 are replaced with the escape sequence a programmer would write: line feed
+// with
+// , escape with \x1b, an invalid byte with \xff, the direction override with \u202e.
+// Characters that join an emoji or the letters of some scripts are kept. A backslash
+// is not escaped: the result is for reading, not for decoding.
 func Escape(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return Hidden(r) || r == utf8.RuneError }) {
 		return s
 	}
 	out := make([]byte, 0, len(s)+16)
-	var last rune // the character before, when it is shown
+	var last rune // var last rune // the previous character, if it is shown
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		was := last
@@ -65,10 +66,10 @@ func Escape(s string) string {
 	return string(out)
 }
 
-// Joins reports whether r, which Hidden names, is part of the character or word
-// that it is in, between the character before and the text after it: the
-// selector in an emoji (⚠️, 1️⃣), a joiner between two characters of emoji or of
-// a script that has joiners. Next to ASCII they only hide something.
+// Joins reports whether r, for which Hidden returns true, is part of its character or
+// word, between the character before and the text after it: the selector in an emoji
+// (⚠️, 1️⃣), a joiner between two characters of emoji or of a script that has
+// joiners. Next to ASCII they only hide text.
 func Joins(before, r rune, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	switch r {
@@ -106,8 +107,8 @@ func AppendJSONEscape(dst []byte, r rune) []byte {
 	return fmt.Appendf(dst, `\u%04x`, r)
 }
 
-// JSON returns a JSON text with its hidden characters as \u escapes. Outside of
-// strings JSON has none but line feeds, which stay.
+// JSON returns a JSON text with its hidden characters as \u escapes. Outside strings,
+// JSON contains no hidden characters except line feeds, which are kept.
 func JSON(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -115,7 +116,7 @@ func JSON(s string) string {
 			b.Write(AppendJSONEscape(nil, r))
 			continue
 		}
-		_, n := utf8.DecodeRuneInString(s[i:]) // r does not say which byte was no UTF-8
+		_, n := utf8.DecodeRuneInString(s[i:]) // _, n := utf8.DecodeRuneInString(s[i:]) // r does not reveal which byte was invalid
 		b.WriteString(s[i : i+n])
 	}
 	return b.String()
@@ -140,9 +141,9 @@ func ShowInvalid(s string) string {
 	return string(out)
 }
 
-// AppendInvalid appends what s, which is not empty, starts with instead of
-// UTF-8: half a surrogate pair as \ud800, any other byte as \xff. It returns
-// the number of bytes that it has consumed.
+// AppendInvalid appends the invalid UTF-8 at the start of s, which is not empty: half
+// a surrogate pair as \ud800, any other byte as \xff. It returns the number of bytes
+// that it has consumed.
 func AppendInvalid(dst []byte, s string) ([]byte, int) {
 	if len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80 {
 		return fmt.Appendf(dst, `\u%04x`, rune(s[0]&0x0f)<<12|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f)), 3

@@ -2,8 +2,8 @@ package display
 
 import "strings"
 
-// Markdown makes a text plain in a cell of a table or in a paragraph: no
-// emphasis, no HTML, no link, and no mention that notifies someone.
+// Markdown escapes a text for a cell of a table or a paragraph: no emphasis, no HTML,
+// no link, and no mention that notifies someone.
 func Markdown(s string) string {
 	var b strings.Builder
 	for _, r := range Escape(s) {

@@ -8,11 +8,11 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// cells measures text as most terminals draw it: escape sequences take no
-// space, wide characters two columns, ambiguous characters one.
+// cells measures text as most terminals draw it: escape sequences take no space, wide
+// characters two columns, ambiguous characters one.
 var cells = displaywidth.Options{ControlSequences: true}
 
-// Width returns the number of columns that s takes on a terminal.
+// Width returns the number of columns that s occupies on a terminal.
 func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] >= 0x7f {
@@ -24,14 +24,14 @@ func Width(s string) int {
 
 const (
 	ellipsis = "…"
-	// MaxBytes bounds a column in bytes: zero-width characters and escape
-	// sequences would make a text of one column as long as they like.
+	// MaxBytes bounds a column in bytes: otherwise zero-width characters and escape
+	// sequences could make a text of one column arbitrarily long.
 	MaxBytes = 16
 )
 
-// Truncate shortens s to at most n columns and n*[MaxBytes] bytes. The last
-// column is an ellipsis when something was cut. A character is never split, and
-// the escape sequences of a palette survive.
+// Truncate shortens s to at most n columns and n*[MaxBytes] bytes. If text was cut,
+// the last column is an ellipsis. A character is never split, and the escape
+// sequences of a palette are kept.
 func Truncate(s string, n int) string {
 	if n <= 0 {
 		return ""
@@ -48,14 +48,14 @@ func Truncate(s string, n int) string {
 	return cells.TruncateString(s, n, ellipsis)
 }
 
-// OneLine makes s fit for the middle of a sentence: runs of white space become
-// one blank, and hidden characters appear as escapes.
+// OneLine formats s for the middle of a sentence: runs of white space become one
+// space, and hidden characters become escapes.
 func OneLine(s string) string { return Escape(strings.Join(strings.Fields(s), " ")) }
 
-// Count writes a number of things: 1 test, 2 tests, 3 properties.
+// Count formats a number of items: 1 test, 2 tests, 3 properties.
 func Count(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
 
-// Plural returns the form of a regular noun that goes with a number.
+// Plural returns the form of a regular noun for a number.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return noun
@@ -80,7 +80,7 @@ func Alternatives(words []string, conjunction string) string {
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
-// Article puts "a" or "an" before a noun, by its first letter.
+// Article adds "a" or "an" before a noun, depending on its first letter.
 func Article(noun string) string {
 	if noun != "" && strings.ContainsRune("aeiouAEIOU", rune(noun[0])) {
 		return "an " + noun
@@ -88,8 +88,8 @@ func Article(noun string) string {
 	return "a " + noun
 }
 
-// Sentence gives s a capital and a full stop. A first word that is not plain
-// lower case (a name, a flag, a path) stays as it is.
+// Sentence capitalizes s and adds a full stop. A first word that is not plain lower
+// case (a name, a flag, a path) is kept.
 func Sentence(s string) string {
 	if s == "" {
 		return ""

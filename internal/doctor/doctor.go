@@ -23,7 +23,7 @@ const (
 	Fail State = "fail"
 )
 
-// worse is the worse of two states.
+// worse returns the worse of two states.
 func worse(a, b State) State {
 	if a == Fail || b == Fail {
 		return Fail
@@ -34,7 +34,7 @@ func worse(a, b State) State {
 	return OK
 }
 
-// Layer is what was found out about one layer.
+// Layer is the result of examining one layer.
 type Layer struct {
 	Name    string
 	State   State
@@ -47,10 +47,10 @@ type Layer struct {
 // Diagnosis is the result for a server.
 type Diagnosis struct {
 	Layers  []Layer
-	Stopped string // the layer after which no more were examined; "": all were
+	Stopped string // Stopped string // the layer after which no more were examined; "" if all were
 }
 
-// Count is the number of layers in a state.
+// Count returns the number of layers in a state.
 func (d Diagnosis) Count(s State) (n int) {
 	for _, l := range d.Layers {
 		if l.State == s {
@@ -60,17 +60,17 @@ func (d Diagnosis) Count(s State) (n int) {
 	return n
 }
 
-// Options are the server to examine.
+// Options describe the server to examine.
 type Options struct {
 	Conn    *inspect.Conn   // not open yet; it collects violations
 	Connect connect.Options // of Conn
 	Found   func(Layer)     // receives each layer as it is found
 	// Waiting is called if the server is silent for a while during the handshake,
-	// with the end of its stderr, if it is a process.
+	// with the end of its stderr if it is a process.
 	Waiting func(after time.Duration, process bool, stderr []string)
 }
 
-// examination is one call of Examine.
+// examination is the state of one call of Examine.
 type examination struct {
 	Options
 	server *plan.Server
@@ -79,8 +79,8 @@ type examination struct {
 	tools  []jsonv.Value // of tools/list; nil: none
 }
 
-// step examines one layer, or several that can only be seen together. It
-// reports whether the layers after them can be examined.
+// step examines one layer, or several that can only be observed together. It reports
+// whether the layers after them can be examined.
 type step func(context.Context) bool
 
 // Examine examines the layers of a server in order.
@@ -99,7 +99,7 @@ func Examine(ctx context.Context, o Options) Diagnosis {
 	return e.result
 }
 
-// found adds a layer, and reports whether it does not prevent the next one.
+// found adds a layer, and reports whether the next one can be examined.
 func (e *examination) found(l Layer) bool {
 	e.result.Layers = append(e.result.Layers, l)
 	if e.Found != nil {
@@ -108,7 +108,7 @@ func (e *examination) found(l Layer) bool {
 	return l.State != Fail
 }
 
-// failed adds a layer that failed for a reason that has no explanation.
+// failed adds a layer that failed for a reason without an explanation.
 func (e *examination) failed(name string, err error) bool {
 	return e.found(Layer{Name: name, State: Fail, Message: err.Error()})
 }

@@ -21,11 +21,12 @@ import (
 // netTime limits each of these layers.
 const netTime = 10 * time.Second
 
-// certificateSoon is how long before its end a certificate is worth a warning.
+// certificateSoon is the remaining validity of a certificate below which a warning is
+// shown.
 const certificateSoon = 14 * 24 * time.Hour
 
-// addressSteps are the steps below MCP. With a proxy it is the proxy that is
-// looked up and connected to, and TLS is seen together with HTTP.
+// addressSteps returns the steps below MCP. With a proxy, the name and connection
+// examined are those of the proxy, and TLS is observed together with HTTP.
 func (e *examination) addressSteps() []step {
 	u, err := url.Parse(e.server.URL)
 	if err != nil {
@@ -44,11 +45,11 @@ func (e *examination) addressSteps() []step {
 
 type netCheck struct {
 	*examination
-	via     *url.URL // what is connected to
+	via     *url.URL // via     *url.URL // the address to connect to
 	proxied bool
 }
 
-// address is what is connected to.
+// address returns the host and port to connect to.
 func (n *netCheck) address() (host, port string) {
 	host, port = n.via.Hostname(), n.via.Port()
 	if port == "" {
@@ -158,7 +159,8 @@ func certName(c *x509.Certificate) string {
 	return c.Subject.CommonName
 }
 
-// http sends a GET request. Any HTTP response is fine: it is not how MCP begins.
+// http sends a GET request. Any HTTP response is accepted, as MCP does not begin with
+// GET.
 func (n *netCheck) http(ctx context.Context) bool {
 	config, err := connect.TLSConfig(n.server)
 	if err != nil {

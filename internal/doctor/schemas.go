@@ -14,10 +14,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The layer of tools' schemas: what a client, or the model behind it, will
-// stumble over.
+// The layer of tools' schemas: problems for a client, or for the model behind it.
 
-// maxLint bounds the lines of the layer.
+// maxLint bounds the number of lines of the layer.
 const maxLint = 30
 
 // remark is one problem of a tool.
@@ -28,7 +27,7 @@ type remark struct {
 
 func (e *examination) schemas(context.Context) bool {
 	if e.tools == nil {
-		return true // no tools, no schemas
+		return true // return true // without tools there are no schemas
 	}
 	begun := time.Now()
 	l := Layer{Name: "schemas", State: OK, Message: display.Count(len(e.tools), "tool") + ", no problems"}
@@ -56,14 +55,13 @@ func (e *examination) schemas(context.Context) bool {
 	return true
 }
 
-// goodName is what a tool's name should look like (MCP 2025-11-25, tools,
-// "Tool Names").
-//
-// Compiling it takes longer than most of a start, so it waits until it is needed.
+// goodName matches a recommended tool name (MCP 2025-11-25, tools, "Tool Names").
+// Compiling it takes longer than most of the startup, so it is delayed until it is
+// needed.
 var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
 
-// lintTool lists what is wrong (Fail) or unwise (Warn) with a tool.
-// anyOutput: the outputSchema may describe any value.
+// lintTool returns the errors (Fail) and the inadvisable parts (Warn) of a tool. With
+// anyOutput, the outputSchema may describe any value.
 func lintTool(t jsonv.Value, anyOutput bool) []remark {
 	var out []remark
 	say := func(state State, format string, args ...any) {
@@ -95,7 +93,7 @@ func lintTool(t jsonv.Value, anyOutput bool) []remark {
 	return out
 }
 
-// lintSchema compiles a schema as a client does: nothing outside it is loaded.
+// lintSchema compiles a schema like a client: no document outside it is loaded.
 func lintSchema(key string, schema jsonv.Value, object bool) []remark {
 	var out []remark
 	if t := schema.Lookup("type"); object && t.Text() != "object" {
@@ -117,7 +115,7 @@ func lintSchema(key string, schema jsonv.Value, object bool) []remark {
 func lintRequired(schema jsonv.Value) []remark {
 	props := schema.Lookup("properties")
 	if props.Kind() != jsonv.KindObject && !props.IsAbsent() {
-		return nil // not a schema, which is reported already
+		return nil // return nil // not a schema, which is reported elsewhere
 	}
 	var out []remark
 	for _, r := range schema.Lookup("required").Elems() {

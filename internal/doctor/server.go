@@ -23,8 +23,8 @@ import (
 
 // The layers of MCP itself.
 
-// start starts the program: the layers command and start. The session is
-// opened over the same process later.
+// start starts the program: the layers command and start. The session is opened over
+// the same process later.
 func (e *examination) start(ctx context.Context) bool {
 	begun := time.Now()
 	facts, err := e.Conn.Start(ctx)
@@ -67,7 +67,7 @@ func (e *examination) handshake(ctx context.Context) bool {
 	return e.found(l)
 }
 
-// silenceTime is how long the server may be silent before Waiting is called.
+// silenceTime is the time that the server may be silent before Waiting is called.
 const silenceTime = 5 * time.Second
 
 func (e *examination) stillWaiting() {
@@ -81,7 +81,7 @@ func (e *examination) stillWaiting() {
 	e.Waiting(silenceTime, e.stderr != nil, lines)
 }
 
-// credentials says how the client was authorized.
+// credentials describes how the client was authorized.
 func (e *examination) credentials() string {
 	if a := e.server.Auth; a != nil && a.OAuth != nil {
 		if e.server.NeedsLogin() {
@@ -95,7 +95,7 @@ func (e *examination) credentials() string {
 	return "no credentials are required"
 }
 
-// noSession reports why no session came to be, on the layer to blame.
+// noSession reports why no session was opened, in the layer that failed.
 func (e *examination) noSession(err error, took time.Duration) bool {
 	l := Layer{Name: "handshake", State: Fail, Took: took, Details: inspect.Detail(err)}
 	l.Message, l.Hint = connect.Diagnose(e.server, err)
@@ -115,7 +115,7 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 	case errors.As(err, &closed) && e.server.URL == "" && l.Hint == "":
 		l.Hint = "run the command in a shell to see its output; is an argument or an environment variable missing?"
 	case errors.As(err, &timeout):
-		l.Took = timeout.After // without the time it took to end the program
+		l.Took = timeout.After // l.Took = timeout.After // without the time needed to end the program
 	}
 	return e.found(l)
 }
@@ -135,7 +135,7 @@ func (e *examination) challenge(l *Layer, info *wire.HTTPInfo) {
 	}
 }
 
-// protocol says which revision is spoken.
+// protocol reports the negotiated revision.
 func (e *examination) protocol(context.Context) bool {
 	got := e.Conn.Session().Protocol()
 	l := Layer{Name: "protocol", State: OK, Message: got + ", session starts with initialize"}
@@ -151,7 +151,7 @@ func (e *examination) protocol(context.Context) bool {
 	return e.found(l)
 }
 
-// lists reads every list that the server says it has.
+// lists reads every list that the server declares.
 func (e *examination) lists(ctx context.Context) bool {
 	begun := time.Now()
 	l := Layer{Name: "list", State: OK}
@@ -191,7 +191,7 @@ func (e *examination) lists(ctx context.Context) bool {
 	return true
 }
 
-// twice finds names that occur more than once.
+// twice returns names that occur more than once.
 func twice(items []jsonv.Value, key string) []string {
 	key = cmp.Or(key, "name")
 	seen := map[string]int{}
@@ -205,10 +205,10 @@ func twice(items []jsonv.Value, key string) []string {
 	return out
 }
 
-// mostViolations is how many are listed.
+// mostViolations is the number of violations that are listed.
 const mostViolations = 20
 
-// messages reports the protocol violations on the way.
+// messages reports the protocol violations that occurred.
 func (e *examination) messages(context.Context) bool {
 	e.Conn.ReportRemaining()
 	all := e.Conn.Seen()

@@ -15,16 +15,16 @@ type assertion struct {
 	target  string
 	matcher string      // its name
 	value   jsonv.Value // its argument
-	note    string      // why it is loose; "": it is what was answered
+	note    string      // note    string      // why it is loose; "": it is the value of the answer
 }
 
-// Bounds of what is expected.
+// Limits of the expectations.
 const (
-	maxExact      = 400 // bytes of a value that is expected as a whole
+	maxExact      = 400 // maxExact      = 400 // bytes of a value that is expected as a whole
 	maxAssertions = 12  // of one test
 )
 
-// expect makes the assertions of a test. They hold for every answer.
+// expect returns the assertions of a test. They hold for every answer.
 func (s *Suite) expect(t *Test) []assertion {
 	l := loosener{suite: s}
 	switch {
@@ -46,7 +46,7 @@ func (s *Suite) expect(t *Test) []assertion {
 	return l.out
 }
 
-// requested expects the requests that the server sent to upstreams.
+// requested adds the expected requests of the server to upstreams.
 func (l *loosener) requested(t *Test) {
 	sent := map[string]int{}
 	for _, r := range t.Requested {
@@ -70,8 +70,8 @@ func (l *loosener) add(target, matcher string, v jsonv.Value, note string) {
 	}
 }
 
-// list expects the names of a list, in any order. A list of several pages may
-// be cut elsewhere the next time.
+// list expects the names of a list, in any order. A list of several pages may be
+// split differently the next time.
 func (l *loosener) list(t *Test) {
 	var names [][]jsonv.Value
 	paged := false
@@ -112,8 +112,8 @@ func (l *loosener) refusal(t *Test) {
 	l.add("refusal", "exists", jsonv.Bool(true), "it is refused in several ways")
 }
 
-// tool looks at what is most worth it: the structured content, else the text,
-// else each block of the content.
+// tool examines the most useful part of a result: the structured content, otherwise
+// the text, otherwise each block of the content.
 func (l *loosener) tool(t *Test) {
 	if t.all(func(a Answer) bool { return !a.Result.Lookup("structuredContent").IsAbsent() }) {
 		l.value("structured", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("structuredContent") }))
@@ -131,7 +131,7 @@ func (l *loosener) tool(t *Test) {
 	l.text("text", texts)
 }
 
-// onlyText joins the text blocks of a content that has no others.
+// onlyText joins the text blocks of a content that has no other blocks.
 func onlyText(content jsonv.Value) (string, bool) {
 	var parts []string
 	for _, block := range content.Elems() {
@@ -143,8 +143,8 @@ func onlyText(content jsonv.Value) (string, bool) {
 	return strings.Join(parts, "\n"), len(parts) > 0
 }
 
-// value expects what is the same in all values as it is, and of what differs
-// its kind. Large values are taken apart.
+// value expects parts that are the same in all values exactly, and of parts that
+// differ only the kind. Large values are split.
 func (l *loosener) value(target string, values []jsonv.Value) {
 	v := values[0]
 	if alike, there := kinds(values); !alike {
@@ -178,8 +178,8 @@ func (l *loosener) value(target string, values []jsonv.Value) {
 	l.add(target, "type", jsonv.String(v.Kind().String()), "it changes")
 }
 
-// kinds reports whether all values are of one kind, and whether each is there
-// and not null.
+// kinds reports whether all values are of one kind, and whether each is present and
+// not null.
 func kinds(values []jsonv.Value) (alike, there bool) {
 	alike, there = true, true
 	for _, v := range values {
@@ -189,7 +189,7 @@ func kinds(values []jsonv.Value) (alike, there bool) {
 	return alike, there
 }
 
-// parts takes objects and lists apart.
+// parts splits objects and lists.
 func (l *loosener) parts(target string, values []jsonv.Value) {
 	v := values[0]
 	at := func(of func(jsonv.Value) jsonv.Value) []jsonv.Value {
@@ -232,7 +232,7 @@ func member(target, key string) string {
 	return target + "[" + string(jsonv.AppendString(nil, key)) + "]"
 }
 
-// lastKey is the name of the member that a target ends with.
+// lastKey returns the name of the last member in a target.
 func lastKey(target string) string {
 	return target[strings.LastIndexByte(target, '.')+1:]
 }
@@ -241,11 +241,11 @@ func same(values []jsonv.Value) bool {
 	return !slices.ContainsFunc(values[1:], func(v jsonv.Value) bool { return !jsonv.Equal(values[0], v) })
 }
 
-// changing names members whose numbers are other ones the next time.
+// changing matches the names of members whose numbers will differ the next time.
 var changing = once(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
 
-// steady reports whether a value may be expected as it is: nothing in it is
-// secret, of this machine, or looks like a time or an id.
+// steady reports whether a value may be expected exactly: it contains no secret and
+// no text of this machine, and does not look like a time or an id.
 func (l *loosener) steady(v jsonv.Value, key string) bool {
 	switch v.Kind() {
 	case jsonv.KindString:

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Suite is what is going to be written.
+// Suite is a suite to be written.
 type Suite struct {
 	Name   string
 	From   string // the server's name and version, for the heading
@@ -15,28 +15,29 @@ type Suite struct {
 	// Upstreams are the APIs that the server gets doubles for.
 	Upstreams []*Upstream
 	Tests     []*Test
-	// Recorded is set when the answers and arguments are those of a recording.
+	// Recorded is set when the answers and arguments come from a recording.
 	Recorded bool
-	// Omitted says what the server has and no test looks at, a sentence each.
+	// Omitted describes the features of the server that no test examines, a sentence
+	// each.
 	Omitted []string
 	// Mask hides secrets in a text; nil: there are none.
 	Mask func(string) string
-	// Local are texts that mean this machine: its folders and its name.
+	// Local are texts that identify this machine: its folders and its name.
 	Local []string
 }
 
-// Server is the server entry of the suite. Command, URL and Cwd are written as
-// they are: ${NAME} in them is a placeholder.
+// Server is the server entry of the suite. Command, URL and Cwd are written
+// unchanged: ${NAME} in them is a placeholder.
 type Server struct {
 	Name    string
 	Command []string // or URL
 	URL     string
 	Cwd     string
-	// Env are variables of the environment that the server gets, Headers the
-	// HTTP headers whose value one holds, by header name.
+	// Env are environment variables passed to the server. Headers maps HTTP headers
+	// to the variables that hold their values.
 	Env     []string
 	Headers [][2]string
-	// Plain are those of Env whose values are no secrets.
+	// Plain are those of Env whose values are not secrets.
 	Plain []string
 	// Bearer is the variable that holds a bearer token.
 	Bearer    string
@@ -50,43 +51,43 @@ type Server struct {
 // Upstream is an entry of `upstreams:`.
 type Upstream struct {
 	Name, StandsFor string
-	Env             string // the variable that gets the address of the double
+	Env             string // Env             string // the variable that receives the address of the double
 	Routes          []jsonv.Value
 	// Allowed is set when the server sends requests on its own that no route answers.
 	Allowed bool
 }
 
-// Requested is a request that a test made the server send to an upstream.
+// Requested is a request that the server sent to an upstream during a test.
 type Requested struct{ Upstream, Method, Path string }
 
-// Test is one request with what was answered to it, each time it was made.
+// Test is one request with the answers to it, one for each time it was made.
 type Test struct {
 	Block   string // tools, resources, prompts, protocol
 	Subject string // the tool, URI, prompt or method
 	Args    jsonv.Value
-	// List is the member of the result that is a list of named things, whose
-	// names are expected, and nothing else of it.
+	// List is the member of the result that is a list of named objects. Only their
+	// names are expected.
 	List    string
 	Answers []Answer
-	// Loose is set when the server refuses the request in one way or another,
-	// or at times: nothing else is then expected.
+	// Loose is set when the server refuses the request in varying ways, or sometimes:
+	// nothing else is then expected.
 	Loose bool
-	// Requested are expected in this order, nil: nothing is expected. Unsteady
-	// is set when they differ from one run to the next.
+	// Requested are expected in this order; nil: nothing is expected. Unsteady is set
+	// when they differ between runs.
 	Requested []Requested
 	Unsteady  bool
-	// Skip says why the test is not run; nothing is then expected.
+	// Skip is the reason why the test is not run; nothing is then expected.
 	Skip string
 }
 
-// Answer is what came back once.
+// Answer is one response to a request.
 type Answer struct {
 	Result jsonv.Value // absent when there was none
 	Code   jsonv.Value // of a JSON-RPC error
 	Reason string      // the message of a refusal
 }
 
-// refused reports whether the server did not do what it was asked.
+// refused reports whether the server did not fulfill the request.
 func (a Answer) refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("isError").Bool() }
 
 // Refused reports whether one of the answers was a refusal.
@@ -101,13 +102,13 @@ func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
 	return out
 }
 
-// all reports whether something holds for every answer.
+// all reports whether holds returns true for every answer.
 func (t *Test) all(holds func(Answer) bool) bool {
 	return !slices.ContainsFunc(t.Answers, func(a Answer) bool { return !holds(a) })
 }
 
-// Arguments makes arguments that an input schema asks for; the server may still
-// refuse them.
+// Arguments returns arguments that match an input schema; the server may still refuse
+// them.
 func Arguments(schema jsonv.Value) jsonv.Value {
 	if v := jsonschema.Sample(schema); v.Kind() == jsonv.KindObject {
 		return v

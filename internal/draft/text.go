@@ -11,14 +11,14 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// once is a pattern that is compiled when it is first used: most commands
-// never draft a suite.
+// once returns a pattern that is compiled on first use: most commands never draft a
+// suite.
 func once(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// volatile finds what is another one the next time, though two calls in a row
-// may have given the same: times, dates, ids, digests, numbers of seconds.
+// volatile matches texts that will differ the next time, even if two calls in a row
+// returned the same: times, dates, ids, digests, numbers of seconds.
 var volatile = once(strings.Join([]string{
 	`\d{4}-\d{2}-\d{2}`,
 	`(?i:\b(` + days + `,? )?(\d{1,2} )?` + months + `\.? \d{1,2}(,? \d{4})?\b)`,
@@ -35,14 +35,14 @@ const (
 	months = `(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)`
 )
 
-// epoch is a number of seconds or milliseconds since 1970.
+// epoch matches a number of seconds or milliseconds since 1970.
 var epoch = once(`^1[0-9]{9}([0-9]{3})?(\.[0-9]+)?$`)
 
-// maxPattern bounds a text that is matched word by word.
+// maxPattern bounds the length of a text that is matched word by word.
 const maxPattern = 300
 
-// text expects texts: as they are when they are the same and short, by a
-// pattern when some of their words differ, else by how they begin.
+// text expects texts: exactly when they are equal and short, by a pattern when some
+// of their words differ, otherwise by their beginning.
 func (l *loosener) text(target string, texts []string) {
 	first := texts[0]
 	for _, other := range texts {
@@ -82,11 +82,11 @@ func sameTexts(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(t string) bool { return t != texts[0] })
 }
 
-// word finds words and the blanks between them.
+// word matches words and the white space between them.
 var word = once(`\s+|\S+`)
 
-// pattern is a regular expression in which the words that differ, or are not
-// steady, are left open; false when the texts have little in common.
+// pattern returns a regular expression that matches any word in place of those that
+// differ or are not steady; false when the texts have little in common.
 func (l *loosener) pattern(texts []string) (string, bool) {
 	var split [][]string
 	for _, t := range texts {
@@ -136,12 +136,12 @@ func (l *loosener) steadyWord(w string) bool {
 	return l.steady(jsonv.String(w), "") && !digits().MatchString(w)
 }
 
-// digits is a word that holds a long number: in a text that has changing words
-// it is likely to be one.
+// digits matches a word that contains a long number: in a text with changing words it
+// is likely to change.
 var digits = once(`\d{5,}`)
 
-// beginning is how all texts begin, up to the end of a word, when that is
-// steady and long enough to say something.
+// beginning returns the common beginning of all texts, up to the end of a word, when
+// it is steady and long enough to be meaningful.
 func (l *loosener) beginning(texts []string) string {
 	begin := texts[0]
 	for _, t := range texts[1:] {
@@ -160,7 +160,7 @@ func (l *loosener) beginning(texts []string) string {
 	if cut := strings.LastIndexFunc(begin, unicode.IsSpace); begin != texts[0] && (cut > 40 || !sameTexts(texts)) {
 		begin = begin[:max(cut, 0)]
 	}
-	for begin != "" && !utf8.ValidString(begin) { // cut inside a character
+	for begin != "" && !utf8.ValidString(begin) { // for begin != "" && !utf8.ValidString(begin) { // cut inside a character
 		begin = begin[:len(begin)-1]
 	}
 	begin = strings.TrimRightFunc(begin, unicode.IsSpace)
@@ -181,7 +181,7 @@ func (l *loosener) writable(v jsonv.Value) bool {
 
 func (l *loosener) secret(s string) bool { return l.suite.Mask != nil && l.suite.Mask(s) != s }
 
-// local reports whether a text means this machine.
+// local reports whether a text identifies this machine.
 func (l *loosener) local(s string) bool {
 	return slices.ContainsFunc(l.suite.Local, func(place string) bool { return place != "" && strings.Contains(s, place) })
 }

@@ -13,7 +13,7 @@ import (
 	"mcptest/schemas"
 )
 
-// YAML writes the suite.
+// YAML returns the text of the suite.
 func (s *Suite) YAML() []byte {
 	w := &writer{suite: s}
 	w.heading()
@@ -137,7 +137,7 @@ func (w *writer) access() {
 			w.line("      insecure: true")
 		}
 	}
-	// Only variables that a command is not built of are for the server.
+	// Only variables that are not part of a command are passed to the server.
 	var env []string
 	for _, name := range sv.Env {
 		if sv.URL == "" && !strings.Contains(strings.Join(sv.Command, " "), "${"+name+"}") {
@@ -167,7 +167,7 @@ func (w *writer) block(name string) {
 	}
 }
 
-// keys are what names the subject of a test, by block.
+// keys are the keys that identify the subject of a test, by block.
 var keys = map[string][2]string{
 	"tools": {"tool", "args"}, "resources": {"uri", ""}, "prompts": {"prompt", "args"}, "protocol": {"method", "params"},
 }
@@ -205,7 +205,7 @@ func prefix(p, s string) string {
 	return p + s
 }
 
-// reason is the message of a refusal, if every answer was one.
+// reason returns the message of a refusal, if every answer was a refusal.
 func (w *writer) reason(t *Test) string {
 	if len(t.Answers) == 0 || t.List != "" || !t.all(Answer.refused) {
 		return ""
@@ -213,7 +213,7 @@ func (w *writer) reason(t *Test) string {
 	return cmp.Or(comment(w.suite.mask(t.Answers[0].Reason)), "without a word")
 }
 
-// Names are the names of the tests, in the order of Tests. Each is there once.
+// Names returns the names of the tests, in the order of Tests. Each name is unique.
 func (s *Suite) Names() []string {
 	out := make([]string, len(s.Tests))
 	taken := map[string]bool{}
@@ -248,25 +248,25 @@ func (s *Suite) mask(text string) string {
 	return s.Mask(text)
 }
 
-// maxComment bounds what is quoted from a server in a comment, in characters.
+// maxComment bounds the text quoted from a server in a comment, in characters.
 const maxComment = 160
 
-// comment makes a text fit for the rest of a line behind #.
+// comment makes a text fit for the rest of a line after #.
 func comment(s string) string {
 	return display.Truncate(display.OneLine(s), maxComment)
 }
 
-// literal writes a text in which placeholders are escaped.
+// literal formats a text in which placeholders are escaped.
 func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${")) }
 
-// quote writes a text as a YAML scalar.
+// quote formats a text as a YAML scalar.
 func quote(s string) string { return source.FlowText(s) }
 
-// flow writes a value in YAML's flow style. Placeholders in its texts are escaped.
+// flow formats a value in YAML's flow style. Placeholders in its texts are escaped.
 func flow(v jsonv.Value) string { return source.Flow(v, literal) }
 
-// Skeleton is the entry of a test whose response is not known. It fails until a
-// person has written what is expected.
+// Skeleton returns the entry of a test whose response is not known. It fails until a
+// person has written the expected response.
 func Skeleton(t *Test) string {
 	target := map[string]string{"tools": "text", "resources": "result.contents[0].text", "prompts": "result.messages[0].content.text"}[t.Block]
 	w := &writer{suite: &Suite{}}

@@ -14,14 +14,14 @@ import (
 	"mcptest/internal/display"
 )
 
-// A Finding is one thing that a gate has found.
+// A Finding is one problem that a gate has found.
 type Finding struct {
-	Rule    string // an identifier that stays the same
+	Rule    string // Rule    string // a stable identifier
 	Level   string // error, warning or note
 	Subject string // what it is about: "tool create_issue"
 	Pointer string // a JSON pointer in the definition of the subject; may be empty
 	Message string
-	File    string // the file to show it in; may be empty
+	File    string // File    string // the file to which it is attached; may be empty
 	Line    int    // in the file, from 1; 0: unknown
 }
 
@@ -33,7 +33,7 @@ type Rule struct {
 // Program is the tool that reports.
 type Program struct{ Name, Version string }
 
-// text of a SARIF message.
+// text is the text of a SARIF message.
 type text struct {
 	Text string `json:"text"`
 }
@@ -54,8 +54,8 @@ type sarifResult struct {
 	Fingerprints map[string]string `json:"partialFingerprints"`
 }
 
-// WriteSARIF writes one run of SARIF 2.1.0. Findings whose rule is not among
-// the rules get one with their id.
+// WriteSARIF writes one run of SARIF 2.1.0. A finding whose rule is not among the
+// rules gets a rule with its id.
 func WriteSARIF(w io.Writer, p Program, rules []Rule, findings []Finding) error {
 	listed := []sarifRule{}
 	for _, r := range rules {
@@ -98,8 +98,8 @@ func (f Finding) headline() string {
 	return f.Subject + ": " + f.Message
 }
 
-// locations name the file, so that a service can show the finding in it, and
-// the place in the definition.
+// locations returns the file, so that a service can show the finding in it, and the
+// place in the definition.
 func (f Finding) locations() []map[string]any {
 	loc := map[string]any{}
 	if f.File != "" {
@@ -139,7 +139,7 @@ func WriteGitHub(w io.Writer, title string, findings []Finding) error {
 	return nil
 }
 
-// data escapes the message of a workflow command as its documentation says.
+// data escapes the message of a workflow command as documented by GitHub.
 func data(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(display.Escape(s))
 }

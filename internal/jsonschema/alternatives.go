@@ -8,12 +8,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// alternatives reports a value that fits none of anyOf or oneOf. What the user
-// wants to know is why it does not fit the alternative that was meant, so those
-// that were clearly not meant go first: another type, then another constant,
-// then another value in a property that tells the alternatives apart. When one
-// is left its faults are reported; when none is left, what they would have
-// accepted; otherwise one line for each of the first few.
+// alternatives reports a value that matches none of anyOf or oneOf. The user needs to
+// know why it does not match the intended alternative, so those that were clearly not
+// intended are eliminated first: another type, then another constant, then another
+// value in a property that distinguishes the alternatives. When one is left its
+// faults are reported; when none is left, the values they would have accepted;
+// otherwise one line for each of the first few.
 func (r *reporter) alternatives(e *jsonschema.ValidationError) {
 	var alts [][]finding
 	for _, c := range e.Causes {
@@ -52,8 +52,8 @@ func (r *reporter) alternatives(e *jsonschema.ValidationError) {
 	r.listed(e, alts)
 }
 
-// merge reports alternatives that all fail in the same way at the same place
-// as one violation with all they would accept.
+// merge reports alternatives that all fail in the same way at the same place as one
+// violation with all the values they would accept.
 func (r *reporter) merge(e *jsonschema.ValidationError, alts [][]finding, same func(finding) bool) bool {
 	var wants []string
 	var first finding
@@ -72,7 +72,7 @@ func (r *reporter) merge(e *jsonschema.ValidationError, alts [][]finding, same f
 	}
 	f := r.at(e)
 	f.InstancePath, f.tokens, f.order, f.got = first.InstancePath, first.tokens, first.order, first.got
-	f.miss, f.wants = first.miss, wants // an enclosing anyOf may merge on
+	f.miss, f.wants = first.miss, wants // f.miss, f.wants = first.miss, wants // an enclosing anyOf may merge further
 	if f.miss == missType {
 		r.add(f, "%s", wantType(wants, f.got))
 	} else {
@@ -81,7 +81,7 @@ func (r *reporter) merge(e *jsonschema.ValidationError, alts [][]finding, same f
 	return true
 }
 
-// listed reports alternatives none of which fits best.
+// listed reports alternatives of which none matches best.
 func (r *reporter) listed(e *jsonschema.ValidationError, alts [][]finding) {
 	const shown = 4
 	f := r.at(e)

@@ -11,15 +11,15 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The validator computes with big.Rat, which writes out every zero of 1e400000
-// and gives up (or worse) beyond a million of them. Numbers past these bounds
-// reach it cut down to them; no sane schema can tell.
+// The validator computes with big.Rat, which writes out every zero of 1e400000 and
+// fails (or worse) beyond a million of them. Numbers beyond these bounds are clamped
+// before validation; no reasonable schema can distinguish them.
 const (
 	maxRatPoint  = 1000
 	maxRatDigits = 2000
 )
 
-// toAny turns a value into the validator's form.
+// toAny converts a value to the validator's form.
 func toAny(v jsonv.Value) any {
 	switch v.Kind() {
 	case jsonv.KindBool:
@@ -71,14 +71,14 @@ func above(v jsonv.Value, limit int64) bool {
 	return ok && c > 0
 }
 
-// countKeywords take a count, which the validator keeps as an int.
+// countKeywords are the keywords with a count, which the validator stores as an int.
 var countKeywords = [...]string{
 	"minLength", "maxLength", "minItems", "maxItems",
 	"minProperties", "maxProperties", "minContains", "maxContains",
 }
 
-// toSchemaAny is toAny for a schema: counts beyond an int, which would wrap
-// round in the validator, become the largest int.
+// toSchemaAny is like toAny for a schema: counts beyond an int, which would overflow
+// in the validator, become the largest int.
 func toSchemaAny(v jsonv.Value) any {
 	switch v.Kind() {
 	case jsonv.KindArray:
@@ -115,7 +115,7 @@ func children(v jsonv.Value) iter.Seq2[string, jsonv.Value] {
 	}
 }
 
-// depthOf returns how many arrays and objects are inside one another.
+// depthOf returns the nesting depth of arrays and objects.
 func depthOf(v jsonv.Value) int {
 	if v.Kind() != jsonv.KindArray && v.Kind() != jsonv.KindObject {
 		return 0

@@ -12,13 +12,13 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// shortLimit is how much of a value a message shows, in characters.
+// shortLimit is the number of characters of a value that a message shows.
 const shortLimit = 60
 
-// maxWants is how many accepted values a message lists.
+// maxWants is the number of accepted values that a message lists.
 const maxWants = 12
 
-// describe names a value with its type: number 3, object {"a":1}.
+// describe formats a value with its type: number 3, object {"a":1}.
 func describe(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindAbsent, jsonv.KindNull:
@@ -27,7 +27,7 @@ func describe(v jsonv.Value) string {
 	return v.Kind().String() + " " + v.Short(shortLimit)
 }
 
-// message says in a few words what one keyword wanted and what it got.
+// message describes briefly the value that a keyword requires and the actual value.
 func (r *reporter) message(f finding, e *jsonschema.ValidationError) string {
 	got := f.got.Short(shortLimit)
 	switch k := e.ErrorKind.(type) {
@@ -94,7 +94,7 @@ func countMessage(k jsonschema.ErrorKind) (string, bool) {
 	return "", false
 }
 
-// falseMessage is for a value that is where the schema is false.
+// falseMessage returns the message for a value where the schema is false.
 func falseMessage(f finding) string {
 	if n := len(f.tokens); n > 0 {
 		last := f.tokens[n-1]
@@ -121,7 +121,7 @@ func wantValue(wants []string, got jsonv.Value) string {
 	return fmt.Sprintf("expected one of %s%s, got %s", strings.Join(wants, ", "), more, got.Short(shortLimit))
 }
 
-// bound returns a limit as the schema writes it. Draft 4 has the number of an
+// bound returns a limit as written in the schema. Draft 4 has the number of an
 // exclusive limit under another keyword.
 func (r *reporter) bound(e *jsonschema.ValidationError, limit *big.Rat, keywords ...string) string {
 	for _, k := range keywords {

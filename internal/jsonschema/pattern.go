@@ -15,10 +15,10 @@ import (
 // matchTimeout bounds one match of the backtracking engine.
 const matchTimeout = 100 * time.Millisecond
 
-// newRegexEngine returns the engine for "pattern" and "patternProperties".
-// JSON Schema patterns are ECMA-262. RE2 runs most of them in linear time; those
-// it does not know (lookahead, backreferences, \u escapes) go to a
-// backtracking engine with a time limit.
+// newRegexEngine returns the engine for "pattern" and "patternProperties". JSON
+// Schema patterns are ECMA-262. RE2 runs most of them in linear time; those that it
+// does not support (lookahead, backreferences, \u escapes) run on a backtracking
+// engine with a time limit.
 func newRegexEngine(g *guard) jsonschema.RegexpEngine {
 	known := map[string]jsonschema.Regexp{}
 	return func(pattern string) (jsonschema.Regexp, error) {
@@ -47,7 +47,7 @@ func compileRegex(pattern string, g *guard) (jsonschema.Regexp, error) {
 	return &backtracking{re: re, pattern: pattern, guard: g}, nil
 }
 
-// backtracking is a pattern RE2 does not know.
+// backtracking is a pattern that RE2 does not support.
 type backtracking struct {
 	re      *regexp2.Regexp
 	pattern string
@@ -56,8 +56,8 @@ type backtracking struct {
 
 func (b *backtracking) String() string { return b.pattern }
 
-// MatchString tells the guard when there is no answer, so that the validation
-// ends in an error and not in a false verdict.
+// MatchString notifies the guard when the match fails to finish, so that the
+// validation ends with an error instead of a wrong verdict.
 func (b *backtracking) MatchString(s string) bool {
 	ok, err := b.re.MatchString(s)
 	if err != nil && b.guard.err == nil {
@@ -67,7 +67,7 @@ func (b *backtracking) MatchString(s string) bool {
 	return ok
 }
 
-// regexFault takes the reason out of the engine's message.
+// regexFault extracts the reason from the engine's message.
 func regexFault(err error) string {
 	const prefix = "error parsing regexp: "
 	msg := err.Error()

@@ -8,13 +8,14 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// maxSampleDepth bounds how deep a schema is followed; one may refer to itself.
+// maxSampleDepth bounds the depth to which a schema is followed; a schema may refer
+// to itself.
 const maxSampleDepth = 12
 
-// Sample makes a small value that a schema asks for: a value it gives as
-// constant, example, default or in an enum where it has one, a made-up one of
-// the right type otherwise. Properties that are not required are left out. Not
-// every keyword is looked at, so the value may not fit.
+// Sample returns a small value for a schema: a constant, example, default or enum
+// value if it has one, otherwise an invented one of the right type. Properties that
+// are not required are omitted. Not every keyword is considered, so the value may be
+// invalid.
 func Sample(schema jsonv.Value) jsonv.Value {
 	s := sampler{root: schema}
 	return s.value(schema, "", 0)
@@ -22,7 +23,7 @@ func Sample(schema jsonv.Value) jsonv.Value {
 
 type sampler struct{ root jsonv.Value }
 
-// value makes a value for a schema; name is the property's.
+// value returns a value for a schema; name is the name of the property.
 func (s *sampler) value(schema jsonv.Value, name string, depth int) jsonv.Value {
 	if depth > maxSampleDepth {
 		return jsonv.Null()
@@ -57,7 +58,7 @@ func (s *sampler) value(schema jsonv.Value, name string, depth int) jsonv.Value 
 	return jsonv.String(sampleText(schema, name))
 }
 
-// given is a value that the schema names itself.
+// given returns a value that the schema itself contains.
 func given(schema jsonv.Value) jsonv.Value {
 	for _, v := range []jsonv.Value{
 		schema.Lookup("const"), schema.Lookup("examples").At(0), schema.Lookup("default"), schema.Lookup("enum").At(0),
@@ -69,7 +70,7 @@ func given(schema jsonv.Value) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// typeOf is the type a schema names first that is not null.
+// typeOf returns the first type of a schema that is not null.
 func typeOf(schema jsonv.Value) string {
 	t := schema.Lookup("type")
 	for _, one := range t.Elems() {
@@ -92,7 +93,7 @@ func (s *sampler) object(schema jsonv.Value, depth int) jsonv.Value {
 			out = append(out, jsonv.Member{Key: name, Value: s.value(prop, name, depth+1)})
 		}
 	}
-	for _, name := range required { // without a schema of their own
+	for _, name := range required { // for _, name := range required { // without their own schema
 		if name != "" {
 			out = append(out, jsonv.Member{Key: name, Value: jsonv.String("text")})
 		}
@@ -113,7 +114,7 @@ func (s *sampler) array(schema jsonv.Value, name string, depth int) jsonv.Value 
 	return jsonv.Array(slices.Repeat([]jsonv.Value{one}, int(min(max(n, 1), 16)))...)
 }
 
-// sampleNumber is the smallest number from 1 that the schema's bounds allow.
+// sampleNumber returns the smallest number from 1 that the schema's bounds allow.
 func sampleNumber(schema jsonv.Value) jsonv.Value {
 	n := 1.0
 	bound := func(key string) (float64, bool) {
@@ -144,14 +145,14 @@ func sampleNumber(schema jsonv.Value) jsonv.Value {
 	return jsonv.Float(n)
 }
 
-// sampleFormats are texts for the formats that a schema may name.
+// sampleFormats maps formats to sample texts.
 var sampleFormats = map[string]string{
 	"date": "2026-01-01", "time": "12:00:00Z", "date-time": "2026-01-01T12:00:00Z", "email": "ada@example.com",
 	"uri": "https://example.com/", "url": "https://example.com/", "uuid": "00000000-0000-4000-8000-000000000000",
 	"hostname": "example.com", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "duration": "PT1S",
 }
 
-// sampleWords are texts for properties whose name says what is wanted.
+// sampleWords are sample texts for properties by a word in their name.
 var sampleWords = []struct{ name, text string }{
 	{"path", "."},
 	{"dir", "."},
@@ -165,7 +166,7 @@ var sampleWords = []struct{ name, text string }{
 	{"pattern", "*"},
 }
 
-// sampleText is a text for a property.
+// sampleText returns a text for a property.
 func sampleText(schema jsonv.Value, name string) string {
 	out := "text"
 	for _, w := range sampleWords {

@@ -12,17 +12,17 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The limits on a schema. MCP 2025-11-25 and later ask clients to bound the
-// depth of a schema, the number of its subschemas and the time of validation.
+// The limits on a schema. MCP 2025-11-25 and later require clients to bound the depth
+// of a schema, the number of its subschemas and the time of validation.
 const (
-	MaxDepth = 100    // arrays and objects inside one another
+	MaxDepth = 100    // MaxDepth = 100    // nested arrays and objects
 	MaxNodes = 2000   // arrays, objects and booleans, as each may be a subschema
-	maxSize  = 50_000 // values of every kind, so enums of a few thousand strings are fine
+	maxSize  = 50_000 // maxSize  = 50_000 // values of every kind, enough for enums of a few thousand strings
 	maxLoads = 100    // documents loaded through Options.Load
 )
 
-// maxNesting bounds (depth of the instance) × (subschemas), which is how deep
-// the validator may recurse.
+// maxNesting bounds (depth of the instance) × (subschemas), which is the recursion
+// depth of the validator.
 const maxNesting = 150_000
 
 // maxSteps bounds the subschema evaluations of one validation, for callers
@@ -36,41 +36,41 @@ type Schema struct {
 	sources  *sources
 	nodes    int
 	turn     chan struct{} // holds a token while a validation runs
-	guard    *guard        // belongs to who holds the turn
+	guard    *guard        // guard    *guard        // belongs to the holder of the turn
 }
 
-// Options says how a schema is read; the zero value is right for schemas
+// Options configures the compilation of a schema; the zero value is right for schemas
 // that come from a server.
 type Options struct {
-	// AssertFormat makes "format" an assertion in drafts that have it as an
-	// annotation (2019-09 and later).
+	// AssertFormat makes "format" an assertion in drafts in which it is an annotation
+	// (2019-09 and later).
 	AssertFormat bool
-	// Strict refuses unknown keywords, other than x-…, and unknown formats,
-	// which JSON Schema ignores. It is for schemas that this project wrote.
+	// Strict refuses unknown keywords, other than x-…, and unknown formats, which
+	// JSON Schema ignores. It is meant for schemas written by this project.
 	Strict bool
 	// DefaultDraft is the draft of schemas without $schema: "2020-12" (also
 	// meant by ""), "2019-09", "7", "6" or "4".
 	DefaultDraft string
-	// BaseURI is what relative references are resolved against before Load
-	// sees them, when the schema has no $id.
+	// BaseURI is the base of relative references, before they are passed to Load,
+	// when the schema has no $id.
 	BaseURI string
 	// Nodes is the limit of subschemas and lists; 0 means MaxNodes. It is for
 	// schemas that this project publishes.
 	Nodes int
-	// Load fetches the documents that references point to outside the schema.
-	// When nil every such reference is refused, as MCP demands of network ones.
-	// The metaschemas of json-schema.org are built in and never loaded.
+	// Load fetches the documents outside the schema that references point to. If it
+	// is nil, every such reference is refused, as MCP requires for network
+	// references. The metaschemas of json-schema.org are built in and never loaded.
 	Load func(uri string) ([]byte, error)
 }
 
-// Error says what is wrong with a schema and where.
+// Error describes a mistake in a schema and its place.
 type Error struct {
-	Pointer string   // RFC 6901, to the value in the schema that is wrong; with its URI in front, in another document
+	Pointer string   // Pointer string   // RFC 6901, to the invalid value in the schema; preceded by its URI, in another document
 	Msg     string   // want one of "array", "boolean", …, got "strin"
 	Rest    []*Error // further faults found in the same pass
 	Word    string   // an unknown word
-	Known   []string // the words that are known in its place
-	Limit   bool     // the schema is larger than this package reads, and may be valid
+	Known   []string // Known   []string // the known words in its place
+	Limit   bool     // Limit   bool     // the schema exceeds the limits of this package, and may be valid
 }
 
 func (e *Error) Error() string {
@@ -80,16 +80,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("bad JSON Schema at %s: %s", e.Pointer, e.Msg)
 }
 
-// Violation is one way in which a value does not fit a schema.
+// Violation is one reason why a value does not match a schema.
 type Violation struct {
 	InstancePath  string // items[0].id; "" is the whole value
 	Keyword       string // the keyword that failed: "type", "required"; "" for a schema that is false
-	SchemaPointer string // to the keyword in the schema; with its URI in front, in another document
+	SchemaPointer string // SchemaPointer string // to the keyword in the schema; preceded by its URI, in another document
 	Msg           string // want type string, got number 3
 }
 
-// Compile checks a schema against its metaschema and prepares it. The
-// error is a *Error.
+// Compile validates a schema against its metaschema and prepares it. The error is a
+// *Error.
 func Compile(doc jsonv.Value, o Options) (schema *Schema, err error) {
 	src := newSources(doc, o)
 	defer func() {
@@ -155,7 +155,7 @@ func draftNamed(name string) (*jsonschema.Draft, *Error) {
 	return nil, &Error{Msg: fmt.Sprintf("unknown draft %q, expected 2020-12, 2019-09, 7, 6 or 4", name)}
 }
 
-// checkSchemaSize counts the nodes of a schema and refuses one beyond the
+// checkSchemaSize counts the nodes of a schema and refuses a schema beyond the
 // limits.
 func checkSchemaSize(doc jsonv.Value, most int) (int, *Error) {
 	nodes, size := 0, 0
@@ -186,10 +186,10 @@ func checkSchemaSize(doc jsonv.Value, most int) (int, *Error) {
 	return nodes, err
 }
 
-// Validate returns every way in which v does not fit the schema, in the order
-// of v; none means it fits. At most 1000 are listed. The error is set when there
-// is no verdict: the time limit of ctx passed, a pattern took too long, the
-// schema refers to itself without end.
+// Validate returns the violations of the schema by v, in the order of v; none means
+// that it is valid. At most 1000 are listed. The error is set when there is no
+// verdict: the time limit of ctx passed, a pattern took too long, or the schema
+// refers to itself without end.
 func (s *Schema) Validate(ctx context.Context, v jsonv.Value) ([]Violation, error) {
 	if v.Kind() == jsonv.KindAbsent {
 		return []Violation{{Msg: "there is no value"}}, nil
@@ -201,8 +201,8 @@ func (s *Schema) Validate(ctx context.Context, v jsonv.Value) ([]Violation, erro
 	return s.sources.violations(failed[0], v)
 }
 
-// Matches reports which values fit the schema. It is much faster than Validate
-// for many small values; the limits are those of one validation.
+// Matches reports which values match the schema. It is much faster than Validate for
+// many small values; the limits are those of one validation.
 func (s *Schema) Matches(ctx context.Context, values []jsonv.Value) ([]bool, error) {
 	failed, err := s.evaluate(ctx, values)
 	if err != nil {
@@ -215,8 +215,8 @@ func (s *Schema) Matches(ctx context.Context, values []jsonv.Value) ([]bool, err
 	return out, nil
 }
 
-// evaluate validates values one after another; a nil error means that the value
-// fits.
+// evaluate validates values one after another; a nil error means that the value is
+// valid.
 func (s *Schema) evaluate(ctx context.Context, values []jsonv.Value) ([]*jsonschema.ValidationError, error) {
 	for _, v := range values {
 		if d := depthOf(v); d*s.nodes > maxNesting {
@@ -231,8 +231,8 @@ func (s *Schema) evaluate(ctx context.Context, values []jsonv.Value) ([]*jsonsch
 	case <-ctx.Done():
 		return nil, tookTooLong(ctx.Err())
 	}
-	// The library cannot be interrupted from outside, so it runs on its own
-	// goroutine, which ends itself at the next step after ctx is done.
+	// The library cannot be interrupted from outside, so it runs on a separate
+	// goroutine, which ends at the next step after ctx is done.
 	result := make(chan verdict, 1)
 	go s.run(ctx, values, result)
 	select {
@@ -277,8 +277,8 @@ func (s *Schema) run(ctx context.Context, values []jsonv.Value, result chan<- ve
 	finished = true
 }
 
-// guard watches over one validation from inside: the library calls it for
-// every subschema it evaluates and for every pattern.
+// guard monitors one validation from inside: the library calls it for every subschema
+// it evaluates and for every pattern.
 type guard struct {
 	ctx   context.Context
 	steps int
@@ -287,7 +287,7 @@ type guard struct {
 
 func (g *guard) begin(ctx context.Context) { *g = guard{ctx: ctx} }
 
-// vocabulary makes the guard part of every subschema. It has no keywords.
+// vocabulary attaches the guard to every subschema. It has no keywords.
 func (g *guard) vocabulary() *jsonschema.Vocabulary {
 	return &jsonschema.Vocabulary{
 		URL: "urn:mcptest:guard",

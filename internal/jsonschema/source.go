@@ -12,11 +12,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// defaultBase is where a schema without a base is said to be.
+// defaultBase is the URI of a schema without a base.
 const defaultBase = "schema:///schema.json"
 
-// sources are the documents of a schema: the schema itself and what its
-// references load.
+// sources are the documents of a schema: the schema itself and those loaded for its
+// references.
 type sources struct {
 	root        string
 	docs        map[string]jsonv.Value // by URI without fragment
@@ -60,8 +60,8 @@ func (s *sources) Load(uri string) (any, error) {
 	return toSchemaAny(doc), nil
 }
 
-// split takes a URI of the library apart into document and pointer. The second
-// result has the document in front when it is not the schema itself.
+// split splits a URI of the library into document and pointer. The second pointer
+// begins with the document when it is not the schema itself.
 func (s *sources) split(uri string) (doc jsonv.Value, tokens []string, pointer string) {
 	base, fragment, _ := strings.Cut(uri, "#")
 	if raw, err := url.PathUnescape(fragment); err == nil {
@@ -77,14 +77,14 @@ func (s *sources) split(uri string) (doc jsonv.Value, tokens []string, pointer s
 	return s.docs[base], tokens, fragment
 }
 
-// keyword returns the value of a keyword as the schema writes it, absent when
-// the schema is not at hand (a metaschema).
+// keyword returns the value of a keyword as written in the schema, absent when the
+// schema is not available (a metaschema).
 func (s *sources) keyword(schemaURI string, path ...string) jsonv.Value {
 	v, tokens, _ := s.split(schemaURI)
 	return follow(follow(v, tokens), path)
 }
 
-// follow returns what the tokens of a pointer lead to, absent when nothing.
+// follow returns the value that the tokens of a pointer lead to, or an absent value.
 func follow(v jsonv.Value, tokens []string) jsonv.Value {
 	ptr := ""
 	for _, t := range tokens {
@@ -94,7 +94,7 @@ func follow(v jsonv.Value, tokens []string) jsonv.Value {
 	return v
 }
 
-// explain turns an error of the library's compiler into one about the schema.
+// explain converts an error of the library's compiler to an error about the schema.
 func (s *sources) explain(err error) *Error {
 	var (
 		invalid   *jsonschema.SchemaValidationError
@@ -139,7 +139,7 @@ func (s *sources) explainLoad(load *jsonschema.LoadURLError) *Error {
 	return &Error{Pointer: ptr, Msg: fmt.Sprintf("cannot load %q: %v", written, load.Err)}
 }
 
-// missingTarget is the error for a reference into nothing.
+// missingTarget returns the error for a reference whose target does not exist.
 func (s *sources) missingTarget(target string) *Error {
 	_, fragment, _ := strings.Cut(target, "#")
 	if raw, err := url.PathUnescape(fragment); err == nil {
@@ -154,8 +154,8 @@ func (s *sources) missingTarget(target string) *Error {
 	return &Error{Pointer: ptr, Msg: fmt.Sprintf("%q points to nothing", written)}
 }
 
-// findRef returns the pointer and text of the first reference in the schema
-// that fits; resolved is without its fragment.
+// findRef returns the pointer and text of the first matching reference in the schema;
+// resolved is without its fragment.
 func (s *sources) findRef(fits func(ref, resolved string) bool) (ptr, written string) {
 	var walk func(v jsonv.Value, ptr string, base *url.URL) bool
 	walk = func(v jsonv.Value, at string, base *url.URL) bool {
@@ -192,8 +192,8 @@ func (s *sources) findRef(fits func(ref, resolved string) bool) (ptr, written st
 	return ptr, written
 }
 
-// explainInvalid turns violations of the metaschema into errors that point
-// into the schema.
+// explainInvalid converts violations of the metaschema to errors that point into the
+// schema.
 func (s *sources) explainInvalid(invalid *jsonschema.SchemaValidationError) *Error {
 	var failed *jsonschema.ValidationError
 	if !errors.As(invalid.Err, &failed) {

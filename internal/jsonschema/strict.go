@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// keyword is a keyword of JSON Schema: what its value holds and which drafts
-// give it a meaning.
+// keyword describes a keyword of JSON Schema: the kind of its value and the drafts
+// that define it.
 type keyword struct {
 	holds        holding
 	since, until int // 0: all drafts
@@ -22,10 +22,10 @@ type holding uint8
 const (
 	holdsPlain   holding = iota
 	holdsSchema          // one schema, or a list of them
-	holdsSchemas         // schemas by names of the author's
+	holdsSchemas         // holdsSchemas         // schemas by names that the author chose
 )
 
-// keywords returns those of 2020-12 and the earlier drafts.
+// keywords returns the keywords of 2020-12 and the earlier drafts.
 func keywords() map[string]keyword {
 	table := map[string]keyword{}
 	add := func(names string, k keyword) {
@@ -55,18 +55,18 @@ func keywords() map[string]keyword {
 var Formats = strings.Fields(`date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer period
 	regex relative-json-pointer semver time uri uri-reference uri-template uuid`)
 
-// strictWalk looks for what JSON Schema would silently ignore.
+// strictWalk searches a schema for words that JSON Schema would silently ignore.
 type strictWalk struct {
 	*sources
 	keywords map[string]keyword
-	draft    int // of schemas that do not name theirs
+	draft    int // draft    int // of schemas that do not declare one
 	seen     map[string]bool
 	found    []*Error
 }
 
-// strict returns an error for each keyword that the schema's draft does not
-// have and for each format that is not checked: such a schema lets everything
-// pass. Names that begin with x- are the author's own. References are followed.
+// strict returns an error for each keyword that the schema's draft does not have and
+// for each format that is not checked: such a schema accepts every value. Names that
+// begin with x- are the author's own. References are followed.
 func (s *sources) strict(draft int) *Error {
 	w := strictWalk{sources: s, keywords: keywords(), draft: draft, seen: map[string]bool{}}
 	w.document(s.root, "")
@@ -77,12 +77,12 @@ func (s *sources) strict(draft int) *Error {
 	return w.found[0]
 }
 
-// document walks the schema that a fragment of a document is.
+// document walks the schema at a fragment of a document.
 func (w *strictWalk) document(uri, fragment string) {
 	v, ok := w.docs[uri]
 	tokens, err := jsonv.ParsePointer(fragment)
 	if !ok || err != nil {
-		return // an anchor: walked with the document it is in
+		return // return // an anchor: walked with its document
 	}
 	draft := w.draft
 	for i, name := range [...]string{"draft-04", "draft-06", "draft-07", "2019-09", "2020-12"} {
@@ -125,7 +125,7 @@ func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft int) {
 	}
 }
 
-// reference walks what a $ref leads to, as far as it was loaded.
+// reference walks the target of a $ref, if it was loaded.
 func (w *strictWalk) reference(from, ref string) {
 	base, err := url.Parse(from)
 	if err != nil {

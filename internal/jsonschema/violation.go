@@ -12,10 +12,10 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// maxViolations bounds the list of one validation.
+// maxViolations bounds the number of violations of one validation.
 const maxViolations = 1000
 
-// reporter turns the library's tree of errors into a flat list in our words.
+// reporter converts the library's tree of errors to a flat list with our messages.
 type reporter struct {
 	sources *sources
 	root    jsonv.Value // the instance
@@ -23,23 +23,23 @@ type reporter struct {
 	fault   error // the schema itself cannot be evaluated
 }
 
-// finding is a Violation with what sorting and merging need.
+// finding is a Violation with the data needed for sorting and merging.
 type finding struct {
 	Violation
 	tokens []string // of the instance pointer
 	order  []int    // positions along tokens
 	miss   miss
-	wants  []string // what type, const and enum would accept
+	wants  []string // wants  []string // the values that type, const and enum would accept
 	got    jsonv.Value
 }
 
-// miss sorts findings by how surely they mean "this alternative was not meant".
+// miss orders findings by how surely they mean "this alternative was not intended".
 type miss uint8
 
 const (
 	missOther miss = iota
 	missType       // another type
-	missValue      // another value than the constants accepted
+	missValue      // missValue      // a value other than the accepted constants
 )
 
 func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) ([]Violation, error) {
@@ -58,8 +58,8 @@ func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) 
 	return out, nil
 }
 
-// sorted puts the findings in the order of the instance; the library walks
-// maps, so its own order changes from run to run.
+// sorted returns the findings in the order of the instance; the library walks maps,
+// so its own order changes from run to run.
 func (r *reporter) sorted() []finding {
 	slices.SortStableFunc(r.found, func(a, b finding) int {
 		if c := slices.Compare(a.order, b.order); c != 0 {
@@ -73,8 +73,8 @@ func (r *reporter) sorted() []finding {
 	return r.found
 }
 
-// locate follows the library's tokens, in which lone surrogates are masked,
-// through the instance.
+// locate follows the library's tokens, in which lone surrogates are masked, through
+// the instance.
 func (r *reporter) locate(masked []string) (path string, v jsonv.Value, tokens []string, order []int) {
 	v = r.root
 	for _, m := range masked {
@@ -102,7 +102,8 @@ func (r *reporter) locate(masked []string) (path string, v jsonv.Value, tokens [
 	return path, v, tokens, order
 }
 
-// at begins a finding for an error: place, keyword and pointer, no message.
+// at returns a finding for an error with place, keyword and pointer, but without a
+// message.
 func (r *reporter) at(e *jsonschema.ValidationError, extra ...string) finding {
 	var f finding
 	f.InstancePath, f.got, f.tokens, f.order = r.locate(append(slices.Clone(e.InstanceLocation), extra...))
@@ -135,8 +136,8 @@ func (r *reporter) reportAll(causes []*jsonschema.ValidationError) {
 	}
 }
 
-// report adds what one error and those below it say. Errors that only say
-// "see below" leave no trace of their own.
+// report adds the findings of an error and its causes. Errors that only refer to
+// their causes add nothing themselves.
 func (r *reporter) report(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
@@ -194,7 +195,7 @@ func (r *reporter) propertyName(e *jsonschema.ValidationError, k *kind.PropertyN
 	r.add(f, "the name of property %q does not fit: %s", k.Property, strings.Join(reasons, "; "))
 }
 
-// withWants fills in what the keyword would have accepted, for merging
+// withWants adds the values that the keyword would have accepted, for merging
 // alternatives.
 func (r *reporter) withWants(f finding, e *jsonschema.ValidationError) finding {
 	switch k := e.ErrorKind.(type) {

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// lockPause is the time between two attempts to get the lock.
+// lockPause is the time between two attempts to acquire the lock.
 const lockPause = 20 * time.Millisecond
 
-// Lock waits until this process alone holds the file at path, which stays empty.
+// Lock waits until this process exclusively holds the lock file at path, which stays
+// empty.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -19,7 +20,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		held, err := TryLock(f)
 		if held {
-			return func() { _ = f.Close() }, nil // which unlocks
+			return func() { _ = f.Close() }, nil // return func() { _ = f.Close() }, nil // closing unlocks the file
 		}
 		if err != nil {
 			_ = f.Close()

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// TryLock takes the lock of an open file if no process has it. The lock ends when
-// the file is closed or this process ends; programs it starts do not hold it.
+// TryLock acquires the lock of an open file if no process holds it. The lock ends
+// when the file is closed or this process ends; its child processes do not hold it.
 func TryLock(f *os.File) (held bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {

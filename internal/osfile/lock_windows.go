@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLock takes the lock of an open file if no process has it. The lock ends when
-// the file is closed or this process ends; programs it starts do not hold it.
-// The locked byte lies far behind the end, so that others can read the file.
+// TryLock acquires the lock of an open file if no process holds it. The lock ends
+// when the file is closed or this process ends; its child processes do not hold it.
+// The locked byte is far beyond the end, so that others can read the file.
 func TryLock(f *os.File) (held bool, err error) {
 	at := windows.Overlapped{Offset: 1 << 30}
 	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Place is the absolute path of a file, with the links of its folder resolved:
-// two paths of one place name one file. "" stays "".
+// Place returns the absolute path of a file, with the links of its folder resolved:
+// two paths with the same place refer to the same file. It returns "" for "".
 func Place(path string) string {
 	if path == "" {
 		return ""

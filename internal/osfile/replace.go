@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 )
 
-// New is the next content of a file. It has a temporary name in the same
-// folder until Commit gives it the name of the file.
+// New is the next content of a file. It has a temporary name in the same folder until
+// Commit renames it to the file.
 type New struct {
 	*os.File
 	path string
 }
 
-// Create begins the next content of the file at path. The permissions are
-// those of a file that does not exist yet, before the umask.
+// Create creates a temporary file for the next content of the file at path. perm
+// applies, before the umask, if the file does not exist yet.
 func Create(path string, perm fs.FileMode) (*New, error) {
 	dir, base := filepath.Split(path)
 	for {
@@ -32,7 +32,7 @@ func Create(path string, perm fs.FileMode) (*New, error) {
 	}
 }
 
-// Commit replaces the file, and removes the temporary one when that fails.
+// Commit replaces the file. It removes the temporary file if that fails.
 func (n *New) Commit() error {
 	err := errors.Join(n.Sync(), n.Close())
 	if err == nil {
@@ -44,14 +44,14 @@ func (n *New) Commit() error {
 	return err
 }
 
-// Abort drops the new content. The file stays as it was.
+// Abort discards the new content. The file is unchanged.
 func (n *New) Abort() {
 	_ = n.Close()
 	_ = os.Remove(n.Name())
 }
 
-// Replace replaces the content of a file. Anything that exists and is no
-// regular file, such as a device, is written to.
+// Replace replaces the content of a file. If path exists and is not a regular file,
+// such as a device, Replace writes to it.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {

@@ -54,12 +54,13 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 	return nil
 }
 
-// asOverhead reports whether clients make a request for the session, not for its result.
+// asOverhead reports whether clients make a request for the session, not for its
+// result.
 func asOverhead(method string) bool {
 	return method == "initialize" || method == protocol.MethodDiscover || method == "ping"
 }
 
-// test is the test that makes a request again, without its answers.
+// test returns the test that repeats a request, without its answers.
 func test(call *cassette.Call, params jsonv.Value) (t *draft.Test, why string) {
 	args := params.Lookup("arguments")
 	if args.Kind() != jsonv.KindObject {

@@ -14,10 +14,10 @@ import (
 	"mcptest/internal/secret"
 )
 
-// Options are how a cassette is served.
+// Options configure how a cassette is served.
 type Options struct {
-	Nearest bool // answer what is not recorded with the nearest recording
-	Paced   bool // as slowly as the recorded server
+	Nearest bool // Nearest bool // answer requests that are not recorded with the nearest recording
+	Paced   bool // Paced   bool // at the speed of the recorded server
 	HTTP    bool // over HTTP, where nothing can follow a response
 	Report  func(message string)
 }
@@ -36,7 +36,7 @@ type Server struct {
 	sessions int
 }
 
-// New prepares a cassette.
+// New prepares a cassette for serving.
 func New(c *cassette.Cassette, o Options) (*Server, error) {
 	s := &Server{c: c, o: o, redact: secret.NewRedactor(), schemas: map[string]jsonv.Value{}}
 	var err error
@@ -74,7 +74,7 @@ func New(c *cassette.Cassette, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Versions are the protocol versions that were recorded, newest first.
+// Versions returns the recorded protocol versions, newest first.
 func (s *Server) Versions() []string { return s.versions }
 
 // Handler returns the server's end of a new connection.
@@ -82,7 +82,7 @@ func (s *Server) Handler() mcpserver.Handler {
 	return &session{s: s, taken: map[string]taken{}}
 }
 
-// begin gives a session a player of its own.
+// begin returns a separate player for a session.
 func (s *Server) begin() (*cassette.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +103,8 @@ func (s *Server) player() (*cassette.Player, error) {
 	return p, nil
 }
 
-// session is one connection. Over HTTP a request without a session has a
-// connection of its own.
+// session is one connection. Over HTTP a request without a session has its own
+// connection.
 type session struct {
 	s *Server
 
@@ -113,7 +113,7 @@ type session struct {
 	taken  map[string]taken // by the id of the request
 }
 
-// taken is the recording that a request gets.
+// taken is the recording assigned to a request.
 type taken struct {
 	call  *cassette.Call
 	reply *mcpserver.Reply // in place of a call
@@ -130,7 +130,7 @@ func (x *session) InputSchema(tool string) jsonv.Value { return x.s.schemas[tool
 // of the requests, which are then answered at the same time.
 func (x *session) Admit(req *mcpserver.Request) bool {
 	if x.s.o.HTTP && isStateless(req.Params) {
-		return true // it is handled on a connection of its own
+		return true // return true // it is handled on a separate connection
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -216,8 +216,8 @@ func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	return reply
 }
 
-// play sends what was recorded with a call, and returns the response. A client
-// that cancels the call gets none.
+// play sends the recorded messages of a call and returns its response. A client that
+// cancels the call gets none.
 func (x *session) play(ctx context.Context, req *mcpserver.Request, call *cassette.Call) (*mcpserver.Reply, error) {
 	live := cassette.LiveOf(req.Raw)
 	before := call.Request.At
@@ -260,7 +260,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 	return reply, nil
 }
 
-// rest are the messages that follow the response of a call.
+// rest returns the messages that follow the response of a call.
 func (x *session) rest(call *cassette.Call, live cassette.Live) (out []byte) {
 	after := slices.Index(call.Frames, call.Response) + 1
 	for _, f := range call.Frames[after:] {
@@ -271,8 +271,8 @@ func (x *session) rest(call *cassette.Call, live cassette.Live) (out []byte) {
 	return out
 }
 
-// send passes on what a server sent before its response. The answer to a request
-// of the server is waited for.
+// send forwards a message that a server sent before its response. It waits for the
+// answer to a request of the server.
 func send(ctx context.Context, req *mcpserver.Request, data []byte) error {
 	scan := protocol.NewScanner()
 	if data[0] != '{' || scan.Scan(data) != nil || scan.Has&protocol.HasMethod == 0 {
@@ -286,7 +286,7 @@ func send(ctx context.Context, req *mcpserver.Request, data []byte) error {
 	return nil
 }
 
-// response is a recorded response as a reply.
+// response converts a recorded response to a reply.
 func response(data []byte, omitted int64) *mcpserver.Reply {
 	if omitted > 0 {
 		return internalError("the recorded response has %d bytes, and only its beginning is in the cassette", omitted)

@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// introduce is what package mcpserver asks for to answer server/discover: the
-// recorded server as initialize describes it.
+// introduce returns the data that package mcpserver needs to answer server/discover:
+// the recorded server as described by initialize.
 func (s *Server) introduce() *mcpserver.Reply {
 	for _, call := range s.shared.Calls() {
 		if call.Response == nil || call.Method != protocol.MethodDiscover && call.Method != "initialize" {
@@ -41,8 +41,8 @@ func asksInput(data []byte) bool {
 	return protocol.TextOf(protocol.MemberOf(protocol.MemberOf(data, "result"), "resultType")) == "input_required"
 }
 
-// input asks the client for what the recorded server asked for, and goes on with
-// the recorded request that answered it.
+// input asks the client for the input that the recorded server requested, and
+// continues with the recorded request that contained it.
 func (x *session) input(ctx context.Context, req *mcpserver.Request, call *cassette.Call, data []byte) (*mcpserver.Reply, error) {
 	var questions []mcpserver.Question
 	v, _ := jsonv.Parse(data)
@@ -62,7 +62,7 @@ func (x *session) input(ctx context.Context, req *mcpserver.Request, call *casse
 	return x.play(ctx, req, next)
 }
 
-// next is the recorded request that repeats a call with input.
+// next returns the recorded request that repeats a call with input.
 func (x *session) next(call *cassette.Call, state jsonv.Value) *cassette.Call {
 	after := false
 	for _, c := range x.s.shared.Calls() {

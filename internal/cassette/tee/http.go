@@ -20,7 +20,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Proxy passes the requests of HTTP clients to the server at an address, and
+// Proxy forwards the requests of HTTP clients to the server at an address, and
 // records those that belong to MCP.
 type Proxy struct {
 	target *url.URL
@@ -37,11 +37,11 @@ type Proxy struct {
 }
 
 // NewProxy returns a proxy for the server at target, with sse one for the HTTP+SSE
-// transport. failed is called with what kept a request from reaching it.
+// transport. failed is called with the error if a request could not be forwarded.
 func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 	p := &Proxy{target: target, sse: sse, tap: tap, ids: map[string]int{}, streams: map[int]int{}}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // what is recorded must be readable
+	transport.DisableCompression = true // transport.DisableCompression = true // recorded data must be readable
 	p.proxy = &httputil.ReverseProxy{
 		Transport:      transport,
 		FlushInterval:  -1, // immediately
@@ -79,11 +79,11 @@ func (p *Proxy) Listen(ctx context.Context, addr string, ready func(url string))
 	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	p.active.Wait() // what they record is complete
+	p.active.Wait() // p.active.Wait() // their records are complete
 	return nil
 }
 
-// ServeHTTP passes one request on.
+// ServeHTTP forwards one request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.active.Add(1)
 	defer p.active.Done()
@@ -99,8 +99,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.proxy.ServeHTTP(w, r)
 }
 
-// allowed refuses what a web page sends to the loopback under its own name (DNS
-// rebinding), because the server gets to see its own name only.
+// allowed refuses requests that a web page sends to the loopback address under its
+// own name (DNS rebinding), because the server only sees its own name.
 func (p *Proxy) allowed(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok || !local.IP.IsLoopback() {
@@ -121,7 +121,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.Header.Del("Accept-Encoding")
 }
 
-// response records the head of a response, and has its body recorded.
+// response records the head of a response, and arranges for its body to be recorded.
 func (p *Proxy) response(res *http.Response) error {
 	x := exchangeOf(res.Request)
 	x.sent()
@@ -161,8 +161,8 @@ func (p *Proxy) response(res *http.Response) error {
 	return nil
 }
 
-// checkedBody is the size up to which it is examined whether a body of unknown
-// length is complete.
+// checkedBody is the size up to which a body of unknown length is checked for
+// completeness.
 const checkedBody = 1 << 20
 
 func complete(b []byte, length int64) bool {
@@ -172,7 +172,7 @@ func complete(b []byte, length int64) bool {
 	return len(b) < checkedBody && b[len(b)-1] == '}' && jsonv.Valid(b) == nil
 }
 
-// remember notes which session an id of the server's names.
+// remember records the session of an id chosen by the server.
 func (p *Proxy) remember(id string, session int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,7 +181,7 @@ func (p *Proxy) remember(id string, session int) {
 	}
 }
 
-// place finds the session of a request, and numbers its exchange.
+// place returns the session of a request, and numbers its exchange.
 func (p *Proxy) place(id string, begins bool) (session, stream int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,14 +221,14 @@ func exchangeOf(r *http.Request) *exchange {
 	return r.Context().Value(exchangeKey{}).(*exchange) //nolint:forcetypeassert // set in ServeHTTP
 }
 
-// read notes a part of the request's body.
+// read records a part of the request's body.
 func (x *exchange) read(b []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.body.Write(b)
 }
 
-// sent records the request, when all of it was read or the response comes.
+// sent records the request, when it has been read completely or the response arrives.
 func (x *exchange) sent() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -237,7 +237,7 @@ func (x *exchange) sent() {
 	}
 	x.placed = true
 	body := slices.Clone(x.body.Bytes())
-	// Messages of HTTP+SSE are sent to an address of their own.
+	// Messages of HTTP+SSE are sent to a separate address.
 	if !bytes.Contains(body, []byte(`"jsonrpc"`)) && (!x.endpoint || x.method == http.MethodOptions) {
 		return
 	}

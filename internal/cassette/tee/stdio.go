@@ -19,16 +19,16 @@ type Stdio struct {
 	Tap      *Tap
 }
 
-// clientPoll is how often it is checked whether a client that closed its
-// output still reads.
+// clientPoll is the interval of checks whether a client that closed its output still
+// reads.
 const clientPoll = 250 * time.Millisecond
 
 // bufferSize is the capacity of a pipe on Linux.
 const bufferSize = 64 << 10
 
-// Run forwards all data until the server exits. It stops a server that the client has
-// left. It returns how the server exited; the error is the reason why it could not be
-// started.
+// Run forwards all data until the server exits. It stops a server whose client has
+// disconnected. It returns how the server exited; the error is the reason why it
+// could not be started.
 func (s Stdio) Run(ctx context.Context) (proc.Exit, error) {
 	spec := s.Server
 	spec.PipeStdin, spec.PipeStdout, spec.CopyStderr = true, true, s.Err
@@ -41,7 +41,7 @@ func (s Stdio) Run(ctx context.Context) (proc.Exit, error) {
 	inputEnded, outputEnded := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(inputEnded)
-		// A server that no longer reads is still passed its signals and heard.
+		// Signals and output are still forwarded for a server that no longer reads.
 		_ = copyTo(p.Stdin(), s.In, s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.ToServer}))
 		_ = p.Stdin().Close()
 	}()
@@ -55,7 +55,7 @@ func (s Stdio) Run(ctx context.Context) (proc.Exit, error) {
 }
 
 // attend waits for the end of the server and of its output, or of the client, and
-// passes signals on meanwhile.
+// forwards signals in the meantime.
 func (s Stdio) attend(p *proc.Process, inputEnded <-chan struct{}, outputEnded <-chan error, parent int) {
 	var poll <-chan time.Time
 	exited := p.Exited()
@@ -76,7 +76,7 @@ func (s Stdio) attend(p *proc.Process, inputEnded <-chan struct{}, outputEnded <
 			}
 		case err := <-outputEnded:
 			if outputEnded = nil; err != nil {
-				return // the client does not read any more
+				return // return // the client no longer reads
 			}
 		case <-exited:
 			exited = nil
@@ -91,15 +91,14 @@ func (s Stdio) clientGone(parent int) bool {
 	return os.Getppid() != parent
 }
 
-// copyTo passes a stream on, piece by piece as it comes. The error is that of the
-// writer.
+// copyTo forwards a stream piece by piece. The error is that of the writer.
 func copyTo(to io.Writer, from io.Reader, line *Stream) error {
 	defer line.End()
 	buf := make([]byte, bufferSize)
 	for {
 		n, readErr := from.Read(buf)
 		if n > 0 {
-			// Queued first: the answer to it must not overtake it in the recording.
+			// Queue the copy first: the answer must not precede it in the recording.
 			line.Write(buf[:n])
 			if _, err := to.Write(buf[:n]); err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/cassette"
 )
 
-// queueLimit is how many bytes may wait to be recorded.
+// queueLimit is the number of bytes that may wait to be recorded.
 const queueLimit = 256 << 20
 
 // Tap records copies of frames, in order, on a separate goroutine.
@@ -42,8 +42,8 @@ func NewTap(record func(cassette.Frame) error) *Tap {
 	return t
 }
 
-// Close waits until everything is recorded. It returns how many pieces of the
-// exchange were lost because recording was too slow, and the error that ended it.
+// Close waits until everything is recorded. It returns the number of pieces that were
+// lost because recording was too slow, and the error that ended it.
 func (t *Tap) Close() (lost int, err error) {
 	t.mu.Lock()
 	t.closed = true
@@ -62,7 +62,7 @@ func (t *Tap) put(c chunk) {
 	defer t.mu.Unlock()
 	c.frame.At = time.Since(t.start)
 	switch {
-	case t.closed: // what a client sends when the server has ended
+	case t.closed: // case t.closed: // data that a client sends after the server has ended
 		return
 	case t.err != nil || t.waiting+size > t.limit:
 		t.lost++
@@ -73,7 +73,8 @@ func (t *Tap) put(c chunk) {
 	t.ready.Signal()
 }
 
-// take waits for data in the queue; nil means that it is closed and empty.
+// take waits for data in the queue; it returns nil when the queue is closed and
+// empty.
 func (t *Tap) take() []chunk {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +104,7 @@ func (t *Tap) feed(c chunk) error {
 	return c.from.feed(c, t.record)
 }
 
-// finish counts a chunk as recorded. It reports whether recording goes on.
+// finish counts a chunk as recorded. It reports whether recording continues.
 func (t *Tap) finish(c chunk, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +113,7 @@ func (t *Tap) finish(c chunk, err error) bool {
 	return err == nil
 }
 
-// Stream is one direction of a connection, whose frames are found in its bytes.
+// Stream is one direction of a connection, which is split into frames.
 type Stream struct {
 	tap    *Tap
 	head   cassette.Frame
@@ -121,20 +122,20 @@ type Stream struct {
 }
 
 // Lines returns a direction of a connection on which each line is a frame. head
-// is what the frames have in common.
+// contains the fields common to the frames.
 func (t *Tap) Lines(head cassette.Frame) *Stream { return &Stream{tap: t, head: head} }
 
-// Events returns a body of text/event-stream.
+// Events returns a stream for a body of text/event-stream.
 func (t *Tap) Events(head cassette.Frame) *Stream {
 	return &Stream{tap: t, head: head, events: &cassette.Events{}}
 }
 
-// Write takes a copy of a piece of the stream. It never waits for the recorder.
+// Write copies a piece of the stream. It never waits for the recorder.
 func (s *Stream) Write(p []byte) {
 	s.tap.put(chunk{from: s, frame: cassette.Frame{Data: bytes.Clone(p)}})
 }
 
-// End records what came after the last line end.
+// End records the data after the last line end.
 func (s *Stream) End() { s.tap.put(chunk{from: s, end: true}) }
 
 // feed records the frames that a piece completes.

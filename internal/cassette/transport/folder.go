@@ -33,7 +33,7 @@ type Folder struct {
 	dialed  map[string]int // connections, by name
 }
 
-// Options say how a folder is used.
+// Options configure the use of a folder.
 type Options struct {
 	Program  string // goes into the headers
 	Redact   *secret.Redactor
@@ -46,8 +46,8 @@ type recording struct {
 	err error
 }
 
-// newFolder names the file of each server: that of the server, with a number if
-// servers of several suites have the same name and are not the same.
+// newFolder assigns a file name to each server: that of the server, with a number if
+// different servers of several suites have the same name.
 func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	f := &Folder{
 		dir: dir, o: o, names: map[string]string{}, files: map[string]*recording{}, players: map[string]*cassette.Player{}, dialed: map[string]int{},
@@ -68,7 +68,7 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	return f
 }
 
-// fileName replaces characters that some system does not allow in file names.
+// fileName replaces characters that some systems do not allow in file names.
 func fileName(server string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x20 || strings.ContainsRune(`/\:*?"<>|%`, r) {
@@ -82,8 +82,8 @@ func fileName(server string) string {
 	return name
 }
 
-// Record returns a folder that the connections of a plan are recorded to. It
-// creates the folder.
+// Record returns a folder to which the connections of a plan are recorded. It creates
+// the folder.
 func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
 	return f, nil
 }
 
-// Recorder returns a dialer that records what next connects to; nil is
+// Recorder returns a dialer that records the connections of next; nil means
 // [connect.Dial].
 func (f *Folder) Recorder(next connect.Dialer) connect.Dialer {
 	if next == nil {
@@ -122,7 +122,7 @@ func (f *Folder) Recorder(next connect.Dialer) connect.Dialer {
 	}
 }
 
-// writer returns the cassette of a server, which is begun if it was not yet.
+// writer returns the cassette of a server. It creates the cassette on first use.
 func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -206,7 +206,7 @@ func (a replayedAuth) Challenged(_ context.Context, resp *http.Response) (bool, 
 	return err == nil && a.replay.client.More(body), err
 }
 
-// Players returns what is replayed, in the order of the names.
+// Players returns the replayed cassettes, in the order of their names.
 func (f *Folder) Players() []*cassette.Player {
 	var out []*cassette.Player
 	for _, name := range slices.Sorted(maps.Keys(f.players)) {
@@ -218,8 +218,8 @@ func (f *Folder) Players() []*cassette.Player {
 // Written returns how many cassettes were recorded.
 func (f *Folder) Written() int { return len(f.files) }
 
-// Close ends the recordings, and closes what is replayed. Its error says what
-// could not be written.
+// Close ends the recordings, and closes the replayed cassettes. Its error describes
+// data that could not be written.
 func (f *Folder) Close() error {
 	var errs []error
 	for _, r := range f.files {

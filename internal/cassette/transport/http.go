@@ -11,12 +11,12 @@ import (
 	"mcptest/internal/cassette"
 )
 
-// requestHeaders are the headers of a request that a replay needs or a reader
-// wants to see. None of them is a credential.
+// requestHeaders are the headers of a request that are needed for a replay or useful
+// to a reader. None of them is a credential.
 var requestHeaders = []string{"Last-Event-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name"}
 
-// HTTP returns a transport that records the exchanges of base. It leaves what it
-// carries as it is.
+// HTTP returns a transport that records the exchanges of base. It does not change
+// them.
 func HTTP(base http.RoundTripper, log *Log) http.RoundTripper { return &recorder{base: base, log: log} }
 
 type recorder struct {
@@ -92,7 +92,7 @@ func (x *exchange) write(f cassette.Frame) {
 	x.log.write(f)
 }
 
-// begin records the head of a response and goes on with its body.
+// begin records the head of a response and continues with its body.
 func (x *exchange) begin(resp *http.Response) {
 	x.head = &cassette.HTTP{Status: resp.StatusCode, Header: resp.Header.Clone()}
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
@@ -104,7 +104,7 @@ func (x *exchange) begin(resp *http.Response) {
 	x.body, resp.Body = resp.Body, x
 }
 
-// Read passes on a piece of the body and records what it completes.
+// Read reads a piece of the body and records the messages that it completes.
 func (x *exchange) Read(b []byte) (int, error) {
 	n, err := x.body.Read(b)
 	switch {
@@ -129,7 +129,7 @@ func (x *exchange) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close records that the client has enough of the body.
+// Close records that the client stopped reading the body.
 func (x *exchange) Close() error {
 	x.end(nil, false)
 	return x.body.Close()

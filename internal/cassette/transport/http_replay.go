@@ -20,14 +20,14 @@ type httpReplay struct {
 
 	mu      sync.Mutex
 	change  sync.Cond
-	met     map[string]int // what the client has sent that calls wait for, by [awaited]
+	met     map[string]int // met     map[string]int // messages of the client that calls wait for, by [awaited]
 	streams map[streamKey]*feed
 }
 
 // streamKey identifies a recorded HTTP exchange.
 type streamKey struct{ session, stream int }
 
-// newHTTPReplay returns a transport that answers as the recorded server did. Number
+// newHTTPReplay returns a transport that answers like the recorded server. number
 // counts the connections, from 1.
 func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
 	t := &httpReplay{player: p, client: p.Client(number), met: map[string]int{}, streams: map[streamKey]*feed{}}
@@ -66,7 +66,7 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.call(req, call, body)
 }
 
-// call answers a message that is recorded.
+// call answers a recorded message.
 func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (*http.Response, error) {
 	defer t.reached(body)
 	if call.Head == nil && call.Stream > 0 {
@@ -109,7 +109,7 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 	last := req.Header.Get("Last-Event-Id")
 	call := t.client.TakeStream(last)
 	switch {
-	case call == nil && last != "": // the recorded client gave up before it took the stream up again
+	case call == nil && last != "": // case call == nil && last != "": // the recorded client gave up before it resumed the stream
 		<-req.Context().Done()
 		return nil, req.Context().Err()
 	case call == nil:
@@ -129,7 +129,7 @@ func (t *httpReplay) feed(session, stream int) *feed {
 	return t.streams[k]
 }
 
-// reached notes what the client has sent, for calls that wait for it.
+// reached records a message of the client, for calls that wait for it.
 func (t *httpReplay) reached(raw []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +139,8 @@ func (t *httpReplay) reached(raw []byte) {
 	}
 }
 
-// await waits until the client has sent what a recorded message represents.
+// await waits until the client has sent the message that a recorded message
+// represents.
 func (t *httpReplay) await(ctx context.Context, key string) bool {
 	stop := context.AfterFunc(ctx, func() {
 		t.mu.Lock()
@@ -205,8 +206,8 @@ func (x *exchangeReplay) play(ctx context.Context) {
 	}
 }
 
-// grown returns the beginning of a message that is not kept whole at its size, up
-// to what a client reads of one.
+// grown returns the beginning of a message that is not kept whole, extended to its
+// size up to the client's limit.
 func grown(data []byte, size int64) []byte {
 	if size <= int64(len(data)) {
 		return data
@@ -223,7 +224,7 @@ func isStream(h *cassette.HTTP) bool {
 	return false
 }
 
-// response makes the response to a request.
+// response returns the response to a request.
 func response(req *http.Request, h *cassette.HTTP, body io.ReadCloser) *http.Response {
 	header := http.Header{}
 	for k, v := range h.Header {
@@ -286,7 +287,7 @@ func (f *feed) end(reason string) {
 	})
 }
 
-// taken reports whether the body has been read by somebody already and is over.
+// taken reports whether the body has already been read and has ended.
 func (f *feed) taken() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

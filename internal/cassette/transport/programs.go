@@ -6,10 +6,10 @@ import (
 	"mcptest/internal/plan"
 )
 
-// WithoutPrograms removes what only prepares servers, for a run that needs none:
-// run: steps, hooks without context, and what is waited for. It returns how many
-// steps and hooks it has removed. Context hooks stay, because tests use what they
-// answer.
+// WithoutPrograms removes the parts that only prepare servers, for a run that needs
+// none: run: steps, hooks without context, and conditions to wait for. It returns the
+// number of removed steps and hooks. Context hooks are kept, because tests use their
+// answers.
 func WithoutPrograms(p *plan.Plan) (steps, hooks int) {
 	for _, f := range p.Files {
 		for _, list := range []*[]*plan.Hook{&f.BeforeAll, &f.AfterAll, &f.BeforeEach, &f.AfterEach} {

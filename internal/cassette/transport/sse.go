@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/cassette"
 )
 
-// appendEvent writes an event as a server does.
+// appendEvent appends an event in the form in which a server sends it.
 func appendEvent(dst []byte, e *cassette.Event, data []byte, has bool) []byte {
 	if e != nil {
 		if e.ID != "" {

@@ -12,13 +12,14 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// Log takes the frames of one session; [cassette.Writer] with a session's number.
+// Log records the frames of one session: a [cassette.Writer] with the number of a
+// session.
 type Log struct {
 	w       *cassette.Writer
 	session int
 }
 
-// NewLog begins a session of a cassette.
+// NewLog starts a session of a cassette.
 func NewLog(w *cassette.Writer) *Log { return &Log{w, w.Session()} }
 
 // write appends a frame. The writer keeps an error for its Close.
@@ -40,12 +41,12 @@ type stdio struct {
 	wg      sync.WaitGroup
 }
 
-// Stdio returns a transport that records what t carries.
+// Stdio returns a transport that records the traffic of t.
 func Stdio(t wire.Transport, log *Log) wire.Transport {
 	return &stdio{inner: t, log: log, stop: make(chan struct{})}
 }
 
-// Start begins delivery, and the recording of standard error.
+// Start starts delivery, and the recording of standard error.
 func (t *stdio) Start(sink wire.Receiver) error {
 	if out := t.Facts().Stderr; out != nil {
 		t.wg.Go(func() { t.stderr(out) })
@@ -88,7 +89,7 @@ func (t *stdio) Await(done <-chan struct{}, until time.Time) bool {
 	return ok && a.Await(done, until)
 }
 
-// SkipGrace is that of the recorded transport.
+// SkipGrace implements the method of the recorded transport.
 func (t *stdio) SkipGrace() {
 	if s, ok := t.inner.(interface{ SkipGrace() }); ok {
 		s.SkipGrace()
@@ -114,7 +115,7 @@ func (t *stdio) Close(ctx context.Context) proc.Stopped {
 	return stopped
 }
 
-// recordingSink records what arrives before it passes it on.
+// recordingSink records arriving messages before it forwards them.
 type recordingSink struct {
 	wire.Receiver
 	t    *stdio

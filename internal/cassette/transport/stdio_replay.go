@@ -15,8 +15,8 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// sameRead is the time between two recorded frames that were probably read
-// together. What is read together is delivered before callers are woken.
+// sameRead is the time between two recorded frames that were probably read together.
+// Frames read together are delivered before callers are woken.
 const sameRead = 100 * time.Microsecond
 
 // replay is a transport of lines that answers from a cassette. One goroutine
@@ -36,7 +36,7 @@ type replay struct {
 	// Of the goroutine.
 	sink    wire.Receiver
 	waiting []*playing
-	met     map[string]int // what the client has sent that calls wait for, by [awaited]
+	met     map[string]int // met     map[string]int // messages of the client that calls wait for, by [awaited]
 	ending  *cassette.End
 	over    bool
 	done    chan struct{}
@@ -45,18 +45,18 @@ type replay struct {
 // message is one message of the client.
 type message struct {
 	raw    []byte
-	stream string // what the receiver calls its exchange
+	stream string // stream string // the receiver's name for its exchange
 }
 
 // playing is a call that is being answered.
 type playing struct {
 	call *cassette.Call
 	live cassette.Live
-	rest []*cassette.Frame // begins with what the client has to send next
+	rest []*cassette.Frame // rest []*cassette.Frame // begins with the next message that the client must send
 }
 
-// ReplayStdio returns a transport that answers as a process did. Number counts the
-// connections to the server of the cassette, from 1. The error is that of a
+// ReplayStdio returns a transport that answers like a recorded process. number counts
+// the connections to the server of the cassette, from 1. The error is that of a
 // recorded connection that could not be made.
 func ReplayStdio(p *cassette.Player, number int, command []string, l wire.Limits) (wire.Transport, error) {
 	if why := failedOpen(p, number); why != nil {
@@ -71,7 +71,8 @@ func ReplayStdio(p *cassette.Player, number int, command []string, l wire.Limits
 	return t, nil
 }
 
-// failedOpen returns why the recorded connection of a number was not made.
+// failedOpen returns the reason why the recorded connection with a number was not
+// made.
 func failedOpen(p *cassette.Player, number int) error {
 	var only *cassette.Call
 	for _, call := range p.Calls() {
@@ -93,7 +94,7 @@ type recordedError struct{ text string }
 
 func (e recordedError) Error() string { return e.text }
 
-// Start begins delivery with what the server sent on its own.
+// Start starts delivery with the messages that the server sent on its own.
 func (t *replay) Start(sink wire.Receiver) error {
 	t.sink = sink
 	go t.run()
@@ -117,7 +118,7 @@ func (t *replay) Send(_ context.Context, out wire.Outgoing) error {
 	return nil
 }
 
-// errClosed is what a message gets after the end.
+// errClosed is returned for a message after the end.
 var errClosed = recordedError{"the recorded session is over"}
 
 // Close ends the session; the process ended as it did in the recording.
@@ -187,7 +188,7 @@ func (t *replay) next() (message, bool) {
 	return m, true
 }
 
-// lastEnd returns how the process ended of the session that answered last.
+// lastEnd returns how the process of the session that answered last ended.
 func (t *replay) lastEnd() *cassette.End {
 	frames := t.player.Cassette().Frames
 	for i := len(frames) - 1; i >= 0; i-- {
@@ -218,8 +219,8 @@ func (t *replay) answer(m message) {
 	}
 }
 
-// reached goes on with the calls that waited for a message of the client. It
-// reports whether the message is the answer to a request of the server.
+// reached continues the calls that waited for a message of the client. It reports
+// whether the message is the answer to a request of the server.
 func (t *replay) reached(raw []byte) bool {
 	key := awaited(raw, "")
 	if key == "" {
@@ -236,7 +237,7 @@ func (t *replay) reached(raw []byte) bool {
 	return isAnswer(raw)
 }
 
-// key is what a call waits for.
+// key returns the key of the message that a call waits for.
 func (t *replay) key(p *playing) string {
 	recorded, err := t.player.Cassette().Data(p.rest[0])
 	if err != nil {
@@ -245,9 +246,10 @@ func (t *replay) key(p *playing) string {
 	return awaited(recorded, p.live.ID)
 }
 
-// awaited is equal for a message of the client and the recorded one that it is
-// compared with: an answer to the same request of the server, or the cancellation of the
-// same call. Of a recorded cancellation id is the live one; "" for other messages.
+// awaited returns a key that is equal for a message of the client and the recorded one
+// that it is compared with: an answer to the same request of the server, or the
+// cancellation of the same call. For a recorded cancellation, id is the live id. It
+// returns "" for other messages.
 func awaited(raw []byte, id string) string {
 	switch {
 	case isAnswer(raw):
@@ -265,7 +267,7 @@ func isAnswer(raw []byte) bool {
 	return len(raw) > 0 && raw[0] == '{' && jsonv.Valid(raw) == nil && protocol.MemberOf(raw, "method") == nil && protocol.MemberOf(raw, "id") != nil
 }
 
-// play delivers the frames of a call up to where the client has to act.
+// play delivers the frames of a call up to the point where the client must act.
 func (t *replay) play(p *playing) {
 	t.stderr(p.rest)
 	for len(p.rest) > 0 {
@@ -298,8 +300,9 @@ func (t *replay) play(p *playing) {
 	t.sink.OnDrained()
 }
 
-// stderr writes what a process wrote to standard error up to the next message of the
-// client: before the response, because whoever waits for that looks at it then.
+// stderr writes the standard error of a process up to the next message of the client.
+// It does so before the response, because callers examine it when the response
+// arrives.
 func (t *replay) stderr(frames []*cassette.Frame) {
 	for _, f := range frames {
 		if f.Dir == cassette.ToServer {
@@ -309,7 +312,7 @@ func (t *replay) stderr(frames []*cassette.Frame) {
 	}
 }
 
-// deliver passes on one frame.
+// deliver delivers one frame.
 func (t *replay) deliver(f *cassette.Frame, p *playing) {
 	data, err := t.player.Cassette().Data(f)
 	if err != nil {

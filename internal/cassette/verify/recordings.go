@@ -7,15 +7,15 @@ import (
 	"mcptest/internal/secret"
 )
 
-// absent says why there is no response to compare with.
+// absent is the reason why there is no response to compare with.
 type absent string
 
 func (a absent) Error() string { return string(a) }
 
-// Recordings compares what two cassettes recorded of the same requests. Of the
-// second report only the lists and the handshake matter: they are those of b.
-// Unused are the requests that only b has, as text for people. The paths of
-// volatile are ignored when requests are compared.
+// Recordings compares the recordings of the same requests in two cassettes. Of the
+// second report only the lists and the handshake matter: they are those of b. unused
+// are the requests that only b has, as text for people. The paths of volatile are
+// ignored when requests are compared.
 func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unused []string, err error) {
 	player, err := cassette.NewPlayer(b, volatile, secret.NewRedactor())
 	if err != nil {
@@ -50,7 +50,8 @@ func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unu
 	return r, now, unused, err
 }
 
-// offered reads what a recorded server has, as far as it was asked.
+// offered returns the lists and handshake of a recorded server, as far as they were
+// requested.
 func offered(c *cassette.Cassette) (*Report, error) {
 	return compared(c, false, nil, func(*cassette.Call, jsonv.Value, jsonv.Value) (jsonv.Value, error) {
 		return jsonv.Value{}, absent("")

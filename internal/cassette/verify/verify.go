@@ -14,12 +14,12 @@ import (
 	"mcptest/internal/surface/diff"
 )
 
-// Report is the outcome of a verification.
+// Report is the result of a verification.
 type Report struct {
 	Changes []diff.Change // of responses
 	Sent    int
 	Skipped []string // requests that were not sent, each with the reason
-	// Lists are what the recorded server offered, as far as it was asked.
+	// Lists are the lists of the recorded server, as far as they were requested.
 	Lists map[surface.Kind][]jsonv.Value
 	// Handshake is the recorded result of initialize or server/discover.
 	Handshake jsonv.Value
@@ -28,17 +28,17 @@ type Report struct {
 // Send makes one request to the server under test.
 type Send func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error)
 
-// Run sends the recorded requests. mask hides secrets in what the server answers
-// as they are hidden in the cassette. An error means that the server could not
-// be asked any more.
+// Run sends the recorded requests. mask hides secrets in the server's answers as they
+// are hidden in the cassette. An error means that the server could no longer be
+// reached.
 func Run(ctx context.Context, c *cassette.Cassette, send Send, mask func(string) string) (*Report, error) {
 	return compared(c, true, mask, func(call *cassette.Call, _, params jsonv.Value) (jsonv.Value, error) {
 		return send(ctx, call.Method, params)
 	})
 }
 
-// compared asks for the response to each recorded request. With again, requests
-// that cannot be sent a second time are left out.
+// compared obtains the response to each recorded request. With again, requests that
+// cannot be sent a second time are skipped.
 func compared(c *cassette.Cassette, again bool, mask func(string) string, send func(call *cassette.Call, request, params jsonv.Value) (jsonv.Value, error)) (*Report, error) {
 	calls, err := c.Calls()
 	if err != nil {
@@ -91,7 +91,7 @@ func compared(c *cassette.Cassette, again bool, mask func(string) string, send f
 	return r, nil
 }
 
-// listed collects the first reading of a list.
+// listed records the first result of a list request.
 func (r *Report) listed(method string, params, result jsonv.Value) bool {
 	for _, l := range surface.Lists() {
 		if l.Method != method {
@@ -106,7 +106,7 @@ func (r *Report) listed(method string, params, result jsonv.Value) bool {
 	return false
 }
 
-// unsendable returns why a request cannot be repeated or compared.
+// unsendable returns the reason why a request cannot be repeated or compared.
 func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 	switch {
 	case call.Response == nil:
@@ -125,7 +125,7 @@ func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 	return ""
 }
 
-// compare classifies how a response differs.
+// compare classifies the differences of a response.
 func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refused *protocol.RPCError) {
 	add := func(class diff.Class, pointer, format string, args ...any) {
 		r.Changes = append(r.Changes, diff.Change{
