@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// evaluation is the evaluation of one row.
+// evaluation holds the state of the evaluation of one row.
 type evaluation struct {
 	*judgement
 	test          rule.Test

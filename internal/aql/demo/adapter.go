@@ -18,30 +18,30 @@ import (
 // The endpoint modes.
 const (
 	ModeAll    = "all"    // semantic endpoints and the single one
-	ModeCrude  = "crude"  // one endpoint a category
+	ModeCrude  = "crude"  // one endpoint per category
 	ModeSingle = "single" // one endpoint for everything
 )
 
 // Modes lists the modes.
 func Modes() []string { return []string{ModeAll, ModeCrude, ModeSingle} }
 
-// Options say what kind of adapter is wanted.
+// Options selects the kind of adapter.
 type Options struct {
 	Mode       string   // ModeAll when empty
 	Defects    []string // names of Defects
 	Operations int      // at least this many, by further collections; 0: no more than needed
-	// Log gets one JSON object a line for each call of an operation:
-	// {operation, category, does, tool, params}. does is what the operation
-	// really is, independent of what a defect makes it declare: read, create, update,
-	// delete or execute.
+	// Log receives one JSON object per line for each call of an operation:
+	// {operation, category, does, tool, params}. does is the real effect of the
+	// operation, independent of the category that a defect makes it declare: read,
+	// create, update, delete or execute.
 	Log io.Writer
-	// State is a file that the library is kept in, so that it outlives the
-	// adapter; "" keeps it in memory.
+	// State is the file that stores the library, so that it outlives the adapter; ""
+	// keeps it in memory.
 	State string
-	// Features are what the library has in addition to what conformance needs; see
+	// Features names additions to the library that conformance does not require; see
 	// Features.
 	Features []string
-	// Hazards are names of Hazards.
+	// Hazards lists names of Hazards.
 	Hazards []string
 	// Launch identifies this start, for a defect that depends on it.
 	Launch string
@@ -52,7 +52,7 @@ type Adapter struct {
 	o          Options
 	defects    map[string]bool
 	features   map[string]bool
-	own        *session // of a client that is alone
+	own        *session // of the only client
 	resources  []*resource
 	operations []*operation
 
@@ -66,8 +66,8 @@ type Adapter struct {
 	calls      int
 }
 
-// New returns an adapter with the library as it was when it opened, or as
-// Options.State has it.
+// New returns an adapter with the initial library, or with the one stored in
+// Options.State.
 func New(o Options) (*Adapter, error) {
 	if o.Mode == "" {
 		o.Mode = ModeAll
@@ -108,8 +108,8 @@ func (a *Adapter) is(defect string) bool { return a.defects[defect] }
 
 func (a *Adapter) has(feature string) bool { return a.features[feature] }
 
-// clock returns the adapter's own time: it moves by a minute with every change,
-// so that the same calls get the same answers.
+// clock returns the adapter's own time. It advances by a minute with every change, so
+// that the same calls get the same answers.
 func (a *Adapter) clock() string {
 	t := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC).Add(time.Duration(a.next) * time.Minute)
 	if a.is("dates-local") {
@@ -118,7 +118,7 @@ func (a *Adapter) clock() string {
 	return t.Format(time.RFC3339)
 }
 
-// insert adds an item with what the adapter assigns.
+// insert adds an item with the fields that the adapter assigns.
 func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 	a.next++
 	item := jsonv.Object()
@@ -133,7 +133,7 @@ func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 	return item
 }
 
-// index finds the item that parameters name, -1 when there is none.
+// index returns the index of the item that parameters name, -1 if there is none.
 func (a *Adapter) index(r *resource, params jsonv.Value) int {
 	key := "id"
 	if r.byName {
@@ -145,7 +145,7 @@ func (a *Adapter) index(r *resource, params jsonv.Value) int {
 	})
 }
 
-// state is what Options.State holds.
+// state is the content of Options.State.
 type state struct {
 	Next  int                      `json:"next"`
 	Items map[string][]jsonv.Value `json:"items"`
@@ -170,8 +170,8 @@ func (a *Adapter) load() error {
 	return nil
 }
 
-// save keeps the library; a file is replaced whole, so that a kill leaves
-// the old or the new one.
+// save stores the library. The file is replaced as a whole, so that a kill leaves the
+// old or the new one.
 func (a *Adapter) save() error {
 	if a.o.State == "" {
 		return nil

@@ -37,7 +37,7 @@ func (a *Adapter) fail(f *failure) jsonv.Value {
 	return v
 }
 
-// answer takes the arguments of one tool call and returns the envelope.
+// answer handles the arguments of one tool call and returns the envelope.
 func (a *Adapter) answer(s *session, tool string, args jsonv.Value) jsonv.Value {
 	if list := args.Lookup("operations"); list.Kind() == jsonv.KindArray && args.Lookup("operation").IsAbsent() {
 		return a.batch(s, tool, list)
@@ -124,7 +124,7 @@ func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Valu
 	return env, nil
 }
 
-// routed refuses an operation that another endpoint takes.
+// routed refuses an operation that belongs to another endpoint.
 func (a *Adapter) routed(op *operation, tool string) *failure {
 	if tool == singleTool || tool == toolOf(op.category) || a.is("routes-anywhere") {
 		return nil
@@ -194,7 +194,7 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 	return a.selectFields(r, item, params.Lookup("fields"))
 }
 
-// missing refuses an identifier that nothing has.
+// missing refuses an identifier that no item has.
 func (a *Adapter) missing(r *resource, id string) *failure {
 	f := refuse("NOT_FOUND_RESOURCE", "No %s has the %s '%s': list_%s shows those there are.", r.name, r.key(), id, r.plural)
 	switch {

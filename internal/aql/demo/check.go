@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// failure is an answer that says no.
+// failure is an answer that refuses a call.
 type failure struct {
 	code, message string
 	details       []jsonv.Member
@@ -27,8 +27,8 @@ func (f *failure) with(key string, v jsonv.Value) *failure {
 	return f
 }
 
-// checkParams holds the parameters of a call against the table. The warnings
-// are about unknown ones, where a defect lets them pass.
+// checkParams checks the parameters of a call against the table. The warnings are
+// about unknown ones that a defect accepts.
 func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jsonv.Value, no *failure) {
 	var valid []jsonv.Value
 	for _, p := range op.params {
@@ -84,7 +84,7 @@ func (a *Adapter) checkMissing(op *operation, p param) *failure {
 	return refuse(code, "%s", message).with("param_name", jsonv.String(p.name))
 }
 
-// checkValue holds one value against what its parameter says.
+// checkValue checks one value against the definition of its parameter.
 func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
 	typ := p.typ
 	if typ == "Genre" {
@@ -133,7 +133,8 @@ func isA(typ string, v jsonv.Value) bool {
 	return v.Kind() == jsonv.KindObject
 }
 
-// outside says what a value of the right type should have been, or "".
+// outside describes the requirement that a value of the right type violates, or
+// returns "".
 func (a *Adapter) outside(p param, v jsonv.Value) string {
 	n := v.Float64()
 	s := v.Text()

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// session is what belongs to one client: the tokens that it was given.
+// session is the state of one client: the tokens that it received.
 type session struct{ tokens map[string]*token }
 
 func newSession() *session { return &session{map[string]*token{}} }
@@ -20,11 +20,11 @@ type token struct {
 	used bool
 }
 
-// tokenTime is how long a token is good for.
+// tokenTime is how long a token is valid.
 const tokenTime = 5 * time.Minute
 
-// confirm asks for a confirmation of what cannot be undone, and looks at the
-// token of a call that brings one. It returns the parameters without it.
+// confirm requires a confirmation of operations that cannot be undone, and checks the
+// token of a call that carries one. It returns the parameters without the token.
 func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.Value, *failure) {
 	if !a.gated(op) {
 		return params, nil

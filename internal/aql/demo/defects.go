@@ -2,12 +2,12 @@ package demo
 
 import "slices"
 
-// Defect is one thing that the adapter can be made to do wrong.
+// Defect is a fault that can be switched on in the adapter.
 type Defect struct {
 	Name string
 	Doc  string
-	// Feature is what the library has to have for it, or "stress" for what
-	// only --stress shows; "" for nothing.
+	// Feature is the feature that the defect requires, or "stress" for a defect that
+	// only --stress shows; "" for none.
 	Feature string
 	// Rows are the ids of the tests whose rows the defect changes in a report
 	// of level 2 in write mode, or in full mode for those about executions.
@@ -115,7 +115,7 @@ func Defects() []Defect {
 	}, featureDefects())
 }
 
-// featureDefects returns the defects of what Features adds.
+// featureDefects returns the defects of the additions that Features lists.
 func featureDefects() []Defect {
 	return []Defect{
 		with("kinds", defect("kinds-drop", "create_item forgets the note of maps.", "create-read")),

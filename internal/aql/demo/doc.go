@@ -1,11 +1,11 @@
 // Package demo is an MCP-AQL adapter for a small library: books, shelves and
-// as many further collections as asked for. It conforms at level 2, speaks
-// through semantic endpoints, the single endpoint or both, and has a table
-// of defects that can be switched on one by one.
+// as many further collections as requested. It conforms at level 2, serves
+// semantic endpoints, the single endpoint or both, and has a table of
+// defects that can be switched on one by one.
 //
-// It is the adapter that mcpaql-conformance is tried out with, and the one
-// that its live tests are proved by: every defect says which rows of a
-// report it must change, and nothing else may change.
+// It serves to try out mcpaql-conformance and to test its live runs: every
+// defect names the rows of a report that it must change, and no other row
+// may change.
 //
 // Start reading at New and Defects. An Adapter is an mcpserver.Handler.
 //
@@ -13,5 +13,5 @@
 //   - without a defect every answer is a result in the sense of D 5.1;
 //   - every call is written to Options.Log before it has an effect, with the
 //     category of its operation, so that a log proves what a caller did;
-//   - the same calls get the same answers, except where a defect says so.
+//   - the same calls get the same answers, except where a defect differs.
 package demo

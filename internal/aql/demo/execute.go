@@ -14,18 +14,18 @@ const (
 	cancelled = "cancelled"
 )
 
-// execution is a piece of work. It has no clock of its own: it goes on by a
-// step whenever somebody looks, so that the same calls get the same answers.
+// execution is a running operation. It has no clock of its own: it advances by a step
+// with each query, so that the same calls get the same answers.
 type execution struct {
 	id     string
 	status string
 	looks  int
 }
 
-// looksToEnd is how often an execution is looked at until it is completed.
+// looksToEnd is the number of queries until an execution is completed.
 const looksToEnd = 3
 
-// addExecutions adds the operations about what reindex_catalog starts.
+// addExecutions adds the operations on the executions of reindex_catalog.
 func (a *Adapter) addExecutions() {
 	named := param{name: "execution_id", typ: "string", doc: "As reindex_catalog answered it.", required: true}
 	state := [2]string{"Execution", "object"}
@@ -96,7 +96,7 @@ func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *
 	return a.state(x), nil
 }
 
-// goOn moves an execution by one step.
+// goOn advances an execution by one step.
 func (a *Adapter) goOn(x *execution, ended bool) {
 	x.looks++
 	switch {

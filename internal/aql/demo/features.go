@@ -6,7 +6,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Features lists what can be added to the library.
+// Features lists the possible additions to the library.
 func Features() []Feature {
 	return []Feature{
 		{"confirm", "Deleting anything and changing a shelf has to be confirmed with a token."},
@@ -19,10 +19,10 @@ func Features() []Feature {
 	}
 }
 
-// Feature is something that can be added to the library.
+// Feature is an addition to the library.
 type Feature struct{ Name, Doc string }
 
-// addFeatures adds the collections of the features that are wanted.
+// addFeatures adds the collections of the selected features.
 func (a *Adapter) addFeatures() {
 	if a.has("executions") {
 		a.addExecutions()

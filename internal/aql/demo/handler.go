@@ -22,7 +22,7 @@ func (a *Adapter) NewSession() mcpserver.Handler {
 	return mcpserver.HandlerFunc(func(_ context.Context, req *mcpserver.Request) *mcpserver.Reply { return a.handle(s, req) })
 }
 
-// Handle answers one message of a client that is alone.
+// Handle answers one message of the only client.
 func (a *Adapter) Handle(_ context.Context, req *mcpserver.Request) *mcpserver.Reply {
 	return a.handle(a.own, req)
 }
@@ -83,7 +83,7 @@ func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply 
 	return reply(result)
 }
 
-// bare is introspection in a dialect: no query, details inside the list.
+// bare returns the introspection in a dialect: no query, details inside the list.
 func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()

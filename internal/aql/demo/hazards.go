@@ -6,9 +6,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Hazard is a way to lose the data of others: an operation that acts on
-// everything unless it is given a target. No call of a run may set it off, so
-// that a hazard, unlike a defect, changes no row of a report.
+// Hazard is a way to lose the data of others: an operation that acts on everything
+// unless it is given a target. No call of a run may trigger it, so a hazard, unlike a
+// defect, changes no row of a report.
 type Hazard struct{ Name, Doc string }
 
 // Hazards returns the table of hazards.
@@ -26,8 +26,8 @@ func Hazards() []Hazard {
 	}
 }
 
-// addRequests adds what a hazard about decisions needs: requests of others,
-// and operations that decide them.
+// addRequests adds the data for a hazard about decisions: requests of others, and
+// operations that decide them.
 func (a *Adapter) addRequests() {
 	r := &resource{name: "request", plural: "requests", fields: []param{
 		{name: "wish", typ: "string", doc: "What is asked for.", required: true, minLen: 1, maxLen: 80},
@@ -49,8 +49,8 @@ func (a *Adapter) addRequests() {
 	decide("process_queue", "Decides the oldest request.")
 }
 
-// addSettings adds what a hazard about keys needs: things whose keys are a
-// choice of few.
+// addSettings adds the data for a hazard about keys: items whose keys come from a
+// small set.
 func (a *Adapter) addSettings() {
 	a.addCollection(&resource{name: "setting", plural: "settings", byName: true, fields: []param{
 		{name: "name", typ: "string", doc: "What is set.", required: true, enum: []string{"light", "heating"}},
@@ -58,7 +58,7 @@ func (a *Adapter) addSettings() {
 	}, seed: []jsonv.Value{jsonv.From(map[string]any{"name": "light", "value": "dim"})}})
 }
 
-// decide says yes to the request that parameters name.
+// decide approves the request that parameters name.
 func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
 	id := params.Lookup(r.key()).Text()
 	i := a.index(r, params)
@@ -70,7 +70,7 @@ func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure
 	return a.items[r.name][i], nil
 }
 
-// hazardous sets a hazard off, if a call does. Nothing is checked before.
+// hazardous triggers a hazard if a call does so. Nothing is checked before.
 func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
 	if len(a.o.Hazards) == 0 || op.res == nil || op.res.one {
 		return false

@@ -13,7 +13,7 @@ const (
 	maxDepth    = 32
 )
 
-// tooLarge says which limit a request is over, or "".
+// tooLarge returns the limit that a request exceeds, or "".
 func tooLarge(v jsonv.Value, depth int) string {
 	switch {
 	case len(v.Text()) > maxString && v.Kind() == jsonv.KindString:

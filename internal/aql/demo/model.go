@@ -21,7 +21,7 @@ type param struct {
 	format         string
 	def            jsonv.Value
 	items          string
-	deny           bool   // documented, and refused all the same
+	deny           bool   // documented but refused
 	listed         string // the type that lists the enum, which the parameter does not refer to
 }
 
@@ -31,9 +31,9 @@ type resource struct {
 	fields       []param
 	seed         []jsonv.Value
 
-	one    bool   // there is at most one
-	unread bool   // listed, and not asked for by itself
-	byName bool   // known by its name alone
+	one    bool   // there is at most one item
+	unread bool   // listed, but without an operation that reads one item
+	byName bool   // identified only by its name
 	kind   string // the parameter that every operation requires, "" for none
 }
 
@@ -58,13 +58,13 @@ func (r *resource) field(name string) *param {
 type operation struct {
 	name, category, verb, doc string
 	params                    []param
-	hidden                    []param // accepted, and not documented
+	hidden                    []param // accepted but not documented
 	returns                   [2]string
 	res                       *resource
 	example                   jsonv.Value
 }
 
-// does returns what the operation really is.
+// does returns the real effect of the operation.
 func (o *operation) does() string {
 	switch o.verb {
 	case "create", "update", "delete", "execute":
@@ -217,7 +217,7 @@ func (a *Adapter) addCollection(r *resource) {
 	add(&operation{name: "delete_" + r.name, category: "DELETE", verb: "delete", doc: "Removes a " + r.name + " for good.", params: named, returns: [2]string{"Removal", "object"}})
 }
 
-// naming returns the parameters that say which one of a resource is meant.
+// naming returns the parameters that identify an item of a resource.
 func (a *Adapter) naming(r *resource) (out []param) {
 	if r.kind != "" {
 		out = append(out, *r.field(r.kind))
@@ -254,7 +254,7 @@ func (a *Adapter) controls(r *resource) []param {
 	return []param{limit, {name: "offset", typ: "integer", doc: "How many to pass over.", min: 0, max: 100000, def: jsonv.Int(0)}}
 }
 
-// build makes the table of operations.
+// build builds the table of operations.
 func (a *Adapter) build(n int) {
 	a.operations = append(a.operations, &operation{
 		name: "introspect", category: "READ", verb: "introspect", doc: "Tells which operations and types there are.",

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// byCursor answers a page of a list that is asked for by cursors (PG 2).
+// byCursor answers a request for a page of a list by cursors (PG 2).
 func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, *failure) {
 	has := func(name string) bool { _, ok := params.Get(name); return ok }
 	for _, pair := range [][2]string{{"first", "last"}, {"first", "before"}, {"last", "after"}} {

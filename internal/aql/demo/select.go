@@ -21,8 +21,8 @@ func presetsOf(r *resource) map[string][]string {
 	return map[string][]string{"minimal": minimal, "standard": standard, "full": full}
 }
 
-// selectFields answers a part of an item: the fields of a preset, or those
-// that are listed, which may be paths (FS 2).
+// selectFields returns a part of an item: the fields of a preset, or the listed ones,
+// which may be paths (FS 2).
 func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Value, *failure) {
 	if fields.IsAbsent() || a.is("fields-ignored") {
 		return item, nil

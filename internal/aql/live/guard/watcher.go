@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// watch looks for harm to the data of others while a run goes on: the run ends
+// watcher checks for harm to the data of others during a run: the run ends
 // with the first harm, so that there is no more of it.
 type watcher struct {
 	run       *Run
