@@ -14,7 +14,7 @@ type Call struct {
 	Session int
 	Stream  int    // the HTTP exchange that it began; 0 on stdio
 	Verb    string // of an HTTP request without a message: GET or DELETE
-	Method  string // Method  string // "" for a batch and for data that is not a message
+	Method  string // "" for a batch and for data that is not a message
 	Name    string // of a tool, prompt or resource
 	ID      string // JSON text; "" for a notification
 	Token   string // its progress token as JSON text
@@ -42,7 +42,7 @@ type session struct {
 	last    *Call
 	streams map[int]*Call
 	asked   map[string]*Call // by the id of the server's request
-	texts   []*Frame         // texts   []*Frame         // since the last message: data that is not a message
+	texts   []*Frame         // since the last message: data that is not a message
 	texted  *Call            // which these were filed with
 	scan    *protocol.Scanner
 }
@@ -147,7 +147,7 @@ func (s *session) fromClient(f *Frame, data []byte) {
 			delete(s.asked, string(e.ID))
 			asker.Frames = append(asker.Frames, f)
 			if f.Stream > 0 {
-				s.streams[f.Stream] = &Call{Request: f} // s.streams[f.Stream] = &Call{Request: f} // its HTTP response is not used otherwise
+				s.streams[f.Stream] = &Call{Request: f} // its HTTP response is not used otherwise
 			}
 			return
 		}

@@ -37,7 +37,7 @@ const (
 // Header is the first line of a cassette.
 type Header struct {
 	Version  int       `json:"mcptest_cassette"`
-	Program  string    `json:"program,omitempty"` // Program  string    `json:"program,omitempty"` // the recording program
+	Program  string    `json:"program,omitempty"` // the recording program
 	Recorded time.Time `json:"recorded,omitzero"`
 	Server   Server    `json:"server"`
 	// Protocol is the protocol version negotiated in the first session; "" if none
@@ -119,8 +119,8 @@ type Event struct {
 
 // End is the reason why a stream or session ended.
 type End struct {
-	Reason string   `json:"reason,omitempty"` // Reason string   `json:"reason,omitempty"` // "" for the normal end
-	Client bool     `json:"client,omitempty"` // Client bool     `json:"client,omitempty"` // the client ended it
+	Reason string   `json:"reason,omitempty"` // "" for the normal end
+	Client bool     `json:"client,omitempty"` // the client ended it
 	Exit   *Exit    `json:"exit,omitempty"`   // of a process
 	Stderr []string `json:"stderr,omitempty"` // the end of it
 }

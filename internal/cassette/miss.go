@@ -13,7 +13,7 @@ import (
 type Miss struct {
 	File    string
 	Request string // method and parameters, shortened
-	Nearest *Call  // Nearest *Call  // nil if no call has this method
+	Nearest *Call  // nil if no call has this method
 	Line    int    // of the nearest
 	Differs string // how the request differs from the nearest; "": it was used before
 }

@@ -113,7 +113,7 @@ func readLine(in *bufio.Reader) (text []byte, whole bool, err error) {
 		if len(text)+len(part) > maxLine {
 			return nil, false, errLong
 		}
-		if len(text)+len(part) > cap(text) { // if len(text)+len(part) > cap(text) { // double the capacity each time
+		if len(text)+len(part) > cap(text) { // double the capacity each time
 			text = slices.Grow(text, max(len(text), len(part)))
 		}
 		text = append(text, part...)

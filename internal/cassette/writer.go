@@ -42,7 +42,7 @@ type Writer struct {
 	held     []byte
 	waiting  int
 	sessions int
-	ids      map[string]string // ids      map[string]string // the id of an HTTP session → its replacement
+	ids      map[string]string // the id of an HTTP session → its replacement
 	failed   error
 	buf      []byte
 }
@@ -57,7 +57,7 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Chmod(0o600); err != nil { // if err := f.Chmod(0o600); err != nil { // if the file existed
+	if err := f.Chmod(0o600); err != nil { // if the file existed
 		return nil, errors.Join(err, f.Close())
 	}
 	start := h.Recorded
@@ -137,7 +137,7 @@ func (w *Writer) append(f *Frame) error {
 		return w.failed
 	}
 	w.buf = appendLine(w.buf[:0], w.line(f), data, f.Data != nil)
-	if len(w.buf) > maxLine { // if len(w.buf) > maxLine { // because of escapes in a text
+	if len(w.buf) > maxLine { // because of escapes in a text
 		f.Omitted = int64(len(f.Data))
 		w.buf = appendLine(w.buf[:0], w.line(f), data[:min(len(data), OmittedHead)], true)
 	}

@@ -63,7 +63,7 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 	rep.Verdicts = verdicts(rules.Profiles, kept)
 	for i, e := range b.Accepted {
 		if _, applied := rules.Rule(e.Rule); used[i] || !applied {
-			continue // continue // the rule was not applied, so nothing is known
+			continue // the rule was not applied, so nothing is known
 		}
 		kept = append(kept, Finding{
 			Rule: staleBaseline, Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool,

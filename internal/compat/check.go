@@ -26,10 +26,10 @@ type Finding struct {
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 	Basis   string `json:"basis,omitempty"`  // documented or observed
-	Source  string `json:"source,omitempty"` // Source  string `json:"source,omitempty"` // where the fact is documented
+	Source  string `json:"source,omitempty"` // where the fact is documented
 	Seen    string `json:"seen,omitempty"`   // the day on which it was last confirmed
 
-	Evidence string `json:"-"` // Evidence string `json:"-"` // how the fact is known
+	Evidence string `json:"-"` // how the fact is known
 	File     string `json:"-"` // where the tool or its server is defined
 	Line     int    `json:"-"`
 
@@ -136,7 +136,7 @@ func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) 
 		rule := &rules.Rules[i]
 		profile, _ := rules.profile(rule.Profile)
 		if l.Profiles != nil && profile.chosenByFor() && !slices.Contains(l.Profiles, profile.Name) {
-			continue // continue // the client gets another list
+			continue // the client gets another list
 		}
 		hits, err := rule.apply(ctx, l, profile, chosen)
 		if err != nil {

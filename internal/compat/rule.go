@@ -61,7 +61,7 @@ type Profile struct {
 	Group     string `yaml:"group,required" enum:"clients|stores|lint|security"`
 	Title     string `yaml:"title,required"`
 	Qualified string `yaml:"qualified_name"` // how the client names a tool to its model; holds {server} and {tool}
-	Client    string `yaml:"client_name"`    // Client    string `yaml:"client_name"`    // the name to connect with, if servers answer this client differently
+	Client    string `yaml:"client_name"`    // the name to connect with, if servers answer this client differently
 }
 
 // chosenByFor reports whether the profile is a client or a store, among which
@@ -76,11 +76,11 @@ type Rule struct {
 	Effect   Effect      `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice"`
 	Level    Level       `yaml:"level,required" enum:"error|warning|advice"`
 	Basis    string      `yaml:"basis,required" enum:"documented|observed"`
-	Source   string      `yaml:"source,required"` // Source   string      `yaml:"source,required"` // where the fact is documented
+	Source   string      `yaml:"source,required"` // where the fact is documented
 	Seen     string      `yaml:"seen,required"`   // the day on which it was last confirmed: 2026-08-05
 	Versions string      `yaml:"versions"`        // of the client
 	Expires  string      `yaml:"expires"`         // required if observed
-	On       string      `yaml:"on"`              // On       string      `yaml:"on"`              // the values that must match; see selectors
+	On       string      `yaml:"on"`              // the values that must match; see selectors
 	Must     jsonv.Value `yaml:"must"`            // a JSON Schema
 	Words    []string    `yaml:"words"`           // texts without any of these are not examined, to save time
 	Detect   string      `yaml:"detect"`          // see detectors

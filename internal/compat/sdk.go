@@ -31,7 +31,7 @@ func ajvFault(s jsonv.Value) string {
 	}
 	for pattern, v := range s.Lookup("patternProperties").Members() {
 		if v.Kind() != jsonv.KindObject || v.Len() == 0 {
-			continue // continue // Ajv has nothing to check here
+			continue // Ajv has nothing to check here
 		}
 		if fault := notUnicodePattern(pattern); fault != "" {
 			return "patternProperties " + pattern + ": " + fault

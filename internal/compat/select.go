@@ -16,13 +16,13 @@ import (
 // A List contains the definitions of a server, with the name that its users give it.
 type List struct {
 	Server   string
-	Program  string   // Program  string   // the server's name for itself
+	Program  string   // the server's name for itself
 	Profiles []string // of clients that get this list; nil: all
 	Tools    []jsonv.Value
 	Results  []Result      // of calls, if some are known
-	Masked   []jsonv.Value // Masked   []jsonv.Value // the tools in the form of a lock file, without secrets
+	Masked   []jsonv.Value // the tools in the form of a lock file, without secrets
 	Locked   []jsonv.Value // the tools of the lock file; nil: there is none
-	File     string        // File     string        // its source file, for annotations
+	File     string        // its source file, for annotations
 	Line     int
 	Lines    map[string]int      // of the tools, by name
 	Mask     func(string) string // hides secrets in findings; nil: there are none

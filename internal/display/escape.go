@@ -46,7 +46,7 @@ func Escape(s string) string {
 		return s
 	}
 	out := make([]byte, 0, len(s)+16)
-	var last rune // var last rune // the previous character, if it is shown
+	var last rune // the previous character, if it is shown
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		was := last
@@ -116,7 +116,7 @@ func JSON(s string) string {
 			b.Write(AppendJSONEscape(nil, r))
 			continue
 		}
-		_, n := utf8.DecodeRuneInString(s[i:]) // _, n := utf8.DecodeRuneInString(s[i:]) // r does not reveal which byte was invalid
+		_, n := utf8.DecodeRuneInString(s[i:]) // r does not reveal which byte was invalid
 		b.WriteString(s[i : i+n])
 	}
 	return b.String()

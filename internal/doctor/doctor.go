@@ -47,7 +47,7 @@ type Layer struct {
 // Diagnosis is the result for a server.
 type Diagnosis struct {
 	Layers  []Layer
-	Stopped string // Stopped string // the layer after which no more were examined; "" if all were
+	Stopped string // the layer after which no more were examined; "" if all were
 }
 
 // Count returns the number of layers in a state.

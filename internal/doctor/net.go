@@ -45,7 +45,7 @@ func (e *examination) addressSteps() []step {
 
 type netCheck struct {
 	*examination
-	via     *url.URL // via     *url.URL // the address to connect to
+	via     *url.URL // the address to connect to
 	proxied bool
 }
 

@@ -27,7 +27,7 @@ type remark struct {
 
 func (e *examination) schemas(context.Context) bool {
 	if e.tools == nil {
-		return true // return true // without tools there are no schemas
+		return true // without tools there are no schemas
 	}
 	begun := time.Now()
 	l := Layer{Name: "schemas", State: OK, Message: display.Count(len(e.tools), "tool") + ", no problems"}
@@ -115,7 +115,7 @@ func lintSchema(key string, schema jsonv.Value, object bool) []remark {
 func lintRequired(schema jsonv.Value) []remark {
 	props := schema.Lookup("properties")
 	if props.Kind() != jsonv.KindObject && !props.IsAbsent() {
-		return nil // return nil // not a schema, which is reported elsewhere
+		return nil // not a schema, which is reported elsewhere
 	}
 	var out []remark
 	for _, r := range schema.Lookup("required").Elems() {

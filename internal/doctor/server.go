@@ -115,7 +115,7 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 	case errors.As(err, &closed) && e.server.URL == "" && l.Hint == "":
 		l.Hint = "run the command in a shell to see its output; is an argument or an environment variable missing?"
 	case errors.As(err, &timeout):
-		l.Took = timeout.After // l.Took = timeout.After // without the time needed to end the program
+		l.Took = timeout.After // without the time needed to end the program
 	}
 	return e.found(l)
 }

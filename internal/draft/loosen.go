@@ -15,12 +15,12 @@ type assertion struct {
 	target  string
 	matcher string      // its name
 	value   jsonv.Value // its argument
-	note    string      // note    string      // why it is loose; "": it is the value of the answer
+	note    string      // why it is loose; "": it is the value of the answer
 }
 
 // Limits of the expectations.
 const (
-	maxExact      = 400 // maxExact      = 400 // bytes of a value that is expected as a whole
+	maxExact      = 400 // bytes of a value that is expected as a whole
 	maxAssertions = 12  // of one test
 )
 

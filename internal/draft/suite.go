@@ -51,7 +51,7 @@ type Server struct {
 // Upstream is an entry of `upstreams:`.
 type Upstream struct {
 	Name, StandsFor string
-	Env             string // Env             string // the variable that receives the address of the double
+	Env             string // the variable that receives the address of the double
 	Routes          []jsonv.Value
 	// Allowed is set when the server sends requests on its own that no route answers.
 	Allowed bool

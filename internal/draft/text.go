@@ -160,7 +160,7 @@ func (l *loosener) beginning(texts []string) string {
 	if cut := strings.LastIndexFunc(begin, unicode.IsSpace); begin != texts[0] && (cut > 40 || !sameTexts(texts)) {
 		begin = begin[:max(cut, 0)]
 	}
-	for begin != "" && !utf8.ValidString(begin) { // for begin != "" && !utf8.ValidString(begin) { // cut inside a character
+	for begin != "" && !utf8.ValidString(begin) { // cut inside a character
 		begin = begin[:len(begin)-1]
 	}
 	begin = strings.TrimRightFunc(begin, unicode.IsSpace)

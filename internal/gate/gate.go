@@ -16,12 +16,12 @@ import (
 
 // A Finding is one problem that a gate has found.
 type Finding struct {
-	Rule    string // Rule    string // a stable identifier
+	Rule    string // a stable identifier
 	Level   string // error, warning or note
 	Subject string // what it is about: "tool create_issue"
 	Pointer string // a JSON pointer in the definition of the subject; may be empty
 	Message string
-	File    string // File    string // the file to which it is attached; may be empty
+	File    string // the file to which it is attached; may be empty
 	Line    int    // in the file, from 1; 0: unknown
 }
 

@@ -72,7 +72,7 @@ func (r *reporter) merge(e *jsonschema.ValidationError, alts [][]finding, same f
 	}
 	f := r.at(e)
 	f.InstancePath, f.tokens, f.order, f.got = first.InstancePath, first.tokens, first.order, first.got
-	f.miss, f.wants = first.miss, wants // f.miss, f.wants = first.miss, wants // an enclosing anyOf may merge further
+	f.miss, f.wants = first.miss, wants // an enclosing anyOf may merge further
 	if f.miss == missType {
 		r.add(f, "%s", wantType(wants, f.got))
 	} else {

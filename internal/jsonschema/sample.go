@@ -93,7 +93,7 @@ func (s *sampler) object(schema jsonv.Value, depth int) jsonv.Value {
 			out = append(out, jsonv.Member{Key: name, Value: s.value(prop, name, depth+1)})
 		}
 	}
-	for _, name := range required { // for _, name := range required { // without their own schema
+	for _, name := range required { // without their own schema
 		if name != "" {
 			out = append(out, jsonv.Member{Key: name, Value: jsonv.String("text")})
 		}

@@ -15,9 +15,9 @@ import (
 // The limits on a schema. MCP 2025-11-25 and later require clients to bound the depth
 // of a schema, the number of its subschemas and the time of validation.
 const (
-	MaxDepth = 100    // MaxDepth = 100    // nested arrays and objects
+	MaxDepth = 100    // nested arrays and objects
 	MaxNodes = 2000   // arrays, objects and booleans, as each may be a subschema
-	maxSize  = 50_000 // maxSize  = 50_000 // values of every kind, enough for enums of a few thousand strings
+	maxSize  = 50_000 // values of every kind, enough for enums of a few thousand strings
 	maxLoads = 100    // documents loaded through Options.Load
 )
 
@@ -36,7 +36,7 @@ type Schema struct {
 	sources  *sources
 	nodes    int
 	turn     chan struct{} // holds a token while a validation runs
-	guard    *guard        // guard    *guard        // belongs to the holder of the turn
+	guard    *guard        // belongs to the holder of the turn
 }
 
 // Options configures the compilation of a schema; the zero value is right for schemas
@@ -65,12 +65,12 @@ type Options struct {
 
 // Error describes a mistake in a schema and its place.
 type Error struct {
-	Pointer string   // Pointer string   // RFC 6901, to the invalid value in the schema; preceded by its URI, in another document
+	Pointer string   // RFC 6901, to the invalid value in the schema; preceded by its URI, in another document
 	Msg     string   // want one of "array", "boolean", …, got "strin"
 	Rest    []*Error // further faults found in the same pass
 	Word    string   // an unknown word
-	Known   []string // Known   []string // the known words in its place
-	Limit   bool     // Limit   bool     // the schema exceeds the limits of this package, and may be valid
+	Known   []string // the known words in its place
+	Limit   bool     // the schema exceeds the limits of this package, and may be valid
 }
 
 func (e *Error) Error() string {
@@ -84,7 +84,7 @@ func (e *Error) Error() string {
 type Violation struct {
 	InstancePath  string // items[0].id; "" is the whole value
 	Keyword       string // the keyword that failed: "type", "required"; "" for a schema that is false
-	SchemaPointer string // SchemaPointer string // to the keyword in the schema; preceded by its URI, in another document
+	SchemaPointer string // to the keyword in the schema; preceded by its URI, in another document
 	Msg           string // want type string, got number 3
 }
 

@@ -22,7 +22,7 @@ type holding uint8
 const (
 	holdsPlain   holding = iota
 	holdsSchema          // one schema, or a list of them
-	holdsSchemas         // holdsSchemas         // schemas by names that the author chose
+	holdsSchemas         // schemas by names that the author chose
 )
 
 // keywords returns the keywords of 2020-12 and the earlier drafts.
@@ -59,7 +59,7 @@ var Formats = strings.Fields(`date date-time duration email hostname ipv4 ipv6 i
 type strictWalk struct {
 	*sources
 	keywords map[string]keyword
-	draft    int // draft    int // of schemas that do not declare one
+	draft    int // of schemas that do not declare one
 	seen     map[string]bool
 	found    []*Error
 }
@@ -82,7 +82,7 @@ func (w *strictWalk) document(uri, fragment string) {
 	v, ok := w.docs[uri]
 	tokens, err := jsonv.ParsePointer(fragment)
 	if !ok || err != nil {
-		return // return // an anchor: walked with its document
+		return // an anchor: walked with its document
 	}
 	draft := w.draft
 	for i, name := range [...]string{"draft-04", "draft-06", "draft-07", "2019-09", "2020-12"} {

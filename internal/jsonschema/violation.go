@@ -29,7 +29,7 @@ type finding struct {
 	tokens []string // of the instance pointer
 	order  []int    // positions along tokens
 	miss   miss
-	wants  []string // wants  []string // the values that type, const and enum would accept
+	wants  []string // the values that type, const and enum would accept
 	got    jsonv.Value
 }
 
@@ -39,7 +39,7 @@ type miss uint8
 const (
 	missOther miss = iota
 	missType       // another type
-	missValue      // missValue      // a value other than the accepted constants
+	missValue      // a value other than the accepted constants
 )
 
 func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) ([]Violation, error) {

@@ -33,7 +33,7 @@ func (k NoteKind) String() string {
 // refuse or read differently. A string gets at most one note of each kind.
 type Note struct {
 	Kind    NoteKind
-	Offset  int    // Offset  int    // of the repeated key (its quote), of the escape, of the byte
+	Offset  int    // of the repeated key (its quote), of the escape, of the byte
 	Pointer string // RFC 6901, to the value, or to the member whose key it is about; Offset tells members with one key apart
 }
 

@@ -9,7 +9,7 @@ import (
 
 // The limits of Parse, Valid and EachMember.
 const (
-	DefaultMaxDepth = 1000      // DefaultMaxDepth = 1000      // nested arrays and objects
+	DefaultMaxDepth = 1000      // nested arrays and objects
 	DefaultMaxNodes = 4_000_000 // values in one text; about 200 MB as a tree
 )
 

@@ -10,7 +10,7 @@ import (
 // SyntaxError describes where and why a text is not JSON (RFC 8259) or exceeds a
 // limit.
 type SyntaxError struct {
-	Offset int    // Offset int    // byte offset of the first invalid byte, or len(text)
+	Offset int    // byte offset of the first invalid byte, or len(text)
 	Msg    string // "unexpected 'I', expected a value"
 }
 
@@ -76,7 +76,7 @@ const (
 func scanString(data []byte, i int) (int, strFlags, *SyntaxError) {
 	start := i
 	var flags strFlags
-	stop := uint64(swarHigh) // stop := uint64(swarHigh) // the high bits that stop the word loop: all, until non-ASCII was seen
+	stop := uint64(swarHigh) // the high bits that stop the word loop: all, until non-ASCII was seen
 	for {
 		// Eight bytes at a time: a flagged byte is '"', '\\', below 0x20 or above
 		// 0x7F. Borrows only disturb bytes after the first flagged one.

@@ -9,7 +9,7 @@ type scanner struct {
 	data      []byte
 	maxDepth  int
 	maxValues int
-	values    int // values    int // number of values begun
+	values    int // number of values begun
 }
 
 // newScanner returns a scanner with the default depth and an unlimited number of

@@ -60,7 +60,7 @@ type Request struct {
 	Params       []byte // JSON text, nil when absent
 	Raw          []byte // the whole frame
 	Notification bool
-	Caller       *Caller // Caller       *Caller // the sender of a request that belongs to no session; otherwise nil
+	Caller       *Caller // the sender of a request that belongs to no session; otherwise nil
 
 	conn peer
 }
@@ -69,15 +69,15 @@ type Request struct {
 // the request.
 type Caller struct {
 	Version      string
-	Client       jsonv.Value // Client       jsonv.Value // clientInfo, absent when the request has none
+	Client       jsonv.Value // clientInfo, absent when the request has none
 	Capabilities jsonv.Value // an object
-	LogLevel     string      // LogLevel     string      // "" when it requests no log messages
+	LogLevel     string      // "" when it requests no log messages
 }
 
 // Question is one request to the client, made while one of its own requests is
 // handled.
 type Question struct {
-	Key    string // Key    string // identifies the answer when several questions are asked together
+	Key    string // identifies the answer when several questions are asked together
 	Method string
 	Params []byte // JSON text, nil for none
 }

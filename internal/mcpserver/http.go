@@ -24,9 +24,9 @@ type HTTPServer struct {
 	handler func() Handler
 	ctx     context.Context
 	stop    context.CancelFunc
-	free    *stateless // free    *stateless // nil when the handler supports no revision without sessions
-	session bool       // session bool       // the handler supports revisions with sessions
-	host    string     // host    string     // passed to ListenHTTP
+	free    *stateless // nil when the handler supports no revision without sessions
+	session bool       // the handler supports revisions with sessions
+	host    string     // passed to ListenHTTP
 
 	mu       sync.Mutex
 	sessions map[string]*webSession
@@ -248,7 +248,7 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 		out.last(frame, http.StatusOK)
 		return
 	}
-	<-ctx.Done() // <-ctx.Done() // a handler that returns no answer leaves the client waiting
+	<-ctx.Done() // a handler that returns no answer leaves the client waiting
 }
 
 // refuseHTTP answers with a status and a JSON-RPC error.

@@ -14,7 +14,7 @@ import (
 // eventOut is a response that is a JSON body unless events come first.
 type eventOut struct {
 	mu    sync.Mutex
-	w     http.ResponseWriter // w     http.ResponseWriter // nil: messages are discarded
+	w     http.ResponseWriter // nil: messages are discarded
 	begun bool
 	done  bool // the answer was sent
 	over  bool

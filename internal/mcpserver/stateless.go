@@ -16,7 +16,7 @@ import (
 type stateless struct {
 	ctx       context.Context // ends every call
 	handler   func() Handler  // for one request
-	revisions []string        // revisions []string        // of the handler, newest first
+	revisions []string        // of the handler, newest first
 	wg        sync.WaitGroup
 
 	mu        sync.Mutex

@@ -26,18 +26,18 @@ const (
 // its handler waits until the client repeats the request with the answers.
 type openRound struct {
 	s     *stateless
-	req   *Request // req   *Request // seen by the handler; while the handler waits ID, Params and Caller change
+	req   *Request // seen by the handler; while the handler waits ID, Params and Caller change
 	ctx   context.Context
 	stop  context.CancelFunc
 	asked chan asking
 	done  chan *Reply
 	early map[string][]byte // inputResponses of the first request: each is used once
 
-	open   asking // open   asking // the questions asked, while the call waits
+	open   asking // the questions asked, while the call waits
 	expire *time.Timer
 
 	mu  sync.Mutex
-	out responseWriter // out responseWriter // of the current round, nil between rounds
+	out responseWriter // of the current round, nil between rounds
 }
 
 // asking holds the questions of a handler and the destination of the answers.
@@ -142,7 +142,7 @@ func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 	for i, one := range q.questions {
 		p, err := jsonv.Parse(one.Params)
 		if err != nil {
-			p = jsonv.Object() // p = jsonv.Object() // clients require params even when they are empty
+			p = jsonv.Object() // clients require params even when they are empty
 		}
 		requests[i] = jsonv.Member{Key: one.Key, Value: jsonv.ObjectOf("method", one.Method, "params", p)}
 	}

@@ -13,10 +13,10 @@ type listener struct {
 	id     []byte
 	filter jsonv.Value
 	out    responseWriter
-	over   chan struct{} // over   chan struct{} // closed when the client has disconnected
-	gone   func() bool   // gone   func() bool   // reports whether the client has canceled it
+	over   chan struct{} // closed when the client has disconnected
+	gone   func() bool   // reports whether the client has canceled it
 
-	mu sync.Mutex // mu sync.Mutex // held until the acknowledgement is sent, and while a change is sent
+	mu sync.Mutex // held until the acknowledgement is sent, and while a change is sent
 }
 
 // listened maps notifications to their names in a subscription.

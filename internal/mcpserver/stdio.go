@@ -21,7 +21,7 @@ type conn struct {
 	scan *protocol.Scanner
 	wg   sync.WaitGroup
 	asks clientRequests
-	free *stateless // free *stateless // serves requests without a session, nil when h supports no such revision
+	free *stateless // serves requests without a session, nil when h supports no such revision
 
 	mu      sync.Mutex
 	running map[string]context.CancelFunc
@@ -148,7 +148,7 @@ func (c *conn) run(req *Request, answer func([]byte)) {
 		c.mu.Unlock()
 	}
 	out := &lineOut{c: c, answer: answer, before: forget}
-	sub := c.free.subscribes(ctx, out, req) // sub := c.free.subscribes(ctx, out, req) // here, because a later message may cause a change
+	sub := c.free.subscribes(ctx, out, req) // here, because a later message may cause a change
 	c.wg.Go(func() {
 		defer cancel()
 		switch {

@@ -27,7 +27,7 @@ var roots = []string{
 	"ask",     // the client's answers to this response's asks, by name
 	"vars",    // the variables of a resource template
 	"uri",     // the uri that was read
-	"calls",   // "calls",   // how often this tool, resource or prompt was used, including this time
+	"calls",   // how often this tool, resource or prompt was used, including this time
 	"client",  // the client: name, version, protocol, capabilities
 	"id",      // the id of the request
 	"params",  // the params of the request
@@ -123,7 +123,7 @@ const maxExact = 60
 // added exactly: 0.1 + 0.2 is 0.3.
 func sum(a, b jsonv.Value, minus bool) jsonv.Value {
 	if a.Kind() != jsonv.KindNumber || b.Kind() != jsonv.KindNumber {
-		return a // return a // a is null once a sum is out of the range of numbers
+		return a // a is null once a sum is out of the range of numbers
 	}
 	x, places, okA := exact(a.Literal())
 	y, morePlaces, okB := exact(b.Literal())

@@ -13,10 +13,10 @@ import (
 // Fault is a misbehavior that needs no manifest. It affects the requests that do
 // work: tools/call, resources/read, prompts/get. The zero value is no fault.
 type Fault struct {
-	Hang    bool          // Hang    bool          // they are never answered; all other requests are
-	Wedged  bool          // Wedged  bool          // from the first of them on no request is answered, and the end of input is ignored
-	Slow    time.Duration // Slow    time.Duration // delay of each answer
-	Recover int           // Recover int           // number of first requests that fail
+	Hang    bool          // they are never answered; all other requests are
+	Wedged  bool          // from the first of them on no request is answered, and the end of input is ignored
+	Slow    time.Duration // delay of each answer
+	Recover int           // number of first requests that fail
 }
 
 // faultKinds are the forms of --fault.

@@ -162,7 +162,7 @@ func notify(sc *scope, method string, params *template) error {
 }
 
 func (s *Session) updated(sc *scope, uri string) error {
-	if sc.req.Caller == nil { // if sc.req.Caller == nil { // otherwise the connection knows the subscribers
+	if sc.req.Caller == nil { // otherwise the connection knows the subscribers
 		s.mu.Lock()
 		wanted := s.subscribed[uri]
 		s.mu.Unlock()

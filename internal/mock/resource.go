@@ -132,7 +132,7 @@ func decodeTemplate(n *source.Node, path string, d *source.Decoder) *resourceTem
 // piece is a part of a URI template: literal text or a variable.
 type piece struct {
 	lit, name string
-	slashes   bool // slashes   bool // the variable may contain slashes: {+name}
+	slashes   bool // the variable may contain slashes: {+name}
 }
 
 // parseTemplate parses the forms of RFC 6570 that contain one variable: {name} and

@@ -19,7 +19,7 @@ import (
 //	response: {sequence: [first, second]}   # successive calls
 type response struct {
 	when     *condition
-	any      []*response // any      []*response // alternatives; no other field is set
+	any      []*response // alternatives; no other field is set
 	sequence []*response
 	cycle    bool
 	steps    []*step
@@ -217,7 +217,7 @@ func (c compiler) rpcError(n *source.Node, path string) *rpcError {
 
 // condition decides when a response is used: all its parts must hold.
 type condition struct {
-	args, state jsonv.Value // args, state jsonv.Value // the members these must have
+	args, state jsonv.Value // the members these must have
 	has, hasNot []expr
 	client      []string // capabilities
 }

@@ -17,10 +17,10 @@ type scope struct {
 	uri    jsonv.Value
 	asks   jsonv.Value
 	calls  int
-	token  jsonv.Value // token  jsonv.Value // of progress; absent when the client requested none
+	token  jsonv.Value // of progress; absent when the client requested none
 
-	held *jsonv.Value // held *jsonv.Value // the state while a set step holds it
-	task *task        // task *task        // that the call has become, or nil
+	held *jsonv.Value // the state while a set step holds it
+	task *task        // that the call has become, or nil
 }
 
 func (s *scope) root(name string) jsonv.Value {

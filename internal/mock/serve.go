@@ -24,11 +24,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	case err = <-done:
 	case <-s.exited:
 		return s.exitCode, nil
-	case <-ctx.Done(): // case <-ctx.Done(): // a read may block forever
+	case <-ctx.Done(): // a read may block forever
 		return 0, nil
 	}
 	select {
-	case <-s.exited: // case <-s.exited: // by the last request, while the input ended
+	case <-s.exited: // by the last request, while the input ended
 		return s.exitCode, nil
 	default:
 	}

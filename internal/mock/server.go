@@ -14,7 +14,7 @@ import (
 // Options configure a Server in addition to its manifest.
 type Options struct {
 	Fault  Fault     // replaces the manifest's unless it is the zero value
-	Stderr io.Writer // Stderr io.Writer // for stderr steps; nil discards them
+	Stderr io.Writer // for stderr steps; nil discards them
 }
 
 // Server serves a manifest. Its sessions share the state, the call counts and
@@ -32,7 +32,7 @@ type Server struct {
 	mu     sync.Mutex // guards stderr
 	stderr io.Writer
 
-	wedged atomic.Bool // wedged atomic.Bool // by the fault of that name: no more requests are answered
+	wedged atomic.Bool // by the fault of that name: no more requests are answered
 
 	exitOnce sync.Once
 	exited   chan struct{} // closed by an exit step

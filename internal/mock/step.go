@@ -45,7 +45,7 @@ type notification struct {
 // question is a request to the client. Its answer is ${ask.<as>}.
 type question struct {
 	as, method, needs string // needs: the capability the client must have declared
-	optional          bool   // optional          bool   // skipped for a client that did not
+	optional          bool   // skipped for a client that did not
 	params            *template
 }
 

@@ -16,7 +16,7 @@ import (
 // taskSupport describes how a tool answers as a task: instead of a result it returns
 // the id of a task, which the client polls until it is done.
 type taskSupport struct {
-	required  bool // required  bool // the tool answers in no other way
+	required  bool // the tool answers in no other way
 	ttl, poll time.Duration
 }
 
@@ -67,9 +67,9 @@ type task struct {
 	support *taskSupport
 	created time.Time
 	stop    context.CancelFunc
-	tell    func(t *task) // tell    func(t *task) // notifies the client that the status changed
+	tell    func(t *task) // notifies the client that the status changed
 
-	telling sync.Mutex // telling sync.Mutex // keeps notifications in order; locked before mu
+	telling sync.Mutex // keeps notifications in order; locked before mu
 	mu      sync.Mutex
 	status  string
 	updated time.Time

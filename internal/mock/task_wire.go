@@ -75,7 +75,7 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 	t := srv.tasks.begin(support, stop, sc.tellOf)
 	own := *sc
 	own.task = t
-	created := sc.created(t) // created := sc.created(t) // before it continues: its first status is always "working"
+	created := sc.created(t) // before it continues: its first status is always "working"
 	srv.wg.Go(func() {
 		defer stop()
 		t.finish(rest(ctx, &own))

@@ -16,11 +16,11 @@ import (
 // whose value is missing are omitted.
 type template struct {
 	kind   source.Kind
-	lit    jsonv.Value // lit    jsonv.Value // the whole value if it has no placeholders
+	lit    jsonv.Value // the whole value if it has no placeholders
 	parts  []part      // of a text
 	items  []*template
 	keys   []string
-	inner  *template // inner  *template // of which this is the text
+	inner  *template // of which this is the text
 	static bool
 }
 
@@ -28,7 +28,7 @@ type template struct {
 type part struct {
 	lit string
 	e   expr
-	def *template // def *template // or nil
+	def *template // or nil
 }
 
 func (p part) eval(s *scope) jsonv.Value {
@@ -66,7 +66,7 @@ type compiler struct {
 	d     *source.Decoder
 	roots []string
 	asks  []string
-	args  []string // args  []string // declared arguments; nil: any name is accepted
+	args  []string // declared arguments; nil: any name is accepted
 	vars  []string // variables of a resource template
 	tasks bool     // the response may be that of a task
 }

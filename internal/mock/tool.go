@@ -16,7 +16,7 @@ type tool struct {
 	name     string
 	listed   jsonv.Value
 	schema   *jsonschema.Schema // nil: arguments are not checked
-	task     *taskSupport       // task     *taskSupport       // nil: the tool never answers with a task
+	task     *taskSupport       // nil: the tool never answers with a task
 	response *response
 }
 

@@ -20,7 +20,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		held, err := TryLock(f)
 		if held {
-			return func() { _ = f.Close() }, nil // return func() { _ = f.Close() }, nil // closing unlocks the file
+			return func() { _ = f.Close() }, nil // closing unlocks the file
 		}
 		if err != nil {
 			_ = f.Close()

@@ -33,13 +33,13 @@ type Upstream struct {
 	Isolate bool // the server has no other network
 }
 
-// Options are what compiling depends on besides the declaration.
+// Options configure the compilation of a declaration.
 type Options struct {
 	Dir          string // of the suite
 	AllowOutside bool   // files may be outside of it
 }
 
-// Compile makes an upstream of its declaration. Mistakes go to dec.
+// Compile compiles a declaration to an upstream. Mistakes are reported to dec.
 func Compile(name string, decl *Declaration, o Options, dec *source.Decoder) *Upstream {
 	path := source.PathKey("upstreams", name)
 	c := &compiler{Options: o, dec: dec}
@@ -62,7 +62,7 @@ func Compile(name string, decl *Declaration, o Options, dec *source.Decoder) *Up
 	return u
 }
 
-// CompileRoutes makes the routes that a test adds to an upstream.
+// CompileRoutes compiles the routes that a test adds to an upstream.
 func CompileRoutes(list []*RouteDecl, path string, o Options, dec *source.Decoder) []*Route {
 	c := &compiler{Options: o, dec: dec}
 	return c.routes(list, path)
@@ -77,7 +77,7 @@ func (c *compiler) report(pos source.Pos, path, msg, hint string) {
 	c.dec.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint, Code: "upstream"})
 }
 
-// into checks how a server gets the address.
+// into checks how a server receives the address.
 func (c *compiler) into(u *Upstream, decl *Declaration, path string) {
 	into := decl.Into
 	switch {
@@ -182,7 +182,7 @@ func (c *compiler) routes(list []*RouteDecl, path string) []*Route {
 var methods = strings.Fields("GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT QUERY PURGE LINK UNLINK " +
 	"ACL COPY LOCK MKCALENDAR MKCOL MOVE PROPFIND PROPPATCH REPORT SEARCH UNLOCK")
 
-// route compiles one route; nil if it says nothing.
+// route compiles one route; it returns nil if the route is empty.
 func (c *compiler) route(decl *RouteDecl, at string) *Route {
 	m := decl.Match
 	if m == nil || m.Path == "" {
@@ -226,7 +226,7 @@ func (c *compiler) route(decl *RouteDecl, at string) *Route {
 	return r
 }
 
-// parameter compiles what a route expects of one parameter of the query.
+// parameter compiles the condition of a route on one parameter of the query.
 func (c *compiler) parameter(e source.Entry[*source.Node], path string) condition {
 	out := condition{name: e.Key}
 	switch {

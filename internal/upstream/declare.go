@@ -140,7 +140,7 @@ func (s *Scalar) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	*s = Scalar(n.Spelling())
 }
 
-// Unmatched says what happens to requests that nothing answers.
+// Unmatched configures the handling of requests that nothing answers.
 type Unmatched struct{ Allowed bool }
 
 // DecodeNode reads fail or 404.

@@ -21,16 +21,18 @@ import (
 type Exchange struct {
 	Request *Request
 	Status  int    // 0: the connection was closed without a response
-	Route   string // what answered it: where the route is in the suite, or the fallback
-	// Unmatched says why nothing answered it; "" if something did.
+	Route   string // what answered it: the place of the route in the suite, or the fallback
+	// Unmatched is the reason why nothing answered it; "" if something did.
 	Unmatched string
-	// Missing names the value of the request that the response needed and did not find.
+	// Missing is the name of the value of the request that the response needed and
+	// that was absent.
 	Missing string
-	// Late: it came after the response of the test.
+	// Late is set if it came after the response of the test.
 	Late bool
-	// Tests are those that were running.
+	// Tests are the tests that were running.
 	Tests []string
-	// Done is when the response was sent, or the connection closed; zero before.
+	// Done is the time when the response was sent, or the connection closed; zero
+	// before.
 	Done time.Time
 }
 
@@ -39,7 +41,7 @@ type Double struct {
 	Upstream *Upstream
 
 	fallback Fallback
-	report   func(Exchange) // takes requests that belong to no single test
+	report   func(Exchange) // receives requests that belong to no single test
 	listener net.Listener
 	server   *http.Server
 	ctx      context.Context // ends with the double
@@ -51,8 +53,8 @@ type Double struct {
 
 type doubleState struct {
 	watches []*Watch
-	used    map[*Route]int // how many requests each route has answered
-	// starting counts the servers that are being started; begun is set when the
+	used    map[*Route]int // number of requests answered by each route
+	// starting is the number of servers that are being started; begun is set when the
 	// first test begins. Other requests that belong to no test are late.
 	starting int
 	begun    bool
@@ -68,7 +70,7 @@ func (d *Double) update(fn func(*doubleState)) {
 }
 
 // NewDouble returns a double that does not listen: a proxy passes requests to it.
-// report takes the requests that belong to no single test; fallback may be nil.
+// report receives the requests that belong to no single test; fallback may be nil.
 func NewDouble(u *Upstream, fallback Fallback, report func(Exchange)) *Double {
 	d := &Double{Upstream: u, fallback: fallback, report: report, state: doubleState{used: map[*Route]int{}}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -116,8 +118,8 @@ func (d *Double) Fill(text string) string {
 	return strings.NewReplacer("{url}", d.URL(), "{host}", host, "{port}", port).Replace(text)
 }
 
-// Starting notes that a server is being started: until done is called, requests
-// belong to its start.
+// Starting marks the start of a server: until done is called, requests belong to that
+// start.
 func (d *Double) Starting() (done func()) {
 	d.update(func(s *doubleState) { s.starting, s.started = s.starting+1, true })
 	return func() { d.update(func(s *doubleState) { s.starting-- }) }
@@ -143,8 +145,8 @@ type Watch struct {
 	answered bool
 }
 
-// Begin starts to collect the requests of a test. A test that is alone has routes
-// of its own, and all routes count from zero.
+// Begin starts collecting the requests of a test. A test that runs alone has its own
+// routes, and all routes count from zero.
 func (d *Double) Begin(test string, routes []*Route, alone bool) *Watch {
 	w := &Watch{double: d, alone: alone, routes: routes, scope: &Scope{Test: test}}
 	d.update(func(s *doubleState) {
@@ -156,7 +158,7 @@ func (d *Double) Begin(test string, routes []*Route, alone bool) *Watch {
 	return w
 }
 
-// Answered notes that the test has its response: later requests are late.
+// Answered records whether the test has its response: later requests are late.
 func (w *Watch) Answered(yes bool) {
 	w.double.update(func(*doubleState) { w.answered = yes })
 }
@@ -171,7 +173,7 @@ func (w *Watch) Seen() (list []Exchange) {
 	return list
 }
 
-// Open returns the requests, perhaps of other tests, without a complete response at
+// Open returns the requests, possibly of other tests, without a complete response at
 // a time.
 func (w *Watch) Open(at time.Time) (list []Exchange) {
 	w.double.update(func(*doubleState) {
@@ -263,7 +265,7 @@ func (d *Double) Answer(q *Request) (*Response, *Exchange) {
 	return res, x
 }
 
-// find looks for the response to a request.
+// find searches for the response to a request.
 func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 	note := func(route, unmatched string) {
 		d.update(func(*doubleState) { x.Route, x.Unmatched = route, unmatched })
@@ -315,7 +317,7 @@ func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 	return plain(http.StatusNotImplemented, msg)
 }
 
-// plain is a response of the double itself.
+// plain returns a response of the double itself.
 func plain(status int, msg string) *Response {
 	body := jsonv.ObjectOf("error", "mcptest: "+msg).Append(nil)
 	return &Response{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
@@ -383,7 +385,7 @@ func (d *Double) pause(r *http.Request, t time.Duration) bool {
 	return false
 }
 
-// reset closes the connection so that its peer gets a reset.
+// reset closes the connection so that its peer receives a reset.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -12,39 +12,39 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// MaxBody is the most that is read of the body of a request.
+// MaxBody is the number of bytes that are read of the body of a request.
 const MaxBody = 16 << 20
 
 // Request is one request that a server sent to an upstream.
 type Request struct {
 	Upstream string // the name in the suite
 	Method   string
-	Host     string // the host that the server meant: that of stands_for, unless a proxy knows it
+	Host     string // the host that the server addressed: that of stands_for, unless a proxy knows it
 	Path     string // as sent, with its escapes
 	Query    url.Values
 	Header   http.Header
 	Body     []byte // without its content encoding only if nothing encoded it
 	Time     time.Time
-	// Origin is how the server reached the double, such as http://127.0.0.1:41723.
+	// Origin is the address at which the server reached the double, such as
+	// http://127.0.0.1:41723.
 	Origin string
 	// Scope is the attempt of a test that it belongs to; nil if there is none, or more
 	// than one.
 	Scope *Scope
-	// Nearest is what a fallback without an answer knows about the nearest request that
-	// has one.
+	// Nearest describes the nearest request that has an answer; set by a fallback
+	// without an answer.
 	Nearest string
 }
 
-// Scope is an attempt of a test, for a fallback that answers each of them on its
-// own.
+// Scope is an attempt of a test, for a fallback that answers each attempt separately.
 type Scope struct {
 	Test   string
 	Memory any // of the fallback of one double
 }
 
 // Parsed returns the body as a value: JSON parsed, a form as an object of texts
-// (lists where a name is repeated), anything else as a text. It is absent if
-// there is no body.
+// (lists where a name is repeated), any other body as a text. It is absent if there
+// is no body.
 func (r *Request) Parsed() jsonv.Value {
 	if len(r.Body) == 0 {
 		return jsonv.Value{}
@@ -61,7 +61,7 @@ func (r *Request) Parsed() jsonv.Value {
 	return jsonv.String(strings.ToValidUTF8(string(r.Body), "\uFFFD"))
 }
 
-// JSON returns the request as targets see it.
+// JSON returns the request in the form available to targets.
 func (r *Request) JSON() jsonv.Value {
 	header := map[string][]string{}
 	for name, values := range r.Header {
@@ -96,8 +96,8 @@ func valuesJSON(values map[string][]string) jsonv.Value {
 	return out
 }
 
-// Response is what an upstream answers: a status, headers and a body, and how
-// they are delivered.
+// Response is the response of an upstream: a status, headers and a body, and their
+// delivery.
 type Response struct {
 	Status int
 	Header http.Header
@@ -107,10 +107,10 @@ type Response struct {
 	Chunks   [][]byte      // sent one by one in place of Body
 	Interval time.Duration // between two chunks
 	Ending   Ending
-	Truncate int // with EndTruncated: how many bytes of the body are sent
+	Truncate int // with EndTruncated: number of bytes of the body that are sent
 }
 
-// Ending is how a response ends.
+// Ending describes how a response ends.
 type Ending uint8
 
 // The endings.
@@ -121,6 +121,5 @@ const (
 	EndTruncated        // the connection is closed within the body
 )
 
-// Fallback answers requests that no route matches; ok is false if it has no
-// answer either.
+// Fallback answers requests that no route matches; ok is false if it has no answer.
 type Fallback func(r *Request) (res *Response, ok bool)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pathTemplate is a path with variables, cut at its slashes.
+// pathTemplate is a path with variables, split at its slashes.
 type pathTemplate struct {
 	text     string
 	segments []segment
@@ -20,7 +20,7 @@ type segment struct {
 	variable bool
 }
 
-// parsePath reads a template; problem says what is wrong with it.
+// parsePath parses a template; problem describes the mistake in it, if any.
 func parsePath(text string) (p pathTemplate, problem, hint string) {
 	p.text = text
 	switch {
@@ -76,7 +76,7 @@ func (p *pathTemplate) has(name string) bool {
 	return false
 }
 
-// match returns the values of the variables, and how many segments differ.
+// match returns the values of the variables, and the number of segments that differ.
 func (p *pathTemplate) match(path string) (vars map[string]string, wrong int) {
 	got := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	for i, s := range p.segments {

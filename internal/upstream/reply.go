@@ -24,7 +24,7 @@ type reply struct {
 	truncate int
 }
 
-// size is the length of the body, unless it depends on the request.
+// size returns the length of the body, unless it depends on the request.
 func (r *reply) size() (n int, known bool) {
 	n = len(r.body)
 	for _, c := range r.chunks {
@@ -45,7 +45,7 @@ type header struct {
 // beginning with a text.
 type template []string
 
-// parseTemplate cuts a text at its {{…}}; bad is one that is not a value of a
+// parseTemplate splits a text at its {{…}}; bad is one that is not a value of a
 // request.
 func parseTemplate(text string) (t template, bad string) {
 	for {
@@ -72,7 +72,7 @@ func parseTemplate(text string) (t template, bad string) {
 // fixed reports whether the text has no values of the request.
 func (t template) fixed() bool { return len(t) <= 1 }
 
-// values are what a response may take from its request.
+// values are the values that a response may use from its request.
 type values struct {
 	request *Request
 	vars    map[string]string
@@ -111,7 +111,7 @@ func (v *values) find(name string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// member returns a.b of a body; all of it if the path is empty.
+// member returns a.b of a body, or all of it if the path is empty.
 func member(body jsonv.Value, path string) jsonv.Value {
 	for path != "" {
 		var key string
@@ -139,7 +139,7 @@ func (t template) fill(v *values) string {
 }
 
 // fillJSON replaces the values of the request in the texts of a JSON value. A text
-// that is nothing but one value keeps its type.
+// that consists of a single value keeps its type.
 func fillJSON(n *source.Node, v *values) jsonv.Value {
 	return n.MapScalars(func(sc *source.Node) *source.Node {
 		if sc.Kind != source.KindString || !strings.Contains(sc.Text, "{{") {
@@ -158,7 +158,7 @@ func fillJSON(n *source.Node, v *values) jsonv.Value {
 	}).JSON()
 }
 
-// response makes the response to one request.
+// response returns the response to one request.
 func (r *reply) response(v *values) *Response {
 	out := &Response{
 		Status: r.status, Header: http.Header{}, Body: r.body,
@@ -187,10 +187,10 @@ func (r *reply) response(v *values) *Response {
 	return out
 }
 
-// oneLine drops line breaks, which would end a header.
+// oneLine removes line breaks, which would end a header.
 func oneLine(s string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(s) }
 
-// text returns the event as it is sent.
+// text returns the event in its wire format.
 func (e *EventDecl) text() string {
 	var b strings.Builder
 	field := func(name, value string) {

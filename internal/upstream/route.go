@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Route says which requests get which response.
+// Route maps requests to responses.
 type Route struct {
 	Pos  source.Pos
 	Path string // in the suite, such as upstreams.github.routes[0]
@@ -25,14 +25,14 @@ type Route struct {
 	times   int // 0: unlimited
 }
 
-// condition is what a route expects of one parameter or header.
+// condition is a condition of a route on one parameter or header.
 type condition struct {
 	name   string
-	values []string // patterns, in which * is any text; each of them must be there
+	values []string // patterns, in which * is any text; each of them must be present
 	absent bool
 }
 
-// String names the route as messages do: GET /user (upstreams.github.routes[0]).
+// String formats the route for messages: GET /user (upstreams.github.routes[0]).
 func (r *Route) String() string {
 	name := r.path.text
 	if r.method != "" {
@@ -41,7 +41,7 @@ func (r *Route) String() string {
 	return name + " (" + r.Path + ")"
 }
 
-// match returns the variables of the path if the route is for the request.
+// match returns the variables of the path, and whether the route matches the request.
 func (r *Route) match(q *Request) (vars map[string]string, ok bool) {
 	if r.method != "" && r.method != q.Method {
 		return nil, false
@@ -66,7 +66,8 @@ func (r *Route) match(q *Request) (vars map[string]string, ok bool) {
 	return vars, true
 }
 
-// miss says what is wrong with the values of a parameter or header; "" if nothing is.
+// miss describes the mismatch of the values of a parameter or header; "" if they
+// match.
 func (c *condition) miss(got []string) string {
 	switch {
 	case c.absent && len(got) > 0:
@@ -89,7 +90,7 @@ func glob(pattern, s string) bool {
 	return secret.Matches(strings.ReplaceAll(pattern, "*", secret.Mask), s)
 }
 
-// distance says how far a request is from a route, and in which respects.
+// distance returns how far a request is from a route, and the differences.
 func (r *Route) distance(q *Request) (far int, why []string) {
 	note := func(weight int, format string, args ...any) {
 		far += weight
@@ -147,7 +148,8 @@ func short(v jsonv.Value) string {
 	return string(text)
 }
 
-// explain says that no route matches a request, and which is nearest.
+// explain returns the message that no route matches a request, with the nearest
+// route.
 func explain(routes []*Route, q *Request) string {
 	target := q.Path
 	if len(q.Query) > 0 {
@@ -171,7 +173,8 @@ func explain(routes []*Route, q *Request) string {
 	return fmt.Sprintf("%s; nearest: %s: %s", msg, nearest, strings.Join(reasons, ", "))
 }
 
-// Unused says that none of the requests used the route, and which is nearest.
+// Unused returns the message that none of the requests used the route, with the
+// nearest request.
 func (r *Route) Unused(list []Exchange) string {
 	msg := r.Path + " was never used; "
 	var nearest *Request

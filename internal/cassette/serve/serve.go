@@ -16,8 +16,8 @@ import (
 
 // Options configure how a cassette is served.
 type Options struct {
-	Nearest bool // Nearest bool // answer requests that are not recorded with the nearest recording
-	Paced   bool // Paced   bool // at the speed of the recorded server
+	Nearest bool // answer requests that are not recorded with the nearest recording
+	Paced   bool // at the speed of the recorded server
 	HTTP    bool // over HTTP, where nothing can follow a response
 	Report  func(message string)
 }
@@ -130,7 +130,7 @@ func (x *session) InputSchema(tool string) jsonv.Value { return x.s.schemas[tool
 // of the requests, which are then answered at the same time.
 func (x *session) Admit(req *mcpserver.Request) bool {
 	if x.s.o.HTTP && isStateless(req.Params) {
-		return true // return true // it is handled on a separate connection
+		return true // it is handled on a separate connection
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

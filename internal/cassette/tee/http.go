@@ -41,7 +41,7 @@ type Proxy struct {
 func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 	p := &Proxy{target: target, sse: sse, tap: tap, ids: map[string]int{}, streams: map[int]int{}}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // transport.DisableCompression = true // recorded data must be readable
+	transport.DisableCompression = true // recorded data must be readable
 	p.proxy = &httputil.ReverseProxy{
 		Transport:      transport,
 		FlushInterval:  -1, // immediately
@@ -79,7 +79,7 @@ func (p *Proxy) Listen(ctx context.Context, addr string, ready func(url string))
 	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	p.active.Wait() // p.active.Wait() // their records are complete
+	p.active.Wait() // their records are complete
 	return nil
 }
 

@@ -76,7 +76,7 @@ func (s Stdio) attend(p *proc.Process, inputEnded <-chan struct{}, outputEnded <
 			}
 		case err := <-outputEnded:
 			if outputEnded = nil; err != nil {
-				return // return // the client no longer reads
+				return // the client no longer reads
 			}
 		case <-exited:
 			exited = nil

@@ -62,7 +62,7 @@ func (t *Tap) put(c chunk) {
 	defer t.mu.Unlock()
 	c.frame.At = time.Since(t.start)
 	switch {
-	case t.closed: // case t.closed: // data that a client sends after the server has ended
+	case t.closed: // data that a client sends after the server has ended
 		return
 	case t.err != nil || t.waiting+size > t.limit:
 		t.lost++

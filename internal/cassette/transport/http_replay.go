@@ -20,7 +20,7 @@ type httpReplay struct {
 
 	mu      sync.Mutex
 	change  sync.Cond
-	met     map[string]int // met     map[string]int // messages of the client that calls wait for, by [awaited]
+	met     map[string]int // messages of the client that calls wait for, by [awaited]
 	streams map[streamKey]*feed
 }
 
@@ -109,7 +109,7 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 	last := req.Header.Get("Last-Event-Id")
 	call := t.client.TakeStream(last)
 	switch {
-	case call == nil && last != "": // case call == nil && last != "": // the recorded client gave up before it resumed the stream
+	case call == nil && last != "": // the recorded client gave up before it resumed the stream
 		<-req.Context().Done()
 		return nil, req.Context().Err()
 	case call == nil:

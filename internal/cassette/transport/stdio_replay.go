@@ -36,7 +36,7 @@ type replay struct {
 	// Of the goroutine.
 	sink    wire.Receiver
 	waiting []*playing
-	met     map[string]int // met     map[string]int // messages of the client that calls wait for, by [awaited]
+	met     map[string]int // messages of the client that calls wait for, by [awaited]
 	ending  *cassette.End
 	over    bool
 	done    chan struct{}
@@ -45,14 +45,14 @@ type replay struct {
 // message is one message of the client.
 type message struct {
 	raw    []byte
-	stream string // stream string // the receiver's name for its exchange
+	stream string // the receiver's name for its exchange
 }
 
 // playing is a call that is being answered.
 type playing struct {
 	call *cassette.Call
 	live cassette.Live
-	rest []*cassette.Frame // rest []*cassette.Frame // begins with the next message that the client must send
+	rest []*cassette.Frame // begins with the next message that the client must send
 }
 
 // ReplayStdio returns a transport that answers like a recorded process. number counts

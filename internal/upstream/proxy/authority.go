@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// lifetime is how long certificates are valid, and skew how far the clock of a
-// program may be behind.
+// lifetime is the validity of certificates, and skew the tolerated clock error of a
+// program.
 const (
 	lifetime = 24 * time.Hour
 	skew     = time.Hour
@@ -32,7 +32,7 @@ type authority struct {
 	leaves map[string]*tls.Certificate
 }
 
-// newAuthority returns an authority that can certify some hosts only.
+// newAuthority returns an authority that can certify only the given hosts.
 func newAuthority(hosts []string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -57,8 +57,8 @@ func newAuthority(hosts []string) (*authority, error) {
 	return &authority{cert: cert, key: key, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), leaves: map[string]*tls.Certificate{}}, nil
 }
 
-// constrain limits an authority to hosts. Without a permitted one, every address
-// or name is excluded.
+// constrain limits an authority to hosts. Without a permitted one, all addresses or
+// names are excluded.
 func constrain(t *x509.Certificate, hosts []string) {
 	for _, host := range hosts {
 		if ip := net.ParseIP(host); ip != nil {

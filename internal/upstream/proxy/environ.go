@@ -1,7 +1,7 @@
 package proxy
 
-// trust are the variables by which programs find the authorities that they trust,
-// by who reads them.
+// trust are the variables that specify trusted authorities, by the programs that read
+// them.
 var trust = []string{
 	"SSL_CERT_FILE",       // Go, OpenSSL, Python, Ruby, Rust
 	"NODE_EXTRA_CA_CERTS", // Node.js, Bun
@@ -17,13 +17,14 @@ var trust = []string{
 	"PIP_CERT",
 }
 
-// Environ is what makes a program use the proxy and trust it, as NAME=value.
+// Environ returns the variables that make a program use the proxy and trust it, as
+// NAME=value.
 func (p *Proxy) Environ() []string {
 	url := "http://" + p.Addr()
 	out := []string{
 		"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "http_proxy=" + url, "https_proxy=" + url, "ALL_PROXY=" + url, "all_proxy=" + url,
 		"NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1",
-		"NODE_USE_ENV_PROXY=1", // Node.js from 22.21 and 24.5; before, fetch ignores proxies
+		"NODE_USE_ENV_PROXY=1", // Node.js from 22.21 and 24.5; in earlier versions fetch ignores proxies
 	}
 	for _, name := range trust {
 		out = append(out, name+"="+p.certificate())

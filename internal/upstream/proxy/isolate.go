@@ -12,22 +12,21 @@ import (
 )
 
 // IsolateArg is the first argument that makes this program prepare a network
-// namespace and then become another program.
+// namespace and then execute another program.
 const IsolateArg = "__isolate"
 
 // ErrNoNamespace is the reason why this system has no isolation.
 var ErrNoNamespace = errors.New("network namespaces exist on Linux only")
 
-// probeTime is how long the test of a namespace may take.
+// probeTime limits the duration of the test of a namespace.
 const probeTime = 5 * time.Second
 
-// Isolation lets programs run in network namespaces that have nothing but a
-// loopback interface. The ports of the proxy and of doubles exist in it too, and
-// the names of the declared hosts lead to the proxy, so that programs that ignore
-// proxies reach it as well.
-//
+// Isolation runs programs in network namespaces that have only a loopback interface.
+// The ports of the proxy and of doubles exist in it too, and the names of the
+// declared hosts resolve to the proxy, so that programs that ignore proxies reach it
+// as well.
 // In a namespace, this program opens the listeners, sends them to the runner, and
-// then becomes the program that is tested: no helper process stays.
+// then executes the tested program: no helper process remains.
 type Isolation struct {
 	proxy *Proxy
 	self  string
@@ -40,19 +39,19 @@ type Isolation struct {
 	active sync.WaitGroup
 }
 
-// port is a port of a namespace and what serves it.
+// port is a port of a namespace and its handler.
 type port struct {
 	addr  string // in the namespace
 	serve func(net.Listener)
 }
 
-// The ports of HTTP and HTTPS, which programs use that ignore proxies.
+// The ports of HTTP and HTTPS, used by programs that ignore proxies.
 const (
 	httpAddr  = "127.0.0.1:80"
 	httpsAddr = "127.0.0.1:443"
 )
 
-// ports returns what a namespace offers: the proxy, the declared hosts, and other
+// ports returns the ports of a namespace: the proxy, the declared hosts, and other
 // addresses of this machine, such as those of doubles.
 func (p *Proxy) ports(others []string) []port {
 	list := []port{{p.Addr(), func(l net.Listener) { _ = p.outer.Serve(l) }}}
@@ -84,14 +83,15 @@ func (p *Proxy) accept(l net.Listener, serve func(net.Conn)) {
 	}
 }
 
-// direct answers a connection of a program that takes the proxy for the host.
+// direct answers a connection of a program that connects to the proxy as if it were
+// the host.
 func (p *Proxy) direct(c net.Conn) {
 	if !p.hold(c) {
 		c.Close()
 		return
 	}
 	host := ""
-	for name := range p.options.Hosts { // what it wants is in the TLS handshake, if it says so
+	for name := range p.options.Hosts { // the requested name is in the TLS handshake, if present
 		host = name
 	}
 	p.tunnel(newPeeked(c), host)
@@ -109,7 +109,7 @@ func (d *direct) Accept() (net.Conn, error) {
 	return &tunnel{Conn: c, closed: func() {}}, nil
 }
 
-// Change makes a command run in a namespace of its own.
+// Change makes a command run in a separate namespace.
 func (i *Isolation) Change(cmd *exec.Cmd) {
 	addrs := make([]string, len(i.ports))
 	for n, port := range i.ports {
@@ -125,8 +125,8 @@ func (i *Isolation) Change(cmd *exec.Cmd) {
 	inNamespace(cmd)
 }
 
-// hold notes what Close must close; it returns false, and closes it, if the
-// isolation has ended.
+// hold records a resource that Close must close. If the isolation has ended, it
+// closes the resource and returns false.
 func (i *Isolation) hold(c io.Closer) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -157,7 +157,7 @@ func (i *Isolation) Close() {
 	i.active.Wait()
 }
 
-// notAllowed explains why a namespace could not be made.
+// notAllowed explains why a namespace could not be created.
 func notAllowed(err error, output string) error {
 	if output = strings.TrimSpace(output); output != "" {
 		err = fmt.Errorf("%w: %s", err, output)

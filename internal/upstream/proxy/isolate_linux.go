@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Isolate returns what runs programs in namespaces that reach the proxy and other
-// addresses of this machine. self is this program. The error says why that is not
-// possible here.
+// Isolate returns an Isolation for programs in namespaces that reach the proxy and
+// other addresses of this machine. self is this program. The error is the reason why
+// that is not possible here.
 func (p *Proxy) Isolate(self string, others []string) (*Isolation, error) {
 	if err := probe(self); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (p *Proxy) Isolate(self string, others []string) (*Isolation, error) {
 	return i, nil
 }
 
-// probe tries whether a namespace can be made.
+// probe tests whether a namespace can be created.
 func probe(self string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
@@ -54,7 +54,7 @@ func inNamespace(cmd *exec.Cmd) {
 	a.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SYS_ADMIN}
 }
 
-// welcome takes the listeners of each new namespace.
+// welcome accepts the listeners of each new namespace.
 func (i *Isolation) welcome() {
 	for {
 		c, err := i.ln.AcceptUnix()
@@ -121,8 +121,8 @@ func receive(c *net.UnixConn, n int) ([]net.Listener, error) {
 }
 
 // BecomeIsolated prepares the namespaces that this process was started in, and
-// becomes the program that args name. It returns only if that fails, or if args
-// name none.
+// executes the program in args. It returns only if that fails, or if args contains no
+// program.
 func BecomeIsolated(args []string) error {
 	if err := loopbackUp(); err != nil {
 		return fmt.Errorf("activate the loopback interface: %w", err)
@@ -162,7 +162,8 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
-// nameHosts lets the names of hosts lead to this machine, for this namespace only.
+// nameHosts makes the names of hosts resolve to this machine, for this namespace
+// only.
 func nameHosts(hosts []string, folder string) error {
 	const file = "/etc/hosts"
 	old, err := os.ReadFile(file)
@@ -188,7 +189,7 @@ func nameHosts(hosts []string, folder string) error {
 }
 
 // send opens listeners and passes them to the runner. The connection stays open in
-// the program, so that its end is noticed.
+// the program, so that the runner detects its end.
 func send(socket string, addrs []string) error {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {

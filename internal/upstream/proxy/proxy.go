@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Problem is something that a program wanted from the proxy and did not get.
+// Problem is a request of a program that the proxy could not fulfill.
 type Problem struct {
 	Kind    string // of the constants below
 	Host    string
@@ -29,16 +29,17 @@ const (
 	Unsupported = "unsupported-protocol"
 )
 
-// Options say what a proxy does.
+// Options configure a proxy.
 type Options struct {
-	// Hosts are the declared hosts, without ports, and what answers their requests.
+	// Hosts maps the declared hosts, without ports, to the handlers of their
+	// requests.
 	Hosts map[string]http.Handler
 	// Ports are the ports of those hosts that are not at 80 and 443.
 	Ports map[string]string
 	// Pass reports whether a connection to an address of this machine, such as that of
-	// another double, is let through.
+	// another double, is allowed.
 	Pass func(addr string) bool
-	// Report takes each problem once for each host.
+	// Report receives each problem once for each host.
 	Report func(Problem)
 }
 
@@ -69,8 +70,8 @@ type proxyState struct {
 	closed   bool
 }
 
-// Start starts a proxy on a free loopback port. The certificate of its authority
-// is in a folder of its own, which Close removes.
+// Start starts a proxy on a free loopback port. The certificate of its authority is
+// in a separate folder, which Close removes.
 func Start(o Options) (*Proxy, error) {
 	names := make([]string, 0, len(o.Hosts))
 	for host := range o.Hosts {
@@ -106,7 +107,7 @@ func Start(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is the address of the proxy, HOST:PORT.
+// Addr returns the address of the proxy, HOST:PORT.
 func (p *Proxy) Addr() string { return p.front.Addr().String() }
 
 func (p *Proxy) certificate() string { return filepath.Join(p.folder, "ca.pem") }
@@ -136,7 +137,7 @@ func (p *Proxy) Close() {
 	_ = os.RemoveAll(p.folder)
 }
 
-// hold notes a connection that Close must end; it returns false if the proxy is
+// hold records a connection that Close must end; it returns false if the proxy is
 // closed.
 func (p *Proxy) hold(c net.Conn) (ok bool) {
 	p.update(func(s *proxyState) {
@@ -167,12 +168,12 @@ func (p *Proxy) report(kind, host, format string, args ...any) string {
 	return x.Message
 }
 
-// handler returns what answers the requests for a host.
+// handler returns the handler of the requests for a host.
 func (p *Proxy) handler(host string) http.Handler {
 	return p.options.Hosts[strings.ToLower(strings.TrimSuffix(host, "."))]
 }
 
-// handlerAt returns what answers the requests for a port of a host.
+// handlerAt returns the handler of the requests for a port of a host.
 func (p *Proxy) handlerAt(host, port string) http.Handler {
 	want := p.options.Ports[strings.ToLower(strings.TrimSuffix(host, "."))]
 	usual := port == "" || port == "80" || port == "443"

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// peeked is a connection whose first bytes can be looked at.
+// peeked is a connection whose first bytes can be examined.
 type peeked struct {
 	net.Conn
 	r *bufio.Reader
@@ -22,21 +22,21 @@ type peeked struct {
 
 func newPeeked(c net.Conn) *peeked { return &peeked{Conn: c, r: bufio.NewReader(c)} }
 
-// Read reads what was looked at before the rest.
+// Read reads the examined bytes before the rest.
 func (c *peeked) Read(b []byte) (int, error) { return c.r.Read(b) }
 
-// tunnel is a connection to a declared host, its TLS removed.
+// tunnel is a connection to a declared host, with TLS removed.
 type tunnel struct {
 	net.Conn
 	host   string
 	closed func()
 	once   sync.Once
-	other  func() // is called if the client sends something else than HTTP
-	begin  []byte // of what it sends, up to the first line
+	other  func() // called if the client does not speak HTTP
+	begin  []byte // of the client's data, up to the first line
 	known  bool   // whether it is HTTP
 }
 
-// Read looks at the first line of what the client sends.
+// Read examines the first line that the client sends.
 func (t *tunnel) Read(b []byte) (int, error) {
 	n, err := t.Conn.Read(b)
 	if !t.known && n > 0 {
@@ -52,8 +52,8 @@ func (t *tunnel) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// isHTTP reports whether a connection that begins so speaks HTTP; known is false if
-// that needs more bytes.
+// isHTTP reports whether a connection that begins with these bytes speaks HTTP; known
+// is false if more bytes are needed.
 func isHTTP(begin []byte) (is, known bool) {
 	line, _, ended := bytes.Cut(begin, []byte("\n"))
 	method, _, _ := bytes.Cut(line, []byte(" "))
@@ -76,7 +76,7 @@ type tunnelKey struct{}
 // recordHandshake is the first byte of TLS.
 const recordHandshake = 0x16
 
-// tunnel answers what a program sends to a host, with or without TLS.
+// tunnel answers the requests of a program to a host, with or without TLS.
 func (p *Proxy) tunnel(c *peeked, host string) {
 	raw := c.Conn
 	_ = raw.SetReadDeadline(time.Now().Add(handshakeTime))
@@ -172,7 +172,7 @@ func (p *Proxy) serveInner(w http.ResponseWriter, r *http.Request) {
 	p.answer(h, w, r, host)
 }
 
-// connListener passes connections that are open already to an HTTP server.
+// connListener passes connections that are already open to an HTTP server.
 type connListener struct {
 	addr net.Addr
 	next chan net.Conn
@@ -209,5 +209,5 @@ func (l *connListener) Close() error {
 	return nil
 }
 
-// Addr is the address of the proxy.
+// Addr returns the address of the proxy.
 func (l *connListener) Addr() net.Addr { return l.addr }

@@ -18,7 +18,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// form is how a body is written in the file.
+// form is the form of a body in the file.
 type form uint8
 
 const (
@@ -33,8 +33,8 @@ const (
 // formKeys are the keys of the forms in the file.
 var formKeys = [...]string{empty: "", jsonBody: "json", textBody: "text", formBody: "form", multipartBody: "multipart", base64Body: "base64"}
 
-// body is what a request or a response carries, in the most readable form that
-// gives its bytes back.
+// body is the body of a request or a response, in the most readable form that
+// reproduces its bytes.
 type body struct {
 	form   form
 	json   jsonv.Value
@@ -54,10 +54,10 @@ type part struct {
 // maxBody is the size from which a body is not recorded, compressed or not.
 const maxBody = 8 << 20
 
-// maxNested is how many parts of a multipart body are inside of each other.
+// maxNested is the number of levels of nested multipart bodies.
 const maxNested = 3
 
-// decoded undoes the Content-Encoding of a body.
+// decoded decodes the Content-Encoding of a body.
 func decoded(h http.Header, data []byte) ([]byte, error) {
 	for _, name := range h.Values("Content-Encoding") {
 		for coding := range strings.SplitSeq(name, ",") {
@@ -112,7 +112,7 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return out, nil
 }
 
-// parseBody reads a body that has no Content-Encoding any more.
+// parseBody parses a body without Content-Encoding.
 func parseBody(contentType string, data []byte, depth int) body {
 	if len(data) == 0 {
 		return body{}
@@ -179,10 +179,10 @@ func parseParts(data []byte, boundary string, depth int) ([]part, error) {
 	}
 }
 
-// layoutOther is the layout of JSON whose text cannot be made from its value.
+// layoutOther is the layout of JSON whose text cannot be reproduced from its value.
 const layoutOther = "other"
 
-// layouts are the ways in which programs write JSON, by the name of the file.
+// layouts are the ways in which programs format JSON, by their names in the file.
 var layouts = []struct {
 	name  string
 	write func(jsonv.Value) []byte
@@ -194,10 +194,10 @@ var layouts = []struct {
 	{"indent-tab", func(v jsonv.Value) []byte { return v.Indent("", "\t") }},
 }
 
-// lineEnd is the end of the name of a layout with a line break at the end.
+// lineEnd is the suffix of the name of a layout with a line break at the end.
 const lineEnd = "line"
 
-// layoutOf returns the layout in which a value has the text data.
+// layoutOf returns the layout in which a value is formatted as data.
 func layoutOf(v jsonv.Value, data []byte) (name string, ok bool) {
 	bare, line := bytes.CutSuffix(data, []byte("\n"))
 	for _, l := range layouts {
@@ -211,7 +211,7 @@ func layoutOf(v jsonv.Value, data []byte) (name string, ok bool) {
 	return "", false
 }
 
-// laidOut writes a value in a layout; ok is false for an unknown one.
+// laidOut formats a value in a layout; ok is false for an unknown one.
 func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	name, line := layout, false
 	if layout == lineEnd {
@@ -232,7 +232,7 @@ func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	return nil, false
 }
 
-// appendSpaced writes JSON with a blank after each comma and colon.
+// appendSpaced appends JSON with a space after each comma and colon.
 func appendSpaced(dst []byte, v jsonv.Value) []byte {
 	switch v.Kind() {
 	case jsonv.KindObject:

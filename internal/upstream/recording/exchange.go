@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/upstream"
 )
 
-// exchange is one request and its response, as the file has them.
+// exchange is one request and its response, in the form of the file.
 type exchange struct {
 	// test is the test that sent the request, if other tests got other responses.
 	test string
@@ -27,7 +27,7 @@ type exchange struct {
 	response  body
 
 	line int
-	keys []string // what identifies the request
+	keys []string // they identify the request
 }
 
 // requestHeaders are the headers of requests that the file keeps for a reader,
@@ -41,7 +41,7 @@ var dropped = []string{
 	"Strict-Transport-Security", "Server-Timing", "X-Timer",
 }
 
-// clean makes an exchange of what was received.
+// clean converts a received exchange to its form in the file.
 func (s *sanitizer) clean(r raw) (exchange, error) {
 	e, err := s.request(&r.request)
 	if err != nil {
@@ -87,14 +87,14 @@ func (s *sanitizer) request(r *upstream.Request) (exchange, error) {
 	kind := r.Header.Get("Content-Type")
 	e.request = s.body(parseBody(kind, data, 0))
 	if e.request.form == multipartBody {
-		e.reqHeader.Set("Content-Type", "multipart/form-data") // its boundary is drawn by chance
+		e.reqHeader.Set("Content-Type", "multipart/form-data") // its boundary is random
 	}
 	e.identify()
 	return e, nil
 }
 
-// identify fills in what identifies the request: method, path, the query as a
-// set, the body in a canonical form.
+// identify sets the keys that identify the request: method, path, the query as a set,
+// the body in a canonical form.
 func (e *exchange) identify() {
 	e.keys = []string{e.method, e.path}
 	var pairs []string
@@ -108,10 +108,10 @@ func (e *exchange) identify() {
 	e.keys = append(e.keys, e.request.canonical())
 }
 
-// key is the keys as one text.
+// key returns the keys as one text.
 func (e *exchange) key() string { return strings.Join(e.keys, "\x00") }
 
-// canonical is a text that is the same for bodies that mean the same.
+// canonical returns a text that is the same for equivalent bodies.
 func (b *body) canonical() string {
 	switch b.form {
 	case empty:
@@ -130,7 +130,7 @@ func (b *body) canonical() string {
 	return "text " + b.text
 }
 
-// appendCanonical writes JSON with its members sorted.
+// appendCanonical appends JSON with its members sorted.
 func appendCanonical(dst []byte, v jsonv.Value) []byte {
 	switch v.Kind() {
 	case jsonv.KindObject:
@@ -160,8 +160,8 @@ func appendCanonical(dst []byte, v jsonv.Value) []byte {
 	return v.Append(dst)
 }
 
-// matches reports whether a request is the one that was recorded. A mask in the
-// recording matches any text.
+// matches reports whether a request equals the recorded one. A mask in the recording
+// matches any text.
 func (e *exchange) matches(keys []string) bool {
 	if len(e.keys) != len(keys) {
 		return false

@@ -19,8 +19,8 @@ import (
 // version is the version of the format.
 const version = 1
 
-// The keys at the top of a file. keyVersion names the format; without keyEnd in
-// its last line the file was cut off.
+// The keys at the top of a file. keyVersion identifies the format; a file without
+// keyEnd in its last line is truncated.
 const (
 	keyVersion = "mcptest_recording"
 	keyEnd     = "end"
@@ -46,7 +46,7 @@ type File struct {
 // Any is read as the name of every upstream.
 const Any = "NAME"
 
-// Again is the command that writes the recording of an upstream.
+// Again returns the command that writes the recording of an upstream.
 func Again(upstream string) string { return "mcptest run --record-upstream " + upstream }
 
 // Read reads the recording at path, which is shown as name.
@@ -95,8 +95,8 @@ func truncated(pos source.Pos) source.Diagnostic {
 	return d
 }
 
-// header checks whether the file is a complete recording of a version and with
-// masks that are known.
+// header checks whether the file is a complete recording with a supported version and
+// known masks.
 func header(d *source.Decoder, root *source.Node, upstream string) bool {
 	v := root.Get(keyVersion)
 	if v == nil {
@@ -135,7 +135,7 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 const otherHint = "name another file, or delete this one and record again"
 
 // Of returns a mistake if the recording is of another address than api. Two addresses of this
-// machine are the same: their ports change.
+// machine are considered equal: their ports change.
 func (f *File) Of(api string) (d source.Diagnostic, wrong bool) {
 	recorded, err := url.Parse(f.standsFor)
 	now, err2 := url.Parse(api)
@@ -152,7 +152,7 @@ func loopback(u *url.URL) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// document is the file as it is decoded.
+// document is the decoded file.
 type document struct {
 	Version   int                `yaml:"mcptest_recording"`
 	Upstream  string             `yaml:"upstream,required"`
@@ -255,7 +255,7 @@ func lists(m source.Map[texts]) map[string][]string {
 	return out
 }
 
-// body is the content as it is used.
+// body converts the content to a body.
 func (c *content) body(d *source.Decoder, n *source.Node, path string) body {
 	b := body{gzip: c.Gzip}
 	switch {

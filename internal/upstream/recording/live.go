@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/upstream"
 )
 
-// liveTime is how long a real API may take to respond.
+// liveTime is the time limit for a response of a real API.
 const liveTime = 60 * time.Second
 
 // hopByHop are headers of a connection, and those that the client sets itself.
@@ -30,8 +30,9 @@ type Failure struct {
 // errPartial is the cause of a Failure that is Partial.
 var errPartial = errors.New("the response of the API broke off")
 
-// Live returns what passes requests on to the real API. failed takes each request
-// without a complete response; record, unless nil, takes each exchange.
+// Live returns a fallback that forwards requests to the real API. failed receives
+// each request without a complete response; record, unless nil, receives each
+// exchange.
 func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstream.Response), failed func(Failure)) upstream.Fallback {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -76,7 +77,7 @@ func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Res
 	}
 	in, err := client.Do(out)
 	if err != nil {
-		var of *url.Error // it repeats the address, with what is secret in it
+		var of *url.Error // it repeats the address, including its secrets
 		if errors.As(err, &of) {
 			err = of.Err
 		}
@@ -96,7 +97,8 @@ func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Res
 	return res, nil
 }
 
-// local returns a response in which redirections and pages lead to the double.
+// local returns a response in which redirections and pagination links lead to the
+// double.
 func local(res *upstream.Response, api *url.URL, q *upstream.Request) *upstream.Response {
 	origin := api.Scheme + "://" + api.Host
 	if q.Origin == "" || q.Origin == origin {
@@ -112,8 +114,8 @@ func local(res *upstream.Response, api *url.URL, q *upstream.Request) *upstream.
 	return &out
 }
 
-// Replay returns what answers requests from a recording. api is the address that was
-// recorded, if the recording does not say so.
+// Replay returns a fallback that answers requests from a recording. api is the
+// recorded address, if the recording does not contain it.
 func (f *File) Replay(api *url.URL) upstream.Fallback {
 	if u, err := url.Parse(f.standsFor); err == nil && u.Host != "" {
 		api = u

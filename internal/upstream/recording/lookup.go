@@ -17,22 +17,22 @@ type Player struct {
 	test string
 
 	mu   sync.Mutex
-	next map[string]int // by key: how many responses were given
+	next map[string]int // by key: number of responses given
 }
 
-// Player returns a player for one attempt of a test; "" means requests that
-// no test is known to have caused.
+// Player returns a player for one attempt of a test; "" is for requests that cannot
+// be attributed to a test.
 func (f *File) Player(test string) *Player {
 	return &Player{file: f, test: test, next: map[string]int{}}
 }
 
-// ByTest reports whether tests got different responses to equal requests, so
-// that a response depends on the test that asks.
+// ByTest reports whether tests got different responses to equal requests, so that a
+// response depends on the test that sends the request.
 func (f *File) ByTest() bool {
 	return slices.ContainsFunc(f.list, func(e exchange) bool { return e.test != "" })
 }
 
-// Tests returns the names of the tests that have exchanges of their own, sorted.
+// Tests returns the names of the tests that have their own exchanges, sorted.
 func (f *File) Tests() []string {
 	var names []string
 	for i := range f.list {
@@ -44,7 +44,7 @@ func (f *File) Tests() []string {
 	return slices.Compact(names)
 }
 
-// Len is the number of exchanges.
+// Len returns the number of exchanges.
 func (f *File) Len() int { return len(f.list) }
 
 // Lookup returns the next response to a request. The last one is repeated.
@@ -63,7 +63,7 @@ func (p *Player) Lookup(r *upstream.Request) (*upstream.Response, bool) {
 	return p.file.list[candidates[min(n, len(candidates)-1)]].answer(), true
 }
 
-// clean returns a request as the file would have it.
+// clean returns a request in the form of the file.
 func (f *File) clean(r *upstream.Request) *exchange {
 	e, err := newSanitizer(f.secrets).request(r)
 	if err != nil {
@@ -87,8 +87,8 @@ func (f *File) find(e *exchange) []int {
 	return out
 }
 
-// of returns the exchanges that a test is answered from: its own, otherwise
-// those of no test, otherwise all.
+// of returns the exchanges for a test: its own, otherwise those of no test, otherwise
+// all.
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
 		var own []int
@@ -108,8 +108,8 @@ func (e *exchange) answer() *upstream.Response {
 	return &upstream.Response{Status: e.status, Header: http.Header(e.resHeader).Clone(), Body: e.response.bytes()}
 }
 
-// Nearest describes the recorded request that differs least from one that has
-// no response, and how it differs; "" if nothing is similar.
+// Nearest describes the recorded request that differs least from a request without a
+// response, and the differences; "" if no recorded request is similar.
 func (f *File) Nearest(r *upstream.Request) string {
 	e := f.clean(r)
 	best, at := 0, -1
@@ -132,7 +132,7 @@ func (e *exchange) title() string {
 	return e.method + " " + e.path + "?" + strings.Join(e.keys[2:len(e.keys)-1], "&")
 }
 
-// similarity is 0 for requests that have nothing in common.
+// similarity returns 0 for requests that have nothing in common.
 func similarity(a, b *exchange) int {
 	n := 0
 	if a.path == b.path {

@@ -61,11 +61,11 @@ func (s *sanitizer) attributes(element, text string) string {
 	return b.String() + text[end:]
 }
 
-// bareName is a name without its namespace.
+// bareName returns a name without its namespace.
 func bareName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// path sanitizes a path: what is recognized in it, and what follows a segment with the
-// name of a credential, if it has letters and digits as generated values have.
+// path sanitizes a path: texts recognized as secrets, and the segment after one with
+// the name of a credential, if it has letters and digits like a generated value.
 func (s *sanitizer) path(path string) string {
 	segments := strings.Split(path, "/")
 	for i := 1; i < len(segments); i++ {

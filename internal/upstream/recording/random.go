@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// Random makes the values of ${random.KEY}. The zero value is ready to use.
+// Random provides the values of ${random.KEY}. The zero value is ready to use.
 type Random struct {
-	// Rewritten reports whether the recording of an upstream is made anew: its values
-	// are not used then. Nil: none is.
+	// Rewritten reports whether the recording of an upstream is rewritten: its values
+	// are then not used. Nil means that none is.
 	Rewritten func(upstream string) bool
 	made      map[string]string
 }
 
-// Recorded returns the values that recordings have. files has their paths, relative to
-// dir, by the name of the upstream. Mistakes in them are reported when they are used.
+// Recorded returns the values in recordings. files maps the names of upstreams to the
+// paths of their recordings, relative to dir. Mistakes in them are reported when they
+// are used.
 func (r *Random) Recorded(dir string, files map[string]string) map[string]string {
 	out := map[string]string{}
 	for upstream, path := range files {
@@ -33,12 +34,12 @@ func (r *Random) Recorded(dir string, files map[string]string) map[string]string
 	return out
 }
 
-// randomLength is how many characters a random value has.
+// randomLength is the number of characters of a random value.
 const randomLength = 10
 
-// Make returns the value of a key that no recording has: lowercase letters and digits,
-// first a letter, so that it can be a part of most names and is read as a text. It is
-// the same for all suites.
+// Make returns the value of a key that is in no recording: lowercase letters and
+// digits, starting with a letter, so that it can be a part of most names and is parsed
+// as a text. It is the same for all suites.
 func (r *Random) Make(key string) string {
 	if r.made == nil {
 		r.made = map[string]string{}

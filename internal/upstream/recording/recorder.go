@@ -32,14 +32,14 @@ type Recorder struct {
 	failures []Failure
 }
 
-// raw is an exchange as it was seen.
+// raw is an exchange as it was received.
 type raw struct {
 	test     string
 	request  upstream.Request
 	response upstream.Response
 }
 
-// maxRecording is how many bytes of bodies a recorder keeps.
+// maxRecording is the number of bytes of bodies that a recorder keeps.
 const maxRecording = 64 << 20
 
 // NewRecorder returns a recorder for an upstream that replaces the API at an address.
@@ -47,7 +47,7 @@ func NewRecorder(name, standsFor string) *Recorder {
 	return &Recorder{upstream: name, standsFor: standsFor}
 }
 
-// Add notes an exchange of a test; "" if no test is known to have caused it.
+// Add records an exchange of a test; "" if it cannot be attributed to a test.
 func (r *Recorder) Add(test string, req *upstream.Request, res *upstream.Response) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,34 +59,34 @@ func (r *Recorder) Add(test string, req *upstream.Request, res *upstream.Respons
 	r.list = append(r.list, raw{test, *req, *res})
 }
 
-// Fail notes a request that has no complete response.
+// Fail records a request that has no complete response.
 func (r *Recorder) Fail(f Failure) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failures = append(r.failures, f)
 }
 
-// Saved is what Save wrote.
+// Saved describes the result of Save.
 type Saved struct {
 	Exchanges int
-	Kept      int            // exchanges of an earlier recording that this run did not ask for
-	Masked    map[string]int // how many values were replaced, by mask
-	Left      []string       // what was not recorded, and why
-	Binary    []string       // bodies that are no text: nothing can be recognized in them
+	Kept      int            // exchanges of an earlier recording whose requests this run did not make
+	Masked    map[string]int // number of replaced values, by mask
+	Left      []string       // exchanges that were not recorded, with the reason
+	Binary    []string       // bodies that are not text: no secrets can be recognized in them
 	Texts     int            // bodies without named values: only patterns are recognized in them
-	// Unsaved says why the file was not written, or stays as it was; "" if it was.
+	// Unsaved is the reason why the file was not written; "" if it was.
 	Unsaved string
 	// Wrong reports that Unsaved is a failure of the run.
 	Wrong bool
 }
 
-// Options say how a recording is saved.
+// Options configure how a recording is saved.
 type Options struct {
 	Path    string
 	Secrets *secret.Redactor
 	Random  map[string]string
-	// Keep leaves exchanges of the existing file that were not recorded again,
-	// because not all tests ran.
+	// Keep keeps exchanges of the existing file that were not recorded again, because
+	// not all tests ran.
 	Keep bool
 }
 
@@ -98,7 +98,7 @@ func (r *Recorder) Check(o Options) (Saved, error) {
 	return saved, err
 }
 
-// Save sanitizes what was recorded and replaces the file.
+// Save sanitizes the recorded exchanges and replaces the file.
 func (r *Recorder) Save(o Options) (Saved, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +137,7 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 	for _, f := range r.failures {
 		if f.Partial {
 			saved.Left = append(saved.Left, f.Request+": "+f.Err.Error())
-			o.Keep = true // what was recorded for it before
+			o.Keep = true // the earlier exchanges
 		}
 	}
 	saved.Unsaved, saved.Wrong = r.unsaved(list, old, o)
@@ -156,7 +156,7 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 	return data, saved, nil
 }
 
-// clean sanitizes what was recorded.
+// clean sanitizes the recorded exchanges.
 func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 	first := newSanitizer(secrets)
 	for _, x := range r.list {
@@ -184,7 +184,8 @@ func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 	return list, saved
 }
 
-// unsaved says why the file is not written, and whether that is a failure.
+// unsaved returns the reason why the file is not written, and whether that is a
+// failure.
 func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
 	failed := 0
 	for _, f := range r.failures {
@@ -206,7 +207,7 @@ func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, w
 }
 
 // newlyRefused returns the requests that succeeded in an earlier recording, for the
-// same test, and are only refused now.
+// same test, and are now only refused.
 func newlyRefused(list []exchange, old *File) (titles []string) {
 	if old == nil {
 		return nil
@@ -237,8 +238,8 @@ func (e *exchange) refused() bool {
 	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden
 }
 
-// merge adds the exchanges of an earlier recording whose requests were not seen,
-// and returns their number.
+// merge adds the exchanges of an earlier recording whose requests were not made, and
+// returns their number.
 func (r *recorded) merge(old *File, path string) int {
 	seen := map[string]bool{}
 	for i := range r.list {
@@ -278,8 +279,8 @@ func masksOf(path string) (masks []string) {
 	return masks
 }
 
-// arrange sorts exchanges so that the order in which tests ran has no influence,
-// and leaves out what repeats. Equal requests of one test keep their order.
+// arrange sorts exchanges so that the order in which tests ran has no influence, and
+// removes repetitions. Equal requests of one test keep their order.
 func arrange(list []exchange) []exchange {
 	byKey := map[string]map[string][]exchange{}
 	for _, e := range list {
@@ -328,7 +329,7 @@ func sortExchanges(list []exchange) {
 	})
 }
 
-// Note says what was kept and what was masked, for the file called name.
+// Note describes the kept and masked data, for the file called name.
 func (s Saved) Note(name string) string {
 	var b strings.Builder
 	if s.Unsaved != "" {

@@ -12,12 +12,12 @@ import (
 	"mcptest/internal/secret"
 )
 
-// StandsFor is the address that was recorded.
+// StandsFor returns the recorded address.
 func (f *File) StandsFor() string { return f.standsFor }
 
-// Routes are the exchanges as entries of `routes:` in a suite: one for each request,
-// with its responses in turn. A route with more conditions comes first, because the
-// first one that matches is used.
+// Routes returns the exchanges as entries of `routes:` in a suite: one for each
+// request, with its responses in turn. A route with more conditions comes first,
+// because the first one that matches is used.
 func (f *File) Routes() []jsonv.Value {
 	type route struct {
 		match   jsonv.Value
@@ -50,9 +50,9 @@ func (f *File) Routes() []jsonv.Value {
 	return out
 }
 
-// match is what a route expects of the request, and how much that is: of two routes
-// for one request, the one that expects more weighs more. A mask becomes *. A body
-// that holds a mask, or is no text, is not compared.
+// match returns the conditions of a route on the request, and their weight: of two
+// routes for one request, the one with more conditions weighs more. A mask becomes *.
+// A body that contains a mask, or is not text, is not compared.
 func (e *exchange) match() (jsonv.Value, int) {
 	segments := strings.Split(e.path, "/")
 	weight := 3 * len(segments)
@@ -78,7 +78,8 @@ func (e *exchange) match() (jsonv.Value, int) {
 	return jsonv.Object(out...), weight
 }
 
-// comparable is the body as `match.body` has it; absent if a route cannot compare it.
+// comparable returns the body in the form of `match.body`; absent if a route cannot
+// compare it.
 func (b *body) comparable() jsonv.Value {
 	switch b.form {
 	case jsonBody:
@@ -91,7 +92,7 @@ func (b *body) comparable() jsonv.Value {
 	return jsonv.Value{}
 }
 
-// reply is the response as an entry of `reply:`.
+// reply returns the response as an entry of `reply:`.
 func (e *exchange) reply() jsonv.Value {
 	var out []jsonv.Member
 	if e.status != http.StatusOK {

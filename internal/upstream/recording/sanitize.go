@@ -10,9 +10,9 @@ import (
 	"mcptest/internal/secret"
 )
 
-// The masks are the reasons for which a value is replaced by [secret.Mask]. The
-// file lists those that were applied; a file with an unknown one was written by
-// a version that sanitizes more than this one knows.
+// The masks are the reasons for which a value is replaced by [secret.Mask]. The file
+// lists those that were applied; a file with an unknown mask was written by a version
+// that sanitizes more than this one supports.
 const (
 	maskHeader = "header" // the value of a header with the name of a credential
 	maskCookie = "cookie"
@@ -25,8 +25,8 @@ const (
 // maskNames are all masks, sorted.
 var maskNames = []string{maskCookie, maskField, maskHeader, maskMember, maskQuery, maskText}
 
-// sanitizer replaces secrets. What it recognizes by a name is collected, so that
-// a second pass finds it where it has no name.
+// sanitizer replaces secrets. Values recognized by a name are collected, so that a
+// second pass finds them where they have no name.
 type sanitizer struct {
 	secrets *secret.Redactor
 	masked  map[string]int
@@ -40,7 +40,7 @@ func newSanitizer(secrets *secret.Redactor) *sanitizer {
 // learned returns a sanitizer that also replaces what s has found.
 func (s *sanitizer) learned() *sanitizer { return newSanitizer(s.secrets.With(s.found.All()...)) }
 
-// credentialNames are names that hold a credential in HTTP and nowhere else.
+// credentialNames are names that denote a credential in HTTP and nowhere else.
 var credentialNames = []string{
 	"sig", "signature", "key", "auth", "code", "code_verifier", "assertion", "client_assertion", "samlresponse", "session", "sessionid", "session_id",
 	"sid", "phpsessid", "jsessionid", "csrf", "xsrf", "otp", "pin", "hmac", "x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential",
@@ -51,8 +51,8 @@ func holds(name string) bool {
 	return secret.Holds(name) || slices.Contains(credentialNames, strings.ToLower(name))
 }
 
-// holdsMember is holds for a member of JSON, where short names such as "key" and
-// "code" mean other things.
+// holdsMember is like holds for a member of JSON, where short names such as "key" and
+// "code" have other meanings.
 func holdsMember(name string) bool {
 	if secret.Holds(name) {
 		return true
@@ -64,7 +64,7 @@ func holdsMember(name string) bool {
 	return false
 }
 
-// whole replaces a value that its name gives away.
+// whole replaces a value whose name denotes a credential.
 func (s *sanitizer) whole(mask, v string) string {
 	if v == "" || v == secret.Mask {
 		return v
@@ -74,7 +74,7 @@ func (s *sanitizer) whole(mask, v string) string {
 	return secret.Mask
 }
 
-// plain replaces what is recognized in a text.
+// plain replaces the secrets recognized in a text.
 func (s *sanitizer) plain(v string) string {
 	if v == "" {
 		return v
@@ -86,7 +86,7 @@ func (s *sanitizer) plain(v string) string {
 	return out
 }
 
-// text is plain for a text that may be an address, JSON or lines of JSON.
+// text is like plain for a text that may be an address, JSON or lines of JSON.
 func (s *sanitizer) text(v string) string {
 	switch {
 	case strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://"):
@@ -129,7 +129,7 @@ func (s *sanitizer) lines(v string) string {
 	return s.plain(b.String())
 }
 
-// inner sanitizes a text that is one JSON object or array. Its layout stays if
+// inner sanitizes a text that is one JSON object or array. Its layout is kept if
 // nothing is replaced in it.
 func (s *sanitizer) inner(text string) (string, bool) {
 	t := strings.TrimSpace(text)
@@ -164,7 +164,7 @@ func (s *sanitizer) address(v string) string {
 	return s.plain(head)
 }
 
-// rawQuery sanitizes a query as it is written.
+// rawQuery sanitizes a query in its written form.
 func (s *sanitizer) rawQuery(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
@@ -279,7 +279,8 @@ func (s *sanitizer) links(v string) string {
 	}
 }
 
-// headerHolds reports whether a word in the name of a header says that its value is a credential.
+// headerHolds reports whether a word in the name of a header indicates that its value
+// is a credential.
 func headerHolds(name string) bool {
 	found := false
 	for word := range strings.SplitSeq(strings.ToLower(name), "-") {

@@ -21,8 +21,8 @@ type recorded struct {
 	list                []exchange
 }
 
-// bytes is the file. Exchanges are sorted by path, method and what else
-// identifies the request; those with equal requests keep their order.
+// bytes returns the content of the file. Exchanges are sorted by path, method and the
+// other keys of the request; those with equal requests keep their order.
 func (r *recorded) bytes() []byte {
 	w := &stored.Writer{Compact: true}
 	w.Raw("# Recording of the upstream " + jsonv.String(r.upstream).String() + ". Review changes like code; " + Again(r.upstream) + " writes it.\n" +
@@ -45,7 +45,7 @@ func (r *recorded) bytes() []byte {
 	return w.Bytes()
 }
 
-// value is an exchange as the file has it.
+// value returns an exchange in the form of the file.
 func (e *exchange) value() jsonv.Value {
 	request := []jsonv.Member{{Key: "method", Value: jsonv.String(e.method)}, {Key: "path", Value: jsonv.String(e.path)}}
 	request = appendTexts(request, "query", e.query, false)
@@ -80,7 +80,7 @@ func appendTexts(members []jsonv.Member, key string, values map[string][]string,
 	return append(members, jsonv.Member{Key: key, Value: jsonv.Object(list...)})
 }
 
-// members are the keys of a body.
+// members returns the keys of a body.
 func (b *body) members() []jsonv.Member {
 	var out []jsonv.Member
 	key := formKeys[b.form]
