@@ -28,18 +28,23 @@ func (p *Player) params(data []byte) jsonv.Value {
 	if err != nil {
 		return jsonv.String(string(data))
 	}
-	params := v.Lookup("params")
-	if params.Kind() != jsonv.KindObject {
-		return params
-	}
-	params = params.Without("_meta")
-	for _, path := range p.volatile {
-		params = without(params, path)
-	}
-	if params.Len() == 0 {
+	params := p.stable(v.Lookup("params"))
+	if params.Kind() == jsonv.KindObject && params.Len() == 0 {
 		return jsonv.Value{} // the same as none
 	}
 	return params
+}
+
+// stable returns a value without metadata and without the volatile paths.
+func (p *Player) stable(v jsonv.Value) jsonv.Value {
+	if v.Kind() != jsonv.KindObject {
+		return v
+	}
+	v = v.Without("_meta")
+	for _, path := range p.volatile {
+		v = without(v, path)
+	}
+	return v
 }
 
 // without removes the value at a path.

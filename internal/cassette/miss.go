@@ -1,8 +1,10 @@
 package cassette
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -57,6 +59,48 @@ func (p *Player) miss(method string, data []byte) *Miss {
 		}
 	}
 	return m
+}
+
+// CheckAnswer compares the live client's answer to a request of the server with the
+// recorded one, which is a frame of the call.
+func (p *Player) CheckAnswer(call *Call, recorded *Frame, live []byte) error {
+	data, err := p.c.Data(recorded)
+	if err != nil || protocol.MemberOf(data, "method") != nil { // a cancellation
+		return err
+	}
+	want, got := p.answer(data), p.answer(p.redact.Bytes(live))
+	if maskedEqual(want, got) {
+		return nil
+	}
+	changes := slices.DeleteFunc(jsonv.Diff(want, got), func(ch jsonv.Change) bool {
+		return ch.Kind == jsonv.Changed && maskedEqual(ch.Want, ch.Got)
+	})
+	return fmt.Errorf("the client answered %s differently from the recording in %s:%d: %s",
+		p.asked(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, differences(changes))
+}
+
+// answer returns the part of an answer that is compared.
+func (p *Player) answer(data []byte) jsonv.Value {
+	v, err := jsonv.Parse(data)
+	if err != nil {
+		return jsonv.String(string(data))
+	}
+	if e := v.Lookup("error"); !e.IsAbsent() {
+		return jsonv.ObjectOf("error", e)
+	}
+	return jsonv.ObjectOf("result", p.stable(v.Lookup("result")))
+}
+
+// asked returns the method of the server's request with an id.
+func (p *Player) asked(call *Call, id []byte) string {
+	for _, f := range call.Frames {
+		if data, err := p.c.Data(f); err == nil && f.Dir == FromServer && bytes.Equal(protocol.MemberOf(data, "id"), id) {
+			if method := protocol.TextOf(protocol.MemberOf(data, "method")); method != "" {
+				return method
+			}
+		}
+	}
+	return "a request of the server"
 }
 
 // shown formats a request for people.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"mcptest/internal/cassette"
+	"mcptest/internal/mcp/protocol"
 )
 
 // httpReplay answers the requests of one HTTP client from a cassette.
@@ -20,7 +21,8 @@ type httpReplay struct {
 
 	mu      sync.Mutex
 	change  sync.Cond
-	met     map[string]int // messages of the client that calls wait for, by [awaited]
+	met     map[string][][]byte // messages of the client that calls wait for, by [awaited]
+	failed  error               // the latest failure of an exchange, for clients that resume its stream
 	streams map[streamKey]*feed
 }
 
@@ -30,7 +32,7 @@ type streamKey struct{ session, stream int }
 // newHTTPReplay returns a transport that answers like the recorded server. number
 // counts the connections, from 1.
 func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
-	t := &httpReplay{player: p, client: p.Client(number), met: map[string]int{}, streams: map[streamKey]*feed{}}
+	t := &httpReplay{player: p, client: p.Client(number), met: map[string][][]byte{}, streams: map[streamKey]*feed{}}
 	t.change.L = &t.mu
 	return t
 }
@@ -109,6 +111,8 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 	last := req.Header.Get("Last-Event-Id")
 	call := t.client.TakeStream(last)
 	switch {
+	case call == nil && last != "" && t.failure() != nil:
+		return nil, t.failure()
 	case call == nil && last != "": // the recorded client gave up before it resumed the stream
 		<-req.Context().Done()
 		return nil, req.Context().Err()
@@ -116,6 +120,12 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 		return response(req, &cassette.HTTP{Status: http.StatusMethodNotAllowed}, http.NoBody), nil
 	}
 	return t.call(req, call, nil)
+}
+
+func (t *httpReplay) failure() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed
 }
 
 // feed returns the stream that replaces a recorded exchange.
@@ -134,14 +144,14 @@ func (t *httpReplay) reached(raw []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if key := awaited(raw, ""); key != "" {
-		t.met[key]++
+		t.met[key] = append(t.met[key], raw)
 		t.change.Broadcast()
 	}
 }
 
 // await waits until the client has sent the message that a recorded message
-// represents.
-func (t *httpReplay) await(ctx context.Context, key string) bool {
+// represents. It returns nil if the context ends first.
+func (t *httpReplay) await(ctx context.Context, key string) []byte {
 	stop := context.AfterFunc(ctx, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -151,13 +161,13 @@ func (t *httpReplay) await(ctx context.Context, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for ctx.Err() == nil {
-		if t.met[key] > 0 {
-			t.met[key]--
-			return true
+		if met := t.met[key]; len(met) > 0 {
+			t.met[key] = met[1:]
+			return met[0]
 		}
 		t.change.Wait()
 	}
-	return false
+	return nil
 }
 
 // exchangeReplay delivers the frames of one call.
@@ -188,7 +198,12 @@ func (x *exchangeReplay) play(ctx context.Context) {
 		}
 		switch {
 		case f.Dir == cassette.ToServer:
-			if !x.t.await(ctx, awaited(data, x.live.ID)) {
+			met := x.t.await(ctx, awaited(data, x.live.ID))
+			if met == nil {
+				return
+			}
+			if err := x.t.player.CheckAnswer(x.call, f, met); err != nil {
+				x.fail(err)
 				return
 			}
 		case f.Dir == "":
@@ -204,6 +219,20 @@ func (x *exchangeReplay) play(ctx context.Context) {
 	if x.call.Response != nil || x.call.Verb == "" && (!x.sse || x.call.Stream == 0) {
 		x.own.end("")
 	}
+}
+
+// fail ends the live call with an error: that of its stream or, if responses arrive on
+// the stream of the session, a response.
+func (x *exchangeReplay) fail(err error) {
+	x.t.mu.Lock()
+	x.t.failed = err
+	x.t.mu.Unlock()
+	if r := x.call.Response; r != nil && r.Stream != x.call.Stream {
+		answer, _ := protocol.AppendResponse(nil, []byte(x.live.ID), nil, &protocol.RPCError{Code: -32603, Message: err.Error()})
+		x.t.feed(r.Session, r.Stream).write(appendEvent(nil, nil, answer, true))
+		return
+	}
+	x.own.end(err.Error())
 }
 
 // grown returns the beginning of a message that is not kept whole, extended to its

@@ -36,7 +36,7 @@ type replay struct {
 	// Of the goroutine.
 	sink    wire.Receiver
 	waiting []*playing
-	met     map[string]int // messages of the client that calls wait for, by [awaited]
+	met     map[string][][]byte // messages of the client that calls wait for, by [awaited]
 	ending  *cassette.End
 	over    bool
 	done    chan struct{}
@@ -64,7 +64,7 @@ func ReplayStdio(p *cassette.Player, number int, command []string, l wire.Limits
 	}
 	l = l.WithDefaults()
 	t := &replay{
-		player: p, client: p.Client(number), number: number, limits: l, done: make(chan struct{}), met: map[string]int{},
+		player: p, client: p.Client(number), number: number, limits: l, done: make(chan struct{}), met: map[string][][]byte{},
 		facts: wire.Facts{Kind: "stdio", Command: command, Stderr: tail.New(int64(l.Stderr))},
 	}
 	t.change.L = &t.mu
@@ -226,7 +226,7 @@ func (t *replay) reached(raw []byte) bool {
 	if key == "" {
 		return false
 	}
-	t.met[key]++
+	t.met[key] = append(t.met[key], raw)
 	for i, p := range t.waiting {
 		if t.key(p) == key {
 			t.waiting = slices.Delete(t.waiting, i, i+1)
@@ -277,12 +277,18 @@ func (t *replay) play(p *playing) {
 			return
 		case f.Dir == cassette.ToServer:
 			key := t.key(p)
-			if t.met[key] == 0 {
+			met := t.met[key]
+			if len(met) == 0 {
 				t.waiting = append(t.waiting, p)
 				t.sink.OnDrained()
 				return
 			}
-			t.met[key]--
+			t.met[key] = met[1:]
+			if err := t.player.CheckAnswer(p.call, f, met[0]); err != nil {
+				t.sink.OnFailure(p.live.ID, err, nil)
+				t.sink.OnDrained()
+				return
+			}
 			t.stderr(p.rest[1:])
 		case f.End != nil && f.Stream == 0:
 			if !f.End.Client {
