@@ -100,13 +100,15 @@ func TestFindingsCanBeRepeated(t *testing.T) {
 	}
 }
 
-// It has the options that the adapter needs; what is secret is taken from a
-// variable.
+// It has the options that the adapter needs; the values of --env are taken from
+// variables, whatever their names, in the report, the bundle and the recording.
 func TestRepeatLinesHoldTheOptions(t *testing.T) {
 	prog := conformance(t)
 	t.Setenv("PASSED", "on")
-	target := `sh -c 'test "$PLACE" = "two words" && test -n "$API_TOKEN" && test "$PASSED" = on && test "$HOME" = "$TMPDIR" && exec "$0" demo-adapter --defect leaks-sql' ` + prog
-	out, errs, code := runProgram(t, prog, "live", "--stdio", target, "--env", "PLACE=two words", "--env", "API_TOKEN=abc123xyz", "--pass-env", "PASSED", "--isolate-home")
+	bundle, record := filepath.Join(t.TempDir(), "b.json"), filepath.Join(t.TempDir(), "r.cassette.ndjson")
+	target := `sh -c 'test -n "$PLACE" && test -n "$API_TOKEN" && test "$PASSED" = on && test "$HOME" = "$TMPDIR" && exec "$0" demo-adapter --defect leaks-sql' ` + prog
+	out, errs, code := runProgram(t, prog, "live", "--stdio", target, "--env", "PLACE=two words", "--env", "API_TOKEN=abc123xyz", "--pass-env", "PASSED", "--isolate-home",
+		"--bundle", bundle, "--record", record)
 	if code != 1 {
 		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
 	}
@@ -114,8 +116,18 @@ func TestRepeatLinesHoldTheOptions(t *testing.T) {
 	if m == nil || strings.Contains(out, "abc123xyz") {
 		t.Fatalf("no repeat line, or a secret, in\n%s", out)
 	}
+	for _, file := range []string{bundle, record} {
+		data, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(data, []byte(`--env PLACE=`)) {
+			t.Errorf("no repeat line in %s: %v", file, err)
+		}
+		out += string(data)
+	}
+	if strings.Contains(out, "two words") {
+		t.Error("the value of --env is written")
+	}
 	cmd := exec.Command("sh", "-c", m[1])
-	cmd.Env = append(os.Environ(), "API_TOKEN=abc123xyz", "PATH="+filepath.Dir(prog)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PLACE=two words", "API_TOKEN=abc123xyz", "PATH="+filepath.Dir(prog)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	answer, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(answer), "SQLITE_ERROR") {
 		t.Errorf("%s\n%v: %s", m[1], err, answer)

@@ -234,14 +234,15 @@ func (t *target) shown() string {
 }
 
 // repeat returns the beginning of a command line that repeats one call, with the
-// options that select the adapter. Secrets are read from a variable with their name.
+// options that select the adapter. The values of headers and of the environment are
+// read from variables with their names: any of them could be a secret.
 func (c *call) repeat(t *target) string {
 	words := aqlName + " call"
 	if t.url != "" {
 		words += " --url " + shellwords.Quote(t.shown())
 		for _, h := range c.all("header") {
 			name, _, _ := strings.Cut(h, ":")
-			words += ` --header "` + strings.TrimSpace(name) + ": $" + variable(name) + `"`
+			words += ` --header "` + strings.TrimSpace(name) + ": $" + strings.ToUpper(shellVariable(name)) + `"`
 		}
 		if name, given := c.flags["bearer-env"]; given {
 			words += " --bearer-env " + shellwords.Quote(name)
@@ -250,11 +251,8 @@ func (c *call) repeat(t *target) string {
 	}
 	words += " --stdio " + shellwords.Quote(c.flags["stdio"])
 	for _, e := range c.all("env") {
-		if name, _, _ := strings.Cut(e, "="); secret.Name(name) {
-			words += " --env " + name + `="$` + name + `"`
-		} else {
-			words += " --env " + shellwords.Quote(e)
-		}
+		name, _, _ := strings.Cut(e, "=")
+		words += " --env " + shellwords.Quote(name) + `="$` + shellVariable(name) + `"`
 	}
 	for _, name := range c.all("pass-env") {
 		words += " --pass-env " + shellwords.Quote(name)
@@ -265,14 +263,15 @@ func (c *call) repeat(t *target) string {
 	return words
 }
 
-// variable returns the name of a variable for the value of a header.
-func variable(header string) string {
-	return strings.ToUpper(strings.Map(func(r rune) rune {
-		if r == '-' || r == ' ' {
-			return '_'
+// shellVariable returns the name of a variable for the value of a header or of a
+// variable that a shell cannot name.
+func shellVariable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' {
+			return r
 		}
-		return r
-	}, strings.TrimSpace(header)))
+		return '_'
+	}, strings.TrimSpace(name))
 }
 
 // stateDir returns the folder of the journals of live runs.
