@@ -101,7 +101,7 @@ func TestFindingsCanBeRepeated(t *testing.T) {
 }
 
 // It has the options that the adapter needs; the values of --env are taken from
-// variables, whatever their names, in the report, the bundle and the recording.
+// variables, also without secret names, in the report, the bundle and the recording.
 func TestRepeatLinesHoldTheOptions(t *testing.T) {
 	prog := conformance(t)
 	t.Setenv("PASSED", "on")
