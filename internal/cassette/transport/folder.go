@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -31,6 +30,7 @@ type Folder struct {
 	files   map[string]*recording // by name
 	players map[string]*cassette.Player
 	dialed  map[string]int // connections, by name
+	others  []Other
 }
 
 // Options configure the use of a folder.
@@ -148,17 +148,17 @@ func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 // Replay opens the cassettes of the servers of a plan.
 func Replay(dir string, p *plan.Plan, o Options) (*Folder, error) {
 	f := newFolder(dir, p, o)
-	for _, name := range f.names {
-		c, err := cassette.Open(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
+	found, err := f.find(p)
+	for name, c := range found {
+		switch {
+		case err == nil && slices.Contains(slices.Collect(maps.Values(f.names)), name):
 			f.players[name], err = cassette.NewPlayer(c, o.Volatile, o.Redact)
+		default:
+			_ = c.Close()
 		}
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	if len(f.players) == 0 {
 		return nil, fmt.Errorf("%s contains no cassette of these suites: record them with --record %s", dir, dir)
@@ -176,6 +176,9 @@ func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wir
 	f.mu.Lock()
 	f.dialed[name]++
 	n := f.dialed[name]
+	if rec := p.Cassette().Server; !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
+		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), string(f.o.Redact.Bytes([]byte(nameOf(s.Argv, s.URL))))})
+	}
 	f.mu.Unlock()
 	if web := p.Cassette().Transport != cassette.Stdio; web != (s.Argv == nil) {
 		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s was recorded over %s, and the server is not configured so: record it again", name, p.Cassette().Transport)}

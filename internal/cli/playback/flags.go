@@ -113,6 +113,13 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 	judged := deps.FinalFindings
 	deps.FinalFindings = func() []result.Finding {
 		list := judged()
+		for _, o := range c.Others() {
+			list = append(list, result.Finding{
+				Kind: "other-server", Severity: "warning", File: o.File, Line: 1,
+				Message: fmt.Sprintf("%s was recorded from another server: the configured %s is %q, the recorded one %q; record it again if this is a mistake",
+					o.File, o.Server, o.Configured, o.Recorded),
+			})
+		}
 		for _, player := range c.Players() {
 			if unused := player.Unused(); c.whole && len(unused) > 0 {
 				list = append(list, unusedFinding(player, unused))
