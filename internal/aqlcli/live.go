@@ -148,6 +148,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	o.Journal = j
 	if o.Mode == guard.ModeWrite || o.Mode == guard.ModeFull {
 		if err := j.open(); err != nil {
+			c.wasRecorded(o.Record)
 			c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
 			return verdict.ExitConfig
 		}
@@ -159,6 +160,9 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	e, err := live.Collect(ctx, o)
 	status.Clear()
 	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
+	if o.Record != nil && ctx.Err() != nil {
+		o.Record.Interrupt()
+	}
 	code := c.wasRecorded(o.Record)
 	return max(code, c.liveReport(o, e, err, odd))
 }

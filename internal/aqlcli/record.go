@@ -250,6 +250,9 @@ func (c *call) wasRecorded(w *cassette.Writer) int {
 		c.problem("--record: cannot write %s: %s", recordingFile(c.flags["record"]), cmdutil.Reason(err))
 		return verdict.ExitConfig
 	}
+	if why := w.Unsaved(); why != "" {
+		c.problem("--record: %s", why)
+	}
 	return 0
 }
 

@@ -189,7 +189,7 @@ var edges = map[string][]string{
 		"internal/secret", "internal/suite", "internal/term",
 	},
 	"internal/cli/playback": {
-		"internal/cassette", "internal/cassette/transport", "internal/cli/option", "internal/cmdutil", "internal/display", "internal/plan", "internal/result", "internal/run", "internal/secret",
+		"internal/cassette", "internal/cassette/transport", "internal/cli/option", "internal/cmdutil", "internal/display", "internal/plan", "internal/result", "internal/run", "internal/secret", "internal/term",
 	},
 	"internal/watch": {"internal/plan", "internal/run", "internal/suite", "internal/term"},
 	"internal/cli/upstreams": {

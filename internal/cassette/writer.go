@@ -36,7 +36,8 @@ type Writer struct {
 	start  time.Time
 
 	mu       sync.Mutex
-	f        *os.File
+	path     string   // of the cassette
+	f        *os.File // the partial file until Close
 	header   Header
 	begun    bool // the header is written
 	held     []byte
@@ -45,20 +46,22 @@ type Writer struct {
 	ids      map[string]string // the id of an HTTP session → its replacement
 	failed   error
 	buf      []byte
+
+	frames, messages      int  // written so far
+	answered, interrupted bool // answered: a message of the server was recorded
+	unsaved               string
 }
 
-// Create creates a cassette. An existing cassette is replaced, any other file is not.
-// The header's version and masks are filled in.
+// Create creates a cassette. Until Close it has another name, with [PartialSuffix]. An
+// existing cassette is replaced by Close, any other file is not. The header's version
+// and masks are filled in. The error is [ErrBusy] while another process records to path.
 func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	if err := Replaceable(path); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o600)
+	f, err := openPartial(path)
 	if err != nil {
 		return nil, err
-	}
-	if err := f.Chmod(0o600); err != nil { // if the file existed
-		return nil, errors.Join(err, f.Close())
 	}
 	start := h.Recorded
 	h.Version, h.Masks = Version, append([]string{MaskSecrets, MaskSessions}, h.Masks...)
@@ -67,7 +70,7 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 		h.Recorded = start.UTC().Truncate(time.Second)
 	}
 	h.Server, h.Note = clean(h.Server, redact), redact.Bytes(h.Note)
-	return &Writer{redact: redact, start: start, f: f, header: h, ids: map[string]string{}}, nil
+	return &Writer{redact: redact, start: start, path: path, f: f, header: h, ids: map[string]string{}}, nil
 }
 
 // Replaceable returns the reason why the file at path must not be replaced by a
@@ -136,6 +139,7 @@ func (w *Writer) append(f *Frame) error {
 	if w.failed != nil {
 		return w.failed
 	}
+	w.count(f)
 	w.buf = appendLine(w.buf[:0], w.line(f), data, f.Data != nil)
 	if len(w.buf) > maxLine { // because of escapes in a text
 		f.Omitted = int64(len(f.Data))
@@ -154,6 +158,15 @@ func (w *Writer) append(f *Frame) error {
 		w.begin()
 	}
 	return w.failed
+}
+
+// count notes what the recording contains.
+func (w *Writer) count(f *Frame) {
+	w.frames++
+	if f.Data != nil {
+		w.messages++
+		w.answered = w.answered || f.Dir == FromServer
+	}
 }
 
 // mask replaces secrets. A secret that is recognized by the name of its member is
@@ -299,20 +312,22 @@ func (w *Writer) put(b []byte) {
 	}
 }
 
-// Close writes the remaining data and closes the file.
+// Close writes the remaining data and gives the file its name; see [Writer.Unsaved]. If
+// writing failed, the file keeps its partial name.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.failed == errClosed {
+		return errClosed
+	}
 	if !w.begun {
 		w.begin()
 	}
-	if err := w.f.Close(); w.failed == nil {
-		w.failed = err
+	if w.failed != nil {
+		return errors.Join(fmt.Errorf("%w; the beginning is in %s", w.failed, w.f.Name()), w.f.Close())
 	}
-	err := w.failed
-	if err == nil {
-		w.failed = errClosed
-	}
+	err := w.finish()
+	w.failed = errClosed
 	return err
 }
 

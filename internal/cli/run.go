@@ -368,7 +368,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	return option.Guarded(world, s.Err, func() error {
 		code := run.Run(ctx, p, opts, deps)
 		live.Close()
-		lost := tapes.Finish(s.Err)
+		lost := tapes.Finish(s.Err, ctx.Err() != nil)
 		f.keep(s, suites, times, deps.Eras, redactor, log)
 		if up != nil {
 			finishSetup(s, up)

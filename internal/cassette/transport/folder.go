@@ -218,8 +218,39 @@ func (f *Folder) Players() []*cassette.Player {
 	return out
 }
 
-// Written returns how many cassettes were recorded.
-func (f *Folder) Written() int { return len(f.files) }
+// Existing returns the cassettes in the folder that a recording of the plan replaces.
+func (f *Folder) Existing() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Values(f.names)) {
+		if info, err := os.Stat(filepath.Join(f.dir, name)); err == nil && info.Size() > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Interrupt makes Close leave existing cassettes unchanged.
+func (f *Folder) Interrupt() {
+	for _, r := range f.files {
+		if r.w != nil {
+			r.w.Interrupt()
+		}
+	}
+}
+
+// Written returns after Close how many cassettes were recorded, and why others were not.
+func (f *Folder) Written() (n int, unsaved []string) {
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		switch r := f.files[name]; {
+		case r.w == nil:
+		case r.w.Unsaved() != "":
+			unsaved = append(unsaved, r.w.Unsaved())
+		default:
+			n++
+		}
+	}
+	return n, unsaved
+}
 
 // Close ends the recordings, and closes the replayed cassettes. Its error describes
 // data that could not be written.

@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
+	"mcptest/internal/term"
 )
 
 // Flags are the flags for recording or replaying a run.
@@ -79,6 +80,10 @@ func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, n
 	case c.Record != "":
 		if out.Folder, err = transport.Record(c.Record, p, o); err != nil {
 			return nil, nil, option.Fail(option.ExitInvalid, "--record: %v", err)
+		}
+		if have := out.Existing(); len(have) > 0 && !out.whole {
+			return nil, nil, option.Fail(option.ExitInvalid, "--record: not all tests are selected, and %s in %s would lose the requests of the others: "+
+				"record to another folder, or remove the file first", strings.Join(have, ", "), c.Record)
 		}
 		return out, notes, nil
 	case c.Replay == "":
@@ -146,17 +151,25 @@ func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
 	}
 }
 
-// Finish closes the cassettes and prints what was recorded.
-func (c *Cassettes) Finish(w io.Writer) error {
+// Finish closes the cassettes and prints what was recorded. An interrupted run does not
+// replace cassettes.
+func (c *Cassettes) Finish(w io.Writer, interrupted bool) error {
 	if c == nil {
 		return nil
 	}
+	if interrupted {
+		c.Interrupt()
+	}
 	err := c.Close()
+	n, unsaved := c.Written()
+	for _, why := range unsaved {
+		fmt.Fprintln(w, "mcptest: warning:", term.Escape(why))
+	}
 	switch {
 	case err != nil:
 		return option.Fail(option.ExitInternal, "the cassettes in %s are not complete: %v", c.flags.Record, err)
 	case c.flags.Record != "":
-		fmt.Fprintf(w, "mcptest: recorded %s in %s\n", display.Count(c.Written(), "cassette"), c.flags.Record)
+		fmt.Fprintf(w, "mcptest: recorded %s in %s\n", display.Count(n, "cassette"), c.flags.Record)
 	}
 	return nil
 }

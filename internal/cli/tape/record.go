@@ -3,6 +3,7 @@ package tape
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -46,10 +47,11 @@ signals and the exit code are passed on. With --http, mcptest is a reverse proxy
 kept next to the file; --undo restores it. Servers with an address are recorded with --http.
 
 Secrets are masked before anything is written, in both directions. If FILE is a folder (--into always uses one),
-each start of the server gets a separate file. If recording fails, the exchange continues.
+each start of the server gets a separate file. If recording fails, the exchange continues. While it is recorded, the
+cassette is called FILE.partial; an existing FILE is replaced at the end, if the server sent something.
 
-Exit codes: that of the server (128 + the number of a signal); 2 invalid command line, configuration or output,
-5 refused because CI is set.`,
+Exit codes: that of the server (128 + the number of a signal); 2 invalid command line, configuration or output, or
+an incomplete recording; 5 refused because CI is set.`,
 		Example: `  mcptest record -o bug.cassette.ndjson -- node dist/server.js
   mcptest record --http 8090 --url https://mcp.example.com/mcp
   mcptest record --into claude-desktop github
@@ -57,7 +59,7 @@ Exit codes: that of the server (128 + the number of a signal); 2 invalid command
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, s) },
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.output, "output", "o", "", "cassette `file` to write, or a folder (default recording"+cassette.Suffix+")")
+	fl.StringVarP(&f.output, "output", "o", "", "cassette `file` to write, or a folder (default recording"+cassette.Suffix+", or a number is added)")
 	fl.StringVar(&f.http, "http", "", "listen on `ADDR` (a port, or host:port; loopback unless a host is given)")
 	fl.StringVar(&f.url, "url", "", "server at this `address` (http or https), with --http")
 	fl.StringVar(&f.transport, "transport", cassette.StreamableHTTP, "HTTP transport of the server: streamable-http or sse")
@@ -114,10 +116,27 @@ type recording struct {
 	binary int
 }
 
+// unused returns the default name, with a number if it is taken.
+func unused() string {
+	for n := 1; ; n++ {
+		name := "recording" + cassette.Suffix
+		if n > 1 {
+			name = fmt.Sprintf("recording-%d%s", n, cassette.Suffix)
+		}
+		if !exists(name) && !exists(name+cassette.PartialSuffix) {
+			return name
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
 // begin creates the cassette.
 func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*recording, error) {
-	r := &recording{path: f.output}
-	r.path = cmp.Or(r.path, "recording"+cassette.Suffix)
+	r := &recording{path: cmp.Or(f.output, unused())}
 	if info, err := os.Stat(r.path); err == nil && info.IsDir() || strings.HasSuffix(r.path, string(filepath.Separator)) {
 		if err := os.MkdirAll(r.path, 0o700); err != nil {
 			return nil, option.Fail(option.ExitInvalid, "--output: %v", err)
@@ -126,6 +145,10 @@ func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*reco
 	}
 	h.Program = "mcptest " + cmdutil.Version()
 	w, err := cassette.Create(r.path, h, redactor)
+	for f.output == "" && errors.Is(err, cassette.ErrBusy) { // it took the name in the meantime
+		r.path = unused()
+		w, err = cassette.Create(r.path, h, redactor)
+	}
 	if err != nil {
 		return nil, option.Fail(option.ExitInvalid, "--output: %v", err)
 	}
@@ -145,8 +168,9 @@ func (r *recording) record(x cassette.Frame) error {
 	return r.w.Write(x)
 }
 
-// end closes the cassette and prints a summary.
-func (r *recording) end(stderr io.Writer, quiet bool) {
+// end closes the cassette and prints a summary. It reports whether the recording is
+// complete.
+func (r *recording) end(stderr io.Writer, quiet bool) bool {
 	lost, err := r.tap.Close()
 	if closing := r.w.Close(); err == nil {
 		err = closing
@@ -154,32 +178,36 @@ func (r *recording) end(stderr io.Writer, quiet bool) {
 	say := func(format string, args ...any) {
 		fmt.Fprintln(stderr, "mcptest: "+term.Escape(fmt.Sprintf(format, args...)))
 	}
+	unsaved := r.w.Unsaved()
 	switch {
 	case err != nil:
 		say("warning: the recording in %s is not complete: %v", r.path, err)
 	case lost > 0:
 		say("warning: the recording in %s is not complete: %s came faster than they could be written", r.path, display.Count(lost, "piece"))
+	case unsaved != "":
+		say("%s", unsaved)
 	case !quiet:
 		say("recorded %s in %s", display.Count(r.frames, "message"), r.path)
 	}
 	if r.binary > 0 {
 		say("warning: %s may contain binary data, in which secrets are not recognized: look at it before you share %s", display.Count(r.binary, "message"), r.path)
 	}
+	return err == nil && lost == 0
 }
 
 // stdio is the proxy in front of a process.
 func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.Redactor) error {
 	redactor.Add(secret.Arguments(argv)...)
-	r, err := f.begin(cassette.Header{Transport: cassette.Stdio, Server: cassette.Server{Command: argv}}, redactor)
-	if err != nil {
-		return err
-	}
-	r.w.Session()
 	log, closeLog, err := option.OpenLog(s.Err, "error", redactor)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
+	r, err := f.begin(cassette.Header{Transport: cassette.Stdio, Server: cassette.Server{Command: argv}}, redactor)
+	if err != nil {
+		return err
+	}
+	r.w.Session()
 	if argv[0] == "mcptest" && s.Self != "" {
 		argv = append([]string{s.Self}, argv[1:]...) // as in a suite
 	}
@@ -191,7 +219,7 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	exit, err := tee.Stdio{
 		Server: proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry}, In: s.In, Out: s.Out, Err: s.Err, Signals: signals, Tap: r.tap,
 	}.Run(context.Background())
-	r.end(s.Err, f.quiet || err != nil)
+	complete := r.end(s.Err, f.quiet || err != nil)
 	world.Close()
 	if err != nil {
 		return option.Fail(option.ExitFailed, "%v", err)
@@ -199,7 +227,16 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	if code := exitCode(exit); code != 0 {
 		return &option.ExitError{Code: code}
 	}
-	return nil
+	return incomplete(complete)
+}
+
+// incomplete returns the error for a recording that is not complete; its warning was
+// printed.
+func incomplete(complete bool) error {
+	if complete {
+		return nil
+	}
+	return &option.ExitError{Code: option.ExitInvalid}
 }
 
 // passedSignals returns the signals that are forwarded to the server. An ignored
@@ -247,9 +284,9 @@ func (f *recordFlags) proxy(cmd *cobra.Command, s cmdutil.Streams, redactor *sec
 	err = tee.NewProxy(target, f.transport == cassette.HTTPSSE, r.tap, failed).Listen(ctx, f.http, func(u string) {
 		fmt.Fprintf(s.Err, "mcptest: recording %s: connect the client to %s; Ctrl-C ends\n", shown.String(), u)
 	})
-	r.end(s.Err, f.quiet)
+	complete := r.end(s.Err, f.quiet)
 	if err != nil {
 		return option.Fail(option.ExitInvalid, "--http: %v", err)
 	}
-	return nil
+	return incomplete(complete)
 }
