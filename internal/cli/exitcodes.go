@@ -23,7 +23,7 @@ var exitCodes = []gen.ExitCode{
 	{Code: option.ExitInternal, Doc: "an internal error, or a report could not be written"},
 	{Code: option.ExitPolicy, Doc: "refused by policy: a lock file or a table of tools is not written in CI"},
 	{Code: option.ExitGate, Doc: "a quality gate failed (check, the coverage of a run), or what a server offers changed (diff, lock --check, tools --check)"},
-	{Code: option.ExitNothing, Doc: "no tests were selected"},
+	{Code: option.ExitNothing, Doc: "no tests were selected, or nothing was compared"},
 	{Code: 129, Doc: "ended by SIGHUP, after every process was stopped and the report was written"},
 	{Code: 130, Doc: "interrupted (SIGINT, Ctrl-C), after every process was stopped and the report was written"},
 	{Code: 131, Doc: "ended by SIGQUIT (Ctrl-\\), at once: every process was killed, and no report was written"},

@@ -147,7 +147,7 @@ func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refuse
 		add(diff.Breaking, "", "the request was answered and is refused now: %s", refused.Message)
 		return
 	}
-	isError := func(v jsonv.Value) bool { return v.Lookup("isError").Literal() == "true" }
+	isError := func(v jsonv.Value) bool { return v.Lookup("isError").Bool() }
 	if isError(was) != isError(live) {
 		if isError(live) {
 			add(diff.Breaking, "/isError", "the call succeeded and reports an error now: %s", live.Lookup("content").Short(200))

@@ -19,7 +19,7 @@ const (
 	ExitInternal = 4 // internal error, or a report could not be written
 	ExitPolicy   = 5 // refused by policy
 	ExitGate     = 6 // a quality gate failed: check, diff, lock --check
-	ExitNothing  = 7 // no test selected
+	ExitNothing  = 7 // no test selected, nothing compared
 )
 
 // ExitError ends a command with a code; the message may be empty.

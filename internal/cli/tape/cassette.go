@@ -71,7 +71,7 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 			}
 			if v, _ := jsonv.Parse(data); !v.Lookup("error").IsAbsent() {
 				outcome += ", error " + v.Lookup("error", "code").Literal()
-			} else if v.Lookup("result", "isError").Literal() == "true" {
+			} else if v.Lookup("result", "isError").Bool() {
 				outcome += ", isError"
 			}
 		}

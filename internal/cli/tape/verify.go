@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,10 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/surface"
 	"mcptest/internal/surface/diff"
 	"mcptest/internal/term"
@@ -31,14 +35,15 @@ func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
 		Short: "Send the recorded requests to another build of the server",
 		Long: `Send the recorded requests to a server, in order and with the recorded arguments, and classify the differences from
 the recorded responses; recorded lists are compared like in mcptest diff:
-  breaking  an error instead of a result, a missing member, another type, or a definition that rejects valid calls
-  review    another value or text
+  breaking  an error instead of a result, a missing member, another type, a definition that rejects valid calls, or a
+            violation of the protocol
+  review    another value or text, or an older protocol version
   safe      a new member
 
 The calls have their effects again: use a build that may change its data. Requests with a masked secret are not sent.
 
 Exit codes: 0 no difference selected by --fail-on, 1 the server failed, 2 invalid command line or cassette, 6 differences
-selected by --fail-on.`,
+selected by --fail-on, 7 nothing was compared.`,
 		Example: `  mcptest cassette verify bug.cassette.ndjson -- node dist/server.js`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, argv, err := f.target.Split(cmd, args, 1)
@@ -56,7 +61,10 @@ selected by --fail-on.`,
 				return err
 			}
 			defer c.Close()
-			return f.target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return f.verify(ctx, s, l, c, f.target.Usage(argv)) })
+			var seen violations
+			return f.target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+				return f.verify(ctx, l, c, &seen, f.target.Usage(argv))
+			}, seen.collect)
 		},
 	}
 	f.target.Add(cmd)
@@ -64,30 +72,104 @@ selected by --fail-on.`,
 	return cmd
 }
 
-func (f *verifyFlags) verify(ctx context.Context, s cmdutil.Streams, l *option.Viewer, c *cassette.Cassette, target string) error {
+func (f *verifyFlags) verify(ctx context.Context, l *option.Viewer, c *cassette.Cassette, seen *violations, target string) error {
 	r, err := verify.Run(ctx, c, l.Conn.Result, l.Redactor.String)
 	if err != nil {
 		return l.Failed(ctx, "", err)
 	}
-	changes := r.Changes
+	var live *surface.Surface
 	if len(r.Lists) > 0 {
 		offer, err := l.Conn.Complete(ctx)
 		if err != nil {
 			return l.Failed(ctx, "", err)
 		}
 		keepCommon(offer.Lists, r.Lists)
-		old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
-		now := surface.New("server", l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
-		changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{now}, diff.Options{Target: target})...)
+		live = surface.New("server", l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
 	}
-	for _, skipped := range r.Skipped {
-		fmt.Fprintln(s.Err, "not sent: "+l.Text(skipped))
+	// What the server writes until it has stopped counts as well.
+	l.Conn.Session().Close(ctx)
+	l.Conn.ReportRemaining()
+	changes := slices.Concat(seen.changes(), negotiated(c, l), r.Changes)
+	if live != nil {
+		old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
+		changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{live}, diff.Options{Target: target})...)
 	}
 	for i := range changes {
 		changes[i].Message = l.Redactor.String(changes[i].Message)
 	}
-	fmt.Fprintf(s.Err, "%s sent, %s not sent\n", display.Count(r.Sent, "request"), display.Count(len(r.Skipped), "request"))
-	return f.changes.Print(s, changes)
+	for i := range r.Skipped {
+		r.Skipped[i] = l.Redactor.String(r.Skipped[i])
+	}
+	return printCompared(l.Streams, &f.changes, c, r, "sent", changes)
+}
+
+// violations collects the protocol violations of the live server.
+type violations []protocol.Violation
+
+func (v *violations) collect(o *inspect.Options) {
+	tolerated := o.Violations
+	o.Violations = func(list []protocol.Violation) {
+		for _, one := range list {
+			if one.Tolerated {
+				tolerated([]protocol.Violation{one})
+			} else {
+				*v = append(*v, one)
+			}
+		}
+	}
+}
+
+// changes returns one breaking change for each kind of violation.
+func (v violations) changes() (out []diff.Change) {
+	count := map[string]int{}
+	for _, one := range v {
+		count[one.Kind]++
+	}
+	for _, one := range v {
+		n := count[one.Kind]
+		if n == 0 {
+			continue
+		}
+		count[one.Kind] = 0
+		message := "protocol violation: " + inspect.ViolationText(one)
+		if n > 1 {
+			message += fmt.Sprintf(" (and %d more)", n-1)
+		}
+		out = append(out, diff.Change{Class: diff.Breaking, Kind: surface.Server, Message: message})
+	}
+	return out
+}
+
+// negotiated returns the change of the protocol version. A newer version can be due to
+// the client; an older one can't, unless it is requested.
+func negotiated(c *cassette.Cassette, l *option.Viewer) []diff.Change {
+	now := l.Conn.Session().Protocol()
+	if c.Protocol == "" || l.Server.Protocol != mcp.Auto || now >= c.Protocol {
+		return nil
+	}
+	return []diff.Change{{
+		Class: diff.Review, Kind: surface.Server,
+		Message: fmt.Sprintf("the server negotiates protocol version %s (recorded: %s)", now, c.Protocol),
+	}}
+}
+
+// printCompared prints what was compared and the changes. It is an error if nothing
+// was compared.
+func printCompared(s cmdutil.Streams, f *option.ChangeFlags, c *cassette.Cassette, r *verify.Report, verb string, changes []diff.Change) error {
+	for _, skipped := range r.Skipped {
+		fmt.Fprintln(s.Err, term.Escape("not "+verb+": "+skipped))
+	}
+	requests, lists := display.Count(r.Sent, "request"), display.Count(len(r.Lists), "list")
+	fmt.Fprintf(s.Err, "%s %s, %d not %s, %s compared\n", requests, verb, len(r.Skipped), verb, lists)
+	if r.Sent > 0 || len(r.Lists) > 0 {
+		return f.Print(s, changes)
+	}
+	if len(changes) > 0 {
+		if err := f.Print(s, changes); err != nil {
+			return err
+		}
+	}
+	return option.Fail(option.ExitNothing, "nothing was compared: %s has no request that can be compared", c.File)
 }
 
 func newDiffCmd(s cmdutil.Streams) *cobra.Command {
@@ -99,7 +181,8 @@ func newDiffCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Compare the responses in two cassettes to the same requests, and classify the differences like mcptest cassette verify.
 Requests match by method and parameters, identical ones in order. Requests that only one cassette has are listed.
 
-Exit codes: 0 no difference selected by --fail-on, 2 invalid command line or cassette, 6 differences selected by --fail-on.`,
+Exit codes: 0 no difference selected by --fail-on, 2 invalid command line or cassette, 6 differences selected by --fail-on,
+7 nothing was compared.`,
 		Example: `  mcptest cassette diff before.cassette.ndjson after.cassette.ndjson --fail-on review`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -134,14 +217,10 @@ func compare(ctx context.Context, s cmdutil.Streams, f *option.ChangeFlags, old,
 	changes := append(was.Changes, diff.Compare(ctx,
 		[]*surface.Surface{surface.New("server", was.Handshake, was.Lists, nil, nil)},
 		[]*surface.Surface{surface.New("server", is.Handshake, is.Lists, nil, nil)}, diff.Options{})...)
-	for _, skipped := range was.Skipped {
-		fmt.Fprintln(s.Err, term.Escape("not compared: "+skipped))
-	}
 	for _, request := range unused {
 		fmt.Fprintln(s.Err, term.Escape("only in "+now.File+": "+request))
 	}
-	fmt.Fprintf(s.Err, "%s compared, %s not compared\n", display.Count(was.Sent, "request"), display.Count(len(was.Skipped), "request"))
-	return f.Print(s, changes)
+	return printCompared(s, f, old, was, "compared", changes)
 }
 
 // keepCommon removes the lists that the other side does not have.
