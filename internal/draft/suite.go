@@ -93,6 +93,9 @@ func (a Answer) refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("
 // Refused reports whether one of the answers was a refusal.
 func (t *Test) Refused() bool { return slices.ContainsFunc(t.Answers, Answer.refused) }
 
+// Mixed reports whether only some of the answers were refusals.
+func (t *Test) Mixed() bool { return t.Refused() && !t.all(Answer.refused) }
+
 // values returns one part of every answer.
 func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
 	out := make([]jsonv.Value, len(t.Answers))

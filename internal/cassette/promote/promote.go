@@ -2,6 +2,7 @@ package promote
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/cassette"
@@ -23,7 +24,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 	if err != nil {
 		return err
 	}
-	tests := map[string]*draft.Test{}
+	tests, requests := map[string]*draft.Test{}, map[*draft.Test][]string{}
 	for _, call := range calls {
 		if call.Request == nil || call.ID == "" || asOverhead(call.Method) || c.Refused(call) {
 			continue
@@ -40,8 +41,9 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 		if why == "" {
 			why = unusable(call, params, response)
 		}
+		label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
 		if why != "" {
-			su.Omitted = append(su.Omitted, fmt.Sprintf("%s (line %d): %s", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line, why))
+			su.Omitted = append(su.Omitted, label+why)
 			continue
 		}
 		key := jsonv.Array(jsonv.String(t.Block), jsonv.String(t.Subject), t.Args).String()
@@ -50,7 +52,16 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 			su.Tests = append(su.Tests, t)
 		}
 		tests[key].Answers = append(tests[key].Answers, answer(response))
+		requests[tests[key]] = append(requests[tests[key]], label)
 	}
+	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
+		if t.Mixed() {
+			for _, label := range requests[t] {
+				su.Omitted = append(su.Omitted, label+"it was refused once and not another time")
+			}
+		}
+		return t.Mixed()
+	})
 	return nil
 }
 

@@ -36,7 +36,8 @@ recorded arguments. Assertions expect the recorded responses and are marked "rev
 requests, look like a time or an id, or name a directory of this machine are matched loosely; secrets are not written.
 
 The server of the suite is the recorded one, unless another one is given. It is not started. Requests with a masked
-secret, and those that depend on what a client answers, are omitted and listed in the suite.
+secret, those that depend on what a client answers, and equal requests that were refused only sometimes are omitted and
+listed in the suite. The cassette itself is never overwritten.
 
 Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists.`,
 		Example: `  mcptest cassette promote bug.cassette.ndjson -o bug.mcptest.yaml
@@ -65,6 +66,9 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return option.Fail(option.ExitInvalid, "expected at most one server: --url URL, or -- command args…")
 	}
 	if err := option.Free(f.output, f.force); err != nil {
+		return err
+	}
+	if err := apart(own[0], f.output); err != nil {
 		return err
 	}
 	c, err := open(s, own[0])

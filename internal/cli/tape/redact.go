@@ -2,6 +2,7 @@ package tape
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 			if err := option.Free(output, force); err != nil {
 				return err
 			}
+			if err := apart(args[0], output); err != nil {
+				return err
+			}
 			c, err := open(s, args[0])
 			if err != nil {
 				return err
@@ -62,4 +66,16 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 	fl.StringArrayVar(&names, "secret-env", nil, "mask the value of this environment `variable`; may be repeated")
 	fl.BoolVar(&force, "force", false, "overwrite an existing cassette")
 	return cmd
+}
+
+// apart returns an error if the output of a command would replace its input.
+func apart(cassette, output string) error {
+	in, err := os.Stat(cassette)
+	if err != nil {
+		return nil // reported when it is read
+	}
+	if out, err := os.Stat(output); err == nil && os.SameFile(in, out) {
+		return option.Fail(option.ExitInvalid, "--output %s is the cassette itself, which is not changed: write another file", output)
+	}
+	return nil
 }
