@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -70,7 +71,9 @@ func goClient(t *testing.T, target ...string) string {
 	t.Helper()
 	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: target[1]}
 	if target[0] == "stdio" {
-		transport = &mcp.CommandTransport{Command: exec.Command(target[1], target[2:]...)}
+		cmd := exec.Command(target[1], target[2:]...)
+		cmd.Env = append(os.Environ(), "CI=") // recordings are refused in CI
+		transport = &mcp.CommandTransport{Command: cmd}
 	}
 	ctx := context.Background()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "consumer", Version: "1"}, nil).Connect(ctx, transport, nil)

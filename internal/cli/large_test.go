@@ -26,7 +26,7 @@ func program(t *testing.T, dir string, args ...string) (stdout string, peakMB in
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	cmd := exec.Cmd{Path: self, Args: append([]string{"mcptest"}, args...), Dir: dir, Stdout: &out, Stderr: &errs}
+	cmd := exec.Cmd{Path: self, Args: append([]string{"mcptest"}, args...), Dir: dir, Env: append(os.Environ(), "CI="), Stdout: &out, Stderr: &errs}
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, errs.String())
 	}
