@@ -186,7 +186,7 @@ var edges = map[string][]string{
 	"internal/cassette/serve":   {"internal/cassette", "internal/mcp/protocol", "internal/mcpserver", "internal/secret", "internal/jsonv"},
 	"internal/cli/tape": {
 		"internal/cassette", "internal/cassette/serve", "internal/cassette/promote", "internal/cassette/tee", "internal/cassette/verify", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/mcpserver", "internal/scaffold", "internal/jsonv", "internal/surface", "internal/surface/diff", "internal/cli/option", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
-		"internal/secret", "internal/suite", "internal/term",
+		"internal/secret", "internal/shellwords", "internal/suite", "internal/term",
 	},
 	"internal/cli/playback": {
 		"internal/cassette", "internal/cassette/transport", "internal/cli/option", "internal/cmdutil", "internal/display", "internal/plan", "internal/result", "internal/run", "internal/secret", "internal/term",

@@ -142,7 +142,7 @@ func TestUndoRestoresEachFile(t *testing.T) {
 			if info, _ := os.Stat(file); info.Mode().Perm() != 0o640 {
 				t.Error(info.Mode())
 			}
-			if err := clientconfig.Undo(p, wrapped, "files"); err != nil {
+			if _, err := clientconfig.Undo(p, wrapped, "files"); err != nil {
 				t.Fatal(err)
 			}
 			if got := read(t, file); got != c.content {
@@ -151,7 +151,7 @@ func TestUndoRestoresEachFile(t *testing.T) {
 			if _, err := os.Stat(backup); err == nil {
 				t.Error("the backup is still there")
 			}
-			if err := clientconfig.Undo(p, src, "files"); err == nil {
+			if _, err := clientconfig.Undo(p, src, "files"); err == nil {
 				t.Error("undone twice")
 			}
 		})
@@ -174,7 +174,7 @@ func TestUndoKeepsLaterChanges(t *testing.T) {
 	if _, err := clientconfig.Save(file, wrapped, wrapped); err == nil {
 		t.Error("a file that was changed in the meantime was overwritten")
 	}
-	if err := clientconfig.Undo(p, []byte(edited), "a"); err != nil {
+	if _, err := clientconfig.Undo(p, []byte(edited), "a"); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, file); got != `{"theme": "dark", "mcpServers": {"a": {"command": "x", "args": ["1"]}}}` {

@@ -99,6 +99,26 @@ func Unwrap(src []byte, key, name string) ([]byte, error) {
 	return e.replace(src, e.recordedProgram[0], e.recordedProgram[1:]), nil
 }
 
+// direct returns the file with all servers started directly.
+func direct(src []byte, key string) []byte {
+	doc, err := plainJSON(src)
+	if err != nil {
+		return src
+	}
+	servers, ok := member(doc, span{0, len(doc)}, key)
+	if !ok {
+		return src
+	}
+	out := src
+	_ = jsonv.EachMember(doc[servers.from:servers.to], func(name string, _ []byte) error { // not an object: nothing to do
+		if again, err := Unwrap(out, key, name); err == nil {
+			out = again
+		}
+		return nil
+	})
+	return out
+}
+
 // replace writes another command with its arguments, in the layout of the file.
 func (e *entry) replace(src []byte, program string, words []string) []byte {
 	if !e.hasArgs {

@@ -114,29 +114,30 @@ func write(path string, old, new []byte, perm fs.FileMode) error {
 	return osfile.Replace(path, new, perm)
 }
 
-// Undo starts a server directly again. If nothing else in the file has changed
-// since it was wrapped, the backup is restored byte for byte and removed.
-func Undo(p Place, src []byte, name string) error {
+// Undo starts a server directly again. If nothing else in the file has changed since
+// it was wrapped, the backup is restored byte for byte. When no server is recorded any
+// more, backups that contain nothing else are removed; the others are returned.
+func Undo(p Place, src []byte, name string) (kept []string, err error) {
 	path, err := filepath.EvalSymlinks(p.Path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out, err := Unwrap(src, p.Key, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now, err := find(src, p.Key, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	proxy := append([]string{now.program}, now.words[:len(now.words)-len(now.recordedProgram)-1]...)
 	backups, err := filepath.Glob(osfile.EscapeGlob(path) + backupSuffix + "*")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, b := range backups {
 		before, err := os.ReadFile(b)
@@ -144,11 +145,23 @@ func Undo(p Place, src []byte, name string) error {
 			continue
 		}
 		if again, err := Wrap(before, p.Key, name, proxy); err == nil && bytes.Equal(again, src) {
-			if err := write(path, src, before, info.Mode().Perm()); err != nil {
-				return err
-			}
-			return os.Remove(b)
+			out = before
+			break
 		}
 	}
-	return write(path, src, out, info.Mode().Perm())
+	if err := write(path, src, out, info.Mode().Perm()); err != nil {
+		return nil, err
+	}
+	last := bytes.Equal(direct(out, p.Key), out) // other servers need their backups
+	for _, b := range backups {
+		before, err := os.ReadFile(b)
+		if last {
+			before = direct(before, p.Key)
+		}
+		same := err == nil && bytes.Equal(before, out)
+		if removed := same && os.Remove(b) == nil; !removed && last {
+			kept = append(kept, b)
+		}
+	}
+	return kept, nil
 }

@@ -12,11 +12,15 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/clientconfig"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/term"
 )
 
 // configure changes the configuration of a client.
 func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
+	if name == "" {
+		return option.Fail(option.ExitInvalid, "--into requires the NAME of a server in the configuration of the client")
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return option.Fail(option.ExitInternal, "find the current folder: %v", err)
@@ -41,16 +45,21 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
 	}
 	if f.undo {
-		if err := clientconfig.Undo(place, src, name); err != nil {
+		kept, err := clientconfig.Undo(place, src, name)
+		if err != nil {
 			return option.Fail(option.ExitInvalid, "--undo: %v", err)
 		}
 		say("%s starts %s directly again: restart the client", place.Path, name)
+		if len(kept) > 0 {
+			say("  Backups with another content were kept and may contain credentials: %s.", strings.Join(kept, ", "))
+		}
 		return nil
 	}
 	if s.Self == "" {
 		return option.Fail(option.ExitInternal, "--into: the path of this program is not known")
 	}
-	out := cmp.Or(f.output, name+"-cassettes")
+	folder := strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(name) + "-cassettes" // names such as io.github.user/server are usual
+	out := cmp.Or(f.output, folder)
 	if out, err = filepath.Abs(out); err != nil {
 		return option.Fail(option.ExitInternal, "--output: %v", err)
 	}
@@ -70,6 +79,6 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	}
 	say("%s starts %s through mcptest now (backup: %s).", place.Path, name, backup)
 	say("  Restart the client. Cassettes are written to %s.", out)
-	say("  mcptest record --into %s %s --undo starts it directly again.", f.into, name)
+	say("  mcptest record --into %s %s --undo starts it directly again.", f.into, shellwords.Quote(name))
 	return nil
 }
