@@ -21,21 +21,9 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if name == "" {
 		return option.Fail(option.ExitInvalid, "--into requires the NAME of a server in the configuration of the client")
 	}
-	dir, err := os.Getwd()
+	places, err := f.places(s)
 	if err != nil {
-		return option.Fail(option.ExitInternal, "find the current folder: %v", err)
-	}
-	home := cmdutil.LookupEnv(s.Env, "HOME")
-	config := cmdutil.LookupEnv(s.Env, "XDG_CONFIG_HOME")
-	if runtime.GOOS == "windows" {
-		home, config = cmdutil.LookupEnv(s.Env, "USERPROFILE"), cmdutil.LookupEnv(s.Env, "APPDATA")
-	}
-	if home == "" {
-		return option.Fail(option.ExitInvalid, "--into: the environment variable HOME is not set, so the configuration cannot be found")
-	}
-	places, err := clientconfig.Places(f.into, clientconfig.System{OS: runtime.GOOS, Home: home, Config: config, Dir: dir})
-	if err != nil {
-		return option.Fail(option.ExitInvalid, "--into: %v", err)
+		return err
 	}
 	place, src, err := clientconfig.Find(places, name)
 	if err != nil {
@@ -81,4 +69,25 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	say("  Restart the client. Cassettes are written to %s.", out)
 	say("  mcptest record --into %s %s --undo starts it directly again.", f.into, shellwords.Quote(name))
 	return nil
+}
+
+// places returns the configuration files of the client.
+func (f *recordFlags) places(s cmdutil.Streams) ([]clientconfig.Place, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, option.Fail(option.ExitInternal, "find the current folder: %v", err)
+	}
+	home := cmdutil.LookupEnv(s.Env, "HOME")
+	config := cmdutil.LookupEnv(s.Env, "XDG_CONFIG_HOME")
+	if runtime.GOOS == "windows" {
+		home, config = cmdutil.LookupEnv(s.Env, "USERPROFILE"), cmdutil.LookupEnv(s.Env, "APPDATA")
+	}
+	if home == "" {
+		return nil, option.Fail(option.ExitInvalid, "--into: the environment variable HOME is not set, so the configuration cannot be found")
+	}
+	places, err := clientconfig.Places(f.into, clientconfig.System{OS: runtime.GOOS, Home: home, Config: config, Dir: dir})
+	if err != nil {
+		return nil, option.Fail(option.ExitInvalid, "--into: %v", err)
+	}
+	return places, nil
 }
