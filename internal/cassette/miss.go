@@ -61,6 +61,31 @@ func (p *Player) miss(method string, data []byte) *Miss {
 	return m
 }
 
+// Unanswered returns an error if nothing that ended a request is recorded: a response,
+// its cancellation or the end of its connection. A handshake may have been given up.
+func (p *Player) Unanswered(call *Call) error {
+	if call.Response != nil || call.ID == "" || call.cancelled || call.Method == "initialize" || call.Method == protocol.MethodListen {
+		return nil
+	}
+	for _, f := range call.Frames { // a client may accept a response without an id
+		if data, err := p.c.Data(f); err != nil || f.Dir == FromServer && len(data) > 0 && protocol.MemberOf(data, "method") == nil {
+			return nil
+		}
+	}
+	for i := range p.c.Frames {
+		f := &p.c.Frames[i]
+		if f.End != nil && f.Session == call.Session && f.Stream == call.Stream && (!f.End.Client || f.Stream > 0) {
+			return nil
+		}
+	}
+	return p.c.NoResponse(call)
+}
+
+// NoResponse returns the error for a request whose response is not recorded.
+func (c *Cassette) NoResponse(call *Call) error {
+	return fmt.Errorf("%s has no response to the request in line %d", c.File, call.Request.Line)
+}
+
 // CheckAnswer compares the live client's answer to a request of the server with the
 // recorded one, which is a frame of the call.
 func (p *Player) CheckAnswer(call *Call, recorded *Frame, live []byte) error {

@@ -40,14 +40,18 @@ type Cassette struct {
 
 // Open reads a cassette; errors about its content are of type [*Error].
 func Open(path string) (*Cassette, error) {
+	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its writer
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &Error{File: path, Says: "not a regular file"}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &Error{File: path, Says: "not a regular file"}
-	}
+	info, err = f.Stat()
 	var c *Cassette
 	if err == nil {
 		c, err = Read(path, f, info.Size())

@@ -255,7 +255,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 		}
 	}
 	if reply == nil && !req.Notification {
-		return internalError("%s has no response to the request in line %d", x.s.c.File, call.Request.Line), nil
+		return internalError("%v", x.s.c.NoResponse(call)), nil
 	}
 	return reply, nil
 }

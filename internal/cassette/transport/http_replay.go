@@ -99,11 +99,11 @@ func (t *httpReplay) broken(ctx context.Context, call *cassette.Call) error {
 			return fmt.Errorf("%s%w", strings.TrimSuffix(f.End.Reason, "connection refused"), syscall.ECONNREFUSED)
 		case f.End.Reason == io.EOF.Error():
 			return io.EOF
-		default:
+		case f.End.Reason != "":
 			return recordedError{f.End.Reason}
 		}
 	}
-	return recordedError{"the recording ended before the response"}
+	return recordedError{t.player.Cassette().NoResponse(call).Error()}
 }
 
 // events answers the GET of an event stream.
@@ -214,6 +214,9 @@ func (x *exchangeReplay) play(ctx context.Context) {
 		default:
 			to.write(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), f.Has()))
 		}
+	}
+	if err := x.t.player.Unanswered(x.call); err != nil {
+		x.fail(err)
 	}
 	// The rest of an answered stream was of no use to the recorded client.
 	if x.call.Response != nil || x.call.Verb == "" && (!x.sse || x.call.Stream == 0) {

@@ -303,6 +303,9 @@ func (t *replay) play(p *playing) {
 		}
 		p.rest = p.rest[1:]
 	}
+	if err := t.player.Unanswered(p.call); err != nil {
+		t.sink.OnFailure(p.live.ID, err, nil)
+	}
 	t.sink.OnDrained()
 }
 
