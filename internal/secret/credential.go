@@ -33,8 +33,8 @@ var about = map[string]bool{
 // confidences are the words that make a name the name of a credential here.
 // Those of headers with a form of their own are patterns.
 var confidences = map[string]confidence{
-	"token": ifRandom, "tokens": ifRandom, "jwt": ifRandom,
-	"password": ifValue, "passwords": ifValue, "passwd": ifValue, "passphrase": ifValue, "pwd": ifValue,
+	"token": ifRandom, "tokens": ifRandom, "jwt": ifRandom, "pat": ifRandom,
+	"password": ifValue, "passwords": ifValue, "otp": ifValue, "passwd": ifValue, "passphrase": ifValue, "pwd": ifValue,
 	"secret": ifValue, "secrets": ifValue, "credential": ifValue, "credentials": ifValue,
 	"apikey": ifValue, "secretkey": ifValue, "privatekey": ifValue, "accesskey": ifValue,
 	"authtoken": ifLong, "accesstoken": ifLong, "refreshtoken": ifLong,
@@ -125,17 +125,24 @@ const (
 	maxValue = 16 << 10
 )
 
-// named finds the value after the name around s[i:j].
-func named(s string, i, j int) (start, end int) {
-	a := i
+// nameAround returns the bounds of the name around s[i:j]. It is not ok if the name
+// is too long, or if nothing follows that a value could follow.
+func nameAround(s string, i, j int) (a, b int, ok bool) {
+	a = i
 	for a > 0 && i-a < maxName && wordDash(s[a-1]) {
 		a--
 	}
 	if a > 0 && s[a-1] == '\\' && a < i && strings.IndexByte("nrtbf", s[a]) >= 0 {
 		a++ // the letter of an escaped line end
 	}
-	b := span(s[:min(len(s), j+maxName)], j, wordDash)
-	if b == len(s) || i-a == maxName || b-j == maxName || strings.IndexByte("\"'\\`:= ,", s[b]) < 0 {
+	b = span(s[:min(len(s), j+maxName)], j, wordDash)
+	return a, b, b < len(s) && i-a < maxName && b-j < maxName && strings.IndexByte("\"'\\`:= ,", s[b]) >= 0
+}
+
+// named finds the value after the name around s[i:j].
+func named(s string, i, j int) (start, end int) {
+	a, b, ok := nameAround(s, i, j)
+	if !ok {
 		return 0, 0
 	}
 	name := s[a:b]

@@ -49,6 +49,44 @@ func TestNamedCredentials(t *testing.T) {
 	}
 }
 
+// TestMembers: a member with the name of a credential is masked with any value, and
+// what remains is JSON.
+func TestMembers(t *testing.T) {
+	r := secret.NewRedactor()
+	for in, want := range map[string]string{
+		`{"password":"correct horse battery"}`:                              `{"password":"[redacted]"}`,
+		`{"passphrase": "two words"}`:                                       `{"passphrase": "[redacted]"}`,
+		`{"password":123456,"n":1}`:                                         `{"password":"[redacted]","n":1}`,
+		`{"password":-1.5e7}`:                                               `{"password":"[redacted]"}`,
+		`{"text":"{\"password\": 123456}"}`:                                 `{"text":"{\"password\": \"[redacted]\"}"}`,
+		`{"password":{"value":"abcdefgh1","is":true,"n":[4711]},"a":"b c"}`: `{"password":{"value":"[redacted]","is":true,"n":["[redacted]"]},"a":"b c"}`,
+		`{"secrets":["a b c","swordfish"],"x":1}`:                           `{"secrets":["[redacted]","[redacted]"],"x":1}`,
+		`{"t":"{\"secret\":{\"v\":\"a b\"}}","x":"y z"}`:                    `{"t":"{\"secret\":{\"v\":\"[redacted]\"}}","x":"y z"}`,
+		`{"name":"password","value":"a b c"}`:                               `{"name":"password","value":"[redacted]"}`,
+		`{"signingKey":"abcd","signing_key":"x y z"}`:                       `{"signingKey":"[redacted]","signing_key":"[redacted]"}`,
+		`{"GITHUB_PAT":"abcdefgh1","jwt":"abcdefgh1","otp":"493021"}`:       `{"GITHUB_PAT":"[redacted]","jwt":"[redacted]","otp":"[redacted]"}`,
+	} {
+		got := r.String(in)
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", in, got, want)
+		}
+		if again := r.String(got); again != got {
+			t.Errorf("not stable: %s", again)
+		}
+	}
+	for _, in := range []string{
+		`{"properties":{"password":{"type":"string","default":"a b c","minLength":8}}}`, `{"secret":{"$ref":"#/x/y","title":"abc"}}`,
+		`{"password":true,"secret":null,"credentials":{},"secrets":[]}`, `{"password":""}`, `{"secrets":120}`,
+		`{"credentials":{"type":"basic","expires_in":3600,"description":"how to log in"}}`,
+		`{"name":"password","description":"of the user","value_type":"x y z"}`, `{"password":"Password must not be empty"}`,
+		`{"bearer":{"type":"http"},"otp_length":6,"pattern":"abcdefgh1","footpath":"abcdefgh1"}`,
+	} {
+		if got := r.String(in); got != in {
+			t.Errorf("over-masked:\n got %s\nfrom %s", got, in)
+		}
+	}
+}
+
 func TestHolds(t *testing.T) {
 	for _, path := range []string{"structured.access_token", "structured.user.password", `http.headers["Set-Cookie"]`, "http.headers.Authorization", "token", "structured['x-api-key']", "apiKeys", "a.clientSecret"} {
 		if !secret.HoldsAt(path) {

@@ -234,6 +234,9 @@ func (t *searcher) deeper(spans []place, s string, back []*decoding, left *int) 
 		*left--
 		path := append([]*decoding{&v}, back...)
 		for _, p := range t.scan(nil, v.text) {
+			if p.quote != "" {
+				continue // a number, which is found with its escaped quotes too
+			}
 			for _, w := range path {
 				p.start, p.end = w.back(p.start, p.end)
 			}

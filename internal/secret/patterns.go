@@ -97,4 +97,8 @@ var patterns = []pattern{
 	{prefix: "-key", fold: true, named: true, find: named},
 	{prefix: "sskey", fold: true, named: true, find: named},
 	{prefix: "ekey", fold: true, named: true, find: named},
+	{prefix: "gkey", fold: true, named: true, find: named},
+	{prefix: "_pat", fold: true, named: true, find: named},
+	{prefix: "jwt", fold: true, named: true, find: named},
+	{prefix: "otp", fold: true, named: true, find: named},
 }

@@ -107,6 +107,8 @@ type place struct {
 	start, end int
 	value      string // the text there, escapes undone; empty for a declared value
 	named      bool
+	quote      string // what the mask of a number is put in, to remain JSON
+	nested     bool   // the start of an object or a list under the name of a credential
 }
 
 // mask returns s with the secrets replaced, and records undeclared ones in f.
@@ -131,7 +133,7 @@ func (t *searcher) mask(s string, f *Found) string {
 		}
 		if p.start > done || i == 0 { // adjacent ones share one mask
 			out = append(out, s[done:max(p.start, done)]...)
-			out = append(out, Mask...)
+			out = append(append(append(out, p.quote...), Mask...), p.quote...)
 		}
 		done = max(done, p.end)
 	}
@@ -149,6 +151,12 @@ func (t *searcher) scan(places []place, s string) []place {
 		p := t.match(s, i)
 		if p.end <= p.start || p.end <= done {
 			i++
+			continue
+		}
+		if p.nested {
+			inner, end := leaves(s, p.start, p.quote)
+			places = append(places, inner...)
+			done, i = end, end
 			continue
 		}
 		if p.start = max(p.start, done); p.value != "" {
@@ -194,8 +202,13 @@ func (t *searcher) match(s string, i int) place {
 		if !pat.at(s, i) {
 			continue
 		}
+		if pat.named {
+			if p := member(s, i, i+len(pat.prefix)); p.end > p.start {
+				return p
+			}
+		}
 		if start, end := pat.find(s, i, i+len(pat.prefix)); end > start {
-			return place{start, end, s[start:end], pat.named}
+			return place{start: start, end: end, value: s[start:end], named: pat.named}
 		}
 	}
 	return place{}
