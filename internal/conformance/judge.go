@@ -64,7 +64,7 @@ func (j *judge) all(ctx context.Context) error {
 // answers from the recording.
 func (j *judge) served(ctx context.Context, revision, url string, required []string) error {
 	tape := filepath.Join(j.temp, revision+".cassette.ndjson")
-	proxy, stop, err := j.start(ctx, "record", "--http", "127.0.0.1:0", "--url", url, "-o", tape)
+	proxy, stop, err := j.start(ctx, "record", "--allow-update-in-ci", "--http", "127.0.0.1:0", "--url", url, "-o", tape)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func TestNotificationFlood(t *testing.T) {
 		}
 		p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 	})
-	x := s.Do(within(t, 30*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, 2*time.Minute), mcp.Call{Method: "tools/call"})
 	if x.Cause != nil {
 		t.Fatal(x.Cause)
 	}
