@@ -47,20 +47,24 @@ func (c *call) oneStdout() bool {
 func (c *call) apart() bool {
 	names := map[string]string{}
 	ok := true
-	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record") {
+	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record", "replay") {
 		name, given := c.flags[flag]
 		if !given || name == "-" {
 			continue
 		}
+		if flag == "replay" {
+			name = recordingFile(name)
+		}
 		name = filepath.Clean(name)
-		if other, taken := names[name]; taken {
+		place := osfile.Place(name)
+		if other, taken := names[place]; taken {
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 				continue // /dev/null accepts anything
 			}
 			c.problem("--%s and --%s name the same file: %s", other, flag, name)
 			ok = false
 		}
-		names[name] = flag
+		names[place] = flag
 	}
 	return ok
 }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/playback"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/connect"
 	"mcptest/internal/display"
@@ -64,9 +66,12 @@ func reportSpecs(flag string, names []string, output string) ([]report.Spec, err
 	return specs, nil
 }
 
-// spare returns an error if a report would overwrite a suite file.
+// spare returns an error if a report would overwrite a suite file or a cassette.
 func spare(specs []report.Spec, suites []*suite.Suite) error {
 	for _, spec := range specs {
+		if strings.HasSuffix(spec.Path, playback.Suffix) {
+			return option.Fail(option.ExitInvalid, "--reporter: %s is the name of a cassette; nothing was run", spec.Path)
+		}
 		for _, su := range suites {
 			if spec.Path != "" && slices.Contains(su.Files, osfile.Place(spec.Path)) {
 				return option.Fail(option.ExitInvalid, "--reporter: %s would replace the suite %s; nothing was run", spec.Format.Name, spec.Path)

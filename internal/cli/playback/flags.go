@@ -25,6 +25,9 @@ type Flags struct {
 	volatile       []string
 }
 
+// Suffix ends the names of cassettes.
+const Suffix = cassette.Suffix
+
 // Again returns the flags that a run of one test needs to replay it again.
 func (c *Flags) Again() []string {
 	if c.Replay == "" {
