@@ -153,10 +153,7 @@ func named(s string, i, j int) (start, end int) {
 	}
 	start, end, quote := value(s, b, valueChar)
 	if end == 0 && flag {
-		if start, end = argument(s, b); end == 0 || s[start] == '-' {
-			return 0, 0
-		}
-		if placeholder(s[start:end]) || end-start < 3 {
+		if start, end = argument(s, b); end-start < 3 || s[start] == '-' || placeholder(s[start:end]) {
 			return 0, 0
 		}
 		return start, end

@@ -171,7 +171,7 @@ func TestDeclaredNeverSurvives(t *testing.T) {
 }
 
 func FuzzRedactor(f *testing.F) {
-	for _, s := range []string{pem, aws, gh, slk, oai, jwt, "Bearer abcdef0123456789", "https://a:b@c/?token=x&y=\\u0026sig=1", "-----BEGIN ", "Cookie: a", "xox", "&amp;", "eyJ...", `x-api-key":"['abcdefgh`} {
+	for _, s := range []string{pem, aws, gh, slk, oai, jwt, "Bearer abcdef0123456789", "https://a:b@c/?token=x&y=\\u0026sig=1", "-----BEGIN ", "Cookie: a", "xox", "&amp;", "eyJ...", `x-api-key":"['abcdefgh`, `--token "`, `"password":`} {
 		f.Add(s)
 	}
 	r := secret.NewRedactor()
