@@ -85,7 +85,7 @@ func RecordUpstreams(names ...string) Option {
 func Test(t *testing.T, file string, options ...Option) {
 	t.Helper()
 	c, selected := newConfig(options), newSelection(t.Name())
-	if (c.update || c.upstreams.Recording()) && option.InCI(os.Environ()) {
+	if (c.update || c.upstreams.Recording()) && cmdutil.InCI(os.Environ()) {
 		t.Fatal("UpdateSnapshots and RecordUpstreams are refused because CI is set: run the test on your machine and commit the files")
 	}
 	c.part = selected.part()

@@ -39,7 +39,8 @@ func newLiveCmd(c *call) *cobra.Command {
 operations that read; write also creates, updates and deletes its own things, marked zz_conf_, and removes them.
 Exit code: 0 conformant at the requested level, 1 a MUST category failed or data changed that the run did not create,
 2 not proved, or a SHOULD category warned,
-3 an invalid command line, an error in this program, or no adapter, 130 interrupted.`,
+3 an invalid command line, an error in this program, or no adapter, 5 --record is refused because CI is set,
+130 interrupted.`,
 	}, (*call).live, optionsOfLive()...)
 }
 
@@ -110,6 +111,10 @@ func (c *call) live() int {
 	}
 	if !c.recordFits() || !c.writable() {
 		return verdict.ExitConfig
+	}
+	if c.flags["record"] != "" && c.flags["allow-update-in-ci"] == "" && cmdutil.InCI(c.Env) {
+		c.problem("--record: nothing is recorded because CI is set: record the run on your machine, or pass --allow-update-in-ci")
+		return verdict.ExitRefused
 	}
 	return c.withAdapter(func(ctx context.Context, t *target) int {
 		o, ok := c.liveOptions(t)

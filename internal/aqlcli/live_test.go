@@ -105,6 +105,7 @@ func TestFindingsCanBeRepeated(t *testing.T) {
 func TestRepeatLinesHoldTheOptions(t *testing.T) {
 	prog := conformance(t)
 	t.Setenv("PASSED", "on")
+	t.Setenv("CI", "")
 	bundle, record := filepath.Join(t.TempDir(), "b.json"), filepath.Join(t.TempDir(), "r.cassette.ndjson")
 	target := `sh -c 'test -n "$PLACE" && test -n "$API_TOKEN" && test "$PASSED" = on && test "$HOME" = "$TMPDIR" && exec "$0" demo-adapter --defect leaks-sql' ` + prog
 	out, errs, code := runProgram(t, prog, "live", "--stdio", target, "--env", "PLACE=two words", "--env", "API_TOKEN=abc123xyz", "--pass-env", "PASSED", "--isolate-home",

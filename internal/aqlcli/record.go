@@ -25,6 +25,7 @@ const recordingName = "live" + cassette.Suffix
 func recordOptions() []option {
 	return []option{
 		{long: "record", value: "path", doc: "record every request and response in a cassette: a file, or a folder"},
+		{long: "allow-update-in-ci", doc: "with --record: record even if CI is set"},
 		{long: "replay", value: "path", doc: "replay a recording without the adapter, with the recorded options"},
 	}
 }
@@ -101,6 +102,10 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 func (c *call) recordFits() bool {
 	name, given := c.flags["record"]
 	if !given {
+		if c.flags["allow-update-in-ci"] != "" {
+			c.problem("--allow-update-in-ci has an effect only with --record")
+			return false
+		}
 		return true
 	}
 	_, model := c.flags["model"]

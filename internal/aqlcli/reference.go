@@ -12,6 +12,7 @@ var exitCodes = []gen.ExitCode{
 	{Code: verdict.ExitFailed, Doc: "a MUST category failed, or live changed data that it did not create; for diff and verify-fixtures, a difference"},
 	{Code: verdict.ExitWarned, Doc: "a SHOULD category warned"},
 	{Code: verdict.ExitConfig, Doc: "an invalid command line or file"},
+	{Code: verdict.ExitRefused, Doc: "live --record is refused because CI is set"},
 }
 
 // Program describes the command line, for the reference and the manual page.

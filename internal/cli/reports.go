@@ -241,7 +241,7 @@ func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[stri
 // keep stores data for the next run. In CI there is no next run, and shards split by
 // different durations would not match.
 func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger) {
-	if option.InCI(s.Env) {
+	if cmdutil.InCI(s.Env) {
 		return
 	}
 	errs := []error{f.verdicts.KeepFailed(suites, hide), history.KeepEras(f.erasDir(suites), eras)}
@@ -266,7 +266,7 @@ func (f *runFlags) erasDir(suites []*suite.Suite) string {
 // live returns the listener that shows the progress of the run.
 func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
 	var status *term.Status
-	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !option.InCI(s.Env) {
+	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !cmdutil.InCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)
 	}
 	o := pretty.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out), Verbose: f.verbose}

@@ -77,7 +77,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 // watchable returns an error if the run cannot be repeated.
 func (f *runFlags) watchable(env []string) error {
 	switch {
-	case option.InCI(env):
+	case cmdutil.InCI(env):
 		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, which CI (CI is set) does not make; run without it")
 	case f.cassettes.Record != "":
 		return option.Fail(option.ExitInvalid, "--watch can't be combined with --record: each run would replace the cassettes of the one before; record without --watch")

@@ -57,3 +57,13 @@ func LookupEnv(env []string, name string) string {
 	}
 	return ""
 }
+
+// InCI reports whether the environment is that of a CI system: CI is set to a value
+// other than a negative one.
+func InCI(env []string) bool {
+	switch strings.ToLower(LookupEnv(env, "CI")) {
+	case "", "0", "false", "no", "off":
+		return false
+	}
+	return true
+}

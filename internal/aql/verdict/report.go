@@ -308,4 +308,6 @@ const (
 	ExitFailed = 1 // a MUST category is FAIL, or a live run changed data that it did not create
 	ExitWarned = 2 // a SHOULD category is WARN
 	ExitConfig = 3 // an invalid command line or file
+
+	ExitRefused = 5 // refused by policy: no recording in CI
 )

@@ -196,7 +196,7 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 
 // Settings returns the plan's settings that both commands share.
 func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
-	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: InCI(s.Env), Self: s.Self}
+	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: cmdutil.InCI(s.Env), Self: s.Self}
 	for _, k := range protocol.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
 	}
@@ -237,7 +237,7 @@ func PrintDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics,
 // written because CI is set: what describes the skipped action, command performs it
 // elsewhere.
 func AllowUpdate(env []string, allowInCI bool, what, command string) error {
-	if allowInCI || !InCI(env) {
+	if allowInCI || !cmdutil.InCI(env) {
 		return nil
 	}
 	return Fail(ExitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
@@ -248,18 +248,8 @@ func Snapshots(env []string, update bool) snapshot.Mode {
 	switch {
 	case update:
 		return snapshot.Update
-	case InCI(env):
+	case cmdutil.InCI(env):
 		return snapshot.Check
 	}
 	return snapshot.Add
-}
-
-// InCI reports whether the environment is that of a CI system: CI is set to a value
-// other than a negative one.
-func InCI(env []string) bool {
-	switch strings.ToLower(cmdutil.LookupEnv(env, "CI")) {
-	case "", "0", "false", "no", "off":
-		return false
-	}
-	return true
 }

@@ -69,7 +69,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	ctx, stop := cmdutil.WatchSignals(Background(cmd.Context()), s.Err, l.World.Kill)
 	return ctx, l, func() {
 		l.Conn.Close()
-		if !InCI(s.Env) {
+		if !cmdutil.InCI(s.Env) {
 			_ = history.KeepEras(".", o.Eras) // only a hint for the next command
 		}
 		l.World.Close()
