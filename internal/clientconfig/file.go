@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcptest/internal/osfile"
@@ -46,16 +47,25 @@ func Places(client string, s System) ([]Place, error) {
 	case "vscode":
 		return []Place{{filepath.Join(s.Dir, ".vscode", "mcp.json"), "servers"}, {filepath.Join(config, "Code", "User", "mcp.json"), "servers"}}, nil
 	case "cursor":
-		return []Place{{filepath.Join(s.Dir, ".cursor", "mcp.json"), "mcpServers"}, {filepath.Join(s.Home, ".cursor", "mcp.json"), "mcpServers"}}, nil
+		return slices.Compact([]Place{{filepath.Join(s.Dir, ".cursor", "mcp.json"), "mcpServers"}, {filepath.Join(s.Home, ".cursor", "mcp.json"), "mcpServers"}}), nil
 	}
 	return nil, fmt.Errorf("unknown client %q: expected %s", client, strings.Join(Clients(), ", "))
+}
+
+// read returns the content of a regular file: reading a pipe waits for its writer.
+func read(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return os.ReadFile(path)
 }
 
 // Find returns the file that defines a server, with its content.
 func Find(places []Place, name string) (Place, []byte, error) {
 	var why []error
+	found := false
 	for _, p := range places {
-		src, err := os.ReadFile(p.Path)
+		src, err := read(p.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			why = append(why, fmt.Errorf("%s does not exist", p.Path))
 			continue
@@ -66,7 +76,14 @@ func Find(places []Place, name string) (Place, []byte, error) {
 		if err == nil {
 			return p, src, nil
 		}
+		found = true
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err
+		}
 		why = append(why, fmt.Errorf("%s: %w", p.Path, err))
+	}
+	if !found {
+		why = append(why, errors.New("add the server to the configuration of the client first"))
 	}
 	return Place{}, nil, errors.Join(why...)
 }
@@ -140,7 +157,7 @@ func Undo(p Place, src []byte, name string) (kept []string, err error) {
 		return nil, err
 	}
 	for _, b := range backups {
-		before, err := os.ReadFile(b)
+		before, err := read(b)
 		if err != nil {
 			continue
 		}
@@ -154,7 +171,7 @@ func Undo(p Place, src []byte, name string) (kept []string, err error) {
 	}
 	last := bytes.Equal(direct(out, p.Key), out) // other servers need their backups
 	for _, b := range backups {
-		before, err := os.ReadFile(b)
+		before, err := read(b)
 		if last {
 			before = direct(before, p.Key)
 		}

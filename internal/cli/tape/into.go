@@ -54,7 +54,11 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if info, err := os.Stat(out); err == nil && !info.IsDir() {
 		return option.Fail(option.ExitInvalid, "--output: %s must be a folder, because a client starts its servers again and again", out)
 	}
-	wrapped, err := clientconfig.Wrap(src, place.Key, name, []string{s.Self, "record", "-q", "-o", out + string(filepath.Separator)})
+	words := []string{s.Self, "record", "-q", "-o", out + string(filepath.Separator)}
+	if f.allowInCI {
+		words = append(words, "--allow-update-in-ci")
+	}
+	wrapped, err := clientconfig.Wrap(src, place.Key, name, words)
 	if errors.Is(err, clientconfig.ErrRecorded) {
 		return option.Fail(option.ExitInvalid, "--into: %s starts %s through mcptest already; --undo ends that", place.Path, name)
 	}

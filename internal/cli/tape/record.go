@@ -85,10 +85,11 @@ func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) 
 		return option.Fail(option.ExitInvalid, "--into takes the server from the configuration of the client: leave out --http, --url and the command")
 	case f.into != "" && len(own) == 0:
 		return option.Fail(option.ExitInvalid, "--into requires the NAME of a server in the configuration of the client")
-	case f.into != "":
+	case f.into != "" && f.undo:
 		return f.configure(s, own[0])
 	case f.undo:
 		return option.Fail(option.ExitInvalid, "--undo requires --into CLIENT NAME")
+	case f.into != "":
 	case (f.http == "") != (f.url == ""):
 		return option.Fail(option.ExitInvalid, "--http ADDR and --url URL require each other")
 	case (len(argv) > 0) == (f.url != ""):
@@ -98,6 +99,9 @@ func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) 
 	}
 	if err := option.AllowUpdate(s.Env, f.allowInCI, "nothing is recorded", "mcptest record"); err != nil {
 		return err
+	}
+	if f.into != "" {
+		return f.configure(s, own[0])
 	}
 	redactor := secret.NewRedactor()
 	redactor.Add(secret.InEnviron(s.Env)...)
