@@ -207,7 +207,7 @@ func (x *evaluation) calls(c evidence.SemanticCase, at *place, occurs func(strin
 	for i, op := range c.ExpectedOperations {
 		hit := false
 		for _, t := range c.ToolCalls {
-			hit = hit || t.HasName && t.Operation == op
+			hit = hit || t.Operation.Text() == op && !t.Operation.IsAbsent()
 		}
 		if !hit {
 			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))

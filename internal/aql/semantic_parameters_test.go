@@ -38,7 +38,7 @@ func TestExpectedParameters(t *testing.T) {
 		}
 		e := &evidence.Evidence{Semantics: []evidence.SemanticCase{{
 			Name: "asked", ResponseText: jsonv.String(c.answer), ExpectedParameters: []string{c.want},
-			ToolCalls: []evidence.ToolCall{{Operation: "list_books", HasName: true, Params: params}},
+			ToolCalls: []evidence.ToolCall{{Operation: jsonv.String("list_books"), Params: params}},
 		}}}
 		for rules, want := range map[rule.Set]verdict.Result{rule.Reference: c.reference, rule.Strict: c.strict} {
 			if got := rowResult(aql.Evaluate(e, aql.Options{Level: 2, Rules: rules}), "asked"); got != want {

@@ -19,130 +19,128 @@ type Evidence struct {
 	// built in code. With it, findings carry a line and a column.
 	File *source.File
 
-	Implementation string
-	Version        string
-	SpecVersion    string
+	Implementation string `member:"implementation,omitempty"`
+	Version        string `member:"version,omitempty"`
+	SpecVersion    string `member:"spec_version,omitempty"`
 
 	// ExpectedLevel and ExpectedExitCode are the values that verify-fixtures compares
 	// with: level 1 and exit code 0 unless the bundle sets others.
-	ExpectedLevel    int
-	ExpectedExitCode int
-	ExpectedRules    rule.Set // "" if the bundle does not set it
+	ExpectedLevel    int      `member:"expected_level,omitempty"`
+	ExpectedExitCode int      `member:"expected_exit_code,omitempty"`
+	ExpectedRules    rule.Set `member:"expected_rules,omitempty"` // "" if the bundle does not set it
 
-	EndpointModes   []string
-	FieldSelection  bool
-	BatchOperations bool
-
-	OperationsList   jsonv.Value   // the whole answer to introspect {query: operations}
-	TypesList        jsonv.Value   // the whole answer to introspect {query: types}
-	OperationDetails []jsonv.Value // data.operation of each introspect {query: operations, name}
+	OperationsList   jsonv.Value   `member:"introspection.operations_list"`             // the whole answer to introspect {query: operations}
+	TypesList        jsonv.Value   `member:"introspection.types_list"`                  // the whole answer to introspect {query: types}
+	OperationDetails []jsonv.Value `member:"introspection.operation_details,omitempty"` // data.operation of each introspect {query: operations, name}
 
 	// Accepted lists, in the bundle's order, the parameters that each operation
 	// accepted.
-	Accepted []Accepted
+	Accepted []Accepted `member:"accepted_parameters"`
 
-	MissingRequired  []ParameterCase
-	UnknownParameter []ParameterCase
-	OptionalDefaults []DefaultCase
-	ErrorTests       []ErrorCase
-	RoundTrips       []FieldsCase
-	Updates          []FieldsCase
-	BatchExample     jsonv.Value
-	Constraints      []ConstraintCase
-	Semantics        []SemanticCase
+	MissingRequired  []ParameterCase  `member:"parameter_tests.missing_required,omitempty"`
+	UnknownParameter []ParameterCase  `member:"parameter_tests.unknown_parameter,omitempty"`
+	OptionalDefaults []DefaultCase    `member:"parameter_tests.optional_defaults,omitempty"`
+	ErrorTests       []ErrorCase      `member:"error_tests,omitempty"`
+	RoundTrips       []FieldsCase     `member:"round_trip_tests,omitempty,$=expected_fields"`
+	Updates          []FieldsCase     `member:"update_preservation_tests,omitempty,$=preserved_fields"`
+	EndpointModes    []string         `member:"endpoint_modes"`
+	FieldSelection   bool             `member:"capabilities.field_selection"`
+	BatchOperations  bool             `member:"capabilities.batch_operations"`
+	BatchExample     jsonv.Value      `member:"batch_example"`
+	Constraints      []ConstraintCase `member:"constraint_tests,omitempty"`
+	Semantics        []SemanticCase   `member:"semantic_tests,omitempty"`
 
 	// Live is the bundle's x_live object, which only live runs write.
-	Live jsonv.Value
+	Live jsonv.Value `member:"x_live"`
 }
 
 // Accepted is one entry of accepted_parameters.
 type Accepted struct {
-	Operation  string
+	Operation  string `member:"*"`
 	Parameters []string
 }
 
 // ParameterCase is a call with one required parameter omitted, or with one undefined
 // parameter added.
 type ParameterCase struct {
-	Operation string
-	Parameter string
-	Response  jsonv.Value
-	Request   jsonv.Value // the arguments sent; absent when not recorded
-	Call      int         // number in the transcript of a live run; 0 when there is none
+	Operation string      `member:"operation,need"`
+	Parameter string      `member:"parameter,need"`
+	Request   jsonv.Value `member:"request"` // the arguments sent; absent when not recorded
+	Response  jsonv.Value `member:"response"`
+	Call      int         `member:"x_call,omitempty"` // number in the transcript of a live run; 0 when there is none
 }
 
 // DefaultCase is a call without an optional parameter that has a documented default,
 // and the path at which the default appears in the answer.
 type DefaultCase struct {
-	Operation string
-	Parameter string
-	Path      string // dot path into Response
-	Expected  jsonv.Value
-	Response  jsonv.Value
-	Request   jsonv.Value
-	Call      int
+	Operation string      `member:"operation,need"`
+	Parameter string      `member:"parameter,need"`
+	Path      string      `member:"expected_value_path,need"` // dot path into Response
+	Expected  jsonv.Value `member:"expected_value"`
+	Request   jsonv.Value `member:"request"`
+	Response  jsonv.Value `member:"response"`
+	Call      int         `member:"x_call,omitempty"`
 }
 
 // ErrorCase is a call that is expected to fail.
 type ErrorCase struct {
-	Name        string
-	MustMention []string
-	Response    jsonv.Value
-	Request     jsonv.Value
-	Call        int
+	Name        string      `member:"name,need"`
+	MustMention []string    `member:"must_mention"`
+	Request     jsonv.Value `member:"request"`
+	Response    jsonv.Value `member:"response"`
+	Call        int         `member:"x_call,omitempty"`
 }
 
 // FieldsCase holds the data read back after a create or an update, and the values
 // expected in it.
 type FieldsCase struct {
-	Name         string
-	Fields       []Field
-	ReadResponse jsonv.Value
-	Call         int
+	Name         string      `member:"name,need"`
+	Fields       []Field     `member:"$"`
+	ReadResponse jsonv.Value `member:"read_response"`
+	Call         int         `member:"x_call,omitempty"`
 }
 
 // Field is a value expected at a dot path.
 type Field struct {
-	Path  string
+	Path  string `member:"*"`
 	Value jsonv.Value
 }
 
 // ConstraintCase is a call that breaks a constraint, and whether the introspection
 // documents the constraint.
 type ConstraintCase struct {
-	Name       string
-	Documented bool
-	Response   jsonv.Value
-	Request    jsonv.Value
-	Call       int
+	Name       string      `member:"name,need"`
+	Documented bool        `member:"documented"`
+	Request    jsonv.Value `member:"request"`
+	Response   jsonv.Value `member:"response"`
+	Call       int         `member:"x_call,omitempty"`
 }
 
 // SemanticCase is a model's answer to a question about the adapter.
 type SemanticCase struct {
-	Name         string
-	Question     string // as it was asked; "" if not recorded
-	Facts        string // the correct answer according to the introspection; "" if not recorded
-	ResponseText jsonv.Value
-	ToolCalls    []ToolCall
+	Name         string      `member:"name,need"`
+	Question     string      `member:"x_question,omitempty"` // as it was asked; "" if not recorded
+	Facts        string      `member:"x_facts,omitempty"`    // the correct answer according to the introspection; "" if not recorded
+	ResponseText jsonv.Value `member:"response_text"`
+	ToolCalls    []ToolCall  `member:"tool_calls,omitempty"`
 
-	RequiredPatterns   []string
-	PhraseGroups       [][]string
-	ExpectedOperations []string
-	ExpectedParameters []string
+	RequiredPatterns   []string   `member:"structural.required_patterns,omitempty"`
+	PhraseGroups       [][]string `member:"semantic.phrase_groups,omitempty"`
+	ExpectedOperations []string   `member:"semantic.expected_operations,omitempty"`
+	ExpectedParameters []string   `member:"semantic.expected_parameters,omitempty"`
 
 	// Judge is a recorded verdict that replaces the phrase groups under the
 	// strict rules; nil when there is none.
-	Judge *Judge
+	Judge *Judge `member:"x_judge"`
 	// Unjudged is the reason why a requested judge gave no verdict. Under the strict
 	// rules the case is then undecided.
-	Unjudged string
+	Unjudged string `member:"x_unjudged,omitempty"`
 }
 
 // ToolCall is one call a model made.
 type ToolCall struct {
-	Operation string
-	HasName   bool // whether the call names an operation
-	Params    jsonv.Value
+	Operation jsonv.Value `member:"operation,text"` // a text; absent if the tool has no operations
+	Params    jsonv.Value `member:"params"`
 }
 
 // Verdict is a judge's verdict on a model's answer.
@@ -157,152 +155,22 @@ const (
 
 // Judge is a recorded judgement of a semantic case (x_judge in a bundle).
 type Judge struct {
-	Kind    string
-	Model   string
-	Verdict Verdict
-	Reason  string
-	Rubric  string   // version of the judge's instructions
-	Votes   []string // the verdict of each vote
-	Key     string   // of the judged content, empty for a program
+	Kind    string   `member:"kind,omitempty"`
+	Model   string   `member:"model,omitempty"`
+	Verdict Verdict  `member:"verdict,need,oneof=understood|not_understood|unsure"`
+	Reason  string   `member:"reason,omitempty"`
+	Rubric  string   `member:"rubric,omitempty"` // version of the judge's instructions
+	Votes   []string `member:"votes,omitempty"`  // the verdict of each vote
+	Key     string   `member:"key,omitempty"`    // of the judged content, empty for a program
 }
 
 // JSON returns the evidence as a bundle. Empty parts are left out.
 func (e *Evidence) JSON() jsonv.Value {
-	var b Object
-	b.Text("implementation", e.Implementation)
-	b.Text("version", e.Version)
-	b.Text("spec_version", e.SpecVersion)
-	if e.ExpectedLevel != 0 && e.ExpectedLevel != 1 {
-		b.Set("expected_level", jsonv.Int(int64(e.ExpectedLevel)))
+	v := Encode(*e)
+	if e.ExpectedLevel == rule.LevelOne {
+		v = v.Without("expected_level")
 	}
-	if e.ExpectedExitCode != 0 {
-		b.Set("expected_exit_code", jsonv.Int(int64(e.ExpectedExitCode)))
-	}
-	b.Text("expected_rules", string(e.ExpectedRules))
-	b.Set("introspection", e.introspectionJSON())
-	var acc Object
-	for _, a := range e.Accepted {
-		acc.Set(a.Operation, TextList(a.Parameters))
-	}
-	b.Set("accepted_parameters", acc.Value())
-	var tests Object
-	tests.List("missing_required", Each(e.MissingRequired, ParameterCase.json))
-	tests.List("unknown_parameter", Each(e.UnknownParameter, ParameterCase.json))
-	tests.List("optional_defaults", Each(e.OptionalDefaults, DefaultCase.json))
-	b.Set("parameter_tests", tests.Value())
-	b.List("error_tests", Each(e.ErrorTests, ErrorCase.json))
-	b.List("round_trip_tests", Each(e.RoundTrips, func(c FieldsCase) jsonv.Value { return c.json("expected_fields") }))
-	b.List("update_preservation_tests", Each(e.Updates, func(c FieldsCase) jsonv.Value { return c.json("preserved_fields") }))
-	b.Set("endpoint_modes", TextList(e.EndpointModes))
-	var caps Object
-	caps.Set("field_selection", jsonv.Bool(e.FieldSelection))
-	caps.Set("batch_operations", jsonv.Bool(e.BatchOperations))
-	b.Set("capabilities", caps.Value())
-	b.Set("batch_example", e.BatchExample)
-	b.List("constraint_tests", Each(e.Constraints, ConstraintCase.json))
-	b.List("semantic_tests", Each(e.Semantics, SemanticCase.JSON))
-	b.Set("x_live", e.Live)
-	return b.Value()
-}
-
-func (e *Evidence) introspectionJSON() jsonv.Value {
-	var b Object
-	b.Set("operations_list", e.OperationsList)
-	b.Set("types_list", e.TypesList)
-	b.List("operation_details", e.OperationDetails)
-	return b.Value()
-}
-
-func (c ParameterCase) json() jsonv.Value {
-	var b Object
-	b.Set("operation", jsonv.String(c.Operation))
-	b.Set("parameter", jsonv.String(c.Parameter))
-	b.Set("request", c.Request)
-	b.Set("response", c.Response)
-	b.call(c.Call)
-	return b.Value()
-}
-
-func (c DefaultCase) json() jsonv.Value {
-	var b Object
-	b.Set("operation", jsonv.String(c.Operation))
-	b.Set("parameter", jsonv.String(c.Parameter))
-	b.Set("expected_value_path", jsonv.String(c.Path))
-	b.Set("expected_value", c.Expected)
-	b.Set("request", c.Request)
-	b.Set("response", c.Response)
-	b.call(c.Call)
-	return b.Value()
-}
-
-func (c ErrorCase) json() jsonv.Value {
-	var b Object
-	b.Set("name", jsonv.String(c.Name))
-	b.Set("must_mention", TextList(c.MustMention))
-	b.Set("request", c.Request)
-	b.Set("response", c.Response)
-	b.call(c.Call)
-	return b.Value()
-}
-
-func (c FieldsCase) json(fields string) jsonv.Value {
-	var b, f Object
-	for _, x := range c.Fields {
-		f.Set(x.Path, x.Value)
-	}
-	b.Set("name", jsonv.String(c.Name))
-	b.Set(fields, f.Value())
-	b.Set("read_response", c.ReadResponse)
-	b.call(c.Call)
-	return b.Value()
-}
-
-func (c ConstraintCase) json() jsonv.Value {
-	var b Object
-	b.Set("name", jsonv.String(c.Name))
-	b.Set("documented", jsonv.Bool(c.Documented))
-	b.Set("request", c.Request)
-	b.Set("response", c.Response)
-	b.call(c.Call)
-	return b.Value()
-}
-
-// JSON returns the case in the bundle's format.
-func (c SemanticCase) JSON() jsonv.Value {
-	var b, structural, semantic Object
-	b.Set("name", jsonv.String(c.Name))
-	b.Text("x_question", c.Question)
-	b.Text("x_facts", c.Facts)
-	b.Set("response_text", c.ResponseText)
-	b.List("tool_calls", Each(c.ToolCalls, func(t ToolCall) jsonv.Value {
-		var o Object
-		if t.HasName {
-			o.Set("operation", jsonv.String(t.Operation))
-		}
-		o.Set("params", t.Params)
-		return o.Value()
-	}))
-	structural.List("required_patterns", Each(c.RequiredPatterns, jsonv.String))
-	semantic.List("phrase_groups", Each(c.PhraseGroups, TextList))
-	semantic.List("expected_operations", Each(c.ExpectedOperations, jsonv.String))
-	semantic.List("expected_parameters", Each(c.ExpectedParameters, jsonv.String))
-	b.Set("structural", structural.Value())
-	b.Set("semantic", semantic.Value())
-	if c.Judge != nil {
-		var j Object
-		j.Text("kind", c.Judge.Kind)
-		j.Text("model", c.Judge.Model)
-		j.Set("verdict", jsonv.String(string(c.Judge.Verdict)))
-		j.Text("reason", c.Judge.Reason)
-		j.Text("rubric", c.Judge.Rubric)
-		if len(c.Judge.Votes) > 0 {
-			j.Set("votes", TextList(c.Judge.Votes))
-		}
-		j.Text("key", c.Judge.Key)
-		b.Set("x_judge", j.Value())
-	}
-	b.Text("x_unjudged", c.Unjudged)
-	return b.Value()
+	return v
 }
 
 // Object builds a JSON object member by member.
@@ -319,12 +187,6 @@ func (o *Object) Set(key string, v jsonv.Value) {
 func (o *Object) Text(key, s string) {
 	if s != "" {
 		o.Set(key, jsonv.String(s))
-	}
-}
-
-func (o *Object) call(n int) {
-	if n > 0 {
-		o.Set("x_call", jsonv.Int(int64(n)))
 	}
 }
 

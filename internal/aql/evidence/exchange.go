@@ -10,11 +10,11 @@ import (
 
 // Exchange is the call that shows a finding of a live run.
 type Exchange struct {
-	Tool      string
-	Arguments jsonv.Value
-	Answer    jsonv.Value
+	Tool      string      `member:"tool"`
+	Arguments jsonv.Value `member:"arguments"`
+	Answer    jsonv.Value `member:"answer"`
 	MS        float64
-	Repeat    string // a command line that repeats the call, "" if unknown
+	Repeat    string `member:"repeat,omitempty"` // a command line that repeats the call, "" if unknown
 }
 
 // CallBehind returns the number of the call that a place is based on, 0 if there is
@@ -110,13 +110,4 @@ func (e *Evidence) Exchange(n int) *Exchange {
 		}
 	}
 	return x
-}
-
-// JSON returns the exchange in the bundle's format.
-func (x *Exchange) JSON() jsonv.Value {
-	o := Object{TextMember("tool", x.Tool)}
-	o.Set("arguments", x.Arguments)
-	o.Set("answer", x.Answer)
-	o.Text("repeat", x.Repeat)
-	return o.Value()
 }

@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/aql/reference"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -30,7 +35,12 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 		r.Errorf(root, "", "a bundle is a JSON object, this is %s", Describe(root))
 		return e, r.Problems
 	}
-	r.top(root, e)
+	r.known(root, "", keysOf(membersOf(reflect.TypeFor[Evidence]()), ""))
+	r.Object(root, "", e)
+	e.Live = r.live(root)
+	if sets := rule.Sets(); e.ExpectedRules != "" && !slices.Contains(sets, string(e.ExpectedRules)) {
+		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(sets, ", "), Quoted(display.Truncate(string(e.ExpectedRules), 40)))
+	}
 	for _, n := range notes {
 		if n.Kind != jsonv.LoneSurrogate {
 			r.Problems.Add(source.Warnf(r.Places.At(n.Offset), n.Pointer, "%s", n.Kind))
@@ -143,8 +153,8 @@ func (r *Reader) Flag(o jsonv.Value, at, key string) bool {
 }
 
 // Integer reads a whole number, or returns def.
-func (r *Reader) Integer(o jsonv.Value, at, key string, def int) int {
-	v, path := r.Member(o, at, key, jsonv.KindNumber, false)
+func (r *Reader) Integer(o jsonv.Value, at, key string, def int, need bool) int {
+	v, path := r.Member(o, at, key, jsonv.KindNumber, need)
 	if v.IsAbsent() {
 		return def
 	}
@@ -183,7 +193,7 @@ func (r *Reader) Texts(o jsonv.Value, at, key string) []string {
 
 // known warns about a key that looks like a misspelled one, because its value would
 // silently be ignored.
-func (r *Reader) known(o jsonv.Value, at string, keys ...string) {
+func (r *Reader) known(o jsonv.Value, at string, keys []string) {
 	for _, m := range reference.Members(o) {
 		if near := source.Nearest(m.Key, keys); near != "" && near != m.Key {
 			if _, there := o.Get(near); !there {

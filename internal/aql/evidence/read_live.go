@@ -19,7 +19,7 @@ func (r *Reader) live(o jsonv.Value) jsonv.Value {
 		r.Texts(live, at, key)
 	}
 	for _, key := range []string{"calls", "batch_sent"} {
-		r.Integer(live, at, key, 0)
+		r.Integer(live, at, key, 0, false)
 	}
 	for _, key := range []string{"mcp", "model", "judge"} {
 		r.Member(live, at, key, jsonv.KindObject, false)
@@ -59,14 +59,14 @@ func (r *Reader) liveTest(t jsonv.Value, at string) {
 	if test, known := rule.TestByID()[id]; id != "" && !(known && test.Live) {
 		r.Problems.Add(source.Warnf(r.Pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
 	}
-	r.Integer(t, at, "cases", 0)
+	r.Integer(t, at, "cases", 0, false)
 	for _, key := range []string{"lacking", "moot", "observed"} {
 		r.Text(t, at, key, false)
 	}
 	r.List(t, at, "findings", jsonv.KindObject, func(f jsonv.Value, at string) {
 		name := r.Text(f, at, "rule", true)
 		r.Text(f, at, "says", true)
-		r.Integer(f, at, "call", 0)
+		r.Integer(f, at, "call", 0, false)
 		if rule := rule.ByID()[name]; name != "" && (rule == nil || rule.Test != id) {
 			r.Problems.Add(source.Warnf(r.Pos(f.Lookup("rule")), at+"/rule", "%q is not a rule of this row: the entry is ignored", display.Truncate(name, 40)))
 		}

@@ -102,7 +102,7 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 		if text := params.String(); len(text) > judgedParams {
 			params = jsonv.String(display.Truncate(text, judgedParams))
 		}
-		return jsonv.Object(evidence.TextMember("operation", display.Truncate(t.Operation, 200)), jsonv.Member{Key: "params", Value: params})
+		return jsonv.Object(evidence.TextMember("operation", display.Truncate(t.Operation.Text(), 200)), jsonv.Member{Key: "params", Value: params})
 	}))
 	k := llm.Case{Question: s.Question, Facts: s.Facts, Calls: string(calls)}
 	if !s.ResponseText.IsAbsent() {
@@ -148,7 +148,7 @@ func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error)
 		if i >= len(e.Semantics) {
 			return bundle, errors.New("the evidence is that of another bundle")
 		}
-		verdict := e.Semantics[i].JSON()
+		verdict := evidence.Encode(e.Semantics[i])
 		for _, key := range []string{"x_judge", "x_unjudged"} {
 			c = c.Without(key)
 			if v, has := verdict.Get(key); has {

@@ -12,69 +12,75 @@ import (
 // Report is the result of judging evidence. Its JSON form keeps the member names and
 // the order of the specification's report (S 6.1) and adds members at its end.
 type Report struct {
-	Implementation   string
-	Version          string
-	SpecVersion      string
-	RequestedLevel   int
-	ConformanceLevel int // strict: AchievedLevel; reference: 0 when a MUST category failed, else the requested level
-	Summary          Summary
-	Categories       []CategoryResult
-	ExitCode         int
+	Implementation   string           `member:"implementation"`
+	Version          string           `member:"version"`
+	SpecVersion      string           `member:"specVersion"`
+	RequestedLevel   int              `member:"requestedLevel"`
+	ConformanceLevel int              `member:"conformanceLevel"` // strict: AchievedLevel; reference: 0 when a MUST category failed, else the requested level
+	Summary          Summary          `member:"summary,need"`
+	Categories       []CategoryResult `member:"categories,need"`
+	ExitCode         int              `member:"exitCode"`
 
-	Normative bool // see [Options]
-	Rules     rule.Set
+	Rules     rule.Set `member:"rules,omitempty"`
+	Normative bool     `member:"normative,omitempty"` // see [Options]
 	// AchievedLevel is the level that the strict rules grant, independent of Rules;
 	// -1 in a report of another tool, which does not state it.
-	AchievedLevel int
+	AchievedLevel int `member:"achievedLevel"`
 	// Complete reports whether every row of a MUST category is based on evidence.
-	Complete bool
-	Coverage Coverage
-	// Bundle is the file that was judged, as given; "" when there was none.
-	Bundle string
+	Complete bool     `member:"complete"`
+	Coverage Coverage `member:"coverage"`
 	// NotApplicable lists the rows of live runs that do not apply to this adapter or
 	// were not requested. They are not among the rows.
-	NotApplicable []Inapplicable
+	NotApplicable []Inapplicable `member:"notApplicable,omitempty"`
 	// NotProved lists the rows that lack evidence for the level and the exit code,
 	// with the reason. Only strict reports have them.
-	NotProved []Inapplicable
+	NotProved []Inapplicable `member:"notProved,omitempty"`
+	// Bundle is the file that was judged, as given; "" when there was none.
+	Bundle string `member:"bundle,omitempty"`
 	// Alerts are the most important messages for a reader; they are the first lines
 	// of the report.
-	Alerts []string
+	Alerts []string `member:"alerts,omitempty"`
 	// Ended is the reason why the live run ended early, "" if it did not.
-	Ended string
+	Ended string `member:"ended,omitempty"`
 	// Leftovers lists the items that the live run created and could not remove, each
 	// with the reason.
-	Leftovers []string
+	Leftovers []string `member:"leftovers,omitempty"`
 	// Changed lists the differences in the adapter's lists since before the live run
 	// that are not items of the run.
-	Changed []string
+	Changed []string `member:"changed,omitempty"`
 	// Unchecked lists the adapter's lists that were not, or not fully, compared with
 	// their earlier content, with the reason.
-	Unchecked []string
+	Unchecked []string `member:"unchecked,omitempty"`
 }
 
 // Summary counts rows.
-type Summary struct{ Total, Passed, Warned, Failed, Skipped int }
+type Summary struct {
+	Total   int `member:"total,need"`
+	Passed  int `member:"passed,need"`
+	Warned  int `member:"warned,need"`
+	Failed  int `member:"failed,need"`
+	Skipped int `member:"skipped,need"`
+}
 
 // CategoryResult is a category with its rows.
 type CategoryResult struct {
-	Name     string
-	Required bool
-	Result   Result
-	Tests    []TestResult
-	Note     string // why the result differs from that of the rows; usually ""
+	Name     string       `member:"name,need"`
+	Required bool         `member:"required"`
+	Result   Result       `member:"result,need,oneof=PASS|FAIL|WARN|SKIP"`
+	Tests    []TestResult `member:"tests,need"`
+	Note     string       `member:"note,omitempty"` // why the result differs from that of the rows; usually ""
 }
 
 // TestResult is one row.
 type TestResult struct {
-	Name     string
-	Result   Result
-	Detail   string
-	Tiers    *TierResults // of semantic rows
-	Findings []Finding
+	Name   string       `member:"name,need"`
+	Result Result       `member:"result,need,oneof=PASS|FAIL|WARN|SKIP"`
+	Detail string       `member:"detail"`
+	Tiers  *TierResults `member:"tiers"` // of semantic rows
 	// Missing names the operations and parameters that the row promises to test but
 	// has no case for.
-	Missing []string
+	Missing  []string  `member:"missing,omitempty"`
+	Findings []Finding `member:"findings,omitempty"`
 
 	Test       string // id of the Test, "" if read from a report that names none
 	Unproven   bool   // SKIP for lack of evidence
@@ -82,25 +88,38 @@ type TestResult struct {
 }
 
 // Inapplicable is a row that a report omits, and the reason.
-type Inapplicable struct{ Category, Test, Reason string }
+type Inapplicable struct {
+	Category string `member:"category,need"`
+	Test     string `member:"name,need"`
+	Reason   string `member:"reason"`
+}
 
 // TierResults are the verdicts of the two tiers of a semantic row.
-type TierResults struct{ Structural, Semantic Result }
+type TierResults struct {
+	Structural Result `member:"structural"`
+	Semantic   Result `member:"semantic"`
+}
 
 // Finding is one place in the evidence where a rule is broken.
 type Finding struct {
-	Rule         string
-	Weight       rule.Weight
-	At           string // JSON pointer into the bundle
-	Line, Column int    // in the bundle; 0 if unknown
-	Says         string
-	Exchange     *evidence.Exchange // the call of a live run that shows it; nil if there is none
+	Rule     string             `member:"rule,need"`
+	Weight   rule.Weight        `member:"weight"`
+	At       string             `member:"at"`             // JSON pointer into the bundle
+	Line     int                `member:"line,omitempty"` // in the bundle; 0 if unknown
+	Column   int                `member:"column,omitempty"`
+	Says     string             `member:"says"`
+	Exchange *evidence.Exchange `member:"call"` // the call of a live run that shows it; nil if there is none
 
 	Offset int
 }
 
 // Coverage counts the listed operations that the evidence covers.
-type Coverage struct{ OperationsTotal, Probed, SkippedByPolicy, NotGeneratable int }
+type Coverage struct {
+	OperationsTotal int `member:"operations_total"`
+	Probed          int `member:"probed"`
+	SkippedByPolicy int `member:"skipped_by_policy"`
+	NotGeneratable  int `member:"not_generatable"`
+}
 
 // Claim returns the sentence with which an implementation may state its level (S
 // 2.3), "" if it achieved none.

@@ -82,7 +82,10 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 		turns = append(turns, m)
 		for _, call := range m.Calls {
 			op := call.Arguments.Lookup("operation")
-			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op.Text(), HasName: op.Kind() == jsonv.KindString, Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
+			if op.Kind() != jsonv.KindString {
+				op = jsonv.Value{}
+			}
+			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op, Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
 			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
 		}
 	}
