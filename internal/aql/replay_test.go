@@ -236,14 +236,14 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 
 // What is secret is in no recording, and the run is the same without it.
 func TestSecretsAreNotRecorded(t *testing.T) {
-	const secret, pin, token, other = "wx-90210-hunter", "4711-0815", "conf_Ab12Cd34Ef56", "tok-1234-abcd"
+	const secret, pin, token, other, number = "wx-90210-hunter", "4711-0815", "conf_Ab12Cd34Ef56", "tok-1234-abcd", "86420975"
 	dial := dialer(t, func(string) mcpserver.Handler {
 		return spoiled(t, demo.Options{Features: []string{"confirm"}}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			switch {
 			case bytes.Contains(req.Params, []byte(`"name":"search_books"`)):
 				return textReply(`{"success":true,"data":{"operation":{"name":"search_books","semantic_category":"READ","endpoint":"READ","mcpTool":"mcp_aql_read","description":"Finds.","permissions":{"readOnly":true,"destructive":false},"parameters":[{"name":"pin","type":"string","required":true,"sensitive":true,"maxLength":9}],"returns":{"name":"BookList","kind":"object"}}}}`)
 			case bytes.Contains(req.Params, []byte(`"operation":"search_books"`)) && bytes.Contains(req.Params, []byte(pin)):
-				return textReply(`{"success":true,"data":{"pin":"` + pin + `","access_token":"` + other + `","confirmation_token":"` + token + `","as":"` + secret + `"}}`)
+				return textReply(`{"success":true,"data":{"pin":"` + pin + `","access_token":"` + other + `","confirmation_token":"` + token + `","as":"` + secret + `","password":` + number + `,"credentials":{"user":"planted-user","keys":[` + number + `1]}}}`)
 			case bytes.Contains(req.Params, []byte(`"operation":"search_books"`)):
 				return textReply(`{"success":false,"error":{"code":"VALIDATION_INVALID_VALUE","message":"Bearer ` + secret + ` may not.","details":{"pin":"` + pin + `","access_token":"abcdef"}}}`)
 			}
@@ -252,9 +252,12 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	})
 	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
 	r := recordRun(t, context.Background(), guard.Options{Dial: dial, Mode: guard.ModeFull, Confirm: true, Values: values, Secrets: []string{secret}})
-	for _, word := range []string{secret, pin, token, token[5:], other, "abcdef"} {
+	for _, word := range []string{secret, pin, token, token[5:], other, "abcdef", number, "planted"} {
 		if bytes.Contains(r.tape, []byte(word)) {
 			t.Errorf("the recording holds %s", word)
+		}
+		if strings.Contains(r.bundle, word) && word != secret { // it is masked when the bundle is written
+			t.Errorf("the bundle holds %s", word)
 		}
 	}
 	if !strings.Contains(r.bundle, "search_books") {

@@ -10,15 +10,42 @@ import (
 // redacted replaces secret values.
 const redacted = secret.Mask
 
-// RedactKeys replaces the texts under keys that hold secrets, and everything
-// under the keys of a set.
+// RedactKeys replaces the texts and numbers under keys that hold secrets, and
+// everything under the keys of a set.
 func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
-		if e.Kind() == jsonv.KindString && SecretKey(k) || sensitive[k] && e.Kind() != jsonv.KindNull {
-			e = jsonv.String(redacted)
+		switch {
+		case sensitive[k] && e.Kind() != jsonv.KindNull:
+			return k, jsonv.String(redacted)
+		case SecretMember(k, e):
+			return k, concealed(e)
 		}
 		return k, RedactKeys(e, sensitive)
 	})
+}
+
+// SecretMember reports whether the value of a key contains what must never be stored.
+// An object or a list does not if it only describes a credential, as a schema does.
+func SecretMember(key string, v jsonv.Value) bool {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return SecretKey(key)
+	case jsonv.KindNumber, jsonv.KindObject, jsonv.KindArray:
+		if !SecretKey(key) {
+			return false
+		}
+		text := jsonv.ObjectOf(key, v).String()
+		return secret.NewRedactor().String(text) != text
+	}
+	return false
+}
+
+// concealed replaces the texts and numbers in a value.
+func concealed(v jsonv.Value) jsonv.Value {
+	if v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
+		return jsonv.String(redacted)
+	}
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, concealed(e) })
 }
 
 // SecretKey reports whether the value of a key must never be stored.

@@ -97,7 +97,7 @@ func (w *walk) value(v jsonv.Value, covered bool) jsonv.Value {
 		}
 	}
 	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
-		secret := v.Kind() == jsonv.KindObject && (w.sensitive[k] || e.Kind() == jsonv.KindString && evidence.SecretKey(k))
+		secret := v.Kind() == jsonv.KindObject && (w.sensitive[k] || evidence.SecretMember(k, e))
 		return w.now(k, w.mask.String(k)), w.value(e, covered || secret)
 	})
 }
