@@ -48,6 +48,9 @@ type Header struct {
 	// Volatile are paths into the parameters of requests that are ignored when
 	// requests are compared, such as arguments.now.
 	Volatile []string `json:"volatile,omitempty"`
+	// Suites are the suites of a recorded run that use the server: paths relative to
+	// the folder of the cassette, with slashes.
+	Suites []string `json:"suites,omitempty"`
 	// Note is data of the recording program for its own replay. Others ignore it.
 	Note json.RawMessage `json:"note,omitempty"`
 }

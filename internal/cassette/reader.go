@@ -40,18 +40,11 @@ type Cassette struct {
 
 // Open reads a cassette; errors about its content are of type [*Error].
 func Open(path string) (*Cassette, error) {
-	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its writer
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, &Error{File: path, Says: "not a regular file"}
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err = f.Stat()
+	info, err := f.Stat()
 	var c *Cassette
 	if err == nil {
 		c, err = Read(path, f, info.Size())
@@ -61,6 +54,18 @@ func Open(path string) (*Cassette, error) {
 	}
 	c.f = f
 	return c, nil
+}
+
+// openRegular opens a file only if it is regular: opening a pipe waits for its writer.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &Error{File: path, Says: "not a regular file"}
+	}
+	return os.Open(path)
 }
 
 // Close closes the file of a cassette.
@@ -130,6 +135,21 @@ func readLine(in *bufio.Reader) (text []byte, whole bool, err error) {
 			return nil, false, err
 		}
 	}
+}
+
+// ReadHeader reads only the header of a cassette.
+func ReadHeader(path string) (Header, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return Header{}, err
+	}
+	defer f.Close()
+	c := &Cassette{File: path}
+	text, _, err := readLine(bufio.NewReader(f))
+	if err == nil {
+		err = c.readHeader(text)
+	}
+	return c.Header, err
 }
 
 func (c *Cassette) wrong(line int, format string, args ...any) *Error {

@@ -69,7 +69,7 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 		start = time.Now()
 		h.Recorded = start.UTC().Truncate(time.Second)
 	}
-	h.Server, h.Note = clean(h.Server, redact), redact.Bytes(h.Note)
+	h.Server, h.Suites, h.Note = clean(h.Server, redact), redact.Lines(h.Suites), redact.Bytes(h.Note)
 	return &Writer{redact: redact, start: start, path: path, f: f, header: h, ids: map[string]string{}}, nil
 }
 

@@ -24,7 +24,8 @@ import (
 type Folder struct {
 	dir   string
 	o     Options
-	names map[string]string // of files, by the key of their server
+	names map[string]string   // of files, by the key of their server
+	users map[string][]string // suites with a server, by its key; see [cassette.Header]
 
 	mu      sync.Mutex
 	files   map[string]*recording // by name
@@ -50,22 +51,40 @@ type recording struct {
 // different servers of several suites have the same name.
 func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	f := &Folder{
-		dir: dir, o: o, names: map[string]string{}, files: map[string]*recording{}, players: map[string]*cassette.Player{}, dialed: map[string]int{},
+		dir: dir, o: o, names: map[string]string{}, users: map[string][]string{}, files: map[string]*recording{}, players: map[string]*cassette.Player{}, dialed: map[string]int{},
 	}
 	taken := map[string]int{}
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
+			f.users[s.Key] = append(f.users[s.Key], f.suite(file))
 			if f.names[s.Key] != "" {
 				continue
 			}
 			name := fileName(s.Name)
-			if taken[name]++; taken[name] > 1 {
-				name = fmt.Sprintf("%s-%d", name, taken[name])
-			}
-			f.names[s.Key] = name + cassette.Suffix
+			taken[name]++
+			f.names[s.Key] = numbered(s, taken[name])
 		}
 	}
 	return f
+}
+
+// suite returns the path of a suite as in [cassette.Header].
+func (f *Folder) suite(file *plan.File) string {
+	path := filepath.Join(file.Dir, filepath.Base(file.Path))
+	if dir, err := filepath.Abs(f.dir); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil {
+			path = rel
+		}
+	}
+	return filepath.ToSlash(path)
+}
+
+// numbered returns the name of the n-th cassette of servers with the same name.
+func numbered(s *plan.Server, n int) string {
+	if n == 1 {
+		return fileName(s.Name) + cassette.Suffix
+	}
+	return fmt.Sprintf("%s-%d%s", fileName(s.Name), n, cassette.Suffix)
 }
 
 // fileName replaces characters that some systems do not allow in file names.
@@ -94,7 +113,7 @@ func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
 			return nil, err
 		}
 	}
-	return f, nil
+	return f, f.claim(p)
 }
 
 // Recorder returns a dialer that records the connections of next; nil means
@@ -131,6 +150,7 @@ func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 	if r == nil {
 		h := cassette.Header{
 			Program: f.o.Program, Server: cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL}, Transport: cassette.Stdio, Volatile: f.o.Volatile,
+			Suites: f.users[s.Key],
 		}
 		if s.Argv == nil {
 			h.Transport = cassette.StreamableHTTP

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,10 +53,7 @@ func (f *Folder) find(p *plan.Plan) (map[string]*cassette.Cassette, error) {
 		for _, s := range file.Servers {
 			c, err := open(f.names[s.Key])
 			for n := 1; err == nil && c != nil && !sameServer(c.Server, s); n++ {
-				name := fileName(s.Name) + cassette.Suffix
-				if n > 1 {
-					name = fmt.Sprintf("%s-%d%s", fileName(s.Name), n, cassette.Suffix)
-				}
+				name := numbered(s, n)
 				if c, err = open(name); c != nil && sameServer(c.Server, s) {
 					f.names[s.Key] = name
 				}
@@ -65,6 +64,44 @@ func (f *Folder) find(p *plan.Plan) (map[string]*cassette.Cassette, error) {
 		}
 	}
 	return found, nil
+}
+
+// claim makes the servers of a recording keep the cassettes that their suites have
+// recorded before. It returns an error if another suite would lose its requests.
+func (f *Folder) claim(p *plan.Plan) error {
+	run := slices.Concat(slices.Collect(maps.Values(f.users))...)
+	claimed := map[string]string{} // keys of servers, by the name of the cassette
+	for _, file := range p.Files {
+		for _, s := range file.Servers {
+			name := f.names[s.Key]
+			_, losers := f.losers(name, run)
+			for n, there := 1, true; there && len(losers) > 0; n++ {
+				var others []string
+				name = numbered(s, n)
+				if there, others = f.losers(name, run); there && len(others) == 0 && (claimed[name] == "" || claimed[name] == s.Key) {
+					f.names[s.Key], losers = name, nil
+				}
+			}
+			if len(losers) > 0 {
+				return fmt.Errorf("%s has the requests of %s, which is not part of this run, and would lose them: record these suites together, "+
+					"record to another folder, or remove the file first", filepath.Join(f.dir, f.names[s.Key]), filepath.Join(f.dir, losers[0]))
+			}
+			claimed[f.names[s.Key]] = s.Key
+		}
+	}
+	return nil
+}
+
+// losers returns the suites that a cassette was recorded with, other than those of the
+// run and those that do not exist any more, and whether there is such a cassette.
+func (f *Folder) losers(name string, run []string) (there bool, out []string) {
+	h, err := cassette.ReadHeader(filepath.Join(f.dir, name))
+	for _, suite := range h.Suites {
+		if _, err := os.Stat(filepath.Join(f.dir, suite)); err == nil && !slices.Contains(run, suite) {
+			out = append(out, suite)
+		}
+	}
+	return err == nil, out
 }
 
 // sameServer reports whether a cassette was recorded from a server with this
