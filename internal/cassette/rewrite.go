@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
@@ -69,11 +70,13 @@ func idIn(data []byte, id string) []int {
 	return regexp.MustCompile(`"id"\s*:\s*` + regexp.QuoteMeta(id) + `(?:[\s,}]|$)`).FindIndex(data)
 }
 
-var tail = regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,20})\s*\}\s*$`)
+var tail = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,20})\s*\}\s*$`)
+})
 
 // TailOf returns the end of a message if it is an id, otherwise "".
 func TailOf(data []byte) string {
-	return string(tail.Find(data[max(0, len(data)-300):]))
+	return string(tail().Find(data[max(0, len(data)-300):]))
 }
 
 // rewriteText replaces the id in a piece of a message that is not valid JSON on its

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"sync"
 
 	"mcptest/internal/draft"
 	"mcptest/internal/expect/jsonpath"
@@ -128,13 +129,13 @@ func (m *meter) resources() {
 	}
 }
 
-var expression = regexp.MustCompile(`\{[^{}]*\}`)
+var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^{}]*\}`) })
 
 // pattern matches the addresses that a template may expand to, and perhaps
 // more.
 func pattern(template string) *regexp.Regexp {
 	expr, at := "^", 0
-	for _, span := range expression.FindAllStringIndex(template, -1) {
+	for _, span := range expression().FindAllStringIndex(template, -1) {
 		expr += regexp.QuoteMeta(template[at:span[0]])
 		if one := template[span[0]+1]; one == '+' || one == '#' || one == '/' || one == '?' || one == '&' {
 			expr += `.*`

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -108,28 +107,34 @@ func ScriptAt(words []string) int {
 	if len(words) == 0 {
 		return -1
 	}
-	flags := map[string]*regexp.Regexp{
-		"sh": shellScript, "ash": shellScript, "bash": shellScript, "dash": shellScript, "ksh": shellScript, "zsh": shellScript,
-		"node": jsScript, "bun": jsScript, "perl": perlScript, "ruby": perlScript, "php": phpScript,
-	}[filepath.Base(words[programAt(words)])]
+	program := filepath.Base(words[programAt(words)])
 	for i := 1; i < len(words); i++ {
 		switch {
 		case strings.HasPrefix(words[i], "--eval=") || strings.HasPrefix(words[i], "--print="):
 			return i
-		case i+1 < len(words) && (words[i] == "-c" || flags != nil && flags.MatchString(words[i])):
+		case i+1 < len(words) && (words[i] == "-c" || introducesScript(program, words[i])):
 			return i + 1
 		}
 	}
 	return -1
 }
 
-// Options that are followed by a script.
-var (
-	shellScript = regexp.MustCompile(`^-[A-Za-z]*c$`)
-	jsScript    = regexp.MustCompile(`^(-e|-p|-pe|--eval|--print)$`)
-	perlScript  = regexp.MustCompile(`^-[lnapi0]*e$`)
-	phpScript   = regexp.MustCompile(`^-r$`)
-)
+// introducesScript reports whether a script follows this option of an interpreter.
+func introducesScript(program, option string) bool {
+	letters, last := "", ""
+	switch program {
+	case "sh", "ash", "bash", "dash", "ksh", "zsh":
+		letters, last = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "c"
+	case "perl", "ruby":
+		letters, last = "lnapi0", "e"
+	case "node", "bun":
+		return slices.Contains([]string{"-e", "-p", "-pe", "--eval", "--print"}, option)
+	case "php":
+		return option == "-r"
+	}
+	flags, ok := strings.CutSuffix(option, last)
+	return last != "" && ok && strings.HasPrefix(flags, "-") && strings.Trim(flags[1:], letters) == ""
+}
 
 // execMatcher lets a program evaluate the value.
 type execMatcher struct{ argv []string }

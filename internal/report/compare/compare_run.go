@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -43,10 +44,10 @@ func runFailures(r *result.Run) (out []RunFailure) {
 
 // messageParts matches quoted text, which is kept when messages are compared,
 // and numbers (request ids, byte offsets), which differ from run to run.
-var messageParts = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9]+`)
+var messageParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9]+`) })
 
 func withoutNumbers(message string) string {
-	return messageParts.ReplaceAllStringFunc(message, func(s string) string {
+	return messageParts().ReplaceAllStringFunc(message, func(s string) string {
 		if s[0] == '"' {
 			return s
 		}

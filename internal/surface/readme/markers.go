@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcptest/internal/source"
 )
@@ -21,10 +22,10 @@ type Block struct {
 }
 
 var (
-	marker = regexp.MustCompile(`^[ \t]*<!--\s*(/?)mcptest:tools\b(.*?)-->[ \t]*$`)
+	marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*<!--\s*(/?)mcptest:tools\b(.*?)-->[ \t]*$`) })
 	// A server's name is quoted if it contains blanks.
-	attribute = regexp.MustCompile(`^\s*(?:server=(?:"([^"]+)"|([^\s"]+)))?\s*$`)
-	fence     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
+	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:server=(?:"([^"]+)"|([^\s"]+)))?\s*$`) })
+	fence     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ {0,3}(`{3,}|~{3,})") })
 )
 
 const markers = "<!-- mcptest:tools --> and <!-- /mcptest:tools -->"
@@ -67,8 +68,8 @@ func scan(f *source.File) (out []Block, diags source.Diagnostics) {
 		offset += len(raw)
 		line++
 		text := strings.TrimRight(string(raw), "\r\n")
-		m := marker.FindStringSubmatch(strings.TrimPrefix(text, "\ufeff"))
-		if f := fence.FindStringSubmatch(text); f != nil {
+		m := marker().FindStringSubmatch(strings.TrimPrefix(text, "\ufeff"))
+		if f := fence().FindStringSubmatch(text); f != nil {
 			switch {
 			case code == "":
 				code = f[1]
@@ -80,7 +81,7 @@ func scan(f *source.File) (out []Block, diags source.Diagnostics) {
 		if m == nil || code != "" {
 			continue
 		}
-		attr := attribute.FindStringSubmatch(m[2])
+		attr := attribute().FindStringSubmatch(m[2])
 		switch {
 		case attr == nil || m[1] != "" && strings.TrimSpace(m[2]) != "":
 			report(line, "this marker can't be read: expected %s, or <!-- mcptest:tools server=NAME -->", markers)
