@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,8 +52,9 @@ type session struct {
 // A response belongs to the request with its id, progress to the request with
 // its token, a frame on the response stream of a request to that request, and
 // anything else to the latest request without a response, or else to the
-// latest message. What a server sends before the first message is a call
-// without a request.
+// latest message. Requests for lists count only if no other request is open,
+// because the time at which a client sends them varies. What a server sends
+// before the first message is a call without a request.
 func (c *Cassette) Calls() ([]*Call, error) {
 	sessions := map[int]*session{}
 	var out []*Call
@@ -290,13 +292,15 @@ func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 		f.End != nil && on.Head == nil) {
 		return on
 	}
-	for i := len(s.open) - 1; i >= 0; i-- {
-		if s.open[i].Method != protocol.MethodListen {
-			return s.open[i]
+	var latest *Call
+	for _, open := range slices.Backward(s.open) {
+		switch {
+		case open.Method == protocol.MethodListen:
+		case !again(open.Method):
+			return open
+		case latest == nil:
+			latest = open
 		}
 	}
-	if s.last == nil {
-		return on
-	}
-	return s.last
+	return cmp.Or(latest, s.last, on)
 }

@@ -156,3 +156,13 @@ func TestPlayerFilesOddResponses(t *testing.T) {
 		}
 	}
 }
+
+// A client may request a list before or after the call during which it did so in the
+// recording, so the end of the connection belongs to the call.
+func TestPlayerEndsConnectionDuringCall(t *testing.T) {
+	end := cassette.Frame{Session: 1, End: &cassette.End{Reason: "the server exited"}}
+	p := played(t, nil, to(call(1, `{}`)), to(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), end)
+	if calls := p.Calls(); len(calls[0].Frames) != 1 || len(calls[1].Frames) != 0 {
+		t.Errorf("the end belongs to %v", calls)
+	}
+}

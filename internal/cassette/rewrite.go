@@ -67,8 +67,27 @@ func replaceIn(data, part []byte, with string) []byte {
 // idIn returns the position of an id in a piece of a message that is not valid JSON
 // on its own, or nil.
 func idIn(data []byte, id string) []int {
-	return regexp.MustCompile(`"id"\s*:\s*` + regexp.QuoteMeta(id) + `(?:[\s,}]|$)`).FindIndex(data)
+	const member = `"id"`
+	for from := 0; ; {
+		at := bytes.Index(data[from:], []byte(member))
+		if at < 0 {
+			return nil
+		}
+		start := from + at
+		from = start + len(member)
+		rest := bytes.TrimLeft(data[from:], jsonSpace)
+		if len(rest) == 0 || rest[0] != ':' {
+			continue
+		}
+		rest, found := bytes.CutPrefix(bytes.TrimLeft(rest[1:], jsonSpace), []byte(id))
+		if found && (len(rest) == 0 || strings.IndexByte(jsonSpace+",}", rest[0]) >= 0) {
+			return []int{start, len(data) - len(rest)}
+		}
+	}
 }
+
+// jsonSpace are the characters that JSON allows between tokens.
+const jsonSpace = " \t\r\n"
 
 var tail = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,20})\s*\}\s*$`)
