@@ -80,7 +80,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 			t.Errorf("%s: the record has %v, the schema %v", name, want, got)
 		}
 	}
-	compare("run", result.Run{}, schema, "tests")
+	compare("run", result.Run{}, schema)
 	top := schema.Lookup("properties")
 	compare("summary", result.Summary{}, top.Lookup("summary"))
 	compare("tool", result.Tool{}, top.Lookup("tool"))

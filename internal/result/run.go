@@ -45,7 +45,7 @@ type Run struct {
 	Shard *Shard `json:"shard,omitempty"`
 
 	Summary  Summary   `json:"summary"`
-	Cases    Cases     `json:"-"` // "tests" in the JSON form
+	Cases    Cases     `json:"tests"`
 	Phases   []Phase   `json:"phases,omitempty"`
 	Rollups  []Rollup  `json:"metric_rollups,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`

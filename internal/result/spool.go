@@ -12,7 +12,7 @@ import (
 
 // Spool holds cases that are put in any order and read in plan order. It stores their
 // JSON, in memory while there are few and in a temporary file if there are many; a
-// case then needs 16 bytes of memory. If the system allows it, the file is unlinked
+// case then needs 32 bytes of memory. If the system allows it, the file is unlinked
 // immediately, so that a killed process leaves nothing behind.
 //
 // If the file cannot be created or written, the cases stay in memory, and Err returns
@@ -33,15 +33,11 @@ type Spool struct {
 type entry struct {
 	offset int64
 	size   uint32
-	status uint8
+	status Status
 }
 
-// memory is the size of the cases that are kept in memory, and of one read from the
-// file.
-const (
-	memory = 256 << 10
-	window = 64 << 10
-)
+// memory is the size of the cases that are kept in memory.
+const memory = 256 << 10
 
 // maxCase limits the JSON of one case, maxCases the number of cases.
 const (
@@ -73,7 +69,7 @@ func (s *Spool) Put(c *Case) error {
 	if len(text) > maxCase {
 		return fmt.Errorf("test %q: its record has %d bytes, more than can be kept", c.Name, len(text))
 	}
-	s.index[c.Index] = entry{s.flushed + int64(len(s.buf)), uint32(len(text)), statusCode(c.Status)}
+	s.index[c.Index] = entry{s.flushed + int64(len(s.buf)), uint32(len(text)), c.Status}
 	s.buf = append(s.buf, text...)
 	s.count++
 	if len(s.buf) >= memory && s.err == nil {
@@ -161,7 +157,7 @@ func decodeStored(i int, raw rawCase) (*Case, error) {
 	return c, nil
 }
 
-// rawCase is the JSON form of a case, valid until the next one is read.
+// rawCase is the JSON form of a case.
 type rawCase struct {
 	text []byte
 	err  error
@@ -169,12 +165,7 @@ type rawCase struct {
 
 // raw returns an iterator over index and JSON of the cases with some statuses.
 func (s *Spool) raw(statuses []Status) iter.Seq2[int, rawCase] {
-	var wanted [5]bool
-	for _, st := range statuses {
-		wanted[statusCode(st)] = true
-	}
 	return func(yield func(int, rawCase) bool) {
-		var r windowReader
 		for i := 0; ; i++ {
 			s.mu.Lock()
 			if i >= len(s.index) {
@@ -183,8 +174,8 @@ func (s *Spool) raw(statuses []Status) iter.Seq2[int, rawCase] {
 			}
 			e := s.index[i]
 			var raw rawCase
-			if e.size > 0 && (len(statuses) == 0 || wanted[e.status]) {
-				raw.text, raw.err = s.read(&r, e)
+			if e.size > 0 && (len(statuses) == 0 || slices.Contains(statuses, e.status)) {
+				raw.text, raw.err = s.read(e)
 			}
 			s.mu.Unlock()
 			if raw.text == nil && raw.err == nil {
@@ -197,47 +188,20 @@ func (s *Spool) raw(statuses []Status) iter.Seq2[int, rawCase] {
 	}
 }
 
-// windowReader is the part of the file that one reader has buffered.
-type windowReader struct {
-	buf  []byte
-	from int64
-}
-
-// read returns the bytes of an entry. Those in memory are copied, because
-// the buffer moves when a case is put.
-func (s *Spool) read(r *windowReader, e entry) ([]byte, error) {
+// read returns a copy of the bytes of an entry: the buffer moves when a case is put.
+func (s *Spool) read(e entry) ([]byte, error) {
 	if e.offset >= s.flushed {
 		at := e.offset - s.flushed
 		return slices.Clone(s.buf[at : at+int64(e.size)]), nil
 	}
-	if at := e.offset - r.from; at >= 0 && at+int64(e.size) <= int64(len(r.buf)) {
-		return r.buf[at : at+int64(e.size)], nil
-	}
-	n := int(min(max(window, int64(e.size)), s.flushed-e.offset))
-	r.buf = slices.Grow(r.buf[:0], n)[:n]
-	r.from = e.offset
-	got, err := s.file.ReadAt(r.buf, e.offset)
-	r.buf = r.buf[:got]
-	if got < int(e.size) {
-		r.buf = r.buf[:0]
-		if err == nil || err == io.EOF {
+	text := make([]byte, e.size)
+	if n, err := s.file.ReadAt(text, e.offset); n < len(text) {
+		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, fmt.Errorf("read the stored results: %w", err)
 	}
-	return r.buf[:e.size], nil
-}
-
-func statusCode(s Status) uint8 {
-	switch s {
-	case Pass:
-		return 1
-	case Fail:
-		return 2
-	case Skip:
-		return 3
-	}
-	return 4 // Error
+	return text, nil
 }
 
 // Select returns an iterator over the cases with the given statuses in order,

@@ -64,55 +64,27 @@ type printer struct {
 	b     strings.Builder
 	style Style
 	width int
-	long  map[place][]int // see columnOffset
+	// last is the last position in a line, lastAt its offset in the line.
+	last   Pos
+	lastAt int
 }
 
-// place is a line of a file.
-type place struct {
-	file *File
-	line int
-}
-
-const (
-	longLine   = 4096
-	markedEach = 1024
-)
-
-// columnOffset returns the byte offset of a column in a line. For long lines with
-// many mistakes, it caches offsets at regular intervals.
+// columnOffset returns the byte offset of a column in a line. It continues from the
+// last position in the same line, because a long line may have many mistakes.
 func (p *printer) columnOffset(pos Pos, line []byte) int {
-	col, at := pos.Col-1, 0
-	if len(line) > longLine {
-		where := place{pos.File, pos.Line}
-		marks, ok := p.long[where]
-		if !ok {
-			if p.long == nil {
-				p.long = map[place][]int{}
-			}
-			marks = markColumns(line)
-			p.long[where] = marks
-		}
-		mark := min(col/markedEach, len(marks)-1)
-		at = marks[mark]
-		col -= mark * markedEach
+	col, at := 1, 0
+	same := p.last.File == pos.File && p.last.Line == pos.Line
+	if same && p.last.Col <= pos.Col {
+		col, at = p.last.Col, p.lastAt
 	}
-	for ; col > 0 && at < len(line); col-- {
+	for ; col < pos.Col && at < len(line); col++ {
 		_, size := utf8.DecodeRune(line[at:])
 		at += size
+	}
+	if !same || col == pos.Col && p.last.Col <= col {
+		p.last, p.lastAt = pos, at
 	}
 	return at
-}
-
-func markColumns(line []byte) []int {
-	marks := make([]int, 0, 1+len(line)/markedEach)
-	for at, col := 0, 0; at < len(line); col++ {
-		if col%markedEach == 0 {
-			marks = append(marks, at)
-		}
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
-	}
-	return marks
 }
 
 func (p *printer) flush(w io.Writer) error {
