@@ -127,8 +127,8 @@ func (c *compiler) tags(st *suite.Test) []string {
 	tags := st.Tags
 	if dt := c.suite.DefaultTest; dt != nil && st.UsesDefaults() {
 		for _, t := range dt.Tags {
-			if !contains(tags, t) {
-				tags = append(tags[:len(tags):len(tags)], t)
+			if !slices.Contains(tags, t) {
+				tags = append(slices.Clip(tags), t)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -58,8 +59,7 @@ func shellScript(words []shellwords.Word) int {
 func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint string) []string {
 	words, err := shellwords.Split(n.Text)
 	if err != nil {
-		var se *shellwords.SplitError
-		if asSplit(err, &se) {
+		if se, ok := errors.AsType[*shellwords.SplitError](err); ok {
 			if strings.HasPrefix(se.Hint, "hooks run") {
 				se.Hint = hint
 			}

@@ -104,10 +104,9 @@ func (c *compiler) compile() *File {
 	c.defaults()
 	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest) > 0
 	c.parallelWithoutEffect()
-	names := newNameCheck(f, c.dec)
+	names := nameCheck{c.dec, map[string]firstUse{}}
 	for _, e := range s.Entries {
 		t := c.template(e)
-		t.first = f.cases
 		f.templates = append(f.templates, t)
 		f.cases += t.count()
 		names.add(t)

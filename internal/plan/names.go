@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash/maphash"
-	"sort"
 
 	"mcptest/internal/plan/rows"
 	"mcptest/internal/source"
@@ -19,81 +17,36 @@ func NameHash(name string) string {
 }
 
 // nameCheck reports two cases of a suite with the same name: filters, reports and
-// --last-failed identify cases by name. It stores hashes, because a file of rows
-// can have very many names; after a collision it builds the earlier name again and
-// compares the two.
+// --last-failed identify cases by name.
 type nameCheck struct {
-	f     *File
-	d     *source.Decoder
-	seed  maphash.Seed
-	seen  map[uint64]uint32 // hash → ordinal of the first case
-	other map[string]uint32 // names whose hash collides with that of another name
+	d    *source.Decoder
+	seen map[string]firstUse
 }
 
-func newNameCheck(f *File, d *source.Decoder) *nameCheck {
-	return &nameCheck{f: f, d: d, seed: maphash.MakeSeed(), seen: map[uint64]uint32{}, other: map[string]uint32{}}
+// firstUse is the first case with a name.
+type firstUse struct {
+	t   *template
+	row int
 }
 
-// add checks the names of a template, which is the last one of the file so far.
+// add checks the names of a template.
 func (n *nameCheck) add(t *template) {
-	at := uint32(t.first)
 	found := 0
 	for row := range t.rowCount() {
 		for sv := range t.serverCount(row) {
 			name := t.caseName(row, sv)
-			if first, twice := n.note(name, at); twice && name != "" && found < rows.MaxBad {
+			if first, twice := n.seen[name]; !twice {
+				n.seen[name] = firstUse{t, row}
+			} else if name != "" && found < rows.MaxBad {
 				n.report(t, row, name, first)
 				found++
 			}
-			at++
 		}
 	}
 }
 
-// note records a name. twice reports whether the case with the ordinal first has it
-// already.
-func (n *nameCheck) note(name string, at uint32) (first uint32, twice bool) {
-	h := maphash.String(n.seed, name)
-	first, known := n.seen[h]
-	if !known {
-		n.seen[h] = at
-		return 0, false
-	}
-	if n.nameOf(first) == name {
-		return first, true
-	}
-	if first, known = n.other[name]; known {
-		return first, true
-	}
-	n.other[name] = at
-	return 0, false
-}
-
-// find returns the template, row and server of the case with an ordinal.
-func (n *nameCheck) find(at uint32) (t *template, row, server int) {
-	ts := n.f.templates
-	i := sort.Search(len(ts), func(i int) bool { return ts[i].first > int(at) }) - 1
-	for i > 0 && ts[i].count() == 0 {
-		i--
-	}
-	t, rest := ts[i], int(at)-ts[i].first
-	for ; row < t.rowCount(); row++ {
-		k := t.serverCount(row)
-		if rest < k {
-			return t, row, rest
-		}
-		rest -= k
-	}
-	return t, 0, 0
-}
-
-func (n *nameCheck) nameOf(at uint32) string {
-	t, row, server := n.find(at)
-	return t.caseName(row, server)
-}
-
-func (n *nameCheck) report(t *template, row int, name string, first uint32) {
-	old, oldRow, _ := n.find(first)
+func (n *nameCheck) report(t *template, row int, name string, first firstUse) {
+	old := first.t
 	d := source.Diagnostic{
 		Pos: t.namer, Path: t.entry.Path + ".name", Code: "duplicate-name",
 		Msg: fmt.Sprintf("a test called %q exists already", name),
@@ -110,7 +63,7 @@ func (n *nameCheck) report(t *template, row int, name string, first uint32) {
 		}
 	}
 	if old.rows != nil {
-		if pos := old.rows.Pos(oldRow); pos.File != nil {
+		if pos := old.rows.Pos(first.row); pos.File != nil {
 			where.Pos = pos
 		}
 	}

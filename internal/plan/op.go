@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
@@ -28,7 +30,7 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 	case suite.Tools:
 		op.Method, op.Subject = "tools/call", call.Tool
 		op.Params = named("name", call.Tool, orEmpty(call.Args))
-		if hasSlash(call.Tool) {
+		if strings.Contains(call.Tool, "/") {
 			op.MaybeMethod = true
 			if call.Args != nil {
 				op.Args = call.Args.JSON().Append(nil)

@@ -195,24 +195,15 @@ func (t *template) release() {
 
 // caseName returns a case's full name: "name [row] @server". It includes the server
 // if there are several, or if it is a variant.
-func (t *template) caseName(row, server int) string {
-	var v jsonv.Value
-	if t.varies.name {
-		v = t.rows.At(row)
-	}
-	return t.nameWith(v, row, server)
-}
+func (t *template) caseName(row, server int) string { return t.nameWith(t.row(row), row, server) }
 
-// nameWith is caseName for a parsed row; v may be absent if the name does not use
-// the row.
+// nameWith is caseName for a parsed row.
 func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	name := t.name
 	switch {
 	case t.varies.name:
 		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", interpolate.Bindings{Case: v}, new(source.Decoder))
 		name, _ = n.AsText()
-	case t.rows != nil && v.IsAbsent():
-		name += " [" + t.rows.Label(row) + "]"
 	case t.rows != nil:
 		name += " [" + rows.Label(row, v) + "]"
 	}

@@ -32,10 +32,11 @@ func (r *reader) csvRows(file *source.File) {
 				r.report(file.At(p.at), "", msg, "the first line names the columns")
 				return
 			}
-			r.into.csv, r.into.named = header, slices.Index(header, "name")
+			r.into.csv = header
 			continue
 		}
-		fields, msg := p.skip()
+		fields := 0
+		msg := p.record(func(int, int) { fields++ })
 		switch {
 		case msg != "":
 			r.report(file.At(p.at), "", msg, "")
@@ -49,65 +50,27 @@ func (r *reader) csvRows(file *source.File) {
 	}
 }
 
-// csvField parses one field of a valid record.
-func csvField(text []byte, column int) jsonv.Value {
-	p := csvParser{data: text}
-	for ; ; column-- {
-		start := p.at
-		p.field()
-		if column == 0 {
-			field := string(text[start:p.at])
-			return csvValue(field, strings.HasPrefix(field, `"`))
-		}
-		p.at++
-	}
-}
-
 // csvRow parses one valid record.
 func csvRow(text []byte, header []string) jsonv.Value {
-	p := csvParser{data: text}
 	row := make([]jsonv.Member, 0, len(header))
 	whole := string(text) // one copy for all fields
-	for {
-		start := p.at
-		quoted := p.at < len(p.data) && p.data[p.at] == '"'
-		p.field()
-		field := whole[start:p.at]
-		if len(row) < len(header) {
-			row = append(row, jsonv.Member{Key: header[len(row)], Value: csvValue(field, quoted)})
-		}
-		if p.done() || p.data[p.at] != ',' {
-			return jsonv.Object(row...)
-		}
-		p.at++
-	}
+	p := csvParser{data: text}
+	p.record(func(start, end int) {
+		row = append(row, jsonv.Member{Key: header[len(row)], Value: csvValue(whole[start:end])})
+	})
+	return jsonv.Object(row...)
 }
 
-func csvValue(field string, quoted bool) jsonv.Value {
-	if quoted {
+func csvValue(field string) jsonv.Value {
+	switch start := strings.TrimLeft(field, " \t"); {
+	case strings.HasPrefix(field, `"`):
 		return jsonv.String(unquoteCSV(field))
-	}
-	if mayBeScalar(field) {
+	case start != "" && strings.IndexByte("-0123456789tfn", start[0]) >= 0: // it may be a scalar
 		if v, err := jsonv.Parse([]byte(field)); err == nil {
 			return v
 		}
 	}
 	return jsonv.String(field)
-}
-
-// mayBeScalar reports whether the first letter of a field is that of a JSON number,
-// boolean or null.
-func mayBeScalar(field string) bool {
-	s := strings.TrimLeft(field, " \t")
-	if s == "" {
-		return false
-	}
-	switch c := s[0]; c {
-	case '-', 't', 'f', 'n':
-		return true
-	default:
-		return c >= '0' && c <= '9'
-	}
 }
 
 func unquoteCSV(field string) string {
@@ -140,47 +103,45 @@ func (p *csvParser) newline() {
 	}
 }
 
-// skip skips one record and counts its fields; msg describes a mistake at p.at.
-func (p *csvParser) skip() (fields int, msg string) {
+// record skips one record and passes the bounds of its fields to each; msg describes a
+// mistake at p.at.
+func (p *csvParser) record(each func(start, end int)) (msg string) {
 	for {
+		start := p.at
 		if msg = p.field(); msg != "" {
-			return fields, msg
+			return msg
 		}
-		fields++
+		each(start, p.at)
 		if p.done() || p.data[p.at] != ',' {
 			p.end = p.at
 			p.newline()
-			return fields, ""
+			return ""
 		}
 		p.at++
 	}
 }
 
 func (p *csvParser) header() (names []string, msg string) {
-	for {
-		start := p.at
-		if msg = p.field(); msg != "" {
-			return nil, msg
-		}
-		name := string(p.data[start:p.at])
+	bad, fault := 0, ""
+	msg = p.record(func(start, end int) {
+		name := string(p.data[start:end])
 		if strings.HasPrefix(name, `"`) {
 			name = unquoteCSV(name)
 		}
 		name = strings.TrimSpace(name)
-		if name == "" || slices.Contains(names, name) {
-			p.at = start
-			if name == "" {
-				return nil, fmt.Sprintf("column %d has no name", len(names)+1)
-			}
-			return nil, fmt.Sprintf("two columns are called %q", name)
+		switch {
+		case fault != "": // the first mistake is reported
+		case name == "":
+			bad, fault = start, fmt.Sprintf("column %d has no name", len(names)+1)
+		case slices.Contains(names, name):
+			bad, fault = start, fmt.Sprintf("two columns are called %q", name)
 		}
 		names = append(names, name)
-		if p.done() || p.data[p.at] != ',' {
-			p.newline()
-			return names, ""
-		}
-		p.at++
+	})
+	if fault != "" {
+		p.at, msg = bad, fault
 	}
+	return names, msg
 }
 
 // field skips one field. After a mistake, p.at is its position.

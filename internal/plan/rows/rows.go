@@ -23,7 +23,6 @@ type Rows struct {
 	text   []byte
 	spans  []span
 	csv    []string     // column names, if text is CSV
-	named  int          // index of the column called name, or -1
 	file   *source.File // set if text is the text of a file
 	places []source.Pos // positions of rows that are not slices of a file
 }
@@ -66,39 +65,8 @@ func (r *Rows) addJSON(v jsonv.Value, pos source.Pos) {
 }
 
 // Label returns the label of a row: its name, or its number from 1.
-func (r *Rows) Label(i int) string {
-	if r.csv == nil {
-		return r.labelJSON(i)
-	}
-	if r.named < 0 {
-		return Label(i, jsonv.Value{})
-	}
-	field := csvField(r.text[r.spans[i].start:r.spans[i].end], r.named)
-	return Label(i, jsonv.Object(jsonv.Member{Key: keyName, Value: field}))
-}
-
-// labelJSON is Label for a row of JSON, without parsing the whole row.
-func (r *Rows) labelJSON(i int) string {
-	var name []byte
-	_ = jsonv.EachMember(r.text[r.spans[i].start:r.spans[i].end], func(key string, val []byte) error {
-		if key == keyName {
-			name = val
-		}
-		return nil
-	})
-	if name == nil {
-		return strconv.Itoa(i + 1)
-	}
-	v, _ := jsonv.Parse(name)
-	return Label(i, jsonv.Object(jsonv.Member{Key: keyName, Value: v}))
-}
-
-// keyName is the column with the labels of rows.
-const keyName = "name"
-
-// Label is [Rows.Label] for a parsed row.
 func Label(i int, v jsonv.Value) string {
-	if name, ok := v.Get(keyName); ok {
+	if name, ok := v.Get("name"); ok {
 		switch name.Kind() {
 		case jsonv.KindString:
 			if s := strings.TrimSpace(name.Text()); s != "" {
