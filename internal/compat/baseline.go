@@ -38,8 +38,11 @@ func LoadBaseline(f *source.File, rules Rules) (*Baseline, source.Diagnostics) {
 		if e.Rule != "" && strings.TrimSpace(e.Reason) == "" {
 			d.Add(source.Errorf(e.Pos, source.PathIndex("accepted", i), "the entry for rule %q must have a reason", e.Rule))
 		}
+		if _, ok := rules.Rule(e.Rule); !ok && e.Rule != "" {
+			d.Add(source.Errorf(e.Pos, source.PathIndex("accepted", i), "%s", rules.NoRule(e.Rule)))
+		}
 	}
-	ds = append(append(ds, d.Diagnostics()...), b.unknownRules(rules)...)
+	ds = append(ds, d.Diagnostics()...)
 	ds.Sort()
 	return &b, ds
 }
@@ -73,14 +76,4 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 	}
 	rep.Findings = kept
 	return rep
-}
-
-// unknownRules reports the entries whose rule does not exist.
-func (b *Baseline) unknownRules(rules Rules) (ds source.Diagnostics) {
-	for i, e := range b.Accepted {
-		if _, ok := rules.Rule(e.Rule); !ok && e.Rule != "" {
-			ds = append(ds, source.Errorf(e.Pos, source.PathIndex("accepted", i), "%s", rules.NoRule(e.Rule)))
-		}
-	}
-	return ds
 }

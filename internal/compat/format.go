@@ -245,24 +245,7 @@ func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
 
 // WriteRules writes a list of rules as JSON.
 func WriteRules(w io.Writer, rules Rules) error {
-	type listed struct {
-		ID       string `json:"id"`
-		Profile  string `json:"profile"`
-		Effect   Effect `json:"effect"`
-		Level    Level  `json:"level"`
-		Basis    string `json:"basis"`
-		Source   string `json:"source"`
-		Seen     string `json:"seen"`
-		Versions string `json:"versions,omitempty"`
-		Expires  string `json:"expires,omitempty"`
-		Message  string `json:"message"`
-		Fix      string `json:"fix"`
-	}
-	out := make([]listed, len(rules.Rules))
-	for i, r := range rules.Rules {
-		out[i] = listed{r.ID, r.Profile, r.Effect, r.Level, r.Basis, r.Source, r.Seen, r.Versions, r.Expires, r.Message, r.Fix}
-	}
-	return writeJSON(w, out)
+	return writeJSON(w, rules.Rules)
 }
 
 // WriteRule explains one of the rules.

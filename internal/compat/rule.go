@@ -70,24 +70,24 @@ func (p Profile) chosenByFor() bool { return p.Group == GroupClients || p.Group 
 
 // A Rule is one fact about a profile. Either Must or Detect defines a violation.
 type Rule struct {
-	Pos      source.Pos
-	ID       string      `yaml:"id,required"`
-	Profile  string      `yaml:"profile,required"`
-	Effect   Effect      `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice"`
-	Level    Level       `yaml:"level,required" enum:"error|warning|advice"`
-	Basis    string      `yaml:"basis,required" enum:"documented|observed"`
-	Source   string      `yaml:"source,required"` // where the fact is documented
-	Seen     string      `yaml:"seen,required"`   // the day on which it was last confirmed: 2026-08-05
-	Versions string      `yaml:"versions"`        // of the client
-	Expires  string      `yaml:"expires"`         // required if observed
-	On       string      `yaml:"on"`              // the values that must match; see selectors
-	Must     jsonv.Value `yaml:"must"`            // a JSON Schema
-	Words    []string    `yaml:"words"`           // texts without any of these are not examined, to save time
-	Detect   string      `yaml:"detect"`          // see detectors
-	Message  string      `yaml:"message,required"`
-	Fix      string      `yaml:"fix,required"`
-	Fails    jsonv.Value `yaml:"fails,required"` // breaks the rule: a tool, a list of tools, or an object; see example
-	Passes   jsonv.Value `yaml:"passes,required"`
+	Pos      source.Pos  `json:"-"`
+	ID       string      `yaml:"id,required" json:"id"`
+	Profile  string      `yaml:"profile,required" json:"profile"`
+	Effect   Effect      `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice" json:"effect"`
+	Level    Level       `yaml:"level,required" enum:"error|warning|advice" json:"level"`
+	Basis    string      `yaml:"basis,required" enum:"documented|observed" json:"basis"`
+	Source   string      `yaml:"source,required" json:"source"`      // where the fact is documented
+	Seen     string      `yaml:"seen,required" json:"seen"`          // the day on which it was last confirmed: 2026-08-05
+	Versions string      `yaml:"versions" json:"versions,omitempty"` // of the client
+	Expires  string      `yaml:"expires" json:"expires,omitempty"`   // required if observed
+	On       string      `yaml:"on" json:"-"`                        // the values that must match; see selectors
+	Must     jsonv.Value `yaml:"must" json:"-"`                      // a JSON Schema
+	Words    []string    `yaml:"words" json:"-"`                     // texts without any of these are not examined, to save time
+	Detect   string      `yaml:"detect" json:"-"`                    // see detectors
+	Message  string      `yaml:"message,required" json:"message"`
+	Fix      string      `yaml:"fix,required" json:"fix"`
+	Fails    jsonv.Value `yaml:"fails,required" json:"-"` // breaks the rule: a tool, a list of tools, or an object; see example
+	Passes   jsonv.Value `yaml:"passes,required" json:"-"`
 
 	schema   *jsonschema.Schema
 	declared Level // before Only lowered it, if the rule is of a directory that was not chosen
