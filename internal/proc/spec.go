@@ -87,11 +87,12 @@ type Grace struct {
 	Term time.Duration
 }
 
-const defaultGrace = 2 * time.Second
+// DefaultGrace is the default of each time in [Grace].
+const DefaultGrace = 2 * time.Second
 
 func (g Grace) withDefaults() Grace {
-	g.Stdin = cmp.Or(g.Stdin, defaultGrace)
-	g.Term = cmp.Or(g.Term, defaultGrace)
+	g.Stdin = cmp.Or(g.Stdin, DefaultGrace)
+	g.Term = cmp.Or(g.Term, DefaultGrace)
 	return g
 }
 

@@ -1,6 +1,7 @@
 package tee
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -17,6 +18,9 @@ type Stdio struct {
 	Out, Err io.Writer
 	Signals  <-chan os.Signal // passed on to the server
 	Tap      *Tap
+	// Grace limits the end of a server that ignores the end of its input. Its first
+	// time begins when all requests are answered, and again with each output.
+	Grace proc.Grace
 }
 
 // clientPoll is the interval of checks whether a client that closed its output still
@@ -27,36 +31,41 @@ const clientPoll = 250 * time.Millisecond
 const bufferSize = 64 << 10
 
 // Run forwards all data until the server exits. It stops a server whose client has
-// disconnected. It returns how the server exited; the error is the reason why it
-// could not be started.
-func (s Stdio) Run(ctx context.Context) (proc.Exit, error) {
+// disconnected, or that ignores the end of its input. It returns how the server ended;
+// the error is the reason why it could not be started.
+func (s Stdio) Run(ctx context.Context) (proc.Stopped, error) {
 	spec := s.Server
 	spec.PipeStdin, spec.PipeStdout, spec.CopyStderr = true, true, s.Err
 	spec.OnStderr = func(line string) { s.Tap.Frame(cassette.Frame{Session: 1, Stderr: line + "\n"}) }
 	parent := os.Getppid()
 	p, err := proc.Start(ctx, spec)
 	if err != nil {
-		return proc.Exit{}, err
+		return proc.Stopped{}, err
 	}
+	rest := newPending()
 	inputEnded, outputEnded := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(inputEnded)
 		// Signals and output are still forwarded for a server that no longer reads.
-		_ = copyTo(p.Stdin(), s.In, s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.ToServer}))
+		requests := s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.ToServer})
+		requests.seen, requests.ended = rest.see, rest.inputEnded
+		_ = copyTo(p.Stdin(), s.In, requests)
 		_ = p.Stdin().Close()
 	}()
 	go func() {
-		outputEnded <- copyTo(s.Out, p.Stdout(), s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.FromServer}))
+		responses := s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.FromServer})
+		responses.seen = rest.see
+		outputEnded <- copyTo(noted{s.Out, rest}, p.Stdout(), responses)
 	}()
-	s.attend(p, inputEnded, outputEnded, parent)
-	st := p.Stop(context.WithoutCancel(ctx), proc.Grace{})
+	s.attend(p, rest, inputEnded, outputEnded, parent)
+	st := p.Stop(context.WithoutCancel(ctx), s.Grace)
 	s.Tap.Frame(cassette.Frame{Session: 1, End: &cassette.End{Client: st.How != proc.ByItself, Exit: &cassette.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal}}})
-	return p.Exit(), nil
+	return st, nil
 }
 
 // attend waits for the end of the server and of its output, or of the client, and
 // forwards signals in the meantime.
-func (s Stdio) attend(p *proc.Process, inputEnded <-chan struct{}, outputEnded <-chan error, parent int) {
+func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}, outputEnded <-chan error, parent int) {
 	var poll <-chan time.Time
 	exited := p.Exited()
 	for exited != nil || outputEnded != nil {
@@ -73,6 +82,9 @@ func (s Stdio) attend(p *proc.Process, inputEnded <-chan struct{}, outputEnded <
 		case <-poll:
 			if s.clientGone(parent) {
 				return
+			}
+			if s.Tap.intact() && rest.quiet(cmp.Or(s.Grace.Stdin, proc.DefaultGrace)) {
+				p.Stop(context.Background(), proc.Grace{Stdin: -1, Term: s.Grace.Term}) // its last output is still forwarded
 			}
 		case err := <-outputEnded:
 			if outputEnded = nil; err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -36,6 +37,19 @@ func TestMain(m *testing.M) {
 	case "hang":
 		fmt.Println("ready")
 		select {}
+	case "deaf", "stubborn":
+		// They ignore the end of the input, and take their time for an answer.
+		if os.Getenv("TEE_SERVER") == "stubborn" {
+			signal.Ignore(syscall.SIGTERM)
+		}
+		requests, _ := io.ReadAll(os.Stdin)
+		if strings.Contains(string(requests), `"slow"`) {
+			time.Sleep(time.Second)
+			fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		}
+		for {
+			time.Sleep(time.Hour)
+		}
 	}
 }
 
@@ -70,9 +84,9 @@ func TestStdioPassesBytesUnchanged(t *testing.T) {
 	var got, stderr bytes.Buffer
 	var seen frames
 	tap := tee.NewTap(seen.record)
-	exit, err := tee.Stdio{Server: server("echo"), In: bytes.NewReader(input), Out: &got, Err: &stderr, Tap: tap}.Run(t.Context())
-	if err != nil || !exit.Success() {
-		t.Fatal(exit, err)
+	st, err := tee.Stdio{Server: server("echo"), In: bytes.NewReader(input), Out: &got, Err: &stderr, Tap: tap}.Run(t.Context())
+	if err != nil || !st.Exit.Success() {
+		t.Fatal(st.Exit, err)
 	}
 	if lost, err := tap.Close(); lost > 0 || err != nil {
 		t.Fatal(lost, err)
@@ -94,9 +108,9 @@ func TestStdioPassesExitCodeAndPartialOutput(t *testing.T) {
 	var got, stderr bytes.Buffer
 	var seen frames
 	tap := tee.NewTap(seen.record)
-	exit, err := tee.Stdio{Server: server("exit"), In: in, Out: &got, Err: &stderr, Tap: tap}.Run(t.Context())
-	if err != nil || exit.Code != 7 {
-		t.Fatal(exit, err)
+	st, err := tee.Stdio{Server: server("exit"), In: in, Out: &got, Err: &stderr, Tap: tap}.Run(t.Context())
+	if err != nil || st.Exit.Code != 7 {
+		t.Fatal(st.Exit, err)
 	}
 	if _, err := tap.Close(); err != nil {
 		t.Fatal(err)
@@ -129,9 +143,9 @@ func TestStdioPassesSignals(t *testing.T) {
 		signals <- syscall.SIGHUP
 	}()
 	tap := tee.NewTap((&frames{}).record)
-	exit, err := tee.Stdio{Server: server("hang"), In: in, Out: out, Err: io.Discard, Signals: signals, Tap: tap}.Run(t.Context())
-	if err != nil || exit.Signal != "hangup" {
-		t.Error(exit, err)
+	st, err := tee.Stdio{Server: server("hang"), In: in, Out: out, Err: io.Discard, Signals: signals, Tap: tap}.Run(t.Context())
+	if err != nil || st.Exit.Signal != "hangup" {
+		t.Error(st.Exit, err)
 	}
 }
 
@@ -147,9 +161,42 @@ func TestStdioStopsServerThatItsClientLeft(t *testing.T) {
 	tap := tee.NewTap((&frames{}).record)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	exit, err := tee.Stdio{Server: server("hang"), In: in, Out: closedWriter{}, Err: io.Discard, Tap: tap}.Run(ctx)
-	if err != nil || exit.Signal == "" || ctx.Err() != nil {
-		t.Error(exit, err, ctx.Err())
+	st, err := tee.Stdio{Server: server("hang"), In: in, Out: closedWriter{}, Err: io.Discard, Tap: tap}.Run(ctx)
+	if err != nil || st.Exit.Signal == "" || ctx.Err() != nil {
+		t.Error(st.Exit, err, ctx.Err())
+	}
+}
+
+// A server that ignores the end of its input is ended, but not before it has answered.
+func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
+	t.Parallel()
+	const slow = `{"jsonrpc":"2.0","id":1,"method":"slow"}` + "\n"
+	for name, c := range map[string]struct {
+		server, input, want string
+		how                 proc.How
+	}{
+		"no request":     {"deaf", "", "", proc.ByTerm},
+		"notification":   {"deaf", `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n", "", proc.ByTerm},
+		"slow answer":    {"deaf", slow, `"id":1`, proc.ByTerm},
+		"batch":          {"deaf", `[{"jsonrpc":"2.0","method":"x"},` + strings.TrimSpace(slow) + "]\n", `"id":1`, proc.ByTerm},
+		"cancelled":      {"deaf", slow + `{"jsonrpc":"2.0","id":2,"method":"x"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n", `"id":1`, proc.ByTerm},
+		"subscription":   {"deaf", `{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen"}` + "\n", "", proc.ByTerm},
+		"ignored signal": {"stubborn", slow, `"id":1`, proc.ByKill},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got bytes.Buffer
+			tap := tee.NewTap((&frames{}).record)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			st, err := tee.Stdio{
+				Server: server(c.server), In: strings.NewReader(c.input), Out: &got, Err: io.Discard, Tap: tap,
+				Grace: proc.Grace{Stdin: 10 * time.Millisecond, Term: 300 * time.Millisecond},
+			}.Run(ctx)
+			if _, broken := tap.Close(); err != nil || broken != nil || st.How != c.how || !strings.Contains(got.String(), c.want) {
+				t.Errorf("%v, %v, %v: %q", st.How, err, broken, got.String())
+			}
+		})
 	}
 }
 
@@ -173,9 +220,9 @@ func TestRecorderThatFailsOrIsSlowDoesNotDelay(t *testing.T) {
 			tap.SetLimit(1 << 10)
 			input := strings.Repeat("0123456789\n", 100_000)
 			var got bytes.Buffer
-			exit, err := tee.Stdio{Server: server("echo"), In: strings.NewReader(input), Out: &got, Err: io.Discard, Tap: tap}.Run(t.Context())
-			if err != nil || !exit.Success() || got.String() != input {
-				t.Errorf("%v %v: %d of %d bytes", exit, err, got.Len(), len(input))
+			st, err := tee.Stdio{Server: server("echo"), In: strings.NewReader(input), Out: &got, Err: io.Discard, Tap: tap}.Run(t.Context())
+			if err != nil || !st.Exit.Success() || got.String() != input {
+				t.Errorf("%v %v: %d of %d bytes", st.Exit, err, got.Len(), len(input))
 			}
 			close(release)
 			if lost, _ := tap.Close(); lost == 0 {
@@ -228,10 +275,10 @@ func TestMillionFrames(t *testing.T) {
 	tap := tee.NewTap(out.Write)
 	check := &checker{want: bufio.NewReaderSize(expected, 64<<10)}
 	began := time.Now()
-	exit, err := tee.Stdio{Server: server("echo"), In: in, Out: check, Err: io.Discard, Tap: tap}.Run(t.Context())
+	st, err := tee.Stdio{Server: server("echo"), In: in, Out: check, Err: io.Discard, Tap: tap}.Run(t.Context())
 	took := time.Since(began)
-	if err != nil || !exit.Success() {
-		t.Fatal(exit, err)
+	if err != nil || !st.Exit.Success() {
+		t.Fatal(st.Exit, err)
 	}
 	if _, err := check.want.ReadByte(); err != io.EOF || check.bad > 0 {
 		t.Fatalf("the bytes differ after %d", check.bad)

@@ -53,6 +53,13 @@ func (t *Tap) Close() (lost int, err error) {
 	return t.lost, t.err
 }
 
+// intact reports whether everything has been recorded so far.
+func (t *Tap) intact() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost == 0 && t.err == nil
+}
+
 // Frame records a frame; the Tap keeps its data.
 func (t *Tap) Frame(f cassette.Frame) { t.put(chunk{frame: f}) }
 
@@ -119,6 +126,9 @@ type Stream struct {
 	head   cassette.Frame
 	events *cassette.Events // nil: each line is a frame
 	rest   []byte           // of the worker: an incomplete line
+	// seen and ended follow what the worker records, up to its end; they may be nil.
+	seen  func(cassette.Frame)
+	ended func()
 }
 
 // Lines returns a direction of a connection on which each line is a frame. head
@@ -151,6 +161,12 @@ func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
 		})
 		return err
 	}
+	put := func() error {
+		if s.seen != nil {
+			s.seen(f)
+		}
+		return record(f)
+	}
 	for {
 		line, rest, found := bytes.Cut(data, []byte("\n"))
 		if !found {
@@ -162,13 +178,16 @@ func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
 			line, s.rest = append(s.rest, line...), nil
 		}
 		f.Data = line
-		if err := record(f); err != nil {
+		if err := put(); err != nil {
 			return err
 		}
+	}
+	if c.end && s.ended != nil {
+		defer s.ended()
 	}
 	if !c.end || len(s.rest) == 0 {
 		return nil
 	}
 	f.Data, s.rest, f.Unterminated = s.rest, nil, true
-	return record(f)
+	return put()
 }

@@ -42,7 +42,8 @@ func NewRecordCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Forward all messages between a real client and a server unchanged, and record them in a cassette.
 
 With a command after --, the client starts mcptest in place of the server: standard input, output and error,
-signals and the exit code are passed on. With --http, mcptest is a reverse proxy for the server at --url.
+signals and the exit code are passed on. A server that ignores the end of its input is ended when it has answered all
+requests and written nothing for 2 s. With --http, mcptest is a reverse proxy for the server at --url.
 --into changes the configuration of a client so that it starts the server called NAME through mcptest. A backup is
 kept next to the file; --undo restores it. Servers with an address are recorded with --http.
 
@@ -220,15 +221,18 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	signal.Notify(signals, passedSignals()...)
 	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe must return an error
 	signal.Notify(pipe, syscall.SIGPIPE)
-	exit, err := tee.Stdio{
+	st, err := tee.Stdio{
 		Server: proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry}, In: s.In, Out: s.Out, Err: s.Err, Signals: signals, Tap: r.tap,
 	}.Run(context.Background())
+	if st.How == proc.ByTerm || st.How == proc.ByKill {
+		fmt.Fprintf(s.Err, "mcptest: the server did not exit after the end of its input: it was ended with %s\n", st.How)
+	}
 	complete := r.end(s.Err, f.quiet || err != nil)
 	world.Close()
 	if err != nil {
 		return option.Fail(option.ExitFailed, "%v", err)
 	}
-	if code := exitCode(exit); code != 0 {
+	if code := exitCode(st.Exit); code != 0 {
 		return &option.ExitError{Code: code}
 	}
 	return incomplete(complete)

@@ -1,0 +1,46 @@
+package tee
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mcptest/internal/cassette"
+)
+
+// writerFunc is a client that reads.
+type writerFunc func()
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f()
+	return len(b), nil
+}
+
+func TestPendingIsNotQuietWhileTheClientReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPending()
+		at := func(what string, want bool) {
+			t.Helper()
+			if got := p.quiet(time.Second); got != want {
+				t.Errorf("%s: quiet is %v", what, got)
+			}
+		}
+		time.Sleep(time.Hour)
+		at("before the end of the input", false)
+		p.inputEnded()
+		at("immediately after it", false)
+		time.Sleep(time.Second)
+		at("later", true)
+		_, _ = noted{writerFunc(func() { time.Sleep(time.Hour); at("while the client reads", false) }), p}.Write(nil)
+		at("immediately after that", false)
+		time.Sleep(time.Second)
+		at("later", true)
+		p.see(cassette.Frame{Dir: cassette.ToServer, Data: []byte(`{"id":"a","method":"x"}`)})
+		at("with a request", false)
+		p.see(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","method":"x"}`)})
+		at("with a request of the server that has the same id", false)
+		p.see(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","error":{}}`)})
+		at("with a response", true)
+	})
+}
