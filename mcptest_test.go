@@ -147,7 +147,7 @@ func TestUpstreams(t *testing.T) {
 		passed bool
 		want   string
 	}{
-		{[]string{"API=" + api.URL}, false, "cannot read the recording api.yaml: there is no such file"},
+		{[]string{"API=" + api.URL}, false, "cannot read the recording api.yaml: no such file"},
 		{[]string{"API=" + api.URL, "GOAPI_UPDATE=1", "CI=1"}, false, "refused because CI is set"},
 		{[]string{"API=" + api.URL, "GOAPI_UPDATE=1"}, true, "recording api.yaml: 1 exchange"},
 		{[]string{"API=http://127.0.0.1:9"}, true, ""},

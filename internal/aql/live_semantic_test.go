@@ -230,7 +230,7 @@ func TestModelCalls(t *testing.T) {
 	t.Cleanup(srv.Close)
 	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: judge.New(judge.Options{URL: srv.URL, MaxCalls: 3})}})
 	rows, c := semanticRows(judgeLive(e))
-	if calls != 3 || len(rows) != 4 || rows[0].Result != verdict.Pass || rows[3].Result != verdict.Skipped || !strings.Contains(rows[3].Detail, "the cap on model calls or tokens is reached") {
+	if calls != 3 || len(rows) != 4 || rows[0].Result != verdict.Pass || rows[3].Result != verdict.Skipped || !strings.Contains(rows[3].Detail, "the limit on model calls or tokens is reached") {
 		t.Errorf("%d calls, %s (%s): %+v", calls, c.Result, c.Note, rows)
 	}
 }

@@ -39,7 +39,7 @@ func newRoot(c *call) *cobra.Command {
 	root := &cobra.Command{
 		Use:   aqlName,
 		Short: "Test MCP-AQL adapters for conformance",
-		Long: `Judges evidence about an MCP-AQL adapter: a bundle of what its operations say about themselves and do.
+		Long: `Judges evidence about an MCP-AQL adapter: a bundle of what its operations declare and do.
 
 Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 		SilenceUsage:  true,

@@ -162,7 +162,7 @@ func positional(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if len(args) > most {
-		return fmt.Errorf("unexpected argument %q: want %s", args[most], cmd.UseLine())
+		return fmt.Errorf("unexpected argument %q: expected %s", args[most], cmd.UseLine())
 	}
 	return nil
 }

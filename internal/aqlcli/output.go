@@ -101,7 +101,7 @@ func tryWrite(name string) error {
 func parentThere(name string) error {
 	dir := filepath.Dir(name)
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return fmt.Errorf("there is no folder %s", dir)
+		return fmt.Errorf("folder %s does not exist", dir)
 	}
 	return nil
 }

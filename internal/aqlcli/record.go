@@ -233,7 +233,7 @@ func checkedOption(name, value string) (string, error) {
 			return o.checked(value)
 		}
 	}
-	return "", errors.New("there is no such option")
+	return "", errors.New("no such option")
 }
 
 func shownOption(v string) string { return strings.ReplaceAll(v, "\x00", " ") }

@@ -79,7 +79,7 @@ func New(c Config) (*Authorizer, error) {
 	case c.Grant == AuthorizationCode || c.Grant == DeviceCode:
 		a.grant, err = newStored(c, client)
 	default:
-		err = fmt.Errorf("the grant %q is not known", c.Grant)
+		err = fmt.Errorf("unknown grant %q", c.Grant)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("auth.oauth: %w", err)

@@ -124,7 +124,7 @@ func TestMetadataOfAnotherResource(t *testing.T) {
 	s.names = "/other"
 	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
 	_, _, err := get(t, a, s.URL+"/mcp")
-	want := "log in: the server's resource metadata at " + s.URL + "/.well-known/oauth-protected-resource/mcp is not about the server under test: its resource is \"" + s.URL + "/other\", want \"" + s.URL + "/mcp\""
+	want := "log in: the server's resource metadata at " + s.URL + "/.well-known/oauth-protected-resource/mcp is for another server: its resource is \"" + s.URL + "/other\", want \"" + s.URL + "/mcp\""
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
@@ -195,7 +195,7 @@ func TestLoginsThatFail(t *testing.T) {
 		set  func(*authority)
 		says string
 	}{
-		"a page":          {func(a *authority) { a.page = true }, "wants somebody to answer (HTTP 200)"},
+		"a page":          {func(a *authority) { a.page = true }, "requires a user (HTTP 200)"},
 		"refused":         {func(a *authority) { a.refuse = true }, "refused the login: access_denied"},
 		"no end":          {func(a *authority) { a.forever = true }, "redirects more than 10 times"},
 		"no server there": {func(a *authority) { a.issuer = "http://127.0.0.1:1" }, "authorization server"},
@@ -228,8 +228,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"needs client_id and a secret":     {Grant: auth.ClientCredentials, Issuer: "https://id.example.com"},
 		"with a client secret needs":       {Grant: auth.AuthorizationCode, Headless: true, ClientID: "a", ClientSecret: "b"},
 		"require client_id":                {Grant: auth.AuthorizationCode, Headless: true, Issuer: "https://id.example.com"},
-		"is not known":                     {Grant: "password", ClientID: "a"},
-		"no place for tokens":              {Grant: auth.AuthorizationCode},
+		"unknown grant":                    {Grant: "password", ClientID: "a"},
+		"no token file":                    {Grant: auth.AuthorizationCode},
 		"device_code with a client secret": {Grant: auth.DeviceCode, ClientID: "a", ClientSecret: "b"},
 	} {
 		if _, err := auth.New(c); err == nil || !strings.Contains(err.Error(), says) {

@@ -50,7 +50,7 @@ func newCode(c Config, client *http.Client) (*code, error) {
 // checkClient rejects configurations that could send a secret to the wrong server.
 func checkClient(c Config) error {
 	if c.ClientSecret != "" && c.Issuer == "" {
-		return fmt.Errorf("%s with a client secret needs issuer: the server under test never chooses where the secret goes", c.Grant)
+		return fmt.Errorf("%s with a client secret needs issuer: the server under test must not choose where the secret is sent", c.Grant)
 	}
 	if c.ClientID == "" && (c.ClientSecret != "" || c.Issuer != "" && c.Headless) {
 		return errors.New("an issuer and a client secret require client_id: a client that registers itself is not yet known to the issuer")
@@ -145,13 +145,13 @@ func headless(ctx context.Context, client *http.Client, start, redirect string) 
 		_ = resp.Body.Close()
 		next, err := resp.Location()
 		if err != nil {
-			return nil, fmt.Errorf("the login at %s wants somebody to answer (HTTP %d): headless is for servers that redirect at once", req.URL.Host, resp.StatusCode)
+			return nil, fmt.Errorf("the login at %s requires a user (HTTP %d): headless requires a server that redirects immediately", req.URL.Host, resp.StatusCode)
 		}
 		if back := *next; back.Scheme+"://"+back.Host+back.Path == redirect {
 			return answer(next.Query())
 		}
 		if next.Scheme != "http" && next.Scheme != "https" {
-			return nil, fmt.Errorf("the login redirects to %s:, which is no web address", next.Scheme)
+			return nil, fmt.Errorf("the login redirects to %s:, which is not a web address", next.Scheme)
 		}
 		at = next.String()
 	}

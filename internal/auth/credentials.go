@@ -25,7 +25,7 @@ type credentials struct {
 func newCredentials(c Config, client *http.Client) (*credentials, error) {
 	switch {
 	case c.TokenEndpoint == "" && c.Issuer == "":
-		return nil, errors.New("client_credentials needs token_endpoint or issuer: the server under test never chooses where the secret goes")
+		return nil, errors.New("client_credentials needs token_endpoint or issuer: the server under test must not choose where the secret is sent")
 	case c.ClientID == "" || c.ClientSecret == "":
 		return nil, errors.New("client_credentials needs client_id and a secret")
 	}
@@ -65,7 +65,7 @@ func (g *credentials) discover(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("ask the issuer %s for its endpoints: %w", g.c.Issuer, err)
 		case meta == nil || meta.TokenEndpoint == "":
-			return fmt.Errorf("the issuer %s does not say where it issues tokens: write token_endpoint", g.c.Issuer)
+			return fmt.Errorf("the issuer %s does not report where it issues tokens: set token_endpoint", g.c.Issuer)
 		}
 		config.TokenURL = meta.TokenEndpoint
 		config.AuthStyle = authStyle(meta.TokenEndpointAuthMethodsSupported)

@@ -80,7 +80,7 @@ func deviceClient(ctx context.Context, c Config, client *http.Client, e endpoint
 		return nil
 	}
 	if e.Registration == "" {
-		return fmt.Errorf("the authorization server %s registers no clients: say which one to be with --client-id", l.Issuer)
+		return fmt.Errorf("the authorization server %s does not register clients: pass the id of a registered one with --client-id", l.Issuer)
 	}
 	got, err := oauthex.RegisterClient(ctx, e.Registration, &oauthex.ClientRegistrationMetadata{
 		ClientName: "mcptest", GrantTypes: []string{deviceGrant, "refresh_token"}, TokenEndpointAuthMethod: "none",

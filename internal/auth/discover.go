@@ -81,7 +81,7 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 type foreignMetadataError struct{ at, resources string }
 
 func (e *foreignMetadataError) Error() string {
-	return "the server's resource metadata at " + e.at + " is not about the server under test: its resource is " + e.resources
+	return "the server's resource metadata at " + e.at + " is for another server: its resource is " + e.resources
 }
 
 // foreignMetadata returns why the SDK rejected metadata of another resource, or nil
@@ -142,7 +142,7 @@ func endpointsOf(ctx context.Context, client *http.Client, issuer string) (endpo
 		case !found:
 			continue
 		case !sameIssuer(e.Issuer, issuer):
-			return endpoints{}, fmt.Errorf("%s says that it is the issuer %s", issuer, e.Issuer)
+			return endpoints{}, fmt.Errorf("%s reports that it is the issuer %s", issuer, e.Issuer)
 		}
 		for _, at := range []string{e.Token, e.Device, e.Registration} {
 			if at != "" && !safe(at) {
@@ -156,7 +156,7 @@ func endpointsOf(ctx context.Context, client *http.Client, issuer string) (endpo
 
 func readEndpoints(ctx context.Context, client *http.Client, at string) (e endpoints, found bool, err error) {
 	if !safe(at) {
-		return e, false, errors.New("want https, or http on this machine")
+		return e, false, errors.New("expected https, or http on this machine")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {

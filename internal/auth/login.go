@@ -84,9 +84,9 @@ type refusal struct {
 // metadata.
 func (r *refusal) noNeed() error {
 	if r.status >= 200 && r.status < 300 {
-		return fmt.Errorf("the server needs no login: it answered a request without credentials with HTTP %d; nothing is to be done", r.status)
+		return fmt.Errorf("the server needs no login: it answered a request without credentials with HTTP %d; there is nothing to do", r.status)
 	}
-	return fmt.Errorf("the server asks for no login: it answered a request without credentials with HTTP %d, where 401 asks for one; is the address right?", r.status)
+	return fmt.Errorf("the server does not request a login: it answered a request without credentials with HTTP %dinstead of 401; is the address right?", r.status)
 }
 
 // plainly rewrites a library's error about an invalid response of the authorization
@@ -94,7 +94,7 @@ func (r *refusal) noNeed() error {
 func plainly(err error) error {
 	s := err.Error()
 	for _, step := range []struct{ said, means string }{
-		{"failed to register client: ", "the authorization server let no client register itself (--client-id names one that is registered)"},
+		{"failed to register client: ", "the authorization server did not register the client (pass the id of a registered one with --client-id)"},
 		{"failed to get authorization server metadata: ", "the authorization server's metadata can't be used (RFC 8414)"},
 	} {
 		rest, ok := strings.CutPrefix(s, step.said)
@@ -103,7 +103,7 @@ func plainly(err error) error {
 		}
 		for _, inner := range []string{"failed to decode registration error response: ", "failed to decode successful registration response: "} {
 			if strings.HasPrefix(rest, inner) {
-				rest = "its answer is not what RFC 7591 has"
+				rest = "its response does not follow RFC 7591"
 			}
 		}
 		return fmt.Errorf("%s: %s", step.means, strings.TrimPrefix(rest, "registration failed with status "))
@@ -178,7 +178,7 @@ func byRedirect(ctx context.Context, c Config, client *http.Client, r *refusal, 
 	}
 	err = handler.Authorize(ctx, r.Request, r.Response)
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return fmt.Errorf("the authorization server gave no token: %s", plainError(said))
+		return fmt.Errorf("the authorization server returned no token: %s", plainError(said))
 	}
 	return err
 }

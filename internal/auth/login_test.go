@@ -195,7 +195,7 @@ func TestStepUpOfAStoredToken(t *testing.T) {
 	c := auth.Config{Grant: auth.AuthorizationCode, Resource: s.URL + "/mcp", Store: storeOf(t)}
 	mustLogIn(t, c)
 	_, _, err := get(t, newAuthorizer(t, c), s.URL+"/write")
-	if err == nil || !strings.Contains(err.Error(), `wants the scope "write"`) || !strings.HasSuffix(err.Error(), "--scope 'read write'") {
+	if err == nil || !strings.Contains(err.Error(), `requires the scope "write"`) || !strings.HasSuffix(err.Error(), "--scope 'read write'") {
 		t.Fatalf("got %v", err)
 	}
 	c.Scopes = []string{"read", "write"}
@@ -326,13 +326,13 @@ func TestStore(t *testing.T) {
 func TestStoresThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for says, make := range map[string]func(path string) error{
-		"may be read by others (mode 0640)": func(p string) error {
+		"is readable by other users (mode 0640)": func(p string) error {
 			return errors.Join(os.WriteFile(p, []byte(`{"schema":"mcptest.tokens/v1"}`), 0o600), os.Chmod(p, 0o640))
 		},
-		"is no file of tokens of this version": func(p string) error {
+		"is not a token file of this version": func(p string) error {
 			return os.WriteFile(p, []byte(`{"schema":"x","access_token":"secret-1"}`), 0o600)
 		},
-		"is no file of tokens": func(p string) error { return os.Mkdir(p, 0o700) },
+		"is not a token file": func(p string) error { return os.Mkdir(p, 0o700) },
 	} {
 		s := auth.OpenStore(filepath.Join(t.TempDir(), "tokens.json"))
 		if err := make(s.Path()); err != nil {

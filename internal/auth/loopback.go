@@ -59,7 +59,7 @@ func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
 		}
 		text := "You are logged in. This window can be closed."
 		if e := q.Get("error"); e != "" {
-			text = "The login was refused: " + e + ". The terminal says more."
+			text = "The login was refused: " + e + ". See the terminal for details."
 		}
 		page(w, http.StatusOK, text)
 		if f, ok := w.(http.Flusher); ok {
@@ -69,7 +69,7 @@ func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	default:
 	}
-	page(w, http.StatusBadRequest, "This is not the login that mcptest waits for.")
+	page(w, http.StatusBadRequest, "mcptest is not waiting for this login.")
 }
 
 func page(w http.ResponseWriter, status int, text string) {
@@ -81,7 +81,7 @@ func page(w http.ResponseWriter, status int, text string) {
 func (c *comeback) wait(ctx context.Context, start string, open func(string)) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(start)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("the address of the login is no web address")
+		return nil, errors.New("the address of the login is not a web address")
 	}
 	c.states <- u.Query().Get("state")
 	open(start)

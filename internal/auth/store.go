@@ -105,9 +105,9 @@ func (s *Store) List() ([]Login, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the tokens: %w", err)
 	case !info.Mode().IsRegular() || info.Size() > maxStore:
-		return nil, fmt.Errorf("%s is no file of tokens", s.path)
+		return nil, fmt.Errorf("%s is not a token file", s.path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s may be read by others (mode %04o), so it is not used: chmod 600 it, and log in again if somebody may have read it",
+		return nil, fmt.Errorf("%s is readable by other users (mode %04o), so it is not used: run chmod 600 on it, and log in again if it may have been read",
 			s.path, info.Mode().Perm())
 	}
 	data, err := os.ReadFile(s.path)
@@ -117,7 +117,7 @@ func (s *Store) List() ([]Login, error) {
 	var c contents
 	// The text of a JSON error may quote the file, so it is not passed on.
 	if json.Unmarshal(data, &c) != nil || c.Schema != storeSchema {
-		return nil, fmt.Errorf("%s is no file of tokens of this version: remove it and log in again", s.path)
+		return nil, fmt.Errorf("%s is not a token file of this version: remove it and log in again", s.path)
 	}
 	slices.SortStableFunc(c.Logins, func(a, b Login) int {
 		return cmp.Or(cmp.Compare(a.Server, b.Server), b.Obtained.Compare(a.Obtained))
@@ -186,13 +186,13 @@ const lockTime = requestTime + 10*time.Second
 func (s *Store) update(ctx context.Context, change func([]Login) ([]Login, error)) error {
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep the tokens: %w", err)
+		return fmt.Errorf("store the tokens: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	unlock, err := osfile.Lock(ctx, s.path+".lock")
 	if err != nil {
-		return fmt.Errorf("keep the tokens: %w", err)
+		return fmt.Errorf("store the tokens: %w", err)
 	}
 	defer unlock()
 	all, err := s.List()
@@ -212,7 +212,7 @@ func (s *Store) write(all []Login) error {
 		err = osfile.Replace(s.path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("keep the tokens: %w", err)
+		return fmt.Errorf("store the tokens: %w", err)
 	}
 	return nil
 }

@@ -18,13 +18,13 @@ import (
 // LoginError reports that the user must log in.
 type LoginError struct {
 	Server  string
-	Why     string // "there is no token for it yet"
+	Why     string // "no token is stored"
 	Command string // "mcptest login https://…"
 }
 
 // Error includes the command that logs in.
 func (e *LoginError) Error() string {
-	return fmt.Sprintf("somebody has to log in to %s: %s; run: %s", e.Server, e.Why, e.Command)
+	return fmt.Sprintf("a login to %s is required: %s; run: %s", e.Server, e.Why, e.Command)
 }
 
 // stored uses the tokens of an earlier login and refreshes them. It never interacts
@@ -40,7 +40,7 @@ func newStored(c Config, client *http.Client) (*stored, error) {
 		return nil, err
 	}
 	if c.Store == nil {
-		return nil, errors.New("there is no place for tokens")
+		return nil, errors.New("no token file is configured")
 	}
 	c.LoginCommand = cmp.Or(c.LoginCommand, "mcptest login "+c.Resource)
 	return &stored{c: c, client: client}, nil
@@ -80,7 +80,7 @@ func (g *stored) token(ctx context.Context) (*oauth2.Token, error) {
 			return nil, err
 		}
 		if g.login == nil {
-			return nil, g.need("there is no token for it yet")
+			return nil, g.need("no token is stored")
 		}
 	}
 	if g.login.expired() {
@@ -101,9 +101,9 @@ func (g *stored) renew(ctx context.Context, resp *http.Response) error {
 			}
 		}
 		if want == "" {
-			return g.need("the server wants more scopes than were granted, and does not say which")
+			return g.need("the server requires more scopes than were granted, but does not name them")
 		}
-		err := &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf("the server wants the scope %q, which the token has not", want), Command: g.c.LoginCommand}
+		err := &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf("the server requires the scope %q, which the token does not have", want), Command: g.c.LoginCommand}
 		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(union(g.granted(), strings.Fields(want)), " "))
 		return err
 	}
@@ -145,7 +145,7 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 			g.login = l // another process has refreshed it
 			return all, nil
 		case l.RefreshToken == "":
-			return nil, g.need("the token has run out or is not accepted any more, and it can't be refreshed")
+			return nil, g.need("the token has expired or was rejected, and it can't be refreshed")
 		}
 		next := *l
 		if err := g.exchange(ctx, &next); err != nil {
@@ -174,7 +174,7 @@ func (g *stored) exchange(ctx context.Context, l *Login) error {
 	var refused *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &refused) && refused.ErrorCode == "invalid_grant":
-		return g.need("the login has run out (%s)", plainError(refused))
+		return g.need("the login has expired (%s)", plainError(refused))
 	case errors.As(err, &refused):
 		return fmt.Errorf("refresh the token: %s", plainError(refused))
 	case err != nil:

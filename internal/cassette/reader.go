@@ -102,7 +102,7 @@ func Read(name string, src io.ReaderAt, size int64) (*Cassette, error) {
 			err = c.readFrame(text, n, offset)
 		}
 		if wrong, ok := errors.AsType[*Error](err); ok && !whole && n > 1 {
-			wrong.Says = "the last line is cut off and is ignored: the recording did not end in the ordinary way"
+			wrong.Says = "the last line is cut off and is ignored: the recording ended unexpectedly"
 			c.Warning = wrong
 			return c, nil
 		}

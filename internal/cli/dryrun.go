@@ -149,7 +149,7 @@ func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
 	case op.Fill != nil:
 		text = strings.TrimSpace(op.Method+" "+op.Subject) + " (with values of earlier steps)"
 	case op.MaybeMethod:
-		text += " (or the method " + op.Subject + ", when no tool is called so)"
+		text += " (or the method " + op.Subject + ", if no tool has that name)"
 	case op.Notification:
 		text = "notification " + text
 	}

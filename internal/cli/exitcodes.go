@@ -26,7 +26,7 @@ var exitCodes = []gen.ExitCode{
 	{Code: option.ExitNothing, Doc: "no tests were selected, or nothing was compared"},
 	{Code: 129, Doc: "ended by SIGHUP, after every process was stopped and the report was written"},
 	{Code: 130, Doc: "interrupted (SIGINT, Ctrl-C), after every process was stopped and the report was written"},
-	{Code: 131, Doc: "ended by SIGQUIT (Ctrl-\\), at once: every process was killed, and no report was written"},
+	{Code: 131, Doc: "ended by SIGQUIT (Ctrl-\\), immediately: every process was killed, and no report was written"},
 	{Code: 143, Doc: "ended by SIGTERM, after every process was stopped and the report was written"},
 }
 

@@ -78,7 +78,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 func (f *runFlags) watchable(env []string) error {
 	switch {
 	case cmdutil.InCI(env):
-		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, which CI (CI is set) does not make; run without it")
+		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, and there are none in CI (CI is set); run without it")
 	case f.cassettes.Record != "":
 		return option.Fail(option.ExitInvalid, "--watch can't be combined with --record: each run would replace the cassettes of the one before; record without --watch")
 	case f.list || f.dryRun || f.setupOnly || f.shard != "":

@@ -68,8 +68,8 @@ func TestErrorsNameTheCause(t *testing.T) {
 	for _, c := range []struct{ src, name, want string }{
 		{vscode, "remote", "a server with a url"},
 		{vscode, "fils", `no server called "fils"; it has files, short, remote`},
-		{`{"servers": {"a": {"command": 1}}}`, "a", "is not a text"},
-		{`{"servers": {"a": {"command": "x", "args": "y"}}}`, "a", "not a list of texts"},
+		{`{"servers": {"a": {"command": 1}}}`, "a", "is not a string"},
+		{`{"servers": {"a": {"command": "x", "args": "y"}}}`, "a", "not a list of strings"},
 		{`{"servers": {"a": {}}}`, "a", "has no command"},
 		{`{"servers": []}`, "a", `no "servers"`},
 		{`{"servers": {"a": `, "a", "not valid JSON"},

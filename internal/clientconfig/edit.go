@@ -45,11 +45,11 @@ func find(src []byte, key, name string) (*entry, error) {
 		return nil, fmt.Errorf("%q has no command", name)
 	}
 	if json.Unmarshal(doc[e.command.from:e.command.to], &e.program) != nil || e.program == "" {
-		return nil, fmt.Errorf("the command of %q is not a text", name)
+		return nil, fmt.Errorf("the command of %q is not a string", name)
 	}
 	if e.args, e.hasArgs = member(doc, e.at, "args"); e.hasArgs {
 		if json.Unmarshal(doc[e.args.from:e.args.to], &e.words) != nil {
-			return nil, fmt.Errorf("the args of %q are not a list of texts", name)
+			return nil, fmt.Errorf("the args of %q are not a list of strings", name)
 		}
 	}
 	if i := slices.Index(e.words, "--"); i >= 0 && i+1 < len(e.words) && e.words[0] == "record" && strings.HasPrefix(filepath.Base(e.program), "mcptest") {
@@ -72,7 +72,7 @@ func known(servers []byte) string {
 }
 
 // ErrRecorded is returned for a server that is started through the proxy already.
-var ErrRecorded = errors.New("the server is recorded already")
+var ErrRecorded = errors.New("the server is already recorded")
 
 // Wrap returns the file with a server that is started through a proxy: by the
 // words before its own command.
@@ -94,7 +94,7 @@ func Unwrap(src []byte, key, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !e.recorded {
-		return nil, fmt.Errorf("%q is not recorded: there is nothing to undo", name)
+		return nil, fmt.Errorf("%q is not recorded: nothing to undo", name)
 	}
 	return e.replace(src, e.recordedProgram[0], e.recordedProgram[1:]), nil
 }

@@ -35,7 +35,7 @@ func plainJSON(src []byte) ([]byte, error) {
 		case bytes.HasPrefix(out[i:], []byte("/*")):
 			end := bytes.Index(out[i+2:], []byte("*/"))
 			if end < 0 {
-				return nil, errors.New("a comment has no end")
+				return nil, errors.New("a comment is not closed")
 			}
 			blank(out[i : i+end+4])
 			i += end + 3

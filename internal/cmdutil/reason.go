@@ -12,7 +12,7 @@ func Reason(err error) string {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "there is no such file"
+		return "no such file"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
 	}

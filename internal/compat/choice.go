@@ -67,7 +67,7 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 	for i, name := range c.For {
 		if p, ok := rules.profile(name); name != "all" && (!ok || !p.chosenByFor()) {
 			item := n.Get("for").Items[i]
-			d.Errorf(item, source.PathIndex(path+".for", i), "there is no client or directory %q", name).Hint = source.DidYouMean(name, rules.Clients())
+			d.Errorf(item, source.PathIndex(path+".for", i), "unknown client or directory %q", name).Hint = source.DidYouMean(name, rules.Clients())
 		}
 	}
 	if d.Count() > before {

@@ -27,7 +27,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		}
 		for _, m := range placeholder().FindAllStringSubmatch(value, -1) {
 			if known != nil && !slices.Contains(known, m[1]) {
-				report(block, i, key, "there is no placeholder %s%s", m[0], source.Aside(source.DidYouMean(m[1], known))).Hint =
+				report(block, i, key, "unknown placeholder %s%s", m[0], source.Aside(source.DidYouMean(m[1], known))).Hint =
 					"{" + strings.Join(known, "}, {") + "} are replaced"
 			}
 		}
@@ -41,7 +41,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		case p.Name == "all" || p.Name == "baseline":
 			report("profiles", i, "name", "%q cannot be the name of a profile: it has another meaning", p.Name)
 		case taken || slices.ContainsFunc(more.Profiles[:i], func(q Profile) bool { return q.Name == p.Name }):
-			report("profiles", i, "name", "there is already a profile %q", p.Name)
+			report("profiles", i, "name", "duplicate profile %q", p.Name)
 		}
 	}
 	for i, rule := range more.Rules {
@@ -55,7 +55,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		}
 		_, taken := r.Rule(rule.ID)
 		if taken || rule.ID == staleBaseline || slices.ContainsFunc(more.Rules[:i], func(q Rule) bool { return q.ID == rule.ID }) {
-			report("rules", i, "id", "there is already a rule %q", rule.ID).Hint = "choose another id; a baseline accepts findings of a rule"
+			report("rules", i, "id", "duplicate rule %q", rule.ID).Hint = "choose another id; a baseline accepts findings of a rule"
 		}
 	}
 }

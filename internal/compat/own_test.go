@@ -37,16 +37,16 @@ func TestOwnRules(t *testing.T) {
 		{"empty effect", "effect: tool lost", `effect: ""`, `6:13: expected "session lost"`},
 		{"no effect", "    effect: tool lost\n", "", `4:5: missing key "effect"`},
 		{"misspelled level", "level: error", "level: fatal", `7:12: expected "error"`},
-		{"id of a built-in rule", "house-prefix", "claude-tool-name", `4:9: there is already a rule "claude-tool-name"`},
-		{"id of the program", "house-prefix", "stale-baseline", `4:9: there is already a rule "stale-baseline"`},
+		{"id of a built-in rule", "house-prefix", "claude-tool-name", `4:9: duplicate rule "claude-tool-name"`},
+		{"id of the program", "house-prefix", "stale-baseline", `4:9: duplicate rule "stale-baseline"`},
 		{"the same id twice", "profiles:", "profiles: []\nrules:", "unused"},
 		{"profile all", "name: house", "name: all", `2:12: "all" cannot be the name of a profile`},
 		{"profile baseline", "name: house", "name: baseline", `2:12: "baseline" cannot be the name of a profile`},
-		{"built-in profile", "name: house", "name: claude", `2:12: there is already a profile "claude"`},
+		{"built-in profile", "name: house", "name: claude", `2:12: duplicate profile "claude"`},
 		{"empty profile", "name: house", `name: ""`, `2:12: must not be empty`},
-		{"placeholder in message", "{value}", "{valu}", `13:14: there is no placeholder {valu} (did you mean "value"?)`},
-		{"placeholder in fix", "with acme_\n    fails", "with {prefix}\n    fails", `14:10: there is no placeholder {prefix}`},
-		{"placeholder of the profile", "group: clients", `group: clients, qualified_name: "{srv}_{tool}"`, `there is no placeholder {srv}`},
+		{"placeholder in message", "{value}", "{valu}", `13:14: unknown placeholder {valu} (did you mean "value"?)`},
+		{"placeholder in fix", "with acme_\n    fails", "with {prefix}\n    fails", `14:10: unknown placeholder {prefix}`},
+		{"placeholder of the profile", "group: clients", `group: clients, qualified_name: "{srv}_{tool}"`, `unknown placeholder {srv}`},
 		{"empty fix", "fix: begin the name with acme_", `fix: " "`, `14:10: must not be empty`},
 		{"empty message", "message: the name {value} does not begin with acme_", `message: ""`, `13:14: must not be empty`},
 		{"seen in the future", "seen: 2026-11-22", "seen: 2999-01-01", `4:5: rule "house-prefix": seen: 2999-01-01 is in the future`},
@@ -55,7 +55,7 @@ func TestOwnRules(t *testing.T) {
 		text := strings.Replace(ownRule, c.old, c.new, 1)
 		if c.want == "unused" {
 			_, second, _ := strings.Cut(ownRule, "rules:\n")
-			text, c.want = ownRule+second, `17:9: there is already a rule "house-prefix"`
+			text, c.want = ownRule+second, `17:9: duplicate rule "house-prefix"`
 		}
 		loaded, ds := rules.Load(&source.File{Name: "own.yml", Data: []byte(text)})
 		switch {

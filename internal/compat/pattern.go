@@ -59,7 +59,7 @@ func notUnicodePattern(p string) string {
 			}
 			length, repeatable = len(quantifier().FindString(p)), false
 		case strings.IndexByte("{}]", c) >= 0:
-			return "a bracket without its counterpart: " + firstRunes(p, 1)
+			return "an unmatched bracket: " + firstRunes(p, 1)
 		default:
 			repeatable = c != '|'
 		}

@@ -153,7 +153,7 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 // compile checks a rule and prepares its schema.
 func (r *Rule) compile(all Rules) error {
 	if _, ok := all.profile(r.Profile); !ok {
-		return fmt.Errorf("there is no profile %q", r.Profile)
+		return fmt.Errorf("unknown profile %q", r.Profile)
 	}
 	for key, day := range map[string]string{"seen": r.Seen, "expires": r.Expires} {
 		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
@@ -252,7 +252,7 @@ func (r Rules) NoRule(id string) string {
 	for _, rule := range r.Rules {
 		ids = append(ids, rule.ID)
 	}
-	return fmt.Sprintf("there is no rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
+	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
 }
 
 // Clients returns the names of the clients and directories.
@@ -286,7 +286,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
 			return out, fmt.Errorf("%q is in the group %s, which is not among the chosen groups (%s)", name, p.Group, strings.Join(groups, ", "))
 		case known && !about(name):
-			return out, fmt.Errorf("there is no rule about %q", name)
+			return out, fmt.Errorf("no rule is about %q", name)
 		}
 	}
 	switch {

@@ -55,7 +55,7 @@ func (j *judge) all(ctx context.Context) error {
 		}
 	}
 	if j.bad > 0 {
-		return fmt.Errorf("%d scenarios are not as they have to be", j.bad)
+		return fmt.Errorf("%d scenarios have unexpected results", j.bad)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (j *judge) start(ctx context.Context, args ...string) (url string, stop fun
 		}
 	}
 	stop()
-	return "", nil, fmt.Errorf("mcptest %s did not say where it listens", args[0])
+	return "", nil, fmt.Errorf("mcptest %s did not print its address", args[0])
 }
 
 // conformance is a command of the suite, by the Node.js that is pinned with it
@@ -209,7 +209,7 @@ func compare(required []string, checked map[string]tally, gap func(name string) 
 		}
 		switch {
 		case good && why != "":
-			complaints = append(complaints, name+" passes: take it off the list of gaps")
+			complaints = append(complaints, name+" passes: remove it from the list of gaps")
 		case !good && why != "":
 			open++
 		case !good:

@@ -23,7 +23,7 @@ func TestCompare(t *testing.T) {
 	})
 	want := []string{
 		"bad: 1 checks passed, 1 failed why", "none: 0 checks passed, 0 failed", "absent: 0 checks passed, 0 failed",
-		"closed gap passes: take it off the list of gaps",
+		"closed gap passes: remove it from the list of gaps",
 	}
 	if passed != 2 || open != 1 || !cmp.Equal(complaints, want) {
 		t.Errorf("%d passed, %d open, %s", passed, open, cmp.Diff(want, complaints))

@@ -20,7 +20,7 @@ func run(args []string) int {
 	case len(args) == 0:
 		err = judged()
 	default:
-		err = errors.New("want no arguments, or: client URL")
+		err = errors.New("expected no arguments, or: client URL")
 	}
 	if err == nil {
 		return 0

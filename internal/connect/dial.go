@@ -96,7 +96,7 @@ func TLSConfig(s *plan.Server) (*tls.Config, error) {
 		c.RootCAs = x509.NewCertPool()
 	}
 	if !c.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("tls.ca_file %s holds no certificate", s.TLS.CAFile)
+		return nil, fmt.Errorf("tls.ca_file %s contains no certificate", s.TLS.CAFile)
 	}
 	return c, nil
 }

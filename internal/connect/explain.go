@@ -70,7 +70,7 @@ func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 	const block = "auth: {oauth: {grant: authorization_code}}"
 	if tokens != "" {
 		if l, _ := auth.OpenStore(tokens).Find(auth.Query{Server: sv.URL}); l != nil {
-			return fmt.Errorf("%w; a login to this address is kept: add %s to use it", err, block)
+			return fmt.Errorf("%w; a login for this address is stored: add %s to use it", err, block)
 		}
 	}
 	return fmt.Errorf("%w; no credentials were sent: add auth: {bearer_token_env: NAME}, or %s with mcptest login", err, block)
@@ -188,9 +188,9 @@ func explainSilence(sv *plan.Server, err error) (message, hint string) {
 	}
 	switch {
 	case sv.URL != "":
-		return message, "is this the address of an MCP server? connect_timeout gives it more time"
+		return message, "is this the address of an MCP server? a longer connect_timeout gives it more time"
 	case oe.Silent:
-		return message + "; the server wrote nothing to stdout", "is it a stdio MCP server? connect_timeout gives it more time"
+		return message + "; the server wrote nothing to stdout", "is it a stdio MCP server? a longer connect_timeout gives it more time"
 	}
-	return message, "connect_timeout gives it more time"
+	return message, "a longer connect_timeout gives it more time"
 }

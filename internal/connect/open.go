@@ -92,11 +92,11 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 func StartedTwice(why error, version string) string {
 	var died *wire.ClosedError
 	if !errors.As(why, &died) {
-		return fmt.Sprintf("it was started twice to find out its protocol revision: %v; protocol: %s saves the wait", why, version)
+		return fmt.Sprintf("it was started twice to find out its protocol version: %v; protocol: %s avoids the wait", why, version)
 	}
-	msg := fmt.Sprintf("it was started twice, because it ended when it was asked for its protocol revisions (server/discover): %v", died)
+	msg := fmt.Sprintf("it was started twice, because it exited on the request for its protocol versions (server/discover): %v", died)
 	if n := len(died.Stderr); n > 0 && tail.Cause(died.Stderr) == "" {
 		msg += "; end of stderr: " + protocol.Excerpt([]byte(strings.Join(died.Stderr[max(0, n-3):], " | ")))
 	}
-	return msg + "; if the question is what ends it, protocol: " + version + " spares it that"
+	return msg + "; if that request is the cause, protocol: " + version + " avoids it"
 }

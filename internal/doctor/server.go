@@ -143,7 +143,7 @@ func (e *examination) protocol(context.Context) bool {
 		l.Message = got + ", stateless (no session)"
 	}
 	if e.Conn.Session().ProtocolVersion().Old {
-		l.State, l.Hint = Warn, "this is an old revision: clients may drop support for it"
+		l.State, l.Hint = Warn, "this is an old version: clients may drop support for it"
 	}
 	if kind := e.Conn.Session().Facts().Kind; kind == wire.HTTPSSE {
 		l.State, l.Hint = Warn, "HTTP with two endpoints (SSE) is deprecated since 2025-03-26; use Streamable HTTP"

@@ -89,20 +89,20 @@ func TestExpectations(t *testing.T) {
 		"the same text": {texts(t, "Echo: hi", "Echo: hi"), []string{"# review", `- {target: text, matcher: {exact: "Echo: hi"}}`}},
 		"a placeholder": {texts(t, "${HOME}", "${HOME}"), []string{"# review", `- {target: text, matcher: {exact: "$${HOME}"}}`}},
 		"a changing word": {texts(t, "pid 77 is up", "pid 78 is up"), []string{
-			"# review: the words that change, or mean this machine, match anything", `- {target: text, matcher: {regex: "\\Apid \\S+ is up\\z"}}`,
+			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Apid \\S+ is up\\z"}}`,
 		}},
 		"a time that was the same": {texts(t, "made at 12:30 today", "made at 12:30 today"), []string{
-			"# review: the words that change, or mean this machine, match anything", `- {target: text, matcher: {regex: "\\Amade at \\S+ today\\z"}}`,
+			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S+ today\\z"}}`,
 		}},
 		"a folder of this machine": {texts(t, "may read /home/ada/x only", "may read /home/ada/x only"), []string{
-			"# review: the words that change, or mean this machine, match anything", `- {target: text, matcher: {regex: "\\Amay read \\S+ only\\z"}}`,
+			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amay read \\S+ only\\z"}}`,
 		}},
 		"a date of several words": {texts(t, "made Sat Nov 21 2026 12:30:11 by x and y and z", "made Sat Nov 21 2026 12:30:11 by x and y and z"), []string{
-			"# review: the words that change, or mean this machine, match anything",
+			"# review: words that vary or refer to this machine match anything",
 			`- {target: text, matcher: {regex: "\\Amade \\S+ \\S+ \\S+ \\S+ \\S+ by x and y and z\\z"}}`,
 		}},
 		"half of the day": {texts(t, "made at 9:30 PM by me", "made at 9:30 PM by me"), []string{
-			"# review: the words that change, or mean this machine, match anything", `- {target: text, matcher: {regex: "\\Amade at \\S+ \\S+ by me\\z"}}`,
+			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S+ \\S+ by me\\z"}}`,
 		}},
 		"a blob": {texts(t, strings.Repeat("aGkK", 200), strings.Repeat("aGkK", 200)), []string{
 			"# review: it is long", `- {target: text, matcher: {starts-with: ` + strings.Repeat("aGkK", 30) + `}}`,
@@ -113,7 +113,7 @@ func TestExpectations(t *testing.T) {
 			"# review: it is long", `- {target: text, matcher: {starts-with: ` + strings.TrimSpace(long[:118]) + `}}`,
 		}},
 		"a secret": {texts(t, "it is planted-secret ok", "it is planted-secret ok"), []string{
-			"# review: it is not written down: it means this machine, or holds a secret", `- {target: text, matcher: {length: {min: 1}}}`,
+			"# review: it is not stored: it refers to this machine or contains a secret", `- {target: text, matcher: {length: {min: 1}}}`,
 		}},
 		"empty": {texts(t, "", ""), []string{"# review", `- {target: text, matcher: {exact: ""}}`}},
 		"structured": {answers(t, `{"content": [], "structuredContent": {"n": 1, "when_ms": 5, "l": [1, 2], "odd key": "x"}}`, `{"content": [], "structuredContent": {"n": 1, "when_ms": 6, "l": [1, 2], "odd key": "x"}}`), []string{
@@ -129,7 +129,7 @@ func TestExpectations(t *testing.T) {
 			"# review", `- {target: result.content, matcher: {exact: [{type: image, data: aGk=, mimeType: image/png}]}}`,
 		}},
 		"refused":      {answers(t, `{"isError": true, "content": []}`, `{"isError": true, "content": []}`), []string{"# review: these arguments were refused: without a word", "# review", "- {target: result.isError, matcher: {exact: true}}"}},
-		"refused once": {answers(t, `{"isError": true}`, `{}`), []string{"# review: it was refused once and not another time", `- {target: refusal, matcher: {type: [object, "null"]}}`}},
+		"refused once": {answers(t, `{"isError": true}`, `{}`), []string{"# review: it was refused only some of the time", `- {target: refusal, matcher: {type: [object, "null"]}}`}},
 		"an error": {[]draft.Answer{{Code: jsonv.Int(-32602), Reason: "bad\nargs \x1b[31m"}, {Code: jsonv.Int(-32602)}}, []string{
 			"# review: these arguments were refused: bad args \\x1b[31m", "# review", "- {target: error.code, matcher: {exact: -32602}}",
 		}},

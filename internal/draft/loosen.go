@@ -32,7 +32,7 @@ func (s *Suite) expect(t *Test) []assertion {
 	case t.List != "":
 		l.list(t)
 	case t.Mixed(), t.Loose && !t.Answers[0].refused():
-		l.add("refusal", "type", jsonv.Array(jsonv.String("object"), jsonv.String("null")), "it was refused once and not another time")
+		l.add("refusal", "type", jsonv.Array(jsonv.String("object"), jsonv.String("null")), "it was refused only some of the time")
 	case t.Answers[0].refused():
 		l.refusal(t)
 	case t.Block == "tools":
@@ -56,7 +56,7 @@ func (l *loosener) notRefused() {
 		return a.target == "text" && (a.matcher == "length" || a.matcher == "type")
 	})
 	if len(l.out) == 0 {
-		l.add("refusal", "exists", jsonv.Bool(false), "the response changes, or is not written down")
+		l.add("refusal", "exists", jsonv.Bool(false), "the response varies, or is not stored")
 	}
 }
 
@@ -165,7 +165,7 @@ func (l *loosener) value(target string, values []jsonv.Value) {
 	v := values[0]
 	if alike, there := kinds(values); !alike {
 		if there {
-			l.add(target, "exists", jsonv.Bool(true), "it is of another kind each time")
+			l.add(target, "exists", jsonv.Bool(true), "its type varies")
 		}
 		return
 	}

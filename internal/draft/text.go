@@ -61,7 +61,7 @@ func (l *loosener) text(target string, texts []string) {
 		return
 	}
 	if p, ok := l.pattern(texts); ok {
-		l.add(target, "regex", jsonv.String(p), "the words that change, or mean this machine, match anything")
+		l.add(target, "regex", jsonv.String(p), "words that vary or refer to this machine match anything")
 		return
 	}
 	note := "it changes"
@@ -73,7 +73,7 @@ func (l *loosener) text(target string, texts []string) {
 		return
 	}
 	if stable {
-		note = "it is not written down: it means this machine, or holds a secret"
+		note = "it is not stored: it refers to this machine or contains a secret"
 	}
 	l.add(target, "length", jsonv.ObjectOf("min", 1), note)
 }

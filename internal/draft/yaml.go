@@ -23,7 +23,7 @@ func (s *Suite) YAML() []byte {
 		w.block(block)
 	}
 	if len(s.Omitted) > 0 {
-		w.line("# Left out, for you to write:")
+		w.line("# Omitted, for you to write:")
 	}
 	for _, o := range s.Omitted {
 		w.line("# - %s", display.OneLine(o))
@@ -41,13 +41,13 @@ func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n
 func (w *writer) heading() {
 	w.line("# yaml-language-server: $schema=%s", schemas.URL)
 	w.line("#")
-	w.line("# A first suite, written from what %s answered.", cmp.Or(comment(w.suite.From), "the server"))
+	w.line("# A first suite, generated from the responses of %s.", cmp.Or(comment(w.suite.From), "the server"))
 	w.line("#")
-	w.line("# \"review\" marks what was seen, not specified: keep it when it is right, and say what is right when it is not.")
+	w.line("# \"review\" marks observed behavior: keep the line if the behavior is correct; if not, write what is correct.")
 	if w.suite.Recorded {
-		w.line("# The requests are those of a recording. They have their effects again.")
+		w.line("# The requests come from a recording. Each run repeats their effects.")
 	} else {
-		w.line("# Arguments were made up from the tools' schemas; better ones make better tests.")
+		w.line("# Arguments were generated from the tools' schemas; realistic ones make better tests.")
 	}
 	w.line("name: %s", literal(w.suite.Name))
 	w.line("")

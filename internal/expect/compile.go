@@ -124,7 +124,7 @@ func (c *compiler) number(n *source.Node, path string) (float64, bool) {
 func (c *compiler) weight(n *source.Node, path string) (float64, bool) {
 	w, ok := c.number(n, path)
 	if ok && w < 0 {
-		c.errorf(n, path, "a weight is 0 or more", "negative weight %s", n.Text)
+		c.errorf(n, path, "a weight must be 0 or more", "negative weight %s", n.Text)
 		return 0, false
 	}
 	return w, ok

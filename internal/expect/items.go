@@ -105,7 +105,7 @@ func (c *compiler) items(n *source.Node, path string, inSet bool) []Item {
 		var item *Item
 		switch {
 		case set != nil && inSet:
-			c.errorf(entry, at, "move its assertions into this set, or make it a set of its own in expect", "assert-sets do not nest")
+			c.errorf(entry, at, "move its assertions into this set, or make it a separate set in expect", "assert-sets do not nest")
 		case set != nil:
 			item = c.set(entry, at)
 		default:
@@ -259,7 +259,7 @@ func (c *compiler) checkWeights(items []Item, n *source.Node, path, level string
 	switch {
 	case len(items) == 0:
 	case total == 0:
-		c.errorf(n, path, "give one of its items a weight above 0", "every weight of this %s is 0: no score can be formed", level)
+		c.errorf(n, path, "give one of its items a weight above 0", "every weight of this %s is 0: the score is undefined", level)
 	case math.IsInf(total, 0):
 		c.errorf(n, path, "only the ratio of weights counts: use smaller ones", "the weights of this %s add up to more than a number can hold", level)
 	}

@@ -42,7 +42,7 @@ func (c *compiler) matcher(n *source.Node, path string) *check {
 			names = append(names, plainKey(f.Key.Text))
 		}
 		c.errorf(n.Fields[1].Key, path, "use all-of for several matchers on one target, or write several assertions",
-			"a matcher has one key, this one has %d: %s", len(n.Fields), strings.Join(names, ", "))
+			"a matcher must have one key, this one has %d: %s", len(n.Fields), strings.Join(names, ", "))
 	}
 	var first *check
 	for i, f := range n.Fields {

@@ -69,7 +69,7 @@ func compileIContains(c *compiler, n *source.Node, path string) Matcher {
 
 func compileContainsMany(fold, all bool) func(*compiler, *source.Node, string) Matcher {
 	return func(c *compiler, n *source.Node, path string) Matcher {
-		items, ok := c.list(n, path, "things to contain")
+		items, ok := c.list(n, path, "values to contain")
 		if !ok {
 			return nil
 		}
@@ -173,7 +173,7 @@ func (m *containee) wants() string {
 
 func (m *containee) shown() string {
 	if m.fold {
-		return show(m.value, shownInLine) + " (in any case)"
+		return show(m.value, shownInLine) + " (ignoring case)"
 	}
 	return show(m.value, shownInLine)
 }
@@ -206,7 +206,7 @@ func (m *containee) nearMiss(v jsonv.Value) []string {
 	}
 	folded := containee{value: m.value, text: textdiff.FoldCase(m.text), fold: true, isKey: true}
 	if found, _ := folded.in(v); found {
-		return []string{"it does contain it in another case: icontains ignores case"}
+		return []string{"it contains it with different case: icontains ignores case"}
 	}
 	return nil
 }

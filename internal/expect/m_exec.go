@@ -73,7 +73,7 @@ func safeWords(c *compiler, items []*source.Node, argv []string, path string) bo
 	case items[i].Origin == source.Substituted:
 		c.d.Add(source.Diagnostic{
 			Pos: items[i].Pos, Path: index(path, i), Severity: source.Warning, Code: "script-value",
-			Msg: "a value is put into a shell script as text", Hint: hint,
+			Msg: "a value is inserted into a shell script as text", Hint: hint,
 		})
 	}
 	return true
@@ -142,7 +142,7 @@ type execMatcher struct{ argv []string }
 func (m execMatcher) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	name := display.Truncate(m.argv[0], shownInLine)
 	if env == nil || env.Exec == nil {
-		return Outcome{Unfit: true, Msg: "the program " + name + " was not run: no programs are run here"}
+		return Outcome{Unfit: true, Msg: "the program " + name + " was not run: programs cannot be run here"}
 	}
 	in := jsonv.ObjectOf("target", s.Target, "value", s.Value).Append(nil)
 	ctx, cancel := context.WithTimeout(ctx, execTime)
@@ -199,7 +199,7 @@ func execAnswer(out []byte, err error) (Outcome, string) {
 		}
 	}
 	if !o.Pass && o.Msg == "" {
-		o.Msg = "the program says no"
+		o.Msg = "the program rejected the value"
 	}
 	return o, ""
 }

@@ -87,7 +87,7 @@ func compileBetween(c *compiler, n *source.Node, path string) Matcher {
 		return nil
 	}
 	if cmp, _ := jsonv.Compare(min, max); cmp > 0 {
-		c.errorf(low, path, "write the smaller number first", "nothing lies between %s and %s", low.Text, high.Text)
+		c.errorf(low, path, "write the smaller number first", "no number is between %s and %s", low.Text, high.Text)
 		return nil
 	}
 	want := "a number between " + show(min, shownKey) + " and " + show(max, shownKey)

@@ -17,7 +17,7 @@ var rowSnapshot = Row{
 
 func compileSnapshot(c *compiler, n *source.Node, path string) Matcher {
 	if !strings.HasSuffix(path, "matcher.snapshot") { // a value that must not match is never stored
-		c.errorf(n, path, "write it as an assertion of its own", "snapshot can't be used inside of another matcher")
+		c.errorf(n, path, "write it as a separate assertion", "snapshot can't be used inside another matcher")
 		return nil
 	}
 	if o := snapshot.Compile(c.d, n, path); o != nil {
@@ -31,7 +31,7 @@ type snapshotMatcher struct{ *snapshot.Options }
 
 func (m snapshotMatcher) Match(_ context.Context, s Subject, env *Env) Outcome {
 	if env == nil || env.Snapshot == nil {
-		return Outcome{Unfit: true, Msg: "there are no snapshots here"}
+		return Outcome{Unfit: true, Msg: "snapshots are not available here"}
 	}
 	c := env.Snapshot(cmp.Or(m.Name, s.name, s.Target), m.Options, s)
 	o := Outcome{Pass: c.Pass, Msg: c.Problem, Notes: c.Notes}

@@ -28,7 +28,7 @@ derivedMetrics: [{name: m, value: {weighted_sum: [{ref: judged}]}}]
 	}{
 		{reply{out: `{"pass": true}`}, true, 1, ""},
 		{reply{out: "{\"pass\": true, \"score\": 0.25, \"message\": \"meh\"}\n"}, true, 0.25, ""},
-		{reply{out: `{"pass": false}`}, false, 0, "the program says no"},
+		{reply{out: `{"pass": false}`}, false, 0, "the program rejected the value"},
 		{reply{out: `{"pass": false, "score": 0.75, "message": "too\n  long"}`}, false, 0.75, "text: too long"},
 		{reply{out: `{"pass": true, "score": null, "message": null}`}, true, 1, ""},
 		{reply{out: `{"pass": true, "score": 1.5}`}, false, 0, "expected a score from 0 to 1 from it, got 1.5"},
@@ -61,7 +61,7 @@ derivedMetrics: [{name: m, value: {weighted_sum: [{ref: judged}]}}]
 			t.Errorf("%q %s %s", argv, in, deadline)
 		}
 	}
-	wantMatch(t, suite.Evaluate(t.Context(), textResult("x"), nil), false, "the program ./judge was not run: no programs are run here")
+	wantMatch(t, suite.Evaluate(t.Context(), textResult("x"), nil), false, "the program ./judge was not run: programs cannot be run here")
 	ran := false
 	env := &expect.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) { ran = true; return nil, nil }}
 	if v := suite.Evaluate(t.Context(), result(t, `{"content": []}`), env); v.Pass || ran {

@@ -236,7 +236,7 @@ derivedMetrics: [{name: mine, value: {weighted_sum: [{ref: base}]}}]
 defaultTest:
   derivedMetrics: [{name: base, value: {weighted_sum: [{ref: a}]}}]
 `)
-	if len(ds) != 1 || ds[0].Msg != `the metric "base" is declared later: metrics see earlier ones only` || len(ds[0].Related) != 1 {
+	if len(ds) != 1 || ds[0].Msg != `the metric "base" is declared later: metrics can refer only to earlier ones` || len(ds[0].Related) != 1 {
 		t.Errorf("%v", ds)
 	}
 }

@@ -81,7 +81,7 @@ func at(pos source.Pos) *source.Node { return &source.Node{Pos: pos} }
 func (t *Tree) checkMetric(c *compiler, i int) {
 	m := &t.Metrics[i]
 	if named := t.named(m.Name); len(named) > 0 {
-		diag := c.d.Errorf(at(m.Pos), m.Path, "the metric %s has the name of an item: a reference to it would mean two things", quoteKey(m.Name))
+		diag := c.d.Errorf(at(m.Pos), m.Path, "the metric %s has the name of an item: a reference to it would be ambiguous", quoteKey(m.Name))
 		diag.Hint = "rename one of them"
 		diag.Related = append(diag.Related, source.Related{Pos: named[0].Pos, Msg: "the item of that name"})
 	}
@@ -91,7 +91,7 @@ func (t *Tree) checkMetric(c *compiler, i int) {
 		switch {
 		case len(named) > 1:
 			diag := c.d.Errorf(at(term.Pos), term.Path, "%s is the name of %d items", quoteKey(term.Ref), len(named))
-			diag.Hint = "give each item that a metric refers to a name of its own"
+			diag.Hint = "give each item that a metric refers to a unique name"
 			for _, item := range named {
 				diag.Related = append(diag.Related, source.Related{Pos: item.Pos, Msg: "one of them"})
 			}
@@ -99,7 +99,7 @@ func (t *Tree) checkMetric(c *compiler, i int) {
 		case j == i:
 			c.errorf(at(term.Pos), term.Path, "", "the metric %s refers to itself", quoteKey(m.Name))
 		case j > i:
-			diag := c.d.Errorf(at(term.Pos), term.Path, "the metric %s is declared later: metrics see earlier ones only", quoteKey(term.Ref))
+			diag := c.d.Errorf(at(term.Pos), term.Path, "the metric %s is declared later: metrics can refer only to earlier ones", quoteKey(term.Ref))
 			diag.Hint = "move it before " + quoteKey(m.Name)
 			diag.Related = append(diag.Related, source.Related{Pos: t.Metrics[j].Pos, Msg: "declared here"})
 		case j < 0 && !m.baseline:

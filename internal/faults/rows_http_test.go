@@ -57,7 +57,7 @@ func httpRows() []row {
 		lost("truncated", "the body is shorter than its length", func(v *visit) { v.raw(head+"Content-Length: 9999\r\n\r\n{\"jsonrpc\"", false) }, "the connection broke in the body"),
 		lost("reset", "the connection is reset in the body", func(v *visit) { v.raw(head+"Content-Length: 9999\r\n\r\n{\"jsonrpc\"", true) }, "the connection broke in the body"),
 		lost("closed", "the connection is closed without an answer", func(v *visit) { v.raw("", false) }, "closed before an answer"),
-		lost("no-http", "a response that is not HTTP", func(v *visit) { v.raw("SSH-2.0-OpenSSH\r\n\r\n", false) }, "no HTTP"),
+		lost("no-http", "a response that is not HTTP", func(v *visit) { v.raw("SSH-2.0-OpenSSH\r\n\r\n", false) }, "is not HTTP"),
 		lost("broken-chunk", "a chunk whose length is no number", func(v *visit) {
 			v.raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false)
 		}, "broke"),
@@ -88,7 +88,7 @@ func httpRows() []row {
 		{id: "http/self-signed", what: "a certificate from an unknown authority", http: &web{tls: true}, exit: 1, tests: "error error", says: []string{"certificate", "tls.ca_file"}},
 		{id: "http/odd-self-signed", what: "odd: the same, and the suite sets insecure", http: &web{tls: true}, server: "tls: {insecure: true}", tests: "pass pass"},
 		{id: "http/plain-for-tls", what: "https where the server speaks http", suite: "servers: {s: {url: \"https://127.0.0.1:$PORT/mcp\", connect_timeout: 5s}}\ntools: [{name: one, tool: t}]\n", setup: plainOnPort, exit: 1, tests: "error", says: []string{"TLS"}},
-		{id: "http/silent-port", what: "the port accepts and says nothing", http: &web{listen: silent}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"within 1s", "connect_timeout gives it more time"}, within: 6 * time.Second},
+		{id: "http/silent-port", what: "the port accepts and says nothing", http: &web{listen: silent}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"within 1s", "a longer connect_timeout gives it more time"}, within: 6 * time.Second},
 		{id: "http/not-mcp", what: "the address is a web site", http: &web{any: func(v *visit) bool { v.send(404, "text/html", "<h1>Not here</h1>"); return true }}, exit: 1, tests: "error error", says: []string{"HTTP 404 Not Found; is the path right?", "mcptest doctor --server s"}},
 
 		odd("201", "the answer has status 201", func(v *visit) { v.json(201, v.good()) }),
@@ -117,7 +117,7 @@ func httpRows() []row {
 			}
 		}),
 		{id: "http/error-in-200", what: "a JSON-RPC error with HTTP 200", http: &web{call: func(v *visit) { v.json(200, refusal(v.id, -32603, "no luck")) }}, exit: 1, tests: "fail pass", says: []string{"-32603", "no luck"}},
-		{id: "http/result-in-500", what: "a result with HTTP 500", http: &web{call: func(v *visit) { v.json(500, v.good()) }}, exit: 1, tests: "error pass", says: []string{"HTTP 500", "can't hold a result"}},
+		{id: "http/result-in-500", what: "a result with HTTP 500", http: &web{call: func(v *visit) { v.json(500, v.good()) }}, exit: 1, tests: "error pass", says: []string{"HTTP 500", "can't contain a result"}},
 		{id: "http/error-in-500", what: "a JSON-RPC error with HTTP 500", http: &web{call: func(v *visit) { v.json(500, refusal(v.id, -32603, "no luck")) }}, exit: 1, tests: "fail pass", says: []string{"-32603", "no luck"}},
 		{id: "http/odd-modern", what: "odd: a server of revision 2026-07-28", http: &web{modern: true}, tests: "pass pass"},
 	}

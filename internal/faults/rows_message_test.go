@@ -101,7 +101,7 @@ func messageRows() []row {
 				s.write(asks(fmt.Sprintf("\"q%d\"", i), "roots/list"))
 			}
 			s.write(answer(id, goodResult))
-		}}, exit: 1, tests: "pass pass", says: []string{"flood", "requests of the server at once"}, within: 8 * time.Second},
+		}}, exit: 1, tests: "pass pass", says: []string{"flood", "concurrent requests of the server"}, within: 8 * time.Second},
 	}
 }
 

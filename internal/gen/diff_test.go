@@ -22,8 +22,8 @@ var stricter = []struct {
 	words *regexp.Regexp
 }{
 	{"a name that nothing in the suite has", re(`no server is called|names no server|no earlier step captures|no default_server`)},
-	{"a client that no rule is about", re(`there is no client or directory`)},
-	{"the same name twice", re(`exists already|in the list twice|captured twice|declared twice|given twice|has the name of an item|is the name of \d+ items`)},
+	{"a client that no rule is about", re(`unknown client or directory`)},
+	{"the same name twice", re(`already exists|in the list twice|captured twice|declared twice|set twice|has the name of an item|is the name of \d+ items`)},
 	{"a reference that can't resolve", re(`refers to itself|is declared later`)},
 	{"a placeholder that nothing fills", re(`neither a variable nor set|known in (tests with cases|the later steps)|\}: no "|not set in the environment`)},
 	{
@@ -33,7 +33,7 @@ var stricter = []struct {
 	{"the keywords of a JSON Schema", re(`JSON Schema`)},
 	{"weights that form no score", re(`every weight of|add up to more`)},
 	{"a duration of zero", re(`must be more than zero|must be greater than zero`)},
-	{"bounds against each other", re(`nothing lies between|is more than max`)},
+	{"bounds against each other", re(`no number is between|is more than max`)},
 	{"a number that no float holds", re(`out of range|too large`)},
 	{"null written out where the empty value is meant", re(`expected a list of (assertions|metrics).*, got null$`)},
 	{"a path of a server that has no url", re(`is a path on the default server`)},

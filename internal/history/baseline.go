@@ -65,7 +65,7 @@ func ReadBaseline(path string, data []byte, suites int) (*Baseline, source.Diagn
 		}
 		b.files = append(b.files, osfile.Place(file))
 		if _, err := os.Stat(file); file != "" && err != nil {
-			wrong("unreadable", fmt.Sprintf("file: %s: there is no such file (the path is relative to the baseline)", e.File))
+			wrong("unreadable", fmt.Sprintf("file: %s: no such file (the path is relative to the baseline)", e.File))
 		}
 		if file == "" && suites > 1 {
 			wrong("missing", fmt.Sprintf(`missing key "file": the run has %d suites, and several may contain a test called %q`, suites, e.Name))

@@ -53,7 +53,7 @@ var (
 )
 
 // ErrCap reports that the limit of calls or tokens is reached.
-var ErrCap = errors.New("the cap on model calls or tokens is reached")
+var ErrCap = errors.New("the limit on model calls or tokens is reached")
 
 // StatusError is an error response of the endpoint.
 type StatusError struct {
@@ -69,7 +69,7 @@ func (e *StatusError) Error() string {
 	}
 	switch {
 	case e.Status == http.StatusNotFound:
-		s += " (is the address right, and the model there?)"
+		s += " (are the address and the model's name right?)"
 	case e.Status >= 300 && e.Status < 400:
 		s += " (redirects are not followed, so that the key stays where it was meant to go: give the final address)"
 	}
@@ -118,9 +118,9 @@ func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return errors.New("it is no address")
+		return errors.New("it is not an address")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("want an http or https address such as http://localhost:11434/v1")
+		return errors.New("expected an http or https address such as http://localhost:11434/v1")
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdi
 	}
 	if last != nil {
 		if len(out.Votes) > 0 {
-			last = fmt.Errorf("%d of %d votes are no majority: %w", len(out.Votes), votes, last)
+			last = fmt.Errorf("%d of %d votes are not a majority: %w", len(out.Votes), votes, last)
 		}
 		return Verdict{}, last
 	}

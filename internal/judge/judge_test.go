@@ -139,11 +139,11 @@ func TestFailures(t *testing.T) {
 		"a web page": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			io.WriteString(w, "<html>Log in</html>")
-		}, 1, "answered text/html, want JSON: <html>Log in</html>"},
+		}, 1, "answered text/html, expected JSON: <html>Log in</html>"},
 		"a stream": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			io.WriteString(w, "data: {}\n\n")
-		}, 1, "answered text/event-stream, want JSON"},
+		}, 1, "answered text/event-stream, expected JSON"},
 		"JSON by another name": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
 			say(w, "ok")
@@ -161,7 +161,7 @@ func TestFailures(t *testing.T) {
 			w.WriteHeader(529)
 			io.WriteString(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
 		}, 4, "answered 529: Overloaded"},
-		"404": {judge.Options{}, func(_ int, w http.ResponseWriter) { w.WriteHeader(404) }, 1, "is the address right"},
+		"404": {judge.Options{}, func(_ int, w http.ResponseWriter) { w.WriteHeader(404) }, 1, "are the address and"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

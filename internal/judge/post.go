@@ -147,7 +147,7 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(data))
 	if err != nil {
-		return v, 0, -1, errors.New("the model's address is none")
+		return v, 0, -1, errors.New("the model's address is not an address")
 	}
 	c.head(req.Header)
 	resp, err := c.o.HTTP.Do(req)
@@ -169,7 +169,7 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	if v, err = jsonv.Parse(body); err != nil {
 		kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 		if kind = c.shown(kind); strings.Contains(kind, "html") || strings.Contains(kind, "event-stream") {
-			return v, 0, -1, fmt.Errorf("the model's endpoint answered %s, want JSON: %s", kind, c.shown(string(body)))
+			return v, 0, -1, fmt.Errorf("the model's endpoint answered %s, expected JSON: %s", kind, c.shown(string(body)))
 		}
 		return v, 0, 0, fmt.Errorf("%w: it is not JSON: %w", ErrUnusable, err)
 	}

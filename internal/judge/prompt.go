@@ -80,7 +80,7 @@ func readVerdict(s string, k Case, quoted bool) (verdict, reason string, err err
 			return "", "", errors.New("it has a key other than verdict, reason and quote")
 		}
 		if m.Kind() != jsonv.KindString && (key == "verdict" || m.Kind() != jsonv.KindNull) {
-			return "", "", fmt.Errorf("its %s is no text", key)
+			return "", "", fmt.Errorf("its %s is not a string", key)
 		}
 	}
 	verdict, reason = v.Lookup("verdict").Text(), strings.TrimSpace(v.Lookup("reason").Text())

@@ -77,7 +77,7 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 	}
 	switch choice.Lookup("finish_reason").Text() {
 	case "content_filter":
-		return Message{}, refused("a filter held the answer back")
+		return Message{}, refused("a filter blocked the answer")
 	case "length":
 		return out, cutOff(out)
 	}
@@ -102,7 +102,7 @@ func refused(why string) error { return fmt.Errorf("%w: %s", ErrRefused, clip(wh
 // content.
 func cutOff(m Message) error {
 	if strings.TrimSpace(m.Text) == "" && len(m.Calls) == 0 {
-		return fmt.Errorf("%w: it was cut off at %d tokens before it said anything", ErrUnusable, answerTokens)
+		return fmt.Errorf("%w: it was cut off at %d tokens before any text", ErrUnusable, answerTokens)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ const aliveTime = 2 * time.Second
 type UnresponsiveError struct{ After time.Duration }
 
 func (e *UnresponsiveError) Error() string {
-	return fmt.Sprintf("the server answered nothing for %s after a call had timed out, not even a ping", e.After)
+	return fmt.Sprintf("the server did not respond for %s after a call had timed out, not even to a ping", e.After)
 }
 
 // CheckAlive checks whether the server of a call that timed out still responds:

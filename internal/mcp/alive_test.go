@@ -34,7 +34,7 @@ func TestStuck(t *testing.T) {
 			if got := errors.As(err, new(*mcp.UnresponsiveError)); got != stuck {
 				t.Errorf("stuck: %v (%v), want %v", got, err, stuck)
 			}
-			if stuck && !strings.Contains(err.Error(), "not even a ping") {
+			if stuck && !strings.Contains(err.Error(), "not even to a ping") {
 				t.Error(err)
 			}
 		})

@@ -153,13 +153,13 @@ func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange
 	return n.send.once(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
 }
 
-var errLegacyOnly = errors.New("server/discover lists only revisions that begin with initialize")
+var errLegacyOnly = errors.New("server/discover lists only versions that begin with initialize")
 
 // noCommonError reports a response that lists no supported revision.
 type noCommonError struct{ list string }
 
 func (e *noCommonError) Error() string {
-	return "server/discover lists the protocol revisions " + e.list + ", none of which is spoken here (known: " + strings.Join(protocol.Versions(), ", ") + ")"
+	return "server/discover lists the protocol versions " + e.list + ", none of which is supported (known: " + strings.Join(protocol.Versions(), ", ") + ")"
 }
 
 // unsupportedError reports an error response that only servers of the era of requests
@@ -173,7 +173,7 @@ type unsupportedError struct {
 
 func (e *unsupportedError) Error() string {
 	if e.final {
-		return "the server speaks no protocol revision that is spoken here (known: " + strings.Join(protocol.Versions(), ", ") + "; it lists " + e.list + "): " + e.rpc.Error()
+		return "the server supports none of the known protocol versions (" + strings.Join(protocol.Versions(), ", ") + "; it lists " + e.list + "): " + e.rpc.Error()
 	}
 	return "the server refused server/discover: " + e.rpc.Error()
 }
@@ -197,7 +197,7 @@ func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
 	}
 	list := v.Lookup("supportedVersions")
 	if list.Kind() != jsonv.KindArray {
-		return protocol.Version{}, errors.New("the answer to server/discover has no list supportedVersions")
+		return protocol.Version{}, errors.New("the answer to server/discover has no supportedVersions list")
 	}
 	if d := protocol.NewestCommon(list, protocol.EraStateless); d.Known() {
 		return d, nil
@@ -224,7 +224,7 @@ func refusal(rpc *protocol.RPCError) error {
 // pinned opens a server of the era of requests without detection.
 func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
 	if n.conn.Facts().Kind == wire.HTTPSSE {
-		return failed("protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Name))
+		return failed("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
 	}
 	x := n.discover(ctx, d)
 	got, err := n.versionIn(x)

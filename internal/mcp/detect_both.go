@@ -182,7 +182,7 @@ func (n *negotiator) undetected(err error, initialize string) error {
 	if n.isStdio() && n.firstOutput().IsZero() {
 		err = fmt.Errorf("%w; the server wrote nothing at all", err)
 	}
-	return fmt.Errorf("%w; protocol: pins the revision, so that only one of the two is sent, and mcptest doctor examines the server", err)
+	return fmt.Errorf("%w; protocol: pins the version, so that only one of the two is sent, and mcptest doctor examines the server", err)
 }
 
 // rpcIn returns the JSON-RPC error in an error, or in the body of an HTTP error.

@@ -93,7 +93,7 @@ func TestDetectEra(t *testing.T) {
 		{name: "-32000", answers: legacy(refused("ID", -32000, "")), want: "2025-11-25"},
 		{name: "code 0", answers: legacy(refused("ID", 0, "")), want: "2025-11-25"},
 		{name: "id null", answers: legacy(refused("null", -32600, "")), want: "2025-11-25"},
-		{name: "modern refusal of no use", answers: legacy(refused("ID", -32022, `{"supported":["2999-01-01"]}`)), err: "speaks no protocol revision that is spoken here"},
+		{name: "modern refusal of no use", answers: legacy(refused("ID", -32022, `{"supported":["2999-01-01"]}`)), err: "supports none of the known protocol versions"},
 		{name: "modern refusal, sessions", answers: legacy(refused("ID", -32022, `{"supported":["2025-11-25"]}`)), want: "2025-11-25"},
 		{name: "result of another kind", answers: legacy(result("ID", `{"ok":true}`)), want: "2025-11-25"},
 		{name: "result is null", answers: legacy(result("ID", `null`)), want: "2025-11-25"},
@@ -338,7 +338,7 @@ func TestUndetected(t *testing.T) {
 		silent := func(string, string) string { return "" }
 		_, seen, err := late(t, mcp.Options{}, silent, silent)
 		const want = "server/discover timed out after 1m (limit: connect_timeout 1m); initialize was sent, too, and not answered; " +
-			"the server wrote nothing at all; protocol: pins the revision, so that only one of the two is sent, and mcptest doctor examines the server"
+			"the server wrote nothing at all; protocol: pins the version, so that only one of the two is sent, and mcptest doctor examines the server"
 		if err == nil || err.Error() != want || len(seen) != 1 {
 			t.Errorf("%v\nwant %s (%q)", err, want, seen)
 		}
@@ -358,10 +358,10 @@ func TestPins(t *testing.T) {
 	for _, c := range []struct{ pin, want, err string }{
 		{"2026-07-28", "2026-07-28", ""},
 		{"2025-11-25", "2025-11-25", ""},
-		{"2025-06-18", "", "asked for protocol revision 2025-06-18"},
+		{"2025-06-18", "", "asked for protocol version 2025-06-18"},
 		{"", "2025-11-25", ""},
 		{"auto", "2026-07-28", ""},
-		{"1999-01-01", "", "not spoken here"},
+		{"1999-01-01", "", "not supported"},
 	} {
 		t.Run(c.pin, func(t *testing.T) {
 			s, err := mcp.Open(t.Context(), speaker(t, dual), mcp.Options{Protocol: c.pin})
@@ -381,7 +381,7 @@ func TestPins(t *testing.T) {
 		})
 	}
 	_, err := mcp.Open(t.Context(), speaker(t, func(method, id string) string { return refused(id, -32601, "") }), mcp.Options{Protocol: "2026-07-28"})
-	if err == nil || !strings.Contains(err.Error(), "does not speak protocol revision 2026-07-28") {
+	if err == nil || !strings.Contains(err.Error(), "does not speak protocol version 2026-07-28") {
 		t.Error(err)
 	}
 }

@@ -60,10 +60,10 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 	}
 	d := protocol.VersionOf(got.Text())
 	if n.o.pins() && got.Text() != want {
-		return failed("protocol", fmt.Errorf("asked for protocol revision %s, the server answered with %q", want, got.Text()))
+		return failed("protocol", fmt.Errorf("asked for protocol version %s, the server answered with %q", want, got.Text()))
 	}
 	if d.Era() != protocol.EraSession {
-		return failed("protocol", fmt.Errorf("the server answered with protocol revision %q, which is not spoken here (known: %s)",
+		return failed("protocol", fmt.Errorf("the server answered with protocol version %q, which is not supported (known: %s)",
 			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
 	}
 	n.require("initialize", jsonv.KindObject, "capabilities")
@@ -82,7 +82,7 @@ func (n *negotiator) require(request string, kind jsonv.Kind, path ...string) bo
 	}
 	conn.Violate(n.hello, protocol.Violation{
 		Kind: protocol.BadResult, ID: n.hello.ID, At: time.Now(), Excerpt: protocol.Excerpt(n.hello.Result), Tolerated: n.o.tolerated(protocol.BadResult),
-		Msg: fmt.Sprintf("%s of the %s result is %s, want %s", strings.Join(path, "."), request, got.Kind(), kind),
+		Msg: fmt.Sprintf("%s of the %s result is %s, expected %s", strings.Join(path, "."), request, got.Kind(), kind),
 	})
 	return false
 }

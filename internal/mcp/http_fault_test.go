@@ -80,11 +80,11 @@ func TestHTTPFaults(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(500)
 			io.WriteString(w, result(string(m.ID), "{}"))
-		}, cause: "HTTP 500 Internal Server Error (application/json): an answer of this status can't hold a result: {"},
+		}, cause: "HTTP 500 Internal Server Error (application/json): an answer with this status can't contain a result: {"},
 		{name: "404 with a result", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.WriteHeader(404)
 			io.WriteString(w, result(string(m.ID), "{}"))
-		}, cause: "HTTP 404 Not Found (text/plain; charset=utf-8): an answer of this status can't hold a result: {"},
+		}, cause: "HTTP 404 Not Found (text/plain; charset=utf-8): an answer with this status can't contain a result: {"},
 		{name: "401 with a result for another", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(401)
@@ -114,11 +114,11 @@ func TestHTTPFaults(t *testing.T) {
 			w.WriteHeader(400)
 			io.WriteString(w, refused("null", -32000, ""))
 		}, cause: "HTTP 400 Bad Request (application/json): no (code -32000)"},
-		{name: "429 without a time", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(429) }, cause: "HTTP 429 Too Many Requests (not sent again: no Retry-After says when)"},
+		{name: "429 without a time", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(429) }, cause: "HTTP 429 Too Many Requests (not sent again: it has no Retry-After)"},
 		{name: "429 for a day", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Retry-After", "86400")
 			w.WriteHeader(429)
-		}, cause: "(not sent again: Retry-After asks for 24h0m0s, and 30s is the most that is waited)"},
+		}, cause: "(not sent again: Retry-After asks for 24h0m0s, and the limit is 30s)"},
 		{name: "503 for longer than the call has", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Retry-After", "25")
 			w.WriteHeader(503)
@@ -144,7 +144,7 @@ func TestHTTPFaults(t *testing.T) {
 		{name: "HTML with 200", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, "<p>log in</p>")
-		}, cause: "HTTP 200 OK (text/html): this is no answer: <p>log in</p>"},
+		}, cause: "HTTP 200 OK (text/html): this is not an answer: <p>log in</p>"},
 		{name: "an answer as text/plain", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "text/plain")
 			io.WriteString(w, result(string(m.ID), "{}"))
@@ -166,7 +166,7 @@ func TestHTTPFaults(t *testing.T) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{\"jsonrpc\"", true)
 		}, cause: "the connection broke in the body"},
 		{name: "closed without a response", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { hijack(w, "", false) }, cause: "the connection was closed before an answer"},
-		{name: "no HTTP", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { hijack(w, "SSH-2.0-x\r\n\r\n", false) }, cause: "the answer is no HTTP"},
+		{name: "no HTTP", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { hijack(w, "SSH-2.0-x\r\n\r\n", false) }, cause: "the answer is not HTTP"},
 		{name: "broken chunk", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false)
 		}, cause: "no answer on the stream: it broke"},

@@ -21,7 +21,7 @@ func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 		lost.Renewed = true // another call has renewed it
 		return
 	case s.renewals > 0 && s.good.Load() == s.renewedAt:
-		lost.Err = errors.New("the one before was lost at once, too")
+		lost.Err = errors.New("the previous one was also lost immediately")
 		return
 	}
 	ctx, cancel := WithLimit(context.WithoutCancel(ctx), "connect_timeout", s.o.ConnectTimeout)
@@ -36,7 +36,7 @@ func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 		return
 	}
 	if got := protocol.TextOf(protocol.MemberOf(x.Result, "protocolVersion")); got != s.Protocol() {
-		lost.Err = fmt.Errorf("the server now answers with protocol revision %q", got)
+		lost.Err = fmt.Errorf("the server now answers with protocol version %q", got)
 		return
 	}
 	if err := s.Notify(ctx, "notifications/initialized", nil); err != nil {

@@ -66,7 +66,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	}
 	if o.Protocol != Auto && o.Protocol != "" {
 		if !protocol.VersionOf(o.Protocol).Known() {
-			return fail("protocol", fmt.Errorf("protocol revision %q is not spoken here (known: %s)", o.Protocol, strings.Join(protocol.Versions(), ", ")))
+			return fail("protocol", fmt.Errorf("protocol version %q is not supported (known: %s)", o.Protocol, strings.Join(protocol.Versions(), ", ")))
 		}
 	}
 	if err := s.conn.Start(); err != nil {

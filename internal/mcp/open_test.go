@@ -55,13 +55,13 @@ var openFaults = []openFault{
 	{name: "open-pinned", proto: "2025-03-26", act: func(s *faulty) { hello(s, "2025-03-26") }, opens: "2025-03-26"},
 	{
 		name: "open-pinned-other", proto: "2025-03-26", act: func(s *faulty) { hello(s, "2025-11-25") },
-		want: []string{`protocol: asked for protocol revision 2025-03-26, the server answered with "2025-11-25"`},
+		want: []string{`protocol: asked for protocol version 2025-03-26, the server answered with "2025-11-25"`},
 	},
 	{
 		name: "open-unknown", act: func(s *faulty) { hello(s, "1999-01-01") },
-		want: []string{`protocol: the server answered with protocol revision "1999-01-01", which is not spoken here (known: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)`},
+		want: []string{`protocol: the server answered with protocol version "1999-01-01", which is not supported (known: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)`},
 	},
-	{name: "open-pin-unknown", proto: "1999-01-01", act: func(s *faulty) { hello(s, "1999-01-01") }, want: []string{`protocol revision "1999-01-01" is not spoken here`}},
+	{name: "open-pin-unknown", proto: "1999-01-01", act: func(s *faulty) { hello(s, "1999-01-01") }, want: []string{`protocol version "1999-01-01" is not supported`}},
 	{name: "open-noise", act: func(s *faulty) { s.write("Starting...\n"); hello(s, "2025-11-25") }, opens: "2025-11-25", session: protocol.StrayOutput},
 	{name: "open-noise-after", act: func(s *faulty) {
 		id := idOf(s.line())

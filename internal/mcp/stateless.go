@@ -109,7 +109,7 @@ func inputOf(x *Exchange) (*input, string) {
 		switch m := protocol.TextOf(protocol.MemberOf(val, "method")); m {
 		case "elicitation/create", "sampling/createMessage", "roots/list":
 		default:
-			fault = fmt.Sprintf("inputRequests.%s has the method %q, want elicitation/create, sampling/createMessage or roots/list", k, m)
+			fault = fmt.Sprintf("inputRequests.%s has the method %q, expected elicitation/create, sampling/createMessage or roots/list", k, m)
 		}
 		return nil
 	})
@@ -143,7 +143,7 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		case ctx.Err() != nil:
 			return nil, conn.GaveUp(ctx, x)
 		case result == nil:
-			msg := "the server asks " + method + " and there is no answer to it"
+			msg := "the server asks " + method + " but no answer to it is configured"
 			if rpc != nil {
 				msg = "the server asks " + method + ": " + rpc.Message
 			}

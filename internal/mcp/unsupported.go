@@ -26,7 +26,7 @@ type UnsupportedVersionError struct {
 
 // Error names both revisions.
 func (e *UnsupportedVersionError) Error() string {
-	s := "the server does not speak protocol revision " + e.Want
+	s := "the server does not speak protocol version " + e.Want
 	if len(e.Has) > 0 {
 		s += ", it speaks " + strings.Join(e.Has, ", ")
 	}

@@ -58,7 +58,7 @@ func TestPinNamesBoth(t *testing.T) {
 			srv := httptest.NewServer(c.serve)
 			defer srv.Close()
 			_, err := openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{Protocol: c.pin})
-			want := "the server does not speak protocol revision " + c.pin + ", it speaks " + c.has + ": "
+			want := "the server does not speak protocol version " + c.pin + ", it speaks " + c.has + ": "
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
@@ -76,7 +76,7 @@ func TestPinNamesBoth(t *testing.T) {
 // HTTP+SSE is a session: a revision without sessions can't be pinned over it.
 func TestPinOverSSE(t *testing.T) {
 	_, err := openHTTP(t, "http://127.0.0.1:1/", wire.HTTPOptions{Kind: wire.HTTPSSE}, mcp.Options{Protocol: "2026-07-28"})
-	if err == nil || !strings.Contains(err.Error(), "protocol revision 2026-07-28 is not spoken over HTTP+SSE") {
+	if err == nil || !strings.Contains(err.Error(), "protocol version 2026-07-28 is not supported over HTTP+SSE") {
 		t.Error(err)
 	}
 }
@@ -86,11 +86,11 @@ func TestPinOverSSE(t *testing.T) {
 func TestEndpointFaults(t *testing.T) {
 	for _, c := range []struct{ name, stream, want string }{
 		{"other origin", "event: endpoint\ndata: http://192.0.2.1/mcp\n\n", "the endpoint event names another origin: http://192.0.2.1"},
-		{"none", ": hello\n\n", "no endpoint event came within "},
-		{"no answer", "hang", "no endpoint event came within "},
-		{"empty", "event: endpoint\ndata: \n\n", "no endpoint event came within "},
-		{"message first", event(result("1", "{}")), "no endpoint event came (1 event of another type did) within "},
-		{"ends", event("x") + "\x00", "no endpoint event came (1 event of another type did) before it ended"},
+		{"none", ": hello\n\n", "no endpoint event was received within "},
+		{"no answer", "hang", "no endpoint event was received within "},
+		{"empty", "event: endpoint\ndata: \n\n", "no endpoint event was received within "},
+		{"message first", event(result("1", "{}")), "no endpoint event was received (1 event of another type did) within "},
+		{"ends", event("x") + "\x00", "no endpoint event was received (1 event of another type did) before it ended"},
 	} {
 		for _, kind := range []string{wire.HTTPAuto, wire.HTTPSSE} {
 			t.Run(c.name+" "+kind, func(t *testing.T) {

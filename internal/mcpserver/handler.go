@@ -24,7 +24,7 @@ type HandlerFunc func(ctx context.Context, req *Request) *Reply
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, req *Request) *Reply { return f(ctx, req) }
 
-// VersionedHandler is a [Handler] that declares its protocol revisions, newest first.
+// VersionedHandler is a [Handler] that declares its protocol versions, newest first.
 // A handler without this method supports those with sessions over stdio, and all of
 // them over HTTP.
 type VersionedHandler interface {

@@ -145,7 +145,7 @@ func (s *HTTPServer) control(w http.ResponseWriter, r *http.Request, sess *webSe
 	}
 	sess.mu.Unlock()
 	if taken {
-		refuseHTTP(w, http.StatusConflict, nil, protocol.CodeInvalidRequest, "the session has a stream already", nil)
+		refuseHTTP(w, http.StatusConflict, nil, protocol.CodeInvalidRequest, "the session already has a stream", nil)
 		return
 	}
 	out.begin()

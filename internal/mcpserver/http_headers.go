@@ -74,7 +74,7 @@ func repeats(h http.Header, name, want string, given bool) string {
 	case len(all) == 0:
 		return fmt.Sprintf("%s is missing, the message has %q", name, want)
 	case len(all) > 1:
-		return fmt.Sprintf("%s is there %d times", name, len(all))
+		return fmt.Sprintf("%s occurs %d times", name, len(all))
 	case !given:
 		return fmt.Sprintf("%s is %q, and the message has no such value", name, all[0])
 	}

@@ -86,7 +86,7 @@ func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 	case version == "":
 		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing", protocol.MetaVersion)
 	case protocol.KindOf(capabilities) != jsonv.KindObject:
-		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing or no object", protocol.MetaCapabilities)
+		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing or not an object", protocol.MetaCapabilities)
 	case !slices.Contains(s.own(), version):
 		return nil, s.unsupported(version)
 	}

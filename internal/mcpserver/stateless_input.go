@@ -135,7 +135,7 @@ func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 	}
 	s.mu.Unlock()
 	if full {
-		refuse(http.StatusOK, protocol.CodeInternal, "%d calls wait for the input of clients already", maxWaiting).tell(out, id)
+		refuse(http.StatusOK, protocol.CodeInternal, "%d calls are already waiting for the input of clients", maxWaiting).tell(out, id)
 		return
 	}
 	requests := make([]jsonv.Member, len(q.questions))
@@ -172,7 +172,7 @@ func (s *stateless) resume(ctx context.Context, out responseWriter, req *Request
 		return c.req.Method == req.Method && protocol.NameOf(req.Method, c.req.Params) == name
 	})
 	if c == nil {
-		refuse(http.StatusOK, protocol.CodeInvalidParams, "requestState is none that this server waits for: it was changed, used before, or belongs to another request").tell(out, req.ID)
+		refuse(http.StatusOK, protocol.CodeInvalidParams, "unknown requestState: it was changed, used before, or belongs to another request").tell(out, req.ID)
 		return
 	}
 	q := c.open
@@ -268,7 +268,7 @@ func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, e
 				return ok
 			})
 		case <-ctx.Done():
-			return nil, errors.New("the client did not come back with the input")
+			return nil, errors.New("the client did not send the input")
 		}
 	}
 	out := make([]jsonv.Value, len(qs))

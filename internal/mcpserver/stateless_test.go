@@ -241,7 +241,7 @@ func TestHeadersRepeatTheMessage(t *testing.T) {
 		{name: "method in capitals", set: map[string][]string{"Mcp-Method": {"TOOLS/CALL"}}, bad: `Mcp-Method is "TOOLS/CALL", the message has "tools/call"`},
 		{name: "no name", set: map[string][]string{"Mcp-Name": nil}, bad: "Mcp-Name is missing"},
 		{name: "another name", set: map[string][]string{"Mcp-Name": {"ask"}}, bad: `Mcp-Name is "ask"`},
-		{name: "two names", set: map[string][]string{"Mcp-Name": {"echo", "ask"}}, bad: "Mcp-Name is there 2 times"},
+		{name: "two names", set: map[string][]string{"Mcp-Name": {"echo", "ask"}}, bad: "Mcp-Name occurs 2 times"},
 		{name: "name in base64", set: map[string][]string{"Mcp-Name": {"=?base64?ZWNobw==?="}}},
 		{name: "spaces", set: map[string][]string{"Mcp-Name": {"  echo "}}},
 		{name: "another version", set: map[string][]string{"Mcp-Protocol-Version": {"2025-11-25"}}, bad: "MCP-Protocol-Version"},

@@ -76,7 +76,7 @@ func askName(ask *source.Node) string {
 // asksOf compiles one ask or a list of them, each with a unique name.
 func (c compiler) asksOf(n *source.Node, path string) []*question {
 	if n.Kind == source.KindList && len(n.Items) == 0 {
-		c.d.Errorf(n, path, "an empty list asks nothing")
+		c.d.Errorf(n, path, "an empty list sends no requests")
 		return nil
 	}
 	var out []*question
@@ -91,7 +91,7 @@ func (c compiler) asksOf(n *source.Node, path string) []*question {
 			continue
 		}
 		if seen[q.as] {
-			c.d.Errorf(item, at, "a second ask %q in one list", q.as).Hint = "as: NAME gives each answer a name of its own"
+			c.d.Errorf(item, at, "duplicate ask %q in one list", q.as).Hint = "as: NAME gives each answer a different name"
 		}
 		seen[q.as] = true
 		out = append(out, q)

@@ -111,7 +111,7 @@ func (c compiler) checkBlock(n *source.Node, path, kind string) {
 		return
 	}
 	d := c.d.Errorf(at, path+".type", "unknown type %q of a content block%s", kind, source.Aside(source.DidYouMean(kind, names)))
-	d.Hint = "types: " + strings.Join(names, ", ") + "; what MCP does not have can be sent with result:"
+	d.Hint = "types: " + strings.Join(names, ", ") + "; use result: to send what MCP does not define"
 }
 
 func (c compiler) checkResource(n *source.Node, path string) {

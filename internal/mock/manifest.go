@@ -60,7 +60,7 @@ func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
 	if n.Kind == source.KindMap && n.Get("mock_server") == nil {
 		diag := d.Errorf(n, "", "missing key %q", "mock_server")
 		diag.Code = "missing-key"
-		diag.Hint = "a manifest is one map mock_server: {name, tools, resources, prompts}; a captured tools/list answer is taken as it is"
+		diag.Hint = "a manifest is one map mock_server: {name, tools, resources, prompts}; a captured tools/list answer is used unchanged"
 		return nil
 	}
 	d.Decode(n, "", &doc)
@@ -210,7 +210,7 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 	out := slices.DeleteFunc(slices.Clone(known), func(r string) bool { return !slices.Contains(want, r) })
 	for i, w := range want {
 		if !slices.Contains(known, w) && i < len(n.Items) {
-			diag := d.Errorf(n.Items[i], source.PathIndex(path, i), "unknown protocol revision %q", w)
+			diag := d.Errorf(n.Items[i], source.PathIndex(path, i), "unknown protocol version %q", w)
 			diag.Hint = "known: " + strings.Join(known, ", ")
 		}
 	}

@@ -85,7 +85,7 @@ func (c compiler) response(n *source.Node, path string, nested int) *response {
 			r.any = append(r.any, alt)
 		}
 		if len(n.Items) == 0 {
-			c.d.Errorf(n, path, "an empty list answers nothing")
+			c.d.Errorf(n, path, "an empty list contains no response")
 		}
 	case n.Kind == source.KindMap:
 		c.responseMap(r, n, path, nested)
@@ -119,7 +119,7 @@ func (c compiler) responseMap(r *response, n *source.Node, path string, nested i
 		return
 	}
 	if k.Then != "" {
-		c.d.Errorf(n.Get("then"), path+".then", "then: says what follows a sequence:, and there is none")
+		c.d.Errorf(n.Get("then"), path+".then", "then: requires sequence:")
 	}
 	opt := func(n *source.Node, key string) *template {
 		if n == nil {
@@ -182,7 +182,7 @@ func (c compiler) sequence(r *response, k responseKeys, path string, nested int)
 	case k.Sequence.Kind != source.KindList:
 		c.d.WrongType(k.Sequence, at, "a list of responses")
 	case len(k.Sequence.Items) == 0:
-		c.d.Errorf(k.Sequence, at, "an empty sequence answers nothing")
+		c.d.Errorf(k.Sequence, at, "an empty sequence contains no response")
 	case nested >= maxNested:
 		c.d.Errorf(k.Sequence, at, "sequences are nested too deeply")
 	default:

@@ -116,7 +116,7 @@ func (c compiler) step(n *source.Node, path string) *step {
 	s.exit, s.hang, s.task = k.Exit, k.Hang, k.Task
 	switch {
 	case k.Task && !c.tasks:
-		c.d.Errorf(n, at("task"), "only a tool becomes a task, and this one has no task:").Hint = "task: optional on the tool lets it answer as a task"
+		c.d.Errorf(n, at("task"), "only a tool with task: can become a task").Hint = "task: optional on the tool lets it answer as a task"
 	case k.Delay != nil:
 		s.delay = c.duration(k.Delay, at("delay"))
 	case k.Log != nil:

@@ -159,7 +159,7 @@ func (t *task) finish(reply *mcpserver.Reply) {
 		return
 	}
 	if reply.Raw != nil {
-		reply = failure(protocol.CodeInternal, "raw bytes are no answer of a task")
+		reply = failure(protocol.CodeInternal, "a task cannot answer with raw bytes")
 	}
 	t.change(func() {
 		t.reply, t.open, t.status = reply, nil, completed

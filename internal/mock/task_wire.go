@@ -219,7 +219,7 @@ func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcpserver.Re
 	switch verb {
 	case "cancel":
 		if !t.cancel() {
-			return failure(protocol.CodeInvalidParams, "Task %s is over already", t.id)
+			return failure(protocol.CodeInvalidParams, "Task %s has already ended", t.id)
 		}
 	case "result":
 		return t.result(ctx, sc)

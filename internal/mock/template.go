@@ -253,11 +253,11 @@ func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.
 		return
 	}
 	first := path[1].Name
-	known, word := c.args, "there is no argument"
+	known, word := c.args, "unknown argument"
 	switch root {
 	case "args":
 	case "vars":
-		known, word = c.vars, "the template has no variable"
+		known, word = c.vars, "unknown variable"
 	case "ask":
 		known, word = c.asks, "no step of this response asks for"
 		if known == nil {

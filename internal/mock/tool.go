@@ -119,7 +119,7 @@ func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonschema.S
 			at = next
 		}
 	}
-	d.Errorf(at, path, "this is no valid JSON Schema: %s", msg).Hint = "validate: false on the tool lists the schema as it is and checks nothing"
+	d.Errorf(at, path, "this is not a valid JSON Schema: %s", msg).Hint = "with validate: false on the tool, the schema is listed unchanged and arguments are not checked"
 	return nil
 }
 

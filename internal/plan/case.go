@@ -155,7 +155,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 			return []*Server{c.file.Default}
 		}
 		if len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && n.Kind == source.KindMap && !stepsHaveServers(st) && !c.suite.Partial {
-			report(c.dec, n.Pos, st.Path, "names no server, and there is no default_server",
+			report(c.dec, n.Pos, st.Path, "names no server, and the suite has no default_server",
 				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.serverNames()))
 		}
 		return nil

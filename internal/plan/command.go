@@ -94,7 +94,7 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 	if i := expect.ScriptAt(out); i > 0 && i < len(words) && strings.Contains(words[i].Text, "${") {
 		c.dec.Add(source.Diagnostic{
 			Pos: n.Pos, Path: path, Severity: source.Warning, Code: "script-value",
-			Msg: "a value is put into a shell script as text", Hint: "pass it by env: and write \"$NAME\" in the script",
+			Msg: "a value is inserted into a shell script as text", Hint: "pass it with env: and write \"$NAME\" in the script",
 		})
 	}
 	return out

@@ -137,7 +137,7 @@ func (c *compiler) checkOnly(t *template) {
 			}
 			c.dec.Add(source.Diagnostic{
 				Pos: pos, Path: t.entry.Path + ".only", Code: "only",
-				Msg: "only: is refused in CI, where it would leave the other tests out unseen", Hint: "remove it",
+				Msg: "only: is refused in CI, where it would silently skip the other tests", Hint: "remove it",
 			})
 		}
 		return
@@ -175,7 +175,7 @@ func (c *compiler) parallelWithoutEffect() {
 		})
 	case c.set.Parallel > 1 && (c.file.Serial || c.file.Options.Whole):
 		if c.file.Options.Whole {
-			why = "it says parallel: false"
+			why = "it sets parallel: false"
 		}
 		c.dec.Add(source.Diagnostic{
 			Path: "--parallel", Severity: source.Warning, Code: "parallel", Msg: "it has no effect in " + c.file.Path + ": " + why,

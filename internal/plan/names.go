@@ -49,12 +49,12 @@ func (n *nameCheck) report(t *template, row int, name string, first firstUse) {
 	old := first.t
 	d := source.Diagnostic{
 		Pos: t.namer, Path: t.entry.Path + ".name", Code: "duplicate-name",
-		Msg: fmt.Sprintf("a test called %q exists already", name),
+		Msg: fmt.Sprintf("a test called %q already exists", name),
 	}
 	where := source.Related{Pos: old.namer, Msg: "first used here"}
 	if t.rows != nil {
 		d.Path += fmt.Sprintf(" (row %d of cases)", row+1)
-		d.Hint = "give the rows a name: column of different values, or put ${case.…} into the test's name"
+		d.Hint = "give the rows a name: column with different values, or put ${case.…} into the test's name"
 		if _, named := t.rows.At(row).Get("name"); named && !t.varies.name {
 			d.Hint = "the values of the name: column must differ"
 		}

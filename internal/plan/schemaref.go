@@ -29,7 +29,7 @@ func schemaFile(c *compiler, in *source.Node, uri string) ([]byte, error) {
 	}
 	name := filepath.FromSlash(u.Path)
 	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, name) {
-		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside lets it)", name)
+		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside permits it)", name)
 	}
 	c.file.inputs.add(name)
 	file, diags := source.Read(name, name)

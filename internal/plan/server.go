@@ -53,7 +53,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 		if u, err := url.Parse(sv.URL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 			s.report("url", fmt.Sprintf("%q is not an http or https address", sv.URL), "")
 		} else if u.Fragment != "" {
-			s.report("url", "an address of a server has no fragment", "remove #"+u.Fragment)
+			s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
 		}
 		s.refuse("command", suite.ProcessKeys...)
 		s.transport()
@@ -82,7 +82,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	}
 	for i, t := range sv.Tolerate {
 		if !slices.Contains(c.set.ViolationKinds, t.Text) && !t.Bad && !t.Pos.IsZero() {
-			report(c.dec, t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is no kind of protocol violation", t.Text),
+			report(c.dec, t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is not a kind of protocol violation", t.Text),
 				source.Known(t.Text, c.set.ViolationKinds))
 		}
 		out.Tolerate[t.Text] = true
@@ -132,7 +132,7 @@ func (s *serverCompiler) caFile() {
 	} else if pem, err := os.ReadFile(t.CAFile); err != nil {
 		report(c.dec, t.Pos, s.path+".tls.ca_file", "can't read "+sv.TLS.CAFile, "looked for "+t.CAFile)
 	} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" holds no certificate", "it wants PEM text: -----BEGIN CERTIFICATE-----")
+		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" contains no certificate", "expected PEM text, which begins with -----BEGIN CERTIFICATE-----")
 	}
 	s.out.TLS = &t
 }
@@ -141,7 +141,7 @@ func (s *serverCompiler) caFile() {
 // requires a session.
 func (s *serverCompiler) transport() {
 	if s.sv.Transport == "sse" && protocol.VersionOf(s.sv.Protocol).Stateless {
-		s.report("transport", "protocol "+s.sv.Protocol+" is not spoken over HTTP+SSE",
+		s.report("transport", "protocol "+s.sv.Protocol+" is not supported over HTTP+SSE",
 			"write transport: streamable-http, or leave out protocol: or transport:")
 	}
 }
@@ -150,7 +150,7 @@ func (s *serverCompiler) transport() {
 func (s *serverCompiler) refuse(other string, keys ...string) {
 	for _, key := range keys {
 		if s.sv.Has(key) {
-			s.report(key, fmt.Sprintf("%s: is for a server with %s:", key, other), "")
+			s.report(key, fmt.Sprintf("%s: requires a server with %s:", key, other), "")
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (s *serverCompiler) waitForReady() {
 		}
 	}
 	s.report("wait_for_ready",
-		fmt.Sprintf("expected a duration or an address to ask, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
+		fmt.Sprintf("expected a duration or an address to probe, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
 }
 
 // serverKey returns the resolved definition as text, without source positions.

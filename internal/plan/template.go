@@ -158,7 +158,7 @@ func (c *compiler) rows(n *source.Node, e entry) *rows.Rows {
 	expanded := e.Scope.Expand(n, path, interpolate.Bindings{}, c.dec)
 	out := rows.Read(expanded, n, path, rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
 	if out.Len() == 0 && c.errors() == before {
-		c.dec.Errorf(expanded, path, "there is no row: the test would never run")
+		c.dec.Errorf(expanded, path, "the list of rows is empty: the test would never run")
 	}
 	return out
 }

@@ -133,7 +133,7 @@ func find(fail *StartError, dir string, env []string) string {
 	}
 	fail.Msg, fail.Hint = whyNot(full)
 	if strings.HasPrefix(name, "~") {
-		fail.Hint = "~ means a home folder to a shell only; write the path out, or ${HOME} in a suite"
+		fail.Hint = "~ means a home folder only in a shell; write the path out, or ${HOME} in a suite"
 	}
 	return ""
 }
@@ -192,7 +192,7 @@ var shellOnly = []string{"cd", "export", "source", ".", "alias", "eval", "exec",
 
 func hintFor(program, dir string) string {
 	if first, rest, ok := strings.Cut(program, " "); ok {
-		return fmt.Sprintf("it is looked for as one word, blanks and all; as a list, each argument is an item of its own: [%s]", strings.Join(append([]string{first}, strings.Fields(rest)...), ", "))
+		return fmt.Sprintf("the whole text, with its spaces, is the program's name; write a list with one item for each argument: [%s]", strings.Join(append([]string{first}, strings.Fields(rest)...), ", "))
 	}
 	if slices.Contains(shellOnly, program) {
 		return fmt.Sprintf("%s is a command of the shell, not a program; write bash -c '%s …'", program, program)
@@ -226,7 +226,7 @@ func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.Err = nil
-		e.Msg = cmd.Path + " is there, but the program that should run it is not"
+		e.Msg = cmd.Path + " exists, but the program that runs it does not"
 		if line := interpreter(cmd.Path); line != "" {
 			e.Msg += ": " + strings.TrimSuffix(line, "\r")
 			e.Hint = "correct the first line of the file"

@@ -214,7 +214,7 @@ func TestProbeTellsTheLatestReason(t *testing.T) {
 		t.Skip("the port was taken meanwhile")
 	}
 	defer l.Close()
-	if err == nil || !strings.Contains(err.Error(), "accepts connections, but no answer came") {
+	if err == nil || !strings.Contains(err.Error(), "accepts connections, but does not respond") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -77,7 +77,7 @@ func (g *Watchdog) send(line string) {
 	}
 	g.pipe.SetWriteDeadline(time.Now().Add(time.Second))
 	if _, err := io.WriteString(g.pipe, line); err != nil {
-		g.err = fmt.Errorf("tell the watchdog: %w", err)
+		g.err = fmt.Errorf("notify the watchdog: %w", err)
 	}
 }
 

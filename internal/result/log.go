@@ -178,11 +178,11 @@ func (f *folder) read(log io.Reader) error {
 		}
 	}
 	if !f.started {
-		return errors.New("no run_started event: this is no log of a run")
+		return errors.New("no run_started event: this is not the log of a run")
 	}
 	have := f.run.Summary.Total
 	if f.ended && have != f.planned {
-		return fmt.Errorf("the log is damaged: it announces %d tests, and it holds %d", f.planned, have)
+		return fmt.Errorf("the log is damaged: it announces %d tests, but contains %d", f.planned, have)
 	}
 	if !f.ended {
 		f.run.Apply(FindingSeen{Finding{
@@ -233,7 +233,7 @@ func (f *folder) line(text []byte) error {
 		return plainError("", err)
 	}
 	if !f.started && l.Event != evRunStarted {
-		return fmt.Errorf("event %s before run_started: this is no log of a run", strconv.Quote(l.Event))
+		return fmt.Errorf("event %s before run_started: this is not the log of a run", strconv.Quote(l.Event))
 	}
 	if f.ended {
 		return fmt.Errorf("event %s after run_finished", strconv.Quote(l.Event))

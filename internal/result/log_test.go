@@ -129,7 +129,7 @@ func TestFoldOfCutLog(t *testing.T) {
 	}
 
 	_, err = result.Fold(strings.NewReader(strings.Join(append(lines[:1:1], lines[2:]...), "")))
-	if err == nil || err.Error() != "the log is damaged: it announces 3 tests, and it holds 2" {
+	if err == nil || err.Error() != "the log is damaged: it announces 3 tests, but contains 2" {
 		t.Errorf("a log with a hole: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ type Part struct {
 // parts; the caller must close the Run.
 func Merge(parts []Part) (*Run, error) {
 	if len(parts) == 0 {
-		return nil, errors.New("no records to put together")
+		return nil, errors.New("no records to merge")
 	}
 	parts = slices.Clone(parts)
 	if err := fit(parts); err != nil {
@@ -67,7 +67,7 @@ func fit(parts []Part) error {
 		s := p.Run.Shard
 		switch {
 		case s == nil:
-			add("%s is no shard: it holds a whole run (shards are written by runs with --shard)", p.Name)
+			add("%s is not a shard: it contains a whole run (shards are written by runs with --shard)", p.Name)
 			continue
 		case s.Index < 1 || s.Index > s.Total || s.Total > maxCases || s.Tests < 0 || s.Tests > maxCases:
 			add("%s is damaged: it is shard %d of %d, with %d tests", p.Name, s.Index, s.Total, s.Tests)
@@ -80,12 +80,12 @@ func fit(parts []Part) error {
 			continue
 		}
 		if other, twice := have[s.Index]; twice {
-			add("shard %d of %d is there twice: %s and %s", s.Index, s.Total, other, p.Name)
+			add("shard %d of %d occurs twice: %s and %s", s.Index, s.Total, other, p.Name)
 			continue
 		}
 		have[s.Index] = p.Name
 		if n := p.Run.Summary.Total; n != len(s.Places) {
-			add("%s holds %d of its %d tests: its run did not come to an end", p.Name, n, len(s.Places))
+			add("%s contains %d of its %d tests: its run did not finish", p.Name, n, len(s.Places))
 		}
 	}
 	if len(errs) == 0 {
@@ -208,12 +208,12 @@ func (m *merger) cases(n int, p Part) error {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 		if next >= len(shard.Places) {
-			return fmt.Errorf("%s is damaged: it holds more tests than it says", p.Name)
+			return fmt.Errorf("%s is damaged: it contains more tests than it announces", p.Name)
 		}
 		at := shard.Places[next]
 		next++
 		if at < 0 || at >= len(m.owner) {
-			return fmt.Errorf("%s is damaged: test %q has the place %d of %d", p.Name, c.Name, at, len(m.owner))
+			return fmt.Errorf("%s is damaged: test %q has the position %d of %d", p.Name, c.Name, at, len(m.owner))
 		}
 		if o := m.owner[at]; o != 0 {
 			return fmt.Errorf("test %q is in %s and in %s: %s", c.Name, m.parts[o-1].Name, p.Name, splitDiffers)
@@ -310,9 +310,9 @@ func (m *merger) notes() {
 		}
 	}
 	if n := len(m.parts); n == 1 {
-		notes = append(notes, "put together from 1 shard")
+		notes = append(notes, "merged from 1 shard")
 	} else {
-		notes = append(notes, fmt.Sprintf("put together from %d shards", n))
+		notes = append(notes, fmt.Sprintf("merged from %d shards", n))
 	}
 	if len(versions) > 1 {
 		notes = append(notes, "the shards were run by different versions: "+strings.Join(versions, ", "))
@@ -365,6 +365,6 @@ func FlakyFinding(names []string) Finding {
 	}
 	return Finding{
 		Kind: flakyKind, Severity: "error",
-		Message: fmt.Sprintf("%s passed only when tried again (--fail-on-flaky): %s%s", tests, strings.Join(names, ", "), more),
+		Message: fmt.Sprintf("%s passed only after a retry (--fail-on-flaky): %s%s", tests, strings.Join(names, ", "), more),
 	}
 }

@@ -63,19 +63,19 @@ func TestMergeRefuses(t *testing.T) {
 		parts []result.Part
 		want  string
 	}{
-		"nothing":      {nil, "no records to put together"},
-		"a whole run":  {parts(shard(t, 1, 2, 2, []int{0, 1}, whole)), "a.json is no shard: it holds a whole run (shards are written by runs with --shard)"},
+		"nothing":      {nil, "no records to merge"},
+		"a whole run":  {parts(shard(t, 1, 2, 2, []int{0, 1}, whole)), "a.json is not a shard: it contains a whole run (shards are written by runs with --shard)"},
 		"missing":      {parts(shard(t, 1, 3, 3, []int{0}), shard(t, 3, 3, 3, []int{2})), "shard 2 of 3 is missing"},
 		"many missing": {parts(shard(t, 3, 4, 3, []int{2})), "shards of 4 are missing: 1, 2, 4"},
-		"double":       {parts(shard(t, 1, 2, 2, []int{0}), shard(t, 1, 2, 2, []int{0})), "shard 1 of 2 is there twice: a.json and b.json"},
+		"double":       {parts(shard(t, 1, 2, 2, []int{0}), shard(t, 1, 2, 2, []int{0})), "shard 1 of 2 occurs twice: a.json and b.json"},
 		"totals":       {parts(shard(t, 1, 2, 2, []int{0}), shard(t, 2, 3, 2, []int{1})), "a.json is one of 2 shards, b.json one of 3"},
 		"other suites": {parts(shard(t, 1, 2, 2, []int{0}), shard(t, 2, 2, 2, []int{1}, other)), "a.json and b.json are of different suites: s.yml, and o.yml"},
 		"edited":       {parts(shard(t, 1, 2, 2, []int{0}), shard(t, 2, 2, 2, []int{1}, edited)), "a.json and b.json are of different suites: the files have the same names, but their text or the selected tests differ"},
-		"unfinished":   {parts(shard(t, 1, 2, 3, []int{0}), half), "b.json holds 1 of its 2 tests: its run did not come to an end"},
+		"unfinished":   {parts(shard(t, 1, 2, 3, []int{0}), half), "b.json contains 1 of its 2 tests: its run did not finish"},
 		"split twice":  {parts(shard(t, 1, 2, 2, []int{0}), shard(t, 2, 2, 2, []int{0})), `test "test 0" is in a.json and in b.json: the shards were not split by the same recorded times; give each of them the same .mcptest folder`},
 		"split never":  {parts(shard(t, 1, 2, 2, []int{0}), shard(t, 2, 2, 2, nil)), "test 2 of 2 is in none of the records: the shards were not split by the same recorded times; give each of them the same .mcptest folder"},
 		"damaged":      {parts(shard(t, 4, 2, 2, []int{0})), "a.json is damaged: it is shard 4 of 2, with 2 tests"},
-		"out of range": {parts(shard(t, 1, 1, 2, []int{0, 7})), `a.json is damaged: test "test 7" has the place 7 of 2`},
+		"out of range": {parts(shard(t, 1, 1, 2, []int{0, 7})), `a.json is damaged: test "test 7" has the position 7 of 2`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := result.Merge(c.parts)
@@ -171,10 +171,10 @@ func TestMergeBesideTheCases(t *testing.T) {
 		"starts": cmp.Diff([]float64{1, 2, 1001, 1002}, starts),
 		"phases": cmp.Diff([]result.Phase{{Phase: "setup", Name: "y", Status: result.Pass, StartMS: 5}, {Phase: "setup", Name: "x", Status: result.Pass, StartMS: 1005}}, got.Phases),
 		"findings": cmp.Diff([]result.Finding{warning, stale, {
-			Kind: "flaky", Severity: "error", Message: "2 tests passed only when tried again (--fail-on-flaky): x, y",
+			Kind: "flaky", Severity: "error", Message: "2 tests passed only after a retry (--fail-on-flaky): x, y",
 		}}, got.Findings),
 		"servers":     cmp.Diff([]result.Server{{Name: "api", Transport: "stdio", Starts: 2, Exit: "exit 0"}}, got.Servers),
-		"notes":       cmp.Diff([]string{"put together from 2 shards", "the shards were run by different versions: 1.x, 1.y"}, got.Notes),
+		"notes":       cmp.Diff([]string{"merged from 2 shards", "the shards were run by different versions: 1.x, 1.y"}, got.Notes),
 		"exit code":   cmp.Diff(2, got.ExitCode),
 		"duration":    cmp.Diff(1500.0, got.DurationMS),
 		"parallel":    cmp.Diff(2, got.Parallel),
@@ -193,7 +193,7 @@ func TestMergeOfOneShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if r.Summary.Total != 2 || !slices.Equal(r.Notes, []string{"put together from 1 shard"}) {
+	if r.Summary.Total != 2 || !slices.Equal(r.Notes, []string{"merged from 1 shard"}) {
 		t.Errorf("%d tests, notes %q", r.Summary.Total, r.Notes)
 	}
 }

@@ -50,7 +50,7 @@ func (r *recordReader) record() error {
 		if r.lines.err != nil {
 			return r.failure(err)
 		}
-		return fmt.Errorf("line %d: this is no record of a run: expected an object of the schema %q", r.line(), Schema)
+		return fmt.Errorf("line %d: this is not the record of a run: expected an object of the schema %q", r.line(), Schema)
 	}
 	run := r.run
 	fields := map[string]any{

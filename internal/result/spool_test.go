@@ -172,9 +172,9 @@ func TestReadJSONFaults(t *testing.T) {
 }
 `
 	for name, tc := range map[string]struct{ text, want string }{
-		"empty":        {"", "line 1: this is no record of a run"},
-		"a list":       {"[]", "line 1: this is no record of a run"},
-		"not JSON":     {"hello", "line 1: this is no record of a run"},
+		"empty":        {"", "line 1: this is not the record of a run"},
+		"a list":       {"[]", "line 1: this is not the record of a run"},
+		"not JSON":     {"hello", "line 1: this is not the record of a run"},
 		"other schema": {`{"schema": "junit"}`, `schema "junit": this program reads "mcptest.run/v1"`},
 		"no schema":    {`{}`, `no schema`},
 		"cut":          {fmt.Sprintf(head, `{"name": "a", "sta`)[:140], "line 5: the record ends too early"},

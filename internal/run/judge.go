@@ -23,7 +23,7 @@ func (a *attempt) judge(ctx context.Context) {
 	if a.c.FillTree != nil {
 		filled, diags := a.c.FillTree(a.steps)
 		if diags.HasErrors() {
-			a.out.fail(result.Fail, "what is expected could not be filled in with the values of the steps: "+diags[0].Msg)
+			a.out.fail(result.Fail, "the expectations could not be filled in with the values of earlier steps: "+diags[0].Msg)
 			return
 		}
 		tree = filled
@@ -106,7 +106,7 @@ func (a *attempt) judgeArguments(op *plan.Op, wrong []string) {
 	}
 	text := "arguments of " + op.Subject + ": " + strings.Join(wrong, "; ")
 	if a.c.File.Options.StrictArgs && a.out.c.Status == "" {
-		a.out.fail(result.Fail, text+" (strict_args; a test that means it says invalid_args: true)")
+		a.out.fail(result.Fail, text+" (strict_args; if this is intended, set invalid_args: true on the test)")
 		return
 	}
 	a.out.warn(text)

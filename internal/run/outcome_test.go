@@ -125,7 +125,7 @@ func TestLeftoverProcesses(t *testing.T) {
 		}
 	}, withServer([]string{"tools: [{name: one, tool: ok}]\n"})...)
 	list := out.kind("leftover-process")
-	if len(list) != 2 || list[0].Message != `a process was left running by setup step "s": pid 12 sleep 100 (ended now)` || out.code != 0 {
+	if len(list) != 2 || list[0].Message != `a process was left running by setup step "s": pid 12 sleep 100 (stopped now)` || out.code != 0 {
 		t.Errorf("exit %d, %+v", out.code, list)
 	}
 }
@@ -167,7 +167,7 @@ func TestSetupCalls(t *testing.T) {
 			`arguments of typed: "limit" is "x", not of the type integer`,
 			`setup failed: call typed: arguments of typed: "limit" is "x", not of the type integer (strict_args)`,
 		},
-		{"isError", "setup: [{call: {tool: fail}}]", "", "setup failed: call fail: the tool answered isError: true: \"fail\""},
+		{"isError", "setup: [{call: {tool: fail}}]", "", "setup failed: call fail: the tool returned isError: true: \"fail\""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &sim{listsTools: true}

@@ -257,7 +257,7 @@ func (r *runner) finish(ctx context.Context) int {
 	case errors.As(context.Cause(ctx), &in):
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
 		r.deps.Send(result.FindingSeen{Finding: result.Finding{
-			Kind: result.Stopped, Severity: "error", Message: in.Signal + " ended the run: tests that were running were given up, the rest was not begun",
+			Kind: result.Stopped, Severity: "error", Message: in.Signal + " ended the run: running tests were stopped, and the others were not started",
 		}})
 	case ctx.Err() != nil:
 		e.ExitCode, e.Interrupted = ExitCancelled, "cancelled"
@@ -278,7 +278,7 @@ func (r *runner) killOrphans() {
 		}
 		r.report(result.Finding{
 			Kind: "leftover-process", Severity: "warning",
-			Message: fmt.Sprintf("a process was left running%s: pid %d %s (ended now)", of, l.Pid, l.Command),
+			Message: fmt.Sprintf("a process was left running%s: pid %d %s (stopped now)", of, l.Pid, l.Command),
 		})
 	}
 }

@@ -159,7 +159,7 @@ func (s *splitter) syntaxError(err error) (int, *SplitError) {
 		e.Msg = "$( is not closed by )"
 	default:
 		if op, ok := strings.CutSuffix(pe.Text, "` is not a valid word"); ok {
-			e.Msg, e.Hint = op[1:]+" is an operator of a shell", noShell
+			e.Msg, e.Hint = op[1:]+" is a shell operator", noShell
 		}
 	}
 	return at, e
@@ -177,10 +177,10 @@ func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
 	switch {
 	case !first:
 	case slices.Contains(reserved, raw):
-		return &SplitError{s.from[at], raw + " is a word of the shell language", noShell}
+		return &SplitError{s.from[at], raw + " is a shell keyword", noShell}
 	case assigned && syntax.ValidName(name):
 		return &SplitError{
-			s.from[at], name + "= before the program sets a variable in a shell only",
+			s.from[at], name + "= before the program sets a variable only in a shell",
 			"set it under env:, or write env " + name + "=… PROGRAM",
 		}
 	}

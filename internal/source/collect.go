@@ -41,6 +41,6 @@ func (c *collector) all() Diagnostics {
 		return c.diags
 	}
 	rest := c.first
-	rest.Code, rest.Msg = "too-many", fmt.Sprintf("%d more problems from here on", c.dropped)
+	rest.Code, rest.Msg = "too-many", fmt.Sprintf("%d more problems after this one", c.dropped)
 	return append(c.diags[:len(c.diags):len(c.diags)], rest)
 }

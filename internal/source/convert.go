@@ -58,8 +58,8 @@ func (c *converter) secondDocument(l *yaml.Loader) {
 		c.found.add(syntaxError(c.f, err))
 		return
 	}
-	d := errorAt(c.pos(&next), "a second document: a file holds one")
-	d.Code, d.Hint = "second-document", `remove the "---", or move what follows to a file of its own`
+	d := errorAt(c.pos(&next), "a second document: a file can contain only one")
+	d.Code, d.Hint = "second-document", `remove the "---", or move what follows to another file`
 	c.found.add(d)
 }
 
@@ -154,10 +154,10 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, extent) {
 	case !known || !a.done:
 		c.errorf(y, "recursive-alias", "", "the alias %q is used inside its own value", "*"+y.Value)
 	case depth+a.extent.depth-1 > MaxDepth+1:
-		c.errorf(y, "too-deep", "", "with this alias written out: %v", errTooDeep)
+		c.errorf(y, "too-deep", "", "with this alias expanded: %v", errTooDeep)
 	case !c.allow(a.extent.nodes):
 		c.refused = true
-		d := c.errorf(y, "alias-bomb", "", "aliases repeat too much: written out the file would have more than %d values", c.written+c.added)
+		d := c.errorf(y, "alias-bomb", "", "aliases repeat too much: expanded, the file would have more than %d values", c.written+c.added)
 		d.Related = []Related{{Pos: a.node.Pos, Msg: "the repeated value"}}
 	default:
 		n := c.new()
@@ -253,7 +253,7 @@ func (c *converter) tagged(n *Node, y *yaml.Node) {
 		return
 	}
 	if !ok {
-		c.errorf(y, "tag", "", "%q is not what its tag %s says", display.Truncate(y.Value, shownText), y.Tag)
+		c.errorf(y, "tag", "", "%q does not match its tag %s", display.Truncate(y.Value, shownText), y.Tag)
 		return
 	}
 	n.Kind, n.Text = kind, text

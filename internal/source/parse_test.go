@@ -71,14 +71,14 @@ func TestParseRefuses(t *testing.T) {
 		"deep items":         {nested(100_000, "- "), "suite.yaml:1:201: error: nested more than 100 deep"},
 		"deep keys":          {nested(100_000, "? "), "suite.yaml:1:201: error: nested more than 100 deep"},
 		"deep block in flow": {nested(60, "- ") + nested(60, "[") + nested(60, "]"), "suite.yaml:1:161: error: nested more than 100 deep"},
-		"deep by alias":      {"a: &a " + nested(60, "[") + nested(60, "]") + "\nb: " + nested(60, "[") + "*a" + nested(60, "]"), "suite.yaml:2:64: error: with this alias written out: nested more than 100 deep"},
-		"alias bomb":         {aliasBomb(9, 9), "suite.yaml:5:20: error: aliases repeat too much: written out the file would have more than 12410 values"},
+		"deep by alias":      {"a: &a " + nested(60, "[") + nested(60, "]") + "\nb: " + nested(60, "[") + "*a" + nested(60, "]"), "suite.yaml:2:64: error: with this alias expanded: nested more than 100 deep"},
+		"alias bomb":         {aliasBomb(9, 9), "suite.yaml:5:20: error: aliases repeat too much: expanded, the file would have more than 12410 values"},
 		"recursive alias":    {"a: &a\n  b: *a\n", `suite.yaml:2:6: error: the alias "*a" is used inside its own value`},
 		"unknown alias":      {"a: *b\n", `suite.yaml:1:4: error: unknown alias "*b": no "&b" comes before it`},
-		"second document":    {"a: 1\n---\nb: 1\n", "suite.yaml:2:1: error: a second document: a file holds one"},
+		"second document":    {"a: 1\n---\nb: 1\n", "suite.yaml:2:1: error: a second document: a file can contain only one"},
 		"third is broken":    {"a: 1\n...\n", ""},
 		"second is broken":   {"a: 1\n---\n]\n", `suite.yaml:3:1: error: expected a value, got "]"`},
-		"trailing marker":    {"a: 1\n---\n", "suite.yaml:2:1: error: a second document: a file holds one"},
+		"trailing marker":    {"a: 1\n---\n", "suite.yaml:2:1: error: a second document: a file can contain only one"},
 		"duplicate":          {"a: 1\nb: 2\n'a': 3\n", `suite.yaml:3:1: error: duplicate key "a"`},
 		"unclosed quote":     {"a: 1\nb: 'x\nc: 1\n", "suite.yaml:2:4: error: the quoted text that begins here is never closed"},
 		"bang":               {"a: 1\nb: ![x]\n", `suite.yaml:2:4: error: a value can't begin with "!"`},
@@ -117,7 +117,7 @@ func TestParseFindsSeveral(t *testing.T) {
 		`suite.yaml:4:4: warning: 017 is read as text: a leading zero means octal to some YAML readers and nothing to others`,
 		`suite.yaml:5:4: error: unknown tag !x`,
 		`suite.yaml:6:8: error: the alias "*d" is used inside its own value`,
-		`suite.yaml:7:1: error: a second document: a file holds one`,
+		`suite.yaml:7:1: error: a second document: a file can contain only one`,
 	}
 	if diff := cmp.Diff(want, strings.Split(ds.Error(), "\n")); diff != "" {
 		t.Error(diff)
@@ -228,7 +228,7 @@ func TestCount(t *testing.T) {
 // TestDiagnosticsAreBounded: a file of nothing but mistakes ends in a count.
 func TestDiagnosticsAreBounded(t *testing.T) {
 	_, ds := parse(strings.Repeat("a: 1\n", 30_000))
-	if n := len(ds); n != 10_001 || ds[n-1].Msg != "19999 more problems from here on" || ds[n-1].Severity != source.Error {
+	if n := len(ds); n != 10_001 || ds[n-1].Msg != "19999 more problems after this one" || ds[n-1].Severity != source.Error {
 		t.Errorf("%d, %v", n, ds[n-1])
 	}
 	long := "{" + strings.Repeat("a, ", 100_000) + "}"

@@ -7,11 +7,11 @@ import (
 )
 
 // In returns the position of a byte offset inside a scalar's Text, so that a
-// mistake in a language inside the scalar (a regular expression, a path, a
-// command) is shown at its own place. It looks through quotes, escapes, line
-// folding and the indentation of | blocks. Where the text can't be followed
-// back to the file (a > block, a value from an alias of another form, text
-// that was replaced) the scalar's own position is returned.
+// diagnostic about a regular expression, a path or a command inside the scalar
+// points at the mistake. It handles quotes, escapes, line folding and the
+// indentation of | blocks. If the offset can't be mapped to the file (a > block,
+// a value from an alias of another form, replaced text), In returns the scalar's
+// position.
 func (n *Node) In(offset int) Pos {
 	if n == nil {
 		return Pos{}
@@ -32,8 +32,8 @@ func (n *Node) In(offset int) Pos {
 	return f.At(to)
 }
 
-// Spelling returns a scalar as it was written where that is known, else its
-// Text: 0x10 for the number 16, True for true.
+// Spelling returns a scalar as it is written in the file, such as 0x10 for the
+// number 16 or True for true, or its Text if that is unknown.
 func (n *Node) Spelling() string {
 	f := n.Pos.File
 	at := f.offset(n.Pos.Line, n.Pos.Col)

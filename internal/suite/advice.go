@@ -9,7 +9,7 @@ import "strings"
 func (*Server) AdviseKey(key string) string {
 	switch key {
 	case "args":
-		return "put the arguments behind the program: command: [program, argument, …]"
+		return "put the arguments after the program: command: [program, argument, …]"
 	case "type":
 		return "leave it out: a server with command speaks stdio, one with url speaks HTTP (transport says which)"
 	case "disabled":
@@ -47,11 +47,11 @@ func (*Common) AdviseKey(key string) string { return adviseTestKey(key) }
 func (*toolsEntry) AdviseKey(key string) string {
 	switch key {
 	case "method":
-		return "requests other than tools/call go in protocol:"
+		return "for requests other than tools/call, use protocol:"
 	case "uri":
-		return "resources are read in resources:"
+		return "to read a resource, use resources:"
 	case "prompt":
-		return "prompts are got in prompts:"
+		return "to get a prompt, use prompts:"
 	}
 	return adviseTestKey(key)
 }
@@ -59,7 +59,7 @@ func (*toolsEntry) AdviseKey(key string) string {
 // AdviseKey returns hints for other names of a request's params.
 func (*protocolEntry) AdviseKey(key string) string {
 	if key == "tool" {
-		return "tools are called in tools:"
+		return "to call a tool, use tools:"
 	}
 	if key = adviseTestKey(key); key == "args" {
 		return "params"

@@ -161,7 +161,7 @@ func (l *loader) headers(sv *Server, path string) {
 		name := http.CanonicalHeaderKey(e.Key)
 		if old, twice := seen[name]; twice {
 			l.dec.Add(source.Diagnostic{
-				Pos: e.Pos, Path: at, Msg: fmt.Sprintf("the header %s is given twice: case does not matter", name),
+				Pos: e.Pos, Path: at, Msg: fmt.Sprintf("the header %s is set twice: names are case-insensitive", name),
 				Related: []source.Related{{Pos: old, Msg: "first given here"}},
 			})
 		}

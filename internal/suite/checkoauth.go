@@ -37,11 +37,11 @@ func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
 	}
 	if o.Grant == "client_credentials" && o.TokenEndpoint == "" && o.Issuer == "" {
 		report(l.dec, o.Pos, path, "the grant client_credentials needs token_endpoint: or issuer:",
-			"the server under test never chooses where the secret goes")
+			"the server under test must not choose where the secret is sent")
 	}
 	for _, f := range n.Fields {
 		if key := f.Key.Text; key != "grant" && !slices.Contains(rules.needs, key) && !slices.Contains(rules.knows, key) && isOAuthKey(key) {
-			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%s: does not go with the grant %s", key, o.Grant), "")
+			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%s: cannot be used with the grant %s", key, o.Grant), "")
 		}
 	}
 	checkCount(n, path, "redirect_port", o.RedirectPort, 1, 65535, l.dec)
@@ -59,10 +59,10 @@ func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
 	secret, issuer, client := n.Get("client_secret_env") != nil, n.Get("issuer") != nil, n.Get("client_id") != nil
 	switch {
 	case secret && !client:
-		report(l.dec, at("client_secret_env"), path+".client_secret_env", "a secret needs client_id:", "a client that registers itself gets its own")
+		report(l.dec, at("client_secret_env"), path+".client_secret_env", "a secret needs client_id:", "a client that registers itself receives its own")
 	case secret && !issuer:
 		report(l.dec, at("client_secret_env"), path+".client_secret_env", "a secret needs issuer:",
-			"the server under test never chooses where the secret goes")
+			"the server under test must not choose where the secret is sent")
 	case issuer && !client && o.Headless:
 		report(l.dec, at("issuer"), path+".issuer", "issuer: with headless: true needs client_id:", "a client that registers itself is not yet known to the issuer")
 	}

@@ -44,7 +44,7 @@ func (c checker) test(t *Test, n *source.Node) {
 func (c checker) flow(t *Test, n *source.Node) {
 	for _, key := range append(slices.Clone(subject[t.Block]), "args", "params", "notification", "wait", "cancel_after") {
 		if v := n.Get(key); v != nil {
-			c.d.Errorf(v, t.Path+"."+key, "%s: goes into one of the steps when a test has steps:", key)
+			c.d.Errorf(v, t.Path+"."+key, "%s: belongs in one of the steps if a test has steps:", key)
 		}
 	}
 	list := n.Get("steps")
@@ -101,7 +101,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 	case len(has) == 0 && orSteps && needsNoCall(n):
 		for _, key := range []string{"args", "params", "notification", "wait", "cancel_after", "invalid_args"} {
 			if v := n.Get(key); v != nil {
-				c.d.Errorf(v, path+"."+key, "%s: goes with a call, and this test makes none", key)
+				c.d.Errorf(v, path+"."+key, "%s: requires a call, and this test makes none", key)
 			}
 		}
 	case len(has) == 0 && misplaced(n, known):
@@ -191,7 +191,7 @@ func (c checker) timing(n *source.Node, path string, call Invocation, cancel *ti
 		if call.Raw == nil {
 			what = "a notification"
 		}
-		c.d.Errorf(n.Get("cancel_after"), path+".cancel_after", "there is no call to cancel: %s sends no request", what)
+		c.d.Errorf(n.Get("cancel_after"), path+".cancel_after", "nothing to cancel: %s sends no request", what)
 	}
 	if wait == nil {
 		return

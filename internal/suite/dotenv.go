@@ -70,7 +70,7 @@ func (l *loader) envFile(name, flag string, out []Var) []Var {
 	for _, v := range vars {
 		if isLoaderVar(v.Name) {
 			l.dec.Add(source.Diagnostic{
-				Pos: v.Pos, Code: "env-file", Msg: v.Name + " may not be set here: it changes how programs are loaded",
+				Pos: v.Pos, Code: "env-file", Msg: v.Name + " cannot be set here: it changes how programs are loaded",
 				Hint: "set it in the environment, or under the env: of the server that needs it",
 			})
 			continue

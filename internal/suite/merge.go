@@ -55,7 +55,7 @@ func (l *loader) decode(d *loadedDoc) {
 	if d != l.docs[0] {
 		for _, f := range d.root.Fields {
 			if slices.Contains(rootOnly, f.Key.Text) {
-				report(l.dec, f.Key.Pos, f.Key.Text, f.Key.Text+" belongs to the suite that is run, not to a file it imports",
+				report(l.dec, f.Key.Pos, f.Key.Text, f.Key.Text+" belongs in the suite that is run, not in a file that it imports",
 					"move it to "+l.docs[0].file.Name)
 			}
 		}
@@ -78,7 +78,7 @@ func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 		if found {
 			dec.Add(source.Diagnostic{
 				Pos: item.Pos, Path: source.PathIndex(path, i), Severity: source.Warning, Code: "script-value",
-				Msg: "a value is put into a shell script as text", Hint: "pass it by env: and write \"$NAME\" in the script",
+				Msg: "a value is inserted into a shell script as text", Hint: "pass it with env: and write \"$NAME\" in the script",
 			})
 		}
 	}
@@ -213,7 +213,7 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 			report(l.dec, e.Pos, path, "a server needs a name", "")
 		}
 		if strings.Contains(e.Key, "@") {
-			report(l.dec, e.Pos, path, `the name of a server can't contain "@", which is for variants`, "declare a variant: servers: {name: {variants: {…}}}")
+			report(l.dec, e.Pos, path, `the name of a server can't contain "@", which is reserved for variants`, "declare a variant: servers: {name: {variants: {…}}}")
 		}
 		sv.Name, sv.Pos, sv.File, sv.Scope, sv.node = e.Key, e.Pos, d.file, d.scope, written.Get(e.Key)
 		if sv.Command != nil || sv.Has("url") || len(sv.Variants.Entries) == 0 {
@@ -229,7 +229,7 @@ func (l *loader) addVariants(base *Server) {
 		path := source.PathKey(base.Path()+".variants", e.Key)
 		switch {
 		case e.Value == nil:
-			l.dec.WrongType(base.node.Get("variants").Get(e.Key), path, "a map of what differs").Hint = "write {} for a variant without differences"
+			l.dec.WrongType(base.node.Get("variants").Get(e.Key), path, "a map of differences").Hint = "write {} for a variant without differences"
 			l.suite.Partial = true
 			continue
 		case strings.TrimSpace(e.Key) == "":
@@ -240,10 +240,10 @@ func (l *loader) addVariants(base *Server) {
 		sv := base.variant(e)
 		l.suite.Servers = append(l.suite.Servers, sv)
 		if sv.Command == nil && sv.Has("args") {
-			report(l.dec, sv.KeyPos("args"), path+".args", "args: is for a server with command:", "")
+			report(l.dec, sv.KeyPos("args"), path+".args", "args: requires a server with command:", "")
 		}
 		if sv.URL == "" && sv.Has("query") {
-			report(l.dec, sv.KeyPos("query"), path+".query", "query: is for a server with url:", "")
+			report(l.dec, sv.KeyPos("query"), path+".query", "query: requires a server with url:", "")
 		}
 		for _, q := range e.Value.Query.Entries {
 			l.credential(q.Key, string(q.Value))

@@ -84,7 +84,7 @@ func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.De
 		d.WrongType(c, path+".content", "a map of values or the word defaults")
 	}
 	if m.Content != nil && m.Action != "" && m.Action != "accept" {
-		d.Errorf(m.Content, path+".content", "content goes with action accept only, not %s", m.Action)
+		d.Errorf(m.Content, path+".content", "content can be used only with action accept, not %s", m.Action)
 	}
 }
 

@@ -36,7 +36,7 @@ type Server struct {
 	Timeout *time.Duration `yaml:"timeout"`
 	// Limit for start and handshake; 60s when left out.
 	ConnectTimeout *time.Duration `yaml:"connect_timeout"`
-	// The protocol revision to speak, or auto.
+	// The protocol version to speak, or auto.
 	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28"`
 	// The HTTP transport.
 	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
@@ -54,7 +54,7 @@ type Server struct {
 	ValidateOutput *bool `yaml:"validate_output"`
 	// How often a call is retried after HTTP 429 or 503.
 	RetryHTTP *int `yaml:"retry_http"`
-	// Other configurations of the server, by name. Tests name them NAME@VARIANT; NAME@* is all of them.
+	// Other configurations of the server, by name. Tests name them NAME@VARIANT; NAME@* selects all of them.
 	Variants source.Map[*Variant] `yaml:"variants"`
 }
 

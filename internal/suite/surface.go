@@ -74,7 +74,7 @@ func surfaceTest(t *Test, n *source.Node, d *source.Decoder) {
 	}
 	switch failOn := n.Get("fail_on"); {
 	case lock == nil && failOn != nil:
-		d.Errorf(failOn, t.Path+".fail_on", "fail_on: goes with lock:")
+		d.Errorf(failOn, t.Path+".fail_on", "fail_on: requires lock:")
 	case lock != nil && failOn != nil:
 		add("lock", mapping(lock.Pos, word("file"), lock, word("fail_on"), failOn))
 	case lock != nil:

@@ -94,7 +94,7 @@ func (l *loader) declare(d *loadedDoc) {
 			continue
 		}
 		if slices.Contains(reservedNames, name) {
-			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name: ${%s…} means something else", name, name), "")
+			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name: ${%s…} has another meaning", name, name), "")
 			continue
 		}
 		v := &variableDecl{key: f.Key.Pos}
@@ -243,7 +243,7 @@ func (l *loader) addSecret(value string, pos source.Pos, path string) {
 	if len(value) < secret.MinLength {
 		l.dec.Add(source.Diagnostic{
 			Pos: pos, Path: path, Severity: source.Warning, Code: "short-secret",
-			Msg: fmt.Sprintf("a secret under %d characters is masked only where it is the whole value", secret.MinLength),
+			Msg: fmt.Sprintf("a secret of fewer than %d characters is masked only if it is the whole value", secret.MinLength),
 		})
 	}
 }

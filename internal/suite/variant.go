@@ -28,7 +28,7 @@ type Variant struct {
 	Query source.Map[scalar] `yaml:"query"`
 	// HTTP headers, on top of the server's.
 	Headers source.Map[Header] `yaml:"headers"`
-	// The protocol revision to speak, in place of the server's.
+	// The protocol version to speak, in place of the server's.
 	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28"`
 	// The HTTP transport, in place of the server's.
 	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
@@ -38,7 +38,7 @@ type Variant struct {
 func (*Variant) AdviseKey(key string) string {
 	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
 		if f.Name == key {
-			return "it is the same for all variants: write it to the server"
+			return "it is the same for all variants: set it on the server"
 		}
 	}
 	return ""
@@ -168,7 +168,7 @@ func (s *Suite) ServerHint(name string) string {
 	case len(names) == 0:
 		return "declare it under servers:"
 	case len(variants) > 0:
-		return "it has only variants: " + display.List(variants, 12) + "; " + name + "@* is all of them"
+		return "it has only variants: " + display.List(variants, 12) + "; " + name + "@* selects all of them"
 	case isPattern && slices.Contains(names, base):
 		return base + " has no variants"
 	}

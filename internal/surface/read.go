@@ -171,7 +171,7 @@ func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kin
 	switch {
 	case v.Kind() == jsonv.KindArray:
 		if bad := slices.IndexFunc(v.List(), func(e jsonv.Value) bool { return e.Kind() != jsonv.KindObject }); bad >= 0 {
-			return "", handshake, nil, fmt.Errorf("element %d of the list is no tool: expected an object, got %s", bad, v.At(bad).Kind().WithArticle())
+			return "", handshake, nil, fmt.Errorf("element %d of the list is not a tool: expected an object, got %s", bad, v.At(bad).Kind().WithArticle())
 		}
 		lists[Tool] = v.List()
 		return "", handshake, lists, nil

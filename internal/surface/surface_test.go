@@ -220,7 +220,7 @@ func TestReadForms(t *testing.T) {
 		"short":    {write("j.json", strings.ReplaceAll(record, `]}}"`, `]…"`)), "", "not kept in full"},
 		"missing":  {filepath.Join(dir, "none.json"), "", "no such file"},
 		"no snaps": {t.TempDir(), "", "found none"},
-		"strings":  {write("k.json", `["a"]`), "", "element 0 of the list is no tool"},
+		"strings":  {write("k.json", `["a"]`), "", "element 0 of the list is not a tool"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

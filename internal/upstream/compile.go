@@ -82,14 +82,14 @@ func (c *compiler) into(u *Upstream, decl *Declaration, path string) {
 	into := decl.Into
 	switch {
 	case into == nil && !u.Proxy:
-		c.report(decl.Pos, path, "no server gets the address of the double", "add into: {env: NAME}, or via: proxy")
+		c.report(decl.Pos, path, "no server receives the address of the double", "add into: {env: NAME}, or via: proxy")
 		return
 	case into == nil:
 		return
 	case u.Proxy:
 		c.report(into.Pos, path+".into", "into: and via: proxy exclude each other", "a proxy needs no address")
 	case into.Env == "" && into.Arg == "" && into.Header == "":
-		c.report(into.Pos, path+".into", "expected env, arg or header: where the server gets the address", "")
+		c.report(into.Pos, path+".into", "expected env, arg or header: where the server reads the address", "")
 	case strings.ContainsAny(into.Env, "= \x00"):
 		c.report(into.Pos, path+".into.env", strconv.Quote(into.Env)+" can't be the name of an environment variable", "")
 	case into.File != "" && into.Value != "":
@@ -190,7 +190,7 @@ func (c *compiler) route(decl *RouteDecl, at string) *Route {
 	}
 	r := &Route{Pos: decl.Pos, Path: at, method: strings.ToUpper(m.Method)}
 	if r.method != "" && !slices.Contains(methods, r.method) {
-		c.report(m.Pos, at+".match.method", strconv.Quote(m.Method)+" is no HTTP method", cmp.Or(source.DidYouMean(r.method, methods), "such as GET or POST"))
+		c.report(m.Pos, at+".match.method", strconv.Quote(m.Method)+" is not an HTTP method", cmp.Or(source.DidYouMean(r.method, methods), "such as GET or POST"))
 	}
 	var problem, hint string
 	if r.path, problem, hint = parsePath(m.Path); problem != "" {
@@ -272,7 +272,7 @@ func (c *compiler) reply(decl *ReplyDecl, r *Route, path string) *reply {
 func (c *compiler) template(text string, r *Route, pos source.Pos, path string) template {
 	t, bad := parseTemplate(text)
 	if bad != "" {
-		c.report(pos, path, "{{"+bad+"}} is no value of a request", "it has {{path.NAME}}, {{query.NAME}}, {{header.NAME}}, {{body.NAME}} and {{method}}")
+		c.report(pos, path, "{{"+bad+"}} is not a value of a request", "use {{path.NAME}}, {{query.NAME}}, {{header.NAME}}, {{body.NAME}} and {{method}}")
 		return t
 	}
 	for i := 1; i < len(t); i += 2 {
@@ -368,7 +368,7 @@ func (c *compiler) delivery(out *reply, decl *ReplyDecl, path string) {
 	if decl.Interval != nil {
 		out.interval = *decl.Interval
 		if len(out.chunks) == 0 {
-			c.report(decl.Pos, path+".interval", "interval: goes with chunks: or sse:", "")
+			c.report(decl.Pos, path+".interval", "interval: requires chunks: or sse:", "")
 		}
 	}
 	ends := 0

@@ -32,7 +32,7 @@ func parsePath(text string) (p pathTemplate, problem, hint string) {
 	case !strings.HasPrefix(text, "/"):
 		return p, "a path begins with a slash", `such as "/` + text + `"`
 	case strings.ContainsAny(text, "?#"):
-		return p, "a path has neither a query nor a fragment", "write the parameters under query:"
+		return p, "a path must not have a query or a fragment", "write the parameters under query:"
 	}
 	parts := strings.Split(text[1:], "/")
 	seen := map[string]bool{}

@@ -103,7 +103,7 @@ func TestRouteMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ routes, want string }{
-		{`[{match: {method: FETCH, path: /a}}]`, `"FETCH" is no HTTP method`},
+		{`[{match: {method: FETCH, path: /a}}]`, `"FETCH" is not an HTTP method`},
 		{`[{match: {path: /a}, reply: {text: abc, truncate: 4}}]`, "the body has only 3 bytes"},
 		{`[{match: {path: /a}, reply: {chunks: [a, b], truncate: 3}}]`, "the body has only 2 bytes"},
 		{`- {match: {path: /a}, reply: {file: body.json}}`, ""},
@@ -117,13 +117,13 @@ func TestRouteMistakes(t *testing.T) {
 		{"- {match: {path: /a, query: {q: null}}}\n- {match: {path: /a, query: {q: x}}}", ""},
 		{"- {match: {path: '/a/{id}'}, reply: {text: 'x {{path.no}}'}}", "the path of the route has no variable {no}"},
 		{"- {match: {path: '/a/{id}'}, reply: {json: [{v: '{{path.no}}'}]}}", "suite.yaml:4:51: error: upstreams.api.routes[0].reply.json: the path of the route has no variable {no}"},
-		{"- {match: {path: '/a/{id}'}, reply: {headers: {x: '{{nope}}'}}}", "{{nope}} is no value of a request"},
+		{"- {match: {path: '/a/{id}'}, reply: {headers: {x: '{{nope}}'}}}", "{{nope}} is not a value of a request"},
 		{"- {match: {path: /a, query: {q: null}}, reply: {text: '{{query.q}}'}}", "suite.yaml:4:50: error: upstreams.api.routes[0].reply.text: the route is for requests without {{query.q}}"},
 		{"- {match: {path: /a, body: {b: {c: 1}}}, reply: {text: '{{body.b.c}} {{body.b.d}}'}}", "the route is for requests without {{body.b.d}}"},
 		{"- {match: {path: /a, query: {q: x}}, reply: {text: '{{query.q}} {{query.r}}'}}", ""},
 		{"- {match: {path: '/a/{id}/{id}'}}", "the variable {id} twice"},
 		{"- {match: {path: 'a'}}", "a path begins with a slash"},
-		{"- {match: {path: '/a?b=1'}}", "a path has neither a query nor a fragment"},
+		{"- {match: {path: '/a?b=1'}}", "a path must not have a query or a fragment"},
 		{"- {match: {path: '/a/{b'}}", "a variable is a whole segment"},
 		{"- {match: {path: /a}, reply: {file: no.json}}", "can't read no.json: no such file"},
 		{"- {match: {path: /a}, reply: {file: ../x.json}}", "../x.json is outside the suite's directory"},
@@ -132,7 +132,7 @@ func TestRouteMistakes(t *testing.T) {
 		{"- {match: {path: /a}, reply: {status: 99}}", "expected a status from 200 to 599, got 99"},
 		{"- {match: {path: /a}, reply: {base64: '*'}}", "it is not base64"},
 		{"- {match: {path: /a}, reply: {drop: true, reset: true}}", "exclude each other"},
-		{"- {match: {path: /a}, reply: {interval: 1s}}", "interval: goes with chunks: or sse:"},
+		{"- {match: {path: /a}, reply: {interval: 1s}}", "interval: requires chunks: or sse:"},
 		{"- {match: {path: /a}, times: 0}", "must be greater than zero"},
 		{"- {match: {path: /a}, reply: []}", "got an empty list"},
 		{"- {match: {path: /a}, replay: {}}", "unknown key \"replay\""},
@@ -151,7 +151,7 @@ func TestRouteMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"into: {env: API}": "missing key \"stands_for\"",
 		"stands_for: api.example.com\ninto: {env: A}":                      "expected the address of an API",
-		"stands_for: https://x.example":                                    "no server gets the address of the double",
+		"stands_for: https://x.example":                                    "no server receives the address of the double",
 		"stands_for: https://x.example\ninto: {value: x}":                  "expected env, arg or header",
 		"stands_for: https://x.example\ninto: {env: A=B}":                  "can't be the name of an environment variable",
 		"stands_for: https://x.example\nunmatched: 500":                    "expected fail or 404, got 500",

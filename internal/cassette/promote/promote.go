@@ -57,7 +57,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
 		if t.Mixed() {
 			for _, label := range requests[t] {
-				su.Omitted = append(su.Omitted, label+"it was refused once and not another time")
+				su.Omitted = append(su.Omitted, label+"it was refused only some of the time")
 			}
 		}
 		return t.Mixed()
@@ -90,7 +90,7 @@ func test(call *cassette.Call, params jsonv.Value) (t *draft.Test, why string) {
 	case isList:
 		return nil, "a cursor is not valid in another session"
 	}
-	return nil, "no test is made of this method"
+	return nil, "requests with this method are not converted to tests"
 }
 
 // unusable returns why a test cannot repeat a request.
@@ -99,7 +99,7 @@ func unusable(call *cassette.Call, params, response jsonv.Value) string {
 	kind := result.Lookup("resultType").Text()
 	switch {
 	case call.Name == "" && lists[call.Method] == "":
-		return "it names nothing"
+		return "it has no name"
 	case response.IsAbsent():
 		return "no response is recorded"
 	case call.Response.Omitted > 0:

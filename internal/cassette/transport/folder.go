@@ -201,7 +201,7 @@ func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wir
 	}
 	f.mu.Unlock()
 	if web := p.Cassette().Transport != cassette.Stdio; web != (s.Argv == nil) {
-		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s was recorded over %s, and the server is not configured so: record it again", name, p.Cassette().Transport)}
+		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s was recorded over %s, but the server is configured differently: record it again", name, p.Cassette().Transport)}
 	}
 	if s.Argv != nil {
 		return ReplayStdio(p, n, s.Argv, o.Limits)

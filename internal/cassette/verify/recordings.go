@@ -32,7 +32,7 @@ func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unu
 		case miss != nil:
 			return jsonv.Value{}, absent(miss.Error())
 		case other == nil || other.Response == nil || other.Response.Omitted > 0:
-			return jsonv.Value{}, absent(b.File + " has no whole response to it")
+			return jsonv.Value{}, absent(b.File + " has no complete response to it")
 		}
 		_, response, err := b.Exchange(other)
 		if e := response.Lookup("error"); err == nil && !e.IsAbsent() {

@@ -60,7 +60,7 @@ func (f *HTTPFlags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.CAFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
 	fl.BoolVar(&f.Insecure, "insecure", false, "don't verify the server's certificate")
 	fl.StringVar(&f.Transport, "transport", "auto", "HTTP transport: auto, streamable-http or sse")
-	fl.StringVar(&f.Protocol, "protocol", "auto", "protocol `revision` to speak, or auto")
+	fl.StringVar(&f.Protocol, "protocol", "auto", "protocol `version` to use, or auto")
 }
 
 // TargetUse is the usage of a command that takes a server, after its own arguments.

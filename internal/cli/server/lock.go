@@ -193,7 +193,7 @@ func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*s
 		if f.out != defaultLock {
 			target = " --out " + shellwords.Quote(f.out) + target
 		}
-		return nil, option.Fail(option.ExitGate, "%s: there is no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
+		return nil, option.Fail(option.ExitGate, "%s: no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
 	case err != nil:
 		return nil, surfaceError(s, f.target.Color, err)
 	case locked[0].Server != server:

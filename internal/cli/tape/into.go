@@ -60,7 +60,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	}
 	wrapped, err := clientconfig.Wrap(src, place.Key, name, words)
 	if errors.Is(err, clientconfig.ErrRecorded) {
-		return option.Fail(option.ExitInvalid, "--into: %s starts %s through mcptest already; --undo ends that", place.Path, name)
+		return option.Fail(option.ExitInvalid, "--into: %s starts %s through mcptest already; --undo reverts that", place.Path, name)
 	}
 	if err != nil {
 		return option.Fail(option.ExitInvalid, "--into: %v", err)

@@ -94,7 +94,7 @@ func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) sou
 		if mode == modeRecord {
 			return nil
 		}
-		d := source.Errorf(u.Pos, path+".recording", "cannot read the recording %s: there is no such file", u.Recording)
+		d := source.Errorf(u.Pos, path+".recording", "cannot read the recording %s: no such file", u.Recording)
 		d.Hint = "write it with " + recording.Again(name) + ", or run with --upstream-mode off"
 		return source.Diagnostics{d}
 	}

@@ -190,7 +190,7 @@ func (p *parser) bracket() (Step, *Error) {
 		p.i++
 		return s, nil
 	case p.text[p.i] == ',':
-		return Step{}, &Error{Offset: p.i, Msg: "one selector in each pair of brackets"}
+		return Step{}, &Error{Offset: p.i, Msg: "expected one selector in each pair of brackets"}
 	}
 	return Step{}, p.unexpected("expected ] here")
 }
@@ -212,7 +212,7 @@ func (p *parser) selector() (Step, *Error) {
 	case c == ']':
 		return Step{}, &Error{Offset: p.i, Msg: "the brackets are empty", Hint: forms}
 	case c == '?' || c == '(':
-		return Step{}, &Error{Offset: p.i, Msg: "there are no filters in targets", Hint: "select a list with [*] and use the matcher any or each"}
+		return Step{}, &Error{Offset: p.i, Msg: "targets do not support filters", Hint: "select a list with [*] and use the matcher any or each"}
 	case p.depth > maxDepth:
 		return Step{}, &Error{Offset: p.i, Msg: "paths are nested too deeply"}
 	case p.depth > 0 && nameRune(rune(c), true):
@@ -250,7 +250,7 @@ func (p *parser) indexOrSlice() (Step, *Error) {
 		p.spaces()
 	}
 	if p.i < len(p.text) && p.text[p.i] == ':' {
-		return Step{}, &Error{Offset: p.i, Msg: "slices have no step", Hint: "write [a:b]"}
+		return Step{}, &Error{Offset: p.i, Msg: "slices do not support a step", Hint: "write [a:b]"}
 	}
 	return s, nil
 }
@@ -319,7 +319,7 @@ var escapes = map[byte]rune{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t
 
 func (p *parser) escape(q byte) (rune, *Error) {
 	at := p.i
-	bad := &Error{Offset: at, Msg: "unknown escape in a quoted key", Hint: `JSON's escapes are known: \n, \\, \u00e9, …`}
+	bad := &Error{Offset: at, Msg: "unknown escape in a quoted key", Hint: `use JSON's escapes: \n, \\, \u00e9, …`}
 	if at+1 >= len(p.text) {
 		return 0, bad
 	}

@@ -50,5 +50,5 @@ func status(x *mcp.Exchange) string {
 	if x.HTTP == nil || x.Response == nil || x.HTTP.Status <= http.StatusOK || x.HTTP.Status >= http.StatusMultipleChoices {
 		return ""
 	}
-	return fmt.Sprintf("the answer came with HTTP %d %s, want 200 OK", x.HTTP.Status, http.StatusText(x.HTTP.Status))
+	return fmt.Sprintf("the answer came with HTTP %d %s, expected 200 OK", x.HTTP.Status, http.StatusText(x.HTTP.Status))
 }

@@ -129,7 +129,7 @@ func (c *checker) block(at string, v jsonv.Value) {
 	case "resource_link":
 		c.text(at, v, "uri")
 	default:
-		c.warning("%s.type is %s, which no revision of the protocol defines", at, typ.Short(40))
+		c.warning("%s.type is %s, which no version of the protocol defines", at, typ.Short(40))
 	}
 }
 

@@ -63,7 +63,7 @@ func TestResultWarnings(t *testing.T) {
 		return `{"content":[{"type":"text","text":"x",` + members + `}]}`
 	}
 	for _, tt := range []struct{ method, protocol, result, want string }{
-		{call, now, `{"content":[{"type":"text","text":""},{"type":"hologram"}]}`, `content[1].type is "hologram", which no revision of the protocol defines`},
+		{call, now, `{"content":[{"type":"text","text":""},{"type":"hologram"}]}`, `content[1].type is "hologram", which no version of the protocol defines`},
 		{call, now, `{"content":[{"type":"audio","data":"","mimeType":"a/b"},{"type":"resource_link","uri":"a:b","name":"n"}],"_meta":{}}`, ""},
 		{call, now, `{"content":[],"_meta":"x"}`, "_meta is a string, not an object"},
 		{"tools/list", now, `{"_meta":7}`, "_meta is a number, not an object"},
@@ -95,7 +95,7 @@ func TestResultWarnings(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	for code, want := range map[int]string{200: "", 404: "", 201: "the answer came with HTTP 201 Created, want 200 OK", 206: "the answer came with HTTP 206 Partial Content, want 200 OK"} {
+	for code, want := range map[int]string{200: "", 404: "", 201: "the answer came with HTTP 201 Created, expected 200 OK", 206: "the answer came with HTTP 206 Partial Content, expected 200 OK"} {
 		x := &mcp.Exchange{Response: []byte("{}"), HTTP: &wire.HTTPInfo{Status: code}}
 		if got := status(x); got != want {
 			t.Errorf("%d: %q, want %q", code, got, want)

@@ -48,7 +48,7 @@ func (e *TimeoutError) Error() string {
 		b.WriteString("; the server does not read its input")
 	}
 	if e.Waiting > 0 {
-		fmt.Fprintf(&b, "; %d bytes of its output were not read yet", e.Waiting)
+		fmt.Fprintf(&b, "; %d bytes of its output had not been read", e.Waiting)
 	}
 	return b.String()
 }

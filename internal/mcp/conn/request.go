@@ -120,7 +120,7 @@ func (t *tokenSet) add(token string) {
 func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	if n, ok := protocol.OwnID(e.ID); ok {
 		if k := r.calls.find(n); k != nil && bytes.Equal(raw, k.x.Request) {
-			r.notes.flag(protocol.Echo, "the server sent our own request back", raw, f)
+			r.notes.flag(protocol.Echo, "the server sent the client's own request back", raw, f)
 			r.notes.assign(k.x.ID, k)
 			r.unusable(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of an answer")
 			return
@@ -128,7 +128,7 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	}
 	usable := r.checkMethod(e, raw, f)
 	if d := r.state.agreed(); d.Stateless {
-		r.notes.flag(protocol.BadMessage, "a request of the server, which protocol revision "+d.Name+" does not have", raw, f)
+		r.notes.flag(protocol.BadMessage, "a request of the server, which protocol version "+d.Name+" does not have", raw, f)
 		usable = false
 	}
 	if t := protocol.KindOf(e.ID); t != jsonv.KindString && !protocol.IsInteger(e.ID) {
@@ -139,7 +139,7 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		r.notes.flag(protocol.BadMessage, "a second request with the id "+protocol.Excerpt(e.ID)+" while the first is being answered", raw, f)
 		usable = false
 	} else if full {
-		r.notes.flag(protocol.Flood, fmt.Sprintf("more than %d requests of the server at once: not answered", r.limits.Requests), raw, f)
+		r.notes.flag(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: not answered", r.limits.Requests), raw, f)
 		usable = false
 	}
 	r.notes.assign("", nil)

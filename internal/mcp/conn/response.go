@@ -261,7 +261,7 @@ func (r *receiver) resultTypeFault(x *Exchange) string {
 		return ""
 	case `"input_required"`:
 		if d := r.state.agreed(); d.Era() == protocol.EraSession {
-			return fmt.Sprintf("resultType is %s, which protocol revision %s does not have", protocol.Excerpt(t), d.Name)
+			return fmt.Sprintf("resultType is %s, which protocol version %s does not have", protocol.Excerpt(t), d.Name)
 		}
 		return ""
 	case `"task"`:

@@ -94,9 +94,9 @@ func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
 	case name == "":
 		fail("is empty")
 	case !isToken(name):
-		fail("is %q, which is no header name", Excerpt([]byte(name)))
+		fail("is %q, which is not a header name", Excerpt([]byte(name)))
 	case w.seen[strings.ToLower(name)]:
-		fail("is %q, which another parameter has too", name)
+		fail("is %q, which another parameter also has", name)
 	case typ.Kind() != jsonv.KindString || typ.Text() != "string" && typ.Text() != "integer" && typ.Text() != "boolean":
 		fail("is set on a parameter of type %s, expected string, integer or boolean", typ.Short(40))
 	default:

@@ -84,7 +84,7 @@ var ViolationKinds = []ViolationKind{
 	{BOM, "A byte order mark before a message.", "1.0"},
 	{NULByte, "NUL bytes around a message.", "1.0"},
 	{DuplicateKey, "An object with the same key twice; the last one was used.", "1.0"},
-	{Batch, "A JSON array of messages; only protocol revision 2025-03-26 has batches.", "1.0"},
+	{Batch, "A JSON array of messages; only protocol version 2025-03-26 has batches.", "1.0"},
 	{BadJSONRPC, `A message without "jsonrpc": "2.0".`, "1.0"},
 	{BadMessage, "A request or notification of the server with a member of the wrong type.", "1.0"},
 	{Echo, "The server sent a request of the client back.", "1.0"},

@@ -67,7 +67,7 @@ func (d *deadline) stop() {
 
 // explain returns the error of a wait that ended without an endpoint event.
 func (d *deadline) explain(others int, err error) error {
-	came := "no endpoint event came"
+	came := "no endpoint event was received"
 	if others > 0 {
 		came += " (" + events(others) + " of another type did)"
 	}

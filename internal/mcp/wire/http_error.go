@@ -97,7 +97,7 @@ func connectText(err error) string {
 	case strings.Contains(s, "server gave HTTP response to HTTPS client"):
 		return "the server speaks HTTP, not HTTPS"
 	case strings.Contains(s, "malformed HTTP response"), strings.Contains(s, "malformed HTTP status"), strings.Contains(s, "malformed HTTP version"):
-		return "the answer is no HTTP: " + protocol.Excerpt([]byte(s))
+		return "the answer is not HTTP: " + protocol.Excerpt([]byte(s))
 	case strings.HasSuffix(s, "EOF"):
 		return "the connection was closed before an answer: " + s
 	}
@@ -158,9 +158,9 @@ func (e *SessionLostError) Error() string {
 	}
 	switch {
 	case e.Err != nil:
-		return s + " and a new one could not be begun: " + e.Err.Error()
+		return s + " and a new one could not be started: " + e.Err.Error()
 	case e.Renewed:
-		return s + "; a new one was begun, the call was not repeated"
+		return s + "; a new one was started, the call was not repeated"
 	}
 	return s
 }

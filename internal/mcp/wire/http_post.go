@@ -177,7 +177,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	case !good && answers && protocol.MemberOf(raw, "result") != nil && protocol.MemberOf(raw, "error") == nil:
 		// A client that checks the status never sees this result.
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
-		return x.refuse("an answer of this status can't hold a result", nil)
+		return x.refuse("an answer with this status can't contain a result", nil)
 	case session != "" && x.out.Method != "" && x.out.Method != "initialize" && losesSession(x.info.Status, raw):
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return &SessionLostError{Method: x.out.Method, Info: x.info, session: session}
@@ -186,7 +186,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		note := ""
 		if good {
-			note = "this is no answer"
+			note = "this is not an answer"
 		}
 		return x.refuse(note, rpcErrorOf(raw))
 	}
@@ -195,7 +195,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	}
 	if !json {
 		x.t.sink.OnViolation(x.out.Stream, protocol.Violation{
-			Kind: protocol.ContentType, Msg: "the answer has the content type " + quoteType(x.info.ContentType) + ", want application/json",
+			Kind: protocol.ContentType, Msg: "the answer has the content type " + quoteType(x.info.ContentType) + ", expected application/json",
 			Excerpt: protocol.Excerpt(raw),
 		})
 	}

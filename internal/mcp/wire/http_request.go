@@ -131,7 +131,7 @@ func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit 
 	drain(resp.Body)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("HTTP %d redirects to %q, which is no address", resp.StatusCode, protocol.Excerpt([]byte(where)))
+		return nil, fmt.Errorf("HTTP %d redirects to %q, which is not an address", resp.StatusCode, protocol.Excerpt([]byte(where)))
 	case next.Scheme != from.Scheme || !strings.EqualFold(next.Host, from.Host):
 		return nil, fmt.Errorf("HTTP %d redirects to another origin (%s://%s), which is not followed: use that address if it is the right one",
 			resp.StatusCode, next.Scheme, protocol.Excerpt([]byte(next.Host)))
@@ -177,9 +177,9 @@ func (r *httpRequest) unwise(ctx context.Context, wait time.Duration, said bool)
 	}
 	switch {
 	case !said && !r.blindly:
-		return "no Retry-After says when"
+		return "it has no Retry-After"
 	case wait > retryLongest:
-		return fmt.Sprintf("Retry-After asks for %s, and %s is the most that is waited", wait.Round(time.Second), retryLongest)
+		return fmt.Sprintf("Retry-After asks for %s, and the limit is %s", wait.Round(time.Second), retryLongest)
 	case !until.IsZero() && time.Until(until) < wait:
 		return fmt.Sprintf("Retry-After asks for %s, longer than the call's time limit", wait.Round(time.Second))
 	case r.asks != nil && !r.asks.Idempotent(ctx, r.asks.Params):

@@ -90,7 +90,7 @@ func (s *endpointStream) await(t *HTTP, body io.Reader, p *sseParser, late *dead
 func endpoint(base *url.URL, text string) (*url.URL, error) {
 	u, err := base.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return nil, fmt.Errorf("the endpoint event holds %q, which is no address", protocol.Excerpt([]byte(text)))
+		return nil, fmt.Errorf("the endpoint event contains %q, which is not an address", protocol.Excerpt([]byte(text)))
 	}
 	if u.Scheme != base.Scheme || !strings.EqualFold(u.Host, base.Host) {
 		return nil, fmt.Errorf("the endpoint event names another origin: %s://%s", u.Scheme, protocol.Excerpt([]byte(u.Host)))

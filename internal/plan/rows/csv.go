@@ -178,7 +178,7 @@ func (p *csvParser) field() (msg string) {
 			return ""
 		default:
 			p.at = i
-			return "text behind the closing quote of a field"
+			return "text after the closing quote of a field"
 		}
 	}
 }

@@ -245,7 +245,7 @@ func (r *reader) jsonRows(file *source.File) {
 			bad++
 		case twice >= 0:
 			n := notes[twice]
-			r.report(file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may be written once")
+			r.report(file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may appear only once")
 			bad++
 		default:
 			r.into.spans = append(r.into.spans, span{uint32(at), uint32(at + len(text))})

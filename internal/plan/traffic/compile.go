@@ -44,7 +44,7 @@ func distinct(u *upstream.Upstream, earlier []*upstream.Upstream, dec *source.De
 		dec.Add(source.Diagnostic{
 			Pos: u.Into.Pos, Path: source.PathKey("upstreams", u.Name) + ".into", Code: "upstream",
 			Msg:  "the upstream " + strconv.Quote(o.Name) + " has " + both + " too",
-			Hint: "each upstream needs a name of its own", Related: []source.Related{{Pos: o.Into.Pos, Msg: "the other upstream"}},
+			Hint: "each upstream needs a different name", Related: []source.Related{{Pos: o.Into.Pos, Msg: "the other upstream"}},
 		})
 		return
 	}
@@ -83,11 +83,11 @@ func Headers(st *suite.Test, program string, env func(name string) (string, bool
 		switch name := http.CanonicalHeaderKey(e.Key); {
 		case i == 0 && program != "":
 			path = st.Path + ".headers"
-			fail(e.Pos, "headers: is for servers with url:, and "+program+" is a program")
+			fail(e.Pos, "headers: requires a server with url:, and "+program+" is a program")
 		case !suite.IsHeaderName(e.Key):
 			fail(e.Pos, strconv.Quote(e.Key)+" is not the name of an HTTP header")
 		case out[name] != nil:
-			fail(e.Pos, "the header "+name+" is given twice: case does not matter")
+			fail(e.Pos, "the header "+name+" is set twice: names are case-insensitive")
 		case strings.ContainsAny(value, "\r\n\x00"):
 			fail(e.Value.Pos, "a header's value can't have line breaks")
 		default:

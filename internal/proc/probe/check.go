@@ -66,7 +66,7 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 
 var (
 	errSilent = errors.New("no answer")
-	errMute   = errors.New("it accepts connections, but no answer came")
+	errMute   = errors.New("it accepts connections, but does not respond")
 )
 
 // short removes the parts of a network error that repeat the address.

@@ -203,5 +203,5 @@ func (p Probe) ask(ctx context.Context) (net.Addr, error) {
 type ForeignError struct{ Probe, Owner string }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s is answered by %s, which is not of this run: something else owns the port", e.Probe, e.Owner)
+	return fmt.Sprintf("%s is answered by %s, which does not belong to this run: another process uses the port", e.Probe, e.Owner)
 }

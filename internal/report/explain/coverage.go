@@ -67,7 +67,7 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 			c.Line += " (not judged: " + render.OneLine(r.Coverage.Partial, render.LongestLine) + ")"
 		}
 		if len(s.Unasserted) > 0 {
-			c.Missing = append(c.Missing, "called without an assertion on the result, which is no test: "+some(s.Unasserted, verbose))
+			c.Missing = append(c.Missing, "called without an assertion on the result, which tests nothing: "+some(s.Unasserted, verbose))
 		}
 		c.Skeleton = skeleton(s, verbose)
 		out = append(out, c)

@@ -259,9 +259,9 @@ func Unused(groups []*Group) (out []result.Finding) {
 		if requested[u] {
 			continue
 		}
-		cause := "check that into: names the place in which the server takes the address"
+		cause := "check that into: names the place where the server reads the address"
 		if u.Proxy {
-			cause = "the server may ignore proxies, as fetch of Node.js before 22.21 and 24.5 does: try isolate: network"
+			cause = "the server may ignore proxies, as fetch in Node.js before 22.21 and 24.5 does: try isolate: network"
 		}
 		out = append(out, result.Finding{
 			Kind: "unused-upstream", Severity: "warning", File: u.Pos.File.Name, Line: u.Pos.Line,

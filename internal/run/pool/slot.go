@@ -167,10 +167,10 @@ func (s *Slot) close(ctx context.Context) ending {
 		end.findings = append(end.findings, sv.about(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
 	}
 	for _, l := range stopped.Leftovers {
-		warn("leftover-process", fmt.Sprintf("the server left a process running: pid %d %s (ended now)", l.Pid, l.Command))
+		warn("leftover-process", fmt.Sprintf("the server left a process running: pid %d %s (stopped now)", l.Pid, l.Command))
 	}
 	if stopped.Forced {
-		warn("forced-stop", "the server ended neither when its input was closed nor on SIGTERM; it was killed")
+		warn("forced-stop", "the server did not exit when its input was closed, nor on SIGTERM; it was killed")
 	}
 	return end
 }

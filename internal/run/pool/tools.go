@@ -174,7 +174,7 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 			return nil
 		}
 		if seen[cursor.Text()] {
-			return fmt.Errorf("tools/list gave the cursor %q twice", cursor.Short(80))
+			return fmt.Errorf("tools/list returned the cursor %q twice", cursor.Short(80))
 		}
 		seen[cursor.Text()] = true
 		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor}).Append(nil)

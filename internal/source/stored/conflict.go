@@ -15,7 +15,7 @@ func Conflict(f *source.File, again string) (d source.Diagnostic, found bool) {
 		return d, false
 	}
 	d = source.Errorf(source.Pos{File: f, Line: line, Col: 1}, "", "the file has an unresolved merge conflict")
-	d.Hint = "take either side, then run " + again
+	d.Hint = "keep one of the sides, then run " + again
 	return d, true
 }
 

@@ -139,7 +139,7 @@ func (s syntaxPlace) explain(msg string) Explanation {
 	case "did not find expected <document start>":
 		return Explanation{Msg: "unexpected " + s.next() + " after the end of the document"}
 	case "block sequence entries are not allowed in this context":
-		return Explanation{Msg: `a list item can't begin here`, Hint: `begin the list on a line of its own; if the "-" is part of the text, put the text in quotes`}
+		return Explanation{Msg: `a list item can't begin here`, Hint: `begin the list on a new line; if the "-" is part of the text, put the text in quotes`}
 	case "mapping keys are not allowed in this context":
 		return Explanation{Msg: `a "?" key can't begin here`, Hint: "put the text in quotes"}
 	case "found unexpected end of stream":

@@ -48,7 +48,7 @@ func (p *parser) vars() []Var {
 		v.Pos = source.Pos{File: p.file, Line: line, Col: 1}
 		if first, twice := seen[v.Name]; twice {
 			p.diags.Add(source.Diagnostic{
-				Pos: v.Pos, Severity: source.Warning, Code: "env-file", Msg: v.Name + " is set twice; the last value counts",
+				Pos: v.Pos, Severity: source.Warning, Code: "env-file", Msg: v.Name + " is set twice; the last value is used",
 				Related: []source.Related{{Pos: first, Msg: "first set here"}},
 			})
 		}
@@ -85,7 +85,7 @@ func (p *parser) entry() (Var, bool) {
 			return Var{}, false
 		}
 		if rest := strings.TrimSpace(p.nextLine()); rest != "" && rest[0] != '#' {
-			p.fail(at, "text behind the quoted value of %s", name)
+			p.fail(at, "text after the quoted value of %s", name)
 			return Var{}, false
 		}
 		return Var{Name: name, Value: value}, !p.hasNUL(at, name, value)

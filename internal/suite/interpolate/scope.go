@@ -127,7 +127,7 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 			return &out
 		}
 		if e.b.Case.IsAbsent() {
-			e.report(n, p.Offset, "${"+p.Name+"} is known in tests with cases: only", "")
+			e.report(n, p.Offset, "${"+p.Name+"} can be used only in tests with cases:", "")
 			return nil
 		}
 		return e.member(n, p, "row", member, e.b.Case)
@@ -166,7 +166,7 @@ func (e *expansion) step(n *source.Node, p placeholder.Part, member string) *sou
 		out.Pos = n.Pos
 		return e.fromServer(&out)
 	case e.b.Steps.IsAbsent():
-		e.report(n, p.Offset, "${"+p.Name+"} is known in the later steps of a flow only", "")
+		e.report(n, p.Offset, "${"+p.Name+"} can be used only in the later steps of a flow", "")
 		return nil
 	}
 	return e.fromServer(e.member(n, p, "flow", member, e.b.Steps))

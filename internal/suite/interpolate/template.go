@@ -42,10 +42,10 @@ func splitTemplate(text string) ([]placeholder.Part, *placeholder.Error) {
 		}
 		bad = &placeholder.Error{
 			Offset: p.Offset, Hint: placeholder.LiteralHint,
-			Msg: display.Truncate(p.Text, 60) + " is no placeholder: those are ${name} and ${name:-default}",
+			Msg: display.Truncate(p.Text, 60) + " is not a placeholder: expected ${name} or ${name:-default}",
 		}
 		if trimmed := strings.TrimSpace(p.Name); IsName(trimmed) {
-			bad.Hint = "write ${" + trimmed + "} without blanks"
+			bad.Hint = "write ${" + trimmed + "} without spaces"
 		}
 	})
 	if bad != nil {

@@ -91,7 +91,7 @@ func (t *Tokens) check(n *source.Node, path string, d *source.Decoder) {
 		d.Errorf(n, path, "missing key \"total\", \"tool\" or \"growth\"").Code = "missing-key"
 	case t.Growth == "":
 	case t.Lock == "":
-		d.Errorf(n.Get("growth"), path+".growth", "growth is measured from a lock file, and none is named").Hint = "add lock: and run mcptest lock"
+		d.Errorf(n.Get("growth"), path+".growth", "growth is measured from a lock file, but lock: is missing").Hint = "add lock: and run mcptest lock"
 	default:
 		number, ok := strings.CutSuffix(t.Growth, "%")
 		f, err := parsePercent(number)

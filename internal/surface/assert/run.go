@@ -99,7 +99,7 @@ func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surf
 	var ds source.Diagnostics
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, shown, fmt.Sprintf("there is no lock of the server %q in %s: run %s and commit the file", live.Server, shown, command(file, env))
+		return nil, shown, fmt.Sprintf("no lock of the server %q in %s: run %s and commit the file", live.Server, shown, command(file, env))
 	case errors.As(err, &ds) && len(ds) > 0:
 		d := ds[0]
 		return nil, shown, fmt.Sprintf("%s:%d:%d: %s; to write it again: %s", shown, d.Pos.Line, d.Pos.Col, strings.TrimPrefix(d.Path+": "+d.Msg, ": "), command(file, env))
@@ -176,7 +176,7 @@ func same(ctx context.Context, live *surface.Surface, env Env) Verdict {
 		v.Lines = append(append(v.Lines, "over "+o.Over+":"), lines(changes)...)
 	}
 	if len(env.Others) == 0 {
-		v.Problem = "there is nothing to compare with"
+		v.Problem = "nothing to compare with"
 	}
 	return v
 }

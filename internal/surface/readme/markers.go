@@ -42,15 +42,15 @@ func Find(f *source.File, server string) (Block, source.Diagnostics) {
 			return blocks[i], nil
 		}
 	}
-	d := source.Errorf(source.Pos{File: f}, "", "there is no place for the table of tools")
+	d := source.Errorf(source.Pos{File: f}, "", "no markers for the table of tools")
 	d.Hint = "write the lines " + markers + " where the table belongs"
 	var names []string
 	for _, b := range blocks {
 		names = append(names, b.server)
 	}
 	if len(names) > 0 {
-		d = source.Errorf(source.Pos{File: f, Line: blocks[0].line, Col: 1}, "", "there is no place for the table of the server %q", server)
-		d.Hint = cmp.Or(source.DidYouMean(server, names), "the file has places for "+strings.Join(names, ", "))
+		d = source.Errorf(source.Pos{File: f, Line: blocks[0].line, Col: 1}, "", "no markers for the table of the server %q", server)
+		d.Hint = cmp.Or(source.DidYouMean(server, names), "the file has markers for "+strings.Join(names, ", "))
 	}
 	return Block{}, source.Diagnostics{d}
 }
@@ -91,7 +91,7 @@ func scan(f *source.File) (out []Block, diags source.Diagnostics) {
 		case m[1] == "":
 			open = &Block{file: f, server: cmp.Or(attr[1], attr[2]), line: line, start: offset, newline: string(raw[len(text):])}
 			if i := slices.IndexFunc(out, func(b Block) bool { return b.server == open.server }); i >= 0 {
-				report(line, "this is the second place for the table: the first one is in line %d", out[i].line)
+				report(line, "these are the second markers for the table: the first ones begin in line %d", out[i].line)
 			}
 		case open == nil:
 			report(line, "this marker ends a table that has no beginning: <!-- mcptest:tools --> is missing before it")

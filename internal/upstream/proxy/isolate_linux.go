@@ -143,7 +143,7 @@ func BecomeIsolated(args []string) error {
 		return fmt.Errorf("open the ports of the namespace: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up rights: %w", err)
+		return fmt.Errorf("drop privileges: %w", err)
 	}
 	return fmt.Errorf("%s: %w", path, syscall.Exec(path, argv, os.Environ()))
 }
@@ -212,7 +212,7 @@ func send(socket string, addrs []string) error {
 		return err
 	}
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		return fmt.Errorf("the runner does not take the listeners: %w", err)
+		return fmt.Errorf("the runner does not accept the listeners: %w", err)
 	}
 	f, err := conn.File()
 	if err != nil {

@@ -188,7 +188,7 @@ func (p *Proxy) refuse(w http.ResponseWriter, host string) {
 }
 
 func (p *Proxy) undeclared(host string) string {
-	return p.report(Undeclared, host, "the server wanted to connect to %s, which no upstream stands for: the proxy answered 502", host)
+	return p.report(Undeclared, host, "the server tried to connect to %s, which no upstream stands for: the proxy answered 502", host)
 }
 
 // serveProxy answers the requests of a program that uses the proxy.
@@ -217,7 +217,7 @@ func (p *Proxy) serveProxy(w http.ResponseWriter, r *http.Request) {
 // answer passes a request to its double.
 func (p *Proxy) answer(h http.Handler, w http.ResponseWriter, r *http.Request, host string) {
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		http.Error(w, "mcptest: "+p.report(Unsupported, host, "the server wanted a WebSocket of %s: doubles speak HTTP only", host), http.StatusNotImplemented)
+		http.Error(w, "mcptest: "+p.report(Unsupported, host, "the server requested a WebSocket from %s: doubles speak HTTP only", host), http.StatusNotImplemented)
 		return
 	}
 	for _, name := range []string{"Proxy-Connection", "Proxy-Authorization"} {

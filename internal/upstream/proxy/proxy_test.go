@@ -192,13 +192,13 @@ func TestNamedProblems(t *testing.T) {
 		p, seen := start(t, Options{})
 		conn := connectTo(t, p, "api.example.com:443")
 		fmt.Fprint(conn, "\x00\x03\x00\x01user\x00postgres\x00database\x00x\x00\x00\r\n\r\n")
-		seen.expect(t, Unsupported, "api.example.com", "that is no HTTP")
+		seen.expect(t, Unsupported, "api.example.com", "that is not HTTP")
 	})
 	t.Run("no HTTP in TLS", func(t *testing.T) {
 		p, seen := start(t, Options{})
 		conn := tls.Client(connectTo(t, p, "api.example.com:443"), &tls.Config{ServerName: "api.example.com", InsecureSkipVerify: true})
 		fmt.Fprint(conn, "EHLO me\r\n\r\n")
-		seen.expect(t, Unsupported, "api.example.com", "that is no HTTP")
+		seen.expect(t, Unsupported, "api.example.com", "that is not HTTP")
 	})
 	t.Run("another port", func(t *testing.T) {
 		p, seen := start(t, Options{})

@@ -123,7 +123,7 @@ func (p *Proxy) tunnel(c *peeked, host string) {
 // serve passes a connection to the server of requests within tunnels.
 func (p *Proxy) serve(c, raw net.Conn, host string) {
 	other := func() {
-		p.report(Unsupported, host, "the server sent %s something that is no HTTP: doubles speak HTTP and HTTPS only", host)
+		p.report(Unsupported, host, "the server sent %s data that is not HTTP: doubles speak HTTP and HTTPS only", host)
 	}
 	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.drop(raw) }, other: other}) {
 		p.drop(raw)
@@ -136,7 +136,7 @@ func (p *Proxy) refused(host string, err error) {
 	var alert tls.AlertError
 	switch {
 	case strings.Contains(err.Error(), "application protocol"):
-		p.report(Unsupported, host, "the server wants HTTP/2 or another protocol of %s, and only HTTP/1.1 is supported", host)
+		p.report(Unsupported, host, "the server requested HTTP/2 or another protocol from %s, but only HTTP/1.1 is supported", host)
 	case errors.Is(err, context.DeadlineExceeded):
 		p.report(Unsupported, host, "the server did not finish the TLS handshake with %s within %s", host, handshakeTime)
 	case errors.As(err, &alert):

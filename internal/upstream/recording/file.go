@@ -239,7 +239,7 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 			e.resHeader[http.CanonicalHeaderKey(name)] = list
 		}
 		if e.status < 100 || e.status > 599 {
-			d.Errorf(n.Get("response"), path+".response.status", "%d is no HTTP status", e.status)
+			d.Errorf(n.Get("response"), path+".response.status", "%d is not an HTTP status", e.status)
 		}
 		e.request = in.Request.body(d, n.Get("request"), path+".request")
 		e.response = in.Response.body(d, n.Get("response"), path+".response")

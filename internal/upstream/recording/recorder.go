@@ -333,13 +333,13 @@ func sortExchanges(list []exchange) {
 func (s Saved) Note(name string) string {
 	var b strings.Builder
 	if s.Unsaved != "" {
-		fmt.Fprintf(&b, "recording %s was not written: %s; a file from before stays as it is", name, s.Unsaved)
+		fmt.Fprintf(&b, "recording %s was not written: %s; an existing file was not changed", name, s.Unsaved)
 		s.list(&b)
 		return b.String()
 	}
 	fmt.Fprintf(&b, "recording %s: %s", name, display.Count(s.Exchanges, "exchange"))
 	if s.Kept > 0 {
-		fmt.Fprintf(&b, ", %d of them from before", s.Kept)
+		fmt.Fprintf(&b, ", %d of them from an earlier recording", s.Kept)
 	}
 	total := 0
 	var parts []string

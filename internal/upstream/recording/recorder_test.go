@@ -68,7 +68,7 @@ func TestUnsaved(t *testing.T) {
 		r.Add(call("t", "GET", "/a", "", 200, "2"))
 		r.Fail(recording.Failure{Request: "GET /b", Err: errors.New("refused")})
 	})
-	again(false, "1 of them from before; nothing was masked\n  not recorded: GET /b: broke off", func(r *recording.Recorder) {
+	again(false, "1 of them from an earlier recording; nothing was masked\n  not recorded: GET /b: broke off", func(r *recording.Recorder) {
 		r.Add(call("t", "GET", "/a", "", 200, "2"))
 		r.Fail(recording.Failure{Request: "GET /b", Err: errors.New("broke off"), Partial: true})
 	})

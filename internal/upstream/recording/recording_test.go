@@ -232,7 +232,7 @@ func TestMistakes(t *testing.T) {
 		"upstream":      {strings.Replace(good, "upstream: api", "upstream: other", 1), `api.yaml:4:11: error: upstream: this is a recording of the upstream other, not of api`},
 		"no masks":      {strings.Replace(good, "masks: []\n", "", 1), `api.yaml:3:1: error: the recording has no masks`},
 		"another file":  {"a: 1\n", `api.yaml:1:1: error: not a recording of mcptest`},
-		"status":        {strings.Replace(good, "status: 200", "status: 20", 1), `20 is no HTTP status`},
+		"status":        {strings.Replace(good, "status: 200", "status: 20", 1), `20 is not an HTTP status`},
 		"layout":        {strings.Replace(good, "end: true", "", 1) + "      layout: odd\nend: true\n", ""},
 		"base64":        {strings.Replace(good, "json:\n        a: 1", "base64: '!'", 1), `api.yaml:14:15: error: exchanges[0].response.base64: invalid base64`},
 		"key":           {strings.Replace(good, "status: 200", "statos: 200", 1), `unknown key "statos"`},
