@@ -53,6 +53,7 @@ type Adapter struct {
 	defects    map[string]bool
 	features   map[string]bool
 	own        *session // of the only client
+	library    library
 	resources  []*resource
 	operations []*operation
 
@@ -95,9 +96,11 @@ func New(o Options) (*Adapter, error) {
 	if a.is("semantic-only") {
 		a.o.Mode = ModeCrude
 	}
-	a.build(o.Operations)
+	if err := a.build(o.Operations); err != nil {
+		return nil, err
+	}
 	for _, r := range a.resources {
-		for _, s := range r.seed {
+		for _, s := range r.Seed {
 			a.insert(r, s)
 		}
 	}
@@ -122,26 +125,26 @@ func (a *Adapter) clock() string {
 func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 	a.next++
 	item := jsonv.Object()
-	if !r.byName {
-		item = item.With("id", jsonv.String(r.name+"_"+strconv.Itoa(a.next)))
+	if !r.ByName {
+		item = item.With("id", jsonv.String(r.Name+"_"+strconv.Itoa(a.next)))
 	}
 	for k, e := range v.Members() {
 		item = item.With(k, e)
 	}
 	item = item.With("created_at", jsonv.String(a.clock())).With("updated_at", jsonv.String(a.clock()))
-	a.items[r.name] = append(a.items[r.name], item)
+	a.items[r.Name] = append(a.items[r.Name], item)
 	return item
 }
 
 // index returns the index of the item that parameters name, -1 if there is none.
 func (a *Adapter) index(r *resource, params jsonv.Value) int {
 	key := "id"
-	if r.byName {
+	if r.ByName {
 		key = "name"
 	}
-	return slices.IndexFunc(a.items[r.name], func(v jsonv.Value) bool {
-		return (r.one || v.Lookup(key).Text() == params.Lookup(r.key()).Text()) &&
-			(r.kind == "" || jsonv.Equal(v.Lookup(r.kind), params.Lookup(r.kind)))
+	return slices.IndexFunc(a.items[r.Name], func(v jsonv.Value) bool {
+		return (r.One || v.Lookup(key).Text() == params.Lookup(r.key()).Text()) &&
+			(r.Kind == "" || jsonv.Equal(v.Lookup(r.Kind), params.Lookup(r.Kind)))
 	})
 }
 
@@ -186,12 +189,20 @@ func (a *Adapter) save() error {
 	return nil
 }
 
+// saved stores the library after a change, and returns the answer to the call.
+func (a *Adapter) saved(answer jsonv.Value) (jsonv.Value, *failure) {
+	if a.save() != nil {
+		return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
+	}
+	return answer, nil
+}
+
 // record writes a call to the log before it has an effect.
 func (a *Adapter) record(op *operation, tool string, params jsonv.Value) {
 	if a.o.Log == nil {
 		return
 	}
-	line := jsonv.ObjectOf("operation", op.name, "category", op.category, "does", op.does(), "tool", tool, "params", params)
+	line := jsonv.ObjectOf("operation", op.Name, "category", op.Category, "does", op.does(), "tool", tool, "params", params)
 	_, _ = a.o.Log.Write(line.Append(nil))
 	_, _ = a.o.Log.Write([]byte("\n"))
 }

@@ -31,7 +31,7 @@ func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.
 	}
 	given, there := params.Get("confirmation_token")
 	params = params.Without("confirmation_token")
-	call := op.name + " " + params.String()
+	call := op.Name + " " + params.String()
 	if !there || a.is("confirm-deaf") {
 		return params, a.askFor(s, op, call)
 	}
@@ -54,7 +54,7 @@ func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.
 }
 
 func (a *Adapter) gated(op *operation) bool {
-	return a.has("confirm") && (op.verb == "delete" || op.name == "update_shelf")
+	return a.has("confirm") && (op.Verb == "delete" || op.Name == "update_shelf")
 }
 
 func (a *Adapter) askFor(s *session, op *operation, call string) *failure {
@@ -66,7 +66,7 @@ func (a *Adapter) askFor(s *session, op *operation, call string) *failure {
 	}
 	t := &token{call: call}
 	s.tokens[name], a.own.tokens[name] = t, t
-	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.name).with("operation", jsonv.String(op.name))
+	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.Name).with("operation", jsonv.String(op.Name))
 	if !a.is("confirm-bare") {
 		f.with("confirmation_token", jsonv.String(name))
 	}

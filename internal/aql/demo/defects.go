@@ -1,6 +1,8 @@
 package demo
 
-import "slices"
+import (
+	"slices"
+)
 
 // Defect is a fault that can be switched on in the adapter.
 type Defect struct {
@@ -144,3 +146,19 @@ func featureDefects() []Defect {
 func defect(name, doc string, rows ...string) Defect { return Defect{Name: name, Doc: doc, Rows: rows} }
 
 func with(feature string, d Defect) Defect { d.Feature = feature; return d }
+
+// Features lists the possible additions to the library.
+func Features() []Feature {
+	return []Feature{
+		{"confirm", "Deleting anything and changing a shelf has to be confirmed with a token."},
+		{"kinds", "A collection of things of several kinds, distinguished by a parameter of each operation."},
+		{"sorts", "A collection of things of several kinds, which only a type of the introspection lists."},
+		{"charter", "A resource that there is at most one of."},
+		{"loans", "A collection that can be listed, and not asked for one of its things."},
+		{"keys", "A collection whose things are known by their name alone."},
+		{"executions", "Sorting the catalog goes on after the call: its state can be read, steps recorded, and it can be aborted."},
+	}
+}
+
+// Feature is an addition to the library.
+type Feature struct{ Name, Doc string }

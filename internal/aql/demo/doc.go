@@ -7,7 +7,8 @@
 // defect names the rows of a report that it must change, and no other row
 // may change.
 //
-// Start reading at New and Defects. An Adapter is an mcpserver.Handler.
+// Start reading at New and Defects; library.json holds the collections, operations
+// and types. An Adapter is an mcpserver.Handler.
 //
 // Invariants:
 //   - without a defect every answer is a result in the sense of D 5.1;

@@ -25,25 +25,6 @@ type execution struct {
 // looksToEnd is the number of queries until an execution is completed.
 const looksToEnd = 3
 
-// addExecutions adds the operations on the executions of reindex_catalog.
-func (a *Adapter) addExecutions() {
-	named := param{name: "execution_id", typ: "string", doc: "As reindex_catalog answered it.", required: true}
-	state := [2]string{"Execution", "object"}
-	a.operations = append(a.operations,
-		&operation{name: "get_execution", category: "READ", verb: "state", doc: "Tells how far an execution is.", params: []param{named}, returns: state},
-		&operation{name: "abort_execution", category: "EXECUTE", verb: "abort", doc: "Ends an execution before it is completed.", params: []param{
-			named, {name: "reason", typ: "string", doc: "Why."},
-		}, returns: state},
-		&operation{name: "complete_execution", category: "EXECUTE", verb: "complete", doc: "Ends an execution as done.", params: []param{
-			named, {name: "summary", typ: "string", doc: "The result of it."},
-		}, returns: state},
-		&operation{name: "record_execution_step", category: "CREATE", verb: "step", doc: "Tells what is about to be done in an execution, and asks whether to go on.", params: []param{
-			named,
-			{name: "nextActionHint", typ: "string", doc: "What is done next.", required: true},
-			{name: "outcome", typ: "string", doc: "The result of the previous step.", enum: []string{"success", "failure", "skipped"}},
-		}, returns: [2]string{"Directive", "object"}})
-}
-
 // begin starts an execution.
 func (a *Adapter) begin() jsonv.Value {
 	x := &execution{id: "run_" + strconv.Itoa(len(a.executions)+1), status: pending}
@@ -71,26 +52,26 @@ func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *
 		return jsonv.Value{}, refuse("NOT_FOUND_RESOURCE", "No execution has the execution_id '%s'.", params.Lookup("execution_id").Text())
 	}
 	ended := x.status == completed || x.status == cancelled
-	if op.verb == "state" {
+	if op.Verb == "state" {
 		a.goOn(x, ended)
 		return a.state(x), nil
 	}
-	late := a.is("execution-late-step") && op.verb == "step" || a.is("execution-late-abort") && op.verb == "abort"
+	late := a.is("execution-late-step") && op.Verb == "step" || a.is("execution-late-abort") && op.Verb == "abort"
 	if ended && !late {
-		return jsonv.Value{}, refuse("CONFLICT_INVALID_STATE", "The execution '%s' is %s: it takes no more of %s.", x.id, x.status, op.name)
+		return jsonv.Value{}, refuse("CONFLICT_INVALID_STATE", "The execution '%s' is %s: it takes no more of %s.", x.id, x.status, op.Name)
 	}
 	switch {
 	case ended:
-	case op.verb == "step":
+	case op.Verb == "step":
 		x.status = running
-	case op.verb == "complete":
+	case op.Verb == "complete":
 		x.status = completed
 	case a.is("abort-refused"):
 		return jsonv.Value{}, refuse("PERMISSION_DENIED", "The execution '%s' can't be aborted.", x.id)
 	case !a.is("abort-ignored"):
 		x.status = cancelled
 	}
-	if op.verb == "step" {
+	if op.Verb == "step" {
 		return a.directive(), nil
 	}
 	return a.state(x), nil

@@ -38,8 +38,7 @@ func (a *Adapter) handle(s *session, req *mcpserver.Request) *mcpserver.Reply {
 		if version == "" || !strings.HasPrefix(version, "202") {
 			version = "2025-06-18"
 		}
-		return reply(jsonv.Object(str("protocolVersion", version), member("capabilities", jsonv.Object(member("tools", jsonv.Object()))),
-			member("serverInfo", jsonv.Object(str("name", "demo-library"), str("version", "1.0.0")))))
+		return reply(jsonv.ObjectOf("protocolVersion", version, "capabilities", jsonv.ObjectOf("tools", jsonv.Object()), "serverInfo", jsonv.ObjectOf("name", "demo-library", "version", "1.0.0")))
 	case "ping":
 		return reply(jsonv.Object())
 	case "tools/list":
@@ -74,31 +73,29 @@ func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply 
 	if a.is("rpc-errors") && code == "NOT_FOUND_OPERATION" {
 		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: env.Lookup("error", "message").Text()}}
 	}
-	failed := code != ""
-	result := jsonv.Object(member("content", jsonv.Array(jsonv.Object(str("type", "text"), str("text", env.String())))),
-		member("isError", jsonv.Bool(failed && a.is("flags-failures"))))
+	result := toolResult(env, code != "" && a.is("flags-failures"))
 	if a.is("structured-differs") {
 		result = result.With("structuredContent", jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null())))
 	}
 	return reply(result)
 }
 
+func toolResult(env jsonv.Value, isError bool) jsonv.Value {
+	return jsonv.ObjectOf("content", jsonv.Array(jsonv.ObjectOf("type", "text", "text", env.String())), "isError", isError)
+}
+
 // bare returns the introspection in a dialect: no query, details inside the list.
 func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	params := args.Lookup("params")
-	env := jsonv.Value{}
-	if _, asked := params.Get("query"); asked {
-		env = a.fail(refuse("VALIDATION_UNKNOWN_PARAM", "introspect takes no parameter 'query'."))
-	} else {
-		var list []jsonv.Value
-		for _, op := range a.operations {
-			list = append(list, a.detail(op))
-		}
-		env = success(jsonv.Object(member("operations", jsonv.Array(list...))), nil)
+	if _, asked := args.Lookup("params").Get("query"); asked {
+		return reply(toolResult(a.fail(refuse("VALIDATION_UNKNOWN_PARAM", "introspect takes no parameter 'query'.")), false))
 	}
-	return reply(jsonv.Object(member("content", jsonv.Array(jsonv.Object(str("type", "text"), str("text", env.String())))), member("isError", jsonv.Bool(false))))
+	var list []jsonv.Value
+	for _, op := range a.operations {
+		list = append(list, a.detail(op))
+	}
+	return reply(toolResult(success(jsonv.ObjectOf("operations", list), nil), false))
 }
 
 func (a *Adapter) hasTool(name string) bool {
@@ -121,8 +118,8 @@ func (a *Adapter) tools() []jsonv.Value {
 func (a *Adapter) tool(name, category string) jsonv.Value {
 	var ops []string
 	for _, op := range a.operations {
-		if category == "" || op.category == category {
-			ops = append(ops, op.name)
+		if category == "" || op.Category == category {
+			ops = append(ops, op.Name)
 		}
 	}
 	if a.is("hidden-operation") && category == "READ" {
@@ -136,14 +133,12 @@ func (a *Adapter) tool(name, category string) jsonv.Value {
 		doc += " Call introspect with query operations to learn about them."
 	}
 	doc += " Supported operations: " + strings.Join(ops, ", ") + "."
-	schema := jsonv.Object(str("type", "object"), member("properties", jsonv.Object(
-		member("operation", jsonv.Object(str("type", "string"))), member("params", jsonv.Object(str("type", "object"))),
-		member("operations", jsonv.Object(str("type", "array"))))))
+	of := func(typ string) jsonv.Value { return jsonv.ObjectOf("type", typ) }
+	schema := of("object").With("properties", jsonv.ObjectOf("operation", of("string"), "params", of("object"), "operations", of("array")))
 	if !a.is("tool-schema") {
 		schema = schema.With("required", jsonv.From([]string{"operation"}))
 	}
 	readOnly := category == "READ" || category == "DELETE" && a.is("tool-hints")
 	destructive := !readOnly && category != "CREATE"
-	return jsonv.Object(str("name", name), str("description", doc), member("inputSchema", schema),
-		member("annotations", jsonv.Object(member("readOnlyHint", jsonv.Bool(readOnly)), member("destructiveHint", jsonv.Bool(destructive)))))
+	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", jsonv.ObjectOf("readOnlyHint", readOnly, "destructiveHint", destructive))
 }

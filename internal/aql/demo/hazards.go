@@ -26,53 +26,19 @@ func Hazards() []Hazard {
 	}
 }
 
-// addRequests adds the data for a hazard about decisions: requests of others, and
-// operations that decide them.
-func (a *Adapter) addRequests() {
-	r := &resource{name: "request", plural: "requests", fields: []param{
-		{name: "wish", typ: "string", doc: "What is asked for.", required: true, minLen: 1, maxLen: 80},
-		{name: "decision", typ: "string", doc: "What was decided."},
-	}, seed: []jsonv.Value{
-		jsonv.From(map[string]any{"wish": "a quiet corner"}),
-		jsonv.From(map[string]any{"wish": "a louder bell"}),
-	}}
-	a.addCollection(r)
-	a.operations = slices.DeleteFunc(a.operations, func(o *operation) bool { return o.res == r && o.verb != "list" && o.verb != "get" })
-	named := param{name: "request_id", typ: "string", doc: "As list_requests gives it under id.", required: true}
-	token := param{name: "token", typ: "string", doc: "What the request was answered with.", required: true}
-	decide := func(name, doc string, params ...param) {
-		a.operations = append(a.operations, &operation{name: name, category: "EXECUTE", verb: "decide", doc: doc, params: params, returns: [2]string{"Request", "object"}, res: r})
-	}
-	decide("approve_request", "Says yes to a request.", named)
-	decide("abort_request", "Ends a request.", named)
-	decide("confirm_operation", "Confirms what was asked for.", token)
-	decide("process_queue", "Decides the oldest request.")
-}
-
-// addSettings adds the data for a hazard about keys: items whose keys come from a
-// small set.
-func (a *Adapter) addSettings() {
-	a.addCollection(&resource{name: "setting", plural: "settings", byName: true, fields: []param{
-		{name: "name", typ: "string", doc: "What is set.", required: true, enum: []string{"light", "heating"}},
-		{name: "value", typ: "string", doc: "How.", required: true, minLen: 1, maxLen: 80},
-	}, seed: []jsonv.Value{jsonv.From(map[string]any{"name": "light", "value": "dim"})}})
-}
-
 // decide approves the request that parameters name.
 func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
-	id := params.Lookup(r.key()).Text()
 	i := a.index(r, params)
 	if i < 0 {
-		return jsonv.Value{}, a.missing(r, id)
+		return jsonv.Value{}, a.missing(r, params.Lookup(r.key()).Text())
 	}
-	a.items[r.name][i] = a.items[r.name][i].With("decision", jsonv.String("yes"))
-	_ = a.save()
-	return a.items[r.name][i], nil
+	a.items[r.Name][i] = a.items[r.Name][i].With("decision", jsonv.String("yes"))
+	return a.saved(a.items[r.Name][i])
 }
 
 // hazardous triggers a hazard if a call does so. Nothing is checked before.
 func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
-	if len(a.o.Hazards) == 0 || op.res == nil || op.res.one {
+	if len(a.o.Hazards) == 0 || op.res == nil || op.res.One {
 		return false
 	}
 	a.mu.Lock()
@@ -81,11 +47,11 @@ func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
 	v, given := params.Get(op.res.key())
 	i := a.index(op.res, params)
 	switch {
-	case op.verb == "create" && op.res.byName && slices.Contains(a.o.Hazards, "create-lies"):
+	case op.Verb == "create" && op.res.ByName && slices.Contains(a.o.Hazards, "create-lies"):
 		return true
-	case op.verb == "create" && i >= 0 && op.res.byName:
+	case op.Verb == "create" && i >= 0 && op.res.ByName:
 		kind = "known"
-	case op.verb == "create":
+	case op.Verb == "create":
 	case !given:
 		kind = "unnamed"
 	case v.Text() == "":
@@ -93,10 +59,10 @@ func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
 	case i < 0:
 		kind = "unknown"
 	}
-	if kind == "" || !slices.Contains(a.o.Hazards, op.verb+"-"+kind) {
+	if kind == "" || !slices.Contains(a.o.Hazards, op.Verb+"-"+kind) {
 		return false
 	}
-	all := a.items[op.res.name]
+	all := a.items[op.res.Name]
 	switch {
 	case kind == "known":
 		all = all[i : i+1]
@@ -104,10 +70,10 @@ func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
 		all = all[len(all)-1:]
 	}
 	for i := range all {
-		all[i] = all[i].With("spoilt_by", jsonv.String(op.name))
+		all[i] = all[i].With("spoilt_by", jsonv.String(op.Name))
 	}
-	if op.verb == "delete" {
-		a.items[op.res.name] = a.items[op.res.name][:len(a.items[op.res.name])-len(all)]
+	if op.Verb == "delete" {
+		a.items[op.res.Name] = a.items[op.res.Name][:len(a.items[op.res.Name])-len(all)]
 	}
 	_ = a.save()
 	return true

@@ -23,7 +23,7 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 		return a.operationList(), nil
 	}
 	op := a.find(name.Text())
-	if op == nil || a.is("detail-missing") && op.name == "get_shelf" {
+	if op == nil || a.is("detail-missing") && op.Name == "get_shelf" {
 		if a.is("unknown-name-fails") && op == nil {
 			return jsonv.Value{}, refuse("NOT_FOUND_OPERATION", "There is no operation '%s'.", name.Text())
 		}
@@ -40,26 +40,26 @@ func (a *Adapter) operationList() jsonv.Value {
 	}
 	var list []jsonv.Value
 	for i, op := range a.operations {
-		category := op.category
-		doc := op.doc
-		if a.is("list-bad-category") && op.name == "search_books" {
+		category := op.Category
+		doc := op.Doc
+		if a.is("list-bad-category") && op.Name == "search_books" {
 			category = "QUERY"
 		}
-		if a.is("delete-lists-read") && op.name == "delete_shelf" {
+		if a.is("delete-lists-read") && op.Name == "delete_shelf" {
 			category = "READ"
 		}
-		if a.is("launch-differs") && op.name == "search_books" {
+		if a.is("launch-differs") && op.Name == "search_books" {
 			doc += " (" + a.o.Launch + ")"
 		}
-		v := jsonv.Object(str(key, op.name), str("semantic_category", category), str("endpoint", op.category), str("description", doc))
+		v := jsonv.Object(str(key, op.Name), str("semantic_category", category), str("endpoint", op.Category), str("description", doc))
 		if a.is("list-extra-member") {
 			v = v.With("position", jsonv.Int(int64(i)))
 		}
-		if a.is("list-no-description") && op.name == "search_books" {
+		if a.is("list-no-description") && op.Name == "search_books" {
 			v = v.Without("description")
 		}
 		list = append(list, v)
-		if a.is("list-duplicate") && op.name == "search_books" {
+		if a.is("list-duplicate") && op.Name == "search_books" {
 			list = append(list, v)
 		}
 	}
@@ -87,104 +87,83 @@ func (a *Adapter) operationList() jsonv.Value {
 
 func (a *Adapter) detail(op *operation) jsonv.Value {
 	var params []jsonv.Value
-	for _, p := range op.params {
-		params = append(params, a.describe(p))
+	for _, p := range op.Params {
+		params = append(params, describe(p))
 	}
-	endpoint, tool := op.category, toolOf(op.category)
+	endpoint, tool := op.Category, toolOf(op.Category)
 	if a.o.Mode == ModeSingle {
 		tool = singleTool
 	}
-	if a.is("category-differs") && op.name == "search_books" {
+	if a.is("category-differs") && op.Name == "search_books" {
 		endpoint = "UPDATE"
 	}
-	if a.is("tool-unlisted") && op.name == "search_books" {
+	if a.is("tool-unlisted") && op.Name == "search_books" {
 		tool = "mcp_aql_search"
 	}
-	v := jsonv.Object(str("name", op.name), str("semantic_category", op.category), str("endpoint", endpoint), str("mcpTool", tool), str("description", op.doc),
-		member("permissions", jsonv.Object(member("readOnly", jsonv.Bool(op.category == "READ")), member("destructive", jsonv.Bool(op.category == "UPDATE" || op.category == "DELETE")))),
+	v := jsonv.Object(str("name", op.Name), str("semantic_category", op.Category), str("endpoint", endpoint), str("mcpTool", tool), str("description", op.Doc),
+		member("permissions", jsonv.Object(member("readOnly", jsonv.Bool(op.Category == "READ")), member("destructive", jsonv.Bool(op.Category == "UPDATE" || op.Category == "DELETE")))),
 		member("parameters", jsonv.Array(params...)),
-		member("returns", jsonv.Object(str("name", op.returns[0]), str("kind", op.returns[1]))))
-	if a.has("executions") && op.verb == "execute" {
+		member("returns", jsonv.Object(str("name", op.Returns), str("kind", "object"))))
+	if a.has("executions") && op.Verb == "execute" {
 		v = v.With("lifecycle", jsonv.Object(member("states", jsonv.From([]string{pending, running, completed, "failed", cancelled})), member("supports_cancel", jsonv.Bool(true)), member("supports_retry", jsonv.Bool(false))))
 	}
 	if !op.example.IsAbsent() {
 		v = v.With("examples", jsonv.Array(op.example))
 	}
 	switch {
-	case a.is("detail-no-returns") && op.name == "search_books":
+	case a.is("detail-no-returns") && op.Name == "search_books":
 		v = v.Without("returns")
 	case a.is("detail-danger"):
 		v = v.With("danger", jsonv.Object(member("level", jsonv.Int(0))))
-	case a.is("detail-text-example") && op.name == "search_books":
+	case a.is("detail-text-example") && op.Name == "search_books":
 		v = v.With("examples", jsonv.Array(jsonv.String("search_books { text: rain }")))
 	}
 	return v
 }
 
-func (a *Adapter) describe(p param) jsonv.Value {
-	v := jsonv.Object(str("name", p.name), str("type", p.typ), member("required", jsonv.Bool(p.required)), str("description", p.doc))
-	if len(p.enum) > 0 && p.typ != "Genre" && p.listed == "" {
-		v = v.With("enum", jsonv.From(p.enum))
+// describe returns a parameter in the form of a detail.
+func describe(p param) jsonv.Value {
+	if p.Type == "Genre" || p.Listed != "" {
+		p.Enum = nil
 	}
-	if p.max > p.min {
-		v = v.With("minimum", jsonv.Int(int64(p.min))).With("maximum", jsonv.Int(int64(p.max)))
-	}
-	if p.maxLen > 0 {
-		v = v.With("minLength", jsonv.Int(int64(p.minLen))).With("maxLength", jsonv.Int(int64(p.maxLen)))
-	}
-	if p.pattern != "" {
-		v = v.With("pattern", jsonv.String(p.pattern))
-	}
-	if p.format != "" {
-		v = v.With("format", jsonv.String(p.format))
-	}
-	if !p.def.IsAbsent() {
-		v = v.With("default", p.def)
-	}
-	if p.items != "" {
-		v = v.With("items", jsonv.Object(str("type", p.items)))
-	}
-	return v
+	p.Listed, p.AppendOnly = "", false
+	return jsonv.From(p)
 }
 
 // typeInfo is one named type.
 type typeInfo struct {
-	name, kind, doc string
-	values          []string
-	fields          []param
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Doc    string   `json:"description"`
+	Values []string `json:"values"`
+	Fields []param  `json:"fields"`
 }
 
 func (a *Adapter) types() []typeInfo {
-	out := []typeInfo{{name: "Genre", kind: "enum", doc: "The section of the catalog that lists a book.", values: genres}}
+	out := slices.Clone(a.library.Types[:1])
 	for _, r := range a.resources {
-		for _, f := range r.fields {
-			if f.listed != "" {
-				out = append(out, typeInfo{name: f.listed, kind: "enum", doc: f.doc, values: f.enum})
+		for _, f := range r.Fields {
+			if f.Listed != "" {
+				out = append(out, typeInfo{Name: f.Listed, Kind: "enum", Doc: f.Doc, Values: f.Enum})
 			}
 		}
 		out = append(out,
-			typeInfo{name: r.typeName(), kind: "object", doc: "One " + r.name + ".", fields: r.fields},
-			typeInfo{name: r.typeName() + "List", kind: "object", doc: "A page of " + r.plural + ".", fields: []param{
-				{name: "items", typ: r.typeName() + "[]", required: true, doc: "The " + r.plural + "."},
-				{name: "total", typ: "integer", required: true, doc: "How many there are in all."},
-				{name: "applied", typ: "object", doc: "The limit and the offset that were applied."},
+			typeInfo{Name: r.typeName(), Kind: "object", Doc: "One " + r.Name + ".", Fields: r.Fields},
+			typeInfo{Name: r.typeName() + "List", Kind: "object", Doc: "A page of " + r.Plural + ".", Fields: []param{
+				{Name: "items", Type: r.typeName() + "[]", Required: true, Doc: "The " + r.Plural + "."},
+				{Name: "total", Type: "integer", Required: true, Doc: "How many there are in all."},
+				{Name: "applied", Type: "object", Doc: "The limit and the offset that were applied."},
 			}})
 	}
-	return append(out,
-		typeInfo{name: "Count", kind: "object", doc: "A number of things.", fields: []param{{name: "count", typ: "integer", required: true, doc: "How many."}}},
-		typeInfo{name: "Removal", kind: "object", doc: "What was removed.", fields: []param{{name: "id", typ: "string", required: true, doc: "Its identifier."}, {name: "deleted", typ: "boolean", required: true, doc: "True."}}},
-		typeInfo{name: "Execution", kind: "object", doc: "A piece of work.", fields: []param{{name: "execution_id", typ: "string", required: true, doc: "Its identifier."}, {name: "status", typ: "string", required: true, doc: "How far it is."}}},
-		typeInfo{name: "Directive", kind: "object", doc: "Whether to go on.", fields: []param{{name: "continue", typ: "boolean", required: true, doc: "True to go on."}, {name: "factors", typ: "string[]", required: true, doc: "What was considered."}}},
-		typeInfo{name: "Introspection", kind: "object", doc: "What introspect answers."},
-	)
+	return append(out, a.library.Types[1:]...)
 }
 
 func (a *Adapter) typeList() jsonv.Value {
 	var list []jsonv.Value
 	for _, t := range a.types() {
-		v := jsonv.Object(str("name", t.name), str("kind", t.kind), str("description", t.doc))
-		if a.is("types-inline") && t.kind == "enum" {
-			v = v.With("values", jsonv.From(t.values))
+		v := jsonv.Object(str("name", t.Name), str("kind", t.Kind), str("description", t.Doc))
+		if a.is("types-inline") && t.Kind == "enum" {
+			v = v.With("values", jsonv.From(t.Values))
 		}
 		list = append(list, v)
 	}
@@ -193,21 +172,21 @@ func (a *Adapter) typeList() jsonv.Value {
 
 func (a *Adapter) typeDetail(name string) jsonv.Value {
 	for _, t := range a.types() {
-		if t.name != name {
+		if t.Name != name {
 			continue
 		}
-		v := jsonv.Object(str("name", t.name), str("kind", t.kind), str("description", t.doc))
+		v := jsonv.Object(str("name", t.Name), str("kind", t.Kind), str("description", t.Doc))
 		switch {
-		case t.kind == "enum" && !a.is("type-detail-bare"):
-			return v.With("values", jsonv.From(t.values))
-		case t.kind == "object":
+		case t.Kind == "enum" && !a.is("type-detail-bare"):
+			return v.With("values", jsonv.From(t.Values))
+		case t.Kind == "object":
 			var fields []jsonv.Value
-			for _, f := range t.fields {
-				doc := f.doc
+			for _, f := range t.Fields {
+				doc := f.Doc
 				if a.is("read-only-undisclosed") {
 					doc = strings.ReplaceAll(doc, "read-only", "kept")
 				}
-				fields = append(fields, jsonv.Object(str("name", f.name), str("type", f.typ), member("required", jsonv.Bool(f.required)), str("description", doc)))
+				fields = append(fields, jsonv.Object(str("name", f.Name), str("type", f.Type), member("required", jsonv.Bool(f.Required)), str("description", doc)))
 			}
 			return v.With("fields", jsonv.Array(fields...))
 		}

@@ -9,14 +9,14 @@ import (
 func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *failure) {
 	input := params.Lookup("input")
 	if a.is("update-flat") {
-		input = params.Without(r.key()).Without(r.kind)
+		input = params.Without(r.key()).Without(r.Kind)
 	}
-	item := a.items[r.name][i]
+	item := a.items[r.Name][i]
 	changed := item
 	if a.is("update-replaces") {
 		changed = jsonv.Object()
-		for _, f := range serverFields {
-			changed = changed.With(f.name, item.Lookup(f.name))
+		for _, f := range a.library.Assigned {
+			changed = changed.With(f.Name, item.Lookup(f.Name))
 		}
 	}
 	for name, v := range input.Members() {
@@ -25,34 +25,31 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 		case f == nil && a.is("update-unknown-field"):
 			continue
 		case f == nil:
-			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.name, name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
-		case f.appendOnly && a.is("append-only-vague"):
+			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.Name, name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
+		case f.AppendOnly && a.is("append-only-vague"):
 			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is not taken.", name).with("param_name", jsonv.String(name))
-		case f.appendOnly && !a.is("append-only-open"):
+		case f.AppendOnly && !a.is("append-only-open"):
 			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is append-only: an update can't change it.", name).with("param_name", jsonv.String(name))
-		case r.byName && name == "name" || name == r.kind && r.kind != "":
-			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "The field '%s' names the %s and can't be changed.", name, r.name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
-		case f.readOnly && a.is("read-only-silent"):
+		case r.ByName && name == "name" || name == r.Kind && r.Kind != "":
+			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "The field '%s' names the %s and can't be changed.", name, r.Name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
+		case f.ReadOnly && a.is("read-only-silent"):
 			continue
-		case f.readOnly && !a.is("read-only-open"):
+		case f.ReadOnly && !a.is("read-only-open"):
 			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is read-only: the adapter assigns it.", name).with("param_name", jsonv.String(name))
 		}
 		if v.Kind() != jsonv.KindNull {
 			if no := a.checkValue(*f, name, v); no != nil {
 				return jsonv.Value{}, no
 			}
-		} else if f.required {
+		} else if f.Required {
 			return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The field '%s' can't be removed.", name).with("param_name", jsonv.String(name))
 		}
 		changed = a.merge(changed, name, v, !a.is("update-shallow"))
 	}
 	a.next++
 	changed = changed.With("updated_at", jsonv.String(a.clock()))
-	a.items[r.name][i] = changed
-	if a.save() != nil {
-		return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
-	}
-	return changed, nil
+	a.items[r.Name][i] = changed
+	return a.saved(changed)
 }
 
 func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool) jsonv.Value {
@@ -94,7 +91,6 @@ func (a *Adapter) batch(s *session, tool string, list jsonv.Value) jsonv.Value {
 	if a.is("batch-counts") {
 		total++
 	}
-	return jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null()), member("results", jsonv.Array(results...)),
-		member("summary", jsonv.Object(member("total", jsonv.Int(int64(total))), member("succeeded", jsonv.Int(int64(good))),
-			member("failed", jsonv.Int(int64(len(results)-good))))))
+	summary := jsonv.ObjectOf("total", total, "succeeded", good, "failed", len(results)-good)
+	return jsonv.ObjectOf("success", true, "data", nil, "results", jsonv.Array(results...), "summary", summary)
 }
