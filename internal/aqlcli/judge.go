@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/semantic"
 	"mcptest/internal/aql/verdict"
@@ -22,9 +24,184 @@ import (
 	"mcptest/internal/osfile"
 	"mcptest/internal/proc"
 	"mcptest/internal/run"
+	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
+
+// localModels is the usual address of a model on this machine.
+const localModels = "http://localhost:11434/v1"
+
+// The kinds of judges that --judge accepts.
+const (
+	judgePhrases = "phrases"
+	judgeModel   = "model"
+	judgeExec    = "exec:"
+)
+
+// modelOptions returns the options of the model that a live run asks.
+func modelOptions() []option {
+	return append([]option{
+		{long: "model", value: "name", doc: "test at level 2 whether this model understands the adapter; without it the semantic rows are SKIP"},
+		{long: "model-url", value: "url", doc: "the model's endpoint (default " + localModels + ", or Anthropic's with --model-api anthropic)", check: modelAddress},
+		{long: "model-api", value: "api", doc: "the wire form, openai for every compatible endpoint, or anthropic (default openai)", check: oneOf(judge.OpenAI, judge.Anthropic)},
+		{long: "model-key-env", value: "name", doc: "send the value of this variable as the key"},
+	}, judgeOptions()...)
+}
+
+// judgeOptions returns the options of the judge, which test has too.
+func judgeOptions() []option {
+	return []option{
+		{
+			long: "judge", value: "judge", check: judgeKind,
+			doc: "who judges the answers: phrases (the phrase rules), model, or exec:COMMAND, a program that reads and writes JSON" +
+				" (default phrases; test: the verdicts in the bundle)",
+		},
+		{long: "judge-model", value: "name", doc: "the model that judges (live: default that of --model)"},
+		{long: "judge-url", value: "url", doc: "the judge's endpoint (default as for --model)", check: modelAddress},
+		{long: "judge-api", value: "api", doc: "its wire form, openai or anthropic (default as for --model)", check: oneOf(judge.OpenAI, judge.Anthropic)},
+		{
+			long: "judge-key-env", value: "name",
+			doc: "send it the value of this variable as the key (default that of --model-key-env, unless --judge-url or --judge-api is given)",
+		},
+		{long: "judge-votes", value: "number", doc: "how often the judge is asked, up to 9; the majority decides (default 1)", check: number(1, 9)},
+		{long: "rejudge", doc: "ask the judge about what it has judged before, too"},
+		{long: "require-judge", doc: "exit with 3 when a question was not asked or an answer not judged"},
+		{long: "max-model-calls", value: "number", doc: "maximum number of requests to each model (default 200)", check: number(1, 100_000)},
+		{long: "max-tokens", value: "number", doc: "maximum number of tokens per model, as the endpoint counts them (default 200000)", check: number(1, 100_000_000)},
+	}
+}
+
+func modelAddress(s string) (string, error) { return s, judge.CheckURL(s) }
+
+// judgeKind accepts phrases, model and exec:COMMAND.
+func judgeKind(s string) (string, error) {
+	if line, program := strings.CutPrefix(s, judgeExec); program {
+		words, err := shellwords.Split(line)
+		if err == nil && len(words) == 0 {
+			_, err = anyValue("")
+		}
+		return s, err
+	}
+	return oneOf(judgePhrases, judgeModel, judgeExec+"COMMAND")(s)
+}
+
+// asking reads the options of a live run; it returns false after a mistake.
+func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Asking, keys []string, ok bool) {
+	name, given := c.flags["model"]
+	if !given {
+		for _, f := range modelOptions()[1:] {
+			if _, set := c.flags[f.long]; set {
+				c.problem("--%s needs --model", f.long)
+				return a, nil, false
+			}
+		}
+		return a, nil, true
+	}
+	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != guard.ModePlan {
+		c.problem("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
+		return a, nil, false
+	}
+	o, ok := c.endpoint("model", judge.Options{})
+	if !ok {
+		return a, nil, false
+	}
+	o.Model = name
+	a.Model = judge.New(o)
+	if c.flags["judge"] == "" {
+		c.flags["judge"] = judgePhrases
+	}
+	ok = c.judging(&a, o, cacheDir, registry, &keys)
+	return a, append(keys, o.Key), ok
+}
+
+// endpoint reads the address of a model from the options --PREFIX-url and so on; o
+// holds the options of another model as defaults.
+func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
+	address, moved := c.flags[prefix+"-url"]
+	api, other := c.flags[prefix+"-api"]
+	if moved || other {
+		o.Key = "" // the key must not go to another server
+	}
+	if other && api != o.API {
+		o.API, o.URL = api, ""
+	}
+	if moved {
+		o.URL = address
+	}
+	if o.URL == "" {
+		o.URL = localModels
+		if o.API == judge.Anthropic {
+			o.URL = "https://api.anthropic.com"
+		}
+	}
+	if name, given := c.flags[prefix+"-key-env"]; given {
+		if o.Key = strings.TrimSpace(cmdutil.LookupEnv(c.Env, name)); o.Key == "" {
+			c.problem("--%s-key-env: the variable %s is not set", prefix, name)
+			return o, false
+		}
+	}
+	o.MaxCalls, _ = strconv.Atoi(c.flags["max-model-calls"])
+	o.MaxTokens, _ = strconv.Atoi(c.flags["max-tokens"])
+	return o, true
+}
+
+// judging reads the options of the judge; it returns false after a mistake. o
+// describes the model that was asked, if there is one.
+func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
+	who := c.flags["judge"]
+	if !c.judgeFits(who) {
+		return false
+	}
+	a.Votes, _ = strconv.Atoi(c.flags["judge-votes"])
+	a.Again = c.flags["rejudge"] != ""
+	if cacheDir != "" {
+		a.Cache = verdictCache(filepath.Join(cacheDir, "verdicts"))
+	}
+	switch line, program := strings.CutPrefix(who, judgeExec); {
+	case program:
+		words, _ := shellwords.Split(line) // judgeKind has checked it
+		var argv []string
+		for _, w := range words {
+			argv = append(argv, w.Text)
+		}
+		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
+	case who == judgeModel:
+		o, ok := c.endpoint("judge", o)
+		if name, given := c.flags["judge-model"]; given {
+			o.Model = name
+		}
+		if ok && o.Model == "" {
+			c.problem("--judge model needs --judge-model")
+			ok = false
+		}
+		if !ok {
+			return false
+		}
+		a.Judge = judge.New(o)
+		*keys = append(*keys, o.Key)
+	}
+	return true
+}
+
+// judgeFits reports whether the options given with --judge apply to it.
+func (c *call) judgeFits(who string) bool {
+	ok := true
+	for _, name := range []string{"judge-model", "judge-url", "judge-api", "judge-key-env"} {
+		if _, set := c.flags[name]; set && who != judgeModel {
+			c.problem("--%s needs --judge model", name)
+			ok = false
+		}
+	}
+	for _, name := range []string{"judge-votes", "rejudge"} {
+		if _, set := c.flags[name]; set && (who == judgePhrases || who == "") {
+			c.problem("--%s needs --judge model or --judge exec:COMMAND", name)
+			ok = false
+		}
+	}
+	return ok
+}
 
 // judgeProgram returns a function that runs a judge program. The program gets the
 // whole environment, because it belongs to the user and may use a model itself.

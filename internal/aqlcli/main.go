@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/gen"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
 )
@@ -133,3 +134,19 @@ func readLimited(r io.Reader) ([]byte, error) {
 func (c *call) emit(name string, data []byte) int { return c.emitTo("output", name, data) }
 
 func tool() result.Tool { return result.Tool{Name: aqlName, Version: cmdutil.Version()} }
+
+// exitCodes is the table of exit codes.
+var exitCodes = []gen.ExitCode{
+	{Code: verdict.ExitPassed, Doc: "conformant at the requested level"},
+	{Code: verdict.ExitFailed, Doc: "a MUST category failed, or live changed data that it did not create; for diff and verify-fixtures, a difference"},
+	{Code: verdict.ExitWarned, Doc: "a SHOULD category warned"},
+	{Code: verdict.ExitConfig, Doc: "an invalid command line or file"},
+	{Code: verdict.ExitRefused, Doc: "live --record is refused because CI is set"},
+}
+
+// Program describes the command line, for the reference and the manual page.
+func Program() gen.Program {
+	p := cmdutil.Describe(newRoot(&call{}))
+	p.ExitCodes = exitCodes
+	return p
+}

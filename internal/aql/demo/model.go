@@ -15,6 +15,9 @@ var libraryFile []byte
 
 // library is the content of library.json: what the adapter is about.
 type library struct {
+	Defects    []Defect                `json:"defects"`
+	Features   []Feature               `json:"features"`
+	Hazards    []Hazard                `json:"hazards"`
 	Resources  []*resource             `json:"resources"`
 	Collection json.RawMessage         `json:"collection"` // one that a widened adapter has, with NOUN in place of its name
 	Nouns      []string                `json:"nouns"`

@@ -1,10 +1,13 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -75,4 +78,73 @@ func EveryText(v jsonv.Value, use func(string)) {
 			EveryText(e, use)
 		}
 	}
+}
+
+// Some adapters answer success: true around a failure of the system behind them. Such
+// an answer is neither a success nor a refusal: it is not compared with anything and
+// is not evidence.
+
+// failureText matches the beginning of a text that describes a failure.
+var failureText = Pattern(`(?i)^\s*(❌|✖|✗|⛔|🚫|\[?(error|failure|exception|fatal)\]?\s*[:(!-]|(error|failed|failure|unable|cannot|could not)\s+(to|in|at|while|during|when)\s|traceback \(most recent|[a-z]*(error|exception):\s)`)
+
+// besideError lists the members that data may have next to error when it is only a
+// failure.
+var besideError = []string{
+	"error", "code", "message", "details", "success", "ok", "status", "statusCode", "status_code", "isError", "is_error", "type", "hint", "reason",
+	"operation", "timestamp", "request_id", "requestId",
+}
+
+// WrappedFailure returns the reason why a success is in fact a failure, "" if it is
+// none.
+func WrappedFailure(answer jsonv.Value) string {
+	if !Succeeded(answer) {
+		return ""
+	}
+	data := answer.Lookup("data")
+	for _, key := range []string{"isError", "is_error"} {
+		if data.Lookup(key).Bool() {
+			return "data." + key + " is true"
+		}
+	}
+	if no := data.Lookup("success"); no.Kind() == jsonv.KindBool && !no.Bool() {
+		return "data.success is false"
+	}
+	if data.Kind() == jsonv.KindObject && reference.Truthy(data.Lookup("error")) && onlyMembers(data, besideError) {
+		return "data holds nothing but an error: " + Brief(data.Lookup("error"))
+	}
+	for _, s := range onlyTexts(data) {
+		if failureText().MatchString(s) {
+			return "the text begins " + Quoted(display.Truncate(s, 80))
+		}
+	}
+	return ""
+}
+
+func onlyMembers(v jsonv.Value, names []string) bool {
+	for k := range v.Members() {
+		if !slices.Contains(names, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyTexts returns the texts that an answer consists of: data itself, its single
+// member, or the first block of an MCP result inside it.
+func onlyTexts(data jsonv.Value) (out []string) {
+	block := data.Lookup("content").At(0)
+	for _, v := range []jsonv.Value{data, data.At(0), block} {
+		switch {
+		case v.Kind() == jsonv.KindString && (data.Kind() == jsonv.KindString || data.Len() == 1):
+			out = append(out, v.Text())
+		case v.Lookup("type").Text() == "text":
+			out = append(out, v.Lookup("text").Text())
+		}
+	}
+	for _, key := range []string{"text", "message", "result", "output"} {
+		if v := data.Lookup(key); data.Len() == 1 && v.Kind() == jsonv.KindString {
+			out = append(out, v.Text())
+		}
+	}
+	return out
 }

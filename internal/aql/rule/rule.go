@@ -1,6 +1,9 @@
 package rule
 
 import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +33,16 @@ const (
 
 // String returns "-", "WARN" or "FAIL".
 func (w Weight) String() string { return [...]string{"-", "WARN", "FAIL"}[w] }
+
+// UnmarshalText reads the form that String returns.
+func (w *Weight) UnmarshalText(text []byte) error {
+	i := slices.IndexFunc([]Weight{Off, Warn, Fail}, func(known Weight) bool { return known.String() == string(text) })
+	if i < 0 {
+		return fmt.Errorf("unknown weight %q", text)
+	}
+	*w = Weight(i)
+	return nil
+}
 
 // Requirement is the word of RFC 2119 that the cited section uses.
 type Requirement string
@@ -65,12 +78,29 @@ func (r *Rule) Normative() bool {
 	return strings.HasPrefix(r.Section, "D ") || strings.Contains(r.Section, ", D ")
 }
 
+//go:embed rules.json
+var rulesFile []byte
+
+// table holds the content of rules.json: the rows and their rules, both in the order of
+// the report.
+var table = sync.OnceValue(func() (t struct {
+	Tests []Test `json:"tests"`
+	Rules []Rule `json:"rules"`
+},
+) {
+	if err := json.Unmarshal(rulesFile, &t); err != nil {
+		panic(fmt.Errorf("rules.json: %w", err))
+	}
+	return t
+})
+
 // All returns every rule, in the order of the report's rows. The caller may modify
 // the slice.
-func All() []Rule {
-	return slices.Concat(operationsRules, typesRules, detailRules, detailPartRules, completenessRules, parameterRules,
-		errorRules, resultRules, roundTripRules, level2Rules, constraintRules, semanticRules, liveRules)
-}
+func All() []Rule { return slices.Clone(table().Rules) }
+
+// Tests returns the rows in the order of the report. The semantic one represents one
+// row per semantic test.
+func Tests() []Test { return slices.Clone(table().Tests) }
 
 // ByID is the index of Rules, built on first use.
 var ByID = sync.OnceValue(func() map[string]*Rule {
@@ -160,33 +190,6 @@ func CategoryName(name string) (string, bool) {
 // SkippedSemantics is the row that replaces the semantic ones when they are not
 // requested.
 const SkippedSemantics = "Semantic evaluation skipped"
-
-// Tests returns the rows in the order of the report. The last one represents
-// one row per semantic test.
-func Tests() []Test {
-	return withLiveTests([]Test{
-		{"operations", "Operations query is implemented", Introspection, "INT 4.1, 8.1.2", "The query for operations answers a list in the documented form.", false},
-		{"types", "Types query is implemented", Introspection, "INT 5.1, 8.1.2", "The query for types answers a list in the documented form.", false},
-		{"details", "Operation detail payloads validate", Introspection, "INT 3.3, 8.1.4", "What the adapter says about each single operation has the documented form.", false},
-		{"extensions", "Extension fields in details", Introspection, "INT 3.3", "Only in strict reports: members of a detail that the specification does not define. It defines some of them elsewhere, so they warn.", false},
-		{"completeness", "Introspection completeness matches accepted parameters", Introspection, "S 3.1", "Every parameter that an operation accepts is documented, and the other way round.", false},
-		{"required", "Required parameters are enforced", Parameters, "S 3.2", "Leaving out a required parameter is refused, and the refusal says which one.", false},
-		{"unknown", "Unknown parameters are handled explicitly", Parameters, "S 3.2, D 4.6", "A parameter that does not exist is refused or at least warned about.", false},
-		{"defaults", "Documented defaults are observable", Parameters, "S 3.2", "Without the parameter, the answer shows the documented default.", false},
-		{"snake-case", "Canonical parameter names use snake_case", Parameters, "D 4.3", "Parameter names are lower-case words joined by underscores.", false},
-		{"error-form", "Error responses match the discriminated union schema", ErrorQuality, "D 5.1", "Every answer to a bad call is a result: success with data, or failure with code and message.", false},
-		{"leaks", "Error messages do not leak implementation internals", ErrorQuality, "S 3.3", "Messages are about the request, not about the program.", false},
-		{"actionable", "Error messages remain actionable", ErrorQuality, "S 3.3", "Messages name what was wrong, so that a model can correct itself.", false},
-		{"create-read", "Create-read cycles preserve submitted fields", RoundTrip, "S 3.4", "What was created is read back unchanged.", false},
-		{"update", "Updates preserve non-targeted fields", RoundTrip, "S 3.4, D 4.5", "An update does not change what it does not mention.", false},
-		{"modes", "Both endpoint modes are documented", Level2, "S 2.2, D 3.3", "The adapter offers semantic endpoints and the single endpoint.", false},
-		{"fields", "Field selection is supported", Level2, "S 2.2, FS 4", "READ operations take a list of fields.", false},
-		{"batch", "Batch operations are supported", Level2, "S 2.2, OPS 7", "Several operations in one request, each with its own result.", false},
-		{"enforced", "Constraints are enforced with structured errors", Constraints, "S 3.5", "Breaking a constraint is refused with a message.", false},
-		{"disclosed", "Constraints are disclosed in introspection guidance", Constraints, "S 3.5", "An enforced constraint is also documented.", false},
-		{"semantic", "(one row per semantic test)", Semantic, "S 5.2", "A model that saw only the introspection understands how to use the adapter.", false},
-	})
-}
 
 // TestByID is the index of Tests, built on first use.
 var TestByID = sync.OnceValue(func() map[string]Test {

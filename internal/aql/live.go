@@ -6,8 +6,49 @@ import (
 	"strings"
 
 	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/reference"
 	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
+	"mcptest/internal/jsonv"
 )
+
+// observedLive reads a live row's findings from the bundle.
+func (x *evaluation) observedLive() {
+	x.incomplete = "the live run did not check it"
+	if x.test.ID == "accuracy" || x.test.ID == "values" {
+		x.gaps = slices.Clone(x.unreadable)
+	}
+	at := spot("x_live", "tests")
+	for i, t := range x.e.Live.Lookup("tests").Elems() {
+		if t.Lookup("id").Text() != x.test.ID {
+			continue
+		}
+		n, _ := t.Lookup("cases").Int64()
+		x.cases = int(min(max(n, 0), 1<<30))
+		if s := t.Lookup("lacking").Text(); s != "" {
+			x.incomplete = s
+		}
+		x.notApplicable, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
+		for k, f := range t.Lookup("findings").Elems() {
+			if rule := rule.ByID()[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
+				x.fail(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
+			}
+		}
+	}
+}
+
+// exchanges finds the calls behind findings: by the case or the live finding that
+// their place names, or, for introspection, by the query.
+func exchanges(e *evidence.Evidence, found []verdict.Finding) {
+	if !e.IsLive() {
+		return
+	}
+	for i := range found {
+		if n := e.CallBehind(found[i].At); n > 0 {
+			found[i].Exchange = e.Exchange(n)
+		}
+	}
+}
 
 // Omissions of a live run, and their effect on a row that promises to test every
 // operation or parameter: omissions that the policy required are mentioned, and any
@@ -101,4 +142,63 @@ func leftOut(left []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" Left out because of the mode, a missing value, or the risk to data that the run did not create: %s.", evidence.Several(left))
+}
+
+// Parts that a live run did not test, or left behind, through no fault of the
+// adapter.
+
+// Leftover describes one entry of x_live.leftovers.
+func Leftover(l jsonv.Value) string {
+	s := l.Lookup("operation").Text()
+	switch id, call := l.Lookup("id"), l.Lookup("call"); {
+	case !id.IsAbsent():
+		s += " " + reference.Text(id)
+	case !call.IsAbsent():
+		s += ", call " + reference.Text(call)
+	}
+	return s + ": " + l.Lookup("reason").Text()
+}
+
+// excused reports whether a live run could not test a category through no fault of
+// the adapter: the run ended early, or there is nothing that it may create.
+func (j *judgement) excused(category string) bool {
+	if !j.e.IsLive() {
+		return false
+	}
+	if j.e.Live.Lookup("ended").Text() != "" {
+		return true
+	}
+	for op := range listedOperations(j.e) {
+		creates := strings.EqualFold(op.Lookup("semantic_category").Text(), "CREATE") || strings.EqualFold(op.Lookup("endpoint").Text(), "CREATE")
+		if creates && !j.skips(op.Lookup("name").Text()) {
+			return false
+		}
+	}
+	return category == rule.RoundTrip
+}
+
+// absences lists the rules that missing evidence breaks. A run that had no time to
+// collect the evidence does not break them.
+var absences = map[string]bool{
+	"operations.answer": true, "types.answer": true, "details.missing": true, "completeness.unaccepted": true, "completeness.no-detail": true,
+	"required.case": true, "modes.both": true, "fields.supported": true, "batch.supported": true, "batch.example": true,
+}
+
+// excuse removes from a row the findings about evidence that is missing because the
+// run ended early.
+func (x *evaluation) excuse() {
+	why := x.e.Live.Lookup("cut_short", x.test.ID).Text()
+	if why == "" || x.set != rule.Strict || !x.e.IsLive() {
+		return
+	}
+	x.found = slices.DeleteFunc(x.found, func(f verdict.Finding) bool { return absences[f.Rule] })
+	if len(x.found) == 0 {
+		x.cases, x.notApplicable, x.incomplete = 0, "", "not checked: "+why
+	}
+}
+
+// collectedSafely reads the policy of a live run.
+func collectedSafely(live jsonv.Value) bool {
+	policy := live.Lookup("policy")
+	return policy.Text() == "safe" || policy.Lookup("mode").Text() == "safe"
 }
