@@ -54,14 +54,69 @@ Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	help := newHelpCmd()
 	root.SetHelpCommand(help)
-	root.AddCommand(newLiveCmd(c), newTestCmd(c), newReportCmd(c), newVerifyFixturesCmd(c), newBadgeCmd(c), newDiffCmd(c), newExplainCmd(c), newRulesCmd(c),
-		newCallCmd(c), newDemoCmd(c), newVersionCmd(c), help)
+	root.AddCommand(c.commands()...)
+	root.AddCommand(help)
 	return root
 }
 
-// command completes a command with its options and its action; run returns the exit
+// commands returns all commands but help.
+func (c *call) commands() []*cobra.Command {
+	return []*cobra.Command{
+		c.command("live", "test a running adapter", liveHelp, (*call).live, optionsOfLive()...),
+		c.command("test <bundle-file>", "judge an evidence bundle", testHelp, (*call).test, slices.Concat([]option{
+			levelOption, outputOption, formatOption(),
+			choice("tier", "", "tier", "tiers of the semantic evaluation (default both)", aql.Tiers()),
+			choice("category", "c", "name", "report this category only", categoryNames()),
+			rulesOption(), normativeOption, failOnOption(), judgeBundleOption,
+		}, judgeOptions())...),
+		c.command("report <results-file>", "convert a JSON report to another format",
+			"Converts a JSON report (made by test or live with --format json) to another format.", (*call).report, formatOption(), outputOption),
+		c.command("verify-fixtures [folder]", "check bundles against their expected exit codes", fixturesHelp, (*call).verifyFixtures, rulesOption(),
+			option{long: "write", value: "folder", doc: "also write the program's own fixtures there, a folder per rule set"}),
+		c.command("badge <results-file>", "make a badge from a JSON report",
+			"Prints the Markdown lines of the badge that a JSON report earns under the strict rules.", (*call).badge,
+			option{long: "svg", value: "file", doc: "write the badge as an SVG file (- is the standard output)"}),
+		c.command("diff <old-results> <new-results>", "compare two JSON reports",
+			"Lists what got worse, what was fixed and what is new between two JSON reports.\nExit code 1 when something got worse.", (*call).diff, outputOption),
+		c.command("explain <test…>", "explain a test, a category or a rule",
+			"Explains what a test, a category or a rule requires, where the specification says so, and how to fix a failure.", (*call).explain),
+		c.command("rules", "print the list of rules",
+			"Prints all rules as a Markdown document: for each row of the report its rules, with section, weights and hint.",
+			func(c *call) int { return c.emit("-", []byte(rule.Markdown())) }),
+		c.command("call <tool> [arguments-json]", "call one tool of an adapter",
+			"Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.\nNo mode restricts it.", (*call).callTool, targetOptions()...),
+		c.command("demo-adapter", "serve an MCP-AQL adapter to experiment with", demoHelp, (*call).demoAdapter, demoOptions()...),
+		c.command("version", "print the version", "Prints the version of the program and of the specification it knows.",
+			func(c *call) int { return c.emit("-", []byte(versionLine()+"\n")) }),
+	}
+}
+
+// The longer texts of help.
+const (
+	liveHelp = `Tests a running adapter and judges its answers by the strict rules. Mode safe calls only
+operations that read; write also creates, updates and deletes its own things, marked zz_conf_, and removes them.
+Exit code: 0 conformant at the requested level, 1 a MUST category failed or data changed that the run did not create,
+2 not proved, or a SHOULD category warned,
+3 an invalid command line, an error in this program, or no adapter, 5 --record is refused because CI is set,
+130 interrupted.`
+
+	testHelp = `Judges an evidence bundle (- reads it from the standard input).
+Exit code: 0 conformant at the requested level, 1 a MUST category failed, 2 a SHOULD category warned, or by the
+strict rules something was not proved,
+3 an invalid command line or bundle.`
+
+	fixturesHelp = `Judges every *.json bundle of a folder, and of those in it, at its expected_level (default 1) by its expected_rules
+(default reference, and strict for a bundle of a live run) and compares the exit code with its expected_exit_code
+(default 0). Without a folder, the program's own fixtures. Exit code 1 on a difference.`
+
+	demoHelp = `Serves a small library as an MCP-AQL adapter on standard input and output, or over HTTP. It conforms at level 2;
+defects can be switched on one by one. It is a server: give it to live --stdio, or its URL to live --url.`
+)
+
+// command returns a command with its options and its action; run returns the exit
 // code.
-func (c *call) command(cmd *cobra.Command, run func(*call) int, options ...option) *cobra.Command {
+func (c *call) command(use, short, long string, run func(*call) int, options ...option) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long}
 	c.add(cmd, options)
 	cmd.Args = positional
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -80,87 +135,6 @@ func commandNames(root *cobra.Command) (names []string) {
 		names = append(names, cmd.Name())
 	}
 	return names
-}
-
-func newTestCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "test <bundle-file>",
-		Short: "judge an evidence bundle",
-		Long: `Judges an evidence bundle (- reads it from the standard input).
-Exit code: 0 conformant at the requested level, 1 a MUST category failed, 2 a SHOULD category warned, or by the
-strict rules something was not proved,
-3 an invalid command line or bundle.`,
-	}, (*call).test, append([]option{
-		levelOption(),
-		outputOption(),
-		formatOption(),
-		choice("tier", "", "tier", "tiers of the semantic evaluation (default both)", aql.Tiers()),
-		choice("category", "c", "name", "report this category only", categoryNames()),
-		rulesOption(),
-		normativeOption(),
-		failOnOption(),
-		judgeBundleOption(),
-	}, judgeOptions()...)...)
-}
-
-func newReportCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "report <results-file>",
-		Short: "convert a JSON report to another format",
-		Long:  "Converts a JSON report (made by test or live with --format json) to another format.",
-	}, (*call).report, formatOption(), outputOption())
-}
-
-func newVerifyFixturesCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "verify-fixtures [folder]",
-		Short: "check bundles against their expected exit codes",
-		Long: `Judges every *.json bundle of a folder, and of those in it, at its expected_level (default 1) by its expected_rules
-(default reference, and strict for a bundle of a live run) and compares the exit code with its expected_exit_code
-(default 0). Without a folder, the program's own fixtures. Exit code 1 on a difference.`,
-	}, (*call).verifyFixtures, rulesOption(),
-		option{long: "write", value: "folder", doc: "also write the program's own fixtures there, a folder per rule set"})
-}
-
-func newBadgeCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "badge <results-file>",
-		Short: "make a badge from a JSON report",
-		Long:  "Prints the Markdown lines of the badge that a JSON report earns under the strict rules.",
-	}, (*call).badge, option{long: "svg", value: "file", doc: "write the badge as an SVG file (- is the standard output)"})
-}
-
-func newDiffCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "diff <old-results> <new-results>",
-		Short: "compare two JSON reports",
-		Long: `Lists what got worse, what was fixed and what is new between two JSON reports.
-Exit code 1 when something got worse.`,
-	}, (*call).diff, outputOption())
-}
-
-func newExplainCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "explain <test…>",
-		Short: "explain a test, a category or a rule",
-		Long:  "Explains what a test, a category or a rule requires, where the specification says so, and how to fix a failure.",
-	}, (*call).explain)
-}
-
-func newRulesCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "rules",
-		Short: "print the list of rules",
-		Long:  "Prints all rules as a Markdown document: for each row of the report its rules, with section, weights and hint.",
-	}, func(c *call) int { return c.emit("-", []byte(rule.Markdown())) })
-}
-
-func newVersionCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Long:  "Prints the version of the program and of the specification it knows.",
-	}, (*call).version)
 }
 
 func newHelpCmd() *cobra.Command {
@@ -197,8 +171,7 @@ func (c *call) test() int {
 		o.Rules = rule.Strict
 	}
 	if o.Normative = c.flags["normative"] != ""; o.Normative && o.Rules != rule.Strict {
-		c.problem("--normative belongs to the strict rules: add --rules strict")
-		return verdict.ExitConfig
+		return c.problem("--normative belongs to the strict rules: add --rules strict")
 	}
 	if code := c.judgeBundle(f, e, o); code != 0 {
 		return code
@@ -237,8 +210,7 @@ func (c *call) rowless(r *verdict.Report, o aql.Options) {
 func (c *call) print(r *verdict.Report) int {
 	data, err := layOut(r, c.flags["format"])
 	if err != nil {
-		c.problem("cannot make the %s report: %s", c.flags["format"], err)
-		return verdict.ExitConfig
+		return c.problem("cannot make the %s report: %s", c.flags["format"], err)
 	}
 	return c.emit(c.flags["output"], data)
 }
@@ -268,19 +240,17 @@ func (c *call) results(name string) *verdict.Report {
 	if f == nil {
 		return nil
 	}
-	r, ds := verdict.ReadReport(f)
-	if !c.diagnostics(ds) {
-		return nil
+	if r, ds := verdict.ReadReport(f); c.diagnostics(ds) {
+		return r
 	}
-	return r
+	return nil
 }
 
 func (c *call) report() int {
-	r := c.results(c.args[0])
-	if r == nil {
-		return verdict.ExitConfig
+	if r := c.results(c.args[0]); r != nil {
+		return c.print(r)
 	}
-	return c.print(r)
+	return verdict.ExitConfig
 }
 
 func (c *call) badge() int {
@@ -289,8 +259,7 @@ func (c *call) badge() int {
 		return verdict.ExitConfig
 	}
 	if r.AchievedLevel < 0 {
-		c.problem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
-		return verdict.ExitConfig
+		return c.problem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
 	}
 	svg, wanted := c.flags["svg"]
 	if wanted {
@@ -318,14 +287,9 @@ func (c *call) explain() int {
 	topic := strings.Join(c.args, " ")
 	text, ok := rule.Explain(topic)
 	if !ok {
-		c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Aside(source.Suggest(text)))
-		return verdict.ExitConfig
+		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Aside(source.Suggest(text)))
 	}
 	return c.emit("-", []byte(text))
-}
-
-func (c *call) version() int {
-	return c.emit("-", []byte(versionLine()+"\n"))
 }
 
 func versionLine() string {

@@ -173,13 +173,13 @@ func positional(cmd *cobra.Command, args []string) error {
 
 // The options that several commands share, and those of live.
 
-func levelOption() option {
-	return option{long: "level", short: "l", value: "level", doc: "conformance level to test, 1 or 2 (default 1)", check: oneOf("1", "2")}
-}
-
-func outputOption() option {
-	return option{long: "output", short: "o", value: "file", doc: "where the report goes (default -, the standard output)"}
-}
+var (
+	levelOption  = option{long: "level", short: "l", value: "level", doc: "conformance level to test, 1 or 2 (default 1)", check: oneOf("1", "2")}
+	outputOption = option{long: "output", short: "o", value: "file", doc: "where the report goes (default -, the standard output)"}
+	// normativeOption is an option of all commands that judge by the strict rules.
+	normativeOption   = option{long: "normative", doc: "strict rules: fail what the normative document calls a MUST, even where documents disagree"}
+	judgeBundleOption = option{long: "bundle", value: "file", doc: "with --judge: write the bundle with its verdicts, to be used again"}
+)
 
 func formatOption() option {
 	return choice("format", "f", "format", "format of the report (default text)", formats())
@@ -187,11 +187,6 @@ func formatOption() option {
 
 func rulesOption() option {
 	return choice("rules", "", "rules", "rule set (default reference, and strict for a bundle of a live run)", rule.Sets())
-}
-
-// normativeOption returns an option of all commands that judge by the strict rules.
-func normativeOption() option {
-	return option{long: "normative", doc: "strict rules: fail what the normative document calls a MUST, even where documents disagree"}
 }
 
 // failOnOption returns the option that selects what makes the exit code 2.
@@ -218,8 +213,8 @@ func positive(s string) (string, error) {
 func optionsOfLive() []option {
 	return slices.Concat(targetOptions(), []option{
 		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", guard.Modes()),
-		levelOption(),
-		outputOption(),
+		levelOption,
+		outputOption,
 		formatOption(),
 		{long: "bundle", value: "file", doc: "write an evidence bundle with everything that was seen, for test"},
 		{long: "values", value: "file", doc: "JSON file with values for parameters: {operation: {parameter: value}}, * for every operation"},
@@ -233,7 +228,7 @@ func optionsOfLive() []option {
 		{long: "confirm", doc: "in modes write and full: confirm operations that ask for it"},
 		{long: "stress", doc: "also send requests over the size limits"},
 		choice("bundle-scope", "", "scope", "probed: leave operations that were not called out of the bundle, for the reference rules (default all)", []string{"all", "probed"}),
-		normativeOption(),
+		normativeOption,
 		{long: "prefix", value: "name", doc: "the prefix of the tools, if a server has several adapters"},
 		{long: "tool", value: "name", doc: "the tool that answers introspect"},
 		{long: "single-command", value: "command", doc: "command that starts the adapter with its single endpoint"},
@@ -241,5 +236,8 @@ func optionsOfLive() []option {
 		{long: "journal", value: "folder", doc: "where the journal of what was created is kept (default in the user's cache folder)"},
 		{long: "clean", doc: "test nothing: remove what killed runs in write mode left behind"},
 		failOnOption(),
-	}, recordOptions(), modelOptions())
+		{long: "record", value: "path", doc: "record every request and response in a cassette: a file, or a folder"},
+		{long: "allow-update-in-ci", doc: "with --record: record even if CI is set"},
+		{long: "replay", value: "path", doc: "replay a recording without the adapter, with the recorded options"},
+	}, modelOptions())
 }

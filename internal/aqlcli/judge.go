@@ -223,10 +223,9 @@ func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, a
 func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) int {
 	who, given := c.flags["judge"]
 	if !given {
-		for _, flag := range append(judgeOptions()[1:], judgeBundleOption()) {
+		for _, flag := range append(judgeOptions()[1:], judgeBundleOption) {
 			if _, set := c.flags[flag.long]; set && flag.long != "require-judge" {
-				c.problem("--%s needs --judge", flag.long)
-				return verdict.ExitConfig
+				return c.problem("--%s needs --judge", flag.long)
 			}
 		}
 		return 0
@@ -250,11 +249,6 @@ func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) 
 		return c.askJudge(f, e)
 	}
 	return verdict.ExitConfig
-}
-
-// judgeBundleOption returns the option that names the file for the verdicts.
-func judgeBundleOption() option {
-	return option{long: "bundle", value: "file", doc: "with --judge: write the bundle with its verdicts, to be used again"}
 }
 
 // askJudge asks the judge, and stops the processes that it started.
@@ -297,8 +291,7 @@ func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 		bundle, err = semantic.WithVerdicts(bundle, e)
 	}
 	if err != nil {
-		c.problem("--bundle: %s", err)
-		return verdict.ExitConfig
+		return c.problem("--bundle: %s", err)
 	}
 	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
@@ -320,8 +313,7 @@ func (c *call) judged(e *evidence.Evidence) int {
 	if n == 0 {
 		return 0
 	}
-	c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
-	return verdict.ExitConfig
+	return c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
 }
 
 // verdictCache is a folder with one file per verdict. A verdict that cannot be read

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
@@ -30,28 +28,6 @@ import (
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
-
-func newLiveCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "live",
-		Short: "test a running adapter",
-		Long: `Tests a running adapter and judges its answers by the strict rules. Mode safe calls only
-operations that read; write also creates, updates and deletes its own things, marked zz_conf_, and removes them.
-Exit code: 0 conformant at the requested level, 1 a MUST category failed or data changed that the run did not create,
-2 not proved, or a SHOULD category warned,
-3 an invalid command line, an error in this program, or no adapter, 5 --record is refused because CI is set,
-130 interrupted.`,
-	}, (*call).live, optionsOfLive()...)
-}
-
-func newCallCmd(c *call) *cobra.Command {
-	return c.command(&cobra.Command{
-		Use:   "call <tool> [arguments-json]",
-		Short: "call one tool of an adapter",
-		Long: `Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.
-No mode restricts it.`,
-	}, (*call).callTool, targetOptions()...)
-}
 
 // withAdapter runs fn with a context that a signal ends, and with a registry that
 // stops the started processes.
@@ -125,8 +101,7 @@ func (c *call) live() int {
 		if dir == "" {
 			var err error
 			if dir, err = stateDir(); err != nil {
-				c.problem("%s; --journal names one", err)
-				return verdict.ExitConfig
+				return c.problem("%s; --journal names one", err)
 			}
 		}
 		var keys []string
@@ -154,8 +129,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	if o.Mode == guard.ModeWrite || o.Mode == guard.ModeFull {
 		if err := j.open(); err != nil {
 			c.wasRecorded(o.Record)
-			c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
-			return verdict.ExitConfig
+			return c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
 		}
 	}
 	var odd source.Diagnostics
@@ -285,13 +259,11 @@ func (c *call) livePlan(ctx context.Context, o guard.Options) int {
 
 func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 	if info, err := os.Stat(dir); c.flags["journal"] != "" && (err != nil || !info.IsDir()) {
-		c.problem("--journal: %s is not a folder: name the one that the run used", dir)
-		return verdict.ExitConfig
+		return c.problem("--journal: %s is not a folder: name the one that the run used", dir)
 	}
 	found, err := journals(dir, o.Target)
 	if err != nil {
-		c.problem("%s", err)
-		return verdict.ExitConfig
+		return c.problem("%s", err)
 	}
 	defer found.close()
 	for _, run := range found.going {
@@ -335,8 +307,7 @@ func (c *call) callTool() int {
 	if len(c.args) > 1 {
 		var err error
 		if args, err = jsonv.Parse([]byte(c.args[1])); err != nil {
-			c.problem("the arguments are not JSON: %s", err)
-			return verdict.ExitConfig
+			return c.problem("the arguments are not JSON: %s", err)
 		}
 	}
 	return c.withAdapter(func(ctx context.Context, t *target) int {

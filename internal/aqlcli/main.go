@@ -52,9 +52,10 @@ type call struct {
 	code     int
 }
 
-// problem records a mistake; finish prints it.
-func (c *call) problem(format string, args ...any) {
+// problem records a mistake, which finish prints, and returns the exit code for it.
+func (c *call) problem(format string, args ...any) int {
 	c.problems = append(c.problems, aqlName+": "+fmt.Sprintf(format, args...))
+	return verdict.ExitConfig
 }
 
 // diagnostics records the mistakes of a file, and its warnings only if there is no

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/osfile"
 )
@@ -111,14 +110,12 @@ func parentThere(name string) error {
 func (c *call) emitTo(flag, name string, data []byte) int {
 	if name == "" || name == "-" {
 		if _, err := c.Out.Write(data); err != nil {
-			c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
-			return verdict.ExitConfig
+			return c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
 		}
 		return 0
 	}
 	if err := osfile.Replace(name, data, 0o644); err != nil {
-		c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
-		return verdict.ExitConfig
+		return c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
 	}
 	return 0
 }

@@ -21,15 +21,6 @@ import (
 // recordingName is the file name of a recording in a folder.
 const recordingName = "live" + cassette.Suffix
 
-// recordOptions returns the options that record a run and replay it.
-func recordOptions() []option {
-	return []option{
-		{long: "record", value: "path", doc: "record every request and response in a cassette: a file, or a folder"},
-		{long: "allow-update-in-ci", doc: "with --record: record even if CI is set"},
-		{long: "replay", value: "path", doc: "replay a recording without the adapter, with the recorded options"},
-	}
-}
-
 // shapingFlags lists the options that decide what a run sends. A recording stores
 // them, and they cannot be changed in a replay.
 var shapingFlags = []string{
@@ -133,11 +124,9 @@ func (c *call) replay() int {
 	var wrong *cassette.Error
 	switch {
 	case errors.As(err, &wrong):
-		c.problem("--replay: %s", err)
-		return verdict.ExitConfig
+		return c.problem("--replay: %s", err)
 	case err != nil:
-		c.problem("cannot read %s: %s", c.flags["replay"], cmdutil.Reason(err))
-		return verdict.ExitConfig
+		return c.problem("cannot read %s: %s", c.flags["replay"], cmdutil.Reason(err))
 	}
 	defer rec.Close()
 	if !c.takeOptions(rec) {
@@ -150,8 +139,7 @@ func (c *call) replay() int {
 	o.Dial, o.Replay, o.RunID, o.Target, o.Repeat, o.Values = nil, rec, rec.RunID, rec.Target, rec.Repeat, rec.Values
 	e, err := live.Collect(context.Background(), o)
 	if errors.As(err, &wrong) {
-		c.problem("--replay: %s", wrong)
-		return verdict.ExitConfig
+		return c.problem("--replay: %s", wrong)
 	}
 	return c.liveReport(o, e, err, nil)
 }
@@ -252,8 +240,7 @@ func (c *call) wasRecorded(w *cassette.Writer) int {
 		return 0
 	}
 	if err := w.Close(); err != nil {
-		c.problem("--record: cannot write %s: %s", recordingFile(c.flags["record"]), cmdutil.Reason(err))
-		return verdict.ExitConfig
+		return c.problem("--record: cannot write %s: %s", recordingFile(c.flags["record"]), cmdutil.Reason(err))
 	}
 	if why := w.Unsaved(); why != "" {
 		c.problem("--record: %s", why)
