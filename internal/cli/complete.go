@@ -1,16 +1,21 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mock"
+	"mcptest/internal/plan"
 	"mcptest/internal/report"
+	"mcptest/internal/suite"
 )
 
 // completeFlags completes the flags of all commands whose values are words of a list
@@ -47,4 +52,96 @@ func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 			})
 		}
 	}
+}
+
+// completion is the type of cobra's completion functions.
+type completion = func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective)
+
+// filesOf completes the names of folders and of files with certain endings.
+func filesOf(endings ...string) completion {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// completeSuite completes the arguments and flags of a command that reads suites or
+// records: files, and names in the suites of the command line.
+func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
+	suites, records := filesOf("yaml", "yml"), filesOf("json", "ndjson")
+	flag := func(name string, c completion) {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, c)
+		}
+	}
+	servers := namesOf(s, serverNames)
+	switch cmd.Name() {
+	case "run", "validate":
+		cmd.ValidArgsFunction = suites
+	case "report", "merge", "compare":
+		cmd.ValidArgsFunction = records
+	case "login", "logout":
+		cmd.ValidArgsFunction = servers
+	}
+	flag("config", suites)
+	flag("baseline", records)
+	flag("server", servers)
+	flag("tag", namesOf(s, tagNames))
+	flag("skip-tag", namesOf(s, tagNames))
+}
+
+// namesOf completes names in suites, also after a comma. It ignores mistakes in a
+// suite and completes the names that can be read.
+func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool) completion {
+	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
+		const plain = cobra.ShellCompDirectiveNoFileComp
+		var f option.SuiteFlags
+		fl := cmd.Flags()
+		f.Configs, _ = fl.GetStringArray("config")
+		f.EnvFiles, _ = fl.GetStringArray("env-file")
+		f.Vars, _ = fl.GetStringArray("var")
+		f.AllowOutside, _ = fl.GetBool("allow-outside")
+		if cmd.Name() != "run" {
+			args = nil // they are not suites
+		}
+		paths, err := f.Paths(args)
+		if err != nil {
+			return nil, plain
+		}
+		suites, _, err := f.Load(paths, s.Env)
+		if err != nil {
+			return nil, plain
+		}
+		head := given[:strings.LastIndexByte(given, ',')+1]
+		var out []string
+		for _, name := range slices.Sorted(maps.Keys(of(s, &f, suites))) {
+			if !slices.Contains(strings.Split(head, ","), name) {
+				out = append(out, head+name)
+			}
+		}
+		return out, plain
+	}
+}
+
+func serverNames(_ cmdutil.Streams, _ *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
+	names := map[string]bool{}
+	for _, su := range suites {
+		for _, sv := range su.Servers {
+			names[sv.Name] = true
+		}
+	}
+	return names
+}
+
+// tagsLooked limits the number of tests whose tags are read, because the shell waits.
+const tagsLooked = 2000
+
+func tagNames(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
+	names := map[string]bool{}
+	p, _ := plan.Compile(suites, f.Settings(s))
+	for i := range min(p.Len(), tagsLooked) {
+		for _, tag := range p.Case(i).Tags {
+			names[tag] = true
+		}
+	}
+	return names
 }

@@ -31,8 +31,6 @@ type template struct {
 	expect *rowExpect // set if the expectations use the row
 	meta   []rowMeta  // set if servers, tags or only use the row
 	sets   metaSets
-	// first is the ordinal of the template's first case in its file.
-	first int
 }
 
 // varies records which parts of a test use its row.

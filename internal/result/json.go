@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
+	"unicode/utf8"
+
+	"mcptest/internal/display"
 )
 
 // WriteJSON writes the record as JSON. The tests are written one by one as they are
@@ -77,4 +81,98 @@ func encoded(cases Cases) iter.Seq2[int, rawCase] {
 			}
 		}
 	}
+}
+
+// marshal returns the JSON of v without a line feed. It escapes characters that are
+// valid in JSON but interpreted by a terminal or a CI log: DEL, C1, bidirectional
+// controls and other invisible characters, and the second # of "##". Bytes that are
+// not UTF-8 become U+FFFD; a Recorder has made them visible before.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return escapeUnseen(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// listed returns c with a non-nil list of assertions, so that "assertions" is a list
+// in every record.
+func listed(c *Case) *Case {
+	if c.Assertions != nil {
+		return c
+	}
+	out := *c
+	out.Assertions = []Assertion{}
+	return &out
+}
+
+// unmarshalCase decodes a case and validates its statuses, because all reports depend
+// on them.
+func unmarshalCase(text []byte, c *Case) error {
+	if err := json.Unmarshal(text, c); err != nil {
+		return plainError("", err)
+	}
+	return c.checkStatuses()
+}
+
+func (c *Case) checkStatuses() error {
+	err := c.Status.check()
+	for i := 0; i < len(c.Attempts) && err == nil; i++ {
+		err = c.Attempts[i].Status.check()
+	}
+	for i := 0; i < len(c.Phases) && err == nil; i++ {
+		err = c.Phases[i].Status.check()
+	}
+	return err
+}
+
+func (s Status) check() error {
+	switch s {
+	case Pass, Fail, Error, Skip:
+		return nil
+	case "":
+		return fmt.Errorf("no %q", "status")
+	}
+	return fmt.Errorf("status %q: must be pass, fail, error or skip", string(s))
+}
+
+// escapeUnseen escapes invisible and control characters in JSON text, in which they
+// can only occur inside strings.
+func escapeUnseen(text []byte) []byte {
+	var out []byte
+	start := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < 0x7f && (c != '#' || i == 0 || text[i-1] != '#') {
+			i++
+			continue
+		}
+		r, n := rune(c), 1
+		if c >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(text[i:])
+		}
+		if r == '#' || r == utf8.RuneError || display.Hidden(r) {
+			out = append(out, text[start:i]...)
+			out = display.AppendJSONEscape(out, r)
+			start = i + n
+		}
+		i += n
+	}
+	if start == 0 {
+		return text
+	}
+	return append(out, text[start:]...)
+}
+
+// finite returns the nearest number that JSON can represent; NaN becomes 0.
+func finite(f float64) float64 {
+	switch {
+	case f != f:
+		return 0
+	case math.IsInf(f, 0):
+		return math.Copysign(math.MaxFloat64, f)
+	}
+	return f
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/term"
 )
 
 // Request describes the next run.
@@ -151,4 +153,34 @@ func (o *Options) ask(ctx context.Context, last string) (filter string, ok bool)
 			}
 		}
 	}
+}
+
+// Keys returns the keys that are pressed on a terminal, nil if in is none. restore
+// puts the terminal into its former state. Where a terminal can't report single
+// keys, each needs Enter.
+func Keys(in io.Reader) (keys <-chan rune, restore func()) {
+	if !term.IsTerminal(in) {
+		return nil, func() {}
+	}
+	restore, err := term.KeyMode(in.(*os.File))
+	if err != nil {
+		restore = func() {}
+	}
+	return read(in), restore
+}
+
+// read passes on what is typed. Its goroutine ends with the input.
+func read(in io.Reader) <-chan rune {
+	out := make(chan rune)
+	go func() {
+		defer close(out)
+		for r := bufio.NewReader(in); ; {
+			key, _, err := r.ReadRune()
+			if err != nil {
+				return
+			}
+			out <- key
+		}
+	}()
+	return out
 }

@@ -2,6 +2,7 @@ package tape
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
 
@@ -80,6 +82,71 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 			more = ", " + display.Count(n-1, "more message")
 		}
 		line("line %-5d session %d  %s %s  %s%s", call.Request.Line, call.Session, call.Method+call.Verb, call.Name, outcome, more)
+	}
+	return nil
+}
+
+func newRedactCmd(s cmdutil.Streams) *cobra.Command {
+	var output string
+	var names []string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "redact FILE [-o FILE]",
+		Short: "Mask secrets in a cassette again",
+		Long: `Rewrite a cassette with all secrets masked that this version of mcptest recognizes, in both directions: texts that look
+like a token, members with the names of credentials, and the values of credentials in the environment and of the
+variables in --secret-env. FILE itself is not changed.
+
+Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or the output already exists.`,
+		Example: `  mcptest cassette redact bug.cassette.ndjson --secret-env CUSTOMER -o shared.cassette.ndjson`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output == "" {
+				output = strings.TrimSuffix(args[0], cassette.Suffix) + "-redacted" + cassette.Suffix
+			}
+			if err := option.EnvSet(s.Env, "--secret-env", names...); err != nil {
+				return err
+			}
+			if err := option.Free(output, force); err != nil {
+				return err
+			}
+			if err := apart(args[0], output); err != nil {
+				return err
+			}
+			c, err := open(s, args[0])
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			redactor := secret.NewRedactor()
+			redactor.Add(secret.InEnviron(s.Env)...)
+			redactor.Add(secret.Arguments(c.Server.Command)...)
+			for _, name := range names {
+				redactor.Add(cmdutil.LookupEnv(s.Env, name))
+			}
+			changed, err := cassette.Redact(output, c, redactor)
+			if err != nil {
+				return option.Fail(option.ExitInvalid, "%v", err)
+			}
+			fmt.Fprintf(s.Err, "mcptest: masked secrets in %s; wrote %s\n", display.Count(changed, "message"), term.Escape(output))
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&output, "output", "o", "", "cassette `file` to write (default FILE with -redacted before its suffix)")
+	fl.StringArrayVar(&names, "secret-env", nil, "mask the value of this environment `variable`; may be repeated")
+	fl.BoolVar(&force, "force", false, "overwrite an existing cassette")
+	return cmd
+}
+
+// apart returns an error if the output of a command would replace its input.
+func apart(cassette, output string) error {
+	in, err := os.Stat(cassette)
+	if err != nil {
+		return nil // reported when it is read
+	}
+	if out, err := os.Stat(output); err == nil && os.SameFile(in, out) {
+		return option.Fail(option.ExitInvalid, "--output %s is the cassette itself, which is not changed: write another file", output)
 	}
 	return nil
 }

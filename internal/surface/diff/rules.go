@@ -1,10 +1,18 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/surface"
+	"mcptest/internal/surface/contain"
 )
 
 // hint is an annotation of tools and its default.
@@ -82,4 +90,178 @@ func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
 			c.add(Review, jsonv.AppendPointer("/arguments", fmt.Sprint(i)), "", "argument %q was removed: clients that pass it are not served as before", name)
 		}
 	}
+}
+
+// flaw is a reason for which clients reject a definition, often with the whole
+// list that it is in.
+type flaw struct{ member, message string }
+
+// flaws lists the flaws of a tool, at most one for each member.
+func flaws(def jsonv.Value) []flaw {
+	var out []flaw
+	add := func(member, format string, args ...any) {
+		out = append(out, flaw{member, member + " " + fmt.Sprintf(format, args...)})
+	}
+	for _, k := range []string{"title", "description"} {
+		if v := def.Lookup(k); !v.IsAbsent() && v.Kind() != jsonv.KindString {
+			add(k, "is not a string")
+		}
+	}
+	for _, k := range []string{"inputSchema", "outputSchema"} {
+		v := def.Lookup(k)
+		if v.IsAbsent() && k == "outputSchema" {
+			continue
+		}
+		switch _, err := contain.Compile(v); {
+		case v.IsAbsent():
+			add(k, "is missing")
+		case v.Kind() != jsonv.KindObject:
+			add(k, "is not an object")
+		case err != nil:
+			add(k, "can't be compiled: %v", err)
+		case k == "inputSchema" && v.Lookup("type").Text() != "object":
+			add(k, `has no type "object"`)
+		}
+	}
+	if notes := def.Lookup("annotations"); !notes.IsAbsent() && notes.Kind() != jsonv.KindObject {
+		add("annotations", "is not an object")
+	} else if i := slices.IndexFunc(hints, func(h hint) bool {
+		v := notes.Lookup(h.key)
+		return !v.IsAbsent() && v.Kind() != jsonv.KindBool
+	}); i >= 0 {
+		add("annotations", "has a %s that is not a boolean", hints[i].key)
+	}
+	if !slices.Contains([]string{"forbidden", "optional", "required"}, taskSupport(def.Lookup("execution"))) {
+		add("execution", "has an unknown taskSupport")
+	}
+	return out
+}
+
+// rejected reports the members for which clients accepted a tool and reject it
+// now, and returns them.
+func (c *comparer) rejected(old, new surface.Item) []string {
+	var out []string
+	if old.Kind != surface.Tool {
+		return nil
+	}
+	before := flaws(old.Def)
+	for _, f := range flaws(new.Def) {
+		if !slices.ContainsFunc(before, func(b flaw) bool { return b.member == f.member }) {
+			out = append(out, f.member)
+			c.add(Breaking, jsonv.AppendPointer("", f.member), c.use(old), "clients reject the tool: %s", f.message)
+		}
+	}
+	return out
+}
+
+// doubt returns why clients may not accept a new definition, or "".
+func doubt(it surface.Item) string {
+	lists := surface.Lists()
+	key := lists[slices.IndexFunc(lists, func(l surface.List) bool { return l.Kind == it.Kind })].Key
+	switch name := it.Def.Lookup(key).Text(); {
+	case name == "":
+		return "the " + key + " is missing"
+	case name != it.Name:
+		return "the " + key + " is listed more than once"
+	}
+	if it.Kind == surface.Tool {
+		for _, f := range flaws(it.Def) {
+			return f.message
+		}
+	}
+	return ""
+}
+
+// taskSupport returns a tool's support of tasks, with the default of MCP.
+func taskSupport(execution jsonv.Value) string {
+	return cmp.Or(execution.Lookup("taskSupport").Text(), "forbidden")
+}
+
+var address = sync.OnceValue(func() *regexp.Regexp {
+	const rest = "[^\\s\"'`<>\\])}|]+"
+	return regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://" + rest + "|\\bwww\\.[a-zA-Z0-9-]+\\." + rest + "|\\bdata:[a-z]+/" + rest + "|<!--(?s:.*?)-->")
+})
+
+// noProse are members whose texts are no prose that a model reads.
+var noProse = []string{"$schema", "$id", "$ref", "uri", "uriTemplate", "src", "websiteUrl"}
+
+// texts reports what new texts of a definition bring in: hidden characters, and
+// addresses that the old definition does not mention. It returns the pointers
+// of these texts. A definition without predecessor may mention addresses.
+func (c *comparer) texts(old, new jsonv.Value) map[string]bool {
+	known, urls := map[string]bool{}, map[string]bool{}
+	each(old, "", func(_, s string) {
+		known[s] = true
+		for _, u := range addresses(s) {
+			urls[u] = true
+		}
+	})
+	flagged := map[string]bool{}
+	each(new, "", func(ptr, s string) {
+		if known[s] {
+			return
+		}
+		known[s] = true
+		if chars := hidden(s); len(chars) > 0 {
+			flagged[ptr] = true
+			c.add(Trust, ptr, "", "%s has hidden characters that a person does not see: %s", label(ptr), strings.Join(chars, ", "))
+		}
+		if old.IsAbsent() {
+			return
+		}
+		for _, u := range addresses(s) {
+			if !urls[u] {
+				urls[u], flagged[ptr] = true, true
+				what := "mentions an address that was not there before"
+				if strings.HasPrefix(u, "<!--") {
+					what = "has a comment that a rendered text does not show"
+				}
+				c.add(Trust, ptr, "", "%s %s: %s", label(ptr), what, jsonv.String(u).Short(200))
+			}
+		}
+	})
+	return flagged
+}
+
+// each calls fn for every text of a value and for every key.
+func each(v jsonv.Value, ptr string, fn func(ptr, s string)) {
+	if v.Kind() == jsonv.KindString {
+		fn(ptr, v.Text())
+	}
+	for k, e := range v.Members() {
+		at := jsonv.AppendPointer(ptr, k)
+		if len(hidden(k)) > 0 {
+			fn(at, k)
+		}
+		if !slices.Contains(noProse, k) || e.Kind() != jsonv.KindString {
+			each(e, at, fn)
+		}
+	}
+	for i, e := range v.Elems() {
+		each(e, jsonv.AppendPointer(ptr, fmt.Sprint(i)), fn)
+	}
+}
+
+func addresses(s string) []string {
+	var out []string
+	for _, u := range address().FindAllString(s, -1) {
+		out = append(out, strings.TrimRight(u, ".,;:!?*_"))
+	}
+	return out
+}
+
+// hidden lists the hidden characters of a text, other than white space and the
+// joiners of scripts and emoji.
+func hidden(s string) []string {
+	var out []string
+	before := rune(0)
+	for i, r := range s {
+		if display.Hidden(r) && !strings.ContainsRune("\n\r\t", r) && !display.Joins(before, r, s[i+utf8.RuneLen(r):]) {
+			if name := fmt.Sprintf("U+%04X", r); !slices.Contains(out, name) && len(out) < 8 {
+				out = append(out, name)
+			}
+		}
+		before = r
+	}
+	return out
 }
