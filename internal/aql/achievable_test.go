@@ -61,7 +61,7 @@ func TestLevelOneIsAchievable(t *testing.T) {
 }
 
 // Seconds since 1970 are no date of ISO 8601.
-func TestEpochNumbersAreNoDates(t *testing.T) {
+func TestEpochNumbersAreNotDates(t *testing.T) {
 	t.Parallel()
 	for created, want := range map[string]verdict.Result{`1767225600`: verdict.Failed, `1767225600000`: verdict.Failed, `"2026-01-01T00:00:00Z"`: verdict.Pass, `17`: verdict.Skipped} {
 		s := shelf()

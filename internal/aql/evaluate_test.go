@@ -158,7 +158,7 @@ func TestNotApplicableIsNotWithoutEvidence(t *testing.T) {
 	}
 }
 
-func TestIdenticalFindingsAreToldOnce(t *testing.T) {
+func TestIdenticalFindingsAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	e := level2(t)
 	for range 300 {
@@ -210,7 +210,7 @@ func TestJudgeOverrulesPhrases(t *testing.T) {
 	}
 }
 
-func TestEchoIsNoLeak(t *testing.T) {
+func TestEchoIsNotALeak(t *testing.T) {
 	t.Parallel()
 	e := level2(t)
 	c := &e.ErrorTests[0]

@@ -37,7 +37,7 @@ func TestUncallableOperationsAreNamed(t *testing.T) {
 }
 
 // What a report says of messages and parameters is true.
-func TestStatementsAreTrue(t *testing.T) {
+func TestReportedReasons(t *testing.T) {
 	t.Parallel()
 	texts := shelf()
 	texts.answer = func(op string, args jsonv.Value, usual func() string) string {

@@ -107,7 +107,7 @@ func (b *box) live(t *testing.T, mode string) (*evidence.Evidence, *verdict.Repo
 
 // An operation declared READ that removes what others own is found out after
 // its first calls, in every mode, and called no more.
-func TestReadsThatRemoveAreTold(t *testing.T) {
+func TestReadsThatRemoveAreReported(t *testing.T) {
 	t.Parallel()
 	for _, culprit := range []string{"get_note", "get_note_counts"} {
 		for _, mode := range []string{guard.ModeSafe, guard.ModeWrite} {
@@ -134,7 +134,7 @@ func TestReadsThatRemoveAreTold(t *testing.T) {
 }
 
 // What comes and goes by itself is not held against operations declared READ.
-func TestListsThatMoveAreNotHeldAgainstReads(t *testing.T) {
+func TestChangingListsDoNotFailReads(t *testing.T) {
 	t.Parallel()
 	b := newBox("a", "b", "c", "d", "e", "f", "g", "h")
 	b.after = func(op, answer string) string {
@@ -150,7 +150,7 @@ func TestListsThatMoveAreNotHeldAgainstReads(t *testing.T) {
 
 // A list of what was read last loses an entry for each that is read, and
 // counts change while the run has something there: neither is harm.
-func TestListsOfTheNewestAreNoHarm(t *testing.T) {
+func TestListsOfTheNewestAreAccepted(t *testing.T) {
 	t.Parallel()
 	b := newBox("a", "b", "c", "d", "e", "f")
 	recent := []string{"f", "e", "d"}
@@ -202,7 +202,7 @@ func TestIdentifiersLikeThoseOfOthers(t *testing.T) {
 }
 
 // The first change that hits something of others is the last one.
-func TestHarmEndsTheRun(t *testing.T) {
+func TestForeignChangesEndTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBox("a", "b", "c", "d")
 	b.hits = func(op string, params jsonv.Value, own string) bool {

@@ -45,7 +45,7 @@ func whatOthersOwn(t *testing.T, o demo.Options, lo guard.Options) (diff string,
 
 // No call of a run sets off an operation that acts on everything when it is
 // not reported on what.
-func TestNoHazardIsSetOff(t *testing.T) {
+func TestHazardsAreNotTriggered(t *testing.T) {
 	t.Parallel()
 	for i, h := range demo.Hazards() {
 		for j, adapter := range []string{demo.ModeAll, demo.ModeSingle} {
@@ -131,7 +131,7 @@ func interfering(t *testing.T, o demo.Options, happens func(op string, rest func
 
 // What differs at the end of a run and is not the run's own is the first line
 // of the report, and the exit code is 1.
-func TestChangesOfOthersAreTold(t *testing.T) {
+func TestForeignChangesAreReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tool, args, says string }{
 		"removed": {"mcp_aql_delete", `{"operation":"delete_shelf","params":{"shelf_id":"shelf_4"}}`, "list_shelves no longer shows shelf_4"},
@@ -160,7 +160,7 @@ func TestChangesOfOthersAreTold(t *testing.T) {
 }
 
 // A log that every call adds to, and a counter of reads, change by themselves.
-func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
+func TestValuesThatChangeByThemselves(t *testing.T) {
 	t.Parallel()
 	n := 0
 	dial := interfering(t, demo.Options{}, func(op string, rest func(tool, args string)) {

@@ -96,7 +96,7 @@ func TestKeyOrder(t *testing.T) {
 
 // Nothing of the evidence gets control characters or markup into a report
 // for people.
-func TestForeignTextsAreTamed(t *testing.T) {
+func TestForeignTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	r := aql.Evaluate(odd(t), aql.Options{Level: 2})
 	if bad := regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f]`).Find(append(r.Text(), r.Markdown()...)); bad != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // A run that its own limits end holds nothing against a conformant adapter.
-func TestOwnLimitsAreNoFailures(t *testing.T) {
+func TestOwnLimitsAreNotFailures(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2, 3, 8, 20, 40, 90, 150, 400} {
 		for _, mode := range []string{guard.ModeSafe, guard.ModeWrite} {
@@ -126,7 +126,7 @@ func withoutCreates(result []byte) []byte {
 }
 
 // A hang is reported as a missing answer, and not as a wrong one.
-func TestHangsAreNoAnswers(t *testing.T) {
+func TestHangsAreNotResponses(t *testing.T) {
 	t.Parallel()
 	dial := dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {

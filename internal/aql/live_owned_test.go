@@ -16,7 +16,7 @@ import (
 
 // An answer to a create that names something older does not make it the
 // run's own: it is neither changed nor removed.
-func TestAnswersThatNameOlderThings(t *testing.T) {
+func TestCreateResponsesThatNameExistingItems(t *testing.T) {
 	t.Parallel()
 	first := func(id string) string { return `{"id":"` + id + `","title":"Dune","shelf_id":"shelf_1"}` }
 	for name, spoil := range map[string]func(answer func() *mcpserver.Reply) *mcpserver.Reply{
@@ -126,7 +126,7 @@ func TestWhyCreatesAreLeftOut(t *testing.T) {
 }
 
 // What a delete refuses because it is gone already is not left behind.
-func TestWhatIsGoneIsNotLeftBehind(t *testing.T) {
+func TestRemovedItemsAreNotLeftovers(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"BOOK_NOT_FOUND", "GONE"} {
 		dial := dialer(t, func(variant string) mcpserver.Handler {

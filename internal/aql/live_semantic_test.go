@@ -79,7 +79,7 @@ func TestSemanticEvaluation(t *testing.T) {
 }
 
 // A model may ask for anything; nothing but reading is done.
-func TestModelsCallsAreRehearsed(t *testing.T) {
+func TestModelCallsAreSimulated(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	reckless := model(t, func(m jsonv.Value) string {

@@ -217,7 +217,7 @@ func onlyReads(t *testing.T, log string) {
 }
 
 // An adapter that is wrong about itself is not harmed either.
-func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
+func TestSafeModeIgnoresDeclarations(t *testing.T) {
 	t.Parallel()
 	for j, mode := range []string{demo.ModeAll, demo.ModeSingle} {
 		for i, d := range demo.Defects() {
@@ -432,7 +432,7 @@ func TestProbedBundle(t *testing.T) {
 }
 
 // A run in full mode ends what it started, and tells of what it cannot end.
-func TestExecutionsAreEnded(t *testing.T) {
+func TestExecutionsAreAborted(t *testing.T) {
 	t.Parallel()
 	for defect, want := range map[string]string{"": "", "execution-endless": "", "abort-refused": "it could not be aborted: PERMISSION_DENIED"} {
 		o := demo.Options{Features: []string{"executions"}}

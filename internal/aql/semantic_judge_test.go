@@ -227,7 +227,7 @@ func TestVerdictsBelongToTheirAnswer(t *testing.T) {
 
 // A bundle that somebody wrote by hand has neither questions nor facts: the
 // judge gets what it expects.
-func TestJudgingBundlesOfOthers(t *testing.T) {
+func TestJudgeForeignBundles(t *testing.T) {
 	t.Parallel()
 	e := level2(t)
 	var seen judge.Case

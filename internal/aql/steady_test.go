@@ -12,7 +12,7 @@ import (
 
 // What changes by itself changes no verdict: whenever a clock ticks during a
 // run, its report has the same rows.
-func TestVerdictsAreSteady(t *testing.T) {
+func TestVerdictsAreStable(t *testing.T) {
 	t.Parallel()
 	const query = `[{"name":"limit","type":"integer","required":false,"default":2,"description":"How many."}]`
 	list := func(params jsonv.Value) string {
@@ -68,7 +68,7 @@ func TestVerdictsAreSteady(t *testing.T) {
 }
 
 // A field that changes by itself is none that an update changed.
-func TestUpdatesOfWhatChangesByItself(t *testing.T) {
+func TestUpdatesOfChangingValues(t *testing.T) {
 	t.Parallel()
 	for offset := range 6 {
 		reads := offset
@@ -84,7 +84,7 @@ func TestUpdatesOfWhatChangesByItself(t *testing.T) {
 }
 
 // Reads that only a clock or a log tells apart have no effect.
-func TestLogsAndClocksAreNoEffects(t *testing.T) {
+func TestLogsAndClocksAreNotEffects(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	s := notes(nil)

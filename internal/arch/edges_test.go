@@ -298,7 +298,7 @@ func TestTableHasNoCycle(t *testing.T) {
 	}
 }
 
-func TestModulesStayInTheirRoom(t *testing.T) {
+func TestModulesAreImportedInOnePackage(t *testing.T) {
 	t.Parallel()
 	for _, f := range loadTree(t) {
 		for _, ip := range f.imports {

@@ -287,8 +287,8 @@ func rootIdent(e ast.Expr) *ast.Ident {
 	}
 }
 
-// TestWritesSeesWhatItShould keeps the heuristic above able to fail.
-func TestWritesSeesWhatItShould(t *testing.T) {
+// TestWritesFindsAssignments keeps the heuristic above able to fail.
+func TestWritesFindsAssignments(t *testing.T) {
 	t.Parallel()
 	const src = `package p
 var table = map[string]int{}

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/auth"
 )
 
-// get asks for an address as the transport does: a challenge is answered once.
+// get requests an address like the transport: a challenge is answered once.
 func get(t *testing.T, a *auth.Authorizer, address string) (status int, body string, err error) {
 	t.Helper()
 	for again := true; ; {
@@ -42,7 +42,7 @@ func get(t *testing.T, a *auth.Authorizer, address string) (status int, body str
 	}
 }
 
-// secrets collects what was declared.
+// secrets collects the declared secrets.
 type secrets struct {
 	mu  sync.Mutex
 	all []string
@@ -75,7 +75,7 @@ func TestHeadlessLogin(t *testing.T) {
 	if !slices.Equal(seen.all, []string{"token-1", "refresh-token-1"}) {
 		t.Errorf("declared %q", seen.all)
 	}
-	// A step up keeps the scopes that were granted before.
+	// A step-up keeps the scopes that were already granted.
 	if status, body, err = get(t, a, s.URL+"/write"); err != nil || status != 200 || !sameScopes(body, "read", "write") {
 		t.Errorf("step up: HTTP %d %q, %v", status, body, err)
 	}
@@ -117,7 +117,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// Metadata of another resource is named as such, not as what fails because of it.
+// Metadata of another resource is reported as such, not as the failure that it causes.
 func TestMetadataOfAnotherResource(t *testing.T) {
 	t.Parallel()
 	s := newAuthority(t)
@@ -168,7 +168,7 @@ func TestClientCredentials(t *testing.T) {
 		if len(trap.requests) > 0 || s.issued != 1 {
 			t.Errorf("%s: the trap got %q; %d tokens issued, want 1", by, trap.requests, s.issued)
 		}
-		// A token that is refused is replaced once, and no more than that.
+		// A rejected token is replaced only once.
 		s.lose = true
 		if status, _, err := get(t, a, s.URL+"/mcp"); err != nil || status != 401 || s.issued != 2 {
 			t.Errorf("%s: HTTP %d, %v, %d tokens issued", by, status, err, s.issued)

@@ -19,7 +19,7 @@ import (
 	"mcptest/internal/auth"
 )
 
-// browse is a person with a browser who agrees to everything.
+// browse is a user with a browser who accepts everything.
 func browse(t *testing.T) auth.Person {
 	return auth.Person{Open: func(address string) {
 		go func() {
@@ -59,14 +59,14 @@ func TestLoginWithABrowser(t *testing.T) {
 	if l.ClientID != "registered" || l.Issuer != s.URL || l.Resource != s.URL+"/mcp" || !slices.Contains(seen.all, "token-1") {
 		t.Errorf("kept %+v, declared %q", l, seen.all)
 	}
-	// A later run uses it and prompts for nothing.
+	// A later run uses the login without prompting.
 	if status, body, err := get(t, newAuthorizer(t, c), s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
 		t.Errorf("HTTP %d %q, %v", status, body, err)
 	}
 	if s.logins != 1 {
 		t.Errorf("%d logins, want 1", s.logins)
 	}
-	// Another server has no token, and the error says what helps.
+	// For another server there is no token, and the error names the command.
 	c.Resource, c.LoginCommand = s.URL+"/write", "mcptest login write"
 	_, _, err := get(t, newAuthorizer(t, c), s.URL+"/write")
 	var need *auth.LoginError
@@ -75,8 +75,7 @@ func TestLoginWithABrowser(t *testing.T) {
 	}
 }
 
-// A request with another state, which any web page can have sent, does not end
-// the login.
+// A request with another state, which any web page can send, does not end the login.
 func TestForeignAnswer(t *testing.T) {
 	t.Parallel()
 	s := newAuthority(t)
@@ -132,8 +131,8 @@ func TestLoginsOfAPersonThatFail(t *testing.T) {
 	}
 }
 
-// Eight processes with one token that has run out: one refreshes, for the
-// authorization server takes each refresh token once.
+// Eight processes share an expired token: only one refreshes it, because the authorization
+// server accepts each refresh token once.
 func TestRefreshOfAStoredToken(t *testing.T) {
 	t.Parallel()
 	s := newAuthority(t)
@@ -158,8 +157,7 @@ func TestRefreshOfAStoredToken(t *testing.T) {
 	if s.issued != 2 {
 		t.Errorf("%d tokens issued, want 2: %q", s.issued, s.requests)
 	}
-	// A token that the server forgot is refreshed, too, though its time is not
-	// over.
+	// A token that the server rejects is refreshed, even if it has not expired.
 	s.mu.Lock()
 	clear(s.tokens)
 	s.mu.Unlock()
@@ -172,7 +170,7 @@ func TestRefreshOfAStoredToken(t *testing.T) {
 	}
 }
 
-func TestLoginThatHasRunOut(t *testing.T) {
+func TestExpiredLogin(t *testing.T) {
 	t.Parallel()
 	s := newAuthority(t)
 	s.short = true
@@ -188,7 +186,7 @@ func TestLoginThatHasRunOut(t *testing.T) {
 	}
 }
 
-// More scopes are a person's to grant: the error has the command for it.
+// Only a user can grant more scopes: the error names the command.
 func TestStepUpOfAStoredToken(t *testing.T) {
 	t.Parallel()
 	s := newAuthority(t)
@@ -208,8 +206,7 @@ func TestStepUpOfAStoredToken(t *testing.T) {
 	}
 }
 
-// inProcess answers requests without a network, so that time can be made to
-// pass.
+// inProcess handles requests without a network, so that time can be simulated.
 type inProcess struct{ h http.Handler }
 
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -220,8 +217,8 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Device logins: what the authorization server answers to each question, and
-// what comes of it. RFC 8628 section 3.5 says how long to wait in between.
+// Device logins: the authorization server's responses to each poll, and the result. RFC
+// 8628 section 3.5 defines the interval.
 func TestDeviceGrant(t *testing.T) {
 	t.Parallel()
 	const pending, slow = "authorization_pending", "slow_down"
@@ -249,8 +246,7 @@ func TestDeviceGrant(t *testing.T) {
 				shown := ""
 				c := auth.Config{Grant: auth.DeviceCode, Resource: s.URL + "/mcp", Store: store, Transport: inProcess{mux}, Secret: seen.add, Scopes: []string{"read"}}
 				_, err := auth.LogIn(t.Context(), c, auth.Person{Enter: func(code, address, _ string, _ time.Time) { shown = code + " at " + address }})
-				// The package oauth2 leaves a body open, which the limit of the
-				// request closes.
+				// The package oauth2 leaves a body open; the request's time limit closes it.
 				defer time.Sleep(time.Minute)
 				if shown != "WDJB-MJHT at http://127.0.0.1:1/enter" || !slices.Contains(seen.all, "the-device-code") {
 					t.Errorf("shown %q, declared %q", shown, seen.all)

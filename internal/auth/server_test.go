@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// authority is an authorization server and the resource it protects, in one
-// process.
+// authority is an authorization server and the resource that it protects, in one process.
 type authority struct {
 	*httptest.Server
 	issuer  string   // what the resource says; the server's own when empty
@@ -98,7 +97,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// resource answers 401 without a token and 403 without the scope.
+// resource responds 401 without a token and 403 without the scope.
 func (a *authority) resource(scope string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a.mu.Lock()
@@ -141,7 +140,7 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// token checks PKCE (RFC 7636) and the resource (RFC 8707), and issues.
+// token checks PKCE (RFC 7636) and the resource (RFC 8707), and issues a token.
 func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -191,7 +191,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-func TestAimAndGateOfALine(t *testing.T) {
+func TestTargetAndLimitOfALine(t *testing.T) {
 	t.Parallel()
 	fixed := func(v float64) func() []float64 { return func() []float64 { return []float64{v} } }
 	for _, tc := range []struct {

@@ -44,7 +44,7 @@ func from(data string) cassette.Frame {
 	return cassette.Frame{Dir: cassette.FromServer, Data: []byte(data)}
 }
 
-// What was written is read byte for byte, also where it is not JSON; a large message stays in
+// Messages are stored byte for byte, even if they are not JSON; a large message stays in
 // the file.
 func TestBytesArePreserved(t *testing.T) {
 	texts := []string{
@@ -89,7 +89,7 @@ func TestBytesArePreserved(t *testing.T) {
 	}
 }
 
-// Each file that can't be used is refused with the line and the reason.
+// A file that can't be used is refused with the line and the reason.
 func TestBadCassettes(t *testing.T) {
 	const head = `{"mcptest_cassette":1,"server":{},"transport":"stdio","masks":["secrets"]}` + "\n"
 	for _, row := range []struct{ text, want string }{
@@ -113,7 +113,7 @@ func TestBadCassettes(t *testing.T) {
 	}
 }
 
-// A recording that was killed is readable up to the line that is cut off.
+// The recording of a killed process is readable up to the truncated line.
 func TestCutOff(t *testing.T) {
 	path := write(t, to(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`), from(hello), to(`{"jsonrpc":"2.0","method":"x"}`))
 	b, err := os.ReadFile(path)
@@ -132,7 +132,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A file that is no cassette is never replaced.
+// A file that is not a cassette is never replaced.
 func TestCreateKeepsOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes")
 	if err := os.WriteFile(path, []byte("my notes\n"), 0o644); err != nil {
@@ -146,8 +146,8 @@ func TestCreateKeepsOtherFiles(t *testing.T) {
 	}
 }
 
-// 20 secrets in each direction, in members, texts, headers, standard error and
-// the header line: none is in the file.
+// 20 secrets in each direction, in members, texts, headers, standard error and the header
+// line: none is in the file.
 func TestSecretsAreNotWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s"+cassette.Suffix)
 	var declared []string

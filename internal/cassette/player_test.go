@@ -59,7 +59,7 @@ func response(t *testing.T, p *cassette.Player, c *cassette.Client, raw string) 
 }
 
 // Requests without parameters match by their method and protocol version only.
-func TestPlayerTellsMethodsApart(t *testing.T) {
+func TestPlayerDistinguishesMethods(t *testing.T) {
 	request := func(id int, method, version string) string {
 		if version == "" {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q}`, id, method)
@@ -131,7 +131,7 @@ func TestPlayerIgnoresVolatilePaths(t *testing.T) {
 	}
 }
 
-// What names a call belongs to it, also if it is not JSON, not whole, or its second
+// A message that names a call belongs to it, even if it is not JSON, truncated, or a second
 // response; two calls are open, and the other one is later.
 func TestPlayerFilesOddResponses(t *testing.T) {
 	long := from(`{"jsonrpc":"2.0","id":1,"result":{"text":"xxx`)
@@ -158,7 +158,7 @@ func TestPlayerFilesOddResponses(t *testing.T) {
 }
 
 // A client may request a list before or after the call during which it did so in the
-// recording, so the end of the connection belongs to the call.
+// recording; the end of the connection belongs to the call.
 func TestPlayerEndsConnectionDuringCall(t *testing.T) {
 	end := cassette.Frame{Session: 1, End: &cassette.End{Reason: "the server exited"}}
 	p := played(t, nil, to(call(1, `{}`)), to(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), end)

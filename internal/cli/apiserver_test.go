@@ -15,9 +15,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// apiServerMain is an API and an MCP server in front of it. "apiserver mcp" serves
-// a tool over stdio that sends requests to API_URL. "apiserver with PROGRAM…" serves
-// the API on loopback, runs a program with its address in API, and exits as that did.
+// apiServerMain is an API and an MCP server that uses it. "apiserver mcp" serves a tool
+// over stdio that sends requests to API_URL. "apiserver with PROGRAM…" serves the API on
+// loopback, runs a program with its address in API, and exits with the program's exit code.
 func apiServerMain() {
 	if os.Args[1] == "mcp" {
 		s := sdk.NewServer(&sdk.Implementation{Name: "api", Version: "1"}, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Clients of the SDKs get the same from a served cassette as from the server, over
-// stdio and over HTTP.
+// Clients of the SDKs get the same from a served cassette as from the server, over stdio
+// and over HTTP.
 func TestClientsOfCassettes(t *testing.T) {
 	needServers(t)
 	script, err := filepath.Abs("../../testdata/servers/client.mjs")
@@ -66,7 +66,7 @@ func TestClientsOfCassettes(t *testing.T) {
 	}
 }
 
-// goClient is a client of the Go SDK that asks for the same as client.mjs.
+// goClient is a client of the Go SDK that makes the same requests as client.mjs.
 func goClient(t *testing.T, target ...string) string {
 	t.Helper()
 	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: target[1]}

@@ -12,16 +12,15 @@ import (
 	"testing"
 )
 
-// Every command and every suite in the documents is tried, page by page, each
-// page in a folder of its own and its blocks in their order. The text in a
-// page is tried like this:
+// Every command and every suite in the documents is tested, page by page, each page in its
+// own directory and its blocks in order. The language of a block decides how it is tested:
 //
 //	yaml     a suite, or a part of one, is validated
 //	sh       the commands are run as a script, which ends with 0
 //	console  behind "$ ", a command that prints the lines below it
 //	others   are only shown
 //
-// A comment right before a block says otherwise:
+// A comment before a block changes this:
 //
 //	<!-- test: file NAME -->     the block is the file NAME of the page's folder
 //	<!-- test: exit N -->        the script ends with N
@@ -86,12 +85,12 @@ func docBlocks(t *testing.T, root, page string) []docBlock {
 	return out
 }
 
-// ownServer are pages whose commands need a server with an address; they are
-// run against one in guides_test.go.
+// ownServer are pages whose commands need a server with an address; guides_test.go runs
+// them.
 var ownServer = []string{"remote.md", "elicitation.md", "revisions.md", "oauth.md"}
 
-// docPages are the pages that people read: all Markdown but what is generated,
-// which has tests of its own, and what is for those who change the program.
+// docPages are the pages for users: all Markdown except generated pages, which have their
+// own tests, and pages for developers.
 func docPages(t *testing.T, root string) []string {
 	t.Helper()
 	out := []string{"README.md", filepath.Join("examples", "README.md")}
@@ -126,7 +125,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// docPage is the folder of a page and what its last script printed.
+// docPage is the directory of a page and the output of its last script.
 type docPage struct {
 	t         *testing.T
 	root, dir string
@@ -192,7 +191,7 @@ func (p *docPage) write(b docBlock, name, text string) {
 	}
 }
 
-// copy brings a file of examples/ into the page's folder.
+// copy copies a file of examples/ into the page's directory.
 func (p *docPage) copy(b docBlock, name string) {
 	name, as, renamed := strings.Cut(name, "=")
 	if !renamed {
@@ -222,8 +221,8 @@ func (p *docPage) script(b docBlock, text string) {
 	}
 }
 
-// makes leaves out lines that run make, whose targets must be there: make test
-// would run this test again.
+// makes removes lines that run make; their targets must exist: make test would run this
+// test again.
 func (p *docPage) makes(b docBlock, script string) string {
 	return regexp.MustCompile(`(?m)^make ([a-z]+)\b.*$`).ReplaceAllStringFunc(script, func(line string) string {
 		target := strings.Fields(line)[1]
@@ -235,7 +234,7 @@ func (p *docPage) makes(b docBlock, script string) string {
 	})
 }
 
-// run runs a program in the page's folder; its output and exit code.
+// run runs a program in the page's directory and returns its output and exit code.
 func (p *docPage) run(argv ...string) (out, code string) {
 	p.t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -250,11 +249,11 @@ func (p *docPage) run(argv ...string) (out, code string) {
 	return string(text), strings.TrimPrefix(strings.TrimPrefix(cmd.ProcessState.String(), "exit status "), "signal: ")
 }
 
-// varying are the parts of an output that differ from run to run.
+// varying matches the parts of an output that differ between runs.
 var varying = regexp.MustCompile(`\d+(\.\d+)?( ?(ms|s)\b)|devel[-0-9a-f]*`)
 
-// compare holds what a page shows against what the script before it printed.
-// A line "…" matches any number of lines.
+// compare compares the output in a page with that of the previous script. A line "…"
+// matches any number of lines.
 func (p *docPage) compare(b docBlock) {
 	masked := func(s string) string {
 		lines := strings.Split(strings.TrimSpace(s), "\n")
@@ -271,15 +270,14 @@ func (p *docPage) compare(b docBlock) {
 
 var (
 	topKey = regexp.MustCompile(`(?m)^([A-Za-z_]+):`)
-	// suiteKeys are the keys of the language; a block that has others is
-	// something else.
+	// suiteKeys are the keys of the language; a block with other keys is not a suite.
 	suiteKeys = []string{
 		"name", "servers", "default_server", "imports", "variables", "env", "defaultTest", "tools", "resources", "prompts", "protocol",
 		"hooks", "setup", "setup_per_test", "teardown", "run_options", "coverage", "upstreams",
 	}
 )
 
-// suite validates a suite, or a part of one with the rest around it.
+// suite validates a suite, or completes a part of one and validates that.
 func (p *docPage) suite(b docBlock) {
 	name, ok := b.directive("file")
 	if ok && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {

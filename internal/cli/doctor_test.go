@@ -25,7 +25,7 @@ func runCLI(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// diagnosis is what doctor --json prints.
+// diagnosis is the output of doctor --json.
 type diagnosis struct {
 	OK     bool `json:"ok"`
 	Layers []struct {
@@ -45,7 +45,7 @@ func diagnose(t *testing.T, args ...string) (diagnosis, int) {
 	return d, code
 }
 
-// states are the layers as "dns:ok tcp:fail".
+// states returns the layers as "dns:ok tcp:fail".
 func (d diagnosis) states() string {
 	var out []string
 	for _, l := range d.Layers {
@@ -123,7 +123,7 @@ func TestDoctorOfAddresses(t *testing.T) {
 	}
 }
 
-// listen answers every connection with a text and nothing else.
+// listen sends a fixed text on every connection.
 func listen(t *testing.T, text string) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

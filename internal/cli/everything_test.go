@@ -12,15 +12,15 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// everythingMain starts the server-everything of npm over HTTP, runs the
-// command it is given with the address in URL, and exits as that did.
+// everythingMain starts server-everything of npm over HTTP, runs the given command with the
+// address in URL, and exits with the command's exit code.
 func everythingMain() {
 	kind := flag.String("kind", "streamableHttp", "streamableHttp or sse")
 	flag.Parse()
 	os.Exit(everything(*kind, flag.Args()))
 }
 
-// listens waits until something accepts connections at the address.
+// listens waits until the address accepts connections.
 func listens(addr string, wait time.Duration) bool {
 	return testkit.Poll(wait, func() bool {
 		c, err := net.Dial("tcp", addr)

@@ -16,9 +16,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// The files in examples/ci can't be run here by the engines they are for. So
-// what each engine would do is done by hand: its parts that matter are read,
-// and the commands in them are run against suites in a folder called tests.
+// The CI systems of the files in examples/ci are not available here. The test does what
+// each of them would do: it reads the relevant parts of the file and runs the commands with
+// suites in a directory called tests.
 
 // node is a YAML document: maps, lists and scalars.
 type node struct {
@@ -46,7 +46,7 @@ func ciFile(t *testing.T, name string) []node {
 	}
 }
 
-// at follows keys and indexes; what is missing fails the test.
+// at follows keys and indexes; it fails the test if one is missing.
 func (n node) at(path ...any) node {
 	n.t.Helper()
 	for i, p := range path {
@@ -93,7 +93,7 @@ func (n node) text() string {
 	return ""
 }
 
-// has tells whether a map has a key.
+// has reports whether a map has a key.
 func (n node) has(key string) bool {
 	m, ok := n.v.(map[string]any)
 	return ok && m[key] != nil
@@ -107,8 +107,8 @@ func (n node) texts() []string {
 	return out
 }
 
-// machine is a folder in which CI commands are run, with a suite of five tests
-// of which one fails.
+// machine is a directory in which CI commands are run, with a suite of five tests of which
+// one fails.
 type machine struct {
 	t   *testing.T
 	dir string
@@ -129,7 +129,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// sh runs a script as the engines do, and returns its exit code.
+// sh runs a script like the CI systems, and returns its exit code.
 func (m *machine) sh(script string, env ...string) (int, string) {
 	m.t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
@@ -143,7 +143,7 @@ func (m *machine) sh(script string, env ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// files fails unless every file is there and not empty.
+// files fails the test unless every file exists and is not empty.
 func (m *machine) files(names ...string) {
 	m.t.Helper()
 	for _, n := range names {
@@ -305,7 +305,7 @@ func TestKubernetesJob(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(m.dir, "records"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	// line is the command of a container, its mounts being folders here.
+	// line is the command of a container, with directories of this machine as its mounts.
 	line := func(c node, index string) string {
 		words := append(c.at("command").texts(), c.at("args").texts()...)
 		return strings.NewReplacer("/suites", "tests", "/records", "records", "$(SHARD)", index).Replace(strings.Join(words, " "))

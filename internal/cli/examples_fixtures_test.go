@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// fixtureExamples are the examples that need a folder, and what they need to
-// be installed.
+// fixtureExamples are the examples that need a directory, and what must be installed for
+// them.
 var fixtureExamples = []struct {
 	file  string
 	needs []string
@@ -26,8 +26,8 @@ var fixtureExamples = []struct {
 	{"fixtures-postgres/mcptest.yaml", []string{"go", "sh"}, []string{"ISSUES_PORT"}, 5},
 }
 
-// The examples of hooks and fixtures run as their readers would run them. In
-// CI nothing they can use may be missing.
+// The examples of hooks and fixtures are run as a user would run them. In CI, all their
+// requirements must be installed.
 func TestFixtureExamples(t *testing.T) {
 	ci := os.Getenv("CI") == "true"
 	for _, ex := range fixtureExamples {

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// The CI files for MCP-AQL adapters are run like the others: step by step, in
-// an empty folder. The generator and the program that starts its adapter are
-// scripts here; the adapter is the demo adapter, with a defect if one is named.
+// The CI files for MCP-AQL adapters are run like the others: step by step, in an empty
+// directory. The generator and the program that starts its adapter are scripts here; the
+// adapter is the demo adapter, with a defect if one is named.
 
-// adapterMachine returns an empty folder, and the environment of a machine on
-// which the generator of the CI files is installed.
+// adapterMachine returns an empty directory, and the environment of a machine on which the
+// generator of the CI files is installed.
 func adapterMachine(t *testing.T, defect string) (*machine, []string) {
 	t.Helper()
 	m := &machine{t, t.TempDir()}
@@ -35,8 +35,7 @@ echo "exec mcpaql-conformance demo-adapter ` + defect + `" > adapter/dist/server
 	return m, []string{"MCPTEST_SOURCE=" + source, "PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH")}
 }
 
-// variables are the entries of a map as an environment has them, but for those
-// that env gives.
+// variables returns the entries of a map as an environment, except for those in env.
 func (n node) variables(env []string) []string {
 	var out []string
 	for name := range n.v.(map[string]any) {
@@ -47,8 +46,8 @@ func (n node) variables(env []string) []string {
 	return append(out, env...)
 }
 
-// adapters are the generated adapters that the CI files are tried with: the
-// option of the demo adapter, and the exit code of the step that tests it.
+// adapters are the generated adapters with which the CI files are tested: the option of the
+// demo adapter, and the exit code of the step that tests it.
 var adapters = map[string]int{"": 0, "--defect create-drops": 1, "--defect tool-hints": 2, "--defect": 3}
 
 func TestGitHubWorkflowForAdapters(t *testing.T) {
@@ -134,7 +133,7 @@ func TestGitLabFileForAdapters(t *testing.T) {
 	}
 }
 
-// The recipe of the guide does the same by hand.
+// The recipe of the guide does the same manually.
 func TestRecipeForGeneratedAdapters(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/guides/mcpaql.md")

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// exitLine says in an example how the program ends when it runs it.
+// exitLine states in an example the exit code of its run.
 var exitLine = regexp.MustCompile(`(?m)^# exit: (\d+)$`)
 
 // record is what the examples test reads of the JSON report.
@@ -30,8 +30,7 @@ type record struct {
 	}
 }
 
-// runExample runs a suite as its reader would and returns the record and the
-// exit code.
+// runExample runs a suite as a user would and returns the record and the exit code.
 func runExample(t *testing.T, dir, file string, env ...string) (record, int, []byte) {
 	t.Helper()
 	cmd := exec.Command("mcptest", "run", "--reporter", "json", file)
@@ -98,8 +97,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// needServers skips a test whose servers are not installed, unless the caller
-// said that they have to be.
+// needServers skips a test whose servers are not installed, unless they are required.
 func needServers(t *testing.T) {
 	t.Helper()
 	needInstalled(t, "../../testdata/servers/node_modules/@modelcontextprotocol")
@@ -126,9 +124,9 @@ func needInstalled(t *testing.T, folder string) {
 	}
 }
 
-// The composition examples show certain numbers; that the exit code is right
-// would not prove them.
-func TestCompositionExamplesShowWhatTheySay(t *testing.T) {
+// The composition examples must print these numbers; the exit code alone does not prove
+// them.
+func TestCompositionExampleOutput(t *testing.T) {
 	type want struct {
 		status  string
 		score   float64 // -1: none is reported

@@ -19,8 +19,8 @@ import (
 	"mcptest/schemas"
 )
 
-// schemaKeys collects the names of all properties of a schema; true for those
-// of the arguments of matchers. Keys that are reserved allow no value.
+// schemaKeys collects the names of all properties of a schema; true for those of the
+// arguments of matchers. Reserved keys allow no value.
 func schemaKeys(v jsonv.Value, ofMatcher bool, into map[string]bool) {
 	for name, prop := range v.Lookup("properties").Members() {
 		if not := prop.Lookup("not"); not.Kind() != jsonv.KindObject || not.Len() > 0 {
@@ -36,8 +36,7 @@ func schemaKeys(v jsonv.Value, ofMatcher bool, into map[string]bool) {
 	}
 }
 
-// explain says something about every word that a user can write in a suite or
-// meet in a report, and what it says is more than the word.
+// explain knows every word of a suite or a report, and prints more than the word.
 func TestExplainKnowsEveryWord(t *testing.T) {
 	t.Parallel()
 	schema, err := jsonv.Parse(schemas.V1)
@@ -106,8 +105,8 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 	}
 }
 
-// exitCodesInCode are the exit codes that the program's own constants name,
-// and those of the signals it ends in order on.
+// exitCodesInCode are the exit codes of the program's constants, and those of the signals
+// that end it.
 func exitCodesInCode(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("option/exit.go")

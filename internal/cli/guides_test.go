@@ -12,8 +12,8 @@ import (
 
 var fenced = regexp.MustCompile("(?s)```(yaml|sh)\n(.*?)```")
 
-// Every suite and every command in the guides about remote servers is run, in
-// the order of the page, against a server in place of the addresses there.
+// Every suite and every command in the guides about remote servers is run, in the order of
+// the page, with a local server in place of the addresses.
 func TestRemoteGuides(t *testing.T) {
 	t.Parallel()
 	mock := []string{"serving", "mcptest", "mock", "--preset", "everything", "--http", "127.0.0.1:0", "--"}
@@ -49,8 +49,8 @@ func TestRemoteGuides(t *testing.T) {
 	}
 }
 
-// guideScript writes the suites of a page and returns the shell script that
-// runs the page, and of how many blocks it is.
+// guideScript writes the suites of a page and returns the shell script that runs the page,
+// and its number of blocks.
 func guideScript(t *testing.T, dir, page string) (script string, n int) {
 	t.Helper()
 	blocks := fenced.FindAllStringSubmatch(page, -1)

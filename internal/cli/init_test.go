@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A suite that init writes for a real server passes, twice.
+// A suite that init writes for a real server passes twice.
 func TestInitOnRealServers(t *testing.T) {
 	modules, err := filepath.Abs("../../testdata/servers/node_modules/@modelcontextprotocol")
 	if err != nil {

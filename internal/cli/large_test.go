@@ -18,7 +18,7 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// program runs this test binary as mcptest and returns what it cost.
+// program runs this test binary as mcptest and returns the resources that it used.
 func program(t *testing.T, dir string, args ...string) (stdout string, peakMB int, took time.Duration) {
 	t.Helper()
 	self, err := os.Executable()
@@ -34,9 +34,8 @@ func program(t *testing.T, dir string, args ...string) (stdout string, peakMB in
 	return out.String(), int(usage.Maxrss >> 10), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// A hundred thousand tests come from rows, in bounded memory and time. The
-// limits are twice what is aimed at (60 MB, 10 µs a row), because CI machines
-// are shared.
+// A hundred thousand tests from rows run with bounded memory and time. The limits are twice
+// the targets (60 MB, 10 µs a row), because CI machines are shared.
 func TestManyRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 100,000 rows")
@@ -76,8 +75,8 @@ tools:
 	}
 }
 
-// A response of 8 MB, or 100 MB in the long form of the test, is recorded, replayed,
-// served and compared whole, in memory that is bounded by its size.
+// A response of 8 MB, or 100 MB in the long form of the test, is recorded, replayed, served
+// and compared, with memory bounded by its size.
 func TestLargeMessages(t *testing.T) {
 	t.Parallel()
 	size := testkit.Count(8, 100)

@@ -71,7 +71,7 @@ func TestMockServes(t *testing.T) {
 	}
 }
 
-// Every preset can be printed, and what is printed is a manifest.
+// Every preset can be printed, and the output is a manifest.
 func TestMockShow(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"echo", "everything", "evil"} {

@@ -13,9 +13,9 @@ import (
 	"unsafe"
 )
 
-// check opens no connection but the one to the server. It runs in a network
-// namespace of its own, whose kernel counters show each attempt to connect or to
-// send a datagram, also those that find no route.
+// check opens no connection except to the server. It runs in its own network namespace,
+// whose kernel counters include every attempt to connect or to send a datagram, even
+// without a route.
 func TestCheckOpensOnlyTheConnectionToTheServer(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -27,7 +27,7 @@ func TestCheckOpensOnlyTheConnectionToTheServer(t *testing.T) {
 		{"file", []string{"mcptest", "check", "--fail-on", "error", "tools.json"}, false, false},
 		{"stdio", []string{"mcptest", "check", "--", "mcptest", "mock", "--preset", "echo"}, false, false},
 		{"HTTP", []string{"sh", "-c", "mcptest mock --preset echo --http 4711 & mcptest check --wait-for-ready 20s --url http://127.0.0.1:4711/mcp; code=$?; kill $!; exit $code"}, true, false},
-		// The counters notice what they should.
+		// The counters detect each kind of attempt.
 		{"a connection elsewhere", []string{"mcptest", "check", "--url", "http://192.0.2.1/mcp"}, true, true},
 		{"a look-up of a name", []string{"mcptest", "check", "--url", "http://example.com/mcp"}, true, true},
 	} {
@@ -65,7 +65,7 @@ func TestCheckOpensOnlyTheConnectionToTheServer(t *testing.T) {
 			if tc.connects != (count["Tcp.ActiveOpens"]+elsewhere > 0) {
 				t.Errorf("connections: %d, expected some: %v", count["Tcp.ActiveOpens"], tc.connects)
 			}
-			// Whoever is connected to is in this namespace, and only the server listens there.
+			// Every connection stays in this namespace, and only the server listens there.
 			if count["Tcp.ActiveOpens"]-count["Tcp.AttemptFails"] > count["Tcp.PassiveOpens"] {
 				t.Errorf("a connection left the namespace: %v", count)
 			}

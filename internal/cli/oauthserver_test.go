@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// oauthServer is an authorization server and an MCP server that takes nothing
-// but its tokens, in one process. Whoever comes is logged in.
+// oauthServer is an authorization server and an MCP server that accepts only its tokens, in
+// one process. Every login succeeds.
 type oauthServer struct {
 	url   string
 	polls int  // questions of the device grant to answer with "not yet"
@@ -27,9 +27,8 @@ type oauthServer struct {
 	issued  int
 }
 
-// oauthServerMain runs the command it is given with the server's address in
-// URL, and exits as that did. Tokens are called canary-…, so that a test can
-// look for them.
+// oauthServerMain runs the given command with the server's address in URL, and exits with
+// its exit code. Tokens begin with canary-, so that a test can search for them.
 func oauthServerMain() {
 	s := &oauthServer{codes: map[string]string{}, access: map[string]string{"ready-made-token": "read"}, refresh: map[string]string{}}
 	flag.IntVar(&s.polls, "polls", 0, "answers of the device grant that come too early")

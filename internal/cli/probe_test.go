@@ -15,8 +15,8 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// A bare path is asked with the headers of the default server, and trusts what
-// the server's own connections trust.
+// A probe with a path uses the headers of the default server, and trusts the same
+// certificates as the server's connections.
 func TestPathProbeUsesTheServersSettings(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,8 +16,8 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// Whoever of a client, the recorder and a server that does not mind the end of its
-// input is killed, no process is left, and what was recorded is readable.
+// If the client, the recorder or a server that ignores the end of its input is killed, no
+// process is left, and the recording is readable.
 func TestRecordLeavesNothing(t *testing.T) {
 	for name, kill := range map[string]func(client []io.Closer, recorder, server int){
 		"client": func(client []io.Closer, _, _ int) { // what the kernel does with its pipes

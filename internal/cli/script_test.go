@@ -16,8 +16,8 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// The scripts below testdata/script run both programs as their users do. The
-// test binary is linked under their names, so nothing has to be installed.
+// The scripts below testdata/script run both programs like a user. The test binary is
+// linked under their names, so nothing has to be installed.
 func TestMain(m *testing.M) {
 	testscript.Main(withCache{m}, map[string]func(){
 		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cmdutil.System())) },
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// withCache runs the tests with an empty cache folder: live runs keep journals
+// withCache runs the tests with an empty cache directory, because live runs keep journals
 // there. The cache of the Go command is kept.
 type withCache struct{ m *testing.M }
 
@@ -86,7 +86,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// freePorts puts free loopback ports into the environment.
+// freePorts sets variables to free loopback ports.
 func freePorts(e *testscript.Env, names ...string) error {
 	for _, name := range names {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -12,8 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sdkServerMain serves tools of the official SDK over HTTP on loopback, runs
-// the command it is given with the address in URL, and exits as that did.
+// sdkServerMain serves tools of the official SDK over HTTP on loopback, runs the given
+// command with the address in URL, and exits with its exit code.
 func sdkServerMain() {
 	kind := flag.String("kind", "stateful", "stateful, stateless, json or sse")
 	tls := flag.Bool("tls", false, "HTTPS with an untrusted certificate")

@@ -12,9 +12,9 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// servingMain runs `serving SERVER… -- COMMAND…`: it starts the server, takes
-// the address from its line "listening on …", runs the command with that in
-// URL, ends the server and exits as the command did.
+// servingMain runs `serving SERVER… -- COMMAND…`: it starts the server, reads the address
+// from its line "listening on …", runs the command with that in URL, stops the server and
+// exits with the command's exit code.
 func servingMain() {
 	i := slices.Index(os.Args, "--")
 	server := exec.Command(os.Args[1], os.Args[2:i]...)
@@ -47,8 +47,8 @@ func servingMain() {
 	os.Exit(code)
 }
 
-// bigMain runs `big MB`: a server with one tool, whose result has a text of that
-// size. It keeps nothing of it.
+// bigMain runs `big MB`: a server with one tool, whose result has a text of that size,
+// which it does not keep in memory.
 func bigMain() {
 	size, _ := strconv.Atoi(os.Args[1])
 	in, out := bufio.NewScanner(os.Stdin), bufio.NewWriter(os.Stdout)

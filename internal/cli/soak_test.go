@@ -25,8 +25,8 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// soakRuns is how many runs are interrupted; MCPTEST_SOAK=200 asks for more (make soak),
-// MCPTEST_SOAK_SEED=n begins with a certain one.
+// soakRuns is the number of interrupted runs; MCPTEST_SOAK=200 sets it (make soak),
+// MCPTEST_SOAK_SEED=n sets the first seed.
 func soakRuns(t *testing.T) (runs int, seed uint64) {
 	runs = 4
 	seed = uint64(time.Now().UnixNano())
@@ -43,10 +43,9 @@ func soakRuns(t *testing.T) (runs int, seed uint64) {
 	return runs, seed
 }
 
-// Runs with everything that makes runners leak, each interrupted at a random
-// moment in a random way, leave no process, no file and no port behind, say so
-// with the right exit code, and have torn down what was set up. A run that
-// goes wrong is repeated twice, and counts there.
+// Runs with everything that makes runners leak, each interrupted at a random time in a
+// random way, leave no process, file or port behind, exit with the right code, and have run
+// teardown. A failed run is repeated twice, and counts only if it fails again.
 func TestInterruptedRunsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	hearHangup()
@@ -74,7 +73,7 @@ type soak struct {
 	after time.Duration
 }
 
-// ends are the ways in which a run is interrupted.
+// ends are the ways to interrupt a run.
 var ends = []string{"INT", "INT", "TERM", "HUP", "INT INT", "INT TERM", "KILL", "pipe", "nothing"}
 
 func newSoak(t testing.TB, seed uint64) *soak {
@@ -99,7 +98,7 @@ func newSoak(t testing.TB, seed uint64) *soak {
 	return s
 }
 
-// nuisances are programs that are hard to get rid of.
+// nuisances are programs that are hard to stop.
 func (s *soak) nuisances() []string {
 	list := []string{
 		"exit 0", "exit 0", "exit 0", "exit 3", "sleep 0.2", "sleep 0.4",
@@ -167,7 +166,7 @@ func (s *soak) suite() string {
 	return b.String()
 }
 
-// run runs and interrupts it, and returns what the exit was.
+// run starts and interrupts the run, and returns its exit code.
 func (s *soak) run(t testing.TB) string {
 	t.Helper()
 	work := filepath.Join(s.dir, "work")
@@ -220,9 +219,8 @@ func (s *soak) run(t testing.TB) string {
 	return s.end + ": " + state.String()
 }
 
-// patience is how long a run may take before it is said to hang: 40 s where
-// the machine has a processor for each program that wants one, and up to five
-// times that where it is as short of them.
+// patience is the time limit of a run: 40 s if the machine has a processor for each busy
+// program, and up to five times that otherwise.
 func patience() time.Duration {
 	var load float64
 	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
@@ -246,7 +244,7 @@ func (s *soak) interrupt(p *os.Process, stdout *os.File) {
 	}
 }
 
-// judge checks exit code and record. Silent tells that the run had not begun.
+// judge checks exit code and record. Silent means that the run had not started.
 func (s *soak) judge(t testing.TB, state *os.ProcessState, silent bool) {
 	codes := map[string]int{"INT": 130, "TERM": 143, "HUP": 129}
 	var rec struct {
@@ -268,11 +266,11 @@ func (s *soak) judge(t testing.TB, state *os.ProcessState, silent bool) {
 	switch {
 	case ws.Signal() == syscall.SIGKILL && names[0] == "KILL":
 	case ws.Signaled() && silent && len(log) == 0:
-		// Before it watched for signals, and before it started anything.
+		// Before signals are handled, and before any process is started.
 	case ws.Signaled():
 		t.Errorf("ended by %v", ws.Signal())
 	case len(names) == 2 && state.ExitCode() == codes[names[1]]:
-		// The second signal: no clean-up is promised, nor that it shows.
+		// After the second signal, neither cleanup nor output is guaranteed.
 	case rec.Interrupted != "":
 		if want := codes[names[0]]; state.ExitCode() != want {
 			t.Errorf("exit code %d, want %d", state.ExitCode(), want)
@@ -299,8 +297,8 @@ func (s *soak) read(name string) string {
 	return string(b)
 }
 
-// nothingLeft looks for processes with the run's mark, files, and the port.
-// What was killed without being waited for, and a watchdog, get a moment.
+// nothingLeft searches for processes with the run's mark, files, and the port. Killed
+// processes and a watchdog get a moment.
 func (s *soak) nothingLeft(t testing.TB) {
 	var left []string
 	var port error
@@ -343,8 +341,8 @@ func (s *soak) portFree() error {
 	return err
 }
 
-// marked lists the living processes whose environment holds the mark. Where
-// there is no /proc it finds none, and the port has to tell.
+// marked lists the living processes whose environment contains the mark. Without /proc it
+// finds none, and only the port is checked.
 func marked(mark string) []string {
 	var out []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*")

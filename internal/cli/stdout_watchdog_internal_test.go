@@ -11,8 +11,8 @@ import (
 	"mcptest/internal/run"
 )
 
-// TestOutputThatNobodyReads: after a signal a write that hangs ends the
-// program with the code of the signal, and before it nothing does.
+// TestOutputThatNobodyReads: after a signal, a write that hangs ends the program with the
+// exit code of the signal; without a signal it does not.
 func TestOutputThatNobodyReads(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	killed := make(chan int, 1)
@@ -37,7 +37,7 @@ func TestOutputThatNobodyReads(t *testing.T) {
 	}
 }
 
-// TestOutputThatIsRead: what is read is never the reason to end.
+// TestOutputThatIsRead: output that is read does not end the program.
 func TestOutputThatIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestUpstreamFaults runs every fault of an API against five servers: each call ends
-// in time, the servers survive, and nothing is left behind.
+// TestUpstreamFaults runs every fault of an API with five servers: each call ends in time,
+// the servers survive, and nothing is left behind.
 func TestUpstreamFaults(t *testing.T) {
 	t.Parallel()
 	needServers(t)

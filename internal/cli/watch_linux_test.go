@@ -17,14 +17,14 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// terminal is the end of a pseudo-terminal that a person would see.
+// terminal is the user's side of a pseudo-terminal.
 type terminal struct {
 	*os.File
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// openTerminal opens a pseudo-terminal, and the file for the program in it.
+// openTerminal opens a pseudo-terminal and returns the program's side as a file.
 func openTerminal(t *testing.T) (person *terminal, program *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -59,7 +59,7 @@ func openTerminal(t *testing.T) (person *terminal, program *os.File) {
 	return person, program
 }
 
-// shows waits until a text was shown, and forgets what was shown up to it.
+// shows waits until a text was shown, and discards the output up to it.
 func (p *terminal) shows(t *testing.T, text string) (before string) {
 	t.Helper()
 	found := func() bool {
@@ -92,7 +92,7 @@ tools:
   - {name: second, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: %s}}]}
 `
 
-// A person at a terminal changes files and presses keys.
+// A user at a terminal changes files and presses keys.
 func TestWatchTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -156,8 +156,8 @@ func TestWatchTerminal(t *testing.T) {
 	}
 }
 
-// Servers live on between runs, unless their program changes; without a terminal
-// files are watched all the same.
+// Servers keep running between runs, unless their program changes; without a terminal,
+// files are watched too.
 func TestWatchKeepsServers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,8 +203,8 @@ func TestWatchKeepsServers(t *testing.T) {
 	}
 }
 
-// Files that are missing, new or deleted, and the scripts of hooks and steps, start
-// a run as well.
+// Files that are missing, new or deleted, and the scripts of hooks and steps, start a run
+// too.
 func TestWatchFindsFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

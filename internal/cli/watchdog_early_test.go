@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/watchdog"
 )
 
-// TestWatchdogComesFirst holds the order in which packages are initialized: a
-// watchdog that has nothing to do goes before those that take long.
+// TestWatchdogComesFirst checks the order of package initialization: an unused watchdog
+// exits before slow packages are initialized.
 func TestWatchdogComesFirst(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no watchdog here")

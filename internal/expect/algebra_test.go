@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// level is a drawn level of assertions: which pass, and with which weights.
+// level is a random list of assertions: which pass, and their weights.
 type level struct {
 	pass    []bool
 	weights []float64
@@ -79,7 +79,7 @@ func TestScoreProperties(t *testing.T) {
 		if math.Abs(*scaled.Score-*v.Score) > 1e-12 || scaled.Pass != v.Pass {
 			rt.Fatalf("scaled: %v %v", *scaled.Score, *v.Score)
 		}
-		// Letting one more item pass never lowers the score, nor a verdict.
+		// One more passing item never lowers the score or the status.
 		better := level{append([]bool(nil), l.pass...), l.weights}
 		better.pass[rapid.IntRange(0, len(l.pass)-1).Draw(rt, "flip")] = true
 		up := better.judge(t, "threshold: %v\nexpect: %s", threshold, better.yaml(1))
@@ -100,7 +100,7 @@ func TestNoThresholdMeansAll(t *testing.T) {
 		if v.Pass != all || v.Score != nil || v.Scored {
 			rt.Fatalf("%+v: %+v", l, v)
 		}
-		// Weights are inert: other ones give the same verdict, all zero too.
+		// Without a threshold, weights do not change the status, even if all are zero.
 		zero := l.judge(t, "expect: %s", l.yaml(0))
 		if zero.Pass != v.Pass || zero.Message != v.Message {
 			rt.Fatalf("weights are not inert: %s / %s", zero.Message, v.Message)
@@ -125,7 +125,7 @@ func TestSetProperties(t *testing.T) {
 		if math.Abs(v.Metrics[0].Value-want) > 1e-12 {
 			rt.Fatalf("metric %v, want %v", v.Metrics[0].Value, want)
 		}
-		// In its test a set counts as one unit, regardless of the scores inside.
+		// A set counts as one item of its test, regardless of its scores.
 		unit := l.judge(t, "threshold: 0.5\nexpect: [{assert-set: {threshold: %v, weight: 3, assertions: %s}}, {target: text, matcher: {contains: not-there}}]", threshold, l.yaml(1))
 		if want := map[bool]float64{true: 0.75}[reaches]; *unit.Score != want {
 			rt.Fatalf("score %v, want %v", *unit.Score, want)
@@ -145,7 +145,7 @@ func TestSetOfOne(t *testing.T) {
 	})
 }
 
-// TestInclusiveBound: sums that miss their decimal in binary still reach it.
+// TestInclusiveBound: sums that are inexact in binary still reach the threshold.
 func TestInclusiveBound(t *testing.T) {
 	for _, c := range []struct {
 		weights   []float64 // all but the last pass
@@ -179,8 +179,7 @@ derivedMetrics: [{name: m, threshold: 0.3, value: {weighted_sum: [{ref: a, weigh
 	}
 }
 
-// TestEvaluateBounds: for any response, a verdict stays small and comes
-// soon.
+// TestEvaluateBounds: for any response, evaluation is fast and its result is small.
 func TestEvaluateBounds(t *testing.T) {
 	long := strings.Repeat("long line of text\n", 40_000)
 	many := make([]jsonv.Value, 5_000)

@@ -8,14 +8,14 @@ import (
 	"mcptest/internal/source"
 )
 
-// FuzzCompile: for any text, compiling reports and never panics, and
-// what compiles can judge.
+// FuzzCompile: for any text, compiling returns diagnostics without a panic, and a compiled
+// tree can be evaluated.
 func FuzzCompile(f *testing.F) {
 	for _, row := range expect.Matchers() {
 		f.Add("expect: [{target: text, name: a, matcher: {"+row.Example+"}}]\nderivedMetrics: [{name: m, value: {weighted_sum: [{ref: a}]}}]", row.Passes)
 	}
 	f.Add("threshold: 0.5\nexpect: {assertions: [{assert-set: {assertions: [{target: 'result[*]', matcher: {not: {exact: 1}}}]}}], max_duration_ms: 3}", `[1]`)
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	f.Add("expect: [{rget: text, name: a, matcher: {schema: {type: tbject, required: [id], properties: {id: {type: integer}}}}}]\nderivedMetrics: [{nage: m, value: {weighoed_sum: [{ref: a}]}}]", "$\"iJ/  u3u")
 	f.Add("expect: [{target: text, name: a, matcher: {icontains-any: [Rust, GO]}}]\nderivedMetrics: [{name: m, value: {weighted_sum: [{ref: a}]}}]", "\"\xe6\xe6\xe6\xe6\xe6\xe6\xe6\x7fo\"")
 	f.Add("expect: [{rget: texo, name: a, matcher: {none-of: [{ctntains: password}, {regex: '\\d{ted'}]}}]\nderivedMetrics: [{name: m, value: {weighted_sum: [{ref: a}]}}]", "\"h\x9en\xe2\xe5#\x8e/\v\xeb\x95B\xa5\xe1_\xf4\xcbCa\ndel\x00\xff(\xa0\xaf\"")

@@ -17,8 +17,8 @@ import (
 //
 //	# want COLUMN `regexp` COLUMN `regexp` …
 //
-// want+1 speaks of the next line. Every diagnostic must be wanted, and every
-// wanted one must come.
+// want+1 refers to the next line. Each diagnostic must be expected, and each expected one
+// must occur.
 var wantLine = regexp.MustCompile(`# want(\+1)? (.*)$`)
 
 var wantOne = regexp.MustCompile("(\\d+) `([^`]*)`")
@@ -39,7 +39,7 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-// diagnose compiles a suite's text and returns what is wrong with it.
+// diagnose compiles a suite's text and returns its diagnostics.
 func diagnose(t *testing.T, text string) source.Diagnostics {
 	t.Helper()
 	n := node(t, text)

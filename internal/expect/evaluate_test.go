@@ -69,21 +69,21 @@ func TestUnexaminedError(t *testing.T) {
 		{"expect: [{target: structured.isError, matcher: {absent: true}}]", flagged("x"), false},
 		{"expect: [{target: error.code, matcher: {exact: -32602}}]", rpcError(t), true},
 		{"expect: [{target: duration_ms, matcher: {lt: 9}}]", rpcError(t), false},
-		// Looking at the other form excuses nothing.
+		// An assertion on the other form excuses nothing.
 		{"expect: [{target: error, matcher: {exact: null}}]", flagged("x"), false},
 		{"expect: [{target: error, matcher: {absent: true}}]", flagged("x"), false},
 		{"expect: [{target: error.code, matcher: {absent: true}}]", flagged("x"), false},
 		{"expect: [{target: result.isError, matcher: {absent: true}}]", rpcError(t), false},
 		{"expect: [{target: result.isError, matcher: {exists: false}}]", rpcError(t), false},
 		{"expect: [{target: result, matcher: {absent: true}}]", rpcError(t), false},
-		// Where there is no result, nothing but that can be said of it.
+		// Without a result, only its absence is reported.
 		{errorSeen + "{target: result, matcher: {absent: true}}]", rpcError(t), true},
 		{errorSeen + "{target: result.isError, matcher: {absent: true}}]", rpcError(t), false},
 		{errorSeen + "{target: result.password, matcher: {absent: true}}]", rpcError(t), false},
 		{errorSeen + "{target: result.password, matcher: {not: {exists: true}}}]", rpcError(t), false},
 		{errorSeen + "{target: structured.password, matcher: {exists: false}}]", rpcError(t), false},
 		{errorSeen + "{target: text, matcher: {absent: true}}]", rpcError(t), false},
-		// A refusal is looked at in either form.
+		// The target refusal covers both forms.
 		{"expect: [{target: refusal.form, matcher: {exact: tool}}]", flagged("x"), true},
 		{"expect: [{target: refusal.text, matcher: {exact: x}}]", flagged("x"), true},
 		{"expect: [{target: refusal, matcher: {exact: {form: tool, text: x}}}]", flagged("x"), true},
@@ -106,8 +106,8 @@ func TestUnexaminedError(t *testing.T) {
 	}
 }
 
-// TestTinyThresholds: nothing is not enough for any threshold above 0, and sums
-// that miss their decimal are.
+// TestTinyThresholds: a score of 0 does not reach any threshold above 0, and inexact sums
+// do.
 func TestTinyThresholds(t *testing.T) {
 	const (
 		misses = "{target: text, matcher: {exact: x}}"

@@ -6,7 +6,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Canonical is the target with every segment in its shortest form.
+// Canonical returns the target with every segment in its shortest form.
 func (t *Target) Canonical() string { return t.root.Name + jsonpath.String(t.steps) }
 
 // CompileThreshold compiles a number from 0 to 1, nil for none.

@@ -64,7 +64,7 @@ func result(t testing.TB, text string) *expect.Observation {
 	return &expect.Observation{Result: value(t, text)}
 }
 
-// textResult makes an observation of a tool result with one text block.
+// textResult returns an observation of a tool result with one text block.
 func textResult(text string) *expect.Observation {
 	return &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(jsonv.Object(
 		jsonv.Member{Key: "type", Value: jsonv.String("text")},
@@ -72,7 +72,7 @@ func textResult(text string) *expect.Observation {
 	))})}
 }
 
-// evaluate judges an observation.
+// evaluate evaluates an observation.
 func evaluate(t testing.TB, suite string, o *expect.Observation) expect.Verdict {
 	t.Helper()
 	return tree(t, suite).Evaluate(t.Context(), o, nil)

@@ -31,7 +31,7 @@ func TestUnorderedProperty(t *testing.T) {
 	})
 }
 
-// sameMultiset compares by trying every pairing, element by element.
+// sameMultiset compares lists by trying every pairing.
 func sameMultiset(t *testing.T, a, b []string) bool {
 	if len(a) != len(b) {
 		return false
@@ -61,7 +61,7 @@ func TestEditDistanceProperty(t *testing.T) {
 	})
 }
 
-// plainDistance is the definition, by recursion.
+// plainDistance implements the definition, recursively.
 func plainDistance(a, b []rune) int {
 	memo := map[[2]int]int{}
 	var at func(i, j int) int

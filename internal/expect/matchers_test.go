@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// TestMatchers: + passes; - fails, and so its negation passes; ? cannot be
-// judged, so both fail.
+// TestMatchers: + passes; - fails, and its negation passes; ? has the wrong type, so both
+// fail.
 func TestMatchers(t *testing.T) {
 	for _, c := range []struct{ matcher, value, want string }{
 		{"exact: 1", `1.0`, "+"},

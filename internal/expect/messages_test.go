@@ -14,9 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestMessages compares everything a failing verdict says. Each case in
-// testdata/messages.txtar is a suite, a result (or an error), and the golden
-// text.
+// TestMessages compares the complete output of a failure. Each case in
+// testdata/messages.txtar is a suite, a result (or an error), and the golden text.
 func TestMessages(t *testing.T) {
 	const name = "testdata/messages.txtar"
 	data, err := os.ReadFile(name)
@@ -88,7 +87,7 @@ func writeItems(b *strings.Builder, indent string, items []expect.ItemResult) {
 // section is one part of a golden file: "-- name --", then its text.
 type section struct{ name, text string }
 
-// sections splits a golden file; the first one is what is before all.
+// sections splits a golden file; the first section is the text before all others.
 func sections(data string) []section {
 	out := []section{{}}
 	for line := range strings.Lines(data) {

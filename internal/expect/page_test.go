@@ -73,7 +73,7 @@ expect:
   - target: result.country
     matcher: { exact: "US" }
 `
-	// The page's result.name works with servers that answer either way.
+	// The page's result.name works with servers that return it in either form.
 	for _, o := range []*expect.Observation{
 		textResult(`{"name": "Ada", "email": "ada@example.com", "age": 30.0, "country": "GB"}`),
 		result(t, `{"content": [], "structuredContent": {"name": "Ada", "email": "ada@example.com", "age": 30, "country": "GB"}}`),
@@ -219,8 +219,7 @@ defaultTest:
 	if alone := expect.Merge(expect.Parts{}, base); len(alone.Items) != 1 || alone.MaxDuration.MaxMS != 5 || len(alone.Metrics) != 3 {
 		t.Errorf("%+v", alone)
 	}
-	// The parts of the baseline are shared by all tests: merging must not
-	// write into them.
+	// All tests share the parts of the baseline: merging must not change them.
 	other := expect.Merge(own, base)
 	other.Items = append(other.Items, expect.Item{Name: "x"})
 	if again := expect.Merge(own, base); len(again.Items) != 2 || again.Items[1].Name != "base" {
@@ -228,7 +227,7 @@ defaultTest:
 	}
 }
 
-// TestOwnMetricSeesNoBaselineMetric: a baseline metric comes later.
+// TestOwnMetricSeesNoBaselineMetric: baseline metrics are computed later.
 func TestOwnMetricSeesNoBaselineMetric(t *testing.T) {
 	ds := diagnose(t, `
 expect: [{target: text, matcher: {contains: a}, name: a}]
@@ -241,7 +240,7 @@ defaultTest:
 	}
 }
 
-// TestClashWithBaseline: names only clash once they are merged.
+// TestClashWithBaseline: names only conflict after merging.
 func TestClashWithBaseline(t *testing.T) {
 	ds := diagnose(t, `
 expect: [{target: text, matcher: {contains: a}, name: a}]

@@ -47,7 +47,7 @@ func TestSurfaceTargets(t *testing.T) {
 		// A list that could not be read is not absent.
 		{"surface.prompts.a", "absent: true", "prompts/list: broken"},
 		{"surface", "exists: true", "prompts/list: broken"},
-		// each counts elements that lack the member; others leave them out.
+		// each counts elements without the member; other matchers skip them.
 		{"surface.tools[*].x.y", "each: {exact: 1}", `4 of 5 elements do not pass, the first: no key "y" in surface.tools["b.c"].x; it has no keys`},
 		{"surface.tools[*].x.y", "contains: 1", ""},
 		{"surface.tools[*].x.y", "all-of: [{each: {exact: 1}}]", "4 of 5 elements do not pass"},

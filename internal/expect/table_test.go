@@ -88,7 +88,7 @@ func TestEveryExample(t *testing.T) {
 	}
 }
 
-// TestMissingTarget: only absent may pass on nothing, also behind not.
+// TestMissingTarget: only absent passes for a missing value, even inside not.
 func TestMissingTarget(t *testing.T) {
 	for _, row := range expect.Matchers() {
 		if row.Name == "absent" {

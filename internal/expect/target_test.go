@@ -46,7 +46,7 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// TestTargetErrors marks the offending place with ‸.
+// TestTargetErrors marks the position of the mistake with ‸.
 func TestTargetErrors(t *testing.T) {
 	for marked, want := range map[string]string{
 		"‸":                                 "the path is empty",
@@ -206,8 +206,8 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestOneMeaning: a path means the same for every matcher, and the fallback
-// never serves what MCP defines for results.
+// TestOneMeaning: a path means the same for every matcher, and the fallback is never used
+// for members that MCP defines for results.
 func TestOneMeaning(t *testing.T) {
 	o := func() *expect.Observation { return result(t, toolResult) }
 	for _, c := range []struct {
@@ -293,7 +293,7 @@ func FuzzTarget(f *testing.F) {
 		f.Add(seed)
 	}
 	o := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(jsonv.Int(1))})}
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	for _, seed := range []string{
 		"\b",
 		"tet",

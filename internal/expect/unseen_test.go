@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestUnseen: what a check that passed did not look at is reported.
+// TestUnseen: values that a passing assertion did not examine are reported.
 func TestUnseen(t *testing.T) {
 	const data = `{"structuredContent": {"products": [{"name": "a", "price": 4}, {"name": "b"}], "none": [], "lists": [[1], []]}}`
 	const left = `1 of 2 elements left out: no key "price" in structured.products[*]; it has name`

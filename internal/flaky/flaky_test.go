@@ -9,7 +9,7 @@ import (
 )
 
 // What failed once is tried twice more, and is reported.
-func TestTwiceMore(t *testing.T) {
+func TestRepeatedOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "flaky")
 	t.Setenv("MCPTEST_FLAKY", name)
 	tries := 0
@@ -33,7 +33,7 @@ func TestTwiceMore(t *testing.T) {
 }
 
 // What passes is tried once, and what fails again fails.
-func TestTwiceMoreFails(t *testing.T) {
+func TestRepeatedFailure(t *testing.T) {
 	tries := 0
 	flaky.TwiceMore(t, "x", func(testing.TB) { tries++ })
 	if tries != 1 {

@@ -10,9 +10,9 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// A server that is silent after a call timed out is asked for a sign of life;
-// one that only does not answer that call is not given up.
-func TestStuck(t *testing.T) {
+// A server that is silent after a call timed out is sent a ping; one that only does not
+// respond to that call is kept.
+func TestUnresponsiveServer(t *testing.T) {
 	for name, stuck := range map[string]bool{"none": false, "hang": false, "hang-and-deaf": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

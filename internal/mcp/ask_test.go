@@ -70,7 +70,7 @@ func TestServerRequests(t *testing.T) {
 	}
 }
 
-// A server that asks without end and never reads must not cost more than the limit.
+// A server that sends requests endlessly and never reads is stopped by the limit.
 func TestRequestFlood(t *testing.T) {
 	block := func(ctx context.Context, _ string, _ []byte) ([]byte, *protocol.RPCError) {
 		<-ctx.Done()
@@ -112,7 +112,7 @@ func TestServerCancelsItsRequest(t *testing.T) {
 	}
 }
 
-// Progress goes to the call whose token it carries, the rest to every call in flight.
+// Progress belongs to the call with its token, other notifications to every call in flight.
 func TestAttribution(t *testing.T) {
 	s := scripted(t, mcp.Options{}, func(p *peer) {
 		a := p.read()
@@ -157,7 +157,7 @@ func TestAttribution(t *testing.T) {
 	}
 }
 
-// Many calls at once, answered in reverse order with noise between.
+// Many concurrent calls, with responses in reverse order and stray output between them.
 func TestConcurrent(t *testing.T) {
 	const n = 50
 	s := scripted(t, mcp.Options{}, func(p *peer) {

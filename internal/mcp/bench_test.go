@@ -44,7 +44,7 @@ func floorPipes(b *testing.B) (w, r *os.File) {
 	return inW, outR
 }
 
-// BenchmarkFloor is what a bare client costs that writes a line and reads one.
+// BenchmarkFloor measures a minimal client that writes a line and reads one.
 func BenchmarkFloor(b *testing.B) {
 	line := append([]byte(`{"jsonrpc":"2.0","id":12345,"method":"tools/call","params":`), benchParams...)
 	line = append(line, '}', '\n')
@@ -124,7 +124,7 @@ func BenchmarkPipes(b *testing.B) {
 	benchSession(b, wire.NewStream(r, w, wire.Limits{}))
 }
 
-// noDeadline hides the deadlines of a pipe, so that no caller can read for itself.
+// noDeadline hides the deadlines of a pipe, so that no caller reads directly.
 type noDeadline struct{ f *os.File }
 
 func (n noDeadline) Read(p []byte) (int, error) { return n.f.Read(p) }
@@ -135,7 +135,7 @@ func BenchmarkHandOff(b *testing.B) {
 	benchSession(b, wire.NewStream(noDeadline{r}, w, wire.Limits{}))
 }
 
-// BenchmarkStdio is a session as it is used.
+// BenchmarkStdio measures a session in its normal configuration.
 func BenchmarkStdio(b *testing.B) {
 	t, err := wire.NewStdio(b.Context(), proc.Spec{Argv: []string{os.Args[0]}, Env: append(os.Environ(), serverEnv+"=floor")}, wire.StdioOptions{})
 	if err != nil {

@@ -184,8 +184,8 @@ func late(t *testing.T, o mcp.Options, first, again func(method, id string) stri
 	return s, slices.Clone(seen), err
 }
 
-// A connection that was asked for both eras is never used, and which era the
-// server is of does not depend on when, or in which order, it answers.
+// A connection that received requests of both eras is never used, and the result does not
+// depend on the time or order of its responses.
 func TestDetectLate(t *testing.T) {
 	dual := func(method, id string) string {
 		switch method {
@@ -291,7 +291,7 @@ func TestDetectPatience(t *testing.T) {
 	}
 }
 
-// A server has the whole time limit again after it was started anew.
+// A server that was restarted has the complete time limit again.
 func TestDetectSlowTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(method, id string) string {
@@ -306,7 +306,8 @@ func TestDetectSlowTwice(t *testing.T) {
 	})
 }
 
-// Who refuses both questions is quoted on both, over whichever connection.
+// If the server rejects both requests, the error quotes both, regardless of the
+// connections.
 func TestDetectRefusedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		no := func(method, id string) string { return refused(id, map[string]int{"initialize": -32603}[method], "") }
@@ -318,7 +319,7 @@ func TestDetectRefusedTwice(t *testing.T) {
 	})
 }
 
-// A hint that is wrong changes nothing but the time.
+// A wrong hint changes only the time.
 func TestDetectWrongHint(t *testing.T) {
 	modern := func(method, id string) string {
 		if method == "server/discover" {
@@ -332,7 +333,7 @@ func TestDetectWrongHint(t *testing.T) {
 	}
 }
 
-// Who speaks to none of the questions is reported with what was asked.
+// If the server responds to neither request, the error names both.
 func TestUndetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := func(string, string) string { return "" }

@@ -52,7 +52,7 @@ func sdkServer() *sdk.Server {
 	return s
 }
 
-// Our session against the SDK's server, in memory and as a process.
+// Our session with the SDK's server, in memory and as a process.
 func TestSDKServer(t *testing.T) {
 	for _, revision := range append([]string{""}, protocol.SessionVersions()...) {
 		t.Run(revision, func(t *testing.T) {
@@ -133,7 +133,7 @@ func checkSDKServer(t *testing.T, tr wire.Transport, revision string) {
 	tool("echo", `{"text":"x"}`, false)
 }
 
-// The SDK's client against our server half.
+// The SDK's client with our server half.
 func TestSDKClient(t *testing.T) {
 	for _, revision := range protocol.SessionVersions() {
 		t.Run(revision, func(t *testing.T) { checkSDKClient(t, revision) })
@@ -186,7 +186,7 @@ func checkSDKClient(t *testing.T, revision string) {
 	}
 }
 
-// sdkHandler is a small server written by hand.
+// sdkHandler is a small server without an SDK.
 func sdkHandler(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 	switch r.Method {
 	case "initialize":
@@ -214,7 +214,7 @@ func sdkHandler(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 	return nil
 }
 
-// Our session against the official SDK's server over HTTP.
+// Our session with the official SDK's server over HTTP.
 func TestHTTPSDKServer(t *testing.T) {
 	server := sdkServer()
 	get := func(*http.Request) *sdk.Server { return server }

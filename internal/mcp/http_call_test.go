@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-func TestHTTPNobodyThere(t *testing.T) {
+func TestHTTPConnectionRefused(t *testing.T) {
 	_, err := openHTTP(t, "http://127.0.0.1:1/mcp", wire.HTTPOptions{}, mcp.Options{Protocol: mcp.Auto})
 	if err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Error(err)

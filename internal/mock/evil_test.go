@@ -41,7 +41,7 @@ func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
 
 // Every kind of violation has a tool of the evil preset that commits it, under
 // its name, and the session reports it.
-func TestEvilIsFoundOut(t *testing.T) {
+func TestHostileAdaptersAreDetected(t *testing.T) {
 	t.Parallel()
 	m := preset(t, "evil")
 	// Cannot be committed by a tool: it is over before the first call.

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/suite"
 )
 
-// writtenSuite is a suite of n tests that are all written out.
+// writtenSuite is a suite of n tests without rows.
 func writtenSuite(n int) string {
 	var b strings.Builder
 	b.WriteString("servers:\n  api: {command: [server]}\ndefaultTest:\n  expect:\n    - target: result.isError\n      matcher: {exact: false}\ntools:\n")

@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/suite"
 )
 
-// planOf compiles a suite and files next to it.
+// planOf compiles a suite with other files in its directory.
 func planOf(t *testing.T, set plan.Settings, text string, files ...string) *plan.Plan {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,8 +43,8 @@ default_server: a
 run_options: {timeout: 8s}
 `
 
-// A case has the limits and rights of the server it is on, also when the test
-// was written for several.
+// A case has the limits and permissions of its server, even if the test names several
+// servers.
 func TestCasesOnSeveralServers(t *testing.T) {
 	p := planOf(t, plan.Settings{}, twoServers+`tools:
   - {name: t, tool: x, server: [a, b]}
@@ -72,8 +72,8 @@ func TestCasesOnSeveralServers(t *testing.T) {
 	}
 }
 
-// A flow whose steps all name their server belongs to the first of them.
-func TestFlowWithoutAServerOfItsOwn(t *testing.T) {
+// A flow whose steps all name a server belongs to the server of the first step.
+func TestServerOfAFlow(t *testing.T) {
 	p := planOf(t, plan.Settings{}, `servers: {a: {command: [x]}, b: {command: [y]}}
 tools:
   - {name: flow, steps: [{tool: x, server: b}, {tool: y, server: a}]}
@@ -83,8 +83,8 @@ tools:
 	}
 }
 
-// Values that steps captured are put in once: what they hold is text.
-func TestFilledSteps(t *testing.T) {
+// Captured values are inserted once: placeholders inside them are text.
+func TestCapturedValuesInSteps(t *testing.T) {
 	p := planOf(t, plan.Settings{Env: []string{"OUT=secret"}}, twoServers+`tools:
   - name: flow
     server: [b, a]
@@ -119,8 +119,8 @@ func TestFilledSteps(t *testing.T) {
 	}
 }
 
-// Cases are built while a run goes on, from several goroutines.
-func TestCasesAreBuiltSideBySide(t *testing.T) {
+// Cases are built during a run, by several goroutines.
+func TestCasesAreBuiltConcurrently(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("v,re,s\n")
 	for i := range 50 {
@@ -149,8 +149,8 @@ func TestCasesAreBuiltSideBySide(t *testing.T) {
 	wg.Wait()
 }
 
-// Of a written test nothing is kept that is not needed to run it.
-func TestEntriesAreTakenOver(t *testing.T) {
+// Compiling releases the parsed entries.
+func TestCompileReleasesEntries(t *testing.T) {
 	s, diags := suite.Load("testdata/rich/suite.yaml", suite.Options{})
 	if diags.HasErrors() || len(s.Entries) == 0 {
 		t.Fatal(diags)
@@ -161,7 +161,7 @@ func TestEntriesAreTakenOver(t *testing.T) {
 	}
 }
 
-// Equal definitions share a server, wherever they are written.
+// Equal definitions share a server, regardless of where they are written.
 func TestServerKeys(t *testing.T) {
 	key := func(text string) string {
 		return planOf(t, plan.Settings{Env: []string{"T=0123456789", "PATH=/bin"}}, text+"\ntools: [{name: n, tool: t}]\n").Files[0].Servers[0].Key

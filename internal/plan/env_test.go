@@ -7,8 +7,8 @@ import (
 	"mcptest/internal/plan"
 )
 
-// A server gets what programs need, what it lists, and what the suite gives
-// it; of .env only what it lists. Hooks and steps get everything.
+// A server gets the variables that all programs need, those that it lists, and those of the
+// suite; from .env only those that it lists. Hooks and steps get all.
 func TestEnvironments(t *testing.T) {
 	env := []string{"PATH=/bin", "LC_ALL=C", "TOKEN=outside", "LISTED=outside", "BOTH=outside", "MODE=outside"}
 	p := planOf(t, plan.Settings{Env: env}, `env: {MODE: suite, PORT: 1}

@@ -1,7 +1,7 @@
 package plan
 
-// WholeCase builds the i-th case and compiles all that it expects, not only the
-// items that mention the row.
+// WholeCase builds the i-th case and compiles all its assertions, not only those that
+// mention the row.
 func WholeCase(p *Plan, i int) *Case {
 	r := p.refs[i]
 	t := *p.Files[r.file].templates[r.template]
@@ -15,7 +15,7 @@ func WholeCase(p *Plan, i int) *Case {
 	return c
 }
 
-// ItemsByRow counts the assertions that are compiled for each row alone.
+// ItemsByRow counts the assertions that are compiled separately for each row.
 func ItemsByRow(p *Plan) int {
 	n := 0
 	for _, f := range p.Files {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzSuite feeds bytes as a suite file, with a CSV file next to it: for any
-// they are, there is a diagnostic or a plan whose cases can be built, and the
-// same bytes say the same twice.
+// FuzzSuite uses bytes as a suite file, with a CSV file next to it: any input results in a
+// diagnostic or in a plan whose cases can be built, and the same input has the same result.
 func FuzzSuite(f *testing.F) {
 	for _, pattern := range []string{"testdata/diagnostics/*.yaml", "testdata/diagnostics/*/suite.yaml", "testdata/rich/suite.yaml", "../../examples/*.yml"} {
 		files, err := filepath.Glob(pattern)

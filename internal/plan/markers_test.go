@@ -16,23 +16,22 @@ import (
 	"mcptest/internal/suite"
 )
 
-// The suites in testdata/diagnostics say themselves what is wrong with them:
+// The suites in testdata/diagnostics contain the expected diagnostics:
 //
 //	timout: 5s # want "3: error: servers.api: unknown key"
 //
-// The regular expression is matched against "col: severity: path: msg", then
-// " | hint" and " | [file:]line:col: msg" of each related place. "want+1"
-// means the next line, "want-2" the one two above, for lines that can't hold a
-// comment. A marker that no diagnostic matches and a diagnostic that no marker
-// asks for both fail the test.
+// The regular expression is matched against "col: severity: path: msg", then " | hint" and
+// " | [file:]line:col: msg" of each related position. "want+1" refers to the next line,
+// "want-2" to the second line above, for lines that can't have a comment. A marker without
+// a diagnostic and a diagnostic without a marker both fail the test.
 //
-// A suite is a file, or suite.yaml in a folder of its own with the files it
-// uses. Of files that have no comments want.txt speaks: rows.csv:3 "…".
-// Comments at the top set what is outside: "# env NAME=value", "# var
-// name=value", "# env-file NAME", "# ci", "# allow-outside".
+// A suite is a file, or suite.yaml in a directory with the files it uses. For files without
+// comments, want.txt has the markers: rows.csv:3 "…". Comments at the top set the
+// environment: "# env NAME=value", "# var name=value", "# env-file NAME", "# ci",
+// "# allow-outside".
 //
-// UPDATE_MARKERS=1 writes markers for what is not asked for; read them before
-// believing them.
+// UPDATE_MARKERS=1 writes markers for unexpected diagnostics; check them before you commit
+// them.
 var (
 	marker     = regexp.MustCompile(`# want([+-]\d+)?((?: +"(?:[^"\\]|\\.)*")+)\s*$`)
 	markerText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
@@ -114,7 +113,7 @@ func fileOf(d source.Diagnostic) string {
 	return filepath.Base(d.Pos.File.Name)
 }
 
-// checkMarkers returns what is missing, and what was not expected.
+// checkMarkers returns the missing and the unexpected diagnostics.
 func checkMarkers(wants []wanted, ds source.Diagnostics) (missing []string, extra source.Diagnostics) {
 	used := make([]bool, len(ds))
 	for _, w := range wants {
@@ -145,7 +144,7 @@ func checkMarkers(wants []wanted, ds source.Diagnostics) (missing []string, extr
 	return missing, extra
 }
 
-// violationKinds stand for those of the wire, which plan does not know.
+// violationKinds are examples, because plan does not know the kinds of the wire.
 var violationKinds = []string{"bad-json", "output-schema", "stray-output", "unknown-id"}
 
 func diagnose(t *testing.T, path string) source.Diagnostics {
@@ -236,7 +235,7 @@ func filesBelow(t *testing.T, dir string) []string {
 	return out
 }
 
-// writeMarkers adds markers for diagnostics that none asks for.
+// writeMarkers adds markers for unexpected diagnostics.
 func writeMarkers(t *testing.T, sources []string, extra source.Diagnostics) {
 	t.Helper()
 	for _, path := range sources {
@@ -280,7 +279,7 @@ func writeWant(t *testing.T, path string, d source.Diagnostic) {
 	fmt.Fprintf(f, "%s:%d %q\n", filepath.Base(path), d.Pos.Line, regexp.QuoteMeta(describe(d)))
 }
 
-// TestMarkersCanFail shows that the harness sees both kinds of mistake.
+// TestMarkersCanFail shows that the harness detects both kinds of mistake.
 func TestMarkersCanFail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.yaml")
 	text := "servers: {a: {command: [x]}}\nnme: x # want \"unknown key\"\nname: 5\ntools: [] # want \"nothing is wrong here\"\n"

@@ -29,9 +29,8 @@ func compile(dir string) (*plan.Plan, source.Diagnostics) {
 	return p, append(diags, more...)
 }
 
-// checkPlan holds for every plan without a mistake: cases can be built, their
-// names are those that are selected by and each is there once, and they are in
-// file order.
+// checkPlan checks the properties of every valid plan: cases can be built, their names are
+// unique and are those of the selection, and they are in file order.
 func checkPlan(p *plan.Plan) error {
 	if p.Len() != p.Written() {
 		return fmt.Errorf("%d of %d cases selected without a filter", p.Len(), p.Written())
@@ -174,8 +173,8 @@ func mutate(t *rapid.T, root *source.Node) (*source.Node, change) {
 	return rebuild(root), change{at.path, kind}
 }
 
-// A suite that is changed anywhere is refused or can be run, and never makes
-// the program fall over. A key that no one knows is always reported.
+// A suite with any mutation is either rejected or can be run, without a panic. An unknown
+// key is always reported.
 func TestMutatedSuites(t *testing.T) {
 	base := t.TempDir()
 	for _, name := range []string{"more.yaml", "rows.csv"} {
@@ -236,8 +235,8 @@ func mustTell(path string) bool {
 	return true
 }
 
-// What a test says itself and what it takes from defaultTest make no
-// difference: writing the defaults out changes nothing.
+// Keys of a test and of defaultTest are equivalent: writing the defaults into each test
+// changes nothing.
 func TestDefaultsWrittenOut(t *testing.T) {
 	dir := t.TempDir()
 	build := func(t *rapid.T, text string) *plan.Case {

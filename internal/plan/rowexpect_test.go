@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/plan"
 )
 
-// rowTemplates are the ways a scalar can mention a row.
+// rowTemplates are the ways in which a scalar can mention a row.
 var rowTemplates = []string{
 	"${case.a}", "${case.b}", "x${case.a}y", "${case.a}${case.b}", "${case.a} and ${case.b}!", "$${no} ${case.a}",
 	"${case.none:-dflt}", "${case.a} ${CONFIG_DIR}", "${fixed}", "plain \\\"quoted\\\"", "${case.deep.c}", "${case.a.b.c}",
@@ -26,8 +26,8 @@ var rowValues = []string{
 	`"${case.a}"`, `"a\"b\\c"`, `"\ud83d\ude00 é \u0007"`, `"\ud800"`, `" spaced "`, `"isError"`, `{"isError":true}`,
 }
 
-// Compiling only the assertions that mention a row gives what compiling all of
-// them gives.
+// Compiling only the assertions that mention a row gives the same result as compiling all
+// of them.
 func TestAssertionsOfARow(t *testing.T) {
 	dir := t.TempDir()
 	single := 0
@@ -73,8 +73,7 @@ func TestAssertionsOfARow(t *testing.T) {
 	}
 }
 
-// summary is what matters of a case, with what its tree says about something
-// it does not expect.
+// summary describes a case, and the result of its assertions on an unrelated response.
 func summary(c *plan.Case) string {
 	op := c.Ops[0]
 	o := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "nothing", Value: jsonv.Int(1)})}

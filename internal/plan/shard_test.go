@@ -22,8 +22,8 @@ type shardFile struct {
 	extra       string
 }
 
-// shardedPlan compiles suites of echo tests: tests of one case each, and one test
-// with rows when there are any.
+// shardedPlan compiles suites of echo tests: tests with one case each, and one test with
+// rows if there are any.
 func shardedPlan(t interface{ Fatalf(string, ...any) }, dir string, files []shardFile) *plan.Plan {
 	var suites []*suite.Suite
 	for i, f := range files {
@@ -58,8 +58,8 @@ const (
 	inOrder  = "run_options: {parallel: false}\n"
 )
 
-// For all files, the number of shards and what is known of the past: each
-// case is in exactly one shard, in plan order, and a bound file in one shard.
+// For all files, numbers of shards and recorded durations: each case is in exactly one
+// shard, in plan order, and a bound file is in one shard.
 func TestEachCaseIsInExactlyOneShard(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -111,7 +111,7 @@ func TestEachCaseIsInExactlyOneShard(t *testing.T) {
 	})
 }
 
-func TestShardsInTurnWithoutAPast(t *testing.T) {
+func TestShardsWithoutDurations(t *testing.T) {
 	for s, want := range [][]int{{0, 3, 6}, {1, 4}, {2, 5}} {
 		p := shardedPlan(t, t.TempDir(), []shardFile{{tests: 5, rows: 2}})
 		if diff := cmp.Diff(want, p.Shard(s+1, 3, nil)); diff != "" {
@@ -120,8 +120,8 @@ func TestShardsInTurnWithoutAPast(t *testing.T) {
 	}
 }
 
-// The slow test gets a shard of its own; the one no one knows costs what the
-// known ones do on average.
+// The slow test has a separate shard; a test without a recorded duration counts as the
+// average of the others.
 func TestShardsAreBalancedByTime(t *testing.T) {
 	costs := []plan.Costs{{Cases: map[string]time.Duration{
 		"test 0": 10 * time.Millisecond, "test 1": 10 * time.Millisecond, "test 2": 100 * time.Millisecond, "test 3": 10 * time.Millisecond,
@@ -142,8 +142,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// The time a bracket takes counts where its file goes as a whole.
-func TestTheBracketCounts(t *testing.T) {
+// The duration of hooks and setup counts if the file stays in one shard.
+func TestSetupDurationCounts(t *testing.T) {
 	costs := []plan.Costs{{Around: time.Second}, {}, {}}
 	for s, want := range [][]int{{0}, {1, 2}} {
 		p := shardedPlan(t, t.TempDir(), []shardFile{{tests: 1, extra: bracket}, {tests: 1}, {tests: 1}})

@@ -155,7 +155,7 @@ func TestRegistryCloseEndsEverything(t *testing.T) {
 	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
-func TestWatchdogGoodbye(t *testing.T) {
+func TestWatchdogClose(t *testing.T) {
 	g, err := proc.StartWatchdog(exe(), "helper", "watchdog")
 	if err != nil {
 		t.Fatal(err)

@@ -24,9 +24,9 @@ import (
 // properties in which nothing is left that could end them.
 var ownCommand = regexp.MustCompile(`^::(error|warning|notice) ?(file=[^:,\n]*(,|::))?(line=\d+(,|::))?(col=\d+(,|::))?(title=[^:,\n]*::)?[^\r\n]*\n$`)
 
-// TestNothingHostileIsLive puts the hostile record through every format and
+// TestHostileTextIsInactive puts the hostile record through every format and
 // looks for what must never be in an output.
-func TestNothingHostileIsLive(t *testing.T) {
+func TestHostileTextIsInactive(t *testing.T) {
 	r := open(t, "hostile")
 	for _, f := range report.Formats {
 		for _, o := range []render.Options{{}, {Verbose: true}, {Width: 40}, {Listed: true}} {

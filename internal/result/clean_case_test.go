@@ -23,9 +23,9 @@ func cleaned(t *testing.T, c *result.Case, r *secret.Redactor) string {
 	return string(b)
 }
 
-// TestWhatAnAnswerGivesAway: a value that is recognized in an answer, by its
+// TestSecretsOfResponses: a value that is recognized in an answer, by its
 // name or its form, is masked in the rest of the case, where it is alone.
-func TestWhatAnAnswerGivesAway(t *testing.T) {
+func TestSecretsOfResponses(t *testing.T) {
 	const key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC0"
 	for _, tc := range []struct{ name, response, value string }{
 		{"oauth", `{"access_token":"2YotnFZFEjr1zCsicMWpAA"}`, "2YotnFZFEjr1zCsicMWpAA"},

@@ -134,7 +134,7 @@ func TestMergeIsTheWholeRun(t *testing.T) {
 
 // What belongs to no case is put together too: times count from the first
 // start, the worst exit code wins, what all shards say is said once.
-func TestMergeBesideTheCases(t *testing.T) {
+func TestMergeRunData(t *testing.T) {
 	stale := result.Finding{Kind: "baseline", Severity: "error", Message: "stale"}
 	warning := result.Finding{Kind: "load-warning", Severity: "warning", Message: "a short secret"}
 	ended := func(index, exit int, name string) *result.Run {

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/result"
 )
 
-// A warning of every attempt is shown as it is, one of some with their numbers.
+// A warning of every attempt is shown unchanged, one of some attempts with their numbers.
 func TestWarningsOfAttempts(t *testing.T) {
 	all := attempts{word: "run"}
 	for i := range 6 {
@@ -31,8 +31,8 @@ func TestWarningsOfAttempts(t *testing.T) {
 	}
 }
 
-// The exchanges of attempts that did not pass are kept, of the first five; the
-// case has those of the shown one.
+// The exchanges of the first five attempts that did not pass are kept; the case has those
+// of the attempt that is shown.
 func TestExchangesOfAttempts(t *testing.T) {
 	all := attempts{word: "try"}
 	for i := range 9 {
@@ -84,7 +84,7 @@ func TestFirstReasonToHaltCounts(t *testing.T) {
 	}
 }
 
-// A fault ends at the verdict; a later failure is not worse.
+// An internal error decides the status; a later failure is not worse.
 func TestWorstVerdictCounts(t *testing.T) {
 	for _, tt := range []struct {
 		first, second result.Status

@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// TestBudgetIsNeverExceeded: many callers of all sizes never hold more than the
-// budget together, and all of them get their share.
+// TestBudgetIsNeverExceeded: concurrent callers never hold more than the budget together,
+// and all of them get their share.
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	var b byteBudget
 	var in, got atomic.Int64

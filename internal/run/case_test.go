@@ -111,7 +111,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// The time of a test is for its calls: hooks and fixtures have their own.
+// The time limit of a test applies to its calls: hooks and fixtures have separate limits.
 func TestHooksDoNotUseTheTimeOfATest(t *testing.T) {
 	fake(t, `
 hooks: {beforeEach: act before 20s ok, afterEach: act after 20s ok}
@@ -176,8 +176,7 @@ tools: [{name: a, tool: ok, args: {label: a}}]
 	}
 }
 
-// A server that cannot be started fails every case that needs it, and is tried
-// once.
+// A server that cannot be started fails every case that needs it, and is started only once.
 func TestServerThatCannotBeStarted(t *testing.T) {
 	out := inBubble(t, context.Background, nil, `
 servers: {s: {command: [sim]}, gone: {command: [unstartable]}}
@@ -192,7 +191,7 @@ tools:
 	}
 }
 
-// A server that died is started again once.
+// A server that crashed is restarted once.
 func TestServerIsRestartedOnce(t *testing.T) {
 	s := &sim{logServers: true}
 	out := s.fake(t, `
@@ -203,7 +202,7 @@ tools:
   - {name: c, tool: crash, args: {label: c}}
   - {name: d, tool: ok, args: {label: d}}
 `)
-	// When the simulated server notices its own end is not defined.
+	// It is undefined when the simulated server notices that it has exited.
 	out.log = slices.DeleteFunc(out.log, func(entry string) bool { return entry == "stop s" })
 	out.expect(t, "start s a start s b c", "error pass error error", 1)
 	if !out.cases[1].AfterRestart || out.cases[0].AfterRestart {
@@ -245,8 +244,8 @@ func TestRestartPolicies(t *testing.T) {
 	}
 }
 
-// With per_test the server that setup called is not the test's, but the one that
-// setup_per_test called is; retries get a fresh one.
+// With per_test, setup's server is not the test's, but setup_per_test's server is; retries
+// get a new one.
 func TestRestartPerTestAroundFixtures(t *testing.T) {
 	s := &sim{logServers: true}
 	s.fake(t, `
@@ -258,7 +257,7 @@ tools:
 `).expect(t, "start s setup stop s start s each call stop s start s each call stop s", "pass", 0)
 }
 
-// A baseline may change a verdict before it counts.
+// A baseline may change a status before it counts.
 func TestOnCaseDone(t *testing.T) {
 	out := new(sim).inBubble(t, context.Background, func(d *run.Deps) {
 		d.OnCaseDone = func(c *result.Case) {
@@ -275,7 +274,7 @@ tools:
 	out.expect(t, "a b", "skip pass", 0)
 }
 
-// A flow ends at its first step that fails.
+// A flow ends at its first failed step.
 func TestFlowStopsAtAFailedStep(t *testing.T) {
 	out := fake(t, `
 tools:

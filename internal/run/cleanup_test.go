@@ -43,7 +43,7 @@ func phases(list []result.Phase) []string {
 	return out
 }
 
-// A hook that exceeds its time is reported with its limit.
+// A hook that exceeds its time limit is reported with the limit.
 func TestHookLimits(t *testing.T) {
 	out := inBubble(t, context.Background, nil, `
 servers: {s: {command: [sim]}}
@@ -72,8 +72,8 @@ tools:
 	}
 }
 
-// After a signal all clean-up shares ten seconds; nothing gets more than half
-// of what is left, and a step that may be left out is when it gets short.
+// After a signal all cleanup shares ten seconds; each part gets at most half of the
+// remaining time, and optional steps are skipped when little time is left.
 func TestCleanupSharesTenSeconds(t *testing.T) {
 	out := inBubble(t, func() context.Context { return signalled(time.Minute) }, nil, `
 servers: {s: {command: [sim]}}
@@ -112,7 +112,7 @@ tools:
 	}
 }
 
-// The clock also starts for a clean-up that is under way when the signal comes.
+// The limit also applies to a cleanup that is in progress when the signal arrives.
 func TestSignalDuringCleanup(t *testing.T) {
 	out := inBubble(t, func() context.Context { return signalled(30 * time.Second) }, nil, `
 servers: {s: {command: [sim]}}
@@ -137,8 +137,8 @@ teardown:
 	}
 }
 
-// When less than two seconds are left, only always: true is still begun.
-func TestShortGrace(t *testing.T) {
+// If less than two seconds are left, only steps with always: true are started.
+func TestLittleTimeLeft(t *testing.T) {
 	out := inBubble(t, func() context.Context { return signalled(time.Minute) }, nil, `
 servers: {s: {command: [sim]}}
 setup_per_test:
@@ -160,7 +160,7 @@ tools:
 	}
 }
 
-// A cancelled context that no signal ended is an interruption as well.
+// A context that is cancelled without a signal is an interruption too.
 func TestCancelled(t *testing.T) {
 	out := inBubble(t, func() context.Context {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -182,9 +182,8 @@ teardown:
 	}
 }
 
-// A panic ends the hook, step or test it happens in, and nothing else:
-// what was begun is ended.
-func TestFaultsOfOurs(t *testing.T) {
+// A panic ends only the hook, step or test in which it occurs; cleanup runs.
+func TestPanicsInARun(t *testing.T) {
 	for _, tt := range []struct {
 		name, suite string
 		code        int

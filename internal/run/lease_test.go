@@ -11,9 +11,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// With several calls in flight, a case that looks at what a server sends
-// unasked holds its session alone; the others go side by side. A per-test hook
-// makes a file serial.
+// With several calls in flight, a case that examines unsolicited messages of a server has
+// exclusive use of its session; the others run in parallel. A per-test hook makes a file
+// serial.
 func TestExclusiveCasesAreAlone(t *testing.T) {
 	for _, tt := range []struct {
 		hooks          string

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/run"
 )
 
-// fake runs suites on fakes in simulated time; s is the server of each.
+// fake runs suites with fakes in simulated time; s is the server of each suite.
 func fake(t *testing.T, suites ...string) outcome {
 	t.Helper()
 	return new(sim).fake(t, suites...)
@@ -38,7 +38,7 @@ func statuses(out outcome) string {
 	return strings.Join(list, " ")
 }
 
-// expect compares the log, the verdicts and the exit code.
+// expect compares the log, the statuses and the exit code.
 func (o outcome) expect(t *testing.T, log, status string, code int) {
 	t.Helper()
 	if got := strings.Join(o.log, " "); got != log {
@@ -49,8 +49,8 @@ func (o outcome) expect(t *testing.T, log, status string, code int) {
 	}
 }
 
-// everything is a file with all kinds of hooks and steps, whose test calls a tool
-// and whose parts end as the given words say; missing ones end with ok.
+// everything is a file with all kinds of hooks and steps, whose test calls a tool. The
+// words define how its parts end; the default is ok.
 func everything(ends map[string]string) string {
 	end := func(label string) string {
 		if e := ends[label]; e != "" {
@@ -73,8 +73,7 @@ func everything(ends map[string]string) string {
 	return b.String()
 }
 
-// Everything is done in the documented order, and what was begun is ended after
-// every failure.
+// Everything runs in the documented order, and cleanup runs after every failure.
 func TestOrder(t *testing.T) {
 	const (
 		before = "beforeAll1 beforeAll2 setup1 setup2"
@@ -122,8 +121,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A signal ends the phase in which it comes; what was begun is ended, and nothing
-// new is begun.
+// A signal ends the current phase; cleanup runs, and nothing else is started.
 func TestOrderAfterASignal(t *testing.T) {
 	for _, tt := range []struct {
 		name, label string // what hangs
@@ -142,7 +140,7 @@ func TestOrderAfterASignal(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// Every part takes a second, and would be cut at 5.
+			// Every part takes a second, and would be stopped after 5.
 			text := strings.ReplaceAll(everything(map[string]string{tt.label: "hang"}), "5s", "1h")
 			text = strings.ReplaceAll(text, " 1s ", " 100ms ")
 			text = strings.ReplaceAll(text, ", 1s,", ", 100ms,") + "  - {name: two, tool: ok, args: {label: never}}\n"
@@ -155,7 +153,7 @@ func TestOrderAfterASignal(t *testing.T) {
 	}
 }
 
-// Servers end after afterAll of the last file that uses them.
+// Servers stop after afterAll of the last file that uses them.
 func TestServersEndAfterTheLastFile(t *testing.T) {
 	s := &sim{logServers: true}
 	file := func(n string) string {
@@ -180,7 +178,7 @@ func TestServersEndAfterTheLastFile(t *testing.T) {
 	}
 }
 
-// A file after an interrupted one is not begun.
+// A file after an interrupted one is not started.
 func TestSignalSkipsLaterFiles(t *testing.T) {
 	first := "hooks: {afterAll: act after1 1ms ok}\ntools:\n  - {name: one, tool: hang, args: {label: hang}, timeout: 1h}\n"
 	second := "hooks: {beforeAll: act before2 1ms ok, afterAll: act after2 1ms ok}\ntools:\n  - {name: two, tool: ok, args: {label: two}}\n"
@@ -188,7 +186,7 @@ func TestSignalSkipsLaterFiles(t *testing.T) {
 	out.expect(t, "hang after1", "skip skip", 130)
 }
 
-// always: false keeps the state after a failure, always: true runs in any case.
+// always: false keeps the state after a failure, always: true always runs.
 func TestTeardownAlways(t *testing.T) {
 	steps := `
 teardown:
@@ -211,7 +209,7 @@ tools:
 	}
 }
 
-// afterAll hooks of a context file get the outcome of the file.
+// afterAll hooks with mode: context receive the outcome of the file.
 func TestPhasesAreReported(t *testing.T) {
 	out := fake(t, everything(map[string]string{"setup2": "fail"}))
 	var got []string
@@ -227,8 +225,8 @@ func TestPhasesAreReported(t *testing.T) {
 	}
 }
 
-// With SetupOnly nothing is ended, and TeardownOnly ends it with what the hooks
-// handed over.
+// With SetupOnly nothing is stopped; TeardownOnly stops it, with the values that the hooks
+// set.
 func TestSetupOnlyAndTeardownOnly(t *testing.T) {
 	text := strings.Replace(everything(nil), "act beforeAll1 1s ok", "{command: act beforeAll1 1s patch, mode: context}", 1)
 	var saved []run.SavedState
@@ -247,7 +245,7 @@ func TestSetupOnlyAndTeardownOnly(t *testing.T) {
 	}
 }
 
-// A failed setup or a failed Detach ends everything again, the last file first.
+// A failed setup or Detach stops everything, the last file first.
 func TestSetupOnlyFails(t *testing.T) {
 	file := func(n, end string) string {
 		return "setup: [{run: [act, setup" + n + ", 1ms, " + end + "]}]\nteardown: [{run: [act, teardown" + n + ", 1ms, ok]}]\ntools: [{tool: ok, name: t}]\n"
@@ -270,7 +268,7 @@ func TestSetupOnlyFails(t *testing.T) {
 	}
 }
 
-// The case keeps what hooks and steps warned of and how they ended.
+// The case keeps the warnings and the results of hooks and steps.
 func TestPhasesOfACase(t *testing.T) {
 	c := fake(t, everything(map[string]string{"afterEach2": "fail"})).cases[0]
 	var got []string

@@ -17,8 +17,8 @@ import (
 	"mcptest/internal/run"
 )
 
-// What a server breaks while several calls are in flight belongs to the run;
-// a test that has the server for itself fails.
+// A violation while several calls are in flight belongs to the run; a test with exclusive
+// use of the server fails.
 func TestStrayOutput(t *testing.T) {
 	const noisy = "tools: [{name: one, tool: noise, args: {label: call}%s}]\n"
 	for _, tt := range []struct {
@@ -47,7 +47,7 @@ func TestStrayOutput(t *testing.T) {
 	}
 }
 
-// Findings that look the same are listed up to a limit, and then counted.
+// Equal findings are listed up to a limit, and then counted.
 func TestManyFindings(t *testing.T) {
 	text := "tools:\n"
 	for i := range 25 {
@@ -95,8 +95,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A server that was not ready is retried with the case, and a retry that passes
-// leaves no trace in the exit code.
+// If a server is not ready and the retry passes, the exit code is 0.
 func TestNotReadyAndThenReady(t *testing.T) {
 	s := new(sim)
 	n := 0
@@ -114,7 +113,7 @@ func TestNotReadyAndThenReady(t *testing.T) {
 	}
 }
 
-// What is left at the end is ended and named.
+// Processes that are left at the end are stopped and reported.
 func TestLeftoverProcesses(t *testing.T) {
 	out := new(sim).inBubble(t, context.Background, func(d *run.Deps) {
 		d.KillOrphans = func(ctx context.Context) []proc.Leftover {
@@ -130,7 +129,7 @@ func TestLeftoverProcesses(t *testing.T) {
 	}
 }
 
-// Events come in their order: the run, its cases, the end.
+// Events arrive in order: the run, its cases, the end.
 func TestEvents(t *testing.T) {
 	var got []string
 	s := &sim{opts: run.Options{Live: true, Notes: []string{"a note"}}}
@@ -147,7 +146,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// An attempt that fails says how to run the case again.
+// A failed attempt contains the command that runs the case again.
 func TestRepro(t *testing.T) {
 	s := &sim{opts: run.Options{RerunFlags: []string{"--env", "A=b c"}}}
 	out := s.fake(t, "tools: [{name: \"one (1)\u200b\", tool: fail}]\n")

@@ -41,7 +41,7 @@ func TestParallelLimits(t *testing.T) {
 	}
 }
 
-// Each server has a queue of its own.
+// Each server has a separate queue.
 func TestServersRunInParallel(t *testing.T) {
 	const servers = "servers: {a: {command: [sim, a]}, b: {command: [sim, b]}}\ndefault_server: a\n"
 	both := "tools:\n"

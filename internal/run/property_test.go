@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/run"
 )
 
-// randomFile is a suite file with hooks, steps and tests that end in every way.
+// randomFile is a suite file whose hooks, steps and tests have random outcomes.
 type randomFile struct {
 	beforeAll, afterAll, beforeEach, afterEach []action
 	setup, perTest, teardown                   []action
@@ -141,9 +141,9 @@ func (f randomFile) text() string {
 	return b.String()
 }
 
-// For every behavior of hooks, steps, tests and servers, and every moment of a signal:
-// test scopes are balanced, each test has one verdict, teardown ran, and the exit
-// code is the table's.
+// For all behaviors of hooks, steps, tests and servers, and a signal at any time: test
+// scopes are balanced, each test has one status, teardown ran, and the exit code is the
+// documented one.
 func TestRandomPlans(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -174,7 +174,7 @@ func TestRandomPlans(t *testing.T) {
 	})
 }
 
-// check judges a run by what must hold of every run.
+// check checks the properties of every run.
 func check(files []randomFile, out outcome, signal time.Duration) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -223,11 +223,11 @@ func check(files []randomFile, out outcome, signal time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// cleanupBound is ten seconds and what ending programs and servers may take
-// beyond: half a second for a deaf program, the grace of a server.
+// cleanupBound is ten seconds plus the time for stopping programs and servers: half a
+// second for a program that ignores SIGTERM, and the grace period of a server.
 const cleanupBound = 15 * time.Second
 
-// wantCode is the table of exit codes, from what the reports say.
+// wantCode computes the exit code from the reports.
 func wantCode(out outcome) int {
 	code := 0
 	for _, f := range out.find {
@@ -258,7 +258,7 @@ func wantCode(out outcome) int {
 	return code
 }
 
-// checkFile checks the scopes of one file by the log of what was begun.
+// checkFile checks the scopes of one file with the log of what was started.
 func checkFile(f randomFile, prefix string, log []string, out outcome) (errs []error) {
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf(prefix+": "+format, args...))
@@ -336,8 +336,7 @@ func checkFile(f randomFile, prefix string, log []string, out outcome) (errs []e
 
 func interruptedRun(out outcome) bool { return out.code == 130 }
 
-// outOfTime reports whether the ten seconds of clean-up were over before all
-// of it was done.
+// outOfTime reports whether the ten seconds were over before cleanup was complete.
 func outOfTime(out outcome) bool {
 	return slices.ContainsFunc(out.phase, func(p result.Phase) bool {
 		return strings.Contains(p.Message, "left for clean-up")

@@ -28,13 +28,13 @@ import (
 	"mcptest/internal/suite"
 )
 
-// The simulated world: programs are words that say what they do, servers live
-// in the process, and time is the bubble's. A program's argument vector is
+// The simulated environment: the arguments of a program define its behavior, servers run in
+// the process, and time is simulated. A program's argument vector is
 //
 //	act LABEL DURATION END
 //
-// where END is ok, fail, hang, deaf (hangs and needs SIGKILL), skip, patch,
-// garbage, missing or panic.
+// where END is ok, fail, hang, deaf (hangs until SIGKILL), skip, patch, garbage, missing or
+// panic.
 type sim struct {
 	opts       run.Options
 	logServers bool           // note when servers start and stop
@@ -49,7 +49,7 @@ type sim struct {
 	together map[string]bool
 }
 
-// enter notes a call in flight and with which others it is; leave ends it.
+// enter records a call and the calls that are in flight with it; leave ends it.
 func (s *sim) enter(label string) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,9 +131,9 @@ func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
 	return r
 }
 
-// dial is run.Deps's Dial: a server with the tools ok, fail, slow (a tenth of
-// a second), hang, crash, noise (writes a line
-// that is no JSON) and flaky (fails before the call number `from`).
+// dial is run.Deps's Dial: a server with the tools ok, fail, slow (a tenth of a second),
+// hang, crash, noise (writes a line that is not JSON) and flaky (fails before the call
+// number `from`).
 func (s *sim) dial(ctx context.Context, sv *plan.Server, _ connect.Options) (wire.Transport, error) {
 	if sv.Argv[0] == "unstartable" {
 		return nil, errors.New("cannot start the server")
@@ -217,8 +217,8 @@ type outcome struct {
 	debug string
 }
 
-// run executes suites, each a YAML text, under the simulated world. Change may
-// adjust the world.
+// run executes suites, each a YAML text, in the simulated environment. Change may adjust
+// the dependencies.
 func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.Deps)) outcome {
 	var out outcome
 	var mu sync.Mutex

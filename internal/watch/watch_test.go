@@ -168,7 +168,7 @@ func TestChangeDuringARun(t *testing.T) {
 }
 
 // What a run writes starts no other one.
-func TestWrittenFiles(t *testing.T) {
+func TestFilesWrittenByARun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.snap.yaml")
 	f := newFiles(make(chan fsnotify.Event), func(string) error { return nil })
 	if err := f.Watch(path); err != nil {

@@ -1,4 +1,4 @@
 package tee
 
-// SetLimit bounds the bytes that may wait to be recorded.
+// SetLimit limits the bytes that wait to be recorded.
 func (t *Tap) SetLimit(n int) { t.limit = n }

@@ -14,8 +14,8 @@ import (
 	"mcptest/internal/cassette/tee"
 )
 
-// mcpServer answers initialize with a session id, other requests with events,
-// and a GET with one event and a resumable id.
+// mcpServer responds to initialize with a session id, to other requests with events, and to
+// GET with one event and a resumable id.
 func mcpServer() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

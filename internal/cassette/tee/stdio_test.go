@@ -23,7 +23,7 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// TestMain acts as a server if the test started this binary as one.
+// TestMain acts as a server if the test binary is started as one.
 func TestMain(m *testing.M) {
 	switch os.Getenv("TEE_SERVER") {
 	case "":
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("ready")
 		select {}
 	case "deaf", "stubborn":
-		// They ignore the end of the input, and take their time for an answer.
+		// They ignore the end of the input, and respond slowly.
 		if os.Getenv("TEE_SERVER") == "stubborn" {
 			signal.Ignore(syscall.SIGTERM)
 		}
@@ -53,12 +53,12 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// server is this binary as one of the servers above.
+// server returns the command that runs this binary as one of the servers above.
 func server(name string) proc.Spec {
 	return proc.Spec{Argv: []string{os.Args[0]}, Env: append(os.Environ(), "TEE_SERVER="+name)}
 }
 
-// frames collects what is recorded.
+// frames collects the recorded frames.
 type frames struct{ list []cassette.Frame }
 
 func (f *frames) record(x cassette.Frame) error {
@@ -149,7 +149,7 @@ func TestStdioPassesSignals(t *testing.T) {
 	}
 }
 
-// closedWriter is a client that does not read any more.
+// closedWriter is a client that has stopped reading.
 type closedWriter struct{}
 
 func (closedWriter) Write([]byte) (int, error) { return 0, syscall.EPIPE }
@@ -167,7 +167,7 @@ func TestStdioStopsServerThatItsClientLeft(t *testing.T) {
 	}
 }
 
-// A server that ignores the end of its input is ended, but not before it has answered.
+// A server that ignores the end of its input is stopped, but not before it has responded.
 func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
 	t.Parallel()
 	const slow = `{"jsonrpc":"2.0","id":1,"method":"slow"}` + "\n"
@@ -241,7 +241,7 @@ func lines(w io.Writer, n int) {
 	b.Flush()
 }
 
-// checker compares what is written to it with what lines writes.
+// checker compares its input with the output of lines.
 type checker struct {
 	want *bufio.Reader
 	n    int64
@@ -258,8 +258,8 @@ func (c *checker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestMillionFrames sends frames through the proxy into a cassette: 10^6 in
-// the long form of the test.
+// TestMillionFrames sends frames through the proxy into a cassette: 10^6 in the long form
+// of the test.
 func TestMillionFrames(t *testing.T) {
 	n := testkit.Count(20_000, 1_000_000)
 	in, w := io.Pipe()

@@ -79,8 +79,8 @@ func steps(t *rapid.T, b *strings.Builder, key string, calls *int) {
 	}
 }
 
-// Random suites: no run: step and no hook is in any cassette, every call: step is,
-// and a replay has the same outcome without running one of them.
+// Random suites: no run: step and no hook is in any cassette, every call: step is, and a
+// replay has the same outcome without running any of them.
 func TestProgramsAreNeverRecorded(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -141,8 +141,8 @@ func TestProgramsAreNeverRecorded(t *testing.T) {
 	})
 }
 
-// outcome runs a plan. It returns how many programs were run, and the statuses of
-// the tests.
+// outcome runs a plan. It returns the number of programs that ran, and the statuses of the
+// tests.
 func outcome(p *plan.Plan, dial connect.Dialer) (programs int, statuses string) {
 	var mu sync.Mutex
 	byName := map[string]result.Status{}

@@ -18,7 +18,7 @@ func TestLookAlike(t *testing.T) {
 	}
 }
 
-// A diff says how much of it is not shown, and that the texts go on.
+// A truncated diff says how much is missing, and that the texts continue.
 func TestUnifiedCounts(t *testing.T) {
 	lines := func(n int) string { return strings.Repeat("x\n", n) }
 	for _, c := range []struct {

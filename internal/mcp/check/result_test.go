@@ -56,7 +56,7 @@ func TestResultViolations(t *testing.T) {
 	}
 }
 
-// A warning names the member that a client can go on without.
+// A warning names a member that a client can ignore.
 func TestResultWarnings(t *testing.T) {
 	const call, read, now = "tools/call", "resources/read", "2025-11-25"
 	block := func(members string) string {

@@ -42,8 +42,8 @@ func TestToolList(t *testing.T) {
 	}
 }
 
-// ToolCall reports the violations of the result, of the outputSchema, and what
-// the text contradicts.
+// ToolCall reports violations of the result and the outputSchema, and contradictions in the
+// text.
 func TestToolCall(t *testing.T) {
 	schema := NewOutputSchema(parse(t, `{"type":"object","properties":{"n":{"type":"integer"}}}`))
 	for _, tt := range []struct {

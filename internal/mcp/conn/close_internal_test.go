@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/proc"
 )
 
-// answering is a transport whose server answers what was in flight while the
-// session is being closed.
+// answering is a transport whose server answers the pending request while the session is
+// being closed.
 type answering struct {
 	inert
 	sink wire.Receiver
@@ -28,8 +28,8 @@ func (t *answering) Close(context.Context) proc.Stopped {
 	return proc.Stopped{}
 }
 
-// An answer that crosses the end of the session is the first one to its
-// request, not a second.
+// A response that arrives while the session closes is the first response to its request,
+// not a second one.
 func TestAnswerWhileClosing(t *testing.T) {
 	s := New(&answering{}, Options{})
 	if err := s.Start(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/proc"
 )
 
-// inert is a transport that sends nowhere; frames are put into the session.
+// inert is a transport that discards what is sent; tests pass frames to the session.
 type inert struct{ early []string }
 
 func (t *inert) Start(sink wire.Receiver) error {
@@ -44,7 +44,7 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
-// ourIDs has the digits 1 and 2 stand for the ids of the first two requests.
+// ourIDs replaces the digits 1 and 2 with the ids of the first two requests.
 func ourIDs(in []byte) []byte {
 	for n, key := range []string{`1`, `2`} {
 		for _, before := range []string{`"id":`, `"id":"`, `"id":[`, `Token":"`} {
@@ -54,7 +54,7 @@ func ourIDs(in []byte) []byte {
 	return in
 }
 
-// waiting puts a call in flight without sending it.
+// waiting registers a call as pending without sending it.
 func waiting(s *Conn, method string) *call {
 	k, err := s.begin(Call{Method: method, ProgressToken: true}, &Exchange{Method: method})
 	if err != nil {
@@ -63,8 +63,8 @@ func waiting(s *Conn, method string) *call {
 	return k
 }
 
-// For any bytes of a server: no panic, each call is signalled at most once, all
-// calls end with the session, and what is kept is a copy.
+// For any bytes of a server: no panic, each call is signalled at most once, all calls end
+// with the session, and kept data is a copy.
 func FuzzReceiver(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{}}`, "{\n\"id\":1\n}\n", `[{"id":1},{"id":2,"result":[]}]`, "\xef\xbb\xbf\x00{}", `{"id":"1","error":null}`,
@@ -74,7 +74,7 @@ func FuzzReceiver(f *testing.F) {
 		f.Add([]byte(s), uint8(40))
 		f.Add([]byte(s), uint8(5))
 	}
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	f.Add([]byte("\\\\\\\\\\\\{\"\"\xa5"), byte('e'))
 	f.Add([]byte("[[[[[[[[["), byte('~'))
 	f.Add([]byte("{}\"id\":]resul}\nnoise\n{\x18\x15\"id\":n"), byte('\v'))
@@ -147,8 +147,7 @@ func checkViolation(t *testing.T, v protocol.Violation) {
 	}
 }
 
-// No two requests have the same id, and none can be had by counting or from
-// the one before it.
+// Request ids are unique, and cannot be guessed by counting or from the previous id.
 func TestIDs(t *testing.T) {
 	s := New(&inert{}, Options{})
 	steps := map[int64]int{}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lineLog records what a LineReader passes on.
+// lineLog records the lines that a LineReader reports.
 type lineLog struct {
 	got  []string
 	keep bool
@@ -80,7 +80,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// endless is a line without end.
+// endless is a line without a newline.
 type endless struct{ n int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -100,8 +100,7 @@ func TestEndlessLine(t *testing.T) {
 	}
 }
 
-// Kept lines are not touched by what is read after them, and a large buffer is
-// given back.
+// Kept lines are not overwritten by later reads, and a large buffer is released.
 func TestKeptLines(t *testing.T) {
 	var in bytes.Buffer
 	for i := range 50 {
@@ -126,7 +125,7 @@ func TestKeptLines(t *testing.T) {
 	}
 }
 
-// The lines do not depend on the pieces in which a stream arrives.
+// The lines do not depend on how the stream is divided into reads.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nbb\r\nccc"), uint8(3), uint8(10))
 	f.Add([]byte(strings.Repeat("x", 100)+"\n{}\n"), uint8(7), uint8(5))
@@ -146,7 +145,7 @@ func FuzzLines(f *testing.F) {
 			if ended {
 				cut = bytes.TrimSuffix(line, []byte("\r"))
 			}
-			// Without a newline, a line is too long only when its end can't be \r.
+			// Without a newline, a line is too long only if its last byte can't be \r.
 			switch {
 			case ended && len(cut) > lim, !ended && len(cut) > lim+1:
 				want = append(want, fmt.Sprintf("%d:long", off))
@@ -166,7 +165,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// pieces hands out n bytes at a time.
+// pieces returns n bytes per read.
 type pieces struct {
 	rest []byte
 	n    int

@@ -71,13 +71,13 @@ func TestSSEGrammar(t *testing.T) {
 	}
 }
 
-// However a stream is cut, the events are the same, and memory is bounded.
+// However a stream is divided, the events are the same, and memory is bounded.
 func FuzzSSE(f *testing.F) {
 	for _, s := range []string{"data: a\n\n", "\xef\xbb\xbfid: 1\r\ndata: a\rdata\n\n", ": x\nretry: 1\n\nevent: e\ndata:" + strings.Repeat("x", 80) + "\n\n"} {
 		f.Add([]byte(s), 3)
 	}
-	// An id after a byte order mark that is longer than the buffer, and a type
-	// with bytes that are no UTF-8.
+	// An id after a byte order mark that is longer than the buffer, and a type with bytes that
+	// are not UTF-8.
 	f.Add([]byte("\ufeffid:"+strings.Repeat("e", 2071)+"\r\r"), 3)
 	f.Add([]byte("\nevent:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxzxxx\x7f\xffxxxxxx\nretry: xxxxxx e\ndata:xxx\n\n"), 20)
 	f.Fuzz(func(t *testing.T, text []byte, n int) {

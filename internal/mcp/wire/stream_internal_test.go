@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// calls is a receiver with one call in flight at a time: a line answers it.
+// calls is a receiver with one pending call at a time; any line is its response.
 type calls struct {
 	mu       sync.Mutex
 	inFlight int
@@ -62,8 +62,8 @@ func (c *calls) Pending(string) bool                    { return false }
 func (c *calls) OnViolation(string, protocol.Violation) {}
 func (c *calls) OnEnd(*ClosedError)                     {}
 
-// TestAwaitAnswered: a caller whose response the background reader has
-// received must not begin to read, because nothing more comes.
+// TestAwaitAnswered: a caller whose response the background reader has received must not
+// start reading, because no more data comes.
 func TestAwaitAnswered(t *testing.T) {
 	for name, awake := range map[string]bool{"woken": true, "not yet woken": false} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slowPipe takes a few bytes at a time and then blocks until it is let go.
+// slowPipe accepts a few bytes at a time and then blocks until it is released.
 type slowPipe struct {
 	io.Writer
 	gate chan struct{}
@@ -19,7 +19,7 @@ func (p *slowPipe) Write(b []byte) (int, error) {
 	return p.Writer.Write(b)
 }
 
-// A line that was begun is completed before the next, even if its sender gives up.
+// A partly written line is completed before the next one, even if its sender is cancelled.
 func TestWriterCompletesLines(t *testing.T) {
 	var out bytes.Buffer
 	p := &slowPipe{&out, make(chan struct{})}

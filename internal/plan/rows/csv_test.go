@@ -31,7 +31,7 @@ func TestCSVTypes(t *testing.T) {
 	}
 }
 
-// What another reader of RFC 4180 reads is read here, field by field.
+// Any input that another RFC 4180 reader accepts has the same fields here.
 func TestCSVAgreesWithAnotherReader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(1, 4).Draw(t, "columns")
@@ -86,7 +86,7 @@ func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"a,b\n1,2\n", "a\n\"x\"\n", "\ufeffa,b\r\n\r\n1,\"x\ny\"", "a,,b\n", "\"", "a\n1,2\n", "a,b\n,\n"} {
 		f.Add(s)
 	}
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	for _, seed := range []string{
 		"0\n0\n\"",
 		"%\nnn\n\n\n\n\nnn",

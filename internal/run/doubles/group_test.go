@@ -24,7 +24,7 @@ file: {stands_for: "https://c.example", into: {env: C_FILE, file: config.yaml}}
 header: {stands_for: "https://d.example", into: {header: X-Api}}
 `
 
-// upstreams compiles the declarations, with a folder that has config.yaml.
+// upstreams compiles the declarations, in a directory with config.yaml.
 func upstreams(t *testing.T) (out []*upstream.Upstream) {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,8 +84,8 @@ func TestPrepare(t *testing.T) {
 	done()
 }
 
-// What belongs to no test is a finding; what belongs to one that is alone is its
-// own.
+// A problem that belongs to no single test is a finding; one during an exclusive test
+// belongs to that test.
 func TestFindings(t *testing.T) {
 	var found, messages []string
 	g := doubles.New(doubles.Deps{Report: func(f result.Finding) {
@@ -136,7 +136,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// A test fails if a route of its own was not used: it proves nothing about it.
+// A test fails if one of its own routes was not used, because it tests nothing then.
 func TestUnusedRoute(t *testing.T) {
 	list := upstreams(t)
 	routes := func(text string) []*upstream.Route {
@@ -222,7 +222,7 @@ func TestUnusedUpstream(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft starts and ends doubles many times: no port, file or folder may
+// TestNothingIsLeft starts and stops doubles many times: no port, file or directory may
 // remain.
 func TestNothingIsLeft(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())

@@ -22,7 +22,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// fake is a pool whose servers live in the process.
+// fake is a pool whose servers run in the process.
 type fake struct {
 	*pool.Pool
 	mu       sync.Mutex
@@ -116,7 +116,7 @@ func TestServersAreShared(t *testing.T) {
 	})
 }
 
-// Leases are acquired by name, in any order of the calls.
+// Leases are acquired in the order of the names, in any order of the calls.
 func TestLeaseOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fake) {
 		a, b, c := def("a"), def("b"), def("c")
@@ -191,7 +191,7 @@ func TestSlotsInTurn(t *testing.T) {
 	})
 }
 
-// A server that died is replaced once, and again after it was recycled.
+// A crashed server is replaced once, and again after it was recycled.
 func TestRestartOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fake) {
 		a := def("a")
@@ -217,7 +217,7 @@ func TestRestartOnce(t *testing.T) {
 	})
 }
 
-// A failed start is not tried again, but one that was cut off is.
+// A failed start is not repeated, but an interrupted one is.
 func TestFailedStart(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fake) {
 		a := def("a")
@@ -241,7 +241,7 @@ func TestFailedStart(t *testing.T) {
 	})
 }
 
-// A file's servers end with it, unless a later file needs them.
+// A file's servers stop at its end, unless a later file needs them.
 func TestCloseFile(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fake) {
 		a, b := def("a"), def("b")

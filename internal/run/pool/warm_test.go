@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/run/pool"
 )
 
-// A session is kept for the next run unless something of this one may be left in
-// it, its server changed, or it is not to be kept.
+// A session is kept for the next run unless it may contain state of this one, its server
+// changed, or it must not be kept.
 func TestWarmSessions(t *testing.T) {
 	plain := &plan.Case{}
 	for _, test := range []struct {

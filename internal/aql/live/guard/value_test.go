@@ -221,7 +221,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 }
 
 // A name with a pattern carries the run's mark wherever the pattern lets it.
-func TestMarksFitPatterns(t *testing.T) {
+func TestMarksMatchPatterns(t *testing.T) {
 	c := New(Options{RunID: "4f7a10"})
 	for pattern, want := range map[string]bool{`^[a-z0-9-]{3,40}$`: true, `^[a-z][a-z0-9]*$`: true, `^[A-Z_0-9]+$`: true, `^[0-9]{9}[0-9X]$`: false, `^zz.{2}$`: false} {
 		p := catalog.Parameter{Name: "slug", Type: "string", Schema: jsonv.From(map[string]any{"pattern": pattern})}
