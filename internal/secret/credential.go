@@ -140,33 +140,37 @@ func nameAround(s string, i, j int) (a, b int, ok bool) {
 }
 
 // named finds the value after the name around s[i:j].
-func named(s string, i, j int) (start, end int) {
+func named(s string, i, j int) place {
 	a, b, ok := nameAround(s, i, j)
 	if !ok {
-		return 0, 0
+		return place{}
 	}
 	name := s[a:b]
-	flag := strings.HasPrefix(name, "--")
-	w := confidenceIn(name)
-	if w == notCredential {
-		return 0, 0
+	c := confidenceIn(name)
+	if c == notCredential {
+		return place{}
+	}
+	if c == ifValue {
+		if p := member(s, a, b); p.end > p.start {
+			return p
+		}
 	}
 	start, end, quote := value(s, b, valueChar)
-	if end == 0 && flag {
-		if start, end = argument(s, b); end-start < 3 || s[start] == '-' || placeholder(s[start:end]) {
-			return 0, 0
-		}
-		return start, end
+	isArgument := end == 0 && strings.HasPrefix(name, "--")
+	if isArgument {
+		start, end = argument(s, b)
 	}
 	switch {
 	case end-start < 3:
-		return 0, 0
-	case quote > 0 && !w.quoted(s[start:end], name):
-		return 0, 0
-	case quote == 0 && !w.bare(s[start:end], name, s[b]):
-		return 0, 0
+		return place{}
+	case isArgument && (s[start] == '-' || placeholder(s[start:end])):
+		return place{}
+	case !isArgument && quote > 0 && !c.quoted(s[start:end], name):
+		return place{}
+	case !isArgument && quote == 0 && !c.bare(s[start:end], name, s[b]):
+		return place{}
 	}
-	return start, end
+	return place{start: start, end: end, value: s[start:end], named: true}
 }
 
 // value finds the text after a name that ends at k: after quotes, a colon

@@ -6,12 +6,8 @@ import "strings"
 // value is masked also if it is a number or has spaces, and so are the texts and
 // numbers in an object or a list. Names in other text leave doubts, see credential.go.
 
-// member finds the value of the member with the name around s[i:j].
-func member(s string, i, j int) place {
-	a, b, ok := nameAround(s, i, j)
-	if !ok || confidenceIn(s[a:b]) != ifValue {
-		return place{}
-	}
+// member finds the value of the member with the name s[a:b].
+func member(s string, a, b int) place {
 	quote := quoteAt(s, b)
 	if quote == "" || !strings.HasSuffix(s[:a], quote) {
 		return place{}

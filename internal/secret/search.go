@@ -13,7 +13,7 @@ import (
 type searcher struct {
 	groups    [256]uint32 // low half: groups of the first byte; high half: of the second
 	filter    [512]uint64
-	patterns  [256][]*pattern       // by the first byte of the prefix
+	patterns  [256][]start          // by the first byte of the prefix
 	short     map[string]bool       // declared values too short to be masked inside text
 	values    []string              // the other ones
 	encodings map[uint32][]encoding // of values, by the first three bytes, the longest first
@@ -23,12 +23,14 @@ type searcher struct {
 func newSearcher(patterns []pattern) *searcher {
 	t := &searcher{short: map[string]bool{}, encodings: map[uint32][]encoding{}}
 	for i := range patterns {
-		p := &patterns[i]
-		for _, head := range spellings(p.prefix[:min(len(p.prefix), 3)], p.fold) {
-			if c := head[0]; !slices.Contains(t.patterns[c], p) {
-				t.patterns[c] = append(t.patterns[c], p)
+		for _, prefix := range patterns[i].prefixes {
+			p := start{&patterns[i], prefix}
+			for _, head := range spellings(prefix[:min(len(prefix), 3)], p.fold) {
+				if c := head[0]; !slices.Contains(t.patterns[c], p) {
+					t.patterns[c] = append(t.patterns[c], p)
+				}
+				t.expect(head)
 			}
-			t.expect(head)
 		}
 	}
 	return t
@@ -202,12 +204,12 @@ func (t *searcher) match(s string, i int) place {
 		if !pat.at(s, i) {
 			continue
 		}
-		if pat.named {
-			if p := member(s, i, i+len(pat.prefix)); p.end > p.start {
+		j := i + len(pat.prefix)
+		if pat.find == nil {
+			if p := named(s, i, j); p.end > p.start {
 				return p
 			}
-		}
-		if start, end := pat.find(s, i, i+len(pat.prefix)); end > start {
+		} else if start, end := pat.find(s, i, j); end > start {
 			return place{start: start, end: end, value: s[start:end], named: pat.named}
 		}
 	}
