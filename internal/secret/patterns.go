@@ -1,5 +1,7 @@
 package secret
 
+import "strings"
+
 // pattern is a kind of secret that its form gives away. The prefixes are where
 // the search stops; find then looks at the text around one.
 type pattern struct {
@@ -23,15 +25,7 @@ func (p start) at(s string, i int) bool {
 		return false
 	}
 	head := s[i : i+len(p.prefix)]
-	if !p.fold {
-		return head == p.prefix
-	}
-	for k := len(head) - 1; k >= 0; k-- { // from the end, where prose differs
-		if c := head[k]; c != p.prefix[k] && (c-'A' >= 26 || c|0x20 != p.prefix[k]) {
-			return false
-		}
-	}
-	return true
+	return head == p.prefix || p.fold && strings.EqualFold(head, p.prefix)
 }
 
 // patterns is the table of tokens that are recognized without a declaration, in the

@@ -7,29 +7,31 @@ import (
 )
 
 // searcher finds the places of secrets in a text. What it looks for is known by
-// its first three bytes: they are hashed to bits of a filter, and maps contain
+// its first three bytes: they are hashed to bits of a filter, and heads contains
 // what begins with them. Most bytes of a text do not get as far as the filter,
 // because their pairs are in different groups; one load a byte tells.
 type searcher struct {
-	groups    [256]uint32 // low half: groups of the first byte; high half: of the second
-	filter    [512]uint64
-	patterns  [256][]start          // by the first byte of the prefix
-	short     map[string]bool       // declared values too short to be masked inside text
-	values    []string              // the other ones
-	encodings map[uint32][]encoding // of values, by the first three bytes, the longest first
+	groups [256]uint32 // low half: groups of the first byte; high half: of the second
+	filter [512]uint64
+	heads  map[uint32]*head
+	short  map[string]bool // declared values too short to be masked inside text
+	values []string        // the other ones
+}
+
+// head is what begins with the same three bytes, or one byte.
+type head struct {
+	encodings []encoding // of values, the longest first
+	patterns  []start
 }
 
 // newSearcher returns a searcher for patterns, without declared values.
 func newSearcher(patterns []pattern) *searcher {
-	t := &searcher{short: map[string]bool{}, encodings: map[uint32][]encoding{}}
+	t := &searcher{short: map[string]bool{}, heads: map[uint32]*head{}}
 	for i := range patterns {
 		for _, prefix := range patterns[i].prefixes {
-			p := start{&patterns[i], prefix}
-			for _, head := range spellings(prefix[:min(len(prefix), 3)], p.fold) {
-				if c := head[0]; !slices.Contains(t.patterns[c], p) {
-					t.patterns[c] = append(t.patterns[c], p)
-				}
-				t.expect(head)
+			for _, s := range spellings(prefix[:min(len(prefix), 3)], patterns[i].fold) {
+				h := t.head(s)
+				h.patterns = append(h.patterns, start{&patterns[i], prefix})
 			}
 		}
 	}
@@ -40,7 +42,7 @@ func newSearcher(patterns []pattern) *searcher {
 func (t *searcher) declare(v string) {
 	if len(v) >= MinLength {
 		t.values = append(t.values, v)
-		t.expect(ellipsis)
+		t.head(ellipsis)
 		for _, e := range encodingsOf(v) {
 			t.enter(e)
 		}
@@ -55,10 +57,9 @@ func (t *searcher) declare(v string) {
 }
 
 func (t *searcher) enter(e encoding) {
-	t.expect(e.text)
-	list := t.encodings[key(e.text)]
-	i, _ := slices.BinarySearchFunc(list, e, func(x, y encoding) int { return cmp.Compare(len(y.text), len(x.text)+1) })
-	t.encodings[key(e.text)] = slices.Insert(list, i, e)
+	h := t.head(e.text)
+	i, _ := slices.BinarySearchFunc(h.encodings, e, func(x, y encoding) int { return cmp.Compare(len(y.text), len(x.text)+1) })
+	h.encodings = slices.Insert(h.encodings, i, e)
 }
 
 // spellings lists the ways to write s in upper and lower case.
@@ -86,22 +87,31 @@ func key(s string) uint32 { return uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s
 // hash maps the low three bytes of k to a bit of the filter.
 func hash(k uint32) uint32 { return k << 8 * 0x9e3779b1 >> 17 }
 
-// expect makes the places candidates that begin with the first three bytes of s,
-// or with its only one.
-func (t *searcher) expect(s string) {
+// head returns what begins with the first three bytes of s, or with its only one,
+// and makes such places candidates.
+func (t *searcher) head(s string) *head {
+	const anyPair = 1 << 15
+	k := uint32(s[0]) << 16
+	h := t.heads[k]
 	if len(s) < 3 {
-		const group = 1 << 15
-		t.groups[s[0]] |= group
+		t.groups[s[0]] |= anyPair
 		for c := range t.groups {
-			t.groups[c] |= group << 16
+			t.groups[c] |= anyPair << 16
 		}
-		return
+	} else {
+		group := uint32(1) << (s[0] * 7 % 15)
+		t.groups[s[0]] |= group
+		t.groups[s[1]] |= group << 16
+		k = key(s)
+		t.filter[hash(k)>>6] |= 1 << (hash(k) & 63)
 	}
-	group := uint32(1) << (s[0] * 7 % 15)
-	t.groups[s[0]] |= group
-	t.groups[s[1]] |= group << 16
-	h := hash(key(s))
-	t.filter[h>>6] |= 1 << (h & 63)
+	if t.heads[k] == nil {
+		t.heads[k] = &head{}
+		if h != nil {
+			t.heads[k].patterns = slices.Clone(h.patterns)
+		}
+	}
+	return t.heads[k]
 }
 
 // place is the position of a secret in a text.
@@ -192,7 +202,13 @@ func (t *searcher) candidate(s string, i int) int {
 // match looks for a secret at the candidate i and returns its place, or an
 // empty one. A declared value wins over a pattern.
 func (t *searcher) match(s string, i int) place {
-	if start, end := matchEncodings(s, i, t.encodings[key(s[i:])]); end > start {
+	h := t.heads[key(s[i:])]
+	if h == nil {
+		if h = t.heads[uint32(s[i])<<16]; h == nil {
+			return place{}
+		}
+	}
+	if start, end := matchEncodings(s, i, h.encodings); end > start {
 		return place{start: start, end: end}
 	}
 	if len(t.values) > 0 && strings.HasPrefix(s[i:], ellipsis) {
@@ -200,7 +216,7 @@ func (t *searcher) match(s string, i int) place {
 			return place{start: start, end: end}
 		}
 	}
-	for _, pat := range t.patterns[s[i]] {
+	for _, pat := range h.patterns {
 		if !pat.at(s, i) {
 			continue
 		}
