@@ -103,7 +103,7 @@ func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string
 func (k *cleaner) credentials(as []Assertion, found *secret.Found) {
 	for i := range as {
 		a := &as[i]
-		if v, ok := quoted(a.Actual); ok && secret.HoldsAt(a.Target) {
+		if v, ok := quoted(a.Actual); ok && secret.HoldsText(a.Target, v) {
 			found.Name(v)
 		}
 		k.credentials(a.Assertions, found)
@@ -121,7 +121,7 @@ func quoted(s string) (string, bool) {
 func (k *cleaner) assertions(as []Assertion) {
 	for i := range as {
 		a := &as[i]
-		if !a.Set && a.Actual != "" && secret.HoldsAt(a.Target) {
+		if !a.Set && a.Actual != "" && secret.HoldsText(a.Target, strings.Trim(a.Actual, `"`)) {
 			k.shown = append(k.shown, a.Actual)
 			a.Message = unshown(a.Message, a.Actual)
 			a.Actual = secret.Mask
@@ -158,15 +158,11 @@ func unshown(text, shown string) string {
 // lineWithoutCredential masks the value of a credential in a line of a structural
 // diff: password: want "a", got "b".
 func lineWithoutCredential(line string) string {
-	path, rest, ok := strings.Cut(line, ": ")
-	if !ok || !secret.HoldsAt(path) {
+	path, rest, _ := strings.Cut(line, ": ")
+	at := strings.Index(rest, "got \"") + len("got ")
+	if at < len("got ") || !secret.HoldsText(path, strings.Trim(rest[at:], `"`)) {
 		return line
 	}
-	at := strings.Index(rest, "got \"")
-	if at < 0 {
-		return line
-	}
-	at += len("got ")
 	return path + ": " + rest[:at] + `"` + secret.Mask + `"`
 }
 

@@ -131,8 +131,8 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	if declare == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
-	if secret.Holds(cp.Name) || secret.HoldsAt(cp.Target.String()) {
-		declare(val.Text())
+	if v := val.Text(); secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
+		declare(v)
 	}
 }
 

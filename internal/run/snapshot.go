@@ -49,7 +49,7 @@ func (a *attempt) redacted(s expect.Subject) jsonv.Value {
 	if r == nil {
 		return s.Value
 	}
-	if s.Value.Kind() == jsonv.KindString && secret.HoldsAt(s.Target) {
+	if s.Value.Kind() == jsonv.KindString && secret.HoldsText(s.Target, s.Value.Text()) {
 		return jsonv.String(secret.Mask)
 	}
 	var found secret.Found

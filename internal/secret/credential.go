@@ -1,6 +1,10 @@
 package secret
 
-import "strings"
+import (
+	"strings"
+	"time"
+	"unicode"
+)
 
 // The value after the name of a credential is one: {"password":"…"}, API_KEY=…,
 // --token …. How certain that is depends on the name, and on how name and value
@@ -12,6 +16,7 @@ type confidence uint8
 
 const (
 	notCredential confidence = iota
+	ifText                   // a text that is no result: "pass" is also what a test did
 	ifRandom                 // the value looks random: "token" has many other meanings
 	ifLong                   // the value is long enough: access_token, session_token
 	ifValue                  // any value except a word of a description: password
@@ -46,6 +51,9 @@ var issued = map[string]bool{
 	"api": true, "bearer": true, "bot": true, "github": true, "gitlab": true, "slack": true, "npm": true,
 }
 
+// ending are the words that only make the name of a credential at its end.
+var ending = map[string]bool{"pass": true, "bearer": true}
+
 // confidenceIn weighs a name as [Name] does, but leaves out names that only tell
 // something about a credential: token_type, next_page_token, password_file.
 func confidenceIn(name string) confidence {
@@ -72,6 +80,8 @@ func confidenceIn(name string) confidence {
 		return notCredential // token_key, key
 	case w == ifRandom && given:
 		return ifLong
+	case w == notCredential && ending[last]:
+		return ifText
 	}
 	return w
 }
@@ -85,18 +95,23 @@ var keyWords = map[string]bool{
 // credential. It is stricter than [Name]: next_page_token and token_type hold
 // none.
 func Holds(name string) bool {
-	return confidenceIn(name) != notCredential || strings.EqualFold(name, "authorization") ||
+	return confidenceIn(name) > ifText || strings.EqualFold(name, "authorization") ||
 		strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie")
 }
 
 // HoldsAt is Holds for the last key of a path: structured.access_token,
 // http.headers["set-cookie"].
-func HoldsAt(path string) bool {
+func HoldsAt(path string) bool { return Holds(lastKey(path)) }
+
+// HoldsText is HoldsAt for a path with a text, which makes a credential of the
+// value of structured.pass too.
+func HoldsText(path, v string) bool {
+	return HoldsAt(path) || confidenceIn(lastKey(path)) == ifText && ifText.quoted(v, "")
+}
+
+func lastKey(path string) string {
 	path = strings.TrimRight(path, "]'\"")
-	if i := strings.LastIndexAny(path, ".['\""); i >= 0 {
-		path = path[i+1:]
-	}
-	return path != "" && Holds(path)
+	return path[strings.LastIndexAny(path, ".['\"")+1:]
 }
 
 // Arguments returns the values of the flags of a command line that are named
@@ -105,13 +120,14 @@ func Arguments(words []string) []string {
 	var out []string
 	for i, word := range words {
 		name, v, ok := strings.Cut(word, "=")
-		if !strings.HasPrefix(name, "-") || confidenceIn(strings.TrimLeft(name, "-")) == notCredential {
+		c := confidenceIn(strings.TrimLeft(name, "-"))
+		if !strings.HasPrefix(name, "-") || c == notCredential {
 			continue
 		}
 		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			v = words[i+1]
 		}
-		if v != "" && !placeholder(v) {
+		if v != "" && !placeholder(v) && (c != ifText || !result(v)) {
 			out = append(out, v)
 		}
 	}
@@ -163,6 +179,8 @@ func named(s string, i, j int) place {
 	switch {
 	case end-start < 3:
 		return place{}
+	case c == ifText && (result(s[start:end]) || strings.Contains(s[b:start], "[")):
+		return place{} // "pass": ["TestA"] is a list of tests
 	case isArgument && (s[start] == '-' || placeholder(s[start:end])):
 		return place{}
 	case !isArgument && quote > 0 && !c.quoted(s[start:end], name):
@@ -249,6 +267,8 @@ func (c confidence) quoted(v, name string) bool {
 		return false
 	}
 	switch c {
+	case ifText:
+		return len(v) > 2 && !result(v)
 	case ifValue:
 		return !prose(v)
 	case ifLong:
@@ -266,8 +286,10 @@ func (c confidence) bare(v, name string, after byte) bool {
 	shouted := after == '=' && strings.ToUpper(name) == name
 	flag := after == '=' && strings.HasPrefix(name, "-")
 	switch {
-	case c == ifValue && (shouted || flag):
+	case (c == ifValue || c == ifText) && (shouted || flag):
 		return true
+	case c == ifText:
+		return after == '=' && chance(v) // after a colon: PASS: TestA1
 	case c == ifValue:
 		return strings.ContainsAny(v, "0123456789") || strings.ContainsAny(v, "!@#%^*")
 	case c == ifLong:
@@ -292,6 +314,21 @@ func placeholder(v string) bool {
 		return true
 	}
 	return v == strings.ToUpper(v) && span(v, 0, func(c byte) bool { return c-'A' < 26 || c == '_' || c == '-' }) == len(v)
+}
+
+// result reports whether v is what a test, a check or a count came to, or a sentence,
+// and no credential.
+func result(v string) bool {
+	switch strings.ToLower(v) {
+	case "pass", "passed", "passes", "passing", "fail", "failed", "fails", "failing", "failure", "error", "errors", "errored", "warn",
+		"warning", "skip", "skipped", "pending", "running", "started", "todo", "done", "complete", "completed", "success", "successful",
+		"succeeded", "partial", "blocked", "canceled", "cancelled", "aborted", "timeout", "flaky", "all", "some", "any", "first", "second",
+		"third", "last", "open", "closed", "active", "inactive", "enabled", "disabled", "default", "auto", "always", "never", "high",
+		"medium", "low", "good", "bad", "n/a":
+		return true
+	}
+	_, err := time.ParseDuration(v)
+	return err == nil || strings.IndexByte(v, ' ') >= 0 || !strings.ContainsFunc(v, unicode.IsLetter)
 }
 
 // prose reports whether v reads like a sentence: "must have 8 characters".

@@ -87,6 +87,51 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestPass: the value of pass and bearer is masked if it looks like a credential, and
+// stays if it is what a test did.
+func TestPass(t *testing.T) {
+	r := secret.NewRedactor()
+	for in, want := range map[string]string{
+		`{"user":"bob","pass":"swordfish"}`:                              `{"user":"bob","pass":"[redacted]"}`,
+		`{"dbPass": "hunter2","n":1}`:                                    `{"dbPass": "[redacted]","n":1}`,
+		`{"text":"{\"smtp_pass\":\"Zx9!q\"}"}`:                           `{"text":"{\"smtp_pass\":\"[redacted]\"}"}`,
+		`{"bearer":"abcdefgh1"}`:                                         `{"bearer":"[redacted]"}`,
+		"DB_PASS=swordfish\nN=1":                                         "DB_PASS=[redacted]\nN=1",
+		`srv --pass hunter2 --db-pass=swordfish -v`:                      `srv --pass [redacted] --db-pass=[redacted] -v`,
+		`auth: { user: 'bob', pass: 'hunter2' }`:                         `auth: { user: 'bob', pass: '[redacted]' }`,
+		`{"encryptionKey":"a b c","masterKey":"abcdefg","authKey":4711}`: `{"encryptionKey":"[redacted]","masterKey":"[redacted]","authKey":"[redacted]"}`,
+	} {
+		got := r.String(in)
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", in, got, want)
+		}
+		if again := r.String(got); again != got {
+			t.Errorf("not stable: %s", again)
+		}
+	}
+	for _, in := range []string{
+		`{"pass": 3,"fail":0}`, `{"pass":true}`, `{"pass":"true"}`, `{"pass":"yes"}`, `{"pass":"3"}`, `{"pass":"12/14"}`, `{"pass":"85.5%"}`,
+		`{"pass":"1.25s"}`, `{"pass":"passed"}`, `{"pass":"FAIL"}`, `{"pass":["TestA1","swordfish"]}`, `{"pass":{"name":"swordfish"}}`, `{"pass":"3 of 4 tests"}`,
+		"--- PASS: TestLogin12 (0.00s)", "PASS=12 FAIL=0", "pass: 12", "pass=ok, bypass='abcdefgh1', compass=\"north1234\"", `{"pass_rate":"high1234","passed":"abcdefgh1"}`,
+		`{"token_type":"bearer","bearerFormat":"JWT123abc","bearer":{"type":"http"},"scheme":"bearer"}`, "if x:\n    pass\n", `{"first_pass":"done"}`, "--pass 3 --pass ok",
+	} {
+		if got := r.String(in); got != in {
+			t.Errorf("over-masked:\n got %s\nfrom %s", got, in)
+		}
+	}
+	for path, v := range map[string]string{"structured.pass": "3", "structured.db_pass": "passed", "text": "hunter2"} {
+		if secret.HoldsText(path, v) || secret.HoldsAt(path) {
+			t.Errorf("%s=%s is no credential", path, v)
+		}
+	}
+	if !secret.HoldsText("structured.pass", "hunter2") || !secret.HoldsText("a['db_pass']", "swordfish") || !secret.HoldsText("a.password", "passed") {
+		t.Error("the text of pass is a credential")
+	}
+	if got := secret.Arguments([]string{"srv", "--pass", "hunter2", "--pass=3", "--max-pass", "ok"}); !slices.Equal(got, []string{"hunter2"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestHolds(t *testing.T) {
 	for _, path := range []string{"structured.access_token", "structured.user.password", `http.headers["Set-Cookie"]`, "http.headers.Authorization", "token", "structured['x-api-key']", "apiKeys", "a.clientSecret"} {
 		if !secret.HoldsAt(path) {

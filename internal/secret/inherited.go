@@ -13,16 +13,19 @@ import (
 // value that looks drawn by chance.
 func Inherited(name, value string) bool {
 	v := strings.TrimSpace(value)
-	sure := credential(name)
-	if sure == no || strings.EqualFold(name, "PWD") || len(v) < MinLength || placeholder(v) || common[strings.ToLower(v)] || path(v) || plainURL(v) {
+	level := credential(name)
+	if confidenceIn(name) == ifText && !result(v) {
+		level = sure // DB_PASS
+	}
+	if level == no || strings.EqualFold(name, "PWD") || len(v) < MinLength || placeholder(v) || common[strings.ToLower(v)] || path(v) || plainURL(v) {
 		return false
 	}
 	for word := range splitWords(name) {
 		if about[strings.ToLower(word)] {
-			sure = perhaps
+			level = perhaps
 		}
 	}
-	return sure > perhaps || learnable(v)
+	return level > perhaps || learnable(v)
 }
 
 // path reports whether v reads like the name of a file from where it begins.

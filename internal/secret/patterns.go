@@ -72,6 +72,6 @@ var patterns = []pattern{
 	// is the part of the name that is rare in prose.
 	{fold: true, named: true, prefixes: []string{
 		"oken", "sswor", "sswd", "phrase", "pwd", "cret", "credenti", "apikey",
-		"_key", "-key", "sskey", "ekey", "gkey", "_pat", "jwt", "otp",
+		"_key", "-key", "sskey", "ekey", "gkey", "hkey", "nkey", "rkey", "_pat", "jwt", "otp", "pass", "bearer",
 	}},
 }

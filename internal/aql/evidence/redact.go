@@ -29,7 +29,7 @@ func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 func SecretMember(key string, v jsonv.Value) bool {
 	switch v.Kind() {
 	case jsonv.KindString:
-		return SecretKey(key)
+		return SecretKey(key) || secret.HoldsText(key, v.Text())
 	case jsonv.KindNumber, jsonv.KindObject, jsonv.KindArray:
 		if !SecretKey(key) {
 			return false
