@@ -60,16 +60,12 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	limited, cancel := mcp.WithLimit(ctx, "--budget", c.Options.Budget)
 	defer cancel()
 	c.Caller.Ctx = c.Caller.Tape.Context(limited)
-	var err error
-	if c.Caller.Session, err = c.Caller.Tape.Dial(c.Caller.Ctx, ""); err != nil {
-		return nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
-	}
-	if c.Caller.Session == nil {
-		return nil, errors.New("no session was opened")
+	if err := dial(c); err != nil {
+		return nil, err
 	}
 	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
 	var broken *BrokenRunError
-	err = guarded(discovery{c}.discover)
+	err := guarded(discovery{c}.discover)
 	if errors.As(err, &broken) {
 		c.Caller.Dead = broken.Error()
 	} else if err != nil {
@@ -84,6 +80,19 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	}
 	bundle{c}.finish()
 	return c.Evidence, err
+}
+
+// dial opens the session of a run.
+func dial(c *guard.Run) error {
+	s, err := c.Caller.Tape.Dial(c.Caller.Ctx, "")
+	switch {
+	case err != nil:
+		return &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
+	case s == nil:
+		return errors.New("no session was opened")
+	}
+	c.Caller.Session = s
+	return nil
 }
 
 // BrokenRunError reports that this program failed in the middle of a run. The
@@ -113,20 +122,19 @@ func open(ctx context.Context, o guard.Options) (*guard.Run, func(), error) {
 	c := guard.New(o)
 	var cancel context.CancelFunc
 	c.Caller.Ctx, cancel = mcp.WithLimit(ctx, "--budget", c.Options.Budget)
-	var err error
-	if c.Caller.Session, err = c.Caller.Tape.Dial(c.Caller.Ctx, ""); err != nil {
-		cancel()
-		return nil, nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
-	}
-	if err := (discovery{c}).discover(); err != nil {
-		c.Caller.Session.Close(context.WithoutCancel(ctx))
+	if err := dial(c); err != nil {
 		cancel()
 		return nil, nil, err
 	}
-	return c, func() {
+	end := func() {
 		c.Caller.Session.Close(context.WithoutCancel(ctx))
 		cancel()
-	}, nil
+	}
+	if err := (discovery{c}).discover(); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return c, end, nil
 }
 
 // Plan lists the calls that Collect would make in the mode of o. It requests only the
@@ -150,9 +158,8 @@ func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template 
 func CallOnce(ctx context.Context, o guard.Options, tool string, args jsonv.Value) (jsonv.Value, time.Duration, error) {
 	c := guard.New(o)
 	c.Caller.Ctx = ctx
-	var err error
-	if c.Caller.Session, err = c.Caller.Tape.Dial(ctx, ""); err != nil {
-		return jsonv.Value{}, 0, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
+	if err := dial(c); err != nil {
+		return jsonv.Value{}, 0, err
 	}
 	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
 	c.Caller.Ungated = true

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/aql/evidence"
@@ -36,12 +37,7 @@ func (dy discovery) checkNames() error {
 		all = append(all, op.Name)
 	}
 	matches := func(glob string) bool {
-		for _, name := range all {
-			if catalog.MatchesAny(name, []string{glob}) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(all, func(name string) bool { return catalog.MatchesAny(name, []string{glob}) })
 	}
 	for _, glob := range dy.run.Options.Deny {
 		if !matches(glob) {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,9 +140,4 @@ func (d Diff) Text() string {
 	return b.String()
 }
 
-func orNone[T ~string](s T) string {
-	if s == "" {
-		return "(none)"
-	}
-	return string(s)
-}
+func orNone[T ~string](s T) string { return cmp.Or(string(s), "(none)") }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,12 +131,7 @@ func (r *Report) Claim() string {
 	return fmt.Sprintf("MCP-AQL Level %d Conformant (specification %s)", r.AchievedLevel, orNotGiven(r.SpecVersion))
 }
 
-func orNotGiven(s string) string {
-	if s == "" {
-		return "(not given)"
-	}
-	return s
-}
+func orNotGiven(s string) string { return cmp.Or(s, "(not given)") }
 
 // maxGroups is the maximum number of different problems in a row's detail.
 const maxGroups = 4

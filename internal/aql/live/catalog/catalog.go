@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/aql/evidence"
@@ -19,10 +20,15 @@ type Catalog struct {
 
 // Partner returns the operation of a verb and a category for a resource.
 func (cat *Catalog) Partner(verb, category, resource string) *Operation {
-	for _, op := range cat.Operations {
-		if op.Verb == verb && op.Category == category && SameResource(op.Resource, resource) {
-			return op
-		}
+	return cat.first(func(op *Operation) bool {
+		return op.Verb == verb && op.Category == category && SameResource(op.Resource, resource)
+	})
+}
+
+// first returns the first operation that match accepts; nil if there is none.
+func (cat *Catalog) first(match func(*Operation) bool) *Operation {
+	if i := slices.IndexFunc(cat.Operations, match); i >= 0 {
+		return cat.Operations[i]
 	}
 	return nil
 }
@@ -97,12 +103,7 @@ func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Va
 // Exact returns the operation of a verb and a category for exactly this resource
 // name: create_book and delete_books are not a pair.
 func (cat *Catalog) Exact(verb, category, resource string) *Operation {
-	for _, op := range cat.Operations {
-		if op.Verb == verb && op.Category == category && op.Resource == resource {
-			return op
-		}
-	}
-	return nil
+	return cat.first(func(op *Operation) bool { return op.Verb == verb && op.Category == category && op.Resource == resource })
 }
 
 // AtMostOne reports whether an operation's resource has at most one item: it is read
@@ -141,12 +142,7 @@ func (cat *Catalog) Route(op *Operation) {
 
 // Op returns an operation by its name; nil if it is not listed.
 func (cat *Catalog) Op(name string) *Operation {
-	for _, op := range cat.Operations {
-		if op.Name == name {
-			return op
-		}
-	}
-	return nil
+	return cat.first(func(op *Operation) bool { return op.Name == name })
 }
 
 // IdKey returns the parameter by which the resource of an operation is deleted.

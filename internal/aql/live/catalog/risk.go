@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -35,16 +36,13 @@ func MatchesAny(name string, globs []string) bool {
 // Assess sets an operation's risk and the reasons for it.
 func (cat *Catalog) Assess(op *Operation) {
 	raise := func(to int, why string) {
-		if to > op.Risk {
-			op.Risk = to
-		}
-		if to > 0 && why != "" {
+		if op.Risk = max(op.Risk, to); to > 0 {
 			op.Reasons = append(op.Reasons, why)
 		}
 	}
 	for i, category := range op.categories() {
 		if risk := categoryRisk(category); i == 0 || risk > op.Risk {
-			raise(risk, "its category is "+orNotKnown(category))
+			raise(risk, "its category is "+cmp.Or(category, "not known"))
 		}
 	}
 	p := op.Detail.Lookup("permissions")
@@ -62,9 +60,7 @@ func (cat *Catalog) Assess(op *Operation) {
 			raise(RiskDelete, "its tool declares destructiveHint")
 		}
 	}
-	if n := dangerLevel(op); n > 0 {
-		raise(n, "it declares a danger level")
-	}
+	raise(dangerLevel(op), "it declares a danger level")
 	name := strings.ToLower(op.Name)
 	switch {
 	case MatchesAny(name, extremeNames):
@@ -72,9 +68,7 @@ func (cat *Catalog) Assess(op *Operation) {
 	case MatchesAny(name, dangerNames):
 		raise(RiskDanger, "its name says so")
 	}
-	if risk := op.ActsByName(); risk > 0 {
-		raise(risk, "it is named like an action")
-	}
+	raise(op.ActsByName(), "it is named like an action")
 }
 
 // categories returns the categories that an operation claims, in the list and in its
@@ -101,13 +95,6 @@ func categoryRisk(category string) int {
 		return RiskDelete
 	}
 	return RiskDanger
-}
-
-func orNotKnown(category string) string {
-	if category == "" {
-		return "not known"
-	}
-	return category
 }
 
 // dangerLevel returns the level that a detail declares, by number or by name (DL

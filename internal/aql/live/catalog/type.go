@@ -28,23 +28,13 @@ func ParseType(s string) typeExpr {
 		}
 		return u
 	}
-	low := strings.ToLower(s)
-	switch {
-	case strings.HasSuffix(s, "[]"):
-		e := ParseType(strings.TrimSuffix(s, "[]"))
-		return typeExpr{list: true, elem: &e}
-	case strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")"):
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
 		return ParseType(s[1 : len(s)-1])
 	}
-	for _, p := range []string{"array<", "list<"} {
-		if strings.HasPrefix(low, p) && strings.HasSuffix(low, ">") {
-			e := ParseType(s[len(p) : len(s)-1])
-			return typeExpr{list: true, elem: &e}
-		}
-	}
-	for _, p := range []string{"array of ", "list of "} {
-		if strings.HasPrefix(low, p) {
-			e := ParseType(s[len(p):])
+	low := strings.ToLower(s)
+	for _, form := range [][2]string{{"", "[]"}, {"array<", ">"}, {"list<", ">"}, {"array of ", ""}, {"list of ", ""}} {
+		if strings.HasPrefix(low, form[0]) && strings.HasSuffix(low, form[1]) {
+			e := ParseType(s[len(form[0]) : len(s)-len(form[1])])
 			return typeExpr{list: true, elem: &e}
 		}
 	}

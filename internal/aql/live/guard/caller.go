@@ -88,15 +88,12 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	}
 	switch {
 	case a.Dead != "":
-		r.Budget, r.Cause = true, errors.New(a.Dead)
-		return r
+		return r.unsent(errors.New(a.Dead))
 	case ctx.Err() == nil && a.Calls >= a.run.Options.MaxCalls && !a.run.Cleaner.Cleaning:
 		a.exhausted = true
-		r.Budget, r.Cause = true, errOutOfBudget
-		return r
+		return r.unsent(errOutOfBudget)
 	case ctx.Err() != nil:
-		r.Budget, r.Cause = true, errOutOfBudget
-		return r
+		return r.unsent(errOutOfBudget)
 	}
 	a.wait(ctx)
 	a.Calls++

@@ -36,6 +36,12 @@ func (r Reply) OK() bool {
 // Refused reports whether the answer is a failure.
 func (r Reply) Refused() bool { return evidence.Refused(r.Envelope) }
 
+// unsent returns a call that was not sent, with the reason.
+func (r Reply) unsent(cause error) Reply {
+	r.Budget, r.Cause = true, cause
+	return r
+}
+
 // Sent reports whether the call was sent and its outcome counts.
 func (r Reply) Sent() bool { return r.Number > 0 && !r.limited && !r.cut }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -247,27 +248,10 @@ type Progress struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Mode == "" {
-		o.Mode = ModeSafe
-	}
-	if o.MaxCalls <= 0 {
-		o.MaxCalls = 2000
-	}
-	if o.CallTimeout <= 0 {
-		o.CallTimeout = 30 * time.Second
-	}
-	if o.Follow <= 0 {
-		o.Follow = 30 * time.Second
-	}
-	if o.Budget <= 0 {
-		o.Budget = 10 * time.Minute
-	}
-	if o.Spread <= 0 {
-		o.Spread = controlTime
-	}
-	if o.RunID == "" {
-		o.RunID = "run"
-	}
+	o.Mode, o.RunID = cmp.Or(o.Mode, ModeSafe), cmp.Or(o.RunID, "run")
+	o.MaxCalls = cmp.Or(max(o.MaxCalls, 0), 2000)
+	o.CallTimeout, o.Follow = cmp.Or(max(o.CallTimeout, 0), 30*time.Second), cmp.Or(max(o.Follow, 0), 30*time.Second)
+	o.Budget, o.Spread = cmp.Or(max(o.Budget, 0), 10*time.Minute), cmp.Or(max(o.Spread, 0), controlTime)
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}

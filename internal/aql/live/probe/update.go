@@ -171,12 +171,8 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		}
 		return
 	}
-	if t.Cases == 0 {
-		t.Incomplete = noFreeObject
-		t.NotApplicable = t.Incomplete
-	}
-	if t.Cases > 0 {
-		t.NotApplicable = ""
+	if t.NotApplicable = ""; t.Cases == 0 {
+		t.Incomplete, t.NotApplicable = noFreeObject, noFreeObject
 	}
 }
 
@@ -225,16 +221,7 @@ func (pr cycleProbe) disclosed(y *guard.Cycle, name string) bool {
 	}) {
 		return true
 	}
-	t := pr.resourceType(y)
-	if t == nil {
-		return false
-	}
-	for _, f := range t.Detail.Lookup("fields").Elems() {
-		if f.Lookup("name").Text() == name && readOnlyWords().MatchString(f.Lookup("description").Text()) {
-			return true
-		}
-	}
-	return false
+	return pr.typeSays(y, name, readOnlyWords)
 }
 
 var appendOnlyWords = evidence.Pattern(`(?i)append[- _]?only|immutable log`)
@@ -292,14 +279,15 @@ func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Re
 			return true
 		}
 	}
-	if t := pr.resourceType(y); t != nil {
-		for _, f := range t.Detail.Lookup("fields").Elems() {
-			if f.Lookup("name").Text() == name && words().MatchString(f.Lookup("description").Text()) {
-				return true
-			}
-		}
-	}
-	return false
+	return pr.typeSays(y, name, words)
+}
+
+// typeSays reports whether the resource's type describes a field with certain words.
+func (pr cycleProbe) typeSays(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
+	t := pr.resourceType(y)
+	return t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool {
+		return f.Lookup("name").Text() == name && words().MatchString(f.Lookup("description").Text())
+	})
 }
 
 // resourceType returns the type of the resource, as named by the operations that
