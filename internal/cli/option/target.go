@@ -379,14 +379,6 @@ func (f *TargetFlags) Palette(s cmdutil.Streams) (term.Palette, error) {
 	return term.NewPalette(profile), nil
 }
 
-// Background returns the context of commands that are run without one.
-func Background(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
-}
-
 // CleanupContext returns a context that limits the ending of processes of another
 // run.
 func CleanupContext() (context.Context, context.CancelFunc) {

@@ -66,7 +66,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 		change(&o)
 	}
 	l.Conn = inspect.New(o)
-	ctx, stop := cmdutil.WatchSignals(Background(cmd.Context()), s.Err, l.World.Kill)
+	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, l.World.Kill)
 	return ctx, l, func() {
 		l.Conn.Close()
 		if !cmdutil.InCI(s.Env) {

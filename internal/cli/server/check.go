@@ -166,7 +166,7 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 
 // report checks lists and prints the result.
 func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []compat.List, rules compat.Rules, base *compat.Baseline) error {
-	rep, err := compat.Check(option.Background(ctx), lists, rules, time.Now())
+	rep, err := compat.Check(ctx, lists, rules, time.Now())
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		}
 		fmt.Fprintf(s.Err, "  in the server %q\n", name)
 		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.Message == "" && err == nil {
-			changes = append(changes, diff.Compare(option.Background(cmd.Context()), locked, nil, options)...)
+			changes = append(changes, diff.Compare(cmd.Context(), locked, nil, options)...)
 			continue
 		}
 		code = max(code, failed.Code)
@@ -177,7 +177,7 @@ func (f *lockFlags) orphans(cmd *cobra.Command, s cmdutil.Streams, names []strin
 	}
 	for _, orphan := range surface.Orphans(f.out, names) {
 		if f.check {
-			changes = append(changes, diff.Compare(option.Background(cmd.Context()), []*surface.Surface{orphan}, nil, diff.Options{ByName: true})...)
+			changes = append(changes, diff.Compare(cmd.Context(), []*surface.Surface{orphan}, nil, diff.Options{ByName: true})...)
 		} else {
 			fmt.Fprintf(s.Err, "warning: %s is the lock of the variant %q, which does not exist: remove the file\n", display.Escape(orphan.Source), orphan.Server)
 		}

@@ -107,7 +107,7 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	if _, err := c.Store.List(); err != nil {
 		return option.Fail(option.ExitInvalid, "%v", err)
 	}
-	ctx, stop := cmdutil.WatchSignals(option.Background(ctx), s.Err, s.Exit)
+	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, s.Exit)
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
@@ -321,7 +321,7 @@ func (f *loginFlags) logout(cmd *cobra.Command, s cmdutil.Streams, args []string
 	if err != nil {
 		return err
 	}
-	gone, err := auth.OpenStore(path).Remove(option.Background(cmd.Context()), fits)
+	gone, err := auth.OpenStore(path).Remove(cmd.Context(), fits)
 	if err != nil {
 		return option.Fail(option.ExitInvalid, "%v", err)
 	}

@@ -53,7 +53,7 @@ A suite uses it like any other server, with nothing installed:
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(option.Background(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			server := mock.New(m, mock.Options{Fault: f, Stderr: s.Err})
 			defer server.Close()

@@ -284,7 +284,7 @@ func (f *recordFlags) proxy(cmd *cobra.Command, s cmdutil.Streams, redactor *sec
 	if err != nil {
 		return err
 	}
-	ctx, stop := cmdutil.WatchSignals(option.Background(cmd.Context()), s.Err, s.Exit)
+	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, s.Exit)
 	defer stop()
 	failed := func(err error) {
 		fmt.Fprintln(s.Err, "mcptest: warning: "+term.Escape(redactor.String(err.Error())))

@@ -54,7 +54,7 @@ cassette.`,
 			if err != nil {
 				return option.Fail(option.ExitInvalid, "%v", err)
 			}
-			ctx, stop := signal.NotifyContext(option.Background(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if http == "" {
 				return serveStdio(ctx, s, server)
