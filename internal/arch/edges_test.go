@@ -35,7 +35,8 @@ var edges = map[string][]string{
 	"internal/jsonschema": {"internal/jsonv"},
 	"internal/osfile":     {},
 	"internal/proc/tail":  {},
-	"internal/proc":       {"internal/proc/tail"},
+	"internal/proc/pipe":  {},
+	"internal/proc":       {"internal/proc/pipe", "internal/proc/tail"},
 	"internal/proc/probe": {"internal/proc", "internal/proc/tail"},
 	// The syntax of ${…}; what is in it is up to each language.
 	"internal/placeholder":       {},
@@ -71,7 +72,7 @@ var edges = map[string][]string{
 	"internal/upstream/proxy":     {"internal/testkit"},
 	// Recorded traffic: the file, and what matches requests with it.
 	"internal/cassette":           {"internal/mcp/protocol", "internal/osfile", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
-	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/mcp/protocol", "internal/jsonv"},
+	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/proc/pipe", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/cassette/transport": {"internal/cassette", "internal/connect", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/secret", "internal/jsonv"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
@@ -236,7 +237,7 @@ var modules = map[string][]string{
 	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
 	"github.com/fsnotify/fsnotify":           {"internal/watch"},
 	"golang.org/x/term":                      {"internal/term"},
-	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile", "internal/upstream/proxy"},
+	"golang.org/x/sys":                       {"internal/proc", "internal/proc/pipe", "internal/term", "internal/osfile", "internal/upstream/proxy"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
 	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours

@@ -140,7 +140,7 @@ func (p *Process) open(files *startFiles) error {
 	}
 	p.cmd.Stdout = child
 	if s.PipeStdout {
-		p.wire = &wire{f: own, ended: make(chan struct{})}
+		p.wire = &wire{f: own, poll: s.Registry.turn().Waiter(own), ended: make(chan struct{})}
 	} else {
 		p.out = tail.New(s.OutputLimit)
 		p.streams = append(p.streams, newStream(own, p.out, nil))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"mcptest/internal/proc/pipe"
 )
 
 // Registry contains the process groups of a run. It reports them to a watchdog, and
@@ -18,10 +20,11 @@ type Registry struct {
 	watchdog *Watchdog
 	reaper   *Reaper
 
-	mu   sync.Mutex
-	seq  int
-	live map[int]entry
-	over bool // KillAll was called
+	mu      sync.Mutex
+	seq     int
+	live    map[int]entry
+	over    bool // KillAll was called
+	polling pipe.Turn
 	// names are the names of all started programs, in order; numbers are their
 	// indexes, from 1.
 	names   []string
@@ -37,6 +40,14 @@ type entry struct {
 func NewRegistry(g *Watchdog, r *Reaper) *Registry {
 	r.own(g.ref())
 	return &Registry{watchdog: g, reaper: r, live: map[int]entry{}, numbers: map[string]int{}}
+}
+
+// turn returns what the readers of all processes share.
+func (l *Registry) turn() *pipe.Turn {
+	if l == nil {
+		return new(pipe.Turn)
+	}
+	return &l.polling
 }
 
 // add registers a started group.

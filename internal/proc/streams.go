@@ -141,6 +141,7 @@ func (p *Process) openLog(files *startFiles) error {
 // pipe and then io.EOF, even if other processes hold the other end.
 type wire struct {
 	f     *os.File
+	poll  func()        // waits briefly for data
 	over  bool          // the reader has reached the end; only used by the reader
 	ended chan struct{} // closed then
 
@@ -155,6 +156,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	if w.over {
 		return 0, io.EOF
 	}
+	w.poll()
 	n, err := w.f.Read(p)
 	if err == nil {
 		return n, nil

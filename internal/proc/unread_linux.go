@@ -2,7 +2,6 @@ package proc
 
 import (
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,19 +41,4 @@ func (w *wire) waiting() (n int) {
 		_ = raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
 	}
 	return n
-}
-
-// ReaderGone reports whether no process can read from a pipe or socket any more. It
-// is available on Linux.
-func ReaderGone(f *os.File) (gone bool) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return false
-	}
-	_ = raw.Control(func(fd uintptr) {
-		poll := []unix.PollFd{{Fd: int32(fd)}}
-		n, err := unix.Poll(poll, 0)
-		gone = err == nil && n > 0 && poll[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
-	})
-	return gone
 }

@@ -2,13 +2,8 @@
 
 package proc
 
-import "os"
-
 // rest is not available on this system.
 func (s *stdinPipe) rest() []byte { return nil }
 
 // waiting is not available on this system.
 func (w *wire) waiting() int { return 0 }
-
-// ReaderGone is not available on this system.
-func ReaderGone(*os.File) bool { return false }

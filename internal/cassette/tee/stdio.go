@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/cassette"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/pipe"
 )
 
 // Stdio connects a client with the server that it starts.
@@ -97,7 +98,7 @@ func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}
 }
 
 func (s Stdio) clientGone(parent int) bool {
-	if f, ok := s.Out.(*os.File); ok && proc.ReaderGone(f) {
+	if f, ok := s.Out.(*os.File); ok && pipe.ReaderGone(f) {
 		return true
 	}
 	return os.Getppid() != parent

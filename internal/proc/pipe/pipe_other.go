@@ -1,0 +1,11 @@
+//go:build !linux
+
+package pipe
+
+import "os"
+
+// Waiter returns a function that does nothing on this system.
+func (t *Turn) Waiter(*os.File) func() { return func() {} }
+
+// ReaderGone is not available on this system.
+func ReaderGone(*os.File) bool { return false }
