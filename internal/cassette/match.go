@@ -1,6 +1,8 @@
 package cassette
 
 import (
+	"fmt"
+
 	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
@@ -35,16 +37,42 @@ func (p *Player) params(data []byte) jsonv.Value {
 	return params
 }
 
-// stable returns a value without metadata and without the volatile paths.
-func (p *Player) stable(v jsonv.Value) jsonv.Value {
+// Stable returns the parameters of a request, or a result, without metadata and
+// without the volatile paths of the header.
+func (c *Cassette) Stable(v jsonv.Value) jsonv.Value { return stable(v, c.volatile) }
+
+func (p *Player) stable(v jsonv.Value) jsonv.Value { return stable(v, p.volatile) }
+
+func stable(v jsonv.Value, volatile [][]jsonpath.Step) jsonv.Value {
 	if v.Kind() != jsonv.KindObject {
 		return v
 	}
 	v = v.Without("_meta")
-	for _, path := range p.volatile {
+	for _, path := range volatile {
 		v = without(v, path)
 	}
 	return v
+}
+
+// CheckVolatile returns an error if a text is not a volatile path.
+func CheckVolatile(texts []string) error {
+	_, err := paths(texts)
+	return err
+}
+
+// paths parses volatile paths.
+func paths(texts []string) (out [][]jsonpath.Step, err error) {
+	for _, text := range texts {
+		steps, _, wrong := jsonpath.Parse(text)
+		switch {
+		case wrong != nil:
+			return nil, fmt.Errorf("volatile path %q: %s", text, wrong.Msg)
+		case len(steps) == 0:
+			return nil, fmt.Errorf("volatile path %q: it must select a member, such as arguments.now", text)
+		}
+		out = append(out, steps)
+	}
+	return out, nil
 }
 
 // without removes the value at a path.

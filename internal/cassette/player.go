@@ -1,7 +1,6 @@
 package cassette
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -31,14 +30,11 @@ type Player struct {
 // compared.
 func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player, error) {
 	p := &Player{c: c, redact: redact, hash: jsonv.NewHasher(), byKey: map[uint64][]*Call{}}
-	for _, text := range append(c.Volatile[:len(c.Volatile):len(c.Volatile)], volatile...) {
-		steps, _, err := jsonpath.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("volatile path %q: %s", text, err.Msg)
-		}
-		p.volatile = append(p.volatile, steps)
+	more, err := paths(volatile)
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	p.volatile = append(c.volatile[:len(c.volatile):len(c.volatile)], more...)
 	if p.calls, err = c.Calls(); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 )
 
@@ -34,8 +35,9 @@ type Cassette struct {
 	// otherwise nil.
 	Warning *Error
 
-	src io.ReaderAt
-	f   *os.File
+	src      io.ReaderAt
+	f        *os.File
+	volatile [][]jsonpath.Step
 }
 
 // Open reads a cassette; errors about its content are of type [*Error].
@@ -185,6 +187,10 @@ func (c *Cassette) readHeader(text []byte) error {
 		if !masks[m] {
 			return c.wrong(1, "the cassette has the mask %q, which this program does not know: requests could not be compared with it; record it again", m)
 		}
+	}
+	var err error
+	if c.volatile, err = paths(c.Volatile); err != nil {
+		return c.wrong(1, "%v", err)
 	}
 	switch c.Transport {
 	case Stdio, StreamableHTTP, HTTPSSE:

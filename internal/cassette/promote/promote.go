@@ -46,12 +46,17 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 			su.Omitted = append(su.Omitted, label+why)
 			continue
 		}
-		key := jsonv.Array(jsonv.String(t.Block), jsonv.String(t.Subject), t.Args).String()
+		key := jsonv.Array(jsonv.String(t.Block), jsonv.String(t.Subject), c.Stable(jsonv.ObjectOf("arguments", t.Args))).String()
 		if tests[key] == nil {
 			tests[key] = t
 			su.Tests = append(su.Tests, t)
 		}
-		tests[key].Answers = append(tests[key].Answers, answer(response))
+		a := answer(response)
+		tests[key].Answers = append(tests[key].Answers, a)
+		if len(c.Volatile) > 0 { // what they select differs between two answers, and is matched loosely
+			a.Result = c.Stable(a.Result)
+			tests[key].Answers = append(tests[key].Answers, a)
+		}
 		requests[tests[key]] = append(requests[tests[key]], label)
 	}
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {

@@ -104,6 +104,9 @@ func fileName(server string) string {
 // Record returns a folder to which the connections of a plan are recorded. It creates
 // the folder.
 func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
+	if err := cassette.CheckVolatile(o.Volatile); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func compared(c *cassette.Cassette, again bool, mask func(string) string, send f
 			return r, fmt.Errorf("%s (line %d of %s): %w", call.Method, call.Request.Line, c.File, err)
 		}
 		r.Sent++
-		r.compare(call, recorded, masked(live, mask), refused)
+		r.compare(call, recorded, masked(live, mask), refused, c.Stable)
 	}
 	return r, nil
 }
@@ -125,8 +125,9 @@ func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 	return ""
 }
 
-// compare classifies the differences of a response.
-func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refused *protocol.RPCError) {
+// compare classifies the differences of a response. stable returns what is compared of
+// a result.
+func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refused *protocol.RPCError, stable func(jsonv.Value) jsonv.Value) {
 	add := func(class diff.Class, pointer, format string, args ...any) {
 		r.Changes = append(r.Changes, diff.Change{
 			Class: class, Kind: kind(call.Method), Name: call.Name, Pointer: pointer,
@@ -156,7 +157,7 @@ func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refuse
 		}
 		return
 	}
-	for _, ch := range jsonv.Diff(was.Without("_meta"), live.Without("_meta")) {
+	for _, ch := range jsonv.Diff(stable(was), stable(live)) {
 		switch {
 		case ch.Kind == jsonv.Added:
 			add(diff.Safe, ch.Path, "the response has a new member or element: %s", ch.Got.Short(80))
