@@ -31,6 +31,9 @@ func (f *ChangeFlags) Check(json bool) error {
 	return OneOf("--fail-on", []string{f.failOn}, []string{"breaking", "trust", "review", "any"})
 }
 
+// Any reports whether every change fails.
+func (f *ChangeFlags) Any() bool { return f.failOn == "any" }
+
 // Print prints the changes; its error is that of --fail-on.
 func (f *ChangeFlags) Print(s cmdutil.Streams, changes []diff.Change) error {
 	if err := diff.Write(s.Out, f.format, changes, cmdutil.Version()); err != nil {

@@ -122,7 +122,11 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 			redactor.Add(secret.InEnviron(s.Env)...)
 			redactor.Add(secret.Arguments(c.Server.Command)...)
 			for _, name := range names {
-				redactor.Add(cmdutil.LookupEnv(s.Env, name))
+				value := cmdutil.LookupEnv(s.Env, name)
+				redactor.Add(value)
+				if len(strings.TrimSpace(value)) < secret.MinLength {
+					fmt.Fprintf(s.Err, "mcptest: warning: %s has fewer than %d bytes: it is masked only where it is a whole text, not inside longer ones\n", name, secret.MinLength)
+				}
 			}
 			changed, err := cassette.Redact(output, c, redactor)
 			if err != nil {

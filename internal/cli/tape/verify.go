@@ -43,7 +43,7 @@ the recorded responses; recorded lists are compared like in mcptest diff:
 The calls have their effects again: use a build that may change its data. Requests with a masked secret are not sent.
 
 Exit codes: 0 no difference selected by --fail-on, 1 the server failed, 2 invalid command line or cassette, 6 differences
-selected by --fail-on, 7 nothing was compared.`,
+selected by --fail-on, or with --fail-on any requests that were not sent, 7 nothing was compared.`,
 		Example: `  mcptest cassette verify bug.cassette.ndjson -- node dist/server.js`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, argv, err := f.target.Split(cmd, args, 1)
@@ -162,7 +162,11 @@ func printCompared(s cmdutil.Streams, f *option.ChangeFlags, c *cassette.Cassett
 	requests, lists := display.Count(r.Sent, "request"), display.Count(len(r.Lists), "list")
 	fmt.Fprintf(s.Err, "%s %s, %d not %s, %s compared\n", requests, verb, len(r.Skipped), verb, lists)
 	if r.Sent > 0 || len(r.Lists) > 0 {
-		return f.Print(s, changes)
+		err := f.Print(s, changes)
+		if n := len(r.Skipped); err == nil && n > 0 && f.Any() {
+			return option.Fail(option.ExitGate, "--fail-on any: %s not %s", display.Count(n, "request"), verb)
+		}
+		return err
 	}
 	if len(changes) > 0 {
 		if err := f.Print(s, changes); err != nil {
@@ -182,7 +186,7 @@ func newDiffCmd(s cmdutil.Streams) *cobra.Command {
 Requests match by method and parameters, identical ones in order. Requests that only one cassette has are listed.
 
 Exit codes: 0 no difference selected by --fail-on, 2 invalid command line or cassette, 6 differences selected by --fail-on,
-7 nothing was compared.`,
+or with --fail-on any requests of OLD that were not compared, 7 nothing was compared.`,
 		Example: `  mcptest cassette diff before.cassette.ndjson after.cassette.ndjson --fail-on review`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
