@@ -256,7 +256,7 @@ func (c *config) execute(t *testing.T, s *suite.Suite, p *plan.Plan, traffic *up
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: rerun(t.Name()), Snapshots: option.Snapshots(os.Environ(), c.update),
 	}
-	whole := p.Len() == p.Written()
+	whole := p.Len() == p.Total()
 	if !whole {
 		opts.CoveragePartial = "not all tests were run"
 	}

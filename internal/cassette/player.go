@@ -52,9 +52,9 @@ func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player
 	return p, nil
 }
 
-// LeaveOutRefusals removes the requests of [Cassette.Refused]: the server of the
+// OmitRefusals removes the requests of [Cassette.Refused]: the server of the
 // recording decides on these itself.
-func (p *Player) LeaveOutRefusals() {
+func (p *Player) OmitRefusals() {
 	p.calls = slices.DeleteFunc(p.calls, p.c.Refused)
 	for key, list := range p.byKey {
 		p.byKey[key] = slices.DeleteFunc(list, p.c.Refused)

@@ -269,7 +269,7 @@ func (f *runFlags) chosen() string {
 // selected returns a note if not all tests of the suites were run, so that the report
 // is not mistaken for that of the whole.
 func (f *runFlags) selected(p *plan.Plan) []string {
-	have, all := p.Len(), p.Written()
+	have, all := p.Len(), p.Total()
 	if f.part != nil {
 		have = f.part.Tests
 	}
@@ -301,7 +301,7 @@ func (f *runFlags) rerunFlags() []string {
 
 // selection describes the selection, if it matches no test.
 func (f *runFlags) selection(p *plan.Plan) string {
-	n := p.Written()
+	n := p.Total()
 	if n == 0 {
 		return "the suites contain no tests"
 	}

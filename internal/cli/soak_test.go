@@ -53,7 +53,7 @@ func TestInterruptedRunsLeaveNothing(t *testing.T) {
 	exits := map[string]int{}
 	for i := range runs {
 		seed := seed + uint64(i)
-		flaky.TwiceMore(t, fmt.Sprintf("interrupted run of seed %d", seed), func(tb testing.TB) {
+		flaky.Retry(t, fmt.Sprintf("interrupted run of seed %d", seed), func(tb testing.TB) {
 			exits[newSoak(tb, seed).run(tb)]++
 		})
 		if t.Failed() {

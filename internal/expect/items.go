@@ -188,9 +188,9 @@ func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
 	return &made.Assertion
 }
 
-// Rematched returns a copy of an assertion with the matcher in n, or nil after a
+// WithMatcher returns a copy of an assertion with the matcher in n, or nil after a
 // mistake, which is added to d. path is that of the assertion.
-func (o Compiler) Rematched(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
+func (o Compiler) WithMatcher(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
 	k := newCompiler(o, d).matcher(n, join(path, "matcher"))
 	if k == nil {
 		return nil

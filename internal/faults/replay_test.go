@@ -84,7 +84,7 @@ func TestReplayOfFaults(t *testing.T) {
 			defer func() { <-free }()
 			// The program also lists tools while the test calls one: what was sent
 			// when a server died differs between any two runs.
-			flaky.TwiceMore(t, "replay of "+r.id, func(tb testing.TB) { replayFault(tb, r, family) })
+			flaky.Retry(t, "replay of "+r.id, func(tb testing.TB) { replayFault(tb, r, family) })
 		})
 	}
 }

@@ -55,7 +55,7 @@ func TestSoak(t *testing.T) {
 			peaks = append(peaks, tr.peak())
 		}
 		ok := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			flaky.TwiceMore(t, fmt.Sprintf("soak seed %d", seed), once)
+			flaky.Retry(t, fmt.Sprintf("soak seed %d", seed), once)
 		})
 		if !ok {
 			t.Fatalf("run %d of %d: repeat it with MCPTEST_SOAK=1 MCPTEST_SOAK_SEED=%d", i+1, runs, seed)

@@ -34,8 +34,8 @@ func (a *Attempt) String() string {
 	return strings.Join(append(a.errors[:len(a.errors):len(a.errors)], a.logs...), "\n")
 }
 
-// TwiceMore runs a test, and twice more if it fails; those two count.
-func TwiceMore(t testing.TB, what string, once func(testing.TB)) {
+// Retry runs a test, and twice more if it fails; those two count.
+func Retry(t testing.TB, what string, once func(testing.TB)) {
 	t.Helper()
 	first := &Attempt{TB: t}
 	if once(first); !first.Failed() {

@@ -13,7 +13,7 @@ func TestRepeatedOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "flaky")
 	t.Setenv("MCPTEST_FLAKY", name)
 	tries := 0
-	flaky.TwiceMore(t, "fault a/b", func(tb testing.TB) {
+	flaky.Retry(t, "fault a/b", func(tb testing.TB) {
 		if tries++; tries == 1 {
 			tb.Errorf("%d\ntests", 2)
 			tb.Error("no ", "end")
@@ -35,12 +35,12 @@ func TestRepeatedOnce(t *testing.T) {
 // What passes is tried once, and what fails again fails.
 func TestRepeatedFailure(t *testing.T) {
 	tries := 0
-	flaky.TwiceMore(t, "x", func(testing.TB) { tries++ })
+	flaky.Retry(t, "x", func(testing.TB) { tries++ })
 	if tries != 1 {
 		t.Errorf("%d tries of what passes", tries)
 	}
 	outer := &flaky.Attempt{TB: t}
-	flaky.TwiceMore(outer, "x", func(tb testing.TB) { tb.Error("wrong") })
+	flaky.Retry(outer, "x", func(tb testing.TB) { tb.Error("wrong") })
 	if !outer.Failed() {
 		t.Error("what fails three times passed")
 	}

@@ -26,7 +26,7 @@ func NewVerdicts(p *plan.Plan, baseline *Baseline, failFlaky bool) *Verdicts {
 }
 
 // Complete reports whether every test of the suites is in the plan.
-func (v *Verdicts) Complete() bool { return v.plan.Len() == v.plan.Written() }
+func (v *Verdicts) Complete() bool { return v.plan.Len() == v.plan.Total() }
 
 // CaseDone may change the status of a finished case.
 func (v *Verdicts) CaseDone(c *result.Case) {

@@ -33,7 +33,7 @@ func (s *Session) CheckAlive(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
 	c := Call{Method: "ping", Own: true}
-	if s.conn.Agreed().Stateless {
+	if s.conn.Version().Stateless {
 		c.Method = protocol.MethodDiscover // this version has no ping
 	}
 	s.send.once(limited, c, conn.Delivery{}) // an error response is a response, too

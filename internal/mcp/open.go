@@ -83,7 +83,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 		return fail(phase, err)
 	}
 	s.hello, s.server = n.hello, n.server
-	s.conn.Agree(d)
+	s.conn.SetVersion(d)
 	if d.Stateless {
 		return s, nil
 	}

@@ -96,7 +96,7 @@ func (s *sender) once(ctx context.Context, c Call, d conn.Delivery) *Exchange {
 // complete adds what the protocol version requires of a request.
 func (s *sender) complete(c *Call, d *conn.Delivery) {
 	if !d.Version.Known() {
-		d.Version = s.conn.Agreed()
+		d.Version = s.conn.Version()
 	}
 	if d.Version.Stateless {
 		c.Params = s.who.withMeta(d.Version, c.Params, c.LogLevel)
@@ -105,13 +105,13 @@ func (s *sender) complete(c *Call, d *conn.Delivery) {
 }
 
 // Protocol returns the name of the negotiated version, or "" before the handshake.
-func (s *Session) Protocol() string { return s.conn.Agreed().Name }
+func (s *Session) Protocol() string { return s.conn.Version().Name }
 
 // ProtocolVersion returns the negotiated version.
-func (s *Session) ProtocolVersion() protocol.Version { return s.conn.Agreed() }
+func (s *Session) ProtocolVersion() protocol.Version { return s.conn.Version() }
 
 // Era returns the era of the server.
-func (s *Session) Era() protocol.Era { return s.conn.Agreed().Era() }
+func (s *Session) Era() protocol.Era { return s.conn.Version().Era() }
 
 // ServerInfo returns the whole result of the handshake. The result of server/discover
 // also has serverInfo at the top level, like that of initialize.
@@ -178,7 +178,7 @@ func (s *Session) Close(ctx context.Context) proc.Stopped { return s.conn.Close(
 // Do sends a request and waits for its response, the end of ctx or the end of the
 // session. It always returns an exchange.
 func (s *Session) Do(ctx context.Context, c Call) *Exchange {
-	d := s.conn.Agreed()
+	d := s.conn.Version()
 	if d.Stateless {
 		return s.stateless(ctx, c, d)
 	}

@@ -141,7 +141,7 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil, conn.GaveUp(ctx, x)
+			return nil, conn.ContextError(ctx, x)
 		case result == nil:
 			msg := "the server asks " + method + " but no answer to it is configured"
 			if rpc != nil {

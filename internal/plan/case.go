@@ -259,7 +259,7 @@ func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
 // rematched returns a copy of an assertion with the matcher in n; ok is false after
 // a mistake.
 func (c *compiler) rematched(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
-	out = expecter(c, n).Rematched(a, n, path, c.dec)
+	out = expecter(c, n).WithMatcher(a, n, path, c.dec)
 	return out, out != nil
 }
 

@@ -26,8 +26,8 @@ type Plan struct {
 // Len returns the number of selected cases.
 func (p *Plan) Len() int { return len(p.refs) }
 
-// Written returns the number of cases before selection.
-func (p *Plan) Written() int { return p.written }
+// Total returns the number of cases before selection.
+func (p *Plan) Total() int { return p.written }
 
 // Case builds the i-th case. It is safe for concurrent use.
 func (p *Plan) Case(i int) *Case {

@@ -32,8 +32,8 @@ func compile(dir string) (*plan.Plan, source.Diagnostics) {
 // checkPlan checks the properties of every valid plan: cases can be built, their names are
 // unique and are those of the selection, and they are in file order.
 func checkPlan(p *plan.Plan) error {
-	if p.Len() != p.Written() {
-		return fmt.Errorf("%d of %d cases selected without a filter", p.Len(), p.Written())
+	if p.Len() != p.Total() {
+		return fmt.Errorf("%d of %d cases selected without a filter", p.Len(), p.Total())
 	}
 	seen := map[string]bool{}
 	for i := range p.Len() {

@@ -94,7 +94,7 @@ func (a *attempt) use(s *pool.Server, sess *mcp.Session) {
 
 // notOpened sets the status of a case whose session cannot be opened.
 func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
-	if fixture.GivenUp(ctx) {
+	if fixture.Stopping(ctx) {
 		a.out.fail(result.Skip, interruptedReason)
 		return
 	}

@@ -86,7 +86,7 @@ func (a *attempt) setLogLevel(ctx context.Context) bool {
 	params := jsonv.Object(jsonv.Member{Key: "level", Value: jsonv.String(a.c.LogLevel)}).Append(nil)
 	x := sess.Do(ctx, mcp.Call{Method: "logging/setLevel", Params: params})
 	switch rpc := x.RPCError(); {
-	case x.Cause != nil && fixture.GivenUp(ctx):
+	case x.Cause != nil && fixture.Stopping(ctx):
 		a.out.fail(result.Skip, interruptedReason)
 	case x.Cause != nil:
 		a.out.fail(result.Error, x.Cause.Error())
@@ -233,7 +233,7 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 	}
 	if _, err := sess.Wait(ctx, op.Wait.Notification, mark); err != nil {
 		switch {
-		case fixture.GivenUp(ctx):
+		case fixture.Stopping(ctx):
 			a.out.fail(result.Skip, interruptedReason)
 		case errors.As(err, new(*wire.ClosedError)):
 			a.out.fail(result.Error, err.Error())
@@ -255,7 +255,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	if x.Cause == nil {
 		return true
 	}
-	if fixture.GivenUp(ctx) {
+	if fixture.Stopping(ctx) {
 		a.out.fail(result.Skip, interruptedReason)
 		return false
 	}

@@ -72,7 +72,7 @@ func (a *attempt) observeSurface(ctx context.Context, op *plan.Op) bool {
 	switch {
 	case err == nil:
 		return true
-	case fixture.GivenUp(ctx):
+	case fixture.Stopping(ctx):
 		a.out.fail(result.Skip, interruptedReason)
 	default:
 		a.unanswered(&mcp.Exchange{Cause: err})

@@ -82,7 +82,7 @@ func (r *runner) saveSnapshots(ctx context.Context) {
 			continue
 		}
 		var all map[string]bool
-		if r.plan.Len() == r.plan.Written() && !stopped {
+		if r.plan.Len() == r.plan.Total() && !stopped {
 			all = map[string]bool{}
 			for i := f.first; i < f.end; i++ {
 				all[r.redact(r.plan.Name(i))] = true

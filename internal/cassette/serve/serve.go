@@ -99,7 +99,7 @@ func (s *Server) player() (*cassette.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.LeaveOutRefusals()
+	p.OmitRefusals()
 	return p, nil
 }
 

@@ -29,7 +29,7 @@ func (c *Conn) begin(req Call, x *Exchange) (*call, error) {
 // finish sends a registered call and waits for its end.
 func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exchange) {
 	if !d.Version.Known() {
-		d.Version = c.Agreed()
+		d.Version = c.Version()
 	}
 	k.handed = d.Handed
 	out := wire.Outgoing{
@@ -37,7 +37,7 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 		Mirror: d.Mirror, Idempotent: d.Idempotent,
 	}
 	if ctx.Err() != nil { // the caller has stopped waiting: don't start the work
-		c.giveUp(k, GaveUp(ctx, x), false)
+		c.giveUp(k, ContextError(ctx, x), false)
 	} else if err := c.write(ctx, k, out); err != nil {
 		c.notSent(ctx, k, err)
 	} else {
@@ -65,7 +65,7 @@ func (c *Conn) answered(ctx context.Context, k *call, cancelAfter time.Duration)
 	select {
 	case <-k.ready:
 	case <-ctx.Done():
-		c.giveUp(k, GaveUp(ctx, k.x), true)
+		c.giveUp(k, ContextError(ctx, k.x), true)
 	case <-cancel:
 		c.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
 	}

@@ -52,11 +52,11 @@ func New(t wire.Transport, o Options) *Conn {
 // Start begins delivery.
 func (c *Conn) Start() error { return c.t.Start(c.in) }
 
-// Agree sets the protocol version of the following messages.
-func (c *Conn) Agree(d protocol.Version) { c.state.version.Store(&d) }
+// SetVersion sets the protocol version of the following messages.
+func (c *Conn) SetVersion(d protocol.Version) { c.state.version.Store(&d) }
 
-// Agreed returns the negotiated version, or a zero row before the handshake.
-func (c *Conn) Agreed() protocol.Version { return c.state.agreed() }
+// Version returns the negotiated version, or a zero row before the handshake.
+func (c *Conn) Version() protocol.Version { return c.state.agreed() }
 
 // Go runs f on a goroutine that Close waits for.
 func (c *Conn) Go(f func()) { c.wg.Go(f) }
@@ -88,7 +88,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	if err := c.state.over(); err != nil {
 		return err
 	}
-	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: c.Agreed().Name}
+	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: c.Version().Name}
 	if err := c.t.Send(ctx, out); err != nil {
 		return &SendError{Method: method, Err: err}
 	}

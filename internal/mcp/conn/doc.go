@@ -1,7 +1,7 @@
 // Package conn is one JSON-RPC connection to an MCP server, raw first: every
 // frame is kept byte for byte, and what a server does wrong is reported as a
 // [protocol.Violation] instead of ending the connection. It knows nothing of
-// the handshake: package mcp sets the protocol version with [Conn.Agree].
+// the handshake: package mcp sets the protocol version with [Conn.SetVersion].
 //
 //	Conn.Do, SendRaw, Listen (call.go)       TakeViolations, Wait, Messages
 //	     │              │                                ▲

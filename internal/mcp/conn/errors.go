@@ -76,8 +76,8 @@ func gaveUp(ctx context.Context, x *Exchange, sending bool) error {
 	return &CancelledError{Method: x.Method, After: after, Cause: cause}
 }
 
-// GaveUp returns the cause of a call whose context ended before it was complete.
-func GaveUp(ctx context.Context, x *Exchange) error { return gaveUp(ctx, x, false) }
+// ContextError returns the cause of a call whose context ended before it was complete.
+func ContextError(ctx context.Context, x *Exchange) error { return gaveUp(ctx, x, false) }
 
 // CancelledError ends a call that was canceled before its response arrived, by its
 // context (see Cause) or by Call.CancelAfter.

@@ -124,7 +124,7 @@ func (c *Conn) Wait(ctx context.Context, method string, since Mark) (Message, er
 	case m := <-w.got:
 		return m, nil
 	case <-ctx.Done():
-		err = GaveUp(ctx, &Exchange{Method: "waiting for " + method, Start: start})
+		err = ContextError(ctx, &Exchange{Method: "waiting for " + method, Start: start})
 	case <-c.state.ended:
 		err = c.state.err()
 	}

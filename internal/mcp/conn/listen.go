@@ -46,7 +46,7 @@ func (c *Conn) Listen(ctx context.Context, req Call, d Delivery) *Exchange {
 			end()
 			<-over
 			if x.Cause != nil {
-				x.Cause = GaveUp(ctx, x)
+				x.Cause = ContextError(ctx, x)
 			}
 			return x
 		}

@@ -84,7 +84,7 @@ func FuzzReceiver(f *testing.F) {
 		s := New(&inert{}, Options{Limits: wire.Limits{Violations: 50, DuringCount: 20, Requests: 4}})
 		if limit%2 == 0 {
 			batches := protocol.VersionOf("2025-03-26")
-			s.Agree(batches)
+			s.SetVersion(batches)
 		}
 		ks := []*call{waiting(s, "tools/call"), waiting(s, "tools/list")}
 		xs := []*Exchange{ks[0].x, ks[1].x}

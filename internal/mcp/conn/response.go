@@ -91,7 +91,7 @@ func (r *receiver) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Fram
 // oddID handles a response with an id that the client never writes.
 func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	var k *call
-	n, ok := protocol.EvidentID(e.ID)
+	n, ok := protocol.GuessID(e.ID)
 	if ok {
 		k = r.calls.find(n)
 	}

@@ -46,9 +46,9 @@ func OwnID(raw []byte) (int64, bool) {
 	return n, true
 }
 
-// EvidentID guesses the client's id that is meant by another form: "3", 3.0, 3e0,
+// GuessID guesses the client's id that is meant by another form: "3", 3.0, 3e0,
 // [3].
-func EvidentID(raw []byte) (int64, bool) {
+func GuessID(raw []byte) (int64, bool) {
 	raw = bytes.Trim(raw, "[] ")
 	if len(raw) > 1 && raw[0] == '"' {
 		return OwnID([]byte(TextOf(raw)))

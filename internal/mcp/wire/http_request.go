@@ -26,12 +26,12 @@ type httpRequest struct {
 	asks     *Outgoing // non-nil: only if this call may be sent twice
 	until    time.Time // the caller's deadline; zero if the context has it
 	attempts int
-	tries    []HTTPTry
+	tries    []HTTPAttempt
 	notAgain string // why there was no further retry
 }
 
-// HTTPTry is an attempt that failed with 429 or 503 and was repeated.
-type HTTPTry struct {
+// HTTPAttempt is an attempt that failed with 429 or 503 and was repeated.
+type HTTPAttempt struct {
 	Status int
 	Wait   time.Duration // before the next attempt
 }
@@ -160,7 +160,7 @@ func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 		return false
 	}
 	r.asks = nil
-	r.tries = append(r.tries, HTTPTry{resp.StatusCode, wait})
+	r.tries = append(r.tries, HTTPAttempt{resp.StatusCode, wait})
 	drain(resp.Body)
 	select {
 	case <-time.After(wait):

@@ -118,8 +118,8 @@ type HTTPInfo struct {
 	URL         string
 	SessionID   string
 	Attempts    int
-	Tries       []HTTPTry // attempts that were retried
-	NotAgain    string    // why a 429 or 503 was not retried; may be empty
+	Tries       []HTTPAttempt // attempts that were retried
+	NotAgain    string        // why a 429 or 503 was not retried; may be empty
 }
 
 // Limits limit what a session keeps and accepts. Zero fields are defaults.

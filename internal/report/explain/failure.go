@@ -131,7 +131,7 @@ func Alone(c *result.Case, failed []result.Assertion) bool {
 func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertion, said bool) {
 	message, values := Wording(a)
 	if !said {
-		p.Line(indent, p.Paint(term.Bad, "✗ "), Label(a), Weighed(p, a))
+		p.Line(indent, p.Paint(term.Bad, "✗ "), Label(a), WithWeight(p, a))
 		indent += 2
 		if message != "" && (!values || len(a.Diff) > 0 || !MessageHasValues(a)) {
 			p.Message(indent, term.Bad, message)
@@ -205,8 +205,8 @@ func Label(a *result.Assertion) string {
 	return strings.TrimSuffix(strings.Join(parts, " "), ":")
 }
 
-// Weighed returns score, threshold and weight, if they matter.
-func Weighed(p *render.Printer, a *result.Assertion) string {
+// WithWeight returns score, threshold and weight, if they matter.
+func WithWeight(p *render.Printer, a *result.Assertion) string {
 	var parts []string
 	if a.Score != nil && (a.Set || a.Threshold != nil) {
 		text := "score " + render.Number(*a.Score)
@@ -328,7 +328,7 @@ func otherAssertions(p *render.Printer, c *result.Case, failed int) {
 	}
 	for _, a := range c.Assertions {
 		if a.Pass {
-			p.Line(3, p.Paint(term.Good, "✓ "), p.Faint(Label(&a)), Weighed(p, &a))
+			p.Line(3, p.Paint(term.Good, "✓ "), p.Faint(Label(&a)), WithWeight(p, &a))
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (t testView) Passed() string {
 	var lines []string
 	for i := range t.Assertions {
 		if a := &t.Assertions[i]; a.Pass {
-			lines = append(lines, "✓ "+explain.Label(a)+explain.Weighed(t.page.printer, a))
+			lines = append(lines, "✓ "+explain.Label(a)+explain.WithWeight(t.page.printer, a))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -88,7 +88,7 @@ func (t testView) Failed() []assertionView {
 func (t testView) assertions(failed []result.Assertion, explained bool) (out []assertionView) {
 	for i := range failed {
 		a := &failed[i]
-		v := assertionView{Assertion: a, Label: explain.Label(a), Weight: explain.Weighed(t.page.printer, a), Explained: explained, SuiteFile: cmp.Or(a.File, t.File)}
+		v := assertionView{Assertion: a, Label: explain.Label(a), Weight: explain.WithWeight(t.page.printer, a), Explained: explained, SuiteFile: cmp.Or(a.File, t.File)}
 		message, values := explain.Wording(a)
 		if !values || len(a.Diff) > 0 || !explain.MessageHasValues(a) {
 			v.Text = message

@@ -203,7 +203,7 @@ func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
 	for i := range failed {
 		a := &failed[i]
 		if a.Set && len(a.Assertions) > 0 {
-			agentFact(p, "set", explain.Label(a)+explain.Weighed(p, a))
+			agentFact(p, "set", explain.Label(a)+explain.WithWeight(p, a))
 			agentAssertions(p, explain.Failing(a.Assertions), left)
 			continue
 		}

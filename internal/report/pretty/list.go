@@ -156,7 +156,7 @@ func listPassed(p *render.Printer, c *result.Case) {
 	for i := range c.Assertions {
 		a := &c.Assertions[i]
 		if a.Pass {
-			p.Line(6, p.Paint(term.Good, "✓ "), p.Faint(explain.Label(a)), explain.Weighed(p, a))
+			p.Line(6, p.Paint(term.Good, "✓ "), p.Faint(explain.Label(a)), explain.WithWeight(p, a))
 		}
 	}
 	for i := range c.Exchanges {
