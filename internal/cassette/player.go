@@ -291,7 +291,7 @@ func (c *Client) TakeStream(lastEventID string) *Call {
 	defer p.mu.Unlock()
 	var best *Call
 	for _, call := range p.calls {
-		if call.Verb != "GET" || call.used || lastEvent(call) != lastEventID {
+		if call.Verb != "GET" || call.used || call.Resumes() != lastEventID {
 			continue
 		}
 		if best == nil || c.last != nil && call.Session == c.last.Session && best.Session != call.Session {
@@ -304,7 +304,9 @@ func (c *Client) TakeStream(lastEventID string) *Call {
 	return best
 }
 
-func lastEvent(call *Call) string {
+// Resumes returns the id of the event after which a recorded GET resumed a stream; ""
+// if it began a new one.
+func (call *Call) Resumes() string {
 	for k, v := range call.Request.HTTP.Header {
 		if k == "Last-Event-Id" && len(v) > 0 {
 			return v[0]

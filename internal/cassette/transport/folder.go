@@ -218,6 +218,7 @@ func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wir
 		h.Auth = replayedAuth{replayed}
 	}
 	h.Wrap = func(http.RoundTripper) http.RoundTripper { return replayed }
+	h.Receive = replayed.receiver
 	return wire.NewHTTP(s.URL, h)
 }
 

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"mcptest/internal/cassette"
 	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // httpReplay answers the requests of one HTTP client from a cassette.
@@ -24,6 +26,11 @@ type httpReplay struct {
 	met     map[string][][]byte // messages of the client that calls wait for, by [awaited]
 	failed  error               // the latest failure of an exchange, for clients that resume its stream
 	streams map[streamKey]*feed
+	shared  map[streamKey]bool // recorded streams of sessions, which belong to no request
+	session *feed              // the client's stream of its session; nil if it has none
+	trails  int                // calls that are answered and have more messages to send
+	sink    wire.Receiver
+	held    bool // callers are to be woken as soon as there are no trails
 }
 
 // streamKey identifies a recorded HTTP exchange.
@@ -32,8 +39,13 @@ type streamKey struct{ session, stream int }
 // newHTTPReplay returns a transport that answers like the recorded server. number
 // counts the connections, from 1.
 func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
-	t := &httpReplay{player: p, client: p.Client(number), met: map[string][][]byte{}, streams: map[streamKey]*feed{}}
+	t := &httpReplay{player: p, client: p.Client(number), met: map[string][][]byte{}, streams: map[streamKey]*feed{}, shared: map[streamKey]bool{}}
 	t.change.L = &t.mu
+	for _, call := range p.Calls() {
+		if call.Verb == http.MethodGet && call.Resumes() == "" {
+			t.shared[streamKey{call.Session, call.Stream}] = true
+		}
+	}
 	return t
 }
 
@@ -53,6 +65,9 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.reached(body)
 		return response(req, accepted, http.NoBody), nil
 	}
+	if protocol.MemberOf(body, "id") != nil {
+		t.wait(req.Context(), func() bool { return t.trails == 0 })
+	}
 	call, miss := t.client.Take(body)
 	switch {
 	case miss != nil:
@@ -66,6 +81,29 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 		return response(req, accepted, http.NoBody), nil
 	}
 	return t.call(req, call, body)
+}
+
+// receiver returns a receiver that wakes callers only after what followed their
+// responses was delivered: it would otherwise belong to their next calls.
+func (t *httpReplay) receiver(sink wire.Receiver) wire.Receiver {
+	t.sink = sink
+	return &heldReceiver{sink, t}
+}
+
+type heldReceiver struct {
+	wire.Receiver
+	t *httpReplay
+}
+
+// OnDrained implements [wire.Receiver].
+func (r *heldReceiver) OnDrained() {
+	r.t.mu.Lock()
+	r.t.held = r.t.trails > 0
+	held := r.t.held
+	r.t.mu.Unlock()
+	if !held {
+		r.Receiver.OnDrained()
+	}
 }
 
 // call answers a recorded message.
@@ -83,8 +121,17 @@ func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (
 		stream = newFeed()
 	}
 	x := &exchangeReplay{t: t, call: call, live: cassette.LiveOf(body), own: stream, sse: isStream(head)}
+	reader := stream.open(req.Context())
+	if call.ID == "" {
+		x.trail(true)
+	}
+	if t.shared[streamKey{call.Session, call.Stream}] {
+		t.mu.Lock()
+		t.session = stream
+		t.mu.Unlock()
+	}
 	go x.play(req.Context())
-	return response(req, head, stream.reader(req.Context())), nil
+	return response(req, head, reader), nil
 }
 
 // broken returns the error of an exchange that had no response.
@@ -139,6 +186,19 @@ func (t *httpReplay) feed(session, stream int) *feed {
 	return t.streams[k]
 }
 
+// target returns the stream on which the client receives what was recorded on another
+// one: its stream of the session replaces those of all recorded sessions.
+func (t *httpReplay) target(session, stream int) *feed {
+	t.mu.Lock()
+	k, own := streamKey{session, stream}, t.session
+	elsewhere := t.shared[k] && own != nil && (t.streams[k] == nil || !t.streams[k].opened())
+	t.mu.Unlock()
+	if elsewhere && !own.taken() {
+		return own
+	}
+	return t.feed(session, stream)
+}
+
 // reached records a message of the client, for calls that wait for it.
 func (t *httpReplay) reached(raw []byte) {
 	t.mu.Lock()
@@ -151,7 +211,18 @@ func (t *httpReplay) reached(raw []byte) {
 
 // await waits until the client has sent the message that a recorded message
 // represents. It returns nil if the context ends first.
-func (t *httpReplay) await(ctx context.Context, key string) []byte {
+func (t *httpReplay) await(ctx context.Context, key string) (raw []byte) {
+	t.wait(ctx, func() bool {
+		if met := t.met[key]; len(met) > 0 {
+			raw, t.met[key] = met[0], met[1:]
+		}
+		return raw != nil
+	})
+	return raw
+}
+
+// wait waits until a condition holds, or the context ends.
+func (t *httpReplay) wait(ctx context.Context, holds func() bool) {
 	stop := context.AfterFunc(ctx, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -160,14 +231,9 @@ func (t *httpReplay) await(ctx context.Context, key string) []byte {
 	defer stop()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for ctx.Err() == nil {
-		if met := t.met[key]; len(met) > 0 {
-			t.met[key] = met[1:]
-			return met[0]
-		}
+	for ctx.Err() == nil && !holds() {
 		t.change.Wait()
 	}
-	return nil
 }
 
 // exchangeReplay delivers the frames of one call.
@@ -177,17 +243,70 @@ type exchangeReplay struct {
 	live cassette.Live
 	own  *feed
 	sse  bool
+
+	last   *feed // that something was sent on
+	trails bool  // see [httpReplay.trails]
+}
+
+// trail sets whether the call has more messages to send although it is answered. Its
+// caller and the next request wait for those.
+func (x *exchangeReplay) trail(on bool) {
+	if on == x.trails {
+		return
+	}
+	x.trails = on
+	t := x.t
+	t.mu.Lock()
+	if on {
+		t.trails++
+	} else {
+		t.trails--
+	}
+	wake := t.held && t.trails == 0
+	if wake {
+		t.held = false
+	}
+	t.change.Broadcast()
+	t.mu.Unlock()
+	if wake {
+		t.sink.OnDrained()
+	}
+}
+
+// more reports whether the server sent messages after the response.
+func (x *exchangeReplay) more() bool {
+	after := x.call.Frames[slices.Index(x.call.Frames, x.call.Response)+1:]
+	return slices.ContainsFunc(after, func(f *cassette.Frame) bool { return f.Dir == cassette.FromServer && f.Has() })
+}
+
+// on returns a stream to send on. The client has processed what was sent on another
+// one before, so that it sees the recorded order.
+func (x *exchangeReplay) on(f *feed) *feed {
+	if x.last != nil && x.last != f {
+		x.last.delivered()
+	}
+	x.last = f
+	return f
 }
 
 func (x *exchangeReplay) play(ctx context.Context) {
+	defer func() {
+		if x.trails && x.last != nil {
+			x.last.delivered()
+		}
+		x.trail(false)
+	}()
 	for _, f := range x.call.Frames {
 		to, sse := x.own, x.sse
 		if x.call.Stream > 0 && f.Stream != x.call.Stream {
-			to, sse = x.t.feed(f.Session, f.Stream), true
+			to, sse = x.t.target(f.Session, f.Stream), true
+		}
+		if f == x.call.Response && x.more() {
+			x.trail(true)
 		}
 		if f.End != nil {
 			if f.Stream > 0 && !f.End.Client {
-				to.end(f.End.Reason)
+				x.on(to).end(f.End.Reason)
 			}
 			continue
 		}
@@ -198,6 +317,7 @@ func (x *exchangeReplay) play(ctx context.Context) {
 		}
 		switch {
 		case f.Dir == cassette.ToServer:
+			x.trail(false)
 			met := x.t.await(ctx, awaited(data, x.live.ID))
 			if met == nil {
 				return
@@ -208,11 +328,11 @@ func (x *exchangeReplay) play(ctx context.Context) {
 			}
 		case f.Dir == "":
 		case !sse:
-			to.write(grown(x.call.Rewrite(data, x.live), f.Omitted))
+			x.on(to).write(grown(x.call.Rewrite(data, x.live), f.Omitted))
 		case f.Unterminated:
-			to.write(bytes.TrimRight(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), true), "\n"))
+			x.on(to).write(bytes.TrimRight(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), true), "\n"))
 		default:
-			to.write(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), f.Has()))
+			x.on(to).write(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), f.Has()))
 		}
 	}
 	if err := x.t.player.Unanswered(x.call); err != nil {
@@ -220,7 +340,7 @@ func (x *exchangeReplay) play(ctx context.Context) {
 	}
 	// The rest of an answered stream was of no use to the recorded client.
 	if x.call.Response != nil || x.call.Verb == "" && (!x.sse || x.call.Stream == 0) {
-		x.own.end("")
+		x.on(x.own).end("")
 	}
 }
 
@@ -232,7 +352,7 @@ func (x *exchangeReplay) fail(err error) {
 	x.t.mu.Unlock()
 	if r := x.call.Response; r != nil && r.Stream != x.call.Stream {
 		answer, _ := protocol.AppendResponse(nil, []byte(x.live.ID), nil, &protocol.RPCError{Code: -32603, Message: err.Error()})
-		x.t.feed(r.Session, r.Stream).write(appendEvent(nil, nil, answer, true))
+		x.t.target(r.Session, r.Stream).write(appendEvent(nil, nil, answer, true))
 		return
 	}
 	x.own.end(err.Error())
@@ -270,96 +390,4 @@ func response(req *http.Request, h *cassette.HTTP, body io.ReadCloser) *http.Res
 		Status: fmt.Sprintf("%d %s", h.Status, http.StatusText(h.Status)), StatusCode: h.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, Body: body, ContentLength: n, Request: req,
 	}
-}
-
-// feed is a body that is written while it is read.
-type feed struct {
-	mu     sync.Mutex
-	change sync.Cond
-	buf    bytes.Buffer
-	err    error // after what is in buf
-	read   bool  // it has a reader
-}
-
-func newFeed() *feed {
-	f := &feed{}
-	f.change.L = &f.mu
-	return f
-}
-
-func (f *feed) update(fn func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	fn()
-	f.change.Broadcast()
-}
-
-func (f *feed) write(b []byte) {
-	f.update(func() {
-		if f.err == nil {
-			f.buf.Write(b)
-		}
-	})
-}
-
-// end ends the body, with an error unless the reason is "".
-func (f *feed) end(reason string) {
-	f.update(func() {
-		if f.err != nil {
-			return
-		}
-		switch reason {
-		case "":
-			f.err = io.EOF
-		case io.ErrUnexpectedEOF.Error():
-			f.err = io.ErrUnexpectedEOF
-		default:
-			f.err = recordedError{reason}
-		}
-	})
-}
-
-// taken reports whether the body has already been read and has ended.
-func (f *feed) taken() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.read && f.err != nil
-}
-
-// reader returns the body for a request, which ends with its context.
-func (f *feed) reader(ctx context.Context) io.ReadCloser {
-	f.update(func() { f.read = true })
-	return &feedReader{f: f, ctx: ctx, stop: context.AfterFunc(ctx, func() { f.update(func() {}) })}
-}
-
-type feedReader struct {
-	f      *feed
-	ctx    context.Context
-	stop   func() bool
-	closed bool
-}
-
-func (r *feedReader) Read(b []byte) (int, error) {
-	f := r.f
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for {
-		switch {
-		case r.closed:
-			return 0, http.ErrBodyReadAfterClose
-		case r.ctx.Err() != nil:
-			return 0, r.ctx.Err()
-		case f.buf.Len() > 0:
-			return f.buf.Read(b)
-		case f.err != nil:
-			return 0, f.err
-		}
-		f.change.Wait()
-	}
-}
-
-func (r *feedReader) Close() error {
-	r.stop()
-	r.f.update(func() { r.closed = true })
-	return nil
 }

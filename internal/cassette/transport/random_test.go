@@ -43,7 +43,7 @@ func dialMock(wg *sync.WaitGroup) connect.Dialer {
 }
 
 // compile reads a suite.
-func compile(t *rapid.T, dir, text string) *plan.Plan {
+func compile(t rapid.TB, dir, text string) *plan.Plan {
 	path := filepath.Join(dir, "suite.yml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

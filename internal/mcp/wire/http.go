@@ -41,6 +41,8 @@ type HTTPOptions struct {
 	Auth Authorizer
 	// Wrap, if not nil, returns the RoundTripper that replaces the given one.
 	Wrap func(http.RoundTripper) http.RoundTripper
+	// Receive, if not nil, returns the Receiver that replaces the given one.
+	Receive func(Receiver) Receiver
 }
 
 // Authorizer adds credentials to requests.
@@ -148,7 +150,9 @@ func proxyOf(u *url.URL) func(*http.Request) (*url.URL, error) {
 
 // Start sets the receiver; nothing is sent before the first message.
 func (t *HTTP) Start(sink Receiver) error {
-	t.sink = sink
+	if t.sink = sink; t.o.Receive != nil {
+		t.sink = t.o.Receive(sink)
+	}
 	return nil
 }
 
