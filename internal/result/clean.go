@@ -19,9 +19,9 @@ import (
 type cleaner struct {
 	secrets *secret.Redactor
 	limits  Limits
-	// inKey records by server whether the last excerpt was a line of a private key:
-	// each printed line is a separate excerpt.
-	inKey map[string]bool
+	// keys follow the private keys in the output of each server: each printed line is
+	// a separate excerpt.
+	keys map[string]secret.KeyLines
 	// shown are values of credentials, in the form in which messages of this case
 	// show them.
 	shown []string

@@ -172,16 +172,12 @@ func (k *cleaner) excerpt(server string, f *string) {
 	if *f == "" {
 		return
 	}
-	open := k.inKey[server]
-	switch {
-	case open && (secret.ClosesKey(*f) || secret.KeyLine(*f)):
-		k.inKey[server] = !secret.ClosesKey(*f)
+	key := k.keys[server]
+	hidden := key.Hides(*f)
+	k.keys[server] = key
+	if hidden {
 		*f = secret.Mask
 		return
-	case secret.OpensKey(*f):
-		k.inKey[server] = true
-	case open:
-		k.inKey[server] = false
 	}
 	*f, _ = shorten(display.ShowInvalid(k.secrets.Cut(*f)), k.limits.Text)
 }

@@ -17,7 +17,7 @@ type Recorder struct {
 	spool     *Spool
 	run       *Run
 	listeners []Listener
-	inKey     map[string]bool // see cleaner
+	keys      map[string]secret.KeyLines // see cleaner
 	err       error
 }
 
@@ -52,12 +52,12 @@ func NewRecorder(o RecorderOptions) *Recorder {
 		spool:     o.Spool,
 		run:       &Run{Schema: Schema, Cases: o.Spool},
 		listeners: o.Listeners,
-		inKey:     map[string]bool{},
+		keys:      map[string]secret.KeyLines{},
 	}
 }
 
 func (r *Recorder) clean(e Event) Event {
-	return cleaner{secrets: r.redactor, limits: r.limits, inKey: r.inKey}.clean(e)
+	return cleaner{secrets: r.redactor, limits: r.limits, keys: r.keys}.clean(e)
 }
 
 // Send redacts and shortens an event in place, applies it to the record, stores it,

@@ -24,16 +24,11 @@ const (
 
 // about are words in the names of properties of a credential, and of tokens that
 // are not credentials.
-var about = map[string]bool{
-	"page": true, "next": true, "prev": true, "previous": true, "cursor": true, "continuation": true, "sync": true,
-	"progress": true, "count": true, "counts": true, "total": true, "limit": true, "max": true, "min": true, "usage": true,
-	"type": true, "kind": true, "format": true, "length": true, "size": true, "expires": true, "expiry": true,
-	"expiration": true, "expired": true, "ttl": true, "url": true, "uri": true, "endpoint": true, "file": true,
-	"path": true, "dir": true, "name": true, "names": true, "hint": true, "required": true, "enabled": true, "supported": true,
-	"methods": true, "method": true, "algorithm": true, "alg": true, "policy": true, "status": true, "scope": true,
-	"scopes": true, "issuer": true, "version": true, "env": true, "field": true, "help": true, "description": true,
-	"valid": true, "invalid": true, "error": true, "present": true, "provided": true, "strength": true,
-}
+var about = set(`
+	page next prev previous cursor continuation sync progress count counts total limit max min usage type kind format length
+	size expires expiry expiration expired ttl url uri endpoint file path dir name names hint required enabled supported
+	methods method algorithm alg policy status scope scopes issuer version env field help description valid invalid error
+	present provided strength`)
 
 // confidences are the words that make a name the name of a credential here.
 // Those of headers with a form of their own are patterns.
@@ -46,13 +41,10 @@ var confidences = map[string]confidence{
 }
 
 // issued are the words before "token" that say that it gives access.
-var issued = map[string]bool{
-	"access": true, "refresh": true, "id": true, "auth": true, "session": true, "private": true,
-	"api": true, "bearer": true, "bot": true, "github": true, "gitlab": true, "slack": true, "npm": true,
-}
+var issued = set("access refresh id auth session private api bearer bot github gitlab slack npm")
 
 // ending are the words that only make the name of a credential at its end.
-var ending = map[string]bool{"pass": true, "bearer": true}
+var ending = set("pass bearer")
 
 // confidenceIn weighs a name as [Name] does, but leaves out names that only tell
 // something about a credential: token_type, next_page_token, password_file.
@@ -87,9 +79,7 @@ func confidenceIn(name string) confidence {
 }
 
 // keyWords make a secret of a key.
-var keyWords = map[string]bool{
-	"api": true, "access": true, "private": true, "secret": true, "signing": true, "encryption": true, "auth": true, "master": true,
-}
+var keyWords = set("api access private secret signing encryption auth master")
 
 // Holds reports whether a member, argument or variable of this name holds a
 // credential. It is stricter than [Name]: next_page_token and token_type hold
@@ -298,6 +288,12 @@ func (c confidence) bare(v, name string, after byte) bool {
 	return (shouted || flag) && len(v) >= MinLength || chance(v)
 }
 
+// descriptions are words for a value, or for that there is none.
+var descriptions = set(`
+	string text number integer boolean object array null none nil true false undefined required optional password secret token
+	api_key apikey credential credentials redacted hidden masked unset empty invalid valid missing wrong expired unknown yes no
+	not want got nothing value inherit basic bearer env file`)
+
 // placeholder reports whether v is a placeholder or a description of a value.
 func placeholder(v string) bool {
 	for _, p := range []string{"${", "$(", "{{", "<", "%s", "%v", "***", "…", "[red"} {
@@ -306,29 +302,21 @@ func placeholder(v string) bool {
 		}
 	}
 	v = strings.TrimPrefix(v, "$")
-	switch strings.ToLower(v) {
-	case "string", "text", "number", "integer", "boolean", "object", "array", "null", "none", "nil", "true", "false",
-		"undefined", "required", "optional", "password", "secret", "token", "api_key", "apikey", "credential", "credentials",
-		"redacted", "hidden", "masked", "unset", "empty", "invalid", "valid", "missing", "wrong", "expired", "unknown",
-		"yes", "no", "not", "want", "got", "nothing", "value", "inherit", "basic", "bearer", "env", "file":
-		return true
-	}
-	return v == strings.ToUpper(v) && span(v, 0, func(c byte) bool { return c-'A' < 26 || c == '_' || c == '-' }) == len(v)
+	return descriptions[strings.ToLower(v)] || v == strings.ToUpper(v) && span(v, 0, func(c byte) bool { return c-'A' < 26 || c == '_' || c == '-' }) == len(v)
 }
+
+// results are words for what a test, a check or a step came to.
+var results = set(`
+	pass passed passes passing fail failed fails failing failure error errors errored warn warning skip skipped pending running
+	started todo done complete completed success successful succeeded partial blocked canceled cancelled aborted timeout flaky
+	all some any first second third last open closed active inactive enabled disabled default auto always never high medium low
+	good bad n/a`)
 
 // result reports whether v is what a test, a check or a count came to, or a sentence,
 // and no credential.
 func result(v string) bool {
-	switch strings.ToLower(v) {
-	case "pass", "passed", "passes", "passing", "fail", "failed", "fails", "failing", "failure", "error", "errors", "errored", "warn",
-		"warning", "skip", "skipped", "pending", "running", "started", "todo", "done", "complete", "completed", "success", "successful",
-		"succeeded", "partial", "blocked", "canceled", "cancelled", "aborted", "timeout", "flaky", "all", "some", "any", "first", "second",
-		"third", "last", "open", "closed", "active", "inactive", "enabled", "disabled", "default", "auto", "always", "never", "high",
-		"medium", "low", "good", "bad", "n/a":
-		return true
-	}
 	_, err := time.ParseDuration(v)
-	return err == nil || strings.IndexByte(v, ' ') >= 0 || !strings.ContainsFunc(v, unicode.IsLetter)
+	return results[strings.ToLower(v)] || err == nil || strings.IndexByte(v, ' ') >= 0 || !strings.ContainsFunc(v, unicode.IsLetter)
 }
 
 // prose reports whether v reads like a sentence: "must have 8 characters".

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"html"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -49,15 +50,7 @@ func (v *decoding) back(start, end int) (from, to int) {
 
 // seam returns the last seam at or before a place of the text.
 func (v *decoding) seam(at int) int {
-	lo, hi := 0, len(v.seams)
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; v.seams[mid].at <= at {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return sort.Search(len(v.seams), func(i int) bool { return v.seams[i].at > at }) - 1
 }
 
 // decode undoes the escapes of s, each of which begins with one of marks. escape

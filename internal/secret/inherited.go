@@ -54,10 +54,7 @@ func plainURL(v string) bool {
 
 // common are words of MinLength letters and more that are common as the value of a
 // credential where there is none, or one that everybody knows.
-var common = map[string]bool{
-	"administrator": true, "anonymous": true, "changeme": true, "configured": true, "database": true,
-	"development": true, "disabled": true, "elasticsearch": true, "generated": true, "inherited": true, "keychain": true,
-	"keyring": true, "localhost": true, "metadata": true, "minioadmin": true, "password1": true,
-	"postgres": true, "postgresql": true, "production": true, "rabbitmq": true, "resource": true, "response": true,
-	"sessions": true, "standard": true, "timestamp": true, "username": true,
-}
+var common = set(`
+	administrator anonymous changeme configured database development disabled elasticsearch generated inherited keychain
+	keyring localhost metadata minioadmin password1 postgres postgresql production rabbitmq resource response sessions
+	standard timestamp username`)

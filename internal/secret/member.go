@@ -1,6 +1,9 @@
 package secret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A member of JSON whose whole name is that of a password or a key is certain: its
 // value is masked also if it is a number or has spaces, and so are the texts and
@@ -107,30 +110,26 @@ func schemaMember(name, value, quote string) bool {
 // property reports whether a member tells something about a credential.
 func property(name string) bool {
 	for word := range splitWords(name) {
-		switch word = strings.ToLower(word); word {
-		case "message", "code", "title", "label", "placeholder", "reason", "detail", "created", "updated":
+		if word = strings.ToLower(word); about[word] || details[word] {
 			return true
-		default:
-			if about[word] {
-				return true
-			}
 		}
 	}
 	return false
 }
 
+// details are further words of such names, within the value of a credential.
+var details = set("message code title label placeholder reason detail created updated")
+
 // describing reports whether a sentence is about a credential, such as the message
 // of a validation.
 func describing(v string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(v), func(r rune) bool { return r < 'a' || r > 'z' }) {
-		switch word {
-		case "must", "should", "cannot", "required", "characters", "minimum", "maximum", "too", "invalid", "incorrect", "optional",
-			"password", "passphrase", "secret", "credential", "credentials", "key":
-			return true
-		}
-	}
-	return false
+	words := strings.FieldsFunc(strings.ToLower(v), func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(words, func(word string) bool { return describes[word] })
 }
+
+var describes = set(`
+	must should cannot required characters minimum maximum too invalid incorrect optional password passphrase secret credential
+	credentials key`)
 
 // quoteAt returns the quote at k with the backslashes before it, "" for none.
 func quoteAt(s string, k int) string {

@@ -26,10 +26,7 @@ var words = map[string]certainty{
 var counted = map[string]certainty{"keys": perhaps, "tokens": perhaps}
 
 // qualifiers make a key out of "key": an API key and not a primary one.
-var qualifiers = map[string]bool{
-	"api": true, "access": true, "private": true, "secret": true, "signing": true,
-	"encryption": true, "auth": true, "master": true, "account": true, "storage": true,
-}
+var qualifiers = set("api access private secret signing encryption auth master account storage")
 
 // Name reports whether the name of a variable, header or parameter says
 // that its value is a credential. Names are read by whole words, separated by
@@ -53,6 +50,15 @@ func credential(name string) certainty {
 		return sure
 	}
 	return found
+}
+
+// set returns the words of a list.
+func set(list string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		all[word] = true
+	}
+	return all
 }
 
 // splitWords yields the words of an identifier: API_KEY, api-key, apiKey and

@@ -53,14 +53,10 @@ func slackToken(s string, i, j int) (start, end int) {
 	if j+2 > len(s) || strings.IndexByte("abeoprs", s[j]) < 0 {
 		return 0, 0
 	}
-	k := j + 1
-	if s[k] == '.' { // xoxe.xoxp-…
+	if s[j+1] != '-' { // also xoxe.xoxp-…, which begins later
 		return 0, 0
 	}
-	if s[k] != '-' {
-		return 0, 0
-	}
-	return token{chars: wordDash, min: 10}.find(s, i, k+1)
+	return token{chars: wordDash, min: 10}.find(s, i, j+2)
 }
 
 // webToken finds a signed or encrypted JSON Web Token: two or four dots.
@@ -146,10 +142,7 @@ func cookie(s string, i, j int) (start, end int) {
 }
 
 // schemes are the authentication schemes that are followed by credentials.
-var schemes = map[string]bool{
-	"bearer": true, "basic": true, "digest": true, "token": true, "dpop": true,
-	"negotiate": true, "apikey": true, "aws4-hmac-sha256": true,
-}
+var schemes = set("bearer basic digest token dpop negotiate apikey aws4-hmac-sha256")
 
 func skip(s string, i int, chars string, most int) int {
 	for most > 0 && i < len(s) && strings.IndexByte(chars, s[i]) >= 0 {

@@ -5,15 +5,10 @@ import "strings"
 // privateKey finds a PEM block (RFC 7468) by its "BEGIN ". Where the end is
 // missing, the block goes as far as the text looks like a key: it was cut.
 func privateKey(s string, i, j int) (start, end int) {
-	if !strings.HasSuffix(s[:i], "-----") {
-		return 0, 0
-	}
-	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
-	if !ok || !strings.Contains(label, "PRIVATE KEY") {
+	if j = keyLabel(s, i, j); j == 0 {
 		return 0, 0
 	}
 	start = dashesBefore(s, i)
-	j += len(label) + len("-----")
 	const (
 		footer  = "-----END "
 		longest = 16 << 10 // of a key; beyond that, what looks like its lines is masked
@@ -36,18 +31,22 @@ func privateKey(s string, i, j int) (start, end int) {
 // privateKeyEnd finds a PEM block by its "END ", of which the beginning was
 // cut away.
 func privateKeyEnd(s string, i, j int) (start, end int) {
-	if !strings.HasSuffix(s[:i], "-----") {
-		return 0, 0
-	}
-	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
-	if !ok || !strings.Contains(label, "PRIVATE KEY") {
-		return 0, 0
-	}
+	j = keyLabel(s, i, j)
 	dashes := dashesBefore(s, i)
-	if start = keyTextBefore(s, dashes); start == dashes {
+	if start = keyTextBefore(s, dashes); j == 0 || start == dashes {
 		return 0, 0
 	}
-	return start, j + len(label) + len("-----")
+	return start, j
+}
+
+// keyLabel returns the end of a line that begins or ends a private key, 0 for another
+// text. Its label begins at j.
+func keyLabel(s string, i, j int) int {
+	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
+	if !ok || !strings.HasSuffix(s[:i], "-----") || !strings.Contains(label, "PRIVATE KEY") {
+		return 0
+	}
+	return j + len(label) + len("-----")
 }
 
 // onlyKey reports whether the text between the two lines of a PEM block is
@@ -77,21 +76,26 @@ const (
 	maxGap   = 12
 )
 
-// KeyLine reports whether a line may belong to a private key in PEM.
-func KeyLine(line string) bool {
-	line = strings.TrimSpace(line)
-	n := span(line, 0, keyChar)
-	return n > 0 && n == len(line) || n >= keyLine
-}
+// KeyLines follows the lines of a text and knows which ones belong to a private key
+// in PEM after its first line.
+type KeyLines struct{ open bool }
 
-// OpensKey reports whether a private key in PEM begins in s and does not end
-// there.
-func OpensKey(s string) bool { return openKey(s) >= 0 }
-
-// ClosesKey reports whether s has the last line of a private key in PEM.
-func ClosesKey(s string) bool {
-	_, rest, ok := strings.Cut(s, "-----END ")
-	return ok && strings.Contains(rest[:min(len(rest), 64)], "PRIVATE KEY")
+// Hides reports whether the next line belongs to a key that an earlier line began.
+func (k *KeyLines) Hides(line string) bool {
+	text := strings.TrimSpace(line)
+	n := span(text, 0, keyChar)
+	_, label, ends := strings.Cut(line, "-----END ")
+	ends = ends && strings.Contains(label[:min(len(label), 64)], "PRIVATE KEY")
+	hides := k.open && (ends || n > 0 && n == len(text) || n >= keyLine)
+	switch {
+	case hides:
+		k.open = !ends
+	case openKey(line) >= 0:
+		k.open = true
+	case text != "":
+		k.open = false
+	}
+	return hides
 }
 
 func keyChar(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }
@@ -111,7 +115,7 @@ func keyTextAfter(s string, i int) int {
 		switch {
 		case n == 0:
 			return end
-		case n >= keyLine, n >= 4 && cut(s[:stop], min(k, stop)), header(s[j:k]):
+		case n >= keyLine, n >= 4 && cut(s[:stop], min(k, stop)), headers[s[j:k]]:
 			if end, last = k, n >= fullLine; k >= stop {
 				return len(s)
 			}
@@ -124,14 +128,8 @@ func keyTextAfter(s string, i int) int {
 	}
 }
 
-// header reports whether w is a word of the encryption headers of a key.
-func header(w string) bool {
-	switch w {
-	case "Proc", "Type", "4", "ENCRYPTED", "DEK", "Info", "AES", "128", "192", "256", "CBC", "DES", "EDE3":
-		return true
-	}
-	return false
-}
+// headers are the words of the encryption headers of a key.
+var headers = set("Proc Type 4 ENCRYPTED DEK Info AES 128 192 256 CBC DES EDE3")
 
 // keyTextBefore returns the start of what looks like the lines of a key before
 // end; end itself when nothing does.

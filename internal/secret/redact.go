@@ -147,21 +147,15 @@ func (r *Redactor) Bytes(b []byte) []byte {
 // The lines are not changed; without secrets they are returned as they are.
 func (r *Redactor) Lines(lines []string) []string {
 	out, changed := lines, false
-	inKey := false
+	var key KeyLines
 	for i, line := range lines {
 		body := line
 		if line != "" && strings.IndexByte("+- ", line[0]) >= 0 {
 			body = line[1:]
 		}
 		clean := r.String(line)
-		switch {
-		case inKey && (ClosesKey(body) || KeyLine(body)):
+		if key.Hides(body) {
 			clean = line[:len(line)-len(body)] + Mask
-			inKey = !ClosesKey(body)
-		case OpensKey(body):
-			inKey = true
-		case inKey && strings.TrimSpace(body) != "":
-			inKey = false
 		}
 		if clean == line {
 			continue
