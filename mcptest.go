@@ -31,6 +31,7 @@ import (
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/upstream/recording"
+	"mcptest/internal/watch"
 )
 
 // An Option changes how a suite is loaded or run.
@@ -106,8 +107,22 @@ func Test(t *testing.T, file string, options ...Option) {
 		}
 	}
 	p.Arrange(places)
+	dependOn(s, p)
 	if len(places) > 0 {
 		c.execute(t, s, p, traffic)
+	}
+}
+
+// dependOn makes the files of the suite, the programs of its servers and the
+// environment inputs of the test: go test notes what a test looks at, and uses a
+// result from its cache only if that is unchanged.
+func dependOn(s *suite.Suite, p *plan.Plan) {
+	for _, name := range watch.Inputs([]*suite.Suite{s}, p) {
+		_, _ = os.Stat(name)
+	}
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		_ = os.Getenv(name)
 	}
 }
 
@@ -194,12 +209,38 @@ func (c *config) dial(ctx context.Context) connect.Dialer {
 		if name == "" {
 			return connect.Dial(handshake, s, o)
 		}
-		rwc, err := opened(ctx, c.servers[name])
+		rwc, err := openedBefore(handshake, func() (io.ReadWriteCloser, error) { return opened(ctx, c.servers[name]) })
 		if err != nil {
 			return nil, fmt.Errorf("InProcess(%q): %w", name, err)
 		}
 		conn := newConnection(rwc)
 		return wire.NewStream(conn, conn, o.Limits), nil
+	}
+}
+
+// openedBefore opens a connection, and fails when limit ends. A connection that is
+// opened after that is closed.
+func openedBefore(limit context.Context, open func() (io.ReadWriteCloser, error)) (io.ReadWriteCloser, error) {
+	type result struct {
+		rwc io.ReadWriteCloser
+		err error
+	}
+	results := make(chan result)
+	go func() {
+		rwc, err := open()
+		select {
+		case results <- result{rwc, err}:
+		case <-limit.Done():
+			if rwc != nil {
+				_ = rwc.Close()
+			}
+		}
+	}()
+	select {
+	case r := <-results:
+		return r.rwc, r.err
+	case <-limit.Done():
+		return nil, fmt.Errorf("the function has not returned a connection: %w", context.Cause(limit))
 	}
 }
 
@@ -248,7 +289,7 @@ func (c *config) inProcess(server string) string {
 func (c *config) execute(t *testing.T, s *suite.Suite, p *plan.Plan, traffic *upstreams.Traffic) {
 	t.Helper()
 	redactor := newRedactor(s)
-	seen := newOutcomes(t.Name())
+	seen := newOutcomes(t.Name(), subtestNames(p))
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{seen}})
 	defer rec.Close()
 	ctx, stop := stoppable(t)

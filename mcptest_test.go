@@ -111,6 +111,8 @@ func TestSuite(t *testing.T) {
 	case "":
 	case "nothing":
 		options = append(options, mcptest.InProcess("api", func(context.Context) (io.ReadWriteCloser, error) { return nil, nil }))
+	case "blocks":
+		options = append(options, mcptest.InProcess("api", func(context.Context) (io.ReadWriteCloser, error) { select {} }))
 	case "panics":
 		options = append(options, mcptest.InProcess("api", func(context.Context) (io.ReadWriteCloser, error) { panic("no database") }))
 	default:
@@ -342,13 +344,47 @@ tools: [{name: hangs, tool: hang, args: {text: x}}]
 	if err := os.WriteFile(file, []byte(suite), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	out, _, passed := runSuite(t, file, []string{"GOAPI_SERVER=1"}, "-test.run=^TestSuite$", "-test.timeout=4s")
-	if passed || !strings.Contains(out, "-timeout ended the run") || strings.Contains(out, "panic") {
-		t.Errorf("passed is %v after %v\n%s", passed, time.Since(began), out)
+	for server, want := range map[string]string{"1": "-timeout ended the run", "blocks": `InProcess("api"): the function has not returned a connection`} {
+		began := time.Now()
+		out, _, passed := runSuite(t, file, []string{"GOAPI_SERVER=" + server}, "-test.run=^TestSuite$", "-test.timeout=4s")
+		if passed || !strings.Contains(out, want) || strings.Contains(out, "panic") {
+			t.Errorf("passed is %v after %v, the output should contain %q\n%s", passed, time.Since(began), want, out)
+		}
+		if err := os.Remove(filepath.Join(dir, "done")); err != nil {
+			t.Errorf("the teardown did not run: %v\n%s", err, out)
+		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "done")); err != nil {
-		t.Errorf("the teardown did not run: %v\n%s", err, out)
+}
+
+// Package testing notes the files and variables that a result depends on, so that go test
+// does not use a cached result after a part of the server has changed.
+func TestCacheInputs(t *testing.T) {
+	dir := t.TempDir()
+	file, log := filepath.Join(dir, "s.yaml"), filepath.Join(dir, "log")
+	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"s.yaml":     "servers: {api: {command: [sh, run.sh]}}\ntools:\n  - {name: a b, tool: echo, args: {message: a}}\n  - {name: a_b, tool: none}\n",
+		"run.sh":     ". ./lib/api.sh\n",
+		"lib/api.sh": "exec mcptest mock --preset echo\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, verdicts, _ := runSuite(t, file, nil, "-test.run=^TestSuite$", "-test.testlogfile="+log)
+	if verdicts["a_b"] != "pass" || verdicts["a_b#01"] != "fail" || !strings.Contains(out, "^a_b#01$") {
+		t.Errorf("verdicts %v\n%s", verdicts, out)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"stat " + filepath.Join(dir, "run.sh"), "stat " + filepath.Join(dir, "lib/api.sh"), "open " + filepath.Join(dir, "lib"), "getenv PATH"} {
+		if !strings.Contains(string(text), want+"\n") {
+			t.Errorf("the log lacks %q", want)
+		}
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 
 // outcomes collects the results of a run for the subtests that wait for them.
 type outcomes struct {
-	test string // name of the parent test
+	test  string   // name of the parent test
+	names []string // of the subtests, by the index of their case
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -31,8 +32,8 @@ type outcome struct {
 	text   string
 }
 
-func newOutcomes(test string) *outcomes {
-	o := &outcomes{test: test, cases: map[int]outcome{}}
+func newOutcomes(test string, names []string) *outcomes {
+	o := &outcomes{test: test, names: names, cases: map[int]outcome{}}
 	o.changed = sync.NewCond(&o.mu)
 	return o
 }
@@ -41,7 +42,7 @@ func newOutcomes(test string) *outcomes {
 func (o *outcomes) Event(e result.Event, r *result.Run) {
 	switch e := e.(type) {
 	case result.CaseFinished:
-		found := describeCase(o.test, e.Case, r)
+		found := describeCase(rerun(o.test, o.names[e.Case.Index]), e.Case, r)
 		o.update(func() {
 			o.cases[e.Case.Index] = found
 			o.failed = o.failed || explain.Failed(e.Case.Status)
@@ -68,12 +69,12 @@ func (o *outcomes) Event(e result.Event, r *result.Run) {
 }
 
 // describeCase returns the status of a case and the text that its subtest prints:
-// the reason of a failure, or the warnings.
-func describeCase(test string, c *result.Case, r *result.Run) outcome {
+// the reason of a failure with the command that repeats it, or the warnings.
+func describeCase(repro string, c *result.Case, r *result.Run) outcome {
 	o := outcome{status: c.Status}
 	switch {
 	case explain.Failed(c.Status):
-		c.Repro = rerun(test, c.Name)
+		c.Repro = repro
 		file, line, column := explain.Location(c)
 		o.text = "\n" + render.Place(file, line, column) + ": " + term.EscapeLines(explain.Reason(c)) + "\n" +
 			explain.NewExplainer(r, render.Options{Headlined: true}).TestCase(c)

@@ -2,6 +2,7 @@ package mcptest
 
 import (
 	"flag"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -101,11 +102,16 @@ func patterns(value string) (out [][]*regexp.Regexp) {
 	return append(out, list)
 }
 
-// subtestNames returns the names of the cases as package testing writes them.
+// subtestNames returns the names of the cases as package testing writes them. Equal
+// ones get a suffix.
 func subtestNames(p *plan.Plan) []string {
-	out := make([]string, p.Len())
+	out, count := make([]string, p.Len()), map[string]int{}
 	for i := range out {
 		out[i] = subtestName(p.Name(i))
+		if n := count[out[i]]; n > 0 {
+			out[i] += fmt.Sprintf("#%02d", n)
+		}
+		count[subtestName(p.Name(i))]++
 	}
 	return out
 }

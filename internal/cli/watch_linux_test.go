@@ -139,7 +139,7 @@ func TestWatchTerminal(t *testing.T) {
 	in(person.shows(t, ready), "first", "PASSED", `only tests with "fir"`)
 	person.press(t, "f\n")
 	in(person.shows(t, ready), "second", "FAILED")
-	person.press(t, "r")
+	person.press(t, "\n")
 	in(person.shows(t, ready), "second", "FAILED")
 	save("[")
 	in(person.shows(t, ready), "error", "nothing was run")
@@ -167,6 +167,10 @@ func TestWatchKeepsServers(t *testing.T) {
 		}
 	}
 	write("server.sh", "#!/bin/sh\necho started >> starts\nexec mcptest mock --preset echo\n")
+	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("lib/part.sh", "exec mcptest mock --preset echo\n")
 	suite := "servers: {echo: {command: [./server.sh]}}\ntools:\n  - {name: one, tool: echo, args: {message: a}}\n"
 	write("mcptest.yaml", suite)
 	cmd := exec.Command("mcptest", "run", "--watch")
@@ -188,12 +192,14 @@ func TestWatchKeepsServers(t *testing.T) {
 	after(1, 1)
 	write("mcptest.yaml", suite+"  - {name: two, tool: echo, args: {message: b}}\n")
 	after(2, 1)
-	write("server.sh", "#!/bin/sh\necho started >> starts\nexec mcptest mock --preset echo # changed\n")
+	write("server.sh", "#!/bin/sh\necho started >> starts\n. ./lib/part.sh\n")
 	after(3, 2)
-	write("mcptest.yaml", suite+"teardown: [{run: [\"true\"]}]\n") // may depend on the server
+	write("lib/part.sh", "exec mcptest mock --preset echo # changed\n") // which the program reads
 	after(4, 3)
-	write("mcptest.yaml", suite)
+	write("mcptest.yaml", suite+"teardown: [{run: [\"true\"]}]\n") // may depend on the server
 	after(5, 4)
+	write("mcptest.yaml", suite)
+	after(6, 5)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (o *Options) prompt(r Request) {
 	}
 	fmt.Fprint(o.Out, "waiting for changes of files")
 	if o.Keys != nil {
-		fmt.Fprint(o.Out, "; Enter runs again, f filter, u update snapshots, r restart servers, q quit")
+		fmt.Fprint(o.Out, "; Enter starts the servers and runs again, f filter, u update snapshots, q quit")
 	}
 	fmt.Fprintln(o.Out)
 }
@@ -93,12 +93,10 @@ func (o *Options) wait(ctx context.Context, last Request) (next Request, ok bool
 			}
 			switch key {
 			case '\n', '\r':
+				next.Restart = true // what a server depends on is not fully known
 				return next, true
 			case 'u':
 				next.Update = true
-				return next, true
-			case 'r':
-				next.Restart = true
 				return next, true
 			case 'f':
 				if next.Filter, ok = o.ask(ctx, last.Filter); !ok {

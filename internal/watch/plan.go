@@ -37,18 +37,74 @@ func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
 	return out
 }
 
-// programFiles are the files that the command of a server, hook or step names: its
-// program, which may be missing, unless it is looked up in PATH, and scripts.
+// programFiles are the files that the command of a server, hook or step names, and
+// the files that are probably parts of the same program: its program, which may be
+// missing, unless it is looked up in PATH, and scripts.
 func programFiles(argv []string, dir string) (out []string) {
 	for i, word := range argv {
 		path := i == 0 && strings.ContainsRune(filepath.ToSlash(word), '/')
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(dir, word)
 		}
-		if info, err := os.Stat(word); path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular() {
+		info, err := os.Stat(word)
+		switch {
+		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
+			out = append(out, parts(module(word), []string{".go"})...)
+		case err == nil && info.IsDir() && i > 0 && argv[i-1] == "-m":
+			out = append(out, parts(word, []string{".py"})...)
+		case path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular():
 			out = append(out, word)
+			out = append(out, parts(filepath.Dir(word), sourceTypes(filepath.Ext(word)))...)
 		}
 	}
+	return out
+}
+
+// sourceTypes returns the extensions of files that a script with an extension may
+// import; nil if it is not known to be a script.
+func sourceTypes(ext string) []string {
+	for _, list := range [][]string{{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, {".py"}, {".rb"}, {".php"}, {".go"}, {".sh"}} {
+		if slices.Contains(list, ext) {
+			return list
+		}
+	}
+	return nil
+}
+
+// module returns the folder of the Go module that dir belongs to, or dir.
+func module(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// maxParts bounds the files and folders that are looked at for one script.
+const maxParts = 2000
+
+// parts returns the files with these extensions in a folder and below it, without
+// those of installed packages.
+func parts(root string, types []string) (out []string) {
+	if types == nil {
+		return nil
+	}
+	seen := 0
+	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		hidden := strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "site-packages" || d.Name() == "vendor"
+		switch seen++; {
+		case seen > maxParts:
+			return filepath.SkipAll
+		case err != nil || d.IsDir() && hidden && path != root:
+			return filepath.SkipDir
+		case !d.IsDir() && slices.Contains(types, filepath.Ext(path)):
+			out = append(out, path)
+		}
+		return nil
+	})
 	return out
 }
 

@@ -139,8 +139,8 @@ func loop(t *testing.T, keys string, f *Files, run func(n int, r Request, stop c
 
 func TestKeysRequestRuns(t *testing.T) {
 	f := newFiles(make(chan fsnotify.Event), func(string) error { return nil })
-	got, out := loop(t, "\nurx\x01fabx\x7f\nuf\x1bf\nq", f, func(int, Request, context.CancelFunc) {})
-	want := []Request{{}, {}, {Update: true}, {Restart: true}, {Filter: "ab"}, {Filter: "ab", Update: true}, {Filter: "ab"}, {}}
+	got, out := loop(t, "\nux\x01fabx\x7f\nuf\x1bf\nq", f, func(int, Request, context.CancelFunc) {})
+	want := []Request{{}, {Restart: true}, {Update: true}, {Filter: "ab"}, {Filter: "ab", Update: true}, {Filter: "ab"}, {}}
 	if !slices.Equal(got, want) {
 		t.Errorf("requests %+v, want %+v\n%s", got, want, out)
 	}
