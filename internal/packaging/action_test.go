@@ -341,6 +341,35 @@ func TestActionExitCodes(t *testing.T) {
 	}
 }
 
+// Where nothing is run, or only the comparison fails, the annotations, the summary and
+// the comment say so.
+func TestActionShowsOtherFailures(t *testing.T) {
+	passing := regexp.MustCompile(`(?s)  - name: fails.*`).ReplaceAllString(suiteWithFailure, "")
+	for _, test := range []struct{ suite, diff, log, comment string }{
+		{passing + "mistake: true\n", "", "::error file=mcptest.yaml,line=", "No tests were run (exit code 2)"},
+		{passing, "old.json -- mcptest mock --preset echo", "", "mcptest diff ended with exit code 6"},
+	} {
+		t.Run(test.comment, func(t *testing.T) {
+			r := newRunner(t, map[string]string{"comment": "true", "diff": test.diff})
+			put(t, filepath.Join(r.work, "mcptest.yaml"), test.suite)
+			put(t, filepath.Join(r.work, "old.json"), `{"tools": [{"name": "gone", "inputSchema": {"type": "object"}}]}`)
+			api := &comments{bodies: map[int]string{}}
+			server := httptest.NewServer(api)
+			defer server.Close()
+			r.env["GITHUB_API_URL"] = server.URL
+			r.values["github.event.pull_request.number"] = "7"
+			r.run()
+			summary, err := os.ReadFile(r.env["GITHUB_STEP_SUMMARY"])
+			if err != nil || !strings.Contains(r.log.String(), test.log) || !strings.Contains(api.bodies[1], test.comment) {
+				t.Errorf("%q or %q is missing (%v)\n%s\n%s", test.log, test.comment, err, r.log.String(), api.bodies[1])
+			}
+			if test.diff == "" && !strings.Contains(string(summary), "unknown key") {
+				t.Errorf("the summary lacks the mistake:\n%s", summary)
+			}
+		})
+	}
+}
+
 func TestActionInstallsTheVersionOfItsTag(t *testing.T) {
 	for _, test := range []struct {
 		path, version, npm string
