@@ -120,13 +120,14 @@ func (c *call) replay() int {
 	if !c.replayFits() || !c.writable() {
 		return verdict.ExitConfig
 	}
-	rec, err := tape.Open(recordingFile(c.flags["replay"]))
+	file := recordingFile(c.flags["replay"])
+	rec, err := tape.Open(file)
 	var wrong *cassette.Error
 	switch {
 	case errors.As(err, &wrong):
 		return c.problem("--replay: %s", err)
 	case err != nil:
-		return c.problem("cannot read %s: %s", c.flags["replay"], cmdutil.Reason(err))
+		return c.problem("cannot read %s: %s", file, cmdutil.Reason(err))
 	}
 	defer rec.Close()
 	if !c.takeOptions(rec) {

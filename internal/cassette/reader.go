@@ -171,6 +171,9 @@ func isCassette(path string) bool {
 }
 
 func (c *Cassette) readHeader(text []byte) error {
+	if bytes.HasPrefix(text, []byte("\xEF\xBB\xBF")) {
+		return c.wrong(1, "the file begins with a byte order mark (BOM): remove it")
+	}
 	var is struct {
 		Version *int `json:"mcptest_cassette"`
 	}
@@ -250,6 +253,8 @@ func parseFrame(text []byte) (*Frame, error) {
 	switch {
 	case err != nil || ms < 0 || ms > float64(1<<40):
 		return nil, fmt.Errorf("at_ms must be a number of milliseconds, got %s", l.At)
+	case l.Session == 0:
+		return nil, errors.New("session is missing, or not greater than zero")
 	case l.Session < 1:
 		return nil, fmt.Errorf("session must be greater than zero, got %d", l.Session)
 	case l.Stream < 0 || l.Omitted < 0:

@@ -26,9 +26,12 @@ const MaxMessage = 256 << 20
 // OmittedHead is the number of bytes kept of a message that is not written whole.
 const OmittedHead = 4 << 10
 
-// headerWait is the number of frames that may wait for the protocol version, which is
-// in the header.
-const headerWait = 16
+// headerWait and headerBytes are the number of messages and the number of bytes that may
+// wait for the protocol version, which is in the header.
+const (
+	headerWait  = 64
+	headerBytes = 1 << 20
+)
 
 // Writer appends frames to a cassette. It is safe for concurrent use.
 type Writer struct {
@@ -153,8 +156,10 @@ func (w *Writer) append(f *Frame) error {
 		return w.failed
 	}
 	w.held = append(w.held, w.buf...)
-	w.waiting++
-	if w.agreed(f) || w.waiting >= headerWait {
+	if f.Dir != "" { // a server may log a lot before the handshake
+		w.waiting++
+	}
+	if w.agreed(f) || w.waiting >= headerWait || len(w.held) >= headerBytes {
 		w.begin()
 	}
 	return w.failed

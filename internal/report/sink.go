@@ -206,7 +206,7 @@ func (s *Sink) wrap(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok { // its path is that of the temporary file
 		err = pe.Err
 	}
-	return fmt.Errorf("write the report %s: %w", name, err)
+	return fmt.Errorf("write %s: %w", name, err)
 }
 
 // Write appends to the report.

@@ -118,7 +118,7 @@ func TestSinkRefusals(t *testing.T) {
 		filepath.Join(dir, "nul\x00byte"): "invalid argument",
 	} {
 		err := put(t, path, "x")
-		if err == nil || !strings.Contains(err.Error(), "write the report "+path+": ") || runtime.GOOS == "linux" && !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), "write "+path+": ") || runtime.GOOS == "linux" && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", path, err, want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestSinkOnFullDisk(t *testing.T) {
 		t.Skip("no /dev/full")
 	}
 	err := put(t, "/dev/full", strings.Repeat("x", 200_000))
-	if err == nil || !strings.Contains(err.Error(), "write the report /dev/full: no space left on device") {
+	if err == nil || !strings.Contains(err.Error(), "write /dev/full: no space left on device") {
 		t.Errorf("got %v", err)
 	}
 	if err := put(t, "/dev/null", "x"); err != nil {

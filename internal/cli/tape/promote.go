@@ -39,7 +39,7 @@ The server of the suite is the recorded one, unless another one is given. It is 
 secret, those that depend on what a client answers, and equal requests that were refused only sometimes are omitted and
 listed in the suite. The cassette itself is never overwritten.
 
-Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists.`,
+Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists, 4 the file could not be written.`,
 		Example: `  mcptest cassette promote bug.cassette.ndjson -o bug.mcptest.yaml
   mcptest cassette promote bug.cassette.ndjson --env API_KEY -- node dist/server.js`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, s) },
