@@ -202,7 +202,8 @@ func (d *Draft) address(sv Server) {
 	out.Bearer, out.CAFile, out.Insecure = sv.BearerEnv, sv.CAFile, sv.Insecure
 }
 
-// local are the texts that mean this machine.
+// local are the texts that mean this machine: its folders, its name, and long values
+// of the environment, such as PATH and npm's description of the platform.
 func local() []string {
 	var out []string
 	add := func(text string, err error) {
@@ -215,6 +216,11 @@ func local() []string {
 	add(os.Hostname())
 	if dir, err := os.Getwd(); err == nil {
 		add(filepath.EvalSymlinks(dir))
+	}
+	for _, variable := range os.Environ() {
+		if _, value, _ := strings.Cut(variable, "="); len(value) >= 12 {
+			add(value, nil)
+		}
 	}
 	return out
 }
