@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// crowd is how many threads wanted a processor during a run, the program's and
-// its server's among them.
+// crowd is the number of runnable threads during a run, including those of the program and
+// its server.
 type crowd struct {
 	mu        sync.Mutex
 	last      time.Time
 	sum, many int
 }
 
-// look counts, ten times a second at most.
+// look counts them, at most ten times a second.
 func (c *crowd) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,9 +41,8 @@ func (c *crowd) add(stat []byte) {
 	}
 }
 
-// slower is how many times slower than on an idle machine a run may have been,
-// from 1 to 4: what runs at the same time and three of its own threads share the
-// processors with it.
+// slower is the factor, from 1 to 4, by which a run may have been slower than on an idle
+// machine: other threads and three of its own share the processors.
 func (c *crowd) slower(processors int) float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,14 +53,13 @@ func (c *crowd) slower(processors int) float64 {
 	return min(4, max(1, others/float64(processors)))
 }
 
-// allowed is the limit on the time of a run that was made while so many others
-// wanted the processors.
+// allowed is the time limit of a run with that many other runnable threads.
 func (t *trial) allowed() time.Duration {
 	return time.Duration(float64(t.r.lasts()) * t.crowd.slower(runtime.NumCPU()))
 }
 
-// hangs is the time after which a run is said to hang: half a minute over its
-// limit, and up to five times that where the machine was busy before.
+// hangs is the time after which a run counts as hanging: half a minute over its limit, and
+// up to five times that if the machine was busy.
 func (t *trial) hangs() time.Duration {
 	var load float64
 	if b, err := os.ReadFile("/proc/loadavg"); err == nil {

@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/flaky"
 )
 
-// lanes is how many rows run side by side: most of them wait. MCPTEST_LANES
+// lanes is the number of rows that run in parallel: most of them wait. MCPTEST_LANES
 // changes it.
 func lanes(t *testing.T) int {
 	if v := os.Getenv("MCPTEST_LANES"); v != "" {
@@ -28,9 +28,9 @@ func lanes(t *testing.T) int {
 	return 4
 }
 
-// TestFaults checks that every fault of the table gets the verdict, the message,
-// the time and the memory of its row. A row that failed or took too long while
-// others ran is tried again alone at the end, and only that result counts.
+// TestFaults checks that every fault of the table has the status, the message, the duration
+// and the memory use of its row. A row that failed or took too long next to others is
+// repeated alone at the end, and only that result counts.
 func TestFaults(t *testing.T) {
 	free := make(chan struct{}, lanes(t))
 	var mu sync.Mutex
@@ -72,8 +72,8 @@ type doubt struct {
 	first *flaky.Attempt
 }
 
-// settle tries the row twice by itself. It must pass both times, and be in time
-// once; on a busy machine it has more time.
+// settle repeats the row twice, alone. It must pass both times, and once within the limit,
+// which is longer on a busy machine.
 func (d doubt) settle(t *testing.T) {
 	var took []string
 	inTime := false
@@ -94,8 +94,8 @@ func (d doubt) settle(t *testing.T) {
 	}
 }
 
-// try runs the program on a row. MCPTEST_FAULTS_SHOW names a folder that gets
-// what each row printed.
+// try runs the program on a row. MCPTEST_FAULTS_SHOW names a folder for the output of each
+// row.
 func try(t testing.TB, r *row) *trial {
 	tr := newTrial(t, r)
 	tr.run()

@@ -6,7 +6,6 @@ import (
 	"syscall"
 )
 
-// hearHangup gives the programs that tests start the usual meaning of SIGHUP:
-// under nohup, or a CI runner without a terminal, it would be ignored in all of
-// them, and what is tested is what it does.
+// hearHangup restores the default handling of SIGHUP for the programs that tests start:
+// under nohup, or in a CI runner without a terminal, they would all ignore it.
 func hearHangup() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) }

@@ -14,11 +14,11 @@ import (
 
 var pageFile = flag.String("page", "", "write the table of faults to this `file`, as Markdown")
 
-// program is the mcptest that is tried, self the misbehaving server. Both are
-// set once, before any test.
+// program is the mcptest under test, self is the misbehaving server. Both are set once,
+// before any test.
 var program, self string
 
-// TestMain is a misbehaving server when it is called as one.
+// TestMain acts as a misbehaving server if it is called as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "--fault" {
 		serveFault(os.Args[2])
@@ -40,8 +40,7 @@ func runTests(m *testing.M) int {
 	}
 	if program = os.Getenv("MCPTEST_PROGRAM"); program == "" {
 		program = filepath.Join(dir, "mcptest")
-		// Without the version stamp, which would ask a repository that may
-		// belong to another user.
+		// Without the version stamp, because git may refuse a repository of another user.
 		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, "mcptest/cmd/mcptest")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if msg, err := cmd.CombinedOutput(); err != nil {

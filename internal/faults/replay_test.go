@@ -15,18 +15,17 @@ import (
 	"mcptest/internal/flaky"
 )
 
-// replayed are the families of faults that a cassette has to reproduce: those of
-// the protocol and of its transports.
+// replayed are the families of faults that a cassette must reproduce: those of the protocol
+// and of its transports.
 var replayed = []string{"era", "crash", "framing", "message", "result", "volume", "http", "sse", "session", "replay"}
 
-// notReplayed are faults of which a cassette has less than the client saw: the ids
-// of sessions are masked, and of a connection that failed there is only the text.
-// Which requests the client answers of a server that sends too many of them depends
-// on timing.
+// notReplayed are faults of which a cassette contains less than the client received:
+// session ids are masked, and a failed connection is only recorded as text. If a server
+// sends too many requests, the ones that the client answers depend on timing.
 var notReplayed = []string{"session/bad-id", "http/self-signed", "http/no-such-host", "message/endless-asking"}
 
-// exchanges are what else happens between a client and a server. The calls are
-// not answered in the order in which they were made.
+// exchanges are the other messages between client and server. Responses may arrive in
+// another order than the calls.
 func exchanges() []row {
 	both := make(chan struct{})
 	progress := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"both"}}`
@@ -64,8 +63,8 @@ func exchanges() []row {
 // always are replayed by every run of this test.
 var always = []string{"sse/odd-resumed", "sse/endless-line", "session/lost", "session/lost-for-good", "session/modern-404", "message/echo", "framing/pretty", "framing/no-newline", "message/id-list"}
 
-// TestReplayOfFaults checks that a recorded fault is the same fault when it is
-// replayed without the server: the same verdicts with the same messages.
+// TestReplayOfFaults checks that the replay of a recorded fault, without the server, has
+// the same statuses and messages.
 func TestReplayOfFaults(t *testing.T) {
 	free := make(chan struct{}, lanes(t))
 	all := os.Getenv("MCPTEST_FAULTS") != ""
@@ -82,8 +81,8 @@ func TestReplayOfFaults(t *testing.T) {
 			t.Parallel()
 			free <- struct{}{}
 			defer func() { <-free }()
-			// The program also lists tools while the test calls one: what was sent
-			// when a server died differs between any two runs.
+			// The program also lists tools while the test calls one: the messages that were sent
+			// when a server crashed differ between runs.
 			flaky.Retry(t, "replay of "+r.id, func(tb testing.TB) { replayFault(tb, r, family) })
 		})
 	}
@@ -137,9 +136,9 @@ func outcomes(tb testing.TB, tr *trial) string {
 	if err := json.Unmarshal(raw, &rec); err != nil {
 		tb.Fatal(err)
 	}
-	// What differs between any two runs of the same tests: whether the program was
-	// reading the list of tools at the same time, and the size of a message that was
-	// given up, which is not known if no other call is waiting.
+	// Differences between any two runs of the same tests: whether the program was reading the
+	// list of tools, and the size of an abandoned message, which is unknown if no other call
+	// is waiting.
 	varying := regexp.MustCompile(`(tools/list, )?tools/call(, tools/list)? (was|were) in flight|( of [\d.]+ MiB,)? over the limit|\b\d+(\.\d+)?\s?(ms|µs|s|MiB)\b|\b\d{4,5}\b|/nowhere/server|` + regexp.QuoteMeta(self))
 	return varying.ReplaceAllString(fmt.Sprintf("%+v", rec.Tests), "…") + "\n"
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// row is one fault and what the program must make of it.
+// row is one fault and the expected behavior of the program.
 type row struct {
 	id   string // family/name
 	what string // what goes wrong, for people
@@ -30,7 +30,7 @@ type row struct {
 	change func(*exec.Cmd, *trial) // e.g. where standard output goes
 	during func(*os.Process, *trial)
 
-	// What must come of it.
+	// The expected result.
 	exit   int
 	tests  string   // verdicts in the record, in order; "" asks for no record
 	says   []string // parts of what is printed

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A crash is seen every time, on a busy machine too: there is no
-// second try here. MCPTEST_CRASHES says how often each is tried.
+// A crash is detected every time, even on a busy machine: there is no second attempt here.
+// MCPTEST_CRASHES sets the number of runs of each row.
 func TestCrashes(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("MCPTEST_CRASHES"))
 	if err != nil {
@@ -34,9 +34,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// crashRows are servers that end by themselves while no test waits for them:
-// whenever that happens, the run fails, and so does a test that has its session
-// to itself.
+// crashRows are servers that exit while no test waits for them: the run always fails, and
+// so does a test with exclusive use of its session.
 func crashRows() []row {
 	after := func(end func(*stdio)) talk {
 		return talk{act: func(s *stdio) { s.ok(); end(s) }}

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// slowStart is how long the servers of these rows take before they say
-// anything: longer than a client that guesses would wait.
+// slowStart is the time before the servers of these rows write anything: longer than a
+// client with a fixed delay would wait.
 const slowStart = 3 * time.Second
 
-// eras are the kinds of servers that a client has to tell apart, with the
-// revision that has to be spoken.
+// eras are the kinds of servers that a client must distinguish, with the protocol version
+// to use.
 var eras = []struct{ id, what, found, revision string }{
 	{"session", "sessions (2025-11-25) only", "", "2025-11-25"},
 	{"requests", "2026-07-28 only", goodFound, "2026-07-28"},
 	{"dual", "both 2025-11-25 and 2026-07-28", strings.ReplaceAll(goodFound, `["2026-07-28"]`, `["2026-07-28","2025-11-25"]`), "2026-07-28"},
 }
 
-// eraRows are servers whose era is hard to find out.
+// eraRows are servers whose era is hard to detect.
 func eraRows() []row {
 	var rows []row
 	for _, e := range eras {

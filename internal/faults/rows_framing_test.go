@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// framingRows are lines that are cut, mixed or encoded wrongly.
+// framingRows are lines that are truncated, mixed or encoded wrongly.
 func framingRows() []row {
-	// ok: an answer came besides; the violation belongs to no pending id, so that
-	// it is a finding of the run.
+	// ok: a valid response arrives too; the violation belongs to no pending id, so that it is
+	// a finding of the run.
 	noise := func(id, what, say, kind string, says ...string) row {
 		return row{id: "framing/" + id, what: what, stdio: talk{say: say}, exit: 1, tests: "pass pass", says: append(says, kind)}
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// httpRows are what goes wrong below the protocol, over HTTP.
+// httpRows are problems below the protocol, over HTTP.
 func httpRows() []row {
 	lost := func(id, what string, call func(*visit), says ...string) row {
 		return row{id: "http/" + id, what: what, http: &web{call: call}, exit: 1, tests: "error pass", says: says}
@@ -145,7 +145,7 @@ func zipBomb(v *visit) {
 	z.Close()
 }
 
-// silent accepts connections and never says anything.
+// silent accepts connections and never responds.
 func silent() (string, func()) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -105,7 +105,7 @@ func messageRows() []row {
 	}
 }
 
-// askAndGoOn sends a request, waits for its answer, and answers the call.
+// askAndGoOn sends a request, waits for its response, and responds to the call.
 func askAndGoOn(method string) func(*stdio) {
 	return func(s *stdio) {
 		id := s.id
@@ -119,8 +119,8 @@ func askAndGoOn(method string) func(*stdio) {
 	}
 }
 
-// later says something when the call is the only one in flight: the list of
-// tools is requested along with the first call.
+// later sends something while the call is the only one in flight: the list of tools is
+// requested together with the first call.
 func later(say string) func(*stdio) {
 	return func(s *stdio) {
 		go func() {
@@ -130,7 +130,7 @@ func later(say string) func(*stdio) {
 	}
 }
 
-// recorded checks that the record holds texts.
+// recorded checks that the record contains texts.
 func recorded(texts ...string) func(*trial) {
 	return func(t *trial) {
 		raw, err := os.ReadFile(filepath.Join(t.dir, "run.json"))

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// processRows are servers that die, hang, or leave things behind.
+// processRows are servers that crash, hang, or leave processes behind.
 func processRows() []row {
 	died := func(id, what string, act func(*stdio), says ...string) row {
 		return row{id: "process/" + id, what: what, stdio: talk{act: act}, exit: 1, tests: "error pass", says: append(says, "while ", "tools/call", "in flight")}
@@ -122,7 +122,7 @@ func processRows() []row {
 	}
 }
 
-// watchdog is a server with a child that watches it and ends soon after it.
+// watchdog is a server with a child that watches it and exits soon after it.
 func watchdog(id, what string, daemon bool) row {
 	return row{id: "process/" + id, what: what, tests: "pass pass", never: []string{"leftover-process"}, stdio: talk{act: func(s *stdio) {
 		c := exec.Command("sh", "-c", fmt.Sprintf("while kill -0 %d 2>/dev/null; do sleep 0.05; done; sleep 0.2", os.Getpid()))

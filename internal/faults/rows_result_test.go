@@ -4,7 +4,7 @@ package faults_test
 
 import "strings"
 
-// resultRows are results that are wrong, or that only look right.
+// resultRows are results that are wrong, or that only look correct.
 func resultRows() []row {
 	result := func(id, what, result, tests string, says ...string) row {
 		return row{id: "result/" + id, what: what, stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"result":` + result + "}\n"}, exit: 1, tests: tests, says: says}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// startRows are servers that do not come up, or come up strangely.
+// startRows are servers that do not start, or start in an unusual way.
 func startRows() []row {
 	cmd := func(argv string) string {
 		return "servers: {s: {command: " + argv + ", connect_timeout: 5s}}\ntools: [{name: one, tool: t}, {name: two, tool: t}]\n"
@@ -91,11 +91,10 @@ func startRows() []row {
 	return rows
 }
 
-// killSelf ends the server by a signal that Go's runtime does not turn into a
-// trace.
+// killSelf ends the server by a signal for which Go's runtime prints no trace.
 func killSelf(sig syscall.Signal) func(*stdio) {
 	return func(*stdio) {
-		// A shell takes the server's place, so that the signal's default holds.
+		// A shell replaces the server, so that the signal has its default effect.
 		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", fmt.Sprintf("kill -%d $$", sig)}, os.Environ())
 	}
 }

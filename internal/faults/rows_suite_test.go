@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// suiteRows are suites that are no suites. Nothing is started for any of them.
+// suiteRows are invalid suites. Nothing is started for any of them.
 func suiteRows() []row {
 	file := func(id, what, text string, says ...string) row {
 		return row{id: "suite/" + id, what: what, files: map[string]string{"s.yml": text}, exit: 2, says: says}
@@ -109,8 +109,7 @@ func stdoutGone(c *exec.Cmd, t *trial) {
 	c.Stdout = w
 }
 
-// signalRows are signals to the program, while a call hangs and a teardown
-// waits to be run.
+// signalRows are signals to the program, while a call hangs and a teardown has not run yet.
 func signalRows() []row {
 	at := func(id, what string, exit int, within time.Duration, sigs ...syscall.Signal) row {
 		return row{
@@ -146,7 +145,7 @@ func deaf(*stdio) {
 	hang(nil)
 }
 
-// send sends signals, the first when setup is done, the others soon after.
+// send sends signals, the first after setup, the others soon after.
 func send(sigs ...syscall.Signal) func(*os.Process, *trial) {
 	return func(p *os.Process, t *trial) {
 		go func() {

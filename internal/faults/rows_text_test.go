@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// textRows are texts of a server that want to be more than text. Each goes
-// into a failing result, an error, standard error and a log message, and from
-// there into every report.
+// textRows are texts of a server with special effects. Each is sent in a failing result, an
+// error, standard error and a log message, and from there reaches every report.
 func textRows() []row {
 	var rows []row
 	for _, h := range []struct{ id, what, text string }{

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// volumeRows are servers that say too much. Memory is what they are about.
+// volumeRows are servers that send too much. They test the use of memory.
 func volumeRows() []row {
 	const mib = 1 << 20
 	says := func(id, what, tests string, exit int, act func(*stdio), words ...string) row {

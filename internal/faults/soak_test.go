@@ -19,11 +19,10 @@ import (
 	"mcptest/internal/flaky"
 )
 
-// TestSoak makes random runs: random servers with random faults, hooks,
-// fixtures, restarts and parallelism, ended in random ways. In every case
-// every test has one verdict, and nothing is left. MCPTEST_SOAK says how many,
-// MCPTEST_SOAK_SEED from which seed. A run that goes wrong is repeated twice by
-// itself, and counts there.
+// TestSoak makes random runs: random servers with random faults, hooks, fixtures, restarts
+// and parallelism, ended in random ways. In every run each test has one status, and no
+// process or file is left. MCPTEST_SOAK sets the number of runs, MCPTEST_SOAK_SEED the
+// first seed. A failed run is repeated twice, and counts only if it fails again.
 func TestSoak(t *testing.T) {
 	runs, from := 3, uint64(time.Now().UnixNano())
 	if v := os.Getenv("MCPTEST_SOAK"); v != "" {
@@ -88,8 +87,7 @@ type soak struct {
 
 func (s *soak) pick(list ...string) string { return list[s.rnd.IntN(len(list))] }
 
-// fault picks a fault of a server over standard input and output that needs
-// nothing else of its row.
+// fault returns a fault of a server over stdio that needs nothing else of its row.
 func (s *soak) fault(families ...string) string {
 	rows := table()
 	for {
@@ -116,7 +114,7 @@ func (s *soak) write(names []string, extra string) string {
 	return b.String()
 }
 
-// one makes a run and ends it somehow.
+// one starts a run and ends it in a random way.
 func (s *soak) one(t testing.TB) *trial {
 	s.tests = 2 + s.rnd.IntN(12)
 	var names []string
@@ -162,7 +160,7 @@ func (s *soak) interrupt(p *os.Process, _ *trial) {
 	}()
 }
 
-// judge checks what must hold after any run.
+// judge checks the properties of every run.
 func (s *soak) judge(t *trial) {
 	ws := t.state.Sys().(syscall.WaitStatus)
 	t.r.dead = ws.Signaled() && ws.Signal() == syscall.SIGKILL
@@ -203,8 +201,8 @@ func (s *soak) checkRecord(t *trial) {
 	}
 }
 
-// sameAtAnyParallelism runs one suite with 1, 3 and 8 calls at once: reports
-// are equal but for times. Its servers answer wrongly, and name the call.
+// sameAtAnyParallelism runs one suite with 1, 3 and 8 calls in flight: reports are equal
+// except for times. Its servers respond wrongly, and name the call.
 func (s *soak) sameAtAnyParallelism(t testing.TB) {
 	s.tests = 20 + s.rnd.IntN(60)
 	var names []string
@@ -246,15 +244,15 @@ func (s *soak) sameAtAnyParallelism(t testing.TB) {
 
 var (
 	times = regexp.MustCompile(`\(?\b\d+(\.\d+)? ?(ms|s)\b\)?|\b[a-z_]*_ms"?: ?[\d.e+-]+|"(started_at|at|started|finished|ended_at)": ?"[^"]*"|time(stamp)?="[^"]*"|"run_id": ?"[^"]*"|\d{4}-\d\d-\d\d[T ][\d:.]+( UTC|Z)?`)
-	// Ids and places in the stream follow the order in which calls are made.
+	// Ids and offsets in the stream follow the order of the calls.
 	ids = regexp.MustCompile(`"id": ?"?\d+|(\bid |had |at byte |"offset": ?|response_bytes": ?|at: )\d+|is "\d+"`)
-	// How many calls were asked for is part of some reports.
+	// The number of parallel calls is part of some reports.
 	asked = regexp.MustCompile(` · \d calls in flight per server|--parallel",? ?"?\d|--parallel \d|"parallel": ?\d`)
 	place = regexp.MustCompile(`/tmp/[^" ]*/work`)
 	quote = strings.NewReplacer("&quot;", `"`, "&#34;", `"`, `\"`, `"`)
 )
 
-// masked takes out of a report what two runs need not share.
+// masked removes the parts of a report that may differ between runs.
 func masked(text string) string {
 	text = asked.ReplaceAllString(quote.Replace(text), "")
 	for _, m := range []*regexp.Regexp{times, ids, place} {
@@ -263,7 +261,7 @@ func masked(text string) string {
 	return text
 }
 
-// difference is the first line in which two texts differ, of each.
+// difference returns the first line in which two texts differ, of each.
 func difference(a, b string) (string, string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// talk is how a server over standard input and output misbehaves: at one
-// moment, in one way. $ID in say is replaced by the id of the request, $OK for a
-// correct answer line.
+// talk defines how a server over stdio misbehaves: at one time, in one way. $ID in say is
+// replaced by the id of the request, $OK by a correct response line.
 type talk struct {
 	at    string // "": the first test's tools/call; start, end of input, or a method
 	say   string // written in one piece
@@ -40,7 +39,7 @@ const (
 	goodResult = `{"content":[{"type":"text","text":"ok"}]}`
 	goodHello  = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"faulty","version":"1"}}`
 	goodTools  = `{"tools":[{"name":"t","description":"a tool","inputSchema":{"type":"object"}}]}`
-	// A result of 2026-07-28 says how long it may be kept.
+	// A result of 2026-07-28 has a time to live.
 	modernTools = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"t","description":"a tool","inputSchema":{"type":"object"}}]}`
 	goodFound   = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"faulty","version":"1"}}}`
 )
@@ -98,7 +97,7 @@ func (s *stdio) misbehave() {
 	}
 }
 
-// behave answers as a server should.
+// behave responds correctly.
 func (s *stdio) behave(method string) {
 	pick := func(a, b string) string {
 		if a != "" {
@@ -125,7 +124,7 @@ func (s *stdio) behave(method string) {
 	}
 }
 
-// ok answers the request correctly.
+// ok responds correctly to the request.
 func (s *stdio) ok() { s.write(answer(s.id, goodResult)) }
 
 func (s *stdio) write(text string) {
@@ -165,8 +164,8 @@ func exitWith(code int, stderr string) func(*stdio) {
 	}
 }
 
-// delay lets time pass where that is what the row is about: a slow server, or
-// the moment of a signal. Nothing is synchronized with it.
+// delay waits if the row tests time: a slow server, or the time of a signal. Nothing is
+// synchronized with it.
 func delay(d time.Duration) { time.Sleep(d) }
 
 func hang(*stdio) { delay(time.Hour) }

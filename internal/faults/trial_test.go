@@ -82,8 +82,8 @@ func (t *trial) write(name, text string) {
 	}
 }
 
-// yaml is the suite of a row: two calls of one tool, of which the first is the
-// one that the server answers wrongly.
+// yaml returns the suite of a row: two calls of one tool; the server responds wrongly to
+// the first one.
 func (r *row) yaml() string {
 	if r.suite != "" {
 		return r.suite
@@ -121,7 +121,7 @@ func freePort(tb testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// run runs the program and checks everything that holds for every row.
+// run runs the program and checks the properties of every row.
 func (t *trial) run() {
 	t.start()
 	t.checkEnd()
@@ -174,9 +174,9 @@ func (t *trial) start() {
 	t.state = cmd.ProcessState
 }
 
-// peak is the most memory that the program had, in MiB. What the kernel tells
-// at the end counts its children, and what this process had when it started
-// the program; where that is too much, what was seen meanwhile counts.
+// peak is the program's maximum memory, in MiB. The kernel's figure at the end includes its
+// children, and the memory of this process when it started the program; if that is over the
+// limit, the observed maximum counts.
 func (t *trial) peak() int {
 	atEnd := int(t.state.SysUsage().(*syscall.Rusage).Maxrss >> 10)
 	if seen := int(t.seen.Load() >> 10); seen > 0 {
@@ -185,7 +185,7 @@ func (t *trial) peak() int {
 	return atEnd
 }
 
-// watch looks at the program's peak, and at who else is running, until done is
+// watch observes the program's memory, and the other runnable threads, until done is
 // closed.
 func (t *trial) watch(pid int, done <-chan struct{}) {
 	for {
@@ -241,7 +241,7 @@ func (t *trial) checkOutput() {
 	}
 }
 
-// unfit names what a terminal would obey, hide or choke on.
+// unfit returns text that would control a terminal, be invisible or invalid.
 func unfit(text string) string {
 	if !utf8.ValidString(text) {
 		return "invalid UTF-8"
@@ -257,7 +257,7 @@ func unfit(text string) string {
 	return ""
 }
 
-// record is what the tests need of a run's JSON.
+// record contains the members of a run's JSON that the tests use.
 type record struct {
 	ExitCode int `json:"exit_code"`
 	Summary  struct{ Total int }
@@ -291,8 +291,8 @@ func (t *trial) checkVerdicts() {
 	}
 }
 
-// checkLeft looks for processes and files of the run. What got SIGKILL from
-// elsewhere needs a moment to be gone; after our own end nothing does.
+// checkLeft searches for processes and files of the run. After SIGKILL from outside they
+// may take a moment to end; after the program's own exit they may not.
 func (t *trial) checkLeft() {
 	wait := time.Duration(0)
 	if t.r.dead || t.state.ExitCode() > 128 {

@@ -12,14 +12,14 @@ import (
 	"sync/atomic"
 )
 
-// web is how a server over HTTP misbehaves.
+// web defines how a server over HTTP misbehaves.
 type web struct {
 	call func(*visit)      // the first test's tools/call
 	any  func(*visit) bool // sees everything before that; true: it has answered
 	// modern makes it a server of revision 2026-07-28, without sessions.
 	modern bool
 	tls    bool
-	// listen replaces the server: it returns its address and what ends it.
+	// listen replaces the server: it returns its address and a function that stops it.
 	listen func() (url string, stop func())
 }
 
@@ -82,10 +82,10 @@ func (v *visit) behave(modern bool) {
 	}
 }
 
-// ok answers the call correctly.
+// ok responds correctly to the call.
 func (v *visit) ok() { v.json(200, v.good()) }
 
-// good is the correct answer's text.
+// good returns the correct text.
 func (v *visit) good() string { return answer(v.id, goodResult) }
 
 func (v *visit) json(status int, body string) { v.send(status, "application/json", body) }
@@ -98,7 +98,7 @@ func (v *visit) send(status int, contentType, body string) {
 	io.WriteString(v, body)
 }
 
-// sse writes text as it is into an event stream.
+// sse writes text unchanged into an event stream.
 func (v *visit) sse(text string) {
 	v.Header().Set("Content-Type", "text/event-stream")
 	io.WriteString(v, text)
@@ -107,10 +107,10 @@ func (v *visit) sse(text string) {
 
 func (v *visit) Flush() { v.ResponseWriter.(http.Flusher).Flush() }
 
-// hang waits until the client has gone.
+// hang waits until the client has disconnected.
 func (v *visit) hang() { <-v.r.Context().Done() }
 
-// raw writes bytes in place of a response, and closes or resets.
+// raw writes bytes in place of a response, and closes or resets the connection.
 func (v *visit) raw(text string, reset bool) {
 	c, b, err := v.ResponseWriter.(http.Hijacker).Hijack()
 	if err != nil {
@@ -124,7 +124,7 @@ func (v *visit) raw(text string, reset bool) {
 	c.Close()
 }
 
-// flood writes text until the client has gone, at most n bytes.
+// flood writes text until the client has disconnected, at most n bytes.
 func (v *visit) flood(text string, n int) {
 	big := strings.Repeat(text, 1+(1<<16)/len(text))
 	for ; n > 0 && v.r.Context().Err() == nil; n -= len(big) {
@@ -136,7 +136,7 @@ func (v *visit) flood(text string, n int) {
 
 func event(msg string) string { return "data: " + strings.TrimSpace(msg) + "\n\n" }
 
-// open starts it and returns its address and what ends it.
+// open starts it and returns its address and a function that stops it.
 func (w *web) open() (url string, stop func()) {
 	if w.listen != nil {
 		return w.listen()

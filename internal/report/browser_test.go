@@ -31,11 +31,10 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// TestHTMLInABrowser opens the page of every recorded run, and one of 5,000
-// tests, in Chromium: nothing hostile is live, nothing is asked for, search,
-// filters, links, copying and the keyboard work, it can be read without
-// JavaScript, and axe finds nothing in either theme. MCPTEST_SCREENSHOTS
-// names a folder for pictures.
+// TestHTMLInABrowser opens the page of every recorded run, and one of 5,000 tests, in
+// Chromium: hostile text is inactive, nothing is requested, search, filters, links, copying
+// and the keyboard work, the page is readable without JavaScript, and axe finds nothing in
+// either theme. MCPTEST_SCREENSHOTS names a folder for screenshots.
 func TestHTMLInABrowser(t *testing.T) {
 	path, dir := chromium(t), consumers(t)
 	type onePage struct {

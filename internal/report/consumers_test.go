@@ -58,7 +58,7 @@ func wanted(r *result.Run, dir string) want {
 		w.Bail = "interrupted (" + r.Interrupted + ")"
 	}
 	for _, ph := range r.Phases {
-		// A clean-up that failed turns no report red.
+		// A failed cleanup fails no report.
 		cleanUp := ph.Phase == "teardown" || ph.Phase == "afterAll" || ph.Phase == "afterEach"
 		if (ph.Status == result.Fail || ph.Status == result.Error) && !cleanUp {
 			w.RunLevel++
@@ -72,20 +72,20 @@ func wanted(r *result.Run, dir string) want {
 	return w
 }
 
-// job is a report to be read, and what must be found in it.
+// job is a report, and what a reader must find in it.
 type job struct {
 	Format string `json:"format"`
 	File   string `json:"file"`
 	Want   want   `json:"want"`
 }
 
-// verdict is what the readers say of a report.
+// verdict is the result of the readers for a report.
 type verdict struct {
 	File     string   `json:"file"`
 	Problems []string `json:"problems"`
 }
 
-// readAll has reports read by the programs of the folder.
+// readAll passes reports to the programs of the folder.
 func readAll(t *testing.T, dir string, jobs []job) (found []verdict) {
 	t.Helper()
 	in, err := json.Marshal(jobs)
@@ -111,8 +111,8 @@ func readAll(t *testing.T, dir string, jobs []job) (found []verdict) {
 	return found
 }
 
-// TestIndependentReaders gives every recorded run in every machine format,
-// the hostile one among them, to parsers and validators that are not ours.
+// TestIndependentReaders passes every recorded run in every machine format, including the
+// hostile one, to third-party parsers and validators.
 func TestIndependentReaders(t *testing.T) {
 	dir := consumers(t)
 	var jobs []job

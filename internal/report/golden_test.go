@@ -73,7 +73,7 @@ func rendered(t testing.TB, format string, r *result.Run, o render.Options) []by
 	return b.Bytes()
 }
 
-// TestRecordedStreams: the streams are what a recorder writes for the runs of
+// TestRecordedStreams: the streams are those that a recorder writes for the runs of
 // scenarios_test.go.
 func TestRecordedStreams(t *testing.T) {
 	for _, name := range names() {

@@ -20,12 +20,12 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// ownCommand is a command as the github format writes it: a known word, and
-// properties in which nothing is left that could end them.
+// ownCommand matches a valid command of the github format: a known word, and properties
+// without characters that could end them.
 var ownCommand = regexp.MustCompile(`^::(error|warning|notice) ?(file=[^:,\n]*(,|::))?(line=\d+(,|::))?(col=\d+(,|::))?(title=[^:,\n]*::)?[^\r\n]*\n$`)
 
-// TestHostileTextIsInactive puts the hostile record through every format and
-// looks for what must never be in an output.
+// TestHostileTextIsInactive writes the hostile record in every format and searches for
+// forbidden output.
 func TestHostileTextIsInactive(t *testing.T) {
 	r := open(t, "hostile")
 	for _, f := range report.Formats {
@@ -73,8 +73,8 @@ func TestHostileTextIsInactive(t *testing.T) {
 	}
 }
 
-// TestColorOnlyWhenAsked: without a palette there is no escape sequence, and
-// with one the text is the same.
+// TestColorOnlyWhenAsked: without a palette there is no escape sequence, and with one the
+// text is the same.
 func TestColorOnlyWhenAsked(t *testing.T) {
 	for _, name := range names() {
 		r := open(t, name)
@@ -129,9 +129,9 @@ func many(t testing.TB, n int) *result.Run {
 	return rec.Run()
 }
 
-// TestBigRunsRenderFast limits every format to two seconds and 200 MB for
-// 10,000 tests, with room in time for a busy machine. The memory is what is
-// live while a report is written, looked at every megabyte of it.
+// TestBigRunsRenderFast limits every format to two seconds and 200 MB for 10,000 tests,
+// with more time on a busy machine. Memory is the live heap while a report is written,
+// measured at every megabyte.
 func TestBigRunsRenderFast(t *testing.T) {
 	r := many(t, testkit.Count(2_000, 10_000))
 	for _, f := range report.Formats {
@@ -152,8 +152,8 @@ func TestBigRunsRenderFast(t *testing.T) {
 	}
 }
 
-// quickest is how long something takes: at once where that is within the
-// limit, and else the best of three times, for a machine that is busy.
+// quickest returns a duration: the first one if it is within the limit, otherwise the best
+// of three, for a busy machine.
 func quickest(limit time.Duration, do func()) time.Duration {
 	best := time.Duration(math.MaxInt64)
 	for range 3 {
@@ -166,7 +166,7 @@ func quickest(limit time.Duration, do func()) time.Duration {
 	return best
 }
 
-// watcher counts what is written and looks at the heap meanwhile.
+// watcher counts the bytes written and measures the heap meanwhile.
 type watcher struct {
 	size, looked int
 	heap         uint64
@@ -203,7 +203,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestEmptyRuns: a record with nothing in it is no reason to fail.
+// TestEmptyRuns: a record without tests is valid.
 func TestEmptyRuns(t *testing.T) {
 	for _, f := range report.Formats {
 		for _, r := range []*result.Run{{}, {ExitCode: 7, Cases: result.Slice{}}} {

@@ -17,7 +17,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// pass lets the time of a bubble go by.
+// pass advances the time of a bubble.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -37,8 +37,8 @@ func play(t *testing.T, events []result.Event, l *pretty.Live) *result.Run {
 	return rec.Run()
 }
 
-// TestLiveAndFinalAreThePrettyReport: what is listed while the run goes on,
-// and the end of the report, are together what pretty writes for the record.
+// TestLiveAndFinalAreThePrettyReport: the lines written during the run and the end of the
+// report together are the pretty report of the record.
 func TestLiveAndFinalAreThePrettyReport(t *testing.T) {
 	for _, name := range []string{"failures", "crash", "scores", "flaky", "interrupted", "hostile", "http", "setup", "pass"} {
 		var b bytes.Buffer
@@ -107,8 +107,8 @@ func (w *writes) Write(p []byte) (int, error) {
 	return w.text.Write(p)
 }
 
-// TestLiveGathersTests: the first test is written at once, those that follow
-// within the time together, and nothing is left behind at the end.
+// TestLiveGathersTests: the first test is written immediately, the following ones together,
+// and none is missing at the end.
 func TestLiveGathersTests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w writes
@@ -153,8 +153,8 @@ func TestLiveGathersTests(t *testing.T) {
 	})
 }
 
-// TestLiveHoldsBackUntilItsTurn: in order, a case is listed at once when all
-// before it have been.
+// TestLiveHoldsBackUntilItsTurn: a case is written as soon as all cases before it have been
+// written.
 func TestLiveHoldsBackUntilItsTurn(t *testing.T) {
 	var b bytes.Buffer
 	l := pretty.NewLive(pretty.LiveOptions{Out: &b, InOrder: true})
@@ -177,14 +177,14 @@ func TestLiveHoldsBackUntilItsTurn(t *testing.T) {
 	}
 }
 
-// lastLine plays back what a terminal shows in its last line.
+// lastLine returns the last line that a terminal shows.
 func lastLine(s string) string {
 	s = s[strings.LastIndex(s, "\n")+1:]
 	return s[strings.LastIndex(s, "\r\x1b[K")+max(0, len("\r\x1b[K")):]
 }
 
-// TestProgressLine looks at the progress line over time: the clock goes on
-// while a test runs, the time left is guessed from the rate so far.
+// TestProgressLine checks the progress line over time: the clock advances while a test
+// runs, the remaining time is estimated from the rate so far.
 func TestProgressLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, tty bytes.Buffer

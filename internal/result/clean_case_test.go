@@ -9,8 +9,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// cleaned is a case as it goes into the record, and the recorder it went
-// through.
+// cleaned returns a case as it is recorded, and its recorder.
 func cleaned(t *testing.T, c *result.Case, r *secret.Redactor) string {
 	t.Helper()
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: r})
@@ -59,8 +58,7 @@ func TestSecretsOfResponses(t *testing.T) {
 	}
 }
 
-// TestCredentialsJoinTheRun: what was found by its name is masked in later
-// events too.
+// TestCredentialsJoinTheRun: values found by their name are masked in later events too.
 func TestCredentialsJoinTheRun(t *testing.T) {
 	r := secret.NewRedactor()
 	cleaned(t, &result.Case{Status: result.Pass, Exchanges: []result.Exchange{{
@@ -73,8 +71,8 @@ func TestCredentialsJoinTheRun(t *testing.T) {
 	}
 }
 
-// TestAssertionOnACredential: where a target names a credential, what it was
-// is not shown, regardless of its form; what was expected is.
+// TestAssertionOnACredential: if a target names a credential, the actual value is not
+// shown, regardless of its form; the expected one is.
 func TestAssertionOnACredential(t *testing.T) {
 	got := cleaned(t, &result.Case{
 		Status: result.Fail, Message: `structured.user.password: want "x", got "admin"`,
@@ -123,8 +121,7 @@ func TestKeyLineByLine(t *testing.T) {
 	}
 }
 
-// TestCutOutput: an output of which a part was dropped may begin and end
-// anywhere within a secret.
+// TestCutOutput: a truncated output may begin and end anywhere within a secret.
 func TestCutOutput(t *testing.T) {
 	r := secret.NewRedactor()
 	r.Add("declared-secret-value")

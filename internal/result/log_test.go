@@ -41,9 +41,9 @@ func toJSON(t interface{ Fatal(...any) }, r *result.Run, indent bool) string {
 	return b.String()
 }
 
-// TestFoldOfLogIsRecord is the promise of the event stream: what was recorded
-// live and what its log gives later are the same bytes, and so is what is
-// read back from the record itself, and from a log made of the record.
+// TestFoldOfLogIsRecord checks the guarantee of the event stream: the live record, the
+// record folded from the log, the record read back, and one from a log of the record are
+// the same bytes.
 func TestFoldOfLogIsRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log, live := record(t, drawEvents(t), result.RecorderOptions{})
@@ -160,7 +160,7 @@ func TestFoldFaults(t *testing.T) {
 			}
 		})
 	}
-	// Events and members of a later version are no faults.
+	// Events and members of a later version are accepted.
 	r, err := result.Fold(strings.NewReader(start + `{"event":"cost_seen","cost":3}` + "\n" + `{"event":"test_finished","index":0,"test":{"name":"a","status":"pass","new":{}}}` + "\n" + `{"event":"run_finished","exit_code":0,"new":[1]}` + "\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func FuzzFold(f *testing.F) {
 	}, result.RecorderOptions{})
 	f.Add(log)
 	f.Add(rec)
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	for _, seed := range []string{
 		"{\"\xa4a\":\"st.run/v1\",\"too\xa4\xa4\xa4\xa4\xa4mme\xa4\"",
 		"{\"event\":\"_s\\",

@@ -90,8 +90,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// A run that is cut into shards in any way and put together again has the
-// cases, counts and roll-ups of the run itself.
+// A run that is split into shards in any way and merged again has the cases, counts and
+// roll-ups of the original run.
 func TestMergeIsTheWholeRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 12).Draw(t, "cases")
@@ -132,8 +132,8 @@ func TestMergeIsTheWholeRun(t *testing.T) {
 	})
 }
 
-// What belongs to no case is put together too: times count from the first
-// start, the worst exit code wins, what all shards say is said once.
+// Data that belongs to no case is merged too: times count from the first start, the worst
+// exit code is used, and equal messages of all shards occur once.
 func TestMergeRunData(t *testing.T) {
 	stale := result.Finding{Kind: "baseline", Severity: "error", Message: "stale"}
 	warning := result.Finding{Kind: "load-warning", Severity: "warning", Message: "a short secret"}
@@ -198,7 +198,7 @@ func TestMergeOfOneShard(t *testing.T) {
 	}
 }
 
-// What one shard covers counts for all; the minimums are judged once.
+// Coverage by one shard counts for all; the minimums are judged once.
 func TestMergeCoverage(t *testing.T) {
 	least := 60
 	covering := func(partial string, total int, missing ...string) *result.Run {

@@ -100,8 +100,7 @@ func TestHeadersAreMaskedByName(t *testing.T) {
 	}
 }
 
-// TestCutAfterRedaction: a secret that the limit would cut in two is masked
-// before.
+// TestCutAfterRedaction: a secret that the limit would split is masked before.
 func TestCutAfterRedaction(t *testing.T) {
 	red := secret.NewRedactor()
 	red.Add(planted)
@@ -119,8 +118,8 @@ func TestCutAfterRedaction(t *testing.T) {
 	}
 }
 
-// TestRecorderIsConcurrent: many senders, one listener at a time, every case
-// once. The race detector has its say too.
+// TestRecorderIsConcurrent: many senders, one listener at a time, every case once. The race
+// detector checks it too.
 func TestRecorderIsConcurrent(t *testing.T) {
 	const n = 200
 	var seen []int
@@ -198,8 +197,7 @@ func TestRollupsAndSummary(t *testing.T) {
 	}
 }
 
-// TestPlainSuiteHasNoScores: a suite that uses no scores gives a record
-// without a trace of them.
+// TestPlainSuiteHasNoScores: the record of a suite without scores has no member for them.
 func TestPlainSuiteHasNoScores(t *testing.T) {
 	_, rec := record(t, []result.Event{result.RunStarted{Total: 1}, result.CaseFinished{Case: smallCase(0)}, result.RunFinished{}}, result.RecorderOptions{})
 	for _, name := range []string{"score", "threshold", "weight", "derived_metrics", "metric_rollups", "findings", "phases", "null"} {

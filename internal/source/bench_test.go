@@ -9,8 +9,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// bigSuite writes a suite of n tests that looks like one people write, about
-// 350 bytes a test.
+// bigSuite writes a realistic suite of n tests, about 350 bytes a test.
 func bigSuite(n int) string {
 	var b strings.Builder
 	b.WriteString("name: big\nservers:\n  api:\n    command: [node, server.js]\n    timeout: 30s\ntools:\n")
@@ -63,9 +62,8 @@ func BenchmarkDecode1000Tests(b *testing.B) {
 	}
 }
 
-// TestLoadIsFast catches a load that has become slow in kind, not in degree:
-// the figure to hold is 60 ms, and machines that run tests are busy. Where the
-// load takes ten times that, it is compared with a quarter of the tests.
+// TestLoadIsFast detects superlinear loading: the target is 60 ms, and test machines are
+// busy. If loading takes ten times that, it is compared with a quarter of the tests.
 func TestLoadIsFast(t *testing.T) {
 	best := quickestLoad(t, 1000)
 	t.Logf("1000 tests in %v", best)

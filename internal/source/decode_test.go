@@ -84,7 +84,7 @@ func TestDecodeKeepsWhatIsRight(t *testing.T) {
 	}
 }
 
-// TestDecodeIntoBad shows that a mistake in our own types is said, not a panic.
+// TestDecodeIntoBad shows that a mistake in our own types is an error, not a panic.
 func TestDecodeIntoBad(t *testing.T) {
 	n, _ := parse("a: 1\n")
 	for _, into := range []any{
@@ -109,7 +109,7 @@ func TestDecodeIntoBad(t *testing.T) {
 	}
 }
 
-// endless is an Unmarshaler that never gets anywhere.
+// endless is an Unmarshaler that never returns.
 type endless struct{}
 
 func (e *endless) DecodeNode(n *source.Node, path string, d *source.Decoder) { d.Decode(n, path, e) }

@@ -7,8 +7,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// A value that came in place of a placeholder fits the type its place wants;
-// what is written in the file keeps the type it is written with.
+// A value that replaces a placeholder has the type that its position requires; a value in
+// the file keeps its type.
 func TestFilledValuesFitTheirPlace(t *testing.T) {
 	type target struct {
 		B bool     `yaml:"b"`
@@ -72,8 +72,8 @@ func TestFilledKeepsItsJSON(t *testing.T) {
 	}
 }
 
-// A value that could not be found out was reported once; no later step reports
-// it again, and the rest of the map is decoded.
+// A value that could not be resolved was reported once; later steps do not report it again,
+// and the rest of the map is decoded.
 func TestUnknownValuesAreNotReportedAgain(t *testing.T) {
 	key := func(s string) *source.Node { return &source.Node{Kind: source.KindString, Text: s} }
 	bad := (&source.Node{Kind: source.KindString, Text: "${X}"}).Unknown()

@@ -28,7 +28,7 @@ func FuzzLoad(f *testing.F) {
 	for _, s := range []string{"", "a: &a [*a]", "<<: [*x, {}]", "\xff\xfe", "? [a\n: b", "a: \"\\x", "a: |5\n x", "[[[[", "a:\n\t- b", "%TAG ! !\n--- !a b", aliasBomb(5, 5), "?"} {
 		f.Add([]byte(s))
 	}
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	for _, seed := range []string{
 		" # want \"unbnown key\"\n--- # want \"^1: er2or: a second docu\x00\x80nt: \xc8|XY~\\\xab\xa3\x04\x9e\x83\t0\xa1\xcd\xf0\x9e\x1cIn\t",
 		"|\n ",
@@ -64,7 +64,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// checkPlace: every diagnostic of a file has words and a place in it.
+// checkPlace: every diagnostic of a file has a message and a position in it.
 func checkPlace(t *testing.T, f *source.File, d source.Diagnostic) {
 	t.Helper()
 	if d.Pos.File != f || d.Msg == "" || d.Code == "" {

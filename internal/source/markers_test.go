@@ -12,15 +12,14 @@ import (
 	"mcptest/internal/source"
 )
 
-// The files in testdata/diagnostics say themselves what is wrong with them:
+// The files in testdata/diagnostics contain the expected diagnostics:
 //
 //	timout: 5s # want "3: error: servers.api: unknown key \"timout\""
 //
-// The regular expression is matched against "col: severity: path: msg", then
-// " | hint" and " | line:col: msg" of each related place. "want+1" means the
-// next line, "want-2" the one two above, for lines that can't hold a comment.
-// A marker no diagnostic matches and a diagnostic no marker asks for both
-// fail the test.
+// The regular expression is matched against "col: severity: path: msg", then " | hint" and
+// " | line:col: msg" of each related position. "want+1" refers to the next line, "want-2"
+// to the second line above, for lines that can't have a comment. A marker without a
+// diagnostic and a diagnostic without a marker both fail the test.
 var (
 	marker     = regexp.MustCompile(`# want([+-]\d+)?((?: +"(?:[^"\\]|\\.)*")+)\s*$`)
 	markerText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
@@ -73,7 +72,7 @@ func describe(d source.Diagnostic) string {
 	return b.String()
 }
 
-// checkMarkers returns what is missing and what is extra.
+// checkMarkers returns the missing and the unexpected diagnostics.
 func checkMarkers(wants []wanted, ds source.Diagnostics) []string {
 	var complaints []string
 	used := make([]bool, len(ds))
@@ -116,7 +115,7 @@ func TestMarkedDiagnostics(t *testing.T) {
 	}
 }
 
-// TestMarkersCanFail shows that the harness sees both kinds of mistake.
+// TestMarkersCanFail shows that the harness detects both kinds of mistake.
 func TestMarkersCanFail(t *testing.T) {
 	text := "servers: {}\nnme: x # want \"unknown key\"\nname: 5\ntools: [] # want \"nothing is wrong here\"\n"
 	var s sample
@@ -127,8 +126,8 @@ func TestMarkersCanFail(t *testing.T) {
 	}
 }
 
-// TestMarkedFilesKeepTheirBytes guards the files whose point is a line ending
-// or a tab that an editor or a checkout could change.
+// TestMarkedFilesKeepTheirBytes protects files with a line ending or a tab that an editor
+// or a checkout could change.
 func TestMarkedFilesKeepTheirBytes(t *testing.T) {
 	for name, has := range map[string]string{"crlf.yaml": "\r\n", "tab.yaml": "\n\t"} {
 		data, err := os.ReadFile(filepath.Join("testdata/diagnostics", name))

@@ -45,8 +45,8 @@ func TestMapScalars(t *testing.T) {
 	}
 }
 
-// TestMapScalarsKeepsSharing: what aliases share is mapped once, so that a
-// file that repeats itself does not multiply in memory.
+// TestMapScalarsKeepsSharing: values shared by aliases are mapped once, so that they do not
+// multiply in memory.
 func TestMapScalarsKeepsSharing(t *testing.T) {
 	n, ds := parse("base: &b {k: v, l: [w]}\nuses: [*b, *b, {<<: *b}, *b]\n")
 	if len(ds) > 0 {
@@ -63,7 +63,7 @@ func TestMapScalarsKeepsSharing(t *testing.T) {
 	if calls > 6 {
 		t.Errorf("%d calls for 2 scalars", calls)
 	}
-	// The place of use survives for diagnostics.
+	// The position of use is kept for diagnostics.
 	type use struct {
 		K int `yaml:"k"`
 	}

@@ -31,8 +31,8 @@ func aliasBomb(levels, width int) string {
 	return b.String()
 }
 
-// TestParseRefuses holds every way a file can be no document, with the first
-// line of what is said about it, and a bound on the time that takes.
+// TestParseRefuses has every reason why a file is not a document, with the first line of
+// the message, and a time limit.
 func TestParseRefuses(t *testing.T) {
 	size := strings.Repeat("# 3456789\n", source.MaxSize/10)
 	tests := map[string]struct{ text, want string }{
@@ -124,7 +124,7 @@ func TestParseFindsSeveral(t *testing.T) {
 	}
 }
 
-// TestParseCountsAliases: what is repeated within reason is allowed.
+// TestParseCountsAliases: moderate repetition is allowed.
 func TestParseCountsAliases(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("base: &base {" + strings.TrimSuffix(strings.Repeat("k%d: v, ", 40), ", ") + "}\n")
@@ -214,7 +214,7 @@ func walk(n *source.Node, fn func(*source.Node)) {
 	}
 }
 
-// TestCount: what is not kept counts, too.
+// TestCount: values that are not kept count too.
 func TestCount(t *testing.T) {
 	var d source.Decoder
 	for range 10_005 {
@@ -225,7 +225,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestDiagnosticsAreBounded: a file of nothing but mistakes ends in a count.
+// TestDiagnosticsAreBounded: a file full of mistakes ends in a count.
 func TestDiagnosticsAreBounded(t *testing.T) {
 	_, ds := parse(strings.Repeat("a: 1\n", 30_000))
 	if n := len(ds); n != 10_001 || ds[n-1].Msg != "19999 more problems after this one" || ds[n-1].Severity != source.Error {

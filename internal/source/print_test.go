@@ -74,7 +74,7 @@ func TestPrintStyle(t *testing.T) {
 	}
 }
 
-// TestPrintEscapes: nothing reaches the terminal raw, from wherever it comes.
+// TestPrintEscapes: no text reaches the terminal unescaped.
 func TestPrintEscapes(t *testing.T) {
 	evil := "a\x1b[31m\u202eb\u0085c\xffd\re\u2066\u200bf\x9b\u061c\U000E0001"
 	f := &source.File{Name: evil, Data: []byte(evil + "\n")}
@@ -95,7 +95,7 @@ func TestPrintEscapes(t *testing.T) {
 
 type fataler interface{ Fatalf(string, ...any) }
 
-// checkHarmless fails when a terminal would do more than show the text.
+// checkHarmless fails if a terminal would do more than show the text.
 func checkHarmless(t fataler, out string) {
 	if !utf8.ValidString(out) {
 		t.Fatalf("not UTF-8: %q", out)

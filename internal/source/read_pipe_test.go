@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// A pipe is read once somebody writes to it, and is not waited for for ever.
+// A pipe is read when a process writes to it, and the wait has a limit.
 func TestReadPipe(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "pipe")

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// TestIn: "^" in the text of a scalar must be found at the "^" in the file.
+// TestIn: "^" in the text of a scalar is found at the "^" in the file.
 func TestIn(t *testing.T) {
 	tests := map[string]string{
 		"plain":            "v: abc^def\n",
@@ -62,7 +62,7 @@ func TestIn(t *testing.T) {
 	}
 }
 
-// TestInFallsBack: where a text can't be followed, its beginning is the place.
+// TestInFallsBack: if an offset cannot be mapped, the scalar's position is used.
 func TestInFallsBack(t *testing.T) {
 	for _, text := range []string{"v: >\n  folded\n  text\n", "v: |2\n  text\n"} {
 		n, ds := parse(text)

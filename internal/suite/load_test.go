@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/suite"
 )
 
-// write puts files below a new folder and returns it.
+// write puts files into a new folder and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -145,7 +145,7 @@ func TestImportsThroughLinks(t *testing.T) {
 	if len(diags) != 1 || !strings.Contains(diags[0].Msg, "import cycle: a/round.yml → a/round.yml") {
 		t.Errorf("%v", diags)
 	}
-	// A link that leads outside leads outside.
+	// A link that leads outside is outside.
 	outside := write(t, map[string]string{"x.yml": "variables: {x: 1}\n"})
 	if err := os.Symlink(outside, filepath.Join(dir, "away")); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestNameOfASuite(t *testing.T) {
 	}
 }
 
-// What can't be read at all is one diagnostic and no suite.
+// An unreadable file is one diagnostic and no suite.
 func TestUnreadable(t *testing.T) {
 	dir := write(t, map[string]string{"list.yml": "- a\n", "empty.yml": ""})
 	for name, want := range map[string]string{

@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/suite"
 )
 
-// A value of any kind arrives whole in place of its placeholder, and
-// changes nothing else of the suite.
+// A value of any kind replaces its placeholder completely, and changes nothing else of the
+// suite.
 func TestValuesKeepTheShape(t *testing.T) {
 	dir := write(t, map[string]string{"s.yml": "servers:\n  api: {command: [x], env: {WHOLE: \"${VALUE}\", PART: \"a${VALUE}z\"}}\ntools:\n  - {name: one, tool: t}\n"})
 	rapid.Check(t, func(t *rapid.T) {

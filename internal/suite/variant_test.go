@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/suite"
 )
 
-// described writes what a server is made of.
+// described describes the settings of a server.
 func described(sv *suite.Server) string {
 	var parts []string
 	add := func(key, value string) {
@@ -40,8 +40,8 @@ func described(sv *suite.Server) string {
 	return sv.Name + ": " + strings.Join(parts, " ")
 }
 
-// Each variant is a server of its own: what it does not say is its server's, and
-// nothing of one variant reaches another.
+// Each variant is a separate server: missing keys are those of its server, and keys of one
+// variant do not affect another.
 func TestVariants(t *testing.T) {
 	s := load(t, suite.Options{Env: []string{"SETS=from outside", "ALICE=token-of-alice"}}, map[string]string{"s.yml": `servers:
   api:
@@ -98,8 +98,7 @@ default_server: api@plain
 	}
 }
 
-// The arguments and the query of a variant may hold secrets as those of its
-// server may.
+// The arguments and the query of a variant may contain secrets, like those of its server.
 func TestSecretsOfVariants(t *testing.T) {
 	s := load(t, suite.Options{}, map[string]string{"s.yml": `servers:
   api: {command: [x, --mode, a], variants: {v: {args: [--token, in-the-arguments]}}}
@@ -112,8 +111,8 @@ func TestSecretsOfVariants(t *testing.T) {
 	}
 }
 
-// The only declared server is the default, with variants or without; one that has
-// only variants can't be.
+// The only declared server is the default, with variants or without; a server that has only
+// variants cannot be.
 func TestDefaultServerWithVariants(t *testing.T) {
 	for text, want := range map[string]string{
 		"servers: {a: {command: [x], variants: {v: {}, w: {}}}}":             "a",

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/source/stored"
 )
 
-// What is written reads as the same value, in both forms.
+// A written value reads as the same value, in both forms.
 func FuzzWriter(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `[]`, `null`, `1e400`, `-0`, `1.50`, `""`, `"a\nb"`, `"a\nb\n"`, `"\n"`, `"\n\n"`, `" a\nb"`, `"a\n b\n"`, `"a \nb"`, `"a\tb\nc"`, `"a\n\tb"`,
@@ -37,7 +37,7 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// A reviewer sees lines as lines.
+// Lines of a text are lines of the file, for reviewers.
 func TestCompact(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\ntwo\n":          "t: |\n  one\n  two\n",

@@ -48,7 +48,7 @@ func TestDotEnv(t *testing.T) {
 	}
 }
 
-// A message never repeats what the file holds: it may be a password.
+// A message never repeats the content of the file: it may be a password.
 func TestDotEnvMessagesKeepSecrets(t *testing.T) {
 	for _, text := range []string{
 		"hunter2", "=hunter2", "A='hunter2", "A=\"hunter2", "A='x' hunter2", "1A=hunter2", "A B=hunter2", "A='hunter2\x00'", "A=hunter2\x00",

@@ -65,8 +65,8 @@ func TestBadTemplates(t *testing.T) {
 	}
 }
 
-// Text is cut, never changed: what is between placeholders is literal, and
-// each placeholder is found where it is.
+// Text is split, never changed: text between placeholders is literal, and each placeholder
+// has its position.
 func TestTemplateKeepsItsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"${a}", "${b:-c}", "${d:-${e}}", "$", "{", "}", " ", "x", "é", "$${"})).Draw(t, "pieces")
@@ -87,7 +87,7 @@ func FuzzTemplate(f *testing.F) {
 	for _, s := range []string{"${a}", "$${", "${a:-${b}}", "${case.x y[0]}", "${", "}", "${:-}"} {
 		f.Add(s)
 	}
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	for _, seed := range []string{
 		"${SSSSSSSg\x19\x0f?\xdd='\xc4\xda+mg\x1a\"\x14\x06+\xae\a\x81QtA\xfd\xf3}",
 		"${B-l2}",
