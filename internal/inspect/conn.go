@@ -160,12 +160,17 @@ func (c *Conn) ServerName() string {
 
 // Do makes one request.
 func (c *Conn) Do(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
-	ctx, cancel := mcp.WithLimit(ctx, "timeout", c.o.Server.Timeout)
-	defer cancel()
 	call := mcp.Call{Method: method, ProgressToken: method == "tools/call"}
 	if !params.IsAbsent() {
 		call.Params = params.Append(nil)
 	}
+	return c.Send(ctx, call)
+}
+
+// Send makes one call.
+func (c *Conn) Send(ctx context.Context, call mcp.Call) *mcp.Exchange {
+	ctx, cancel := mcp.WithLimit(ctx, "timeout", c.o.Server.Timeout)
+	defer cancel()
 	x := c.session.Do(ctx, call)
 	c.report(x.Violations)
 	return x
@@ -184,7 +189,11 @@ func ExchangeError(x *mcp.Exchange) error {
 
 // Result makes one request and returns its result.
 func (c *Conn) Result(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
-	x := c.Do(ctx, method, params)
+	return c.ResultOf(c.Do(ctx, method, params))
+}
+
+// ResultOf returns the result in an exchange.
+func (c *Conn) ResultOf(x *mcp.Exchange) (jsonv.Value, error) {
 	if err := ExchangeError(x); err != nil {
 		return jsonv.Value{}, err
 	}

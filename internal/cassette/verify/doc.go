@@ -5,6 +5,10 @@
 // Invariants:
 //   - requests are sent one after the other, in the recorded order, with the
 //     recorded parameters; what cannot be sent again is named in Skipped;
+//   - each recorded session is a session of its own, whose client declares and
+//     answers what the recorded client did;
+//   - a crash or timeout is a change like others: the next request is sent to a
+//     new session;
 //   - a response that was a result and is an error now, a member that is gone or
 //     has another type is breaking; another value is to be reviewed; a new member
 //     is safe.

@@ -21,39 +21,54 @@ func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unu
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	calls, err := a.Calls()
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	clients := map[int]*cassette.Client{}
 	as := func(s string) string { return s }
-	r, err = compared(a, false, as, func(call *cassette.Call, request, _ jsonv.Value) (jsonv.Value, error) {
+	r = newReport()
+	err = r.compared(a, calls, source{mask: as, send: func(call *cassette.Call, request, _ jsonv.Value) (outcome, error) {
 		if clients[call.Session] == nil {
 			clients[call.Session] = player.Client(call.Session)
 		}
 		other, miss := clients[call.Session].Take(request.Append(nil))
 		switch {
 		case miss != nil:
-			return jsonv.Value{}, absent(miss.Error())
+			return outcome{err: absent(miss.Error())}, nil
 		case other == nil || other.Response == nil || other.Response.Omitted > 0:
-			return jsonv.Value{}, absent(b.File + " has no complete response to it")
+			return outcome{err: absent(b.File + " has no complete response to it")}, nil
 		}
 		_, response, err := b.Exchange(other)
-		if e := response.Lookup("error"); err == nil && !e.IsAbsent() {
-			return jsonv.Value{}, protocol.ParseRPCError(e.Append(nil))
+		if err != nil {
+			return outcome{}, err
 		}
-		return response.Lookup("result"), err
-	})
+		during, _, err := counted(b, other)
+		out := outcome{result: response.Lookup("result"), during: during}
+		if e := response.Lookup("error"); !e.IsAbsent() {
+			out.err = protocol.ParseRPCError(e.Append(nil))
+		}
+		return out, err
+	}})
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	was, err := betweenCalls(a, calls)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	idle, err := betweenCalls(b, player.Calls())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	add(idle, was, -1)
+	r.finish(idle)
 	for _, call := range player.Unused() {
 		unused = append(unused, player.Shown(call))
 	}
-	now, err = offered(b)
+	now = newReport()
+	err = now.compared(b, player.Calls(), source{send: func(*cassette.Call, jsonv.Value, jsonv.Value) (outcome, error) {
+		return outcome{err: absent("")}, nil
+	}})
 	return r, now, unused, err
-}
-
-// offered returns the lists and handshake of a recorded server, as far as they were
-// requested.
-func offered(c *cassette.Cassette) (*Report, error) {
-	return compared(c, false, nil, func(*cassette.Call, jsonv.Value, jsonv.Value) (jsonv.Value, error) {
-		return jsonv.Value{}, absent("")
-	})
 }

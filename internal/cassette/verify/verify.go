@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,86 +18,187 @@ type Report struct {
 	Changes []diff.Change // of responses
 	Sent    int
 	Skipped []string // requests that were not sent, each with the reason
+	Notes   []string // what is as recorded although it is a failure
 	// Lists are the lists of the recorded server, as far as they were requested.
 	Lists map[surface.Kind][]jsonv.Value
 	// Handshake is the recorded result of initialize or server/discover.
 	Handshake jsonv.Value
+	Protocol  string // version; of the server under test
+
+	listedIn map[surface.Kind]int // the session in which a list was first requested
+	traffic  traffic
 }
 
-// Send makes one request to the server under test.
-type Send func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error)
-
-// Run sends the recorded requests. mask hides secrets in the server's answers as they
-// are hidden in the cassette. An error means that the server could no longer be
-// reached.
-func Run(ctx context.Context, c *cassette.Cassette, send Send, mask func(string) string) (*Report, error) {
-	return compared(c, true, mask, func(call *cassette.Call, _, params jsonv.Value) (jsonv.Value, error) {
-		return send(ctx, call.Method, params)
-	})
-}
-
-// compared obtains the response to each recorded request. With again, requests that
-// cannot be sent a second time are skipped.
-func compared(c *cassette.Cassette, again bool, mask func(string) string, send func(call *cassette.Call, request, params jsonv.Value) (jsonv.Value, error)) (*Report, error) {
-	calls, err := c.Calls()
-	if err != nil {
-		return nil, err
+func newReport() *Report {
+	return &Report{
+		Lists: map[surface.Kind][]jsonv.Value{}, listedIn: map[surface.Kind]int{},
+		traffic: traffic{fewer: map[string][]place{}, more: map[string][]place{}},
 	}
-	r := &Report{Lists: map[surface.Kind][]jsonv.Value{}}
+}
+
+// finish adds the changes of notifications. idle is how
+// many more there are between calls than recorded.
+func (r *Report) finish(idle map[string]int) {
+	r.traffic.idle = idle
+	r.Changes = append(r.Changes, r.traffic.changes()...)
+}
+
+// outcome is what a request led to.
+type outcome struct {
+	result  jsonv.Value
+	err     error
+	crashed bool
+	during  map[string]int // notifications of the server
+}
+
+// source is where the responses come from that are compared with recorded ones.
+type source struct {
+	again bool // requests are sent a second time; some of them cannot be
+	mask  func(string) string
+	send  func(call *cassette.Call, request, params jsonv.Value) (outcome, error)
+	ended func(session int) error // after the last call of a session; may be nil
+}
+
+// compared compares the response to each recorded request.
+func (r *Report) compared(c *cassette.Cassette, calls []*cassette.Call, from source) error {
+	last := map[int]*cassette.Call{}
 	for _, call := range calls {
-		if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" || c.Refused(call) {
-			continue
-		}
-		skip := func(why string) {
-			r.Skipped = append(r.Skipped, fmt.Sprintf("%s (line %d): %s", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line, why))
-		}
-		request, recorded, err := c.Exchange(call)
-		if err != nil {
-			return nil, err
-		}
-		if call.Method == "initialize" || call.Method == protocol.MethodDiscover {
-			if result := recorded.Lookup("result"); r.Handshake.IsAbsent() && !result.IsAbsent() {
-				r.Handshake = result
-				if info := result.Lookup("_meta", protocol.MetaServer); !info.IsAbsent() {
-					r.Handshake = result.With("serverInfo", info)
-				}
-			}
-			continue
-		}
-		params := request.Lookup("params")
-		if r.listed(call.Method, params, recorded.Lookup("result")) {
-			continue
-		}
-		if why := unsendable(call, params, again); why != "" {
-			skip(why)
-			continue
-		}
-		if params.Kind() == jsonv.KindObject {
-			params = params.Without("_meta")
-		}
-		live, err := send(call, request, params)
-		if why := new(absent); errors.As(err, why) {
-			skip(string(*why))
-			continue
-		}
-		var refused *protocol.RPCError
-		if err != nil && !errors.As(err, &refused) {
-			return r, fmt.Errorf("%s (line %d of %s): %w", call.Method, call.Request.Line, c.File, err)
-		}
-		r.Sent++
-		r.compare(call, recorded, masked(live, mask), refused, c.Stable)
+		last[call.Session] = call
 	}
-	return r, nil
+	for i, call := range calls {
+		if err := r.one(c, calls[i:], from); err != nil {
+			return err
+		}
+		if from.ended != nil && last[call.Session] == call {
+			if err := from.ended(call.Session); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one compares the response to the first of calls.
+func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) error {
+	call := calls[0]
+	if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" || c.Refused(call) {
+		return nil
+	}
+	label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
+	request, recorded, err := c.Exchange(call)
+	if err != nil {
+		return err
+	}
+	if call.Method == "initialize" || call.Method == protocol.MethodDiscover {
+		r.handshake(recorded.Lookup("result"))
+		return nil
+	}
+	params := request.Lookup("params")
+	if r.listed(call, params, recorded.Lookup("result")) {
+		return nil
+	}
+	if why := unsendable(call, params, from.again); why != "" {
+		r.Skipped = append(r.Skipped, label+why)
+		return nil
+	}
+	if params.Kind() == jsonv.KindObject {
+		params = params.Without("_meta")
+	}
+	if from.again {
+		if recorded, err = concluded(c, calls, recorded); err != nil {
+			return err
+		}
+	}
+	now, err := from.send(call, request, params)
+	if err != nil {
+		return fmt.Errorf("%s (line %d of %s): %w", call.Method, call.Request.Line, c.File, err)
+	}
+	if why := new(absent); errors.As(now.err, why) {
+		r.Skipped = append(r.Skipped, label+string(*why))
+		return nil
+	}
+	r.Sent++
+	before, _, err := counted(c, call)
+	if err != nil {
+		return err
+	}
+	var refused *protocol.RPCError
+	switch failed := now.err != nil && !errors.As(now.err, &refused); {
+	case now.crashed && call.Response == nil:
+		r.Notes = append(r.Notes, label+"the server crashed, as recorded")
+	case now.crashed:
+		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the server crashed: %v", now.err))
+	case failed:
+		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the request has no response now: %v", now.err))
+	case call.Response == nil:
+		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server no longer crashes"))
+	default:
+		r.compare(call, recorded, masked(now.result, from.mask), refused, from.mask, c.Stable)
+		r.traffic.during(call, before, now.during)
+	}
+	return nil
+}
+
+// handshake keeps the first result of initialize or server/discover.
+func (r *Report) handshake(result jsonv.Value) {
+	if !r.Handshake.IsAbsent() || result.IsAbsent() {
+		return
+	}
+	r.Handshake = result
+	if info := result.Lookup("_meta", protocol.MetaServer); !info.IsAbsent() {
+		r.Handshake = result.With("serverInfo", info)
+	}
+}
+
+// concluded returns the response that ended the first of calls: if it required input,
+// that to the request with the last input.
+func concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value) (jsonv.Value, error) {
+	for _, next := range calls[1:] {
+		if response.Lookup("result", "resultType").Text() != "input_required" {
+			break
+		}
+		if next.Session != calls[0].Session || next.Method != calls[0].Method || next.Name != calls[0].Name || next.Response == nil {
+			continue
+		}
+		request, later, err := c.Exchange(next)
+		if err != nil {
+			return response, err
+		}
+		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
+			response = later
+		}
+	}
+	return response, nil
+}
+
+// crashed reports whether the recorded server ended by itself before it responded.
+func crashed(call *cassette.Call) bool {
+	for _, f := range call.Frames {
+		if f.End == nil || f.End.Client || f.End.Exit == nil {
+			continue
+		}
+		switch f.End.Exit.Signal {
+		case "":
+			return f.End.Exit.Code != 0
+		case "terminated", "killed", "interrupt", "hangup", "SIGTERM", "SIGKILL", "SIGINT", "SIGHUP":
+			return false // usually the client
+		}
+		return true
+	}
+	return false
 }
 
 // listed records the first result of a list request.
-func (r *Report) listed(method string, params, result jsonv.Value) bool {
+func (r *Report) listed(call *cassette.Call, params, result jsonv.Value) bool {
 	for _, l := range surface.Lists() {
-		if l.Method != method {
+		if l.Method != call.Method {
 			continue
 		}
 		_, seen := r.Lists[l.Kind]
 		if elems := result.Lookup(l.Member); elems.Kind() == jsonv.KindArray && (!seen || !params.Lookup("cursor").IsAbsent()) {
+			if !seen {
+				r.listedIn[l.Kind] = call.Session
+			}
 			r.Lists[l.Kind] = append(r.Lists[l.Kind], elems.List()...)
 		}
 		return true
@@ -109,9 +209,9 @@ func (r *Report) listed(method string, params, result jsonv.Value) bool {
 // unsendable returns the reason why a request cannot be repeated or compared.
 func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 	switch {
-	case call.Response == nil:
+	case call.Response == nil && !(again && crashed(call)):
 		return "no response is recorded"
-	case call.Response.Omitted > 0:
+	case call.Response != nil && call.Response.Omitted > 0:
 		return "the response is too large to be in the cassette"
 	case !again:
 		return ""
@@ -127,22 +227,18 @@ func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 
 // compare classifies the differences of a response. stable returns what is compared of
 // a result.
-func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refused *protocol.RPCError, stable func(jsonv.Value) jsonv.Value) {
+func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refused *protocol.RPCError, mask func(string) string, stable func(jsonv.Value) jsonv.Value) {
 	add := func(class diff.Class, pointer, format string, args ...any) {
-		r.Changes = append(r.Changes, diff.Change{
-			Class: class, Kind: kind(call.Method), Name: call.Name, Pointer: pointer,
-			Message: fmt.Sprintf("line %d: ", call.Request.Line) + fmt.Sprintf(format, args...),
-		})
+		r.Changes = append(r.Changes, changeOf(call, class, pointer, format, args...))
 	}
+	hidden := func(text string) bool { return strings.Contains(text, secret.Mask) }
 	was := recorded.Lookup("result")
 	switch {
 	case was.IsAbsent() && refused == nil:
 		add(diff.Review, "", "the request was refused and is answered now")
 		return
 	case was.IsAbsent():
-		if code := recorded.Lookup("error", "code").Literal(); code != fmt.Sprint(refused.Code) {
-			add(diff.Review, "", "the error has code %d (recorded: %s)", refused.Code, code)
-		}
+		r.Changes = append(r.Changes, changedError(call, recorded.Lookup("error"), refused, hidden, mask)...)
 		return
 	case refused != nil:
 		add(diff.Breaking, "", "the request was answered and is refused now: %s", refused.Message)
@@ -165,7 +261,7 @@ func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refuse
 			add(diff.Breaking, ch.Path, "the response lacks what was recorded: %s", ch.Want.Short(80))
 		case ch.Want.Kind() != ch.Got.Kind():
 			add(diff.Breaking, ch.Path, "the type is %s (recorded: %s)", ch.Got.Kind(), ch.Want.Kind())
-		case !strings.Contains(ch.Want.Text(), secret.Mask):
+		case !hidden(ch.Want.Text()):
 			add(diff.Review, ch.Path, "the value is %s (recorded: %s)", ch.Got.Short(80), ch.Want.Short(80))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/cassette/verify"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
 	"mcptest/internal/display"
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
@@ -35,10 +36,13 @@ func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
 		Short: "Send the recorded requests to another build of the server",
 		Long: `Send the recorded requests to a server, in order and with the recorded arguments, and classify the differences from
 the recorded responses; recorded lists are compared like in mcptest diff:
-  breaking  an error instead of a result, a missing member, another type, a definition that rejects valid calls, or a
-            violation of the protocol
-  review    another value or text, or an older protocol version
+  breaking  an error instead of a result, a missing member, another type, a definition that rejects valid calls, a crash,
+            a timeout, or a violation of the protocol
+  review    another value or text, another error, fewer or more notifications during a call, or an older protocol version
   safe      a new member
+
+Each recorded session is a separate session, over stdio a separate process. The client declares what the recorded client
+declared, and answers the requests of the server with the recorded answers. A server that crashes is started again.
 
 The calls have their effects again: use a build that may change its data. Requests with a masked secret are not sent.
 
@@ -61,10 +65,7 @@ selected by --fail-on, or with --fail-on any requests that were not sent, 7 noth
 				return err
 			}
 			defer c.Close()
-			var seen violations
-			return f.target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-				return f.verify(ctx, l, c, &seen, f.target.Usage(argv))
-			}, seen.collect)
+			return f.verify(cmd, s, c, argv)
 		},
 	}
 	f.target.Add(cmd)
@@ -72,35 +73,54 @@ selected by --fail-on, or with --fail-on any requests that were not sent, 7 noth
 	return cmd
 }
 
-func (f *verifyFlags) verify(ctx context.Context, l *option.Viewer, c *cassette.Cassette, seen *violations, target string) error {
-	r, err := verify.Run(ctx, c, l.Conn.Result, l.Redactor.String)
+func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.Cassette, argv []string) error {
+	var seen violations
+	var base inspect.Options
+	ctx, l, end, err := f.target.Prepare(cmd, s, argv, seen.collect, func(o *inspect.Options) { base = *o })
 	if err != nil {
-		return l.Failed(ctx, "", err)
+		return err
 	}
-	var live *surface.Surface
-	if len(r.Lists) > 0 {
-		offer, err := l.Conn.Complete(ctx)
-		if err != nil {
-			return l.Failed(ctx, "", err)
+	return option.Guarded(l.World, s.Err, func() error {
+		defer end()
+		dial := func(ctx context.Context, capabilities jsonv.Value, answer mcp.Answerer) (*inspect.Conn, error) {
+			o := base
+			o.Capabilities, o.Answer = capabilities, answer
+			conn := inspect.New(o)
+			if err := conn.Open(ctx); err != nil {
+				return nil, err
+			}
+			if died := conn.Session().Restarted(); died != nil {
+				fmt.Fprintln(s.Err, "warning: "+l.Text(connect.StartedTwice(died, conn.Session().Protocol())))
+			}
+			return conn, nil
 		}
-		keepCommon(offer.Lists, r.Lists)
-		live = surface.New("server", l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
-	}
-	// What the server writes until it has stopped counts as well.
-	l.Conn.Session().Close(ctx)
-	l.Conn.ReportRemaining()
-	changes := slices.Concat(seen.changes(), negotiated(c, l), r.Changes)
-	if live != nil {
-		old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
-		changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{live}, diff.Options{Target: target})...)
-	}
-	for i := range changes {
-		changes[i].Message = l.Redactor.String(changes[i].Message)
-	}
-	for i := range r.Skipped {
-		r.Skipped[i] = l.Redactor.String(r.Skipped[i])
-	}
-	return printCompared(l.Streams, &f.changes, c, r, "sent", changes)
+		r, now, err := verify.Run(ctx, c, dial, l.Redactor.String)
+		if r == nil {
+			return option.Fail(option.ExitInvalid, "%v", err)
+		}
+		changes := slices.Concat(seen.changes(), negotiated(c, l, now.Protocol), r.Changes)
+		keepCommon(now.Lists, r.Lists)
+		if err == nil && len(r.Lists) > 0 {
+			old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
+			offered := surface.New("server", now.Handshake, now.Lists, l.Redactor.String, nil)
+			changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{offered}, diff.Options{Target: f.target.Usage(argv)})...)
+		}
+		for i := range changes {
+			changes[i].Message = l.Redactor.String(changes[i].Message)
+		}
+		for _, list := range [][]string{r.Skipped, r.Notes} {
+			for i := range list {
+				list[i] = l.Redactor.String(list[i])
+			}
+		}
+		if err == nil {
+			return printCompared(l.Streams, &f.changes, c, r, "sent", changes)
+		}
+		if len(changes) > 0 { // what was found before is not lost; the failure decides the exit code
+			_ = printCompared(l.Streams, &f.changes, c, r, "sent", changes)
+		}
+		return l.Failed(ctx, "", err)
+	})
 }
 
 // violations collects the protocol violations of the live server.
@@ -142,9 +162,8 @@ func (v violations) changes() (out []diff.Change) {
 
 // negotiated returns the change of the protocol version. A newer version can be due to
 // the client; an older one can't, unless it is requested.
-func negotiated(c *cassette.Cassette, l *option.Viewer) []diff.Change {
-	now := l.Conn.Session().Protocol()
-	if c.Protocol == "" || l.Server.Protocol != mcp.Auto || now >= c.Protocol {
+func negotiated(c *cassette.Cassette, l *option.Viewer, now string) []diff.Change {
+	if c.Protocol == "" || now == "" || l.Server.Protocol != mcp.Auto || now >= c.Protocol {
 		return nil
 	}
 	return []diff.Change{{
@@ -158,6 +177,9 @@ func negotiated(c *cassette.Cassette, l *option.Viewer) []diff.Change {
 func printCompared(s cmdutil.Streams, f *option.ChangeFlags, c *cassette.Cassette, r *verify.Report, verb string, changes []diff.Change) error {
 	for _, skipped := range r.Skipped {
 		fmt.Fprintln(s.Err, term.Escape("not "+verb+": "+skipped))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(s.Err, term.Escape(note))
 	}
 	requests, lists := display.Count(r.Sent, "request"), display.Count(len(r.Lists), "list")
 	fmt.Fprintf(s.Err, "%s %s, %d not %s, %s compared\n", requests, verb, len(r.Skipped), verb, lists)

@@ -1,0 +1,86 @@
+package cassette
+
+import (
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+)
+
+// RecordedClient is the client of a recorded session, as far as a server depends on it.
+type RecordedClient struct {
+	Capabilities jsonv.Value // that it declared; absent: unknown
+	Asked        []Asked     // in the recorded order
+}
+
+// Asked is a request of the server to the client, and the client's answer.
+type Asked struct {
+	Method        string
+	Params        jsonv.Value
+	Result, Error jsonv.Value // one of them
+}
+
+// Clients returns the clients of all sessions, by the number of the session.
+func (c *Cassette) Clients(calls []*Call) (map[int]*RecordedClient, error) {
+	clients := map[int]*RecordedClient{}
+	input := map[int]map[string]Asked{} // the inputs that a result required, by key
+	for _, call := range calls {
+		client := clients[call.Session]
+		if client == nil {
+			client = &RecordedClient{}
+			clients[call.Session] = client
+		}
+		if call.Request == nil {
+			continue
+		}
+		request, response, err := c.Exchange(call)
+		if err != nil {
+			return nil, err
+		}
+		params := request.Lookup("params")
+		declared := params.Lookup("_meta", protocol.MetaCapabilities)
+		if call.Method == "initialize" {
+			declared = params.Lookup("capabilities")
+		}
+		if client.Capabilities.Len() == 0 && declared.Kind() == jsonv.KindObject {
+			client.Capabilities = declared
+		}
+		for key, result := range params.Lookup("inputResponses").Members() {
+			if asked, ok := input[call.Session][key]; ok {
+				asked.Result = result
+				client.Asked = append(client.Asked, asked)
+			}
+		}
+		if required := response.Lookup("result", "inputRequests"); !required.IsAbsent() {
+			input[call.Session] = map[string]Asked{}
+			for key, v := range required.Members() {
+				input[call.Session][key] = Asked{Method: v.Lookup("method").Text(), Params: v.Lookup("params")}
+			}
+		}
+		if err := c.answered(client, call); err != nil {
+			return nil, err
+		}
+	}
+	return clients, nil
+}
+
+// answered adds the answers of a client to the requests among the frames of a call.
+func (c *Cassette) answered(client *RecordedClient, call *Call) error {
+	asked := map[string]Asked{}
+	for _, f := range call.Frames {
+		data, err := c.Data(f)
+		if err != nil {
+			return err
+		}
+		v, _ := jsonv.Parse(data)
+		id := v.Lookup("id").String()
+		switch method := v.Lookup("method").Text(); {
+		case f.Dir == FromServer && method != "":
+			asked[id] = Asked{Method: method, Params: v.Lookup("params")}
+		case f.Dir == ToServer && method == "":
+			if a, ok := asked[id]; ok {
+				a.Result, a.Error = v.Lookup("result"), v.Lookup("error")
+				client.Asked = append(client.Asked, a)
+			}
+		}
+	}
+	return nil
+}
