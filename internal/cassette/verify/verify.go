@@ -26,12 +26,13 @@ type Report struct {
 	Protocol  string // version; of the server under test
 
 	listedIn map[surface.Kind]int // the session in which a list was first requested
+	followed map[*cassette.Call]bool // sent as part of an earlier call
 	traffic  traffic
 }
 
 func newReport() *Report {
 	return &Report{
-		Lists: map[surface.Kind][]jsonv.Value{}, listedIn: map[surface.Kind]int{},
+		Lists: map[surface.Kind][]jsonv.Value{}, listedIn: map[surface.Kind]int{}, followed: map[*cassette.Call]bool{},
 		traffic: traffic{fewer: map[string][]place{}, more: map[string][]place{}},
 	}
 }
@@ -81,7 +82,7 @@ func (r *Report) compared(c *cassette.Cassette, calls []*cassette.Call, from sou
 // one compares the response to the first of calls.
 func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) error {
 	call := calls[0]
-	if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" || c.Refused(call) {
+	if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" || c.Refused(call) || r.followed[call] {
 		return nil
 	}
 	label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
@@ -105,7 +106,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		params = params.Without("_meta")
 	}
 	if from.again {
-		if recorded, err = concluded(c, calls, recorded); err != nil {
+		if recorded, err = r.concluded(c, calls, recorded); err != nil {
 			return err
 		}
 	}
@@ -152,7 +153,7 @@ func (r *Report) handshake(result jsonv.Value) {
 
 // concluded returns the response that ended the first of calls: if it required input,
 // that to the request with the last input.
-func concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value) (jsonv.Value, error) {
+func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value) (jsonv.Value, error) {
 	for _, next := range calls[1:] {
 		if response.Lookup("result", "resultType").Text() != "input_required" {
 			break
@@ -165,7 +166,7 @@ func concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Valu
 			return response, err
 		}
 		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
-			response = later
+			response, r.followed[next] = later, true
 		}
 	}
 	return response, nil
