@@ -25,7 +25,7 @@ type Report struct {
 	Handshake jsonv.Value
 	Protocol  string // version; of the server under test
 
-	listedIn map[surface.Kind]int // the session in which a list was first requested
+	listedIn map[surface.Kind]int    // the session in which a list was first requested
 	followed map[*cassette.Call]bool // sent as part of an earlier call
 	traffic  traffic
 }
