@@ -131,7 +131,7 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	if declare == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
-	if v := val.Text(); secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
+	if v := val.Text(); secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
 		declare(v)
 	}
 }

@@ -9,7 +9,9 @@ import (
 // searcher finds the places of secrets in a text. What it looks for is known by
 // its first three bytes: they are hashed to bits of a filter, and heads contains
 // what begins with them. Most bytes of a text do not get as far as the filter,
-// because their pairs are in different groups; one load a byte tells.
+// because their pairs are in different groups.
+// With the filter alone, BenchmarkRedactClean is slower: 500 instead of 725 MB/s in
+// alternating runs.
 type searcher struct {
 	groups [256]uint32 // low half: groups of the first byte; high half: of the second
 	filter [512]uint64
