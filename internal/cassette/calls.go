@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -96,6 +97,18 @@ func (c *Cassette) Refused(call *Call) bool {
 	return err == nil && protocol.ParseRPCError(protocol.MemberOf(data, "error")).Code == protocol.CodeHeaderMismatch
 }
 
+// IsMessage reports whether a frame of the call is a message of the server. An event of
+// another type is not, nor the body of an HTTP response that only accepts a message.
+func (call *Call) IsMessage(f *Frame) bool {
+	switch {
+	case f.Dir != FromServer || !f.Has() || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message":
+		return false
+	case f.HTTP == nil:
+		return true
+	}
+	return f.HTTP.Status != http.StatusAccepted && (call.ID != "" || call.Method == "")
+}
+
 // Exchange returns the request and the response of a call. The response is
 // absent if none is recorded.
 func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value, err error) {
@@ -170,7 +183,10 @@ func (s *session) fromServer(f *Frame, data []byte) {
 		call = &Call{Session: f.Session}
 		s.begin(call)
 	}
-	if call = s.text(f, e, data, call); e.Has > 0 || len(data) == 0 {
+	if f.HTTP == nil {
+		call = s.text(f, e, data, call)
+	}
+	if f.HTTP != nil || e.Has > 0 || len(data) == 0 {
 		s.texts, s.texted = nil, nil
 	}
 	if f.HTTP != nil {

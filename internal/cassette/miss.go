@@ -18,12 +18,16 @@ type Miss struct {
 	Nearest *Call  // nil if no call has this method
 	Line    int    // of the nearest
 	Differs string // how the request differs from the nearest; "": it was used before
+	Refused *Call  // the same request, which the recorded server refused; see [Player.OmitRefusals]
 }
 
 // Error describes the nearest recording and the difference.
 func (m *Miss) Error() string {
 	text := m.File + " has no recording of " + m.Request
 	switch {
+	case m.Refused != nil && m.Refused.Response == nil:
+		return fmt.Sprintf("%s:%d: the recorded server refused %s with HTTP %d and no response, which is not served",
+			m.File, m.Refused.Request.Line, m.Request, m.Refused.Head.Status)
 	case m.Nearest == nil:
 		return text + ", and none of its method"
 	case m.Differs == "":
@@ -54,7 +58,7 @@ func (p *Player) miss(method string, data []byte) *Miss {
 		if call.used {
 			distance--
 		}
-		if m.Nearest == nil || distance < least {
+		if m.Nearest == nil || distance < least || distance == least && len(changes) == 0 { // the last one of identical ones
 			m.Nearest, m.Line, m.Differs, least = call, call.Request.Line, differences(changes), distance
 		}
 	}

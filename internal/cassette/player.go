@@ -19,10 +19,12 @@ type Player struct {
 	volatile [][]jsonpath.Step
 	redact   *secret.Redactor
 
-	mu     sync.Mutex
-	hash   *jsonv.Hasher
-	byKey  map[uint64][]*Call
-	misses []*Miss
+	mu      sync.Mutex
+	hash    *jsonv.Hasher
+	byKey   map[uint64][]*Call
+	refused []*Call // by the recorded server; see OmitRefusals
+	streams []*Call // that begin with GET, until TakeEarly
+	misses  []*Miss
 }
 
 // NewPlayer indexes a cassette. The paths of volatile are ignored in addition to
@@ -39,6 +41,9 @@ func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player
 		return nil, err
 	}
 	for _, call := range p.calls {
+		if call.Request != nil && call.Verb == "GET" && len(call.Frames) > 0 {
+			p.streams = append(p.streams, call)
+		}
 		if call.Request == nil || call.Verb != "" {
 			continue
 		}
@@ -55,7 +60,13 @@ func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player
 // OmitRefusals removes the requests of [Cassette.Refused]: the server of the
 // recording decides on these itself.
 func (p *Player) OmitRefusals() {
-	p.calls = slices.DeleteFunc(p.calls, p.c.Refused)
+	p.calls = slices.DeleteFunc(p.calls, func(call *Call) bool {
+		refused := p.c.Refused(call)
+		if refused && call.ID != "" {
+			p.refused = append(p.refused, call)
+		}
+		return refused
+	})
 	for key, list := range p.byKey {
 		p.byKey[key] = slices.DeleteFunc(list, p.c.Refused)
 	}
@@ -88,12 +99,12 @@ type Client struct {
 // Client starts a connection. n is its number, from 1.
 func (p *Player) Client(n int) *Client { return &Client{p: p, n: n} }
 
-// maxHistory is the number of earlier requests that are compared to choose between
-// recordings of the same request, and maxCandidates the number of recordings that are
-// compared.
+// Limits of the comparison of recordings of the same request: the number of the
+// client's latest requests, of recordings, and of recorded messages before each.
 const (
 	maxHistory    = 32
 	maxCandidates = 64
+	maxSteps      = 256
 )
 
 // again reports whether the recording of a request may be used any number of times:
@@ -103,8 +114,8 @@ func again(method string) bool {
 }
 
 // Take returns the recorded call for a message of the client and marks it as used.
-// Identical messages get their recordings in order; of several, the one whose session
-// had the same preceding requests is preferred. A nil call means that a notification
+// Identical messages get their recordings in order; one before which another request
+// was sent is left for later if a following one fits better. A nil call means that a notification
 // is not recorded, or that [Default] answers; the miss describes a request that is
 // not recorded.
 func (c *Client) Take(raw []byte) (*Call, *Miss) {
@@ -126,6 +137,9 @@ func (c *Client) Take(raw []byte) (*Call, *Miss) {
 		return nil, nil
 	case call == nil:
 		m := p.miss(method, data)
+		if at := slices.IndexFunc(p.refused, func(call *Call) bool { return call.key == key }); at >= 0 {
+			m.Refused = p.refused[at]
+		}
 		p.misses = append(p.misses, m)
 		return nil, m
 	}
@@ -169,16 +183,16 @@ func (c *Client) choose(list []*Call, method string) *Call {
 		}
 	}
 	var best *Call
-	most, seen := -1, 0
+	var most context
+	seen := 0
 	for _, call := range list {
 		if call.used {
 			continue
 		}
-		n := c.context(call)
-		if n > most {
-			best, most = call, n
+		if is := c.context(call); best == nil || is.better(most) {
+			best, most = call, is
 		}
-		if seen++; seen == maxCandidates {
+		if seen++; seen == maxCandidates || most.here && !most.differs {
 			break
 		}
 	}
@@ -192,24 +206,40 @@ func (c *Client) choose(list []*Call, method string) *Call {
 	return best
 }
 
-// context returns how many requests before a recorded call equal those that this
-// client has sent, doubled, plus one in the session that answered last.
-func (c *Client) context(call *Call) int {
-	n := 0
-	before := call.prev
-	for i := len(c.history) - 1; i >= 0; i-- {
-		for before != nil && (before.ID == "" || again(before.Method)) {
-			before = before.prev
+// context compares what precedes a recorded call with what a client has sent.
+type context struct {
+	same    int  // latest requests that are equal
+	differs bool // the one before these differs
+	here    bool // the call is of the session that answered last
+}
+
+// better reports whether a recording is used before an earlier one of the same
+// request, which is the case only if the earlier one does not fit.
+func (x context) better(earlier context) bool {
+	return earlier.differs && x.same > earlier.same || x.here && !earlier.here && x.same >= earlier.same
+}
+
+// context compares the requests before a recorded call. Requests identical to the call
+// do not count: how many of them precede it says only how far the client is.
+func (c *Client) context(call *Call) context {
+	x := context{here: c.last != nil && c.last.Session == call.Session || c.last == nil && call.Session == c.n}
+	before, steps := call.prev, 0
+	for _, key := range slices.Backward(c.history) {
+		if key == call.key {
+			continue
 		}
-		if before == nil || before.key != c.history[i] {
-			break
+		for before != nil && (before.ID == "" || again(before.Method) || before.key == call.key) {
+			before, steps = before.prev, steps+1
+			if steps > maxSteps {
+				return x
+			}
 		}
-		before, n = before.prev, n+2
+		if x.differs = before != nil && before.key != key; x.differs || before == nil {
+			return x
+		}
+		before, x.same = before.prev, x.same+1
 	}
-	if c.last != nil && c.last.Session == call.Session || c.last == nil && call.Session == c.n {
-		n++
-	}
-	return n
+	return x
 }
 
 // lenient compares more slowly: a mask in a recording matches any text, and the
@@ -281,6 +311,23 @@ func (c *Client) Recorded() int {
 		return c.n
 	}
 	return c.last.Session
+}
+
+// TakeEarly returns the recorded streams of sessions (GET) that were opened before a call
+// in its session, and marks them as used: a server without such streams sends their
+// messages with the call.
+func (c *Client) TakeEarly(before *Call) (out []*Call) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.streams = slices.DeleteFunc(p.streams, func(call *Call) bool {
+		early := call.Session == before.Session && call.Request.Line < before.Request.Line
+		if early {
+			out = append(out, call)
+		}
+		return early
+	})
+	return out
 }
 
 // TakeStream returns the recorded GET of an event stream and marks it as used. A

@@ -166,3 +166,52 @@ func TestPlayerEndsConnectionDuringCall(t *testing.T) {
 		t.Errorf("the end belongs to %v", calls)
 	}
 }
+
+// The order of identical requests is kept if the live client leaves out or moves
+// others, and a request that distinguishes them still does.
+func TestPlayerKeepsOrderOfIdenticalRequests(t *testing.T) {
+	var frames []cassette.Frame
+	for i, args := range strings.Split("c c c e c c c a g b g", " ") {
+		frames = append(frames, to(call(i+1, fmt.Sprintf(`{"do":%q}`, args))), from(answer(i+1, fmt.Sprint(i+1))))
+	}
+	for sent, want := range map[string]string{
+		"c c c e c c c": "1 2 3 4 5 6 7", "c c c c c c": "1 2 3 5 6 7", "e c c c c c c": "4 1 2 3 5 6 7", "c e c c c c c": "1 4 2 3 5 6 7",
+		"b g a g": "10 11 8 9", "g g": "9 11", "c c c b g": "1 2 3 10 11",
+	} {
+		p := played(t, nil, frames...)
+		c := p.Client(1)
+		var got []string
+		for i, args := range strings.Split(sent, " ") {
+			_, text, _ := strings.Cut(response(t, p, c, call(90+i, fmt.Sprintf(`{"do":%q}`, args))), `"result":"`)
+			got = append(got, strings.TrimRight(text, `"}`))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, expected %s", sent, got, want)
+		}
+	}
+}
+
+// After the last recording of a request, that one is the nearest.
+func TestPlayerNamesLastRecording(t *testing.T) {
+	p := player(t)
+	c := p.Client(1)
+	for range 2 {
+		response(t, p, c, call(9, `{"do":"inc"}`))
+	}
+	_, miss := c.Take([]byte(call(9, `{"do":"inc"}`)))
+	if miss == nil || miss.Nearest == nil || miss.Nearest.ID != "3" {
+		t.Errorf("the nearest is %v", miss)
+	}
+}
+
+// A request that the recorded server refused is not served, and the message names it.
+func TestPlayerNamesRefusedRequest(t *testing.T) {
+	request, head := to(call(1, `{}`)), from("kaput")
+	request.Stream, request.HTTP, head.Stream, head.HTTP = 1, &cassette.HTTP{Method: "POST"}, 1, &cassette.HTTP{Status: 500}
+	p := played(t, nil, request, head)
+	p.OmitRefusals()
+	_, miss := p.Client(1).Take([]byte(call(2, `{}`)))
+	if miss == nil || !strings.Contains(miss.Error(), ":2: the recorded server refused tools/call") || !strings.Contains(miss.Error(), "HTTP 500") {
+		t.Error(miss)
+	}
+}

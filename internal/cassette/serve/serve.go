@@ -116,6 +116,7 @@ type session struct {
 // taken is the recording assigned to a request.
 type taken struct {
 	call  *cassette.Call
+	early []*cassette.Call // streams of the session, whose messages came before the call
 	reply *mcpserver.Reply // in place of a call
 }
 
@@ -157,8 +158,10 @@ func (x *session) take(req *mcpserver.Request) taken {
 	}
 	call, miss := x.client.Take(req.Raw)
 	switch {
-	case call != nil:
+	case call != nil && req.Notification:
 		return taken{call: call}
+	case call != nil:
+		return taken{call: call, early: x.client.TakeEarly(call)}
 	case miss == nil && req.Method == protocol.MethodDiscover:
 		return taken{reply: failure(-32601, "%s was recorded with protocol version %s, which has no server/discover", x.s.c.File, x.s.versions[0])}
 	case miss == nil && req.Method == "ping":
@@ -209,6 +212,9 @@ func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	if t.call == nil {
 		return t.reply
 	}
+	for _, stream := range t.early {
+		_, _ = x.play(ctx, req, stream)
+	}
 	reply, err := x.play(ctx, req, t.call)
 	if err != nil {
 		return internalError("%v", err)
@@ -248,7 +254,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 		case f.Dir == cassette.ToServer && protocol.MemberOf(data, "method") != nil: // the cancellation of the call
 			<-ctx.Done()
 			return nil, nil
-		case f.Dir == cassette.FromServer && len(data) > 0:
+		case call.IsMessage(f) && len(data) > 0:
 			if err := send(ctx, req, data); err != nil {
 				return nil, err
 			}
@@ -264,7 +270,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 func (x *session) rest(call *cassette.Call, live cassette.Live) (out []byte) {
 	after := slices.Index(call.Frames, call.Response) + 1
 	for _, f := range call.Frames[after:] {
-		if data, err := x.s.c.Data(f); err == nil && f.Dir == cassette.FromServer && len(data) > 0 {
+		if data, err := x.s.c.Data(f); err == nil && call.IsMessage(f) && len(data) > 0 {
 			out = slices.Concat(out, call.Rewrite(data, live), []byte("\n"))
 		}
 	}
