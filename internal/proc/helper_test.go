@@ -43,9 +43,12 @@ var helpers = map[string]func(args []string){
 		fmt.Println("ready")
 		hang()
 	},
-	"stubborn": func([]string) { // hears neither the end of its input nor SIGTERM
+	"stubborn": func(a []string) { // hears neither the end of its input nor SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
+		if len(a) > 0 {
+			fmt.Fprintln(os.Stderr, a[0])
+		}
 		hang()
 	},
 	"flood": func(a []string) { // bytes to both streams, numbered lines

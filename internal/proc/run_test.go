@@ -74,7 +74,7 @@ func TestRunTimeout(t *testing.T) {
 		most   time.Duration
 	}{
 		"hears SIGTERM":  {[]string{"sleep"}, false, 3 * time.Second},
-		"hears nothing":  {[]string{"stubborn"}, true, 4 * time.Second},
+		"hears nothing":  {[]string{"stubborn", "ready"}, true, 4 * time.Second},
 		"closed pipes":   {[]string{"closed"}, false, 3 * time.Second},
 		"endless output": {[]string{"ticker"}, false, 3 * time.Second},
 		"with a child":   {[]string{"waiter", "stubborn"}, false, 4 * time.Second},
@@ -82,10 +82,14 @@ func TestRunTimeout(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			cause := errors.New("timed out after 200ms")
-			ctx, cancel := context.WithTimeoutCause(bg, 200*time.Millisecond, cause)
-			defer cancel()
+			ctx, cancel := context.WithCancelCause(bg)
+			defer cancel(nil)
+			spec := proc.Spec{Argv: argv(tt.args...), OnStderr: func(string) { cancel(cause) }} // when it ignores SIGTERM
+			if !tt.forced {
+				time.AfterFunc(200*time.Millisecond, func() { cancel(cause) })
+			}
 			var r proc.Result
-			within(t, tt.most, func() { r = proc.Run(ctx, proc.Spec{Argv: argv(tt.args...)}) })
+			within(t, tt.most, func() { r = proc.Run(ctx, spec) })
 			if !errors.Is(r.Err(), cause) || r.Forced != tt.forced {
 				t.Errorf("got %v, forced %v", r.Err(), r.Forced)
 			}
