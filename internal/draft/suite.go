@@ -46,6 +46,10 @@ type Server struct {
 	CAFile    string
 	Insecure  bool
 	Tolerate  []string
+	// Respond scripts the client's side; absent: no capability is declared.
+	Respond jsonv.Value
+	// Copies are the names of further entries of the same server.
+	Copies []string
 }
 
 // Upstream is an entry of `upstreams:`.
@@ -64,6 +68,7 @@ type Requested struct{ Upstream, Method, Path string }
 type Test struct {
 	Block   string // tools, resources, prompts, protocol
 	Subject string // the tool, URI, prompt or method
+	Server  string // its entry, if there are several
 	Args    jsonv.Value
 	// List is the member of the result that is a list of named objects. Only their
 	// names are expected.

@@ -66,8 +66,21 @@ func (w *writer) server() {
 		}
 		w.line("")
 	}
+	if len(sv.Copies) > 0 {
+		w.line("run_options: {parallel: false}")
+		w.line("")
+	}
 	w.line("servers:")
-	w.line("  %s:", quote(sv.Name))
+	for _, name := range append([]string{sv.Name}, sv.Copies...) {
+		w.entry(name)
+	}
+	w.line("")
+}
+
+// entry writes one entry of the server.
+func (w *writer) entry(name string) {
+	sv := w.suite.Server
+	w.line("  %s:", quote(name))
 	if sv.URL != "" {
 		w.line("    url: %s", quote(sv.URL))
 	} else {
@@ -90,7 +103,10 @@ func (w *writer) server() {
 		w.line("    # review: the server breaks the protocol; without this line its tests fail")
 		w.line("    tolerate: [%s]", strings.Join(sv.Tolerate, ", "))
 	}
-	w.line("")
+	if !sv.Respond.IsAbsent() {
+		w.line("    # review: the answers of the client to requests of the server")
+		w.line("    respond: %s", w.suite.mask(flow(sv.Respond)))
+	}
 }
 
 // upstreams writes the doubles of APIs.
@@ -175,6 +191,9 @@ var keys = map[string][2]string{
 func (w *writer) test(t *Test, name string) {
 	key := keys[t.Block]
 	w.line("  - name: %s", literal(name))
+	if len(w.suite.Server.Copies) > 0 {
+		w.line("    server: %s", quote(t.Server))
+	}
 	w.line("    %s: %s", key[0], literal(t.Subject))
 	if key[1] != "" && t.Args.Len() > 0 {
 		w.line("    %s: %s", key[1], w.suite.mask(flow(t.Args)))

@@ -18,56 +18,120 @@ var lists = map[string]string{
 }
 
 // Fill adds the tests of a cassette to a suite, in the order in which their
-// requests were first sent.
-func Fill(su *draft.Suite, c *cassette.Cassette) error {
+// requests were first sent, and returns how many requests were merged with equal ones.
+func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 	calls, err := c.Calls()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	tests, requests := map[string]*draft.Test{}, map[*draft.Test][]string{}
+	clients, err := c.Clients(calls)
+	if err != nil {
+		return 0, err
+	}
+	f := filler{
+		su: su, c: c, script: scriptOf(clients), tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
+		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
+	}
 	for _, call := range calls {
 		if call.Request == nil || call.ID == "" || asOverhead(call.Method) || c.Refused(call) {
 			continue
 		}
-		request, response, err := c.Exchange(call)
-		if err != nil {
-			return err
+		if err := f.add(call); err != nil {
+			return 0, err
 		}
-		params := request.Lookup("params")
-		if params.Kind() == jsonv.KindObject {
-			params = params.Without("_meta")
-		}
-		t, why := test(call, params)
-		if why == "" {
-			why = unusable(call, params, response)
-		}
-		label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
-		if why != "" {
-			su.Omitted = append(su.Omitted, label+why)
-			continue
-		}
-		key := jsonv.Array(jsonv.String(t.Block), jsonv.String(t.Subject), c.Stable(jsonv.ObjectOf("arguments", t.Args))).String()
-		if tests[key] == nil {
-			tests[key] = t
-			su.Tests = append(su.Tests, t)
-		}
-		a := answer(response)
-		tests[key].Answers = append(tests[key].Answers, a)
-		if len(c.Volatile) > 0 { // what they select differs between two answers, and is matched loosely
-			a.Result = c.Stable(a.Result)
-			tests[key].Answers = append(tests[key].Answers, a)
-		}
-		requests[tests[key]] = append(requests[tests[key]], label)
 	}
+	su.Server.Respond = f.script.respond
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
 		if t.Mixed() {
-			for _, label := range requests[t] {
+			for _, label := range f.requests[t] {
 				su.Omitted = append(su.Omitted, label+"it was refused only some of the time")
 			}
 		}
 		return t.Mixed()
 	})
+	for _, t := range su.Tests {
+		for _, label := range f.requests[t][1:] {
+			merged++
+			su.Omitted = append(su.Omitted, label+"it is in the test of the equal request before it")
+		}
+	}
+	return merged, nil
+}
+
+// filler adds tests to a suite.
+type filler struct {
+	su       *draft.Suite
+	c        *cassette.Cassette
+	script   script
+	tests    map[string]*draft.Test
+	requests map[*draft.Test][]string
+	latest   map[int]string // tool call of each session
+	round    map[string]int // how often other calls of tools came before a call
+	servers  map[int]string // by session
+}
+
+// add adds the test of a call. Equal calls of a tool are one test if no other call of
+// a tool came between them, because it may change what the tool responds.
+func (f *filler) add(call *cassette.Call) error {
+	request, response, err := f.c.Exchange(call)
+	if err != nil {
+		return err
+	}
+	params := request.Lookup("params")
+	if params.Kind() == jsonv.KindObject {
+		params = params.Without("_meta")
+	}
+	t, why := test(call, params)
+	if why == "" {
+		why = unusable(call, params, response)
+	}
+	if why == "" {
+		why, err = f.script.cannot(f.c, call)
+	}
+	if err != nil {
+		return err
+	}
+	key := fmt.Sprint(call.Session) + call.Method + call.Name + f.c.Stable(jsonv.ObjectOf("arguments", params.Lookup("arguments"))).String()
+	if call.Method == "tools/call" {
+		if f.latest[call.Session] != key {
+			f.round[key]++
+			f.latest[call.Session] = key
+		}
+		key += fmt.Sprint(f.round[key])
+	}
+	label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
+	if why != "" {
+		f.su.Omitted = append(f.su.Omitted, label+why)
+		return nil
+	}
+	if f.tests[key] == nil {
+		f.tests[key] = t
+		t.Server = f.server(call.Session)
+		f.su.Tests = append(f.su.Tests, t)
+	}
+	t = f.tests[key]
+	a := answer(response)
+	t.Answers = append(t.Answers, a)
+	if len(f.c.Volatile) > 0 { // what they select differs between two answers, and is matched loosely
+		a.Result = f.c.Stable(a.Result)
+		t.Answers = append(t.Answers, a)
+	}
+	f.requests[t] = append(f.requests[t], label)
 	return nil
+}
+
+// server returns the server of the tests of a session: each session has its own.
+func (f *filler) server(session int) string {
+	name, known := f.servers[session]
+	if !known {
+		name = f.su.Server.Name
+		if n := len(f.servers); n > 0 {
+			name = fmt.Sprintf("%s-%d", name, n+1)
+			f.su.Server.Copies = append(f.su.Server.Copies, name)
+		}
+		f.servers[session] = name
+	}
+	return name
 }
 
 // asOverhead reports whether clients make a request for the session, not for its
@@ -115,11 +179,6 @@ func unusable(call *cassette.Call, params, response jsonv.Value) string {
 		return "the server requires more input"
 	case !params.Lookup("task").IsAbsent():
 		return "it begins a task"
-	}
-	for _, f := range call.Frames {
-		if f.Dir == cassette.ToServer {
-			return "the client cancelled it or answered a request of the server"
-		}
 	}
 	return ""
 }

@@ -35,8 +35,10 @@ func newPromoteCmd(s cmdutil.Streams) *cobra.Command {
 recorded arguments. Assertions expect the recorded responses and are marked "review". Values that differ between equal
 requests, look like a time or an id, or name a directory of this machine are matched loosely; secrets are not written.
 
-The server of the suite is the recorded one, unless another one is given. It is not started. Requests with a masked
-secret, those that depend on what a client answers, and equal requests that were refused only sometimes are omitted and
+The server of the suite is the recorded one, unless another one is given. It is not started. Each recorded
+session gets its own entry of the server, which declares and answers what the recorded client did. Equal requests are one
+test, unless they call a tool and other tools were called between them. Requests with a masked secret, those that the
+client canceled or answered in more than one way, and equal requests that were refused only sometimes are omitted and
 listed in the suite. The cassette itself is never overwritten.
 
 Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists, 4 the file could not be written.`,
@@ -98,7 +100,8 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	su.Mask = func(text string) string {
 		return strings.ReplaceAll(redactor.String(text), secret.Mask, "(a secret)")
 	}
-	if err := promote.Fill(su, c); err != nil {
+	merged, err := promote.Fill(su, c)
+	if err != nil {
 		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	if len(su.Tests) == 0 {
@@ -107,7 +110,8 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err := option.WriteFile(f.output, s.Out, su.YAML()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "mcptest: %s from %s, %s left out\n", display.Count(len(su.Tests), "test"), term.Escape(c.File), display.Count(len(su.Omitted), "request"))
+	fmt.Fprintf(s.Err, "mcptest: %s from %s, %s left out, %d merged with equal ones\n", display.Count(len(su.Tests), "test"), term.Escape(c.File),
+		display.Count(len(su.Omitted)-merged, "request"), merged)
 	return nil
 }
 

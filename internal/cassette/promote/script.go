@@ -1,0 +1,101 @@
+package promote
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
+)
+
+// script is the `respond:` of the server: for each capability that a recorded client
+// declared, one answer.
+type script struct {
+	respond jsonv.Value            // absent if no capability was declared
+	answers map[string]jsonv.Value // result by method of the server's request
+}
+
+// scriptOf returns the first recorded answers.
+func scriptOf(clients map[int]*cassette.RecordedClient) script {
+	s := script{answers: map[string]jsonv.Value{}}
+	declared := map[string]bool{}
+	for _, n := range slices.Sorted(maps.Keys(clients)) {
+		client := clients[n]
+		for name := range client.Capabilities.Members() {
+			declared[name] = true
+		}
+		for _, asked := range client.Asked {
+			if _, known := s.answers[asked.Method]; !known && usable(asked) {
+				s.answers[asked.Method] = asked.Result
+			}
+		}
+	}
+	add := func(name, method, member string, otherwise jsonv.Value) {
+		if !declared[name] {
+			return
+		}
+		v := otherwise
+		if result, ok := s.answers[method]; ok {
+			v = result
+			if member != "" {
+				v = v.Lookup(member)
+			}
+		}
+		if s.respond.IsAbsent() {
+			s.respond = jsonv.Object()
+		}
+		s.respond = s.respond.With(name, v)
+	}
+	add("sampling", "sampling/createMessage", "", jsonv.ObjectOf("text", "not recorded"))
+	add("elicitation", "elicitation/create", "", jsonv.ObjectOf("action", "decline"))
+	add("roots", "roots/list", "roots", jsonv.Array())
+	return s
+}
+
+// usable reports whether a suite can have the answer.
+func usable(asked cassette.Asked) bool {
+	r := asked.Result
+	if strings.Contains(r.String(), secret.Mask) {
+		return false
+	}
+	switch asked.Method {
+	case "sampling/createMessage":
+		return r.Lookup("content").Kind() == jsonv.KindObject && r.Lookup("text").IsAbsent()
+	case "elicitation/create":
+		for name := range r.Members() {
+			if name != "action" && name != "content" {
+				return false
+			}
+		}
+		return r.Lookup("action").Text() == "accept" || r.Lookup("content").IsAbsent() && r.Lookup("action").Text() != ""
+	case "roots/list":
+		return r.Lookup("roots").Kind() == jsonv.KindArray
+	}
+	return false
+}
+
+// cannot returns why a test cannot repeat what the client did during a call.
+func (s script) cannot(c *cassette.Cassette, call *cassette.Call) (why string, err error) {
+	asked := map[string]string{} // method by id
+	for _, f := range call.Frames {
+		data, err := c.Data(f)
+		if err != nil {
+			return "", err
+		}
+		v, _ := jsonv.Parse(data)
+		method, id := v.Lookup("method").Text(), v.Lookup("id").String()
+		switch {
+		case f.Dir != cassette.ToServer:
+			if method != "" {
+				asked[id] = method
+			}
+		case method != "" || asked[id] == "":
+			return "the client canceled it", nil
+		case !jsonv.Equal(s.answers[asked[id]], v.Lookup("result")) || v.Lookup("result").IsAbsent():
+			return "the client answered " + asked[id] + " in a way that the suite cannot repeat, or differently from another time", nil
+		}
+	}
+	return "", nil
+}
