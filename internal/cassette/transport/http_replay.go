@@ -27,6 +27,7 @@ type httpReplay struct {
 	failed  error               // the latest failure of an exchange, for clients that resume its stream
 	streams map[streamKey]*feed
 	shared  map[streamKey]bool // recorded streams of sessions, which belong to no request
+	offered *cassette.HTTP     // the response to the GET of such a stream; nil if the server had none
 	session *feed              // the client's stream of its session; nil if it has none
 	trails  int                // calls that are answered and have more messages to send
 	sink    wire.Receiver
@@ -44,6 +45,9 @@ func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
 	for _, call := range p.Calls() {
 		if call.Verb == http.MethodGet && call.Resumes() == "" {
 			t.shared[streamKey{call.Session, call.Stream}] = true
+			if call.Head != nil && isStream(call.Head) {
+				t.offered = call.Head
+			}
 		}
 	}
 	return t
@@ -81,29 +85,6 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 		return response(req, accepted, http.NoBody), nil
 	}
 	return t.call(req, call, body)
-}
-
-// receiver returns a receiver that wakes callers only after what followed their
-// responses was delivered: it would otherwise belong to their next calls.
-func (t *httpReplay) receiver(sink wire.Receiver) wire.Receiver {
-	t.sink = sink
-	return &heldReceiver{sink, t}
-}
-
-type heldReceiver struct {
-	wire.Receiver
-	t *httpReplay
-}
-
-// OnDrained implements [wire.Receiver].
-func (r *heldReceiver) OnDrained() {
-	r.t.mu.Lock()
-	r.t.held = r.t.trails > 0
-	held := r.t.held
-	r.t.mu.Unlock()
-	if !held {
-		r.Receiver.OnDrained()
-	}
 }
 
 // call answers a recorded message.
@@ -163,6 +144,11 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 	case call == nil && last != "": // the recorded client gave up before it resumed the stream
 		<-req.Context().Done()
 		return nil, req.Context().Err()
+	case call == nil && t.offered != nil: // one more session than was recorded
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.session = newFeed()
+		return response(req, t.offered, t.session.open(req.Context())), nil
 	case call == nil:
 		return response(req, &cassette.HTTP{Status: http.StatusMethodNotAllowed}, http.NoBody), nil
 	}

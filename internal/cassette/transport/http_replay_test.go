@@ -82,3 +82,16 @@ func TestHTTPReplayKeepsOrderOfStreams(t *testing.T) {
 		}
 	}
 }
+
+// One more session than was recorded has a stream too: what was recorded on that of
+// another session arrives on it.
+func TestHTTPReplayOffersStreamToEachSession(t *testing.T) {
+	dir := httpCassette(t, recordedCall(1, 4, `{"n":1}`, logged, ""), recordedCall(1, 5, `{"n":2}`, logged, ""))
+	test := "  - {name: t%d, tool: echo, args: {n: %d}, expect: [{target: notifications, matcher: {length: 1}}]}\n"
+	if got := replayed(t, dir, fmt.Sprintf(test+test, 1, 1, 2, 2)); strings.Count(got, "pass") != 2 {
+		t.Error(got)
+	}
+	if got := replayed(t, dir, fmt.Sprintf(test+test, 1, 1, 2, 2)+"run_options: {restart_policy: per_test}\n"); strings.Count(got, "pass") != 2 {
+		t.Error(got)
+	}
+}
