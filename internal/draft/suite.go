@@ -48,8 +48,13 @@ type Server struct {
 	Tolerate  []string
 	// Respond scripts the client's side; absent: no capability is declared.
 	Respond jsonv.Value
-	// Copies are the names of further entries of the same server.
-	Copies []string
+	Copies  []Copy
+}
+
+// Copy is a further entry of the same server, which differs in the client's side.
+type Copy struct {
+	Name    string
+	Respond jsonv.Value
 }
 
 // Upstream is an entry of `upstreams:`.

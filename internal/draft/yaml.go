@@ -71,16 +71,16 @@ func (w *writer) server() {
 		w.line("")
 	}
 	w.line("servers:")
-	for _, name := range append([]string{sv.Name}, sv.Copies...) {
-		w.entry(name)
+	for _, entry := range append([]Copy{{sv.Name, sv.Respond}}, sv.Copies...) {
+		w.entry(entry)
 	}
 	w.line("")
 }
 
 // entry writes one entry of the server.
-func (w *writer) entry(name string) {
+func (w *writer) entry(entry Copy) {
 	sv := w.suite.Server
-	w.line("  %s:", quote(name))
+	w.line("  %s:", quote(entry.Name))
 	if sv.URL != "" {
 		w.line("    url: %s", quote(sv.URL))
 	} else {
@@ -103,9 +103,9 @@ func (w *writer) entry(name string) {
 		w.line("    # review: the server breaks the protocol; without this line its tests fail")
 		w.line("    tolerate: [%s]", strings.Join(sv.Tolerate, ", "))
 	}
-	if !sv.Respond.IsAbsent() {
+	if !entry.Respond.IsAbsent() {
 		w.line("    # review: the answers of the client to requests of the server")
-		w.line("    respond: %s", w.suite.mask(flow(sv.Respond)))
+		w.line("    respond: %s", w.suite.mask(flow(entry.Respond)))
 	}
 }
 

@@ -29,8 +29,11 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		return 0, err
 	}
 	f := filler{
-		su: su, c: c, script: scriptOf(clients), tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
+		su: su, c: c, scripts: map[int]script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
 		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
+	}
+	for n, client := range clients {
+		f.scripts[n] = scriptOf(client)
 	}
 	for _, call := range calls {
 		if call.Request == nil || call.ID == "" || asOverhead(call.Method) || c.Refused(call) {
@@ -40,7 +43,6 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 			return 0, err
 		}
 	}
-	su.Server.Respond = f.script.respond
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
 		if t.Mixed() {
 			for _, label := range f.requests[t] {
@@ -62,7 +64,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 type filler struct {
 	su       *draft.Suite
 	c        *cassette.Cassette
-	script   script
+	scripts  map[int]script // by session
 	tests    map[string]*draft.Test
 	requests map[*draft.Test][]string
 	latest   map[int]string // tool call of each session
@@ -86,7 +88,7 @@ func (f *filler) add(call *cassette.Call) error {
 		why = unusable(call, params, response)
 	}
 	if why == "" {
-		why, err = f.script.cannot(f.c, call)
+		why, err = f.scripts[call.Session].cannot(f.c, call)
 	}
 	if err != nil {
 		return err
@@ -125,9 +127,12 @@ func (f *filler) server(session int) string {
 	name, known := f.servers[session]
 	if !known {
 		name = f.su.Server.Name
+		respond := f.scripts[session].respond
 		if n := len(f.servers); n > 0 {
 			name = fmt.Sprintf("%s-%d", name, n+1)
-			f.su.Server.Copies = append(f.su.Server.Copies, name)
+			f.su.Server.Copies = append(f.su.Server.Copies, draft.Copy{Name: name, Respond: respond})
+		} else {
+			f.su.Server.Respond = respond
 		}
 		f.servers[session] = name
 	}

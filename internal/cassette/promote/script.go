@@ -1,8 +1,6 @@
 package promote
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"mcptest/internal/cassette"
@@ -10,30 +8,23 @@ import (
 	"mcptest/internal/secret"
 )
 
-// script is the `respond:` of the server: for each capability that a recorded client
-// declared, one answer.
+// script is the `respond:` of the server in a session: for each capability that the
+// recorded client declared, one answer.
 type script struct {
 	respond jsonv.Value            // absent if no capability was declared
 	answers map[string]jsonv.Value // result by method of the server's request
 }
 
 // scriptOf returns the first recorded answers.
-func scriptOf(clients map[int]*cassette.RecordedClient) script {
+func scriptOf(client *cassette.RecordedClient) script {
 	s := script{answers: map[string]jsonv.Value{}}
-	declared := map[string]bool{}
-	for _, n := range slices.Sorted(maps.Keys(clients)) {
-		client := clients[n]
-		for name := range client.Capabilities.Members() {
-			declared[name] = true
-		}
-		for _, asked := range client.Asked {
-			if _, known := s.answers[asked.Method]; !known && usable(asked) {
-				s.answers[asked.Method] = asked.Result
-			}
+	for _, asked := range client.Asked {
+		if _, known := s.answers[asked.Method]; !known && usable(asked) {
+			s.answers[asked.Method] = asked.Result
 		}
 	}
 	add := func(name, method, member string, otherwise jsonv.Value) {
-		if !declared[name] {
+		if client.Capabilities.Lookup(name).IsAbsent() {
 			return
 		}
 		v := otherwise
