@@ -94,11 +94,10 @@ func parts(root string, types []string) (out []string) {
 	}
 	seen := 0
 	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		hidden := strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "site-packages" || d.Name() == "vendor"
 		switch seen++; {
 		case seen > maxParts:
 			return filepath.SkipAll
-		case err != nil || d.IsDir() && hidden && path != root:
+		case err != nil || d.IsDir() && path != root && notParts(d.Name()):
 			return filepath.SkipDir
 		case !d.IsDir() && slices.Contains(types, filepath.Ext(path)):
 			out = append(out, path)
@@ -106,6 +105,11 @@ func parts(root string, types []string) (out []string) {
 		return nil
 	})
 	return out
+}
+
+// notParts reports whether a folder is hidden or contains installed packages.
+func notParts(folder string) bool {
+	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "site-packages", "vendor"}, folder)
 }
 
 // KeepServers reports whether the servers of a plan are kept for the next run, and

@@ -118,6 +118,15 @@ func TestWatchKeepsWhatWasRead(t *testing.T) {
 	}
 }
 
+// A program whose folder does not exist yet, such as dist, is watched.
+func TestProgramInMissingFolder(t *testing.T) {
+	dir := t.TempDir()
+	want := []string{filepath.Join(dir, "dist", "server.js")}
+	if got := programFiles([]string{"./dist/server.js"}, dir); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func none() ([]string, error) { return nil, nil }
 
 // loop runs Loop until it ends; each run does what the function says.
