@@ -31,9 +31,11 @@ func privateKey(s string, i, j int) (start, end int) {
 // privateKeyEnd finds a PEM block by its "END ", of which the beginning was
 // cut away.
 func privateKeyEnd(s string, i, j int) (start, end int) {
-	j = keyLabel(s, i, j)
+	if j = keyLabel(s, i, j); j == 0 {
+		return 0, 0
+	}
 	dashes := dashesBefore(s, i)
-	if start = keyTextBefore(s, dashes); j == 0 || start == dashes {
+	if start = keyTextBefore(s, dashes); start == dashes {
 		return 0, 0
 	}
 	return start, j
