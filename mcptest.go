@@ -231,7 +231,7 @@ func openedBefore(limit context.Context, open func() (io.ReadWriteCloser, error)
 		select {
 		case results <- result{rwc, err}:
 		case <-limit.Done():
-			if rwc != nil {
+			if err == nil {
 				_ = rwc.Close()
 			}
 		}
