@@ -70,6 +70,7 @@ func (p *Player) OmitRefusals() {
 	for key, list := range p.byKey {
 		p.byKey[key] = slices.DeleteFunc(list, p.c.Refused)
 	}
+	p.streams = slices.DeleteFunc(p.streams, p.c.Refused)
 }
 
 // More reports whether there is an unused recording of a message.
