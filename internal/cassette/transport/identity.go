@@ -70,7 +70,6 @@ func (f *Folder) find(p *plan.Plan) (map[string]*cassette.Cassette, error) {
 // recorded before. It returns an error if another suite would lose its requests.
 func (f *Folder) claim(p *plan.Plan) error {
 	run := slices.Concat(slices.Collect(maps.Values(f.users))...)
-	claimed := map[string]string{} // keys of servers, by the name of the cassette
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
 			name := f.names[s.Key]
@@ -78,7 +77,7 @@ func (f *Folder) claim(p *plan.Plan) error {
 			for n, there := 1, true; there && len(losers) > 0; n++ {
 				var others []string
 				name = numbered(s, n)
-				if there, others = f.losers(name, run); there && len(others) == 0 && (claimed[name] == "" || claimed[name] == s.Key) {
+				if there, others = f.losers(name, run); there && len(others) == 0 && !slices.Contains(slices.Collect(maps.Values(f.names)), name) {
 					f.names[s.Key], losers = name, nil
 				}
 			}
@@ -86,7 +85,6 @@ func (f *Folder) claim(p *plan.Plan) error {
 				return fmt.Errorf("%s has the requests of %s, which is not part of this run, and would lose them: record these suites together, "+
 					"record to another folder, or remove the file first", filepath.Join(f.dir, f.names[s.Key]), filepath.Join(f.dir, losers[0]))
 			}
-			claimed[f.names[s.Key]] = s.Key
 		}
 	}
 	return nil
