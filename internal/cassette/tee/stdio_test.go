@@ -171,6 +171,7 @@ func TestStdioStopsServerThatItsClientLeft(t *testing.T) {
 func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
 	t.Parallel()
 	const slow = `{"jsonrpc":"2.0","id":1,"method":"slow"}` + "\n"
+	grace := map[proc.How]time.Duration{proc.ByTerm: 30 * time.Second, proc.ByKill: 300 * time.Millisecond}
 	for name, c := range map[string]struct {
 		server, input, want string
 		how                 proc.How
@@ -191,7 +192,7 @@ func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
 			defer cancel()
 			st, err := tee.Stdio{
 				Server: server(c.server), In: strings.NewReader(c.input), Out: &got, Err: io.Discard, Tap: tap,
-				Grace: proc.Grace{Stdin: 10 * time.Millisecond, Term: 300 * time.Millisecond},
+				Grace: proc.Grace{Stdin: 10 * time.Millisecond, Term: grace[c.how]},
 			}.Run(ctx)
 			if _, broken := tap.Close(); err != nil || broken != nil || st.How != c.how || !strings.Contains(got.String(), c.want) {
 				t.Errorf("%v, %v, %v: %q", st.How, err, broken, got.String())
