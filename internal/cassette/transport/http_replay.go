@@ -45,7 +45,7 @@ func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
 	for _, call := range p.Calls() {
 		if call.Verb == http.MethodGet && call.Resumes() == "" {
 			t.shared[streamKey{call.Session, call.Stream}] = true
-			if call.Head != nil && isStream(call.Head) {
+			if call.Head != nil && isStream(call.Head) && p.Cassette().Transport == cassette.StreamableHTTP {
 				t.offered = call.Head
 			}
 		}

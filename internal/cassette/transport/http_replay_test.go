@@ -1,14 +1,19 @@
 package transport_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"mcptest/internal/cassette"
 	"mcptest/internal/cassette/transport"
+	"mcptest/internal/connect"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/secret"
 )
 
@@ -93,5 +98,35 @@ func TestHTTPReplayOffersStreamToEachSession(t *testing.T) {
 	}
 	if got := replayed(t, dir, fmt.Sprintf(test+test, 1, 1, 2, 2)+"run_options: {restart_policy: per_test}\n"); strings.Count(got, "pass") != 2 {
 		t.Error(got)
+	}
+}
+
+// HTTP+SSE needs the recorded endpoint event, so one more session than was recorded is
+// refused immediately.
+func TestHTTPReplayRefusesUnrecordedSSESession(t *testing.T) {
+	dir := t.TempDir()
+	const text = `{"mcptest_cassette":1,"server":{"name":"s","url":"http://127.0.0.1:1/sse"},"transport":"sse","masks":[]}
+{"session":1,"at_ms":1,"dir":"to-server","stream":1,"http":{"method":"GET"}}
+{"session":1,"at_ms":2,"dir":"from-server","stream":1,"http":{"status":200,"header":{"Content-Type":["text/event-stream"]}}}
+{"session":1,"at_ms":3,"dir":"from-server","stream":1,"event":{"type":"endpoint"},"text":"/messages"}
+`
+	if err := os.WriteFile(filepath.Join(dir, "s"+cassette.Suffix), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := compile(t, t.TempDir(), "servers:\n  s: {url: \"http://127.0.0.1:1/sse\", transport: sse}\ntools:\n  - {name: t, tool: t}\n")
+	f, err := transport.Replay(dir, p, transport.Options{Redact: secret.NewRedactor()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for n := range 2 {
+		tr, err := f.Dial(t.Context(), p.Files[0].Servers[0], connect.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = mcp.Open(t.Context(), tr, mcp.Options{Protocol: "2024-11-05", ConnectTimeout: 30 * time.Second})
+		if refused := errors.As(err, new(*wire.HTTPError)); refused != (n == 1) {
+			t.Errorf("session %d: %v", n+1, err)
+		}
 	}
 }
