@@ -99,10 +99,15 @@ func Test(t *testing.T, file string, options ...Option) {
 	if p.Len() == 0 {
 		t.Fatalf("%s contains no tests", file)
 	}
-	names := subtestNames(p)
+	// Equal names are kept together: package testing counts them.
+	kept := map[string]bool{}
+	for i, name := range subtestNames(p) {
+		base := subtestName(p.Name(i))
+		kept[base] = kept[base] || selected.has(name)
+	}
 	var places []int
-	for i, name := range names {
-		if selected.has(name) {
+	for i := range p.Len() {
+		if kept[subtestName(p.Name(i))] {
 			places = append(places, i)
 		}
 	}

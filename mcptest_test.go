@@ -377,6 +377,9 @@ func TestCacheInputs(t *testing.T) {
 	if verdicts["a_b"] != "pass" || verdicts["a_b#01"] != "fail" || !strings.Contains(out, "^a_b#01$") {
 		t.Errorf("verdicts %v\n%s", verdicts, out)
 	}
+	if out, verdicts, _ := runSuite(t, file, nil, "-test.run=^TestSuite$", "-test.skip=^TestSuite$/^a_b$"); verdicts["a_b#01"] != "fail" {
+		t.Errorf("verdicts with -skip %v\n%s", verdicts, out)
+	}
 	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
