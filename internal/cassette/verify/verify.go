@@ -105,8 +105,12 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	if params.Kind() == jsonv.KindObject {
 		params = params.Without("_meta")
 	}
+	before, _, err := counted(c, call)
+	if err != nil {
+		return err
+	}
 	if from.again {
-		if recorded, err = r.concluded(c, calls, recorded); err != nil {
+		if recorded, err = r.concluded(c, calls, recorded, before); err != nil {
 			return err
 		}
 	}
@@ -119,10 +123,6 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		return nil
 	}
 	r.Sent++
-	before, _, err := counted(c, call)
-	if err != nil {
-		return err
-	}
 	var refused *protocol.RPCError
 	switch failed := now.err != nil && !errors.As(now.err, &refused); {
 	case now.crashed && call.Response == nil:
@@ -152,8 +152,9 @@ func (r *Report) handshake(result jsonv.Value) {
 }
 
 // concluded returns the response that ended the first of calls: if it required input,
-// that to the request with the last input.
-func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value) (jsonv.Value, error) {
+// that to the request with the last input. It adds the notifications during these
+// requests to those of the first.
+func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, during map[string]int) (jsonv.Value, error) {
 	for _, next := range calls[1:] {
 		if response.Lookup("result", "resultType").Text() != "input_required" {
 			break
@@ -167,6 +168,11 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 		}
 		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
 			response, r.followed[next] = later, true
+			more, _, err := counted(c, next)
+			if err != nil {
+				return response, err
+			}
+			add(during, more, 1)
 		}
 	}
 	return response, nil
