@@ -229,7 +229,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 	before := call.Request.At
 	var reply *mcpserver.Reply
 	for _, f := range call.Frames {
-		if x.s.o.Paced {
+		if x.s.o.Paced && call.Verb == "" { // a stream of the session came before the request
 			wait(ctx, f.At-before)
 			before = f.At
 		}
