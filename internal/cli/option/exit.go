@@ -13,7 +13,7 @@ import (
 )
 
 // Exit codes of mcptest. If several apply, the first of this list takes precedence: a
-// signal (128 + its number), 2, 1, 3, 4, 7.
+// signal (128 + its number), 2, 1, 3, 4, 6, 7.
 const (
 	ExitPassed   = 0
 	ExitFailed   = 1 // a test failed, or a server could not be started or tested
