@@ -112,19 +112,22 @@ func Test(t *testing.T, file string, options ...Option) {
 		}
 	}
 	p.Arrange(places)
-	dependOn(s, p)
+	dependOn(s)
 	if len(places) > 0 {
 		c.execute(t, s, p, traffic)
 	}
 }
 
-// dependOn makes the files of the suite, the programs of its servers and the
-// environment inputs of the test: go test notes what a test looks at, and uses a
-// result from its cache only if that is unchanged.
-func dependOn(s *suite.Suite, p *plan.Plan) {
-	for _, name := range watch.Inputs([]*suite.Suite{s}, p) {
-		_, _ = os.Stat(name)
-	}
+// dependOn makes the environment and the folders of the module with the suite inputs
+// of the test: go test notes what a test looks at, and uses a result from its cache
+// only if that is unchanged.
+func dependOn(s *suite.Suite) {
+	_ = filepath.WalkDir(watch.Project(s.Dir, "go.mod"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		return nil
+	})
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
 		_ = os.Getenv(name)

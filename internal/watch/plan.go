@@ -49,12 +49,14 @@ func programFiles(argv []string, dir string) (out []string) {
 		info, err := os.Stat(word)
 		switch {
 		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
-			out = append(out, parts(module(word), []string{".go"})...)
-		case err == nil && info.IsDir() && i > 0 && argv[i-1] == "-m":
-			out = append(out, parts(word, []string{".py"})...)
+			out = append(out, parts(Project(word, "go.mod"), []string{".go"})...)
+		case i > 0 && argv[i-1] == "-m":
+			out = append(out, parts(Project(filepath.Dir(word), packages...), []string{".py"})...)
 		case path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular():
 			out = append(out, word)
-			out = append(out, parts(filepath.Dir(word), sourceTypes(filepath.Ext(word)))...)
+			for _, name := range places(word) {
+				out = append(out, parts(Project(filepath.Dir(name), packages...), sourceTypes(filepath.Ext(name)))...)
+			}
 		}
 	}
 	return out
@@ -71,20 +73,28 @@ func sourceTypes(ext string) []string {
 	return nil
 }
 
-// module returns the folder of the Go module that dir belongs to, or dir.
-func module(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
+// Project returns the nearest folder above dir, or dir, that contains one of the files,
+// such as go.mod; dir if there is none.
+func Project(dir string, files ...string) string {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		for _, name := range files {
+			if _, err := os.Stat(filepath.Join(at, name)); err == nil {
+				return at
+			}
 		}
 	}
+	return dir
 }
 
-// maxParts bounds the files and folders that are looked at for one script.
-const maxParts = 2000
+// packages are the files that mark the folder of a package.
+var packages = []string{"package.json", "pyproject.toml", "setup.py", "go.mod", "composer.json", "Gemfile"}
+
+// maxParts bounds the files that are watched for one script, maxLooked those that are
+// looked at.
+const (
+	maxParts  = 2000
+	maxLooked = 20000
+)
 
 // parts returns the files with these extensions in a folder and below it, without
 // those of installed packages.
@@ -95,7 +105,7 @@ func parts(root string, types []string) (out []string) {
 	seen := 0
 	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		switch seen++; {
-		case seen > maxParts:
+		case seen > maxLooked || len(out) == maxParts:
 			return filepath.SkipAll
 		case err != nil || d.IsDir() && path != root && notParts(d.Name()):
 			return filepath.SkipDir
@@ -124,7 +134,11 @@ func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 		if hooks+len(file.Setup)+len(file.SetupPerTest)+len(file.Teardown)+len(file.Upstreams) > 0 {
 			plain = false
 		}
-		keep = append(keep, file.Servers...)
+		for _, s := range file.Servers {
+			if len(programFiles(s.Argv, s.Dir)) > 0 { // otherwise a change of the program would not be noticed
+				keep = append(keep, s)
+			}
+		}
 	}
 	if !plain {
 		keep = nil

@@ -203,10 +203,15 @@ func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 		t = x.take(req)
 	}
 	x.mu.Unlock()
-	if req.Notification {
-		if t.call != nil {
-			_, _ = x.play(ctx, req, t.call)
-		}
+	switch {
+	case req.Notification && t.call == nil:
+		return nil
+	case req.Notification && x.asks(t.call):
+		// The caller reads the input, from which the client's answers come.
+		go func() { _, _ = x.play(ctx, req, t.call) }()
+		return nil
+	case req.Notification:
+		_, _ = x.play(ctx, req, t.call)
 		return nil
 	}
 	if t.call == nil {
@@ -220,6 +225,14 @@ func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 		return internalError("%v", err)
 	}
 	return reply
+}
+
+// asks reports whether the recorded server sent a request after a message.
+func (x *session) asks(call *cassette.Call) bool {
+	return slices.ContainsFunc(call.Frames, func(f *cassette.Frame) bool {
+		data, err := x.s.c.Data(f)
+		return err == nil && f.Dir == cassette.FromServer && protocol.MemberOf(data, "method") != nil && protocol.MemberOf(data, "id") != nil
+	})
 }
 
 // play sends the recorded messages of a call and returns its response. A client that

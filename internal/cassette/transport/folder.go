@@ -173,12 +173,15 @@ func Replay(dir string, p *plan.Plan, o Options) (*Folder, error) {
 	f := newFolder(dir, p, o)
 	found, err := f.find(p)
 	for name, c := range found {
-		switch {
-		case err == nil && slices.Contains(slices.Collect(maps.Values(f.names)), name):
-			f.players[name], err = cassette.NewPlayer(c, o.Volatile, o.Redact)
-		default:
-			_ = c.Close()
+		var player *cassette.Player
+		if err == nil && slices.Contains(slices.Collect(maps.Values(f.names)), name) {
+			player, err = cassette.NewPlayer(c, o.Volatile, o.Redact)
 		}
+		if player == nil {
+			_ = c.Close()
+			continue
+		}
+		f.players[name] = player
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
