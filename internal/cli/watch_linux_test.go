@@ -92,9 +92,9 @@ tools:
   - {name: second, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: %s}}]}
 `
 
-// A user at a terminal changes files and presses keys.
+// A user at a terminal changes files and presses keys. Not parallel: other tests run
+// commands in this process, and these end all its children of another session.
 func TestWatchTerminal(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	save := func(expected string) {
 		path := filepath.Join(dir, "mcptest.yaml")
@@ -149,7 +149,7 @@ func TestWatchTerminal(t *testing.T) {
 	person.press(t, "\x03")
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d after Ctrl-C, want 130", code)
+		t.Errorf("exit code %d after Ctrl-C, want 130: %s\n%s", code, cmd.ProcessState, person.text.String())
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("Ctrl-C took %v", took)
