@@ -26,15 +26,15 @@ func TestPendingIsNotQuietWhileTheClientReads(t *testing.T) {
 				t.Errorf("%s: quiet is %v", what, got)
 			}
 		}
-		time.Sleep(time.Hour)
+		elapse(time.Hour)
 		at("before the end of the input", false)
 		p.inputEnded()
 		at("immediately after it", false)
-		time.Sleep(time.Second)
+		elapse(time.Second)
 		at("later", true)
-		_, _ = noted{writerFunc(func() { time.Sleep(time.Hour); at("while the client reads", false) }), p}.Write(nil)
+		_, _ = noted{writerFunc(func() { elapse(time.Hour); at("while the client reads", false) }), p}.Write(nil)
 		at("immediately after that", false)
-		time.Sleep(time.Second)
+		elapse(time.Second)
 		at("later", true)
 		p.see(cassette.Frame{Dir: cassette.ToServer, Data: []byte(`{"id":"a","method":"x"}`)})
 		at("with a request", false)
@@ -44,3 +44,6 @@ func TestPendingIsNotQuietWhileTheClientReads(t *testing.T) {
 		at("with a response", true)
 	})
 }
+
+// elapse lets time pass on the clock of a synctest bubble.
+func elapse(d time.Duration) { time.Sleep(d) }

@@ -44,12 +44,10 @@ func TestMain(m *testing.M) {
 		}
 		requests, _ := io.ReadAll(os.Stdin)
 		if strings.Contains(string(requests), `"slow"`) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 		}
-		for {
-			time.Sleep(time.Hour)
-		}
+		<-time.After(time.Hour)
 	}
 }
 
