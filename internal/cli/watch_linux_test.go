@@ -200,6 +200,11 @@ func TestWatchKeepsServers(t *testing.T) {
 	after(5, 4)
 	write("mcptest.yaml", suite)
 	after(6, 5)
+	unnamed := strings.ReplaceAll(suite, "[./server.sh]", "[sh, -c, exec ./server.sh]") // of which no file is known
+	write("mcptest.yaml", unnamed)
+	after(7, 6)
+	write("mcptest.yaml", unnamed+"  - {name: two, tool: echo, args: {message: b}}\n")
+	after(8, 7)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

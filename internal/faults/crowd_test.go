@@ -42,7 +42,7 @@ func (c *crowd) add(stat []byte) {
 }
 
 // slower is the factor, from 1 to 4, by which a run may have been slower than on an idle
-// machine: other threads and three of its own share the processors.
+// machine: other threads and three more of the test share the processors.
 func (c *crowd) slower(processors int) float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

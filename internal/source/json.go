@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
@@ -120,7 +121,12 @@ func FlowText(s string) string {
 	if plainText().MatchString(s) && !reservedWords[strings.ToLower(s)] {
 		return s
 	}
-	b := []byte{'"'}
+	return string(append(AppendQuoted([]byte{'"'}, s), '"'))
+}
+
+// AppendQuoted appends a string as the inside of a text in double quotes. Characters
+// that must not be shown are escaped.
+func AppendQuoted(b []byte, s string) []byte {
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
@@ -128,8 +134,8 @@ func FlowText(s string) string {
 		case display.Hidden(r):
 			b = display.AppendEscape(b, r)
 		default:
-			b = append(b, string(r)...)
+			b = utf8.AppendRune(b, r)
 		}
 	}
-	return string(append(b, '"'))
+	return b
 }

@@ -50,7 +50,7 @@ func programFiles(argv []string, dir string) (out []string) {
 		switch {
 		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
 			out = append(out, parts(Project(word, "go.mod"), []string{".go"})...)
-		case i > 0 && argv[i-1] == "-m":
+		case i > 0 && argv[i-1] == "-m" && (err != nil || info.IsDir()):
 			out = append(out, parts(Project(filepath.Dir(word), packages...), []string{".py"})...)
 		case path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular():
 			out = append(out, word)

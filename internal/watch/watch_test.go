@@ -196,3 +196,45 @@ func TestFilesWrittenByARun(t *testing.T) {
 		t.Errorf("%d runs, want 1", runs)
 	}
 }
+
+// The files of a package belong to its program, those of installed packages do not.
+func TestPartsOfPrograms(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{
+		"node/package.json", "node/bin/cli.mjs", "node/lib/part.ts", "node/lib/text.md", "node/node_modules/x/x.js", "node/.git/y.js",
+		"py/one.py", "py/pkg/deep/two.py", "go/go.mod", "go/cmd/server/main.go", "go/api/api.go", "plain/run.sh", "plain/lib/part.sh", "plain/m.json",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, "text")
+	}
+	if err := os.Symlink(filepath.Join("..", "node", "bin", "cli.mjs"), filepath.Join(dir, "plain", "link.mjs")); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"node bin/cli.mjs in node":    "node/bin/cli.mjs node/lib/part.ts",
+		"node link.mjs in plain":      "node/bin/cli.mjs node/lib/part.ts plain/link.mjs",
+		"python3 -m one in py":        "py/one.py py/pkg/deep/two.py",
+		"python3 -m pkg in py":        "py/one.py py/pkg/deep/two.py",
+		"go run ./cmd/server in go":   "go/api/api.go go/cmd/server/main.go",
+		"sh run.sh in plain":          "plain/lib/part.sh plain/run.sh",
+		"server -m m.json in plain":   "plain/m.json",
+		"npx -y some-server in plain": "",
+	} {
+		line, in, _ := strings.Cut(command, " in ")
+		var got []string
+		for _, name := range programFiles(strings.Fields(line), filepath.Join(dir, in)) {
+			rel, err := filepath.Rel(dir, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, filepath.ToSlash(rel))
+		}
+		slices.Sort(got)
+		if text := strings.Join(slices.Compact(got), " "); text != want {
+			t.Errorf("%s: got %q, want %q", command, text, want)
+		}
+	}
+}

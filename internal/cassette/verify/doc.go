@@ -5,7 +5,7 @@
 // Invariants:
 //   - requests are sent one after the other, in the recorded order, with the
 //     recorded parameters; what cannot be sent again is named in Skipped;
-//   - each recorded session is a session of its own, whose client declares and
+//   - there is one live session for each recorded one, whose client declares and
 //     answers what the recorded client did;
 //   - a crash or timeout is a change like others: the next request is sent to a
 //     new session;

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
 )
 
 // Writer writes values as YAML blocks, one value per line. The zero value is ready to
@@ -99,7 +100,7 @@ func (w *Writer) folded(level int, head, s string) {
 			}
 		}
 		first = false
-		w.b.Write(appendQuoted(nil, line))
+		w.b.Write(source.AppendQuoted(nil, line))
 	}
 	w.b.WriteString("\"\n")
 }
@@ -128,21 +129,7 @@ func Text(s string) string {
 	if plainText(s) {
 		return s
 	}
-	return string(append(appendQuoted([]byte{'"'}, s), '"'))
-}
-
-func appendQuoted(b []byte, s string) []byte {
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case display.Hidden(r):
-			b = display.AppendEscape(b, r)
-		default:
-			b = utf8.AppendRune(b, r)
-		}
-	}
-	return b
+	return string(append(source.AppendQuoted([]byte{'"'}, s), '"'))
 }
 
 func plainText(s string) bool {
