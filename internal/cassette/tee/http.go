@@ -91,6 +91,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Host is not allowed", http.StatusForbidden)
 		return
 	}
+	// The server can respond before the client's request has been read to its end.
+	// Without this, net/http closes the request's body then, and the transport ends
+	// its connection to the server.
+	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 and fakes don't need it
 	x := &exchange{proxy: p, method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	if r.Body != nil {
@@ -112,6 +116,12 @@ func (p *Proxy) allowed(r *http.Request) bool {
 
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = p.target.Scheme, p.target.Host, p.target.Host
+	r.Out.URL.RawQuery = r.In.URL.RawQuery // also if it is malformed
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if values, ok := r.In.Header[name]; ok {
+			r.Out.Header[name] = values
+		}
+	}
 	if exchangeOf(r.In).endpoint {
 		r.Out.URL.Path, r.Out.URL.RawPath = p.target.Path, p.target.RawPath
 		if p.target.RawQuery != "" {

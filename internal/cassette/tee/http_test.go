@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"mcptest/internal/cassette/tee"
 )
@@ -21,7 +22,7 @@ func mcpServer() http.Handler {
 		body, _ := io.ReadAll(r.Body)
 		switch {
 		case r.URL.Path != "/mcp":
-			fmt.Fprintf(w, "other %s %s", r.URL.Path, r.Host)
+			fmt.Fprintf(w, "other %s %s %s", r.RequestURI, r.Host, r.Header.Get("X-Forwarded-Proto"))
 		case bytes.Contains(body, []byte("initialize")):
 			w.Header().Set("Mcp-Session-Id", "abc")
 			w.Header().Set("Content-Type", "application/json")
@@ -55,6 +56,7 @@ func TestProxyRecordsExchanges(t *testing.T) {
 	address := <-ready
 	send := func(method, u, session, body string) (string, *http.Response) {
 		req, _ := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
+		req.Header.Set("X-Forwarded-Proto", "https")
 		if session != "" {
 			req.Header.Set("Mcp-Session-Id", session)
 			req.Header.Set("Last-Event-Id", "6")
@@ -84,8 +86,8 @@ func TestProxyRecordsExchanges(t *testing.T) {
 	if got, _ := send(http.MethodGet, address, "abc", ""); !strings.Contains(got, `{"after":"6",`) {
 		t.Errorf("%q", got)
 	}
-	other := strings.TrimSuffix(address, "/mcp") + "/.well-known/x"
-	if got, _ := send(http.MethodGet, other, "", ""); got != "other /.well-known/x "+target.Host {
+	other := strings.TrimSuffix(address, "/mcp") + "/.well-known/x?a;b=%zz"
+	if got, _ := send(http.MethodGet, other, "", ""); got != "other /.well-known/x?a;b=%zz "+target.Host+" https" {
 		t.Errorf("%q", got)
 	}
 	cancel()
@@ -144,5 +146,45 @@ func TestProxyRefusesForeignHost(t *testing.T) {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusForbidden {
 		t.Error(res.Status)
+	}
+}
+
+// A server can respond before it has read the end of the request: the response is
+// still forwarded completely.
+func TestProxyForwardsResponseBeforeEndOfRequest(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.ReadFull(r.Body, make([]byte, 2))
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
+		if _, err := io.ReadAll(r.Body); err != nil {
+			t.Error("read the end of the request:", err)
+		}
+		<-ended
+		fmt.Fprint(w, "data: 2\n\n")
+	}))
+	defer upstream.Close()
+	target, _ := url.Parse(upstream.URL)
+	front := httptest.NewServer(tee.NewProxy(target, false, tee.NewTap((&frames{}).record), func(err error) { t.Error(err) }))
+	defer front.Close()
+	body, end := io.Pipe()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, front.URL, body)
+	go func() { _, _ = io.WriteString(end, "{}") }()
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	end.Close()
+	close(ended)
+	if got, err := io.ReadAll(res.Body); err != nil || string(got) != "data: 1\n\ndata: 2\n\n" {
+		t.Errorf("%q %v", got, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
 	"strings"
@@ -231,20 +232,15 @@ func (p *Proxy) passes(addr string) bool { return p.options.Pass != nil && p.opt
 
 // forward passes a request to an address of this machine.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
-	out := r.Clone(r.Context())
-	out.RequestURI = ""
-	out.Header.Del("Proxy-Connection")
-	res, err := (&http.Transport{DisableKeepAlives: true, DisableCompression: true}).RoundTrip(out)
-	if err != nil {
-		http.Error(w, "mcptest: "+err.Error(), http.StatusBadGateway)
-		return
-	}
-	defer res.Body.Close()
-	for name, values := range res.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(res.StatusCode)
-	_, _ = io.Copy(w, res.Body)
+	_ = http.NewResponseController(w).EnableFullDuplex() // the response can precede the end of the request
+	(&httputil.ReverseProxy{
+		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
+		FlushInterval: -1,                                                                        // immediately
+		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.RawQuery = r.In.URL.RawQuery }, // also if it is malformed
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, "mcptest: "+err.Error(), http.StatusBadGateway)
+		},
+	}).ServeHTTP(w, r)
 }
 
 // connect opens a tunnel.
