@@ -85,16 +85,10 @@ func (g *code) scopes(written, found []string) []string {
 	if len(written) == 0 {
 		return found
 	}
-	out := slices.Clone(written)
 	if g.steps == 0 {
-		return out
+		return slices.Clone(written)
 	}
-	for _, s := range found {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
+	return union(written, found)
 }
 
 func (g *code) token(ctx context.Context) (*oauth2.Token, error) {

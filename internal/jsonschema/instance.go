@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,8 +20,9 @@ const (
 	maxRatDigits = 2000
 )
 
-// toAny converts a value to the validator's form.
-func toAny(v jsonv.Value) any {
+// toAny converts a value to the validator's form. In a schema, counts beyond an int,
+// which would overflow in the validator, become the largest int.
+func toAny(v jsonv.Value, schema bool) any {
 	switch v.Kind() {
 	case jsonv.KindBool:
 		return v.Bool()
@@ -31,13 +33,16 @@ func toAny(v jsonv.Value) any {
 	case jsonv.KindArray:
 		out := make([]any, v.Len())
 		for i, e := range v.Elems() {
-			out[i] = toAny(e)
+			out[i] = toAny(e, schema)
 		}
 		return out
 	case jsonv.KindObject:
 		out := make(map[string]any, v.Len())
 		for k, e := range v.Members() {
-			out[maskSurrogates(k)] = toAny(e)
+			out[maskSurrogates(k)] = toAny(e, schema)
+			if schema && slices.Contains(countKeywords, k) && above(e, math.MaxInt) {
+				out[k] = json.Number(strconv.Itoa(math.MaxInt))
+			}
 		}
 		return out
 	}
@@ -72,34 +77,9 @@ func above(v jsonv.Value, limit int64) bool {
 }
 
 // countKeywords are the keywords with a count, which the validator stores as an int.
-var countKeywords = [...]string{
+var countKeywords = []string{
 	"minLength", "maxLength", "minItems", "maxItems",
 	"minProperties", "maxProperties", "minContains", "maxContains",
-}
-
-// toSchemaAny is like toAny for a schema: counts beyond an int, which would overflow
-// in the validator, become the largest int.
-func toSchemaAny(v jsonv.Value) any {
-	switch v.Kind() {
-	case jsonv.KindArray:
-		out := make([]any, v.Len())
-		for i, e := range v.Elems() {
-			out[i] = toSchemaAny(e)
-		}
-		return out
-	case jsonv.KindObject:
-		out := make(map[string]any, v.Len())
-		for k, e := range v.Members() {
-			out[maskSurrogates(k)] = toSchemaAny(e)
-		}
-		for _, k := range countKeywords {
-			if n, ok := v.Get(k); ok && above(n, math.MaxInt) {
-				out[k] = json.Number(strconv.Itoa(math.MaxInt))
-			}
-		}
-		return out
-	}
-	return toAny(v)
 }
 
 // children yields the elements or members of a value with their pointer

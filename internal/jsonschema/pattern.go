@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2"
@@ -40,7 +41,7 @@ func compileRegex(pattern string, g *guard) (jsonschema.Regexp, error) {
 	re, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
 		if re, err = regexp2.Compile(pattern, regexp2.ECMAScript); err != nil {
-			return nil, errors.New(regexFault(err))
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 	re.MatchTimeout = matchTimeout
@@ -65,14 +66,4 @@ func (b *backtracking) MatchString(s string) bool {
 			b.pattern, matchTimeout, jsonv.String(s).Short(60))
 	}
 	return ok
-}
-
-// regexFault extracts the reason from the engine's message.
-func regexFault(err error) string {
-	const prefix = "error parsing regexp: "
-	msg := err.Error()
-	if len(msg) > len(prefix) && msg[:len(prefix)] == prefix {
-		return msg[len(prefix):]
-	}
-	return msg
 }

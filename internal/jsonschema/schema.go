@@ -118,7 +118,7 @@ func Compile(doc jsonv.Value, o Options) (schema *Schema, err error) {
 	if o.AssertFormat {
 		c.AssertFormat()
 	}
-	if err := c.AddResource(src.root, toSchemaAny(doc)); err != nil {
+	if err := c.AddResource(src.root, toAny(doc, true)); err != nil {
 		return nil, &Error{Msg: err.Error()}
 	}
 	compiled, err := c.Compile(src.root)
@@ -269,7 +269,7 @@ func (s *Schema) run(ctx context.Context, values []jsonv.Value, result chan<- ve
 	}()
 	out.failed = make([]*jsonschema.ValidationError, len(values))
 	for i, v := range values {
-		if err := s.compiled.Validate(toAny(v)); err != nil && !errors.As(err, &out.failed[i]) {
+		if err := s.compiled.Validate(toAny(v, false)); err != nil && !errors.As(err, &out.failed[i]) {
 			out.err = fmt.Errorf("check against the schema: %w", err)
 			break
 		}

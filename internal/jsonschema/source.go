@@ -57,7 +57,7 @@ func (s *sources) Load(uri string) (any, error) {
 	}
 	s.loadedNodes += nodes
 	s.docs[uri] = doc
-	return toSchemaAny(doc), nil
+	return toAny(doc, true), nil
 }
 
 // split splits a URI of the library into document and pointer. The second pointer

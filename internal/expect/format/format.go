@@ -5,7 +5,6 @@ import (
 	"net/mail"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -28,7 +27,7 @@ var table = [...]Format{
 	{"base64", "base64 (RFC 4648 section 4)", isBase64},
 	{"date", "a date such as 2026-11-05 (RFC 3339)", inSchemas("date")},
 	{"date-time", "a date-time such as 2026-11-05T09:30:00Z (RFC 3339)", inSchemas("date-time")},
-	{"duration", "a duration such as PT1M30S (ISO 8601)", isDuration},
+	{"duration", "a duration such as PT1M30S (ISO 8601)", func(s string) bool { return durationPattern().MatchString(s) }},
 	{"email", "an email address (RFC 5321)", isEmail},
 	{"hostname", "a host name (RFC 1123)", isHostname},
 	{"ipv4", "an IPv4 address", isIPv4},
@@ -47,6 +46,19 @@ func inSchemas(name string) func(string) bool {
 	valid := sync.OnceValue(func() func(string) bool { return jsonschema.FormatOf(name) })
 	return func(s string) bool { return valid()(s) }
 }
+
+// pattern compiles a regular expression on first use.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// durationPattern implements RFC 3339 appendix A: units in order, weeks only alone.
+var durationPattern = pattern(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clockPattern + `)?|` + clockPattern + `)$`)
+
+const clockPattern = `T(\d+H(\d+M(\d+S)?)?|\d+M(\d+S)?|\d+S)`
+
+// uriPattern matches the characters of RFC 3986 and percent escapes.
+var uriPattern = pattern(`^([A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$`)
 
 var (
 	isHostname = inSchemas("hostname")
@@ -78,49 +90,6 @@ func isBase64(s string) bool {
 	return err == nil && !strings.ContainsAny(s, "\r\n")
 }
 
-func allDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isDuration implements RFC 3339 appendix A: units in order, weeks only alone.
-func isDuration(s string) bool {
-	rest, ok := strings.CutPrefix(s, "P")
-	if !ok {
-		return false
-	}
-	if weeks, ok := strings.CutSuffix(rest, "W"); ok {
-		return allDigits(weeks)
-	}
-	date, clock, hasTime := strings.Cut(rest, "T")
-	if hasTime && clock == "" || !hasTime && date == "" {
-		return false
-	}
-	return unitsInOrder(date, "YMD") && unitsInOrder(clock, "HMS")
-}
-
-// unitsInOrder reports whether s consists of digits and units, which must be
-// consecutive in units, such as 1H30M.
-func unitsInOrder(s, units string) bool {
-	next := -1
-	for s != "" {
-		i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-		if i <= 0 {
-			return false
-		}
-		at := strings.IndexByte(units, s[i])
-		if at < 0 || next >= 0 && at != next {
-			return false
-		}
-		next, s = at+1, s[i+1:]
-	}
-	return true
-}
-
 func isEmail(s string) bool {
 	addr, err := mail.ParseAddress(s)
 	if err != nil || addr.Name != "" || len(s) > 254 || addr.Address != s && addr.String() != "<"+s+">" {
@@ -133,10 +102,6 @@ func isEmail(s string) bool {
 		return isIPv4(literal) || isIPv6(strings.TrimPrefix(literal, "IPv6:"))
 	}
 	return at <= 64 && isHostname(domain)
-}
-
-func isAlnum(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 func isRegex(s string) bool {
@@ -152,19 +117,6 @@ func isURI(s string) bool {
 // isURIReference also checks what url.Parse ignores: the characters, and that every %
 // starts an escape.
 func isURIReference(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '%':
-			if i+2 >= len(s) {
-				return false
-			}
-			if _, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err != nil {
-				return false
-			}
-		case !isAlnum(c) && !strings.ContainsRune("-._~:/?#[]@!$&'()*+,;=", rune(c)):
-			return false
-		}
-	}
 	_, err := url.Parse(s)
-	return err == nil && strings.Count(s, "#") <= 1
+	return err == nil && uriPattern().MatchString(s) && strings.Count(s, "#") <= 1
 }

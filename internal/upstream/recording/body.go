@@ -188,7 +188,7 @@ var layouts = []struct {
 	write func(jsonv.Value) []byte
 }{
 	{"", func(v jsonv.Value) []byte { return v.Append(nil) }},
-	{"spaced", func(v jsonv.Value) []byte { return appendSpaced(nil, v) }},
+	{"spaced", spaced},
 	{"indent-2", func(v jsonv.Value) []byte { return v.Indent("", "  ") }},
 	{"indent-4", func(v jsonv.Value) []byte { return v.Indent("", "    ") }},
 	{"indent-tab", func(v jsonv.Value) []byte { return v.Indent("", "\t") }},
@@ -213,12 +213,8 @@ func layoutOf(v jsonv.Value, data []byte) (name string, ok bool) {
 
 // laidOut formats a value in a layout; ok is false for an unknown one.
 func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
-	name, line := layout, false
-	if layout == lineEnd {
-		name, line = "", true
-	} else if cut, found := strings.CutSuffix(layout, "-"+lineEnd); found {
-		name, line = cut, true
-	}
+	name, line := strings.CutSuffix("-"+layout, "-"+lineEnd)
+	name = strings.TrimPrefix(name, "-")
 	for _, l := range layouts {
 		if l.name != name {
 			continue
@@ -232,32 +228,11 @@ func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	return nil, false
 }
 
-// appendSpaced appends JSON with a space after each comma and colon.
-func appendSpaced(dst []byte, v jsonv.Value) []byte {
-	switch v.Kind() {
-	case jsonv.KindObject:
-		dst = append(dst, '{')
-		first := true
-		for k, e := range v.Members() {
-			if !first {
-				dst = append(dst, ", "...)
-			}
-			first = false
-			dst = append(jsonv.AppendString(dst, k), ": "...)
-			dst = appendSpaced(dst, e)
-		}
-		return append(dst, '}')
-	case jsonv.KindArray:
-		dst = append(dst, '[')
-		for i, e := range v.Elems() {
-			if i > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = appendSpaced(dst, e)
-		}
-		return append(dst, ']')
-	}
-	return v.Append(dst)
+// spaced formats JSON on one line, with a space after each comma and colon. A line
+// break in JSON is never part of a text.
+func spaced(v jsonv.Value) []byte {
+	text := bytes.ReplaceAll(v.Indent("", ""), []byte(",\n"), []byte(", "))
+	return bytes.ReplaceAll(text, []byte("\n"), nil)
 }
 
 // bytes returns the body as it is sent.

@@ -117,7 +117,7 @@ func (b *body) canonical() string {
 	case empty:
 		return ""
 	case jsonBody:
-		return "json " + string(appendCanonical(nil, b.json))
+		return "json " + jsonv.From(b.json.Interface()).String() // with sorted members
 	case formBody:
 		return "form " + b.values.Encode()
 	case multipartBody:
@@ -128,36 +128,6 @@ func (b *body) canonical() string {
 		return out.String()
 	}
 	return "text " + b.text
-}
-
-// appendCanonical appends JSON with its members sorted.
-func appendCanonical(dst []byte, v jsonv.Value) []byte {
-	switch v.Kind() {
-	case jsonv.KindObject:
-		members := map[string]jsonv.Value{}
-		for k, e := range v.Effective {
-			members[k] = e
-		}
-		dst = append(dst, '{')
-		for i, k := range sortedKeys(members) {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(jsonv.AppendString(dst, k), ':')
-			dst = appendCanonical(dst, members[k])
-		}
-		return append(dst, '}')
-	case jsonv.KindArray:
-		dst = append(dst, '[')
-		for i, e := range v.Elems() {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendCanonical(dst, e)
-		}
-		return append(dst, ']')
-	}
-	return v.Append(dst)
 }
 
 // matches reports whether a request equals the recorded one. A mask in the recording
