@@ -1,21 +1,27 @@
 package cassette
 
 import (
+	"time"
+
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 )
 
 // RecordedClient is the client of a recorded session, as far as a server depends on it.
 type RecordedClient struct {
+	Protocol     string      // version that the session used; "": unknown
 	Capabilities jsonv.Value // that it declared; absent: unknown
 	Asked        []Asked     // in the recorded order
 }
 
 // Asked is a request of the server to the client, and the client's answer.
 type Asked struct {
-	Method        string
-	Params        jsonv.Value
-	Result, Error jsonv.Value // one of them
+	Call           *Call         // that the request belongs to
+	Idle           bool          // it was made when the call had its response, or needed none
+	Answered, Next time.Duration // times of the answer and of the client's next message, if Idle
+	Method         string
+	Params         jsonv.Value
+	Result, Error  jsonv.Value // one of them
 }
 
 // Clients returns the clients of all sessions, by the number of the session.
@@ -35,17 +41,26 @@ func (c *Cassette) Clients(calls []*Call) (map[int]*RecordedClient, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n := len(client.Asked); n > 0 && client.Asked[n-1].Next == 0 {
+			client.Asked[n-1].Next = call.Request.At
+		}
 		params := request.Lookup("params")
 		declared := params.Lookup("_meta", protocol.MetaCapabilities)
 		if call.Method == "initialize" {
 			declared = params.Lookup("capabilities")
+		}
+		switch {
+		case call.Method == "initialize":
+			client.Protocol = response.Lookup("result", "protocolVersion").Text()
+		case client.Protocol == "" && !response.Lookup("result").IsAbsent():
+			client.Protocol = params.Lookup("_meta", protocol.MetaVersion).Text()
 		}
 		if client.Capabilities.Len() == 0 && declared.Kind() == jsonv.KindObject {
 			client.Capabilities = declared
 		}
 		for key, result := range params.Lookup("inputResponses").Members() {
 			if asked, ok := input[call.Session][key]; ok {
-				asked.Result = result
+				asked.Call, asked.Result = call, result
 				client.Asked = append(client.Asked, asked)
 			}
 		}
@@ -65,6 +80,7 @@ func (c *Cassette) Clients(calls []*Call) (map[int]*RecordedClient, error) {
 // answered adds the answers of a client to the requests among the frames of a call.
 func (c *Cassette) answered(client *RecordedClient, call *Call) error {
 	asked := map[string]Asked{}
+	idle := call.ID == ""
 	for _, f := range call.Frames {
 		data, err := c.Data(f)
 		if err != nil {
@@ -72,11 +88,13 @@ func (c *Cassette) answered(client *RecordedClient, call *Call) error {
 		}
 		v, _ := jsonv.Parse(data)
 		id := v.Lookup("id").String()
+		idle = idle || f == call.Response
 		switch method := v.Lookup("method").Text(); {
 		case f.Dir == FromServer && method != "":
-			asked[id] = Asked{Method: method, Params: v.Lookup("params")}
+			asked[id] = Asked{Call: call, Idle: idle, Method: method, Params: v.Lookup("params")}
 		case f.Dir == ToServer && method == "":
 			if a, ok := asked[id]; ok {
+				a.Answered = f.At
 				a.Result, a.Error = v.Lookup("result"), v.Lookup("error")
 				client.Asked = append(client.Asked, a)
 			}

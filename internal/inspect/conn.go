@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -88,6 +89,23 @@ func (c *Conn) open(ctx context.Context) error {
 		c.o.Eras.Found(sv, c.session, sv.Protocol == mcp.Auto)
 	}
 	return err
+}
+
+// OpenWith opens a session with a protocol version, unless the definition of the server
+// names one. If the server does not offer that version, the newest common one is used.
+func OpenWith(ctx context.Context, o Options, version string) (*Conn, error) {
+	if o.Server.Protocol == mcp.Auto && protocol.VersionOf(version).Known() {
+		pinned, sv := o, *o.Server
+		sv.Protocol, pinned.Server = version, &sv
+		c := New(pinned)
+		err := c.Open(ctx)
+		refused, ok := errors.AsType[*wire.OpenError](err)
+		if !ok || refused.Phase == "start" || refused.Phase == "connect" || errors.As(err, new(*mcp.TimeoutError)) {
+			return c, err
+		}
+	}
+	c := New(o)
+	return c, c.Open(ctx)
 }
 
 // Close ends the session, or what Start began.

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"mcptest/internal/cassette"
@@ -10,17 +11,18 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/surface"
+	"mcptest/internal/surface/diff"
 )
 
-// Connect opens a session with the server under test. The client declares the
-// capabilities, and answers the requests of the server.
-type Connect func(ctx context.Context, capabilities jsonv.Value, answer mcp.Answerer) (*inspect.Conn, error)
+// Connect opens a session with the server under test, as the recorded client did.
+type Connect func(ctx context.Context, recorded *cassette.RecordedClient, answer mcp.Answerer) (*inspect.Conn, error)
 
 // Run sends the recorded requests: those of each recorded session in a session of its
 // own, with a client that declares and answers what the recorded client did. mask hides
 // secrets in the server's answers as they are hidden in the cassette. Of the second
-// report only the lists, the handshake and the protocol version matter: they are those
-// of the server under test. An error means that the server could not be reached (any
+// report only the lists and the handshake matter: they are those of the server under
+// test. An error means that the server could not be reached (any
 // more); the reports are then valid as far as they got.
 func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(string) string) (r, now *Report, err error) {
 	calls, err := c.Calls()
@@ -33,10 +35,10 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(s
 	}
 	l := &live{
 		ctx: ctx, c: c, connect: connect, sessions: map[int]*session{}, clients: map[int]*client{},
-		report: newReport(), now: newReport(), total: map[string]int{},
+		report: newReport(), now: newReport(), total: map[string]int{}, unread: map[surface.Kind]bool{},
 	}
 	for n, rc := range recorded {
-		l.clients[n] = &client{recorded: rc, used: map[int]bool{}}
+		l.clients[n] = newClient(rc)
 	}
 	defer l.abandon()
 	r = l.report
@@ -44,7 +46,8 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(s
 	if err != nil {
 		return nil, nil, err
 	}
-	err = r.compared(c, calls, source{again: true, mask: mask, send: l.send, ended: l.ended})
+	err = r.compared(c, calls, source{again: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after})
+	maps.DeleteFunc(r.Lists, func(kind surface.Kind, _ []jsonv.Value) bool { return l.unread[kind] })
 	add(l.total, idle, -1)
 	r.finish(l.total)
 	return r, l.now, err
@@ -59,7 +62,8 @@ type live struct {
 	sessions    map[int]*session
 	clients     map[int]*client
 	report, now *Report
-	total       map[string]int // notifications between calls
+	total       map[string]int        // notifications between calls
+	unread      map[surface.Kind]bool // lists that the server does not return
 }
 
 type session struct {
@@ -73,14 +77,14 @@ func (l *live) open(n int) (*session, error) {
 	if s := l.sessions[n]; s != nil {
 		return s, nil
 	}
-	conn, err := l.connect(l.ctx, l.clients[n].recorded.Capabilities, l.clients[n].answer)
+	conn, err := l.connect(l.ctx, l.clients[n].recorded, l.clients[n].answer)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{conn: conn, during: map[string]int{}, wanted: map[string]int{}}
 	l.sessions[n] = s
-	if l.now.Protocol == "" {
-		l.now.Protocol, l.now.Handshake = conn.Session().Protocol(), conn.Session().ServerInfo()
+	if l.now.Handshake.IsAbsent() {
+		l.now.Handshake = conn.Session().ServerInfo()
 	}
 	return s, nil
 }
@@ -113,46 +117,87 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 		return out, context.Cause(l.ctx)
 	}
 	out.result, out.err = s.conn.ResultOf(x)
-	var refused *protocol.RPCError
-	if out.err == nil || errors.As(out.err, &refused) {
-		return out, nil
-	}
-	out.crashed = !s.conn.Session().Alive()
-	if out.crashed || errors.As(out.err, new(*mcp.TimeoutError)) {
-		l.close(call.Session)
-	}
+	out.crashed = l.failed(s, call.Session, out.err)
 	return out, nil
 }
 
-// ended reads the lists that the recorded session has, and closes the session.
-func (l *live) ended(n int) error {
-	var lists bool
-	for _, first := range l.report.listedIn {
-		lists = lists || first == n
+// failed ends a session whose server does not respond, and reports whether it crashed.
+func (l *live) failed(s *session, n int, err error) (crashed bool) {
+	if err == nil || errors.As(err, new(*protocol.RPCError)) {
+		return false
 	}
-	if lists {
-		s, err := l.open(n)
-		if err != nil {
-			return err
-		}
-		offer, err := s.conn.Complete(l.ctx)
-		if err != nil {
-			return err
-		}
-		for kind, first := range l.report.listedIn {
-			if list, ok := offer.Lists[kind]; ok && first == n {
-				l.now.Lists[kind] = list
-			}
-		}
-		l.now.Handshake = s.conn.Session().ServerInfo()
+	if crashed = !s.conn.Session().Alive(); crashed || errors.As(err, new(*mcp.TimeoutError)) {
+		l.close(n)
 	}
-	l.close(n)
+	return crashed
+}
+
+// notify sends a notification of the recorded client.
+func (l *live) notify(call *cassette.Call, params jsonv.Value) error {
+	s, err := l.open(call.Session)
+	if err != nil {
+		return err
+	}
+	var raw []byte
+	if !params.IsAbsent() {
+		raw = params.Append(nil)
+	}
+	_ = s.conn.Session().Notify(l.ctx, call.Method, raw) // the next request shows that the server has ended
 	return nil
 }
 
-// lateMessages limits the waiting for notifications that were recorded and have not
-// come yet.
+// after continues after a call like the recorded client. If the server asked that client
+// something between this call and the next one, it may need the answer for the next one.
+func (l *live) after(call *cassette.Call, last bool) error {
+	if client := l.clients[call.Session]; client.askedAfter(call) {
+		s, err := l.open(call.Session)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
+		defer cancel()
+		pause := client.await(ctx, call)
+		select {
+		case <-time.After(max(minPause, min(pause, lateMessages))):
+		case <-l.ctx.Done():
+		}
+		s.conn.Session().AwaitIdle(l.ctx)
+	}
+	if last {
+		l.close(call.Session)
+	}
+	return nil
+}
+
+// list reads a list of the server where the recorded client did.
+func (l *live) list(call *cassette.Call, kind surface.List) error {
+	s, err := l.open(call.Session)
+	if err != nil {
+		return err
+	}
+	if !s.conn.Offers(kind.Capability) {
+		return nil // a change of the handshake
+	}
+	items, err := s.conn.List(l.ctx, kind.Method, kind.Member)
+	switch {
+	case l.ctx.Err() != nil:
+		return context.Cause(l.ctx)
+	case err == nil:
+		l.now.Lists[kind.Kind] = items
+		return nil
+	}
+	l.unread[kind.Kind] = true
+	l.failed(s, call.Session, err)
+	l.report.Changes = append(l.report.Changes, changeOf(call, diff.Breaking, "", "%s was answered and has no result now: %v", kind.Method, err))
+	return nil
+}
+
+// lateMessages limits the waiting for messages that were recorded and have not come
+// yet.
 const lateMessages = time.Second
+
+// minPause is how long an answer of the client has time to reach the server.
+const minPause = 100 * time.Millisecond
 
 // close ends a session, and counts its notifications.
 func (l *live) close(n int) {

@@ -3,6 +3,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/cassette"
@@ -23,16 +24,14 @@ type Report struct {
 	Lists map[surface.Kind][]jsonv.Value
 	// Handshake is the recorded result of initialize or server/discover.
 	Handshake jsonv.Value
-	Protocol  string // version; of the server under test
 
-	listedIn map[surface.Kind]int    // the session in which a list was first requested
 	followed map[*cassette.Call]bool // sent as part of an earlier call
 	traffic  traffic
 }
 
 func newReport() *Report {
 	return &Report{
-		Lists: map[surface.Kind][]jsonv.Value{}, listedIn: map[surface.Kind]int{}, followed: map[*cassette.Call]bool{},
+		Lists: map[surface.Kind][]jsonv.Value{}, followed: map[*cassette.Call]bool{},
 		traffic: traffic{fewer: map[string][]place{}, more: map[string][]place{}},
 	}
 }
@@ -57,7 +56,10 @@ type source struct {
 	again bool // requests are sent a second time; some of them cannot be
 	mask  func(string) string
 	send  func(call *cassette.Call, request, params jsonv.Value) (outcome, error)
-	ended func(session int) error // after the last call of a session; may be nil
+	// What follows is nil for recordings.
+	notify func(call *cassette.Call, params jsonv.Value) error
+	list   func(call *cassette.Call, l surface.List) error
+	after  func(call *cassette.Call, last bool) error // of its session
 }
 
 // compared compares the response to each recorded request.
@@ -70,8 +72,8 @@ func (r *Report) compared(c *cassette.Cassette, calls []*cassette.Call, from sou
 		if err := r.one(c, calls[i:], from); err != nil {
 			return err
 		}
-		if from.ended != nil && last[call.Session] == call {
-			if err := from.ended(call.Session); err != nil {
+		if from.after != nil {
+			if err := from.after(call, last[call.Session] == call); err != nil {
 				return err
 			}
 		}
@@ -82,7 +84,7 @@ func (r *Report) compared(c *cassette.Cassette, calls []*cassette.Call, from sou
 // one compares the response to the first of calls.
 func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) error {
 	call := calls[0]
-	if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" || c.Refused(call) || r.followed[call] {
+	if call.Request == nil || call.Method == "" || call.Method == "ping" || c.Refused(call) || r.followed[call] {
 		return nil
 	}
 	label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
@@ -95,8 +97,11 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		return nil
 	}
 	params := request.Lookup("params")
-	if r.listed(call, params, recorded.Lookup("result")) {
-		return nil
+	if call.ID == "" {
+		return r.notified(call, params, from)
+	}
+	if is, err := r.listed(call, params, recorded.Lookup("result"), from); is {
+		return err
 	}
 	if why := unsendable(call, params, from.again); why != "" {
 		r.Skipped = append(r.Skipped, label+why)
@@ -125,12 +130,8 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	r.Sent++
 	var refused *protocol.RPCError
 	switch failed := now.err != nil && !errors.As(now.err, &refused); {
-	case now.crashed && call.Response == nil:
-		r.Notes = append(r.Notes, label+"the server crashed, as recorded")
-	case now.crashed:
-		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the server crashed: %v", now.err))
 	case failed:
-		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the request has no response now: %v", now.err))
+		r.unanswered(call, label, now)
 	case call.Response == nil:
 		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server no longer crashes"))
 	default:
@@ -138,6 +139,18 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		r.traffic.during(call, before, now.during)
 	}
 	return nil
+}
+
+// unanswered reports a request without a response.
+func (r *Report) unanswered(call *cassette.Call, label string, now outcome) {
+	switch {
+	case now.crashed && call.Response == nil:
+		r.Notes = append(r.Notes, label+"the server crashed, as recorded")
+	case now.crashed:
+		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the server crashed: %v", now.err))
+	default:
+		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the request has no response now: %v", now.err))
+	}
 }
 
 // handshake keeps the first result of initialize or server/discover.
@@ -195,22 +208,37 @@ func crashed(call *cassette.Call) bool {
 	return false
 }
 
-// listed records the first result of a list request.
-func (r *Report) listed(call *cassette.Call, params, result jsonv.Value) bool {
+// notified sends a notification of the recorded client again. The handshake sends its own,
+// and those about other messages contain their ids.
+func (r *Report) notified(call *cassette.Call, params jsonv.Value, from source) error {
+	switch {
+	case from.notify == nil, slices.Contains([]string{"notifications/initialized", "notifications/cancelled", "notifications/progress"}, call.Method):
+		return nil
+	case strings.Contains(string(params.Append(nil)), secret.Mask):
+		r.Skipped = append(r.Skipped, fmt.Sprintf("%s (line %d): a secret in it is masked", call.Method, call.Request.Line))
+		return nil
+	}
+	return from.notify(call, params)
+}
+
+// listed records the result of a list request. It reports whether the request is one.
+func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from source) (is bool, err error) {
 	for _, l := range surface.Lists() {
 		if l.Method != call.Method {
 			continue
 		}
 		_, seen := r.Lists[l.Kind]
-		if elems := result.Lookup(l.Member); elems.Kind() == jsonv.KindArray && (!seen || !params.Lookup("cursor").IsAbsent()) {
-			if !seen {
-				r.listedIn[l.Kind] = call.Session
-			}
-			r.Lists[l.Kind] = append(r.Lists[l.Kind], elems.List()...)
+		elems := result.Lookup(l.Member)
+		if elems.Kind() != jsonv.KindArray || seen && params.Lookup("cursor").IsAbsent() {
+			return true, nil
 		}
-		return true
+		r.Lists[l.Kind] = append(r.Lists[l.Kind], elems.List()...)
+		if !seen && from.list != nil {
+			err = from.list(call, l)
+		}
+		return true, err
 	}
-	return false
+	return false, nil
 }
 
 // unsendable returns the reason why a request cannot be repeated or compared.

@@ -38,16 +38,18 @@ func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
 the recorded responses; recorded lists are compared like in mcptest diff:
   breaking  an error instead of a result, a missing member, another type, a definition that rejects valid calls, a crash,
             a timeout, or a violation of the protocol
-  review    another value or text, another error, fewer or more notifications during a call, or an older protocol version
+  review    another value or text, another error, fewer or more notifications during a call, or another protocol version
   safe      a new member
 
 Each recorded session is a separate session, over stdio a separate process. The client declares what the recorded client
-declared, and answers the requests of the server with the recorded answers. A server that crashes is started again.
+declared, uses its protocol version unless --protocol names one, sends its notifications, and answers the requests of the
+server with the recorded answers. A server that crashes is started again.
 
 The calls have their effects again: use a build that may change its data. Requests with a masked secret are not sent.
 
-Exit codes: 0 no difference selected by --fail-on, 1 the server failed, 2 invalid command line or cassette, 6 differences
-selected by --fail-on, or with --fail-on any requests that were not sent, 7 nothing was compared.`,
+Exit codes: 0 no difference selected by --fail-on, 1 the server could not be started, or not again after a crash, even if
+there are differences, 2 invalid command line or cassette, 6 differences selected by --fail-on, or with --fail-on any
+requests that were not sent, 7 nothing was compared.`,
 		Example: `  mcptest cassette verify bug.cassette.ndjson -- node dist/server.js`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, argv, err := f.target.Split(cmd, args, 1)
@@ -82,15 +84,23 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 	}
 	return option.Guarded(l.World, s.Err, func() error {
 		defer end()
-		dial := func(ctx context.Context, capabilities jsonv.Value, answer mcp.Answerer) (*inspect.Conn, error) {
+		var older []diff.Change
+		dial := func(ctx context.Context, recorded *cassette.RecordedClient, answer mcp.Answerer) (*inspect.Conn, error) {
 			o := base
-			o.Capabilities, o.Answer = capabilities, answer
-			conn := inspect.New(o)
-			if err := conn.Open(ctx); err != nil {
+			o.Capabilities, o.Answer = recorded.Capabilities, answer
+			conn, err := inspect.OpenWith(ctx, o, recorded.Protocol)
+			if err != nil {
 				return nil, err
 			}
+			now := conn.Session().Protocol()
+			if len(older) == 0 && o.Server.Protocol == mcp.Auto && protocol.VersionOf(recorded.Protocol).Known() && now != recorded.Protocol {
+				older = []diff.Change{{
+					Class: diff.Review, Kind: surface.Server,
+					Message: fmt.Sprintf("the server no longer offers protocol version %s: the requests were sent with %s", recorded.Protocol, now),
+				}}
+			}
 			if died := conn.Session().Restarted(); died != nil {
-				fmt.Fprintln(s.Err, "warning: "+l.Text(connect.StartedTwice(died, conn.Session().Protocol())))
+				fmt.Fprintln(s.Err, "warning: "+l.Text(connect.StartedTwice(died, now)))
 			}
 			return conn, nil
 		}
@@ -98,7 +108,7 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 		if r == nil {
 			return option.Fail(option.ExitInvalid, "%v", err)
 		}
-		changes := slices.Concat(seen.changes(), negotiated(c, l, now.Protocol), r.Changes)
+		changes := slices.Concat(seen.changes(), older, r.Changes)
 		keepCommon(now.Lists, r.Lists)
 		if err == nil && len(r.Lists) > 0 {
 			old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
@@ -158,18 +168,6 @@ func (v violations) changes() (out []diff.Change) {
 		out = append(out, diff.Change{Class: diff.Breaking, Kind: surface.Server, Message: message})
 	}
 	return out
-}
-
-// negotiated returns the change of the protocol version. A newer version can be due to
-// the client; an older one can't, unless it is requested.
-func negotiated(c *cassette.Cassette, l *option.Viewer, now string) []diff.Change {
-	if c.Protocol == "" || now == "" || l.Server.Protocol != mcp.Auto || now >= c.Protocol {
-		return nil
-	}
-	return []diff.Change{{
-		Class: diff.Review, Kind: surface.Server,
-		Message: fmt.Sprintf("the server negotiates protocol version %s (recorded: %s)", now, c.Protocol),
-	}}
 }
 
 // printCompared prints what was compared and the changes. It is an error if nothing
