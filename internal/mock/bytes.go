@@ -41,9 +41,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
 	if (m.Text == nil) == (m.Base64 == nil) {
 		c.d.Errorf(n, path, "must have exactly one of text and base64")
 	}
-	if m.Text != nil {
-		out.text = c.compile(m.Text, path+".text")
-	}
+	out.text = optional(m.Text, path+".text", c.compile)
 	if m.Base64 != nil {
 		out.fixed = decodeBase64(m.Base64, path+".base64", c.d)
 	}

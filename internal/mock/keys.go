@@ -62,6 +62,14 @@ func given(nodes ...*source.Node) int {
 	return len(slices.DeleteFunc(nodes, func(n *source.Node) bool { return n == nil }))
 }
 
+// optional compiles a node that may be left out.
+func optional[T any](n *source.Node, path string, compile func(*source.Node, string) T) (out T) {
+	if n != nil {
+		out = compile(n, path)
+	}
+	return out
+}
+
 // prepend returns the map with a member inserted at the front.
 func prepend(n *source.Node, key, text string) *source.Node {
 	out := *n

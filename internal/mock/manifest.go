@@ -123,9 +123,7 @@ func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
 	if k.Fault != nil {
 		m.Fault = decodeFault(k.Fault, path+".fault", d)
 	}
-	if k.Banner != nil {
-		m.banner = compiler{d: d}.rawBytes(k.Banner, path+".banner")
-	}
+	m.banner = optional(k.Banner, path+".banner", compiler{d: d}.rawBytes)
 	m.decodeLists(k, path, d)
 	for _, e := range k.Methods.Entries {
 		if m.methods == nil {
@@ -138,30 +136,23 @@ func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
 
 func (m *Manifest) decodeLists(k manifestKeys, path string, d *source.Decoder) {
 	seen := names{d: d, at: map[string]source.Pos{}}
-	for i, n := range k.Tools {
-		at := source.PathIndex(path+".tools", i)
-		t := decodeTool(n, at, d)
-		seen.add(n, at, "tool", "name", t.name)
-		m.tools = append(m.tools, t)
+	m.tools = decodeList(k.Tools, path+".tools", seen, "tool", "name", decodeTool, func(t *tool) string { return t.name })
+	m.resources = decodeList(k.Resources, path+".resources", seen, "resource", "uri", decodeResource, func(r *resource) string { return r.uri })
+	m.templates = decodeList(k.ResourceTemplates, path+".resource_templates", seen, "resource template", "uri_template",
+		decodeTemplate, func(t *resourceTemplate) string { return t.uri })
+	m.prompts = decodeList(k.Prompts, path+".prompts", seen, "prompt", "name", decodePrompt, func(p *prompt) string { return p.name })
+}
+
+// decodeList decodes the entries of a list; what and key are for messages about
+// entries that have the same name.
+func decodeList[T any](nodes []*source.Node, path string, seen names, what, key string, decode func(*source.Node, string, *source.Decoder) T, name func(T) string) (out []T) {
+	for i, n := range nodes {
+		at := source.PathIndex(path, i)
+		entry := decode(n, at, seen.d)
+		seen.add(n, at, what, key, name(entry))
+		out = append(out, entry)
 	}
-	for i, n := range k.Resources {
-		at := source.PathIndex(path+".resources", i)
-		r := decodeResource(n, at, d)
-		seen.add(n, at, "resource", "uri", r.uri)
-		m.resources = append(m.resources, r)
-	}
-	for i, n := range k.ResourceTemplates {
-		at := source.PathIndex(path+".resource_templates", i)
-		t := decodeTemplate(n, at, d)
-		seen.add(n, at, "resource template", "uri_template", t.uri)
-		m.templates = append(m.templates, t)
-	}
-	for i, n := range k.Prompts {
-		at := source.PathIndex(path+".prompts", i)
-		p := decodePrompt(n, at, d)
-		seen.add(n, at, "prompt", "name", p.name)
-		m.prompts = append(m.prompts, p)
-	}
+	return out
 }
 
 // names detects entries that have the same name.

@@ -86,24 +86,14 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *prompt {
 }
 
 func (k promptKeys) answer(n *source.Node, path string, c compiler) *response {
-	count := 0
-	r := &response{}
-	if k.Text != nil {
-		r.text = c.compile(k.Text, path+".text")
-		count++
-	}
-	if k.Messages != nil {
-		r.messages = c.messages(k.Messages, path+".messages")
-		count++
-	}
+	r := &response{text: optional(k.Text, path+".text", c.compile), messages: optional(k.Messages, path+".messages", c.messages)}
 	if k.Response != nil {
 		r = c.response(k.Response, path+".response", 0)
 		if r.content != nil || r.structured != nil {
 			c.d.Errorf(k.Response, path+".response", "a prompt answers text or messages, not content")
 		}
-		count++
 	}
-	if count != 1 && n.Kind == source.KindMap {
+	if given(k.Text, k.Messages, k.Response) != 1 && n.Kind == source.KindMap {
 		c.d.Errorf(n, path, "must have exactly one of text, messages and response")
 	}
 	return r

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -56,16 +57,13 @@ type resourceKeys struct {
 	Response *source.Node `yaml:"response"`
 }
 
-func (k resourceKeys) members() []jsonv.Member {
-	return []jsonv.Member{
-		{Key: "name", Value: k.Name.JSON()},
-		{Key: "title", Value: k.Title.JSON()},
-		{Key: "description", Value: k.Description.JSON()},
-		{Key: "mimeType", Value: k.MimeType.JSON()},
-		{Key: "annotations", Value: k.Annotations.JSON()},
-		{Key: "icons", Value: k.Icons.JSON()},
-		{Key: "_meta", Value: k.Meta.JSON()},
-	}
+// listed returns the entry in a list; first and last are the members that only
+// resources, or only templates, have.
+func (k resourceKeys) listed(first, last []any) jsonv.Value {
+	return jsonv.ObjectOf(slices.Concat(first, []any{
+		"name", k.Name.JSON(), "title", k.Title.JSON(), "description", k.Description.JSON(), "mimeType", k.MimeType.JSON(),
+		"annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
+	}, last)...)
 }
 
 func (k resourceKeys) reading(n *source.Node, path string, c compiler) reading {
@@ -95,10 +93,9 @@ func decodeResource(n *source.Node, path string, d *source.Decoder) *resource {
 		resourceKeys `yaml:",inline"`
 	}
 	d.Decode(n, path, &k)
-	members := append([]jsonv.Member{{Key: "uri", Value: jsonv.String(k.URI)}}, k.members()...)
-	members = append(members, jsonv.Member{Key: "size", Value: k.Size.JSON()})
+	listed := k.listed([]any{"uri", k.URI}, []any{"size", k.Size.JSON()})
 	c := compiler{d: d, roots: []string{"uri", "state", "ask", "calls", "client", "id", "params", "request"}}
-	return &resource{uri: k.URI, listed: jsonv.Object(members...), read: k.reading(n, path, c)}
+	return &resource{uri: k.URI, listed: listed, read: k.reading(n, path, c)}
 }
 
 func decodeTemplate(n *source.Node, path string, d *source.Decoder) *resourceTemplate {
@@ -111,8 +108,7 @@ func decodeTemplate(n *source.Node, path string, d *source.Decoder) *resourceTem
 		resourceKeys `yaml:",inline"`
 	}
 	d.Decode(n, path, &k)
-	t := &resourceTemplate{uri: k.URITemplate, complete: k.Complete}
-	t.listed = jsonv.Object(append([]jsonv.Member{{Key: "uriTemplate", Value: jsonv.String(k.URITemplate)}}, k.members()...)...)
+	t := &resourceTemplate{uri: k.URITemplate, complete: k.Complete, listed: k.listed([]any{"uriTemplate", k.URITemplate}, nil)}
 	var bad string
 	if t.pieces, bad = parseTemplate(k.URITemplate); bad != "" {
 		at := n.Get("uri_template")

@@ -103,9 +103,7 @@ func (c compiler) responseMap(r *response, n *source.Node, path string, nested i
 	n = snakeKeys(n, path, c.d)
 	var k responseKeys
 	c.d.Decode(n, path, &k)
-	if k.When != nil {
-		r.when = c.condition(k.When, path+".when")
-	}
+	r.when = optional(k.When, path+".when", c.condition)
 	if k.Steps != nil {
 		c = c.with(askNames(k.Steps))
 		r.steps = c.steps(k.Steps, path+".steps")
@@ -121,26 +119,15 @@ func (c compiler) responseMap(r *response, n *source.Node, path string, nested i
 	if k.Then != "" {
 		c.d.Errorf(n.Get("then"), path+".then", "then: requires sequence:")
 	}
-	opt := func(n *source.Node, key string) *template {
-		if n == nil {
-			return nil
-		}
-		return c.compile(n, path+"."+key)
-	}
-	r.text, r.structured = opt(k.Text, "text"), opt(k.Structured, "structured")
-	r.meta, r.result, r.isError = opt(k.Meta, "meta"), opt(k.Result, "result"), opt(k.IsError, "is_error")
-	if k.Content != nil {
-		r.content = c.content(k.Content, path+".content")
-	}
-	if k.Messages != nil {
-		r.messages = c.messages(k.Messages, path+".messages")
-	}
-	if k.Error != nil {
-		r.err = c.rpcError(k.Error, path+".error")
-	}
-	if k.Raw != nil {
-		r.raw = c.rawBytes(k.Raw, path+".raw")
-	}
+	r.text = optional(k.Text, path+".text", c.compile)
+	r.structured = optional(k.Structured, path+".structured", c.compile)
+	r.meta = optional(k.Meta, path+".meta", c.compile)
+	r.result = optional(k.Result, path+".result", c.compile)
+	r.isError = optional(k.IsError, path+".is_error", c.compile)
+	r.content = optional(k.Content, path+".content", c.content)
+	r.messages = optional(k.Messages, path+".messages", c.messages)
+	r.err = optional(k.Error, path+".error", c.rpcError)
+	r.raw = optional(k.Raw, path+".raw", c.rawBytes)
 }
 
 // oneAnswer reports keys that exclude each other.
@@ -209,9 +196,7 @@ func (c compiler) rpcError(n *source.Node, path string) *rpcError {
 		e.code = int64(*m.Code)
 	}
 	e.message = c.compile(m.Message, path+".message")
-	if m.Data != nil {
-		e.data = c.compile(m.Data, path+".data")
-	}
+	e.data = optional(m.Data, path+".data", c.compile)
 	return e
 }
 

@@ -112,32 +112,20 @@ func (c compiler) step(n *source.Node, path string) *step {
 		c.d.Errorf(n, path, "a step does exactly one thing").Hint = "one of " + strings.Join(names, ", ")
 		return s
 	}
-	at := func(key string) string { return path + "." + key }
-	s.exit, s.hang, s.task = k.Exit, k.Hang, k.Task
-	switch {
-	case k.Task && !c.tasks:
-		c.d.Errorf(n, at("task"), "only a tool with task: can become a task").Hint = "task: optional on the tool lets it answer as a task"
-	case k.Delay != nil:
-		s.delay = c.duration(k.Delay, at("delay"))
-	case k.Log != nil:
-		s.log = c.log(k.Log, at("log"))
-	case k.Progress != nil:
-		s.progress = c.progress(k.Progress, at("progress"))
-	case k.Notify != nil:
-		s.notify = c.notify(k.Notify, at("notify"))
-	case k.Ask != nil:
-		s.ask = c.asksOf(k.Ask, at("ask"))
-	case k.Set != nil:
-		s.set = c.assignments(k.Set, at("set"))
-	case k.Push != nil:
-		s.push = c.assignments(k.Push, at("push"))
-	case k.Updated != nil:
-		s.updated = c.compile(k.Updated, at("updated"))
-	case k.Write != nil:
-		s.write = c.rawBytes(k.Write, at("write"))
-	case k.Stderr != nil:
-		s.stderr = c.compile(k.Stderr, at("stderr"))
+	if k.Task && !c.tasks {
+		c.d.Errorf(n, path+".task", "only a tool with task: can become a task").Hint = "task: optional on the tool lets it answer as a task"
 	}
+	s.exit, s.hang, s.task = k.Exit, k.Hang, k.Task
+	s.delay = optional(k.Delay, path+".delay", c.duration)
+	s.log = optional(k.Log, path+".log", c.log)
+	s.progress = optional(k.Progress, path+".progress", c.progress)
+	s.notify = optional(k.Notify, path+".notify", c.notify)
+	s.ask = optional(k.Ask, path+".ask", c.asksOf)
+	s.set = optional(k.Set, path+".set", c.assignments)
+	s.push = optional(k.Push, path+".push", c.assignments)
+	s.updated = optional(k.Updated, path+".updated", c.compile)
+	s.write = optional(k.Write, path+".write", c.rawBytes)
+	s.stderr = optional(k.Stderr, path+".stderr", c.compile)
 	return s
 }
 
@@ -201,11 +189,7 @@ func (c compiler) notify(n *source.Node, path string) *notification {
 		return &notification{method: n.Text}
 	}
 	c.d.Decode(n, path, &m)
-	out := &notification{method: m.Method}
-	if m.Params != nil {
-		out.params = c.compile(m.Params, path+".params")
-	}
-	return out
+	return &notification{method: m.Method, params: optional(m.Params, path+".params", c.compile)}
 }
 
 // assignments compiles {path: value}. A dot in a path descends one level:
