@@ -281,41 +281,34 @@ func (f *folder) test(l *logLine) error {
 // event applies the events between the start and the end of a run, other than tests.
 // It ignores unknown events.
 func (f *folder) event(l *logLine) error {
-	var e Event
-	missing := ""
-	switch {
-	case l.Event == evServerUp && l.Server != nil:
-		e = ServerUp{*l.Server}
-	case l.Event == evServerDown && l.Server != nil:
-		e = ServerDown{*l.Server}
-	case l.Event == evServerUp, l.Event == evServerDown:
-		missing = "server"
-	case l.Event == evPhase && l.Phase != nil:
-		if err := l.Phase.Status.check(); err != nil {
-			return fmt.Errorf("phase: %w", err)
+	switch l.Event {
+	case evServerUp:
+		return applyBody(f.run, "server", l.Server, func(s Server) Event { return ServerUp{s} })
+	case evServerDown:
+		return applyBody(f.run, "server", l.Server, func(s Server) Event { return ServerDown{s} })
+	case evPhase:
+		if l.Phase != nil {
+			if err := l.Phase.Status.check(); err != nil {
+				return fmt.Errorf("phase: %w", err)
+			}
 		}
-		e = PhaseFinished{*l.Phase}
-	case l.Event == evPhase:
-		missing = "phase"
-	case l.Event == evFinding && l.Finding != nil:
-		e = FindingSeen{*l.Finding}
-	case l.Event == evFinding:
-		missing = "finding"
-	case l.Event == evCoverage && l.Coverage != nil:
-		e = CoverageMeasured{l.Coverage}
-	case l.Event == evCoverage:
-		missing = "coverage"
-	case l.Event == evNote && l.Note != nil:
-		e = Noted{*l.Note}
-	case l.Event == evNote:
-		missing = "note"
+		return applyBody(f.run, "phase", l.Phase, func(p Phase) Event { return PhaseFinished{p} })
+	case evFinding:
+		return applyBody(f.run, "finding", l.Finding, func(seen Finding) Event { return FindingSeen{seen} })
+	case evCoverage:
+		return applyBody(f.run, "coverage", l.Coverage, func(c Coverage) Event { return CoverageMeasured{&c} })
+	case evNote:
+		return applyBody(f.run, "note", l.Note, func(n string) Event { return Noted{n} })
 	}
-	if missing != "" {
-		return fmt.Errorf("no %q", missing)
+	return nil
+}
+
+// applyBody applies the event with a body, which must be the member called name.
+func applyBody[T any](r *Run, name string, body *T, event func(T) Event) error {
+	if body == nil {
+		return fmt.Errorf("no %q", name)
 	}
-	if e != nil {
-		f.run.Apply(e)
-	}
+	r.Apply(event(*body))
 	return nil
 }
 

@@ -16,10 +16,8 @@ import (
 // LimitFlags limit how much data of a server the program reads and keeps, and how
 // many requests it follows.
 type LimitFlags struct {
-	message, skip, kept, stderr sizeFlag
-	keptCount, requests         int
-	redirects, rounds           int
-	items, pages, values        int
+	set  wire.Limits
+	skip sizeFlag // set.Drain, which has another type
 }
 
 // limit is one flag: a size or a number, with its range.
@@ -33,27 +31,24 @@ type limit struct {
 func (f *LimitFlags) all() []limit {
 	const many = 1_000_000
 	return []limit{
-		{"max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression", &f.message, nil, leastSize, mostSize},
-		{"max-values", "maximum number of JSON values in one server message, counting nested ones", nil, &f.values, 100, jsonv.DefaultMaxNodes},
+		{"max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression", (*sizeFlag)(&f.set.Message), nil, leastSize, mostSize},
+		{"max-values", "maximum number of JSON values in one server message, counting nested ones", nil, &f.set.Values, 100, jsonv.DefaultMaxNodes},
 		{"max-skip-size", "maximum `size` of an oversized message that is skipped; a longer one closes the session", &f.skip, nil, 0, 0},
-		{"max-kept-size", "maximum `size` of the messages kept with the response of one call", &f.kept, nil, leastSize, mostSize},
-		{"max-kept-messages", "maximum number of messages kept with the response of one call", nil, &f.keptCount, 1, many},
-		{"max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)", &f.stderr, nil, leastSize, mostSize},
-		{"max-server-requests", "maximum number of server requests answered concurrently", nil, &f.requests, 1, many},
-		{"max-redirects", "maximum number of HTTP redirects followed within the server's origin; 0 for none", nil, &f.redirects, 0, many},
-		{"max-input-rounds", "maximum number of times one call is repeated with the input that the server requests (2026-07-28)", nil, &f.rounds, 1, many},
-		{"max-list-items", "maximum number of entries in one list", nil, &f.items, 1, many},
-		{"max-list-pages", "maximum number of pages of one list", nil, &f.pages, 1, many},
+		{"max-kept-size", "maximum `size` of the messages kept with the response of one call", (*sizeFlag)(&f.set.During), nil, leastSize, mostSize},
+		{"max-kept-messages", "maximum number of messages kept with the response of one call", nil, &f.set.DuringCount, 1, many},
+		{"max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)", (*sizeFlag)(&f.set.Stderr), nil, leastSize, mostSize},
+		{"max-server-requests", "maximum number of server requests answered concurrently", nil, &f.set.Requests, 1, many},
+		{"max-redirects", "maximum number of HTTP redirects followed within the server's origin; 0 for none", nil, &f.set.Redirects, 0, many},
+		{"max-input-rounds", "maximum number of times one call is repeated with the input that the server requests (2026-07-28)", nil, &f.set.Rounds, 1, many},
+		{"max-list-items", "maximum number of entries in one list", nil, &f.set.Items, 1, many},
+		{"max-list-pages", "maximum number of pages of one list", nil, &f.set.Pages, 1, many},
 	}
 }
 
 // Add defines the flags.
 func (f *LimitFlags) Add(cmd *cobra.Command) {
-	d := wire.Limits{}.WithDefaults()
-	*f = LimitFlags{
-		message: sizeFlag(d.Message), skip: sizeFlag(d.Drain), kept: sizeFlag(d.During), stderr: sizeFlag(d.Stderr), values: d.Values,
-		keptCount: d.DuringCount, requests: d.Requests, redirects: d.Redirects, rounds: d.Rounds, items: d.Items, pages: d.Pages,
-	}
+	f.set = f.set.WithDefaults()
+	f.skip = sizeFlag(f.set.Drain)
 	fl := cmd.Flags()
 	for _, l := range f.all() {
 		if l.size != nil {
@@ -109,16 +104,14 @@ func (f *LimitFlags) Check() error {
 
 // Wire converts the limits for transports.
 func (f *LimitFlags) Wire() wire.Limits {
-	l := wire.Limits{
-		Message: int(f.message), Values: f.values, Drain: int64(f.skip), During: int(f.kept), DuringCount: f.keptCount, Requests: f.requests,
-		Redirects: f.redirects, Rounds: f.rounds, Items: f.items, Pages: f.pages, Stderr: int(f.stderr),
-	}
-	l.Redirects = cmp.Or(l.Redirects, -1)
+	l := f.set
+	l.Drain = int64(f.skip)
+	l.Redirects = cmp.Or(l.Redirects, -1) // in Limits, 0 is the default
 	return l
 }
 
 // sizeFlag is a number of bytes: 65536, 64KiB (1024 bytes each), 64KB (1000).
-type sizeFlag int64
+type sizeFlag int
 
 // sizeUnit is a unit of sizes.
 type sizeUnit struct {

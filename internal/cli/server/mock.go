@@ -34,7 +34,7 @@ The manifest is YAML or JSON; a captured tools/list result works as well.
 
 ` + mockPresets() + `
 
-` + mockFaults() + `
+` + helpList("Faults:", mock.FaultKinds()...) + `
 
 A suite uses it like any other server, with nothing installed:
 
@@ -74,24 +74,19 @@ A suite uses it like any other server, with nothing installed:
 	return cmd
 }
 
-func mockPresets() string {
-	lines := []string{"Presets:"}
-	for _, p := range [][2]string{
-		{"echo", "a few small tools"},
-		{"everything", "every kind of content, templates, prompts, completion, progress, logging, sampling, elicitation"},
-		{"evil", "one tool for each way to violate the protocol"},
-	} {
-		lines = append(lines, fmt.Sprintf("  %-18s %s", p[0], p[1]))
+// helpList formats names with their descriptions.
+func helpList(title string, entries ...[2]string) string {
+	for _, e := range entries {
+		title += fmt.Sprintf("\n  %-18s %s", e[0], e[1])
 	}
-	return strings.Join(lines, "\n")
+	return title
 }
 
-func mockFaults() string {
-	lines := []string{"Faults:"}
-	for _, k := range mock.FaultKinds() {
-		lines = append(lines, fmt.Sprintf("  %-18s %s", k[0], k[1]))
-	}
-	return strings.Join(lines, "\n")
+func mockPresets() string {
+	return helpList("Presets:",
+		[2]string{"echo", "a few small tools"},
+		[2]string{"everything", "every kind of content, templates, prompts, completion, progress, logging, sampling, elicitation"},
+		[2]string{"evil", "one tool for each way to violate the protocol"})
 }
 
 func showPreset(out io.Writer, preset string) error {
