@@ -1,11 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"mcptest/internal/connect"
 	"mcptest/internal/expect"
@@ -164,14 +166,32 @@ func (a *attempt) finish() {
 	a.recordRequests()
 	a.out.decide()
 	count(a)
-	if c := a.out.c; c.Status != result.Pass && c.Stderr == "" {
-		var b strings.Builder
-		for _, s := range servers {
-			if sess := a.sessions[s]; sess != nil && sess.Stderr() != nil {
-				b.WriteString(sess.Stderr().Since(a.marks[sess]))
+	if a.out.c.Status != result.Pass {
+		a.recordStderr()
+	}
+}
+
+// recordStderr records what the servers wrote to standard error during the case and
+// when. The text of a server that ended is recorded already; it includes earlier output.
+func (a *attempt) recordStderr() {
+	c := a.out.c
+	var lines []string
+	var at []time.Time
+	for _, s := range a.scope.Lease.Servers {
+		if sess := a.sessions[s]; sess != nil && sess.Stderr() != nil {
+			mark := a.marks[sess]
+			if c.Stderr != "" {
+				mark = 0
 			}
+			text, times := sess.Stderr().EndsSince(mark, wire.StderrLines)
+			lines, at = append(lines, text...), append(at, times...)
 		}
-		c.Stderr = strings.Join(tail.Ends(b.String(), 20), "\n")
+	}
+	text := strings.Join(lines, "\n")
+	if c.Stderr = cmp.Or(c.Stderr, text); c.Stderr == text && len(at) == len(lines) {
+		for _, t := range at {
+			c.StderrMS = append(c.StderrMS, ms(t.Sub(a.file.run.start)))
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type Tail struct {
 	at       int    // position of the next byte once the ring is full
 	total    int64
 	first    time.Time // of the first byte
+	stamps   []stamp
 	changed  chan struct{}
 	over     bool // the stream has ended
 	watchers []*lineMatch
@@ -32,6 +33,18 @@ const DefaultLimit = 64 << 10
 
 // Mark is a position in a stream, in bytes.
 type Mark int64
+
+// stamp is the time of the bytes from a position on.
+type stamp struct {
+	from int64
+	at   time.Time
+}
+
+// A Tail keeps up to stampsMost stamps, at least stampEvery apart.
+const (
+	stampsMost = 256
+	stampEvery = time.Millisecond
+)
 
 // New returns a Tail that keeps up to limit bytes: a quarter from the beginning and
 // the rest from the end. A limit of 0 or less means DefaultLimit.
@@ -54,9 +67,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	for _, w := range t.watchers {
 		w.feed(p)
 	}
-	if t.total == 0 {
-		t.first = time.Now()
-	}
+	t.stamp(time.Now())
 	t.total += int64(len(p))
 	rest := p
 	if room := t.headCap - len(t.head); room > 0 {
@@ -70,6 +81,21 @@ func (t *Tail) Write(p []byte) (int, error) {
 		t.changed = nil
 	}
 	return len(p), nil
+}
+
+// stamp records the time of the bytes that are written next.
+func (t *Tail) stamp(now time.Time) {
+	if t.total == 0 {
+		t.first = now
+	}
+	n := len(t.stamps)
+	if n > 0 && now.Sub(t.stamps[n-1].at) < stampEvery {
+		return
+	}
+	if n == stampsMost {
+		t.stamps = append(t.stamps[:0], t.stamps[n/2:]...)
+	}
+	t.stamps = append(t.stamps, stamp{t.total, now})
 }
 
 // keep appends bytes to the ring.

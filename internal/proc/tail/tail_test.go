@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"mcptest/internal/proc/tail"
 
@@ -131,4 +133,36 @@ func BenchmarkTailFlood(b *testing.B) {
 	for b.Loop() {
 		kept.Write(p)
 	}
+}
+
+// EndsSince selects the same lines as Ends, and the times at which they were written.
+func TestTailEndsSince(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		kept, start := tail.New(0), time.Now()
+		fmt.Fprint(kept, "before\n")
+		mark := kept.Mark()
+		for i := range 30 {
+			time.Sleep(time.Second)
+			fmt.Fprintf(kept, "\x1b[31mline\x1b[0m %d\r\nand more\n", i)
+		}
+		lines, at := kept.EndsSince(mark, 8)
+		if want := tail.Ends(kept.Since(mark), 8); !slices.Equal(lines, want) || len(at) != len(want) {
+			t.Fatalf("%q %v", lines, at)
+		}
+		var got []string
+		for i, l := range lines {
+			got = append(got, fmt.Sprint(l, " ", at[i].Sub(start)))
+		}
+		want := "line 0 1s, and more 1s, [52 lines left out] 2s, line 27 28s, and more 28s, line 28 29s, and more 29s, line 29 30s, and more 30s"
+		if strings.Join(got, ", ") != want {
+			t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
+		}
+		for range 20 {
+			fmt.Fprint(kept, strings.Repeat("x", 5000), "\n")
+		}
+		if _, at := kept.EndsSince(mark, 8); at != nil {
+			t.Errorf("times of output that was partly dropped: %v", at)
+		}
+	})
 }

@@ -21,6 +21,7 @@ const (
 	fromServer = "←"
 	ourStep    = "·"
 	toUpstream = "↗"
+	toStderr   = "!"
 )
 
 // moment is a line of a test's timeline: a frame, a hook or step, or the reason
@@ -143,13 +144,13 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 	if x.Error != "" {
 		s.Moments = append(s.Moments, moment{ms: start + x.DurationMS, At: t.since(start + x.DurationMS), Arrow: "✗", Label: render.OneLine(x.Error, render.LongestLine), Class: "msg-error"})
 	}
-	t.addUpstream(&s, i)
+	t.addOthers(&s, i)
 	return s
 }
 
-// addUpstream adds the requests to upstreams from the beginning of a call to that of
-// the next one.
-func (t testView) addUpstream(s *stage, i int) {
+// addOthers adds the requests to upstreams and the lines of standard error from the
+// beginning of a call to that of the next one.
+func (t testView) addOthers(s *stage, i int) {
 	from, to := 0.0, math.Inf(1)
 	if i > 0 {
 		from = t.Exchanges[i].StartMS
@@ -162,6 +163,19 @@ func (t testView) addUpstream(s *stage, i int) {
 			m := moment{ms: u.StartMS, At: t.since(u.StartMS), Arrow: toUpstream, Label: explain.UpstreamLine(u), Content: indented(u.Body)}
 			if u.Unmatched || u.Late {
 				m.Class = "msg-fail"
+			}
+			s.Moments = append(s.Moments, m)
+		}
+	}
+	lines := strings.Split(t.Stderr, "\n")
+	for j := 0; j < len(t.StderrMS) && len(t.StderrMS) == len(lines); {
+		ms, first := t.StderrMS[j], j
+		for j++; j < len(lines) && t.StderrMS[j] == ms; j++ { // written together
+		}
+		if ms >= from && ms < to {
+			m := moment{ms: ms, At: t.since(ms), Arrow: toStderr, Label: "stderr: " + render.OneLine(lines[first], labelMost)}
+			if j > first+1 {
+				m.Content = strings.Join(lines[first:j], "\n")
 			}
 			s.Moments = append(s.Moments, m)
 		}

@@ -46,6 +46,7 @@ func TestTimelineOrder(t *testing.T) {
 		}},
 	}
 	c.Upstream = []result.UpstreamRequest{{Upstream: "api", StartMS: 112, Method: "GET", URL: "/x", Status: 200}}
+	c.Stderr, c.StderrMS = "asked\n  twice\nlate", []float64{113, 113, 125}
 	var got []string
 	for _, s := range (testView{Case: c}).Stages() {
 		for _, m := range s.Moments {
@@ -56,9 +57,11 @@ func TestTimelineOrder(t *testing.T) {
 		"before +1.0 ms · beforeEach a 0.0 ms",
 		"call 1 +10 ms → tools/call · 30 B",
 		"call 1 +12 ms ↗ GET /x → 200 (api)",
+		"call 1 +13 ms ! stderr: asked",
 		"call 1 +15 ms ← notifications/progress (notification) · 35 B",
 		"call 1 +20 ms ← error -32602: no · 47 B",
 		"call 1 +25 ms ← notifications/message (notification) · 34 B",
+		"call 1 +25 ms ! stderr: late",
 		"after +30 ms · afterEach b 0.0 ms",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
