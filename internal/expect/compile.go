@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -59,12 +60,13 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 			use(f.Key.Text, f.Key, f.Value)
 			continue
 		}
-		hint := ""
-		if row := c.row(f.Key.Text); row != nil && slices.Contains(known, "matcher") {
-			hint = "write matcher: {" + f.Key.Text + ": …}"
+		hint, nearest := "", source.Nearest(f.Key.Text, known)
+		if nearest == "" && (known[0] == "target" || known[0] == "assertions") && n.Get("matcher") == nil {
+			hint = fmt.Sprintf("write an entry of the list: - {target: text, matcher: {%s: …}}", cmp.Or(c.meant(f.Key.Text), "contains"))
+			meant = append(meant, "target", "matcher")
 		}
 		c.errorf(f.Key, path, hint, "unknown key %s%s", quoteKey(f.Key.Text), source.Aside(source.DidYouMean(f.Key.Text, known)))
-		meant = append(meant, source.Nearest(f.Key.Text, known))
+		meant = append(meant, nearest)
 	}
 	complete := true
 	for _, key := range required {

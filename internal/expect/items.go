@@ -137,9 +137,7 @@ func setOf(entry *source.Node) *source.Field {
 
 // assertion compiles {target, matcher, name, weight, message}.
 func (c *compiler) assertion(n *source.Node, path string) *Item {
-	item := Item{Weight: 1}
-	a := Assertion{}
-	valid := true
+	item, a, valid := Item{Weight: 1}, Assertion{}, true
 	complete := c.keys(n, path, "an assertion: a map with target and matcher", []string{"target", "matcher", "name", "weight", "message"},
 		[]string{"target", "matcher"}, func(key string, _, v *source.Node) {
 			at := join(path, key)

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -44,16 +45,14 @@ func (c *compiler) matcher(n *source.Node, path string) *check {
 		c.errorf(n.Fields[1].Key, path, "use all-of for several matchers on one target, or write several assertions",
 			"a matcher must have one key, this one has %d: %s", len(n.Fields), strings.Join(names, ", "))
 	}
-	var first *check
-	for i, f := range n.Fields {
-		if k := c.named(f.Key, f.Value, path); i == 0 {
-			first = k
-		}
+	var last *check
+	for _, f := range n.Fields {
+		last = c.named(f.Key, f.Value, path)
 	}
 	if len(n.Fields) > 1 {
 		return nil
 	}
-	return first
+	return last
 }
 
 // named compiles one matcher by its name.
@@ -82,16 +81,21 @@ func (c *compiler) unknownMatcher(key *source.Node, path string) {
 	for i := range c.rows {
 		names = append(names, c.rows[i].Name)
 	}
-	near := misnomers[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))]
-	if near == "" {
-		near = source.Nearest(strings.ReplaceAll(name, "_", "-"), names)
-	}
+	near := cmp.Or(c.meant(name), source.Nearest(strings.ReplaceAll(name, "_", "-"), names))
 	msg, hint := "unknown matcher "+quoteKey(name), "the matchers are "+strings.Join(names, ", ")
 	if near != "" {
 		hint = ""
 		msg += source.Aside(source.Suggest(near))
 	}
 	c.errorf(key, path, hint, "%s", msg)
+}
+
+// meant returns the matcher with a name, or the one that other test tools call so, or "".
+func (c *compiler) meant(name string) string {
+	if row := c.row(name); row != nil {
+		return row.Name
+	}
+	return misnomers[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))]
 }
 
 // misnomers are names that other test tools use for a matcher, without

@@ -49,7 +49,7 @@ type Case struct {
 	// StderrMS are the times of the lines of Stderr since the start of the run, if all
 	// are known.
 	StderrMS []float64 `json:"stderr_ms,omitempty"`
-	Repro        string            `json:"repro,omitempty"`
+	Repro    string    `json:"repro,omitempty"`
 }
 
 // Assertion is the outcome of one assertion or assert-set.

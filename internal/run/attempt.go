@@ -167,13 +167,13 @@ func (a *attempt) finish() {
 	a.out.decide()
 	count(a)
 	if a.out.c.Status != result.Pass {
-		a.recordStderr()
+		recordStderr(a)
 	}
 }
 
 // recordStderr records what the servers wrote to standard error during the case and
 // when. The text of a server that ended is recorded already; it includes earlier output.
-func (a *attempt) recordStderr() {
+func recordStderr(a *attempt) {
 	c := a.out.c
 	var lines []string
 	var at []time.Time
