@@ -90,7 +90,7 @@ func (c *Cassette) answered(client *RecordedClient, call *Call) error {
 		id := v.Lookup("id").String()
 		idle = idle || f == call.Response
 		switch method := v.Lookup("method").Text(); {
-		case f.Dir == FromServer && method != "":
+		case f.Dir == FromServer && method != "" && method != "ping":
 			asked[id] = Asked{Call: call, Idle: idle, Method: method, Params: v.Lookup("params")}
 		case f.Dir == ToServer && method == "":
 			if a, ok := asked[id]; ok {

@@ -88,6 +88,36 @@ type Test struct {
 	Unsteady  bool
 	// Skip is the reason why the test is not run; nothing is then expected.
 	Skip string
+	// Among is set when the test is written in the block of tools, to run in its place.
+	Among bool
+}
+
+// block returns the block that the test is written in, and its request: a test of tools
+// can have any method.
+func (t *Test) block() (block, subject string, args jsonv.Value) {
+	switch {
+	case !t.Among:
+		return t.Block, t.Subject, t.Args
+	case t.Block == "resources":
+		return "tools", "resources/read", jsonv.ObjectOf("uri", t.Subject)
+	case t.Block == "prompts":
+		return "tools", "prompts/get", jsonv.ObjectOf("name", t.Subject, "arguments", t.Args)
+	}
+	return "tools", t.Subject, t.Args
+}
+
+// blocks returns the blocks in the order in which they are written: of a recording in the
+// order of the first requests.
+func (s *Suite) blocks() (out []string) {
+	for _, t := range s.Tests {
+		if block, _, _ := t.block(); s.Recorded && !slices.Contains(out, block) {
+			out = append(out, block)
+		}
+	}
+	if !s.Recorded {
+		out = []string{"protocol", "tools", "resources", "prompts"}
+	}
+	return out
 }
 
 // Answer is one response to a request.

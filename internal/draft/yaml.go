@@ -19,7 +19,7 @@ func (s *Suite) YAML() []byte {
 	w.heading()
 	w.server()
 	w.upstreams()
-	for _, block := range []string{"protocol", "tools", "resources", "prompts"} {
+	for _, block := range s.blocks() {
 		w.block(block)
 	}
 	if len(s.Omitted) > 0 {
@@ -172,7 +172,7 @@ func (w *writer) block(name string) {
 	first := true
 	names := w.suite.Names()
 	for i, t := range w.suite.Tests {
-		if t.Block != name {
+		if block, _, _ := t.block(); block != name {
 			continue
 		}
 		if first {
@@ -189,14 +189,15 @@ var keys = map[string][2]string{
 }
 
 func (w *writer) test(t *Test, name string) {
-	key := keys[t.Block]
+	block, subject, args := t.block()
+	key := keys[block]
 	w.line("  - name: %s", literal(name))
 	if len(w.suite.Server.Copies) > 0 {
 		w.line("    server: %s", quote(t.Server))
 	}
-	w.line("    %s: %s", key[0], literal(t.Subject))
-	if key[1] != "" && t.Args.Len() > 0 {
-		w.line("    %s: %s", key[1], w.suite.mask(flow(t.Args)))
+	w.line("    %s: %s", key[0], literal(subject))
+	if key[1] != "" && args.Len() > 0 {
+		w.line("    %s: %s", key[1], w.suite.mask(flow(args)))
 	}
 	if t.Skip != "" {
 		w.line("    skip: %s", literal(display.OneLine(w.suite.mask(t.Skip))))

@@ -29,19 +29,22 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		return 0, err
 	}
 	f := filler{
-		su: su, c: c, scripts: map[int]script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
+		su: su, c: c, scripts: map[int]*script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
 		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
 	}
 	for n, client := range clients {
 		f.scripts[n] = scriptOf(client)
 	}
 	for _, call := range calls {
-		if call.Request == nil || call.ID == "" || asOverhead(call.Method) || c.Refused(call) {
+		if call.Request == nil || c.Refused(call) {
 			continue
 		}
-		if err := f.add(call); err != nil {
-			return 0, err
+		if call.ID != "" && !asOverhead(call.Method) {
+			if err := f.add(call); err != nil {
+				return 0, err
+			}
 		}
+		f.scripts[call.Session].announced(call)
 	}
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
 		if t.Mixed() {
@@ -57,14 +60,33 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 			su.Omitted = append(su.Omitted, label+"it is in the test of the equal request before it")
 		}
 	}
+	order(su.Tests)
 	return merged, nil
+}
+
+// order moves the tests between calls of tools to the block of tools, and those after
+// them whose own block comes first: a call may change what they return.
+func order(tests []*draft.Test) {
+	isCall := func(t *draft.Test) bool { return t.Block == "tools" }
+	first := slices.IndexFunc(tests, isCall)
+	if first < 0 {
+		return
+	}
+	opened := map[string]bool{}
+	for i, t := range tests {
+		if i < first {
+			opened[t.Block] = true
+		} else {
+			t.Among = !isCall(t) && (opened[t.Block] || slices.ContainsFunc(tests[i:], isCall))
+		}
+	}
 }
 
 // filler adds tests to a suite.
 type filler struct {
 	su       *draft.Suite
 	c        *cassette.Cassette
-	scripts  map[int]script // by session
+	scripts  map[int]*script // by session
 	tests    map[string]*draft.Test
 	requests map[*draft.Test][]string
 	latest   map[int]string // tool call of each session
@@ -86,6 +108,9 @@ func (f *filler) add(call *cassette.Call) error {
 	t, why := test(call, params)
 	if why == "" {
 		why = unusable(call, params, response)
+	}
+	if why == "" {
+		why = f.scripts[call.Session].depends(params, response)
 	}
 	if why == "" {
 		why, err = f.scripts[call.Session].cannot(f.c, call)

@@ -1,6 +1,9 @@
 package promote
 
 import (
+	"cmp"
+	"net/url"
+	"slices"
 	"strings"
 
 	"mcptest/internal/cassette"
@@ -11,13 +14,16 @@ import (
 // script is the `respond:` of the server in a session: for each capability that the
 // recorded client declared, one answer.
 type script struct {
+	client  *cassette.RecordedClient
 	respond jsonv.Value            // absent if no capability was declared
 	answers map[string]jsonv.Value // result by method of the server's request
+	changed string                 // what the client announced that no suite can
+	roots   []string               // announced between calls: URIs and paths
 }
 
 // scriptOf returns the first recorded answers.
-func scriptOf(client *cassette.RecordedClient) script {
-	s := script{answers: map[string]jsonv.Value{}}
+func scriptOf(client *cassette.RecordedClient) *script {
+	s := &script{client: client, answers: map[string]jsonv.Value{}}
 	for _, asked := range client.Asked {
 		if _, known := s.answers[asked.Method]; !known && usable(asked) {
 			s.answers[asked.Method] = asked.Result
@@ -67,8 +73,46 @@ func usable(asked cassette.Asked) bool {
 	return false
 }
 
+// announced notes what the client announced with a notification, or between a call and
+// the next one.
+func (s *script) announced(call *cassette.Call) {
+	if call.ID == "" && call.Method != "" && !slices.Contains([]string{"notifications/initialized", "notifications/cancelled", "notifications/progress"}, call.Method) {
+		s.changed = call.Method
+	}
+	for _, asked := range s.client.Asked {
+		switch {
+		case asked.Call != call || !asked.Idle:
+		case asked.Method != "roots/list" || !jsonv.Equal(s.answers[asked.Method], asked.Result):
+			s.changed = "its answer to " + asked.Method
+		default:
+			for _, root := range asked.Result.Lookup("roots").Elems() {
+				uri := root.Lookup("uri").Text()
+				s.roots = append(s.roots, uri)
+				if u, err := url.Parse(uri); err == nil && u.Scheme == "file" {
+					s.roots = append(s.roots, cmp.Or(strings.TrimRight(u.Path, "/"), "/"))
+				}
+			}
+		}
+	}
+}
+
+// depends returns why a test cannot expect the response, if it may depend on what the
+// client announced: a run does not wait until the server knows it.
+func (s *script) depends(params, response jsonv.Value) string {
+	if s.changed != "" {
+		return "the client sent " + s.changed + " before it, which a suite cannot repeat"
+	}
+	text := params.String() + response.String()
+	for _, root := range s.roots {
+		if root != "" && strings.Contains(text, root) {
+			return "the server learns the roots of the client between calls, which a suite does not wait for"
+		}
+	}
+	return ""
+}
+
 // cannot returns why a test cannot repeat what the client did during a call.
-func (s script) cannot(c *cassette.Cassette, call *cassette.Call) (why string, err error) {
+func (s *script) cannot(c *cassette.Cassette, call *cassette.Call) (why string, err error) {
 	asked := map[string]string{} // method by id
 	for _, f := range call.Frames {
 		data, err := c.Data(f)

@@ -38,8 +38,8 @@ requests, look like a time or an id, or name a directory of this machine are mat
 The server of the suite is the recorded one, unless another one is given. It is not started. Each recorded
 session gets its own entry of the server, which declares and answers what the recorded client did. Equal requests are one
 test, unless they call a tool and other tools were called between them. Requests with a masked secret, those that the
-client canceled or answered in more than one way, and equal requests that were refused only sometimes are omitted and
-listed in the suite. The cassette itself is never overwritten.
+client canceled or answered in more than one way, equal requests that were refused only sometimes, and those that depend
+on what the client announced between requests, such as its roots, are omitted and listed in the suite. The cassette itself is never overwritten.
 
 Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists, 4 the file could not be written.`,
 		Example: `  mcptest cassette promote bug.cassette.ndjson -o bug.mcptest.yaml
@@ -105,7 +105,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	if len(su.Tests) == 0 {
-		return option.Fail(option.ExitInvalid, "%s has no request that a test can make again", c.File)
+		return option.Fail(option.ExitInvalid, "%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
 	}
 	if err := option.WriteFile(f.output, s.Out, su.YAML()); err != nil {
 		return err
@@ -113,6 +113,14 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	fmt.Fprintf(s.Err, "mcptest: %s from %s, %s left out, %d merged with equal ones\n", display.Count(len(su.Tests), "test"), term.Escape(c.File),
 		display.Count(len(su.Omitted)-merged, "request"), merged)
 	return nil
+}
+
+// reasons returns the first reason why requests were left out.
+func reasons(omitted []string) string {
+	if len(omitted) == 0 {
+		return ""
+	}
+	return ": " + omitted[0]
 }
 
 // server returns the server of the suite: the given one, or the recorded one.
