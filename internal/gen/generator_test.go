@@ -133,7 +133,7 @@ func (g *generator) structure(name string, t reflect.Type, expanded bool) jsonv.
 	return out
 }
 
-// field describes one key: what its type says, what the table of facts adds,
+// field describes one key: what its type says, what its tags and the table of facts add,
 // and the comment of its field.
 func (g *generator) field(t reflect.Type, f source.FieldInfo, expanded bool) jsonv.Value {
 	owner, sf := declaring(t, f.GoName)
@@ -152,9 +152,7 @@ func (g *generator) field(t reflect.Type, f source.FieldInfo, expanded bool) jso
 		}
 		v = g.typ(typ, expanded && !fact.fixed, id)
 	}
-	if fact.add != "" {
-		v = merge(v, g.json(fact.add))
-	}
+	v = merge(v, g.added(sf, fact))
 	doc := g.comments[owner+"."+sf.Name]
 	if doc == "" {
 		doc = g.comments[aliasOf[owner]+"."+sf.Name]
@@ -163,13 +161,35 @@ func (g *generator) field(t reflect.Type, f source.FieldInfo, expanded bool) jso
 		g.errorf("the key %s has no comment", id)
 	}
 	head := object(pair{"description", doc})
-	if fact.value != "" {
-		head = head.With("default", g.json(fact.value))
+	if value, ok := sf.Tag.Lookup("default"); ok {
+		head = head.With("default", g.yaml(value))
 	}
 	if fact.example != "" {
 		head = head.With("examples", jsonv.Array(g.json(fact.example)))
+	} else if value, ok := sf.Tag.Lookup("example"); ok {
+		head = head.With("examples", jsonv.Array(g.yaml(value)))
 	}
 	return merge(head, v)
+}
+
+// added returns the members for a key's schema that its type does not say.
+func (g *generator) added(sf reflect.StructField, fact fact) jsonv.Value {
+	if fact.add != "" {
+		return g.json(fact.add)
+	}
+	if low, high, ok := strings.Cut(sf.Tag.Get("range"), "-"); ok {
+		return g.json(`{"minimum":` + low + `,"maximum":` + high + `}`)
+	}
+	return g.yaml("{" + sf.Tag.Get("schema") + "}")
+}
+
+// yaml parses the value of a tag.
+func (g *generator) yaml(text string) jsonv.Value {
+	n, ds := source.Parse(&source.File{Name: text, Data: []byte(text)})
+	if ds.HasErrors() {
+		g.errorf("the tag %s: %v", text, ds)
+	}
+	return n.JSON()
 }
 
 // declaring returns the name of the struct that declares a field, which may be

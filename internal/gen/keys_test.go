@@ -87,7 +87,7 @@ func TestDefaults(t *testing.T) {
 		"tools[].repeat.pass_rate":       "1",
 	}
 	if plan.DefaultConnectTimeout.Seconds() != 60 || plan.DefaultStepTimeout.Seconds() != 60 {
-		t.Error("a default has changed: correct facts_test.go")
+		t.Error("a default has changed: correct the tags in package suite")
 	}
 	for _, k := range gen.Keys(schemaDoc(t)) {
 		if w, ok := want[k.Where]; ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 //	Mode    string        `yaml:"mode" enum:"fast|slow"`
 //	Timeout time.Duration `yaml:"timeout"`      // "30s", "1m30s"
 //	Weight  *float64      `yaml:"weight"`       // nil: not given, or null
+//	Retries int           `yaml:"retries" range:"0-100"` // of a duration: range:">0"
 //	Env     source.Map[string] `yaml:"env"`     // in written order, with positions
 //	Args    jsonv.Value   `yaml:"args"`         // any value
 //	Raw     *source.Node  `yaml:"raw"`          // any value, with its positions
@@ -253,6 +255,9 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		if key.enum != nil && len(d.found.diags) == before {
 			d.enum(f.Value, below, into, key.enum)
 		}
+		if key.limits != "" && len(d.found.diags) == before {
+			d.within(f.Value, below, into, key.limits)
+		}
 	}
 	for at := range l.fields {
 		// A misspelled key was reported; don't report the missing one too.
@@ -328,6 +333,25 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 			quoted = append(quoted, quote(word))
 		}
 		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Aside(DidYouMean(got, allowed))).Code = "enum"
+	}
+}
+
+// within reports a number outside its limits, or a duration that is not positive.
+func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	low, high, _ := strings.Cut(limits, "-")
+	least, _ := strconv.ParseFloat(low, 64)
+	most, _ := strconv.ParseFloat(high, 64)
+	switch {
+	case !v.IsValid(): // null
+	case v.Type() == durationType:
+		if v.Int() <= 0 {
+			d.Errorf(n, path, "must be greater than zero").Code = "range"
+		}
+	case v.CanInt() && (float64(v.Int()) < least || float64(v.Int()) > most), v.CanFloat() && !(v.Float() >= least && v.Float() <= most):
+		d.Errorf(n, path, "expected a number from %s to %s, got %v", low, high, v.Interface()).Code = "range"
 	}
 }
 

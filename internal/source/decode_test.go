@@ -109,6 +109,25 @@ func TestDecodeIntoBad(t *testing.T) {
 	}
 }
 
+func TestDecodeRange(t *testing.T) {
+	type limits struct {
+		N *int           `yaml:"n" range:"1-9"`
+		R float64        `yaml:"r" range:"0-1"`
+		D *time.Duration `yaml:"d" range:">0"`
+	}
+	for text, want := range map[string]string{
+		"{n: 1, r: 0, d: 1ns}": "", "{n: 9, r: 1}": "", "{n: null, d: null}": "",
+		"{n: 0}": "expected a number from 1 to 9, got 0", "{n: 10}": "expected a number from 1 to 9, got 10",
+		"{r: 1.5}": "expected a number from 0 to 1, got 1.5", "{r: .nan}": "expected a number from 0 to 1, got NaN",
+		"{d: 0s}": "must be greater than zero", "{n: x}": "expected a whole number",
+	} {
+		ds := load(file(text), new(limits))
+		if got := len(ds); got > 1 || (got == 1) != (want != "") || got == 1 && !strings.HasPrefix(ds[0].Msg, want) {
+			t.Errorf("%s: %v", text, ds)
+		}
+	}
+}
+
 // endless is an Unmarshaler that never returns.
 type endless struct{}
 
@@ -211,7 +230,7 @@ func TestFields(t *testing.T) {
 	show := func(typ any) []row {
 		var rows []row
 		for _, f := range source.Fields(typeOf(typ)) {
-			rows = append(rows, row{f.Name, f.GoName, f.Type.String(), f.Doc, strings.Join(f.Enum, " "), f.Required})
+			rows = append(rows, row{f.Name, f.GoName, f.Type.String(), f.Tag.Get("doc"), strings.Join(f.Enum, " "), f.Required})
 		}
 		return rows
 	}

@@ -16,7 +16,7 @@ type FieldInfo struct {
 	Required bool
 	Type     reflect.Type
 	GoName   string
-	Doc      string   // of the tag doc:"…"
+	Tag      reflect.StructTag
 	Enum     []string // of the tag enum:"a|b", nil without one
 }
 
@@ -35,7 +35,7 @@ func Fields(t reflect.Type) []FieldInfo {
 		sf := t.FieldByIndex(f.index)
 		out = append(out, FieldInfo{
 			Name: f.name, Required: f.required, Type: sf.Type, GoName: sf.Name,
-			Doc: sf.Tag.Get("doc"), Enum: slices.Clone(f.enum),
+			Tag: sf.Tag, Enum: slices.Clone(f.enum),
 		})
 	}
 	return out
@@ -54,7 +54,8 @@ type layoutField struct {
 	index    []int
 	required bool
 	enum     []string
-	text     bool // a string field
+	limits   string // of the tag range
+	text     bool   // a string field
 }
 
 func (d *Decoder) layoutOf(t reflect.Type) *layout {
@@ -96,7 +97,7 @@ func (l *layout) add(t reflect.Type, index []int) {
 		if _, taken := l.byName[name]; taken || name == "" {
 			continue // the outer field wins, as in Go
 		}
-		f := layoutField{name: name, index: at, required: slices.Contains(options, "required")}
+		f := layoutField{name: name, index: at, required: slices.Contains(options, "required"), limits: sf.Tag.Get("range")}
 		f.text = sf.Type.Kind() == reflect.String && !reflect.PointerTo(sf.Type).Implements(unmarshalerType)
 		if enum := sf.Tag.Get("enum"); enum != "" {
 			f.enum = strings.Split(enum, "|")

@@ -49,29 +49,8 @@ func (l *loader) check() {
 	if s.DefaultServer == "" && len(declared) == 1 && !strings.Contains(s.Servers[0].Name, "@") {
 		s.DefaultServer = s.Servers[0].Name
 	}
-	l.checkDefaults()
-	l.checkOptions()
-}
-
-func (l *loader) checkDefaults() {
-	dt := l.suite.DefaultTest
-	if dt == nil || dt.node == nil {
-		return
-	}
-	checkUnit(dt.node, "defaultTest", "threshold", dt.Threshold, l.dec)
-	checkCount(dt.node, "defaultTest", "retries", dt.Retries, 0, maxRetries, l.dec)
-	checkPositive(dt.node, "defaultTest", "timeout", dt.Timeout, l.dec)
-	checkTags(dt.node, "defaultTest", dt.Tags, l.dec)
-}
-
-func (l *loader) checkOptions() {
-	o := l.suite.Options
-	checkCount(o.node, "run_options", "retries", o.Retries, 0, maxRetries, l.dec)
-	checkPositive(o.node, "run_options", "timeout", o.Timeout, l.dec)
-	if c := l.suite.Coverage; c != nil {
-		for key, least := range c.Minimums() {
-			checkCount(l.docs[0].filled.Get("coverage"), "coverage", key, least, 0, 100, l.dec)
-		}
+	if dt := s.DefaultTest; dt != nil && dt.node != nil {
+		checkTags(dt.node, "defaultTest", dt.Tags, l.dec)
 	}
 }
 
@@ -87,10 +66,6 @@ func (l *loader) checkServer(sv *Server) {
 	case sv.Command != nil && sv.Has("url"):
 		report(l.dec, sv.KeyPos("url"), path, "has both command: and url:; expected exactly one", "")
 	}
-	checkPositive(sv.node, path, "timeout", sv.Timeout, l.dec)
-	checkPositive(sv.node, path, "connect_timeout", sv.ConnectTimeout, l.dec)
-	checkCount(sv.node, path, "sessions", sv.Sessions, 1, 256, l.dec)
-	checkCount(sv.node, path, "retry_http", sv.RetryHTTP, 0, 100, l.dec)
 	for _, e := range sv.Env.Entries {
 		checkEnvName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
 		l.credential(e.Key, string(e.Value))

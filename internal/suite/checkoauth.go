@@ -44,7 +44,6 @@ func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
 			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%s: cannot be used with the grant %s", key, o.Grant), "")
 		}
 	}
-	checkCount(n, path, "redirect_port", o.RedirectPort, 1, 65535, l.dec)
 	l.oauthClient(o, n, path)
 	l.oauthAddresses(o, n, path)
 }

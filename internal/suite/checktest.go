@@ -11,9 +11,6 @@ import (
 	"mcptest/internal/source"
 )
 
-// maxRetries is the largest number of retries of a test.
-const maxRetries = 100
-
 // checker checks combinations of a test's keys.
 type checker struct{ d *source.Decoder }
 
@@ -68,7 +65,6 @@ func (c checker) flow(t *Test, n *source.Node) {
 func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Pos) {
 	c.invocation(n, s.Path, subjects, s.Invocation, false)
 	c.timing(n, s.Path, s.Invocation, s.CancelAfter, s.Wait)
-	checkPositive(n, s.Path, "timeout", s.Timeout, c.d)
 	if v := n.Get("server"); v != nil && v.Kind == source.KindString && v.Text == "" {
 		c.d.Errorf(v, s.Path+".server", "the name is empty")
 	}
@@ -185,7 +181,6 @@ func misplaced(n *source.Node, known []string) bool {
 
 // timing checks cancel_after and wait.
 func (c checker) timing(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait) {
-	checkPositive(n, path, "cancel_after", cancel, c.d)
 	if cancel != nil && (call.Raw != nil || call.Notification) {
 		what := "raw:"
 		if call.Raw == nil {
@@ -197,7 +192,6 @@ func (c checker) timing(n *source.Node, path string, call Invocation, cancel *ti
 		return
 	}
 	w := n.Get("wait")
-	checkPositive(w, path+".wait", "timeout", wait.Timeout, c.d)
 	if v := w.Get("notification"); v != nil && v.Kind == source.KindString && v.Text == "" {
 		c.d.Errorf(v, path+".wait.notification", "the method is empty")
 	}
@@ -207,16 +201,9 @@ func (c checker) common(t *Test, n *source.Node) {
 	if v := n.Get("name"); v != nil && v.IsScalar() && v.Kind != source.KindNull && strings.TrimSpace(v.Text) == "" {
 		c.d.Errorf(v, t.Path+".name", "the name is empty")
 	}
-	checkUnit(n, t.Path, "threshold", t.Threshold, c.d)
-	checkCount(n, t.Path, "retries", t.Retries, 0, maxRetries, c.d)
-	checkPositive(n, t.Path, "timeout", t.Timeout, c.d)
 	checkTags(n, t.Path, t.Tags, c.d)
-	if r := n.Get("repeat"); t.Repeat != nil && r.Kind == source.KindMap {
-		checkCount(r, t.Path+".repeat", "times", &t.Repeat.Times, 1, 100_000, c.d)
-		checkUnit(r, t.Path+".repeat", "pass_rate", t.Repeat.PassRate, c.d)
-		if t.Retries != nil && *t.Retries > 0 {
-			c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
-		}
+	if r := n.Get("repeat"); t.Repeat != nil && r.Kind == source.KindMap && t.Retries != nil && *t.Retries > 0 {
+		c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
 	}
 	if t.Transform != nil {
 		report(c.d, t.Transform.Pos, t.Path+".transform", "transform is reserved for a later version", "remove it")
@@ -228,31 +215,6 @@ func checkTags(n *source.Node, path string, tags []string, d *source.Decoder) {
 	for i, tag := range tags {
 		if strings.TrimSpace(tag) == "" && list != nil && i < len(list.Items) && list.Items[i].Kind == source.KindString {
 			d.Errorf(list.Items[i], source.PathIndex(path+".tags", i), "the tag is empty")
-		}
-	}
-}
-
-func checkUnit(n *source.Node, path, key string, v *float64, d *source.Decoder) {
-	if at := n.Get(key); v != nil && at != nil && !(*v >= 0 && *v <= 1) {
-		d.Errorf(at, path+"."+key, "expected a number from 0 to 1, got %v", *v).Code = "range"
-	}
-}
-
-func checkCount(n *source.Node, path, key string, v *int, lo, hi int, d *source.Decoder) {
-	at := n.Get(key)
-	if v == nil || at == nil || *v >= lo && *v <= hi {
-		return
-	}
-	if k := at.Typed().Kind; *v == 0 && k != source.KindInt {
-		return // not a number: reported already
-	}
-	d.Errorf(at, path+"."+key, "expected a number from %d to %d, got %d", lo, hi, *v).Code = "range"
-}
-
-func checkPositive(n *source.Node, path, key string, v *time.Duration, d *source.Decoder) {
-	if at := n.Get(key); v != nil && at != nil && *v <= 0 && at.Kind == source.KindString {
-		if _, err := source.ParseDuration(at.Text); err == nil {
-			d.Errorf(at, path+"."+key, "must be greater than zero").Code = "range"
 		}
 	}
 }

@@ -11,27 +11,27 @@ import (
 type checkEntry struct {
 	Pos source.Pos
 	// The test's name; "check of" the server, the clients and the groups when left out.
-	Name string `yaml:"name"`
+	Name string `yaml:"name" example:"clients accept it" schema:"minLength: 1"`
 	// The server, a pattern such as api@*, or a list: the test runs once on each.
-	Server Names `yaml:"server"`
+	Server Names `yaml:"server" example:"api@*"`
 	// The clients and app directories; all clients when left out.
-	For []string `yaml:"for"`
+	For []string `yaml:"for" example:"[claude, openai]"`
 	// The groups of rules; all when left out.
 	Only []string `yaml:"only" enum:"clients|stores|lint|security"`
 	// YAML files with profiles and rules.
-	Rules []string `yaml:"rules"`
+	Rules []string `yaml:"rules" example:"[gateway.yml]"`
 	// A YAML file with accepted findings.
-	Baseline string `yaml:"baseline"`
+	Baseline string `yaml:"baseline" example:"accepted.yml" schema:"minLength: 1"`
 	// The lowest level that fails. Findings below it are warnings.
-	FailOn string `yaml:"fail_on" enum:"error|warning|advice"`
+	FailOn string `yaml:"fail_on" enum:"error|warning|advice" default:"error" example:"warning"`
 	// The name under which users install the server, for limits on prefixed names.
-	InstalledAs string `yaml:"installed_as"`
+	InstalledAs string `yaml:"installed_as" example:"api" schema:"minLength: 1"`
 	// Other servers of the suite that users install with it: tools that can be mistaken for each other are found.
-	InstalledWith []string `yaml:"installed_with"`
+	InstalledWith []string `yaml:"installed_with" example:"[mail]"`
 	// Words to select tests by.
-	Tags []string `yaml:"tags"`
+	Tags []string `yaml:"tags" example:"[slow]"`
 	// The reason why this test is not run.
-	Skip *Reason `yaml:"skip"`
+	Skip *Reason `yaml:"skip" example:"waits for the next release"`
 }
 
 // checkTest converts an entry of check: to a test.

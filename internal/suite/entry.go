@@ -11,11 +11,11 @@ type (
 		Pos    source.Pos
 		Common `yaml:",inline"`
 		// The tool to call; a name with a slash that is no tool of the server is sent as a method.
-		Tool string `yaml:"tool"`
+		Tool string `yaml:"tool" example:"search" schema:"minLength: 1"`
 		// The tool's arguments.
 		Args *source.Node `yaml:"args"`
 		// The arguments are wrong on purpose: they are not compared with the tool's inputSchema.
-		InvalidArgs bool `yaml:"invalid_args"`
+		InvalidArgs bool `yaml:"invalid_args" default:"false" example:"true"`
 		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
@@ -23,7 +23,7 @@ type (
 		Pos    source.Pos
 		Common `yaml:",inline"`
 		// The resource to read.
-		URI string `yaml:"uri"`
+		URI string `yaml:"uri" example:"file:///README.md" schema:"minLength: 1"`
 		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
@@ -31,7 +31,7 @@ type (
 		Pos    source.Pos
 		Common `yaml:",inline"`
 		// The prompt to get.
-		Prompt string `yaml:"prompt"`
+		Prompt string `yaml:"prompt" example:"greeting" schema:"minLength: 1"`
 		// The prompt's arguments.
 		Args *source.Node `yaml:"args"`
 		// A flow: several invocations in order, instead of one call.
@@ -41,11 +41,11 @@ type (
 		Pos    source.Pos
 		Common `yaml:",inline"`
 		// The JSON-RPC method to send.
-		Method string `yaml:"method"`
+		Method string `yaml:"method" example:"tools/list" schema:"minLength: 1"`
 		// Its params, sent unchanged.
 		Params *source.Node `yaml:"params"`
 		// Send a notification, without waiting for a response.
-		Notification bool `yaml:"notification"`
+		Notification bool `yaml:"notification" default:"false" example:"true"`
 		// Literal bytes to send instead of a request.
 		Raw *source.Node `yaml:"raw"`
 		// A flow: several invocations in order, instead of one call.

@@ -11,15 +11,15 @@ import (
 type Hooks struct {
 	Pos source.Pos
 	// Once, before setup.
-	BeforeAll HookList `yaml:"beforeAll"`
+	BeforeAll HookList `yaml:"beforeAll" example:"./scripts/seed-db.sh"`
 	// Once, after teardown, even after a failure.
-	AfterAll HookList `yaml:"afterAll"`
+	AfterAll HookList `yaml:"afterAll" example:"[./scripts/dump-logs.sh, ./scripts/teardown-db.sh]"`
 	// Before each test.
-	BeforeEach HookList `yaml:"beforeEach"`
+	BeforeEach HookList `yaml:"beforeEach" example:"{command: node ./compute-vars.js, mode: context}"`
 	// After each test whose beforeEach has started.
-	AfterEach HookList `yaml:"afterEach"`
+	AfterEach HookList `yaml:"afterEach" example:"./scripts/snapshot-session.sh"`
 	// Limit for each hook; 60s when left out.
-	Timeout *time.Duration `yaml:"timeout"`
+	Timeout *time.Duration `yaml:"timeout" default:"60s" example:"10s" range:">0"`
 }
 
 // HookList is one hook or a list of hooks.
@@ -55,7 +55,7 @@ type contextHook struct {
 	// The word context: the hook reads JSON on standard input and may answer with a patch of env, vars and skip.
 	Mode string `yaml:"mode"`
 	// Limit for this hook; that of hooks.timeout when left out.
-	Timeout *time.Duration `yaml:"timeout"`
+	Timeout *time.Duration `yaml:"timeout" example:"10s" range:">0"`
 }
 
 // DecodeNode reads a command string, or the map form, which must have mode:
@@ -71,7 +71,6 @@ func (h *Hook) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	case source.KindMap:
 		var m contextHook
 		d.Decode(n, path, &m)
-		checkPositive(n, path, "timeout", m.Timeout, d)
 		h.Command, h.Timeout, h.Context = m.Command, m.Timeout, true
 		switch mode := n.Get("mode"); {
 		case mode == nil:
@@ -99,25 +98,25 @@ type Step struct {
 	Path  string
 	Scope *interpolate.Scope
 	// A name for reports.
-	Name string `yaml:"name"`
+	Name string `yaml:"name" example:"seed the database"`
 	// The program and its arguments.
-	Run []Text `yaml:"run"`
+	Run []Text `yaml:"run" example:"[./scripts/seed.sh, '5']" schema:"minItems: 1"`
 	// A tool to call.
 	Call *StepCall `yaml:"call"`
 	// Start the program and continue; it is stopped at the end.
-	Background bool `yaml:"background"`
+	Background bool `yaml:"background" default:"false" example:"true"`
 	// A probe to wait for: tcp://host:port, http(s)://…, /path on the default server, or log:/regex/.
-	WaitFor string `yaml:"wait_for"`
+	WaitFor string `yaml:"wait_for" example:"tcp://127.0.0.1:9999" schema:"pattern: '^(tcp://.+|https?://.+|/|log:/.+/$)|\\$\\{[A-Za-z_]'"`
 	// Limit for the whole step; 60s when left out.
-	Timeout *time.Duration `yaml:"timeout"`
+	Timeout *time.Duration `yaml:"timeout" default:"60s" example:"30s" range:">0"`
 	// A message shown instead of the step's output if it fails.
-	CaptureFailure string `yaml:"capture_failure"`
+	CaptureFailure string `yaml:"capture_failure" example:"Seed script failed; cannot run tests"`
 	// Teardown only: true runs the step even when an earlier one failed; false keeps state for a look when something failed.
 	Always *bool `yaml:"always"`
 	// Environment of the program.
 	Env source.Map[scalar] `yaml:"env"`
 	// Working directory; that of the file it is written in when left out.
-	Cwd string `yaml:"cwd"`
+	Cwd string `yaml:"cwd" example:"scripts"`
 	// node is the step as written, for the positions of keys.
 	node *source.Node
 }
@@ -129,7 +128,6 @@ type stepFields Step
 func (s *Step) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	d.Decode(n, path, (*stepFields)(s))
 	s.Path, s.node = path, n
-	checkPositive(n, path, "timeout", s.Timeout, d)
 	for _, e := range s.Env.Entries {
 		checkEnvName(d, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
 	}
@@ -139,11 +137,11 @@ func (s *Step) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 type StepCall struct {
 	Pos source.Pos
 	// The tool's name.
-	Tool string `yaml:"tool,required"`
+	Tool string `yaml:"tool,required" example:"reset_state" schema:"minLength: 1"`
 	// Its arguments.
 	Args *source.Node `yaml:"args"`
 	// The server; the file's default server when left out, or in setup_per_test the variant of it that the test uses.
-	Server string `yaml:"server"`
+	Server string `yaml:"server" example:"api"`
 }
 
 // KeyPos returns the position of one of the step's keys, or the step's own.

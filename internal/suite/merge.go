@@ -167,7 +167,6 @@ func (l *loader) merge() {
 	if s.DefaultTest != nil {
 		s.DefaultTest.node = l.docs[0].filled.Get("defaultTest")
 	}
-	s.Options.node = l.docs[0].filled.Get("run_options")
 	s.Hooks.Pos = root.Hooks.Pos
 	servers, env := map[string]source.Pos{}, map[string]source.Pos{}
 	for _, d := range l.docs {
@@ -182,7 +181,6 @@ func (l *loader) merge() {
 			checkEnvName(l.dec, e.Pos, path, e.Key, string(e.Value))
 			s.Env = append(s.Env, Var{Name: e.Key, Value: string(e.Value), Pos: e.Pos})
 		}
-		checkPositive(d.filled.Get("hooks"), "hooks", "timeout", d.doc.Hooks.Timeout, l.dec)
 		s.Hooks.BeforeAll = append(s.Hooks.BeforeAll, hooks(d, d.doc.Hooks.BeforeAll)...)
 		s.Hooks.AfterAll = append(s.Hooks.AfterAll, hooks(d, d.doc.Hooks.AfterAll)...)
 		s.Hooks.BeforeEach = append(s.Hooks.BeforeEach, hooks(d, d.doc.Hooks.BeforeEach)...)

@@ -63,7 +63,7 @@ type ElicitationAnswer struct {
 // elicitationKeys has the tags of an elicitation's answer.
 type elicitationKeys struct {
 	// The simulated user's action: accept, decline or cancel.
-	Action string `yaml:"action,required" enum:"accept|decline|cancel"`
+	Action string `yaml:"action,required" enum:"accept|decline|cancel" example:"accept"`
 	// The values of the form, or the word defaults for those of its schema; with action accept only.
 	Content *source.Node `yaml:"content"`
 }

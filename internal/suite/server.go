@@ -21,39 +21,39 @@ type Server struct {
 	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell.
 	Command *source.Node `yaml:"command"`
 	// The address of a server that speaks HTTP.
-	URL string `yaml:"url"`
+	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
 	// Environment of the process, on top of the suite's.
 	Env source.Map[scalar] `yaml:"env"`
 	// Working directory; that of the file it is written in when left out.
-	Cwd string `yaml:"cwd"`
+	Cwd string `yaml:"cwd" example:"server"`
 	// HTTP headers: a value, or {env: NAME}, which is secret.
 	Headers source.Map[Header] `yaml:"headers"`
 	// How to authenticate over HTTP.
-	Auth *Auth `yaml:"auth"`
+	Auth *Auth `yaml:"auth" example:"{bearer_token_env: API_TOKEN}"`
 	// Wait until the server answers: a duration, or a URL to probe.
 	WaitForReady string `yaml:"wait_for_ready"`
 	// Limit for a call on this server.
-	Timeout *time.Duration `yaml:"timeout"`
+	Timeout *time.Duration `yaml:"timeout" example:"10s" range:">0"`
 	// Limit for start and handshake; 60s when left out.
-	ConnectTimeout *time.Duration `yaml:"connect_timeout"`
+	ConnectTimeout *time.Duration `yaml:"connect_timeout" default:"60s" example:"20s" range:">0"`
 	// The protocol version to speak, or auto.
-	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28"`
+	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28" default:"auto" example:"'2025-11-25'"`
 	// The HTTP transport.
-	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
+	Transport string `yaml:"transport" enum:"auto|streamable-http|sse" default:"auto" example:"streamable-http"`
 	// TLS settings.
-	TLS *TLS `yaml:"tls"`
+	TLS *TLS `yaml:"tls" example:"{ca_file: ca.pem}"`
 	// Concurrent sessions; 1 when left out.
-	Sessions *int `yaml:"sessions"`
+	Sessions *int `yaml:"sessions" default:"1" example:"4" range:"1-256"`
 	// Kinds of protocol violations that are warnings on this server.
 	Tolerate []Text `yaml:"tolerate"`
 	// What the process inherits of mcptest's environment: minimal, all, or a list of names.
-	InheritEnv *InheritEnv `yaml:"inherit_env"`
+	InheritEnv *InheritEnv `yaml:"inherit_env" default:"minimal" example:"[AWS_PROFILE]"`
 	// Responses to requests from the server, for every test on it.
 	Respond *Respond `yaml:"respond"`
 	// Check structuredContent against the tool's outputSchema; true when left out.
-	ValidateOutput *bool `yaml:"validate_output"`
+	ValidateOutput *bool `yaml:"validate_output" default:"true" example:"false"`
 	// How often a call is retried after HTTP 429 or 503.
-	RetryHTTP *int `yaml:"retry_http"`
+	RetryHTTP *int `yaml:"retry_http" default:"0" example:"2" range:"0-100"`
 	// Other configurations of the server, by name. Tests name them NAME@VARIANT; NAME@* selects all of them.
 	Variants source.Map[*Variant] `yaml:"variants"`
 }
@@ -80,7 +80,7 @@ type Header struct {
 // headerEnv is a header written as a map.
 type headerEnv struct {
 	// The environment variable that holds the value, which no output shows.
-	Env string `yaml:"env,required"`
+	Env string `yaml:"env,required" example:"API_TOKEN"`
 }
 
 // DecodeNode reads text or {env: NAME}.
@@ -101,7 +101,7 @@ func (h *Header) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 type Auth struct {
 	Pos source.Pos
 	// The environment variable that holds a bearer token.
-	BearerTokenEnv string `yaml:"bearer_token_env"`
+	BearerTokenEnv string `yaml:"bearer_token_env" example:"API_TOKEN"`
 	// OAuth settings.
 	OAuth *OAuth `yaml:"oauth"`
 }
@@ -110,32 +110,32 @@ type Auth struct {
 type OAuth struct {
 	Pos source.Pos
 	// client_credentials, authorization_code or device_code.
-	Grant string `yaml:"grant,required" enum:"client_credentials|authorization_code|device_code"`
+	Grant string `yaml:"grant,required" enum:"client_credentials|authorization_code|device_code" example:"client_credentials"`
 	// The client's identifier.
-	ClientID string `yaml:"client_id"`
+	ClientID string `yaml:"client_id" example:"ci"`
 	// The environment variable that holds the client's secret.
-	ClientSecretEnv string `yaml:"client_secret_env"`
+	ClientSecretEnv string `yaml:"client_secret_env" example:"CLIENT_SECRET"`
 	// The token endpoint, to which the secret is sent; never taken from the server under test.
-	TokenEndpoint string `yaml:"token_endpoint"`
+	TokenEndpoint string `yaml:"token_endpoint" example:"https://id.example.com/token"`
 	// The authorization server.
-	Issuer string `yaml:"issuer"`
+	Issuer string `yaml:"issuer" example:"https://id.example.com"`
 	// URL of a client ID metadata document.
-	ClientMetadataURL string `yaml:"client_metadata_url"`
+	ClientMetadataURL string `yaml:"client_metadata_url" example:"https://app.example.com/client.json"`
 	// Scopes to request.
-	Scope string `yaml:"scope"`
+	Scope string `yaml:"scope" example:"read write"`
 	// Loopback port of the redirect.
-	RedirectPort *int `yaml:"redirect_port"`
+	RedirectPort *int `yaml:"redirect_port" example:"8765" range:"1-65535"`
 	// Follow the redirects without a browser, for test servers.
-	Headless bool `yaml:"headless"`
+	Headless bool `yaml:"headless" default:"false" example:"true"`
 }
 
 // TLS holds a server's TLS settings.
 type TLS struct {
 	Pos source.Pos
 	// A PEM file with certificate authorities to trust.
-	CAFile string `yaml:"ca_file"`
+	CAFile string `yaml:"ca_file" example:"ca.pem"`
 	// Don't verify the certificate; shown in every report.
-	Insecure bool `yaml:"insecure"`
+	Insecure bool `yaml:"insecure" default:"false" example:"true"`
 }
 
 // InheritEnv selects the environment variables that a server inherits.
@@ -163,11 +163,11 @@ func (e *InheritEnv) DecodeNode(n *source.Node, path string, d *source.Decoder) 
 type Respond struct {
 	Pos source.Pos
 	// Answers to sampling/createMessage: one, or a list used in order.
-	Sampling Answers[SamplingAnswer] `yaml:"sampling"`
+	Sampling Answers[SamplingAnswer] `yaml:"sampling" example:"{text: Paris}"`
 	// Answers to elicitation/create: one, or a list used in order.
-	Elicitation Answers[ElicitationAnswer] `yaml:"elicitation"`
+	Elicitation Answers[ElicitationAnswer] `yaml:"elicitation" example:"{action: accept, content: defaults}"`
 	// The roots of roots/list.
-	Roots []Root `yaml:"roots"`
+	Roots []Root `yaml:"roots" example:"[{uri: file:///srv/project, name: project}]"`
 	// HasRoots distinguishes an empty list from a missing one.
 	HasRoots bool
 }
@@ -217,7 +217,7 @@ func (a *Answers[T]) DecodeNode(n *source.Node, path string, d *source.Decoder) 
 // Root is one root of roots/list.
 type Root struct {
 	// A file: URI.
-	URI string `yaml:"uri,required"`
+	URI string `yaml:"uri,required" example:"file:///srv/project"`
 	// A human-readable name.
-	Name string `yaml:"name"`
+	Name string `yaml:"name" example:"project"`
 }

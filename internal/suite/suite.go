@@ -90,21 +90,21 @@ const (
 type document struct {
 	Pos source.Pos
 	// A name for reports and hooks; the file name without its extension when left out.
-	Name string `yaml:"name"`
+	Name string `yaml:"name" example:"shop api"`
 	// The MCP servers under test, by name.
 	Servers source.Map[*Server] `yaml:"servers"`
 	// The APIs behind the servers, by name, which test doubles replace.
 	Upstreams source.Map[*upstream.Declaration] `yaml:"upstreams"`
 	// The server of tests that do not name one; the only declared server is the default without saying so.
-	DefaultServer string `yaml:"default_server"`
+	DefaultServer string `yaml:"default_server" example:"api" schema:"minLength: 1"`
 	// Other suite files merged into this one, relative to this file.
-	Imports []string `yaml:"imports"`
+	Imports []string `yaml:"imports" example:"[common.yaml]" schema:"items: {type: string, minLength: 1}"`
 	// Values for ${name}.
 	Variables source.Map[*variableDecl] `yaml:"variables"`
 	// Environment passed to servers, hooks and fixture steps alike.
 	Env source.Map[scalar] `yaml:"env"`
 	// Defaults merged into every test.
-	DefaultTest *Defaults `yaml:"defaultTest"`
+	DefaultTest *Defaults `yaml:"defaultTest" example:"{expect: [{target: result.isError, matcher: {exact: false}}]}"`
 	// Tests that call a tool.
 	Tools []*source.Node `yaml:"tools"`
 	// Tests that read a resource.
@@ -118,34 +118,34 @@ type document struct {
 	// Tests of which clients and app directories accept the servers' tools.
 	Check []*source.Node `yaml:"check"`
 	// Programs run around the run and around each test.
-	Hooks Hooks `yaml:"hooks"`
+	Hooks Hooks `yaml:"hooks" example:"{beforeAll: ./scripts/seed-db.sh}"`
 	// Steps that run once before any test of the file.
-	Setup []*Step `yaml:"setup"`
+	Setup []*Step `yaml:"setup" example:"[{run: [./seed.sh, '5'], timeout: 30s}]"`
 	// Steps that run before every test.
-	SetupPerTest []*Step `yaml:"setup_per_test"`
+	SetupPerTest []*Step `yaml:"setup_per_test" example:"[{call: {tool: reset_state}}]"`
 	// Steps that run once after all tests of the file.
 	Teardown []*Step `yaml:"teardown"`
 	// The coverage that the tests must reach, in percent of what each server offers. If one is missed, the run exits with 6.
-	Coverage *Coverage `yaml:"coverage"`
+	Coverage *Coverage `yaml:"coverage" example:"{tools: 80}"`
 	// How the tests are run.
-	RunOptions RunOptions `yaml:"run_options"`
+	RunOptions RunOptions `yaml:"run_options" example:"{parallel: 4, timeout: 10s}"`
 }
 
 // Coverage holds the minimum share, in percent, of what a server offers that the
 // tests of a suite must examine.
 type Coverage struct {
 	// Tools that a test calls with an assertion on the result.
-	Tools *int `yaml:"tools"`
+	Tools *int `yaml:"tools" example:"80" range:"0-100"`
 	// Arguments that such calls send.
-	Arguments *int `yaml:"arguments"`
+	Arguments *int `yaml:"arguments" example:"50" range:"0-100"`
 	// Values of enums that such calls send.
-	EnumValues *int `yaml:"enum_values"`
+	EnumValues *int `yaml:"enum_values" example:"50" range:"0-100"`
 	// Resources and resource templates that a test reads with an assertion on the result.
-	Resources *int `yaml:"resources"`
+	Resources *int `yaml:"resources" example:"100" range:"0-100"`
 	// Prompts that a test gets with an assertion on the result.
-	Prompts *int `yaml:"prompts"`
+	Prompts *int `yaml:"prompts" example:"100" range:"0-100"`
 	// Hints in the annotations of tools that an assertion examines.
-	Annotations *int `yaml:"annotations"`
+	Annotations *int `yaml:"annotations" example:"100" range:"0-100"`
 }
 
 // Minimums returns the minimum shares by key; nil means no minimum.
@@ -159,19 +159,17 @@ func (c *Coverage) Minimums() map[string]*int {
 type RunOptions struct {
 	Pos source.Pos
 	// Calls in flight per server: auto (one at a time, in file order), false (the whole file one at a time), or a number, which promises that the tests are independent.
-	Parallel *Parallel `yaml:"parallel"`
+	Parallel *Parallel `yaml:"parallel" default:"auto" example:"4"`
 	// When a server is started afresh: per_run, per_file or per_test.
-	RestartPolicy string `yaml:"restart_policy" enum:"per_run|per_file|per_test"`
+	RestartPolicy string `yaml:"restart_policy" enum:"per_run|per_file|per_test" default:"per_run" example:"per_test"`
 	// Limit for the call or calls of a test; 30s when left out.
-	Timeout *time.Duration `yaml:"timeout"`
+	Timeout *time.Duration `yaml:"timeout" default:"30s" example:"10s" range:">0"`
 	// How often a failed test is retried.
-	Retries *int `yaml:"retries"`
+	Retries *int `yaml:"retries" default:"0" example:"2" range:"0-100"`
 	// Stop at the first failure.
-	FailFast *bool `yaml:"fail_fast"`
+	FailFast *bool `yaml:"fail_fast" default:"false" example:"true"`
 	// Fail tests whose arguments are unknown to the tool's inputSchema, missing or of another type; otherwise that is a warning.
-	StrictArgs bool `yaml:"strict_args"`
-
-	node *source.Node // as written
+	StrictArgs bool `yaml:"strict_args" default:"false" example:"true"`
 }
 
 // Parallel is `auto`, `false` or a number of calls in flight.

@@ -7,35 +7,35 @@ import "mcptest/internal/source"
 type surfaceEntry struct {
 	Pos source.Pos
 	// The test's name; "surface of" and the server when left out.
-	Name string `yaml:"name"`
+	Name string `yaml:"name" example:"the surface is locked" schema:"minLength: 1"`
 	// The server, a pattern such as api@*, or a list: the test runs once on each.
-	Server Names `yaml:"server"`
+	Server Names `yaml:"server" example:"api@*"`
 	// The lock file with which the server is compared; a folder with one file per server if it ends with a slash.
-	Lock string `yaml:"lock"`
+	Lock string `yaml:"lock" example:"surface/" schema:"minLength: 1"`
 	// The least serious class of changes that fails; any when left out.
-	FailOn string `yaml:"fail_on" enum:"breaking|trust|review|any"`
+	FailOn string `yaml:"fail_on" enum:"breaking|trust|review|any" default:"any" example:"breaking"`
 	// How many tokens the tools may take in the context of a model.
-	Tokens *tokenBudget `yaml:"tokens"`
+	Tokens *tokenBudget `yaml:"tokens" example:"{total: 15000, tool: 1200, growth: 5%}" schema:"minProperties: 1"`
 	// The transports or protocol versions over which the server must offer the
 	// same.
-	SameAs *sameAs `yaml:"same_as"`
+	SameAs *sameAs `yaml:"same_as" example:"{transport: [streamable-http, sse]}" schema:"minProperties: 1"`
 	// Words to select tests by.
-	Tags []string `yaml:"tags"`
+	Tags []string `yaml:"tags" example:"[slow]"`
 	// The reason why this test is not run.
-	Skip *Reason `yaml:"skip"`
+	Skip *Reason `yaml:"skip" example:"waits for the next release"`
 }
 
 // tokenBudget holds the keys of `tokens:`, which are those of the matcher.
 type tokenBudget struct {
 	Pos source.Pos
 	// The most tokens that all tools together may take (an estimate: a quarter of the bytes of their definitions).
-	Total *int `yaml:"total"`
+	Total *int `yaml:"total" example:"15000" schema:"minimum: 1"`
 	// The most tokens that one tool may take.
-	Tool *int `yaml:"tool"`
+	Tool *int `yaml:"tool" example:"1200" schema:"minimum: 1"`
 	// How much the total may grow since the lock file was written.
-	Growth string `yaml:"growth"`
+	Growth string `yaml:"growth" example:"5%"`
 	// The lock file from which growth is measured; lock of the entry when left out.
-	Lock string `yaml:"lock"`
+	Lock string `yaml:"lock" example:"surface/"`
 }
 
 // sameAs holds the keys of `same_as:`, which are those of the matcher.

@@ -36,11 +36,11 @@ const (
 
 type fromEnv struct {
 	// The environment variable to read.
-	FromEnv string `yaml:"from_env,required"`
+	FromEnv string `yaml:"from_env,required" example:"API_TOKEN" schema:"minLength: 1"`
 	// The value when it is not set.
 	Default *source.Node `yaml:"default"`
 	// Mask the value in every output.
-	Secret bool `yaml:"secret"`
+	Secret bool `yaml:"secret" default:"false" example:"true"`
 }
 
 // DecodeNode reads a scalar or {from_env, default, secret}.

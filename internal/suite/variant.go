@@ -17,21 +17,21 @@ type Variant struct {
 	Pos source.Pos
 
 	// Arguments appended to those of the server's command.
-	Args []string `yaml:"args"`
+	Args []string `yaml:"args" example:"[--read-only]"`
 	// The program and its arguments, in place of the server's command or url.
 	Command *source.Node `yaml:"command"`
 	// Environment of the process, on top of the server's.
 	Env source.Map[scalar] `yaml:"env"`
 	// The address, in place of the server's url or command.
-	URL string `yaml:"url"`
+	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
 	// Parameters of the address's query, on top of those in url.
-	Query source.Map[scalar] `yaml:"query"`
+	Query source.Map[scalar] `yaml:"query" example:"{readonly: true}"`
 	// HTTP headers, on top of the server's.
 	Headers source.Map[Header] `yaml:"headers"`
 	// The protocol version to speak, in place of the server's.
-	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28"`
+	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28" example:"'2025-11-25'"`
 	// The HTTP transport, in place of the server's.
-	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
+	Transport string `yaml:"transport" enum:"auto|streamable-http|sse" example:"sse"`
 }
 
 // AdviseKey returns a hint for keys of a server that all its variants share.
