@@ -341,16 +341,17 @@ func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
-	low, high, _ := strings.Cut(limits, "-")
+	if !v.IsValid() { // null
+		return
+	}
+	got := v.Convert(reflect.TypeFor[float64]()).Float()
+	low, high, ok := strings.Cut(limits, "-")
 	least, _ := strconv.ParseFloat(low, 64)
 	most, _ := strconv.ParseFloat(high, 64)
 	switch {
-	case !v.IsValid(): // null
-	case v.Type() == durationType:
-		if v.Int() <= 0 {
-			d.Errorf(n, path, "must be greater than zero").Code = "range"
-		}
-	case v.CanInt() && (float64(v.Int()) < least || float64(v.Int()) > most), v.CanFloat() && !(v.Float() >= least && v.Float() <= most):
+	case !ok && got <= 0:
+		d.Errorf(n, path, "must be greater than zero").Code = "range"
+	case ok && (got < least || got > most):
 		d.Errorf(n, path, "expected a number from %s to %s, got %v", low, high, v.Interface()).Code = "range"
 	}
 }

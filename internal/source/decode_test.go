@@ -118,7 +118,7 @@ func TestDecodeRange(t *testing.T) {
 	for text, want := range map[string]string{
 		"{n: 1, r: 0, d: 1ns}": "", "{n: 9, r: 1}": "", "{n: null, d: null}": "",
 		"{n: 0}": "expected a number from 1 to 9, got 0", "{n: 10}": "expected a number from 1 to 9, got 10",
-		"{r: 1.5}": "expected a number from 0 to 1, got 1.5", "{r: .nan}": "expected a number from 0 to 1, got NaN",
+		"{r: 1.5}": "expected a number from 0 to 1, got 1.5", "{r: -0.1}": "expected a number from 0 to 1, got -0.1",
 		"{d: 0s}": "must be greater than zero", "{n: x}": "expected a whole number",
 	} {
 		ds := load(file(text), new(limits))
