@@ -41,9 +41,16 @@ func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error
 	return wire.NewStdio(context.WithoutCancel(ctx), spec, wire.StdioOptions{Limits: o.Limits, Grace: o.Grace})
 }
 
+// HTTPOptions returns the options of a server's HTTP transport, without its headers
+// and credentials.
+func HTTPOptions(s *plan.Server, o Options) wire.HTTPOptions {
+	return wire.HTTPOptions{Kind: s.Transport, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent, Wrap: o.Wrap}
+}
+
 // dialHTTP makes the transport of a server with an address.
 func dialHTTP(s *plan.Server, o Options) (wire.Transport, error) {
-	h := wire.HTTPOptions{Kind: s.Transport, Header: http.Header{}, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent, Wrap: o.Wrap}
+	h := HTTPOptions(s, o)
+	h.Header = http.Header{}
 	for _, kv := range s.Headers {
 		h.Header.Add(kv.Name, kv.Value)
 	}

@@ -163,43 +163,44 @@ const (
 
 // Server is a server entry, ready to be started or connected to.
 type Server struct {
+	suite.ServerKeys
+
 	Name string
-	Pos  source.Pos
+	Pos  source.Pos `json:"-"`
 	// Key is equal for entries with equal resolved definitions: they may share a
-	// process or session.
-	Key string
+	// process or session. It holds the fields without the tag json:"-".
+	Key string `json:"-"`
 
 	Argv []string // nil for a server with a URL
 	// Added are arguments that differ between runs.
-	Added []string
+	Added []string `json:"-"`
 	// Change modifies the command before it is started, such as its network; it may be
 	// nil.
-	Change func(*exec.Cmd)
+	Change func(*exec.Cmd) `json:"-"`
 	Dir    string
 	Env    []string
 	// Withheld names the variables that are set here and not passed to the process.
-	Withheld []string
+	Withheld []string `json:"-"`
 
 	URL       string
 	Headers   []Header
 	Auth      *suite.Auth
 	TLS       *suite.TLS
 	Transport string // auto, streamable-http, sse
-	RetryHTTP *int   // nil: the default policy of 429 and 503
 	// ClientSecret is the value of auth.oauth.client_secret_env.
-	ClientSecret string
+	ClientSecret string `json:"-"`
 
-	Client         string // client name for the handshake; "": mcptest's
+	Client         string `json:"-"` // client name for the handshake; "": mcptest's
 	Protocol       string // auto or a revision
 	ConnectTimeout time.Duration
-	Timeout        time.Duration // 0: not set
+	Timeout        time.Duration `json:"-"` // 0: not set
 	WaitForReady   string
-	ProbeTime      time.Duration // limit of the probe in WaitForReady; 0: ConnectTimeout
+	ProbeTime      time.Duration `json:"-"` // limit of the probe in WaitForReady; 0: ConnectTimeout
 	Sessions       int
 	Tolerate       map[string]bool
 	ValidateOutput bool
-	Respond        *suite.Respond
-	Upstreams      []*upstream.Upstream // of its file
+	Respond        *suite.Respond       `json:"-"`
+	Upstreams      []*upstream.Upstream `json:"-"` // of its file
 
 	def *suite.Server // for positions
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout),
 		Timeout:        orDuration(sv.Timeout, 0),
 		WaitForReady:   sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
-		Tolerate: map[string]bool{}, RetryHTTP: sv.RetryHTTP, def: sv,
+		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
 	}
 	s.out = out
 	if sv.Command != nil {
@@ -46,7 +47,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 		out.Dir = c.path(sv.Cwd, sv.File)
 		out.Env, out.Withheld = serverEnv(c.set.Env, c.suite, sv)
 		if sv.URL == "" {
-			s.refuse("url", suite.URLKeys...)
+			s.refuse("url")
 		}
 	}
 	if sv.URL != "" {
@@ -55,7 +56,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 		} else if u.Fragment != "" {
 			s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
 		}
-		s.refuse("command", suite.ProcessKeys...)
+		s.refuse("command")
 		s.transport()
 	}
 	for _, h := range sv.Headers.Entries {
@@ -147,10 +148,10 @@ func (s *serverCompiler) transport() {
 }
 
 // refuse reports keys that only the other kind of server can have.
-func (s *serverCompiler) refuse(other string, keys ...string) {
-	for _, key := range keys {
-		if s.sv.Has(key) {
-			s.report(key, fmt.Sprintf("%s: requires a server with %s:", key, other), "")
+func (s *serverCompiler) refuse(other string) {
+	for _, f := range source.Fields(reflect.TypeFor[suite.Server]()) {
+		if f.Tag.Get("for") == other && s.sv.Has(f.Name) {
+			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), "")
 		}
 	}
 }
@@ -176,22 +177,7 @@ func (s *serverCompiler) waitForReady() {
 
 // serverKey returns the resolved definition as text, without source positions.
 func serverKey(s *Server) string {
-	var auth suite.Auth
-	var oauth suite.OAuth
-	var tls suite.TLS
-	if s.Auth != nil {
-		if auth = *s.Auth; auth.OAuth != nil {
-			oauth = *auth.OAuth
-		}
-	}
-	if s.TLS != nil {
-		tls = *s.TLS
-	}
-	auth.Pos, auth.OAuth, oauth.Pos, tls.Pos = source.Pos{}, nil, source.Pos{}, source.Pos{}
-	b, err := json.Marshal([]any{
-		s.Name, s.Argv, s.Dir, s.Env, s.URL, s.Headers, auth, oauth, tls, s.Transport,
-		s.Protocol, s.ConnectTimeout, s.Sessions, s.RetryHTTP, s.Tolerate, s.ValidateOutput, s.WaitForReady,
-	})
+	b, err := json.Marshal(s)
 	if err != nil {
 		return s.Name
 	}

@@ -7,7 +7,9 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// Server is one entry of `servers:`: exactly one of Command and URL.
+// Server is one entry of `servers:`: exactly one of Command and URL. The tag "for"
+// marks the keys that only servers with a command, or only servers with a URL, can
+// have.
 type Server struct {
 	Pos   source.Pos   // position of its key
 	Name  string       // its key
@@ -23,13 +25,13 @@ type Server struct {
 	// The address of a server that speaks HTTP.
 	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
 	// Environment of the process, on top of the suite's.
-	Env source.Map[scalar] `yaml:"env"`
+	Env source.Map[scalar] `yaml:"env" for:"command"`
 	// Working directory; that of the file it is written in when left out.
-	Cwd string `yaml:"cwd" example:"server"`
+	Cwd string `yaml:"cwd" example:"server" for:"command"`
 	// HTTP headers: a value, or {env: NAME}, which is secret.
-	Headers source.Map[Header] `yaml:"headers"`
+	Headers source.Map[Header] `yaml:"headers" for:"url"`
 	// How to authenticate over HTTP.
-	Auth *Auth `yaml:"auth" example:"{bearer_token_env: API_TOKEN}"`
+	Auth *Auth `yaml:"auth" example:"{bearer_token_env: API_TOKEN}" for:"url"`
 	// Wait until the server answers: a duration, or a URL to probe.
 	WaitForReady string `yaml:"wait_for_ready"`
 	// Limit for a call on this server.
@@ -39,23 +41,29 @@ type Server struct {
 	// The protocol version to speak, or auto.
 	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28" default:"auto" example:"'2025-11-25'"`
 	// The HTTP transport.
-	Transport string `yaml:"transport" enum:"auto|streamable-http|sse" default:"auto" example:"streamable-http"`
+	Transport string `yaml:"transport" enum:"auto|streamable-http|sse" default:"auto" example:"streamable-http" for:"url"`
 	// TLS settings.
-	TLS *TLS `yaml:"tls" example:"{ca_file: ca.pem}"`
+	TLS *TLS `yaml:"tls" example:"{ca_file: ca.pem}" for:"url"`
 	// Concurrent sessions; 1 when left out.
 	Sessions *int `yaml:"sessions" default:"1" example:"4" range:"1-256"`
 	// Kinds of protocol violations that are warnings on this server.
 	Tolerate []Text `yaml:"tolerate"`
 	// What the process inherits of mcptest's environment: minimal, all, or a list of names.
-	InheritEnv *InheritEnv `yaml:"inherit_env" default:"minimal" example:"[AWS_PROFILE]"`
+	InheritEnv *InheritEnv `yaml:"inherit_env" default:"minimal" example:"[AWS_PROFILE]" for:"command"`
 	// Responses to requests from the server, for every test on it.
 	Respond *Respond `yaml:"respond"`
 	// Check structuredContent against the tool's outputSchema; true when left out.
 	ValidateOutput *bool `yaml:"validate_output" default:"true" example:"false"`
-	// How often a call is retried after HTTP 429 or 503.
-	RetryHTTP *int `yaml:"retry_http" default:"0" example:"2" range:"0-100"`
+	ServerKeys     `yaml:",inline"`
 	// Other configurations of the server, by name. Tests name them NAME@VARIANT; NAME@* selects all of them.
 	Variants source.Map[*Variant] `yaml:"variants"`
+}
+
+// ServerKeys holds the keys of a server that a run uses as written: package plan
+// copies them together.
+type ServerKeys struct {
+	// How often a call is retried after HTTP 429 or 503.
+	RetryHTTP *int `yaml:"retry_http" default:"0" example:"2" range:"0-100" for:"url"`
 }
 
 // KeyPos returns the position of one of the server's keys, or the server's own.
@@ -99,7 +107,7 @@ func (h *Header) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 
 // Auth defines how to authenticate.
 type Auth struct {
-	Pos source.Pos
+	Pos source.Pos `json:"-"`
 	// The environment variable that holds a bearer token.
 	BearerTokenEnv string `yaml:"bearer_token_env" example:"API_TOKEN"`
 	// OAuth settings.
@@ -108,7 +116,7 @@ type Auth struct {
 
 // OAuth holds the settings of one grant.
 type OAuth struct {
-	Pos source.Pos
+	Pos source.Pos `json:"-"`
 	// client_credentials, authorization_code or device_code.
 	Grant string `yaml:"grant,required" enum:"client_credentials|authorization_code|device_code" example:"client_credentials"`
 	// The client's identifier.
@@ -131,7 +139,7 @@ type OAuth struct {
 
 // TLS holds a server's TLS settings.
 type TLS struct {
-	Pos source.Pos
+	Pos source.Pos `json:"-"`
 	// A PEM file with certificate authorities to trust.
 	CAFile string `yaml:"ca_file" example:"ca.pem"`
 	// Don't verify the certificate; shown in every report.

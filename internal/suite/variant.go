@@ -44,13 +44,6 @@ func (*Variant) AdviseKey(key string) string {
 	return ""
 }
 
-// ProcessKeys and URLKeys are the keys that only servers with a command, or only
-// servers with an address, can have.
-var (
-	ProcessKeys = []string{"cwd", "env", "inherit_env"}
-	URLKeys     = []string{"headers", "auth", "tls", "transport", "retry_http"}
-)
-
 // variant merges a variant into its server: it appends lists, merges maps and
 // replaces other values.
 func (s *Server) variant(e source.Entry[*Variant]) *Server {
@@ -62,19 +55,17 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 		out.Command, out.URL = v.Command, v.URL
 	}
 	out.Args = v.Args
-	// Keys of the server for the other kind of transport do not apply to the
-	// variant.
 	drop := []string{"variants"}
 	if moved {
 		drop = append(drop, "command", "url")
 	}
-	if out.Command == nil {
-		drop = append(drop, ProcessKeys...)
-		out.Cwd, out.InheritEnv, out.Env = "", nil, source.Map[scalar]{}
-	}
-	if out.URL == "" {
-		drop = append(drop, URLKeys...)
-		out.Auth, out.TLS, out.Transport, out.RetryHTTP, out.Headers = nil, nil, "", nil, source.Map[Header]{}
+	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
+		// Keys of the server for the other kind of transport do not apply to the
+		// variant.
+		if only := f.Tag.Get("for"); only == "command" && out.Command == nil || only == "url" && out.URL == "" {
+			drop = append(drop, f.Name)
+			reflect.ValueOf(&out).Elem().FieldByName(f.GoName).SetZero()
+		}
 	}
 	out.Env = overlay(out.Env, v.Env, func(name string) string { return name })
 	out.Headers = overlay(out.Headers, v.Headers, http.CanonicalHeaderKey)

@@ -215,7 +215,7 @@ func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wir
 	if why := failedOpen(p, n); why != nil {
 		return nil, why
 	}
-	h := wire.HTTPOptions{Kind: s.Transport, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
+	h := connect.HTTPOptions(s, o)
 	replayed := newHTTPReplay(p, n)
 	if s.Auth != nil {
 		h.Auth = replayedAuth{replayed}
