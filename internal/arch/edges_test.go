@@ -76,7 +76,7 @@ var edges = map[string][]string{
 	"internal/cassette/transport": {"internal/cassette", "internal/connect", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/secret", "internal/jsonv"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
-	"internal/suite": {"internal/upstream", "internal/upstream/recording", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
+	"internal/suite": {"internal/compat", "internal/upstream", "internal/upstream/recording", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
 	// The rows of cases:, which are many.
 	// The HTTP around tests.
 	"internal/plan/traffic": {"internal/suite", "internal/upstream", "internal/source"},

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,33 +15,55 @@ import (
 	"mcptest/internal/source"
 )
 
-// Choice is the argument of the matcher check in suites.
-type Choice struct {
-	Pos source.Pos
-	// The clients and directories; all when left out, without the directories' errors.
-	For []string `yaml:"for"`
+// CheckKeys are the keys of the matcher check, and of an entry of `check:` that
+// uses it.
+type CheckKeys struct {
+	// The clients and app directories; all clients when left out.
+	For []string `yaml:"for" example:"[claude, openai]"`
 	// The groups of rules; all when left out.
 	Only []string `yaml:"only" enum:"clients|stores|lint|security"`
 	// YAML files with profiles and rules.
-	Rules []string `yaml:"rules"`
+	Rules []string `yaml:"rules" example:"[gateway.yml]"`
 	// A YAML file with accepted findings.
-	Baseline string `yaml:"baseline"`
-	// The lowest level that fails; error when left out. Findings below it are warnings.
-	FailOn Level `yaml:"fail_on" enum:"error|warning|advice"`
+	Baseline string `yaml:"baseline" example:"accepted.yml" schema:"minLength: 1"`
+	// The lowest level that fails. Findings below it are warnings.
+	FailOn Level `yaml:"fail_on" enum:"error|warning|advice" default:"error" example:"warning"`
 	// The name under which users install the server, for limits on prefixed names.
-	InstalledAs string `yaml:"installed_as"`
+	InstalledAs string `yaml:"installed_as" example:"api" schema:"minLength: 1"`
 	// Other servers of the suite that users install with it: tools that can be mistaken for each other are found.
-	InstalledWith []string `yaml:"installed_with"`
+	InstalledWith []string `yaml:"installed_with" example:"[mail]"`
+}
+
+// Choice is the argument of the matcher check in suites.
+type Choice struct {
+	Pos       source.Pos
+	CheckKeys `yaml:",inline"`
 
 	rules Rules
 	base  *Baseline
+}
+
+// CheckSchema returns the JSON Schema of the matcher's argument.
+func CheckSchema() string {
+	var keys []string
+	for _, f := range source.Fields(reflect.TypeFor[CheckKeys]()) {
+		schema := `{"type":"string"}`
+		if f.Enum != nil {
+			schema = `{"enum":["` + strings.Join(f.Enum, `","`) + `"]}`
+		}
+		if f.Type.Kind() == reflect.Slice {
+			schema = `{"type":"array","items":` + schema + `}`
+		}
+		keys = append(keys, strconv.Quote(f.Name)+":"+schema)
+	}
+	return `{"type":"object","additionalProperties":false,"properties":{` + strings.Join(keys, ",") + `}}`
 }
 
 // DecodeChoice reads a choice and the files that it names; nil if a mistake was
 // reported.
 func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 	before := d.Count()
-	c := &Choice{FailOn: LevelError, base: &Baseline{}}
+	c := &Choice{CheckKeys: CheckKeys{FailOn: LevelError}, base: &Baseline{}}
 	d.Decode(n, path, c)
 	if d.Count() > before {
 		return nil

@@ -13,10 +13,7 @@ import (
 var rowCheck = Row{
 	Name: "check", Doc: "clients and app directories accept the tools, as `mcptest check` predicts; for the target surface. Findings below fail_on are warnings",
 	Example: `check: {for: [claude], only: [clients], fail_on: error}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "a.b", "inputSchema": {"type": "object"}}]}`,
-	schema: `{"type":"object","additionalProperties":false,"properties":{"for":{"type":"array","items":{"type":"string"}},
-		"only":{"type":"array","items":{"enum":["clients","stores","lint","security"]}},"rules":{"type":"array","items":{"type":"string"}},
-		"baseline":{"type":"string"},"fail_on":{"enum":["error","warning","advice"]},"installed_as":{"type":"string"},
-		"installed_with":{"type":"array","items":{"type":"string"}}}}`,
+	schema: compat.CheckSchema(),
 	compile: func(c *compiler, n *source.Node, path string) Matcher {
 		if choice := compat.DecodeChoice(n, path, c.d); choice != nil {
 			return accepted{choice}

@@ -63,7 +63,7 @@ func TestLongText(t *testing.T) {
 
 // TestPretty: the written schema is the schema.
 func TestPretty(t *testing.T) {
-	v, err := Schema("../suite", "../upstream")
+	v, err := Schema("../compat", "../suite", "../upstream")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ var environment = []string{"API_TOKEN=0123456789abcdef", "CLIENT_SECRET=01234567
 // servers may send.
 const publishedNodes = 4000
 
-var makeSchema = sync.OnceValues(func() (jsonv.Value, error) { return gen.Schema("../suite", "../upstream") })
+var makeSchema = sync.OnceValues(func() (jsonv.Value, error) { return gen.Schema("../compat", "../suite", "../upstream") })
 
 func schemaDoc(t testing.TB) jsonv.Value {
 	t.Helper()

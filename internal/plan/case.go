@@ -40,7 +40,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
 	out := &Case{
 		Name: st.Name, Pos: e.Node.Pos, About: st.About, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
-		Respond: st.Respond, LogLevel: st.LogLevel, InvalidArgs: st.InvalidArgs, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
+		Respond: st.Respond, TestKeys: st.TestKeys, InvalidArgs: st.InvalidArgs, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
 	}
 	servers := c.serversOf(st, n)
 	c.traffic(st, servers, out)

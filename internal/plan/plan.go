@@ -218,6 +218,8 @@ type Header struct{ Name, Value string }
 
 // Case is one test to run, with all defaults filled in.
 type Case struct {
+	suite.TestKeys
+
 	Index  int
 	File   *File
 	Name   string
@@ -230,12 +232,11 @@ type Case struct {
 	Ops  []*Op
 	Tree *expect.Tree // evaluates the last op
 
-	Timeout  time.Duration
-	Retries  int
-	Repeat   *Repeat
-	Skip     string // reason; empty: run it
-	Respond  *suite.Respond
-	LogLevel string
+	Timeout time.Duration
+	Retries int
+	Repeat  *Repeat
+	Skip    string // reason; empty: run it
+	Respond *suite.Respond
 	// Headers are the HTTP headers of the calls.
 	Headers http.Header
 	// Routes are added to those of the named upstreams; nil if there are none.

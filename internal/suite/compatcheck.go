@@ -1,8 +1,10 @@
 package suite
 
 import (
+	"slices"
 	"strings"
 
+	"mcptest/internal/compat"
 	"mcptest/internal/source"
 )
 
@@ -13,21 +15,8 @@ type checkEntry struct {
 	// The test's name; "check of" the server, the clients and the groups when left out.
 	Name string `yaml:"name" example:"clients accept it" schema:"minLength: 1"`
 	// The server, a pattern such as api@*, or a list: the test runs once on each.
-	Server Names `yaml:"server" example:"api@*"`
-	// The clients and app directories; all clients when left out.
-	For []string `yaml:"for" example:"[claude, openai]"`
-	// The groups of rules; all when left out.
-	Only []string `yaml:"only" enum:"clients|stores|lint|security"`
-	// YAML files with profiles and rules.
-	Rules []string `yaml:"rules" example:"[gateway.yml]"`
-	// A YAML file with accepted findings.
-	Baseline string `yaml:"baseline" example:"accepted.yml" schema:"minLength: 1"`
-	// The lowest level that fails. Findings below it are warnings.
-	FailOn string `yaml:"fail_on" enum:"error|warning|advice" default:"error" example:"warning"`
-	// The name under which users install the server, for limits on prefixed names.
-	InstalledAs string `yaml:"installed_as" example:"api" schema:"minLength: 1"`
-	// Other servers of the suite that users install with it: tools that can be mistaken for each other are found.
-	InstalledWith []string `yaml:"installed_with" example:"[mail]"`
+	Server           Names `yaml:"server" example:"api@*"`
+	compat.CheckKeys `yaml:",inline"`
 	// Words to select tests by.
 	Tags []string `yaml:"tags" example:"[slow]"`
 	// The reason why this test is not run.
@@ -58,8 +47,7 @@ func checkTest(t *Test, n *source.Node, d *source.Decoder) {
 	word := func(text string) *source.Node { return &source.Node{Pos: n.Pos, Kind: source.KindString, Text: text} }
 	choice := mapping(n.Pos)
 	for _, f := range n.Fields {
-		switch f.Key.Text {
-		case "for", "only", "rules", "baseline", "fail_on", "installed_as", "installed_with":
+		if !slices.Contains([]string{"name", "server", "tags", "skip"}, f.Key.Text) {
 			choice.Fields = append(choice.Fields, f)
 		}
 	}

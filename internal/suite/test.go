@@ -87,11 +87,17 @@ type Common struct {
 	// Cancel the call after this time.
 	CancelAfter *time.Duration `yaml:"cancel_after" example:"200ms" range:">0"`
 	// Wait for a notification after the call.
-	Wait *Wait `yaml:"wait" example:"{notification: notifications/resources/updated, timeout: 2s}"`
-	// Set the server's log level before the call.
-	LogLevel string `yaml:"log_level" enum:"debug|info|notice|warning|error|critical|alert|emergency" example:"debug"`
+	Wait     *Wait `yaml:"wait" example:"{notification: notifications/resources/updated, timeout: 2s}"`
+	TestKeys `yaml:",inline"`
 	// Reserved for a later version.
 	Transform *source.Node `yaml:"transform"`
+}
+
+// TestKeys holds the keys of a test that a run uses as written: package plan copies
+// them together.
+type TestKeys struct {
+	// Set the server's log level before the call.
+	LogLevel string `yaml:"log_level" enum:"debug|info|notice|warning|error|critical|alert|emergency" example:"debug"`
 }
 
 // Repeat configures repeated runs of a test.

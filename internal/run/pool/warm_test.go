@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/run/pool"
+	"mcptest/internal/suite"
 )
 
 // A session is kept for the next run unless it may contain state of this one, its server
@@ -25,7 +26,7 @@ func TestWarmSessions(t *testing.T) {
 	}{
 		{name: "a plain case", first: plain, starts: 1},
 		{name: "the program changed", first: plain, stamp: "new", starts: 2},
-		{name: "a log level", first: &plan.Case{LogLevel: "debug"}, starts: 2},
+		{name: "a log level", first: &plan.Case{TestKeys: suite.TestKeys{LogLevel: "debug"}}, starts: 2},
 		{name: "a protocol test", first: &plan.Case{Block: "protocol"}, starts: 2},
 		{name: "raw bytes", first: &plan.Case{Ops: []*plan.Op{{Raw: []byte("{}")}}}, starts: 2},
 		{name: "a cancelled call", first: &plan.Case{Ops: []*plan.Op{{CancelAfter: 1}}}, starts: 2},
