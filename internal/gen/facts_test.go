@@ -93,7 +93,7 @@ var facts = map[string]fact{
 	"Common.respond":          {example: exRespond},
 	"sameAs.transport":        {schema: `{"type":"array","minItems":1,"items":{"enum":["stdio","http","streamable-http","sse"]}}`, example: `["streamable-http","sse"]`},
 	"sameAs.protocol":         {schema: `{"type":"array","minItems":1,"items":{"enum":["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"]}}`, example: `["2025-06-18","2026-07-28"]`},
-	"CheckKeys.only":         {schema: `{"type":"array","items":{"enum":["clients","stores","lint","security"]}}`, example: `["clients"]`},
+	"CheckKeys.only":          {schema: `{"type":"array","items":{"enum":["clients","stores","lint","security"]}}`, example: `["clients"]`},
 	"Common.transform":        {schema: `{"not":{}}`, example: `true`},
 	"toolsEntry.args":         {schema: anyMap, example: `{"q":"rust"}`},
 	"toolsEntry.steps":        {example: exSteps, add: stepsList},
