@@ -1,6 +1,7 @@
 package jsonv
 
 import (
+	"math"
 	"unicode/utf8"
 
 	"mcptest/internal/display"
@@ -46,31 +47,45 @@ func (v Value) Append(dst []byte) []byte {
 // Indent returns the value as indented JSON. Each line except the first begins with
 // prefix and one indent for each level, as in json.Indent.
 func (v Value) Indent(prefix, indent string) []byte {
-	return v.appendIndent(nil, "\n"+prefix, indent)
+	return v.write(nil, "\n"+prefix, indent, math.MaxInt-utf8.UTFMax)
 }
 
-// appendIndent is passed the line break with all the indentation of this level.
-func (v Value) appendIndent(dst []byte, line, indent string) []byte {
-	if v.c.len() == 0 {
+// write appends the value. line is the line break with the indentation of this level,
+// "" for compact JSON. It may stop once dst is longer than size bytes.
+func (v Value) write(dst []byte, line, indent string, size int) []byte {
+	open, end := byte('['), byte(']')
+	switch v.kind {
+	case KindNumber:
+		return append(dst, v.s[:min(len(v.s), size+1)]...)
+	case KindString:
+		return appendStringUpTo(dst, v.s, size)
+	case KindArray:
+	case KindObject:
+		open, end = '{', '}'
+	default:
 		return v.Append(dst)
 	}
-	open, end := byte('['), byte(']')
-	if v.kind == KindObject {
-		open, end = '{', '}'
+	inner, colon := line, ":"
+	if line != "" {
+		inner, colon = line+indent, ": "
 	}
-	inner := line + indent
 	dst = append(dst, open)
-	for i, e := range v.c.vals {
+	for i := range v.c.len() {
+		if len(dst) > size {
+			return dst
+		}
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, inner...)
 		if v.kind == KindObject {
-			dst = append(AppendString(dst, v.c.keys[i]), ": "...)
+			dst = append(appendStringUpTo(dst, v.c.keys[i], size), colon...)
 		}
-		dst = e.appendIndent(dst, inner, indent)
+		dst = v.c.vals[i].write(dst, inner, indent, size)
 	}
-	dst = append(dst, line...)
+	if v.c.len() > 0 {
+		dst = append(dst, line...)
+	}
 	return append(dst, end)
 }
 
@@ -143,38 +158,7 @@ func (v Value) Short(limit int) string {
 		return "absent"
 	}
 	limit = max(limit, 1)
-	return display.Truncate(string(v.appendUpTo(nil, limit*display.MaxBytes)), limit)
-}
-
-// appendUpTo is like Append but may stop once dst is longer than size bytes.
-func (v Value) appendUpTo(dst []byte, size int) []byte {
-	switch v.kind {
-	case KindNumber:
-		return append(dst, v.s[:min(len(v.s), size+1)]...)
-	case KindString:
-		return appendStringUpTo(dst, v.s, size)
-	case KindArray, KindObject:
-	default:
-		return v.Append(dst)
-	}
-	open, end := byte('['), byte(']')
-	if v.kind == KindObject {
-		open, end = '{', '}'
-	}
-	dst = append(dst, open)
-	for i := range v.c.len() {
-		if len(dst) > size {
-			return dst
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if v.kind == KindObject {
-			dst = append(appendStringUpTo(dst, v.c.keys[i], size), ':')
-		}
-		dst = v.c.vals[i].appendUpTo(dst, size)
-	}
-	return append(dst, end)
+	return display.Truncate(string(v.write(nil, "", "", limit*display.MaxBytes)), limit)
 }
 
 func appendStringUpTo(dst []byte, s string, size int) []byte {

@@ -31,13 +31,14 @@ type cleaner struct {
 func (k cleaner) clean(e Event) Event {
 	switch e := e.(type) {
 	case RunStarted:
-		k.text(&e.Tool.Name, &e.Tool.Version, &e.Command, &e.Dir)
+		k.fields(&e, nil)
+		k.fields(&e.Tool, nil)
 		if e.Shard != nil {
 			k.text(&e.Shard.Digest)
 		}
 		e.Suites = slices.Clone(e.Suites)
 		for i := range e.Suites {
-			k.text(&e.Suites[i].Name, &e.Suites[i].File)
+			k.fields(&e.Suites[i], nil)
 		}
 		e.Started = e.Started.UTC().Round(0)
 		return e
@@ -59,7 +60,7 @@ func (k cleaner) clean(e Event) Event {
 	case FindingSeen:
 		f := &e.Finding
 		k.excerpt(f.Server, &f.Excerpt)
-		k.texts(f, &f.Excerpt)
+		k.fields(f, &f.Excerpt)
 		return e
 	case CoverageMeasured:
 		k.coverage(e.Coverage)
@@ -68,8 +69,7 @@ func (k cleaner) clean(e Event) Event {
 		k.text(&e.Note)
 		return e
 	case RunFinished:
-		k.text(&e.Interrupted)
-		k.ms(&e.DurationMS)
+		k.fields(&e, nil)
 		return e
 	}
 	return e
@@ -79,13 +79,12 @@ func (k *cleaner) coverage(c *Coverage) {
 	k.text(&c.Partial)
 	for i := range c.Servers {
 		s := &c.Servers[i]
-		k.texts(s, nil)
-		k.list(&s.Unasserted)
+		k.fields(s, nil)
 		for j := range s.Parts {
-			k.list(&s.Parts[j].Missing)
+			k.fields(&s.Parts[j], nil)
 		}
 		for j := range s.Skeletons {
-			k.texts(&s.Skeletons[j], nil)
+			k.fields(&s.Skeletons[j], nil)
 		}
 	}
 }
@@ -100,13 +99,22 @@ func (k *cleaner) text(fields ...*string) {
 	}
 }
 
-// texts cleans every string of a struct except one, so that fields that are added
-// later are cleaned too.
-func (k *cleaner) texts(structure any, but *string) {
+// fields cleans the texts, lists of texts and times of a struct except one text, so
+// that fields that are added later are cleaned too.
+func (k *cleaner) fields(structure any, but *string) {
 	v := reflect.ValueOf(structure).Elem()
 	for i := range v.NumField() {
-		if f, ok := v.Field(i).Addr().Interface().(*string); ok && f != but {
-			k.text(f)
+		switch f := v.Field(i).Addr().Interface().(type) {
+		case *string:
+			if f != but {
+				k.text(f)
+			}
+		case *[]string:
+			k.list(f)
+		case *float64:
+			if strings.HasSuffix(v.Type().Field(i).Name, "MS") {
+				k.ms(f)
+			}
 		}
 	}
 }
@@ -138,24 +146,19 @@ func (k *cleaner) list(p *[]string) {
 func (k *cleaner) ms(p *float64) { *p = finite(math.Round(*p*1000) / 1000) }
 
 func (k *cleaner) server(s *Server) {
-	k.texts(s, &s.Stderr)
+	k.fields(s, &s.Stderr)
 	k.tail(&s.Stderr)
-	k.list(&s.Tolerated)
-	k.ms(&s.StartMS)
 	if s.ServerInfo != nil {
 		info := *s.ServerInfo
-		k.text(&info.Name, &info.Version)
+		k.fields(&info, nil)
 		s.ServerInfo = &info
 	}
 }
 
 func (k *cleaner) phase(p *Phase) {
-	k.texts(p, &p.Output)
+	k.fields(p, &p.Output)
 	p.Status = known(p.Status)
 	k.tail(&p.Output)
-	k.list(&p.Warnings)
-	k.ms(&p.StartMS)
-	k.ms(&p.DurationMS)
 }
 
 func (k *cleaner) testCase(c *Case) {
@@ -170,7 +173,7 @@ func (k *cleaner) testCase(c *Case) {
 			c.Attempts[i].Message = unshown(c.Attempts[i].Message, shown)
 		}
 	}
-	k.texts(c, &c.Stderr)
+	k.fields(c, &c.Stderr)
 	c.Repro = anyInPattern(c.Repro)
 	k.tail(&c.Stderr)
 	if len(c.StderrMS) != strings.Count(c.Stderr, "\n")+1 {
@@ -181,21 +184,15 @@ func (k *cleaner) testCase(c *Case) {
 		k.text(&f.Reason)
 		c.KnownFailure = f
 	}
-	k.ms(&c.DurationMS)
-	k.ms(&c.StartMS)
-	k.list(&c.Tags)
-	k.list(&c.Warnings)
 	for i := range c.DerivedMetrics {
 		m := &c.DerivedMetrics[i]
-		k.text(&m.Name)
-		k.list(&m.Notes)
+		k.fields(m, nil)
 		m.Value = finite(m.Value)
 	}
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
 		a.Status = known(a.Status)
-		k.text(&a.Message)
-		k.ms(&a.DurationMS)
+		k.fields(a, nil)
 		for j := range a.Phases {
 			k.phase(&a.Phases[j])
 		}
@@ -203,7 +200,7 @@ func (k *cleaner) testCase(c *Case) {
 	for i := range c.Violations {
 		v := &c.Violations[i]
 		k.excerpt(c.Server, &v.Excerpt)
-		k.texts(v, &v.Excerpt)
+		k.fields(v, &v.Excerpt)
 	}
 	for i := range c.Phases {
 		k.phase(&c.Phases[i])

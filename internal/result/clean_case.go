@@ -45,8 +45,7 @@ func (k *cleaner) exchanges(c *Case) {
 		}
 		x.Truncated = x.Truncated || cut
 		for i := range x.During {
-			k.text(&x.During[i].Dir)
-			k.ms(&x.During[i].MS)
+			k.fields(&x.During[i], &x.During[i].Raw)
 		}
 		if x.HTTP != nil {
 			k.values(x.HTTP.Headers)
@@ -55,7 +54,7 @@ func (k *cleaner) exchanges(c *Case) {
 	for i := range c.Upstream {
 		u := &c.Upstream[i]
 		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), k.frames(c.Status))
-		k.texts(u, &u.Body)
+		k.fields(u, &u.Body)
 		k.values(u.Headers)
 	}
 }
@@ -129,11 +128,8 @@ func (k *cleaner) assertions(as []Assertion) {
 		for j, line := range a.Diff {
 			a.Diff[j] = lineWithoutCredential(line)
 		}
-		k.text(&a.Name, &a.Target, &a.Matcher, &a.Message, &a.File, &a.Source)
-		k.text(&a.Expected, &a.Actual)
 		a.Diff = k.secrets.Lines(a.Diff)
-		k.list(&a.Diff)
-		k.list(&a.Notes)
+		k.fields(a, nil)
 		for _, number := range []*float64{a.Score, a.Weight, a.Threshold} {
 			if number != nil {
 				*number = finite(*number)

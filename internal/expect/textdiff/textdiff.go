@@ -160,15 +160,8 @@ func firstLines(s string) string {
 			s = s[:i+1]
 		}
 	}
-	n := 0
-	for i := range len(s) {
-		if s[i] == '\n' {
-			if n++; n == maxDiffLines {
-				return s[:i+1]
-			}
-		}
-	}
-	return s
+	lines := strings.SplitAfterN(s, "\n", maxDiffLines+1)
+	return strings.Join(lines[:min(len(lines), maxDiffLines)], "")
 }
 
 // Window returns the part of a text around a byte offset, in quotes.
