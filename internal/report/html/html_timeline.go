@@ -173,9 +173,11 @@ func (t testView) addOthers(s *stage, i int) {
 		for j++; j < len(lines) && t.StderrMS[j] == ms; j++ { // written together
 		}
 		if ms >= from && ms < to {
-			m := moment{ms: ms, At: t.since(ms), Arrow: toStderr, Label: "stderr: " + render.OneLine(strings.TrimSpace(strings.Join(lines[first:j], "\n")), labelMost)}
-			if j > first+1 {
-				m.Content = strings.Join(lines[first:j], "\n")
+			text := strings.Join(lines[first:j], "\n")
+			label, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+			m := moment{ms: ms, At: t.since(ms), Arrow: toStderr, Label: "stderr: " + render.OneLine(label, labelMost)}
+			if more {
+				m.Content = text
 			}
 			s.Moments = append(s.Moments, m)
 		}
