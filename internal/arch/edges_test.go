@@ -167,7 +167,7 @@ var edges = map[string][]string{
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source", "schemas"},
-	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
+	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/proc/pipe", "internal/secret", "internal/source", "internal/watchdog"},
 	// Commands share option; the commands of one server are apart from those of suites.
 	"internal/cli/option": {
 		"internal/upstream/recording",

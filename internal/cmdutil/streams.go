@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"mcptest/internal/proc/pipe"
 )
 
 // Streams are what a command reads and writes, and its environment. Commands
@@ -31,6 +33,10 @@ type Streams struct {
 func System() Streams {
 	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ(), Self: self(), Exit: os.Exit}
 }
+
+// Client returns In for a server, which handles messages of its client while it waits
+// for the next one.
+func (s Streams) Client() io.Reader { return pipe.Polled(s.In) }
 
 // self finds this program by the name it was started with, which may be a link,
 // and otherwise asks the system.

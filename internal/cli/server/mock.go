@@ -159,7 +159,7 @@ func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, 
 // serveMock serves until the client disconnects. Ctrl-C is not an error: it is how a
 // user stops a server.
 func serveMock(ctx context.Context, s cmdutil.Streams, server *mock.Server) error {
-	code, err := server.ServeStdio(ctx, s.In, s.Out)
+	code, err := server.ServeStdio(ctx, s.Client(), s.Out)
 	switch {
 	case err != nil && !errors.Is(err, context.Canceled):
 		return option.Fail(option.ExitFailed, "mock: %v", err)

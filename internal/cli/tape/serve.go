@@ -77,7 +77,7 @@ cassette.`,
 // serveStdio serves one client. A signal ends it without waiting for a read.
 func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server) error {
 	done := make(chan error, 1)
-	go func() { done <- mcpserver.ServeStdio(ctx, s.In, s.Out, server.Handler()) }()
+	go func() { done <- mcpserver.ServeStdio(ctx, s.Client(), s.Out, server.Handler()) }()
 	select {
 	case err := <-done:
 		if err != nil && !errors.Is(err, context.Canceled) {

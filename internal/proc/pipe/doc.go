@@ -1,11 +1,12 @@
-// Package pipe asks the kernel directly about pipes, without Go's poller: whether
-// data has arrived, and whether a reader is left.
+// Package pipe chooses how a program waits for data in a pipe, and reports whether a
+// pipe still has a reader.
 //
-// Entry points: [Turn.Waiter] waits briefly for data, [ReaderGone] looks for a reader.
+// Entry points: [Turn.Waiter] waits briefly for data without Go's poller, [Polled]
+// makes a reader that always waits in it, [ReaderGone] looks for a reader.
 //
 // Invariants:
 //
-//   - Waiting ends after a millisecond at the latest, also in a pipe that is closed
+//   - A Waiter ends after a millisecond at the latest, also in a pipe that is closed
 //     meanwhile. It reads nothing.
 //   - On systems other than Linux nothing waits, and no reader is reported as gone.
 package pipe

@@ -5,11 +5,14 @@ package main
 
 import (
 	"context"
+	"io"
 	"log"
 	"os"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcptest/internal/proc/pipe"
 )
 
 type echoIn struct {
@@ -56,7 +59,9 @@ func main() {
 		func(_ context.Context, _ *mcp.CallToolRequest, in addIn) (*mcp.CallToolResult, addOut, error) {
 			return nil, addOut{in.A + in.B}, nil
 		})
-	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	// A blocking read could cost a response: see docs/rough-edges.md.
+	stdio := &mcp.IOTransport{Reader: io.NopCloser(pipe.Polled(os.Stdin)), Writer: os.Stdout}
+	if err := s.Run(context.Background(), stdio); err != nil {
 		log.Fatal(err)
 	}
 }
