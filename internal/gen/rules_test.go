@@ -1,9 +1,12 @@
 package gen
 
 import (
+	"reflect"
 	"strconv"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
 )
 
 // defNames are the names of definitions that are not the struct's own in small
@@ -51,9 +54,7 @@ var fixedDefs = map[string]string{
 // its schema.
 var structRules = map[string]string{
 	"server": `{"oneOf":[{"required":["command"]},{"required":["url"]},{"required":["variants"],"properties":{
-		"command":{"not":{}},"url":{"not":{}},"variants":{"minProperties":1}}}],"dependentSchemas":{
-		"command":{"properties":{"headers":{"not":{}},"auth":{"not":{}},"tls":{"not":{}},"transport":{"not":{}},"retry_http":{"not":{}}}},
-		"url":{"properties":{"env":{"not":{}},"cwd":{"not":{}},"inherit_env":{"not":{}}}},
+		"command":{"not":{}},"url":{"not":{}},"variants":{"minProperties":1}}}],"dependentSchemas":{` + without("command", "url") + `,` + without("url", "command") + `,
 		"auth":{"if":{"properties":{"auth":{"type":"object"}}},"then":{"properties":{"headers":{"propertyNames":{
 			"not":{"pattern":"^[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz][Aa][Tt][Ii][Oo][Nn]$"}}}}}}}}`,
 	"variant": `{"dependentSchemas":{
@@ -91,6 +92,18 @@ var structRules = map[string]string{
 		"required":["text"],"properties":{"text":{"type":"string"},"model":{"type":"string"}},
 		"propertyNames":{"enum":["text","model"]}}}`,
 	"elicitation-answer": `{"if":{"properties":{"action":{"enum":["decline","cancel"]}}},"then":{"properties":{"content":{"not":{}}}}}`,
+}
+
+// without says that a server with a key has none of the keys that are for servers
+// with another one.
+func without(key, other string) string {
+	var none []pair
+	for _, f := range source.Fields(reflect.TypeFor[suite.Server]()) {
+		if f.Tag.Get("for") == other {
+			none = append(none, pair{f.Name, object(pair{"not", jsonv.Object()})})
+		}
+	}
+	return strconv.Quote(key) + ":" + object(pair{"properties", object(none...)}).String()
 }
 
 // belongs says what does not go with raw and with a notification.
