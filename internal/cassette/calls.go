@@ -85,10 +85,10 @@ func (c *Cassette) Calls() ([]*Call, error) {
 }
 
 // Refused reports whether a server refused a request because of its transport: its
-// headers, its session, or the server's load.
+// headers, its address, its session, or the server's load.
 func (c *Cassette) Refused(call *Call) bool {
 	switch {
-	case call.Head == nil || call.Head.Status < 400:
+	case call.Head == nil || call.Head.Status < 300:
 		return false
 	case call.Response == nil:
 		return true

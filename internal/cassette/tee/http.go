@@ -29,6 +29,9 @@ type Proxy struct {
 	proxy  *httputil.ReverseProxy
 	active sync.WaitGroup
 
+	failed    func(error)
+	elsewhere sync.Once // the client is sent to another server
+
 	mu       sync.Mutex
 	ids      map[string]int // Mcp-Session-Id → session
 	sessions int
@@ -37,9 +40,10 @@ type Proxy struct {
 }
 
 // NewProxy returns a proxy for the server at target, with sse one for the HTTP+SSE
-// transport. failed is called with the error if a request could not be forwarded.
+// transport. failed is called with the error if a request could not be forwarded, or the
+// client is sent to another server.
 func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
-	p := &Proxy{target: target, sse: sse, tap: tap, ids: map[string]int{}, streams: map[int]int{}}
+	p := &Proxy{target: target, sse: sse, tap: tap, failed: failed, ids: map[string]int{}, streams: map[int]int{}}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // recorded data must be readable
 	p.proxy = &httputil.ReverseProxy{
@@ -95,7 +99,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Without this, net/http closes the request's body then, and the transport ends
 	// its connection to the server.
 	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 and fakes don't need it
-	x := &exchange{proxy: p, method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
+	x := &exchange{proxy: p, host: r.Host, method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	if r.Body != nil {
 		r.Body = &tapped{body: r.Body, data: x.read, end: func(bool) { x.sent() }}
@@ -122,11 +126,8 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 			r.Out.Header[name] = values
 		}
 	}
-	if exchangeOf(r.In).endpoint {
-		r.Out.URL.Path, r.Out.URL.RawPath = p.target.Path, p.target.RawPath
-		if p.target.RawQuery != "" {
-			r.Out.URL.RawQuery = strings.TrimSuffix(p.target.RawQuery+"&"+r.In.URL.RawQuery, "&")
-		}
+	if exchangeOf(r.In).endpoint && p.target.RawQuery != "" {
+		r.Out.URL.RawQuery = strings.TrimSuffix(p.target.RawQuery+"&"+r.In.URL.RawQuery, "&")
 	}
 	r.Out.Header.Del("Accept-Encoding")
 }
@@ -140,6 +141,7 @@ func (p *Proxy) response(res *http.Response) error {
 	}
 	head := cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.FromServer, HTTP: &cassette.HTTP{Status: res.StatusCode, Header: res.Header.Clone()}}
 	p.remember(res.Header.Get("Mcp-Session-Id"), x.session)
+	p.redirect(res, x.host)
 	body := &tapped{body: res.Body}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
 		p.tap.Frame(head)
@@ -167,7 +169,10 @@ func (p *Proxy) response(res *http.Response) error {
 			record()
 		}
 	}
-	res.Body = body
+	if res.Body = body; p.sse && x.method == http.MethodGet {
+		res.Header.Del("Content-Length")
+		res.Body = &endpointBody{ReadCloser: body, address: func(a string) string { return p.throughProxy(a, x.host) }}
+	}
 	return nil
 }
 
@@ -215,6 +220,7 @@ func (p *Proxy) place(id string, begins bool) (session, stream int) {
 // exchange is one request with its response.
 type exchange struct {
 	proxy    *Proxy
+	host     string // at which the client reached the proxy
 	method   string
 	header   http.Header
 	endpoint bool // it was sent to the server's address

@@ -188,3 +188,85 @@ func TestProxyForwardsResponseBeforeEndOfRequest(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 }
+
+// A client that follows a redirect, or the address for messages of HTTP+SSE, stays with
+// the proxy.
+func TestProxyKeepsClient(t *testing.T) {
+	t.Parallel()
+	var origin string
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/mcp":
+			w.Header().Set("Location", origin+"/new?a=1#b")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		case "/away":
+			w.Header().Set("Location", "https://other.example/mcp?key=1")
+			w.WriteHeader(http.StatusPermanentRedirect)
+		case "/mcp/":
+			fmt.Fprint(w, "with a slash")
+		case "/near":
+			w.Header().Set("Location", "/new")
+			w.WriteHeader(http.StatusSeeOther)
+		case "/sse":
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, part := range []string{": hello\n\n", "event: end", "point\r\nda", "ta: " + origin + "/messages?id=1\r\n\r", "\ndata: " + origin + "\n\n"} {
+				fmt.Fprint(w, part)
+				w.(http.Flusher).Flush()
+			}
+		}
+	}))
+	defer upstream.Close()
+	origin = upstream.URL
+	target, _ := url.Parse(origin + "/mcp")
+	var seen frames
+	tap := tee.NewTap(seen.record)
+	var warned []string
+	front := httptest.NewServer(tee.NewProxy(target, true, tap, func(err error) { warned = append(warned, err.Error()) }))
+	defer front.Close()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	send := func(method, path string) (location, body string) {
+		req, _ := http.NewRequestWithContext(t.Context(), method, front.URL+path, strings.NewReader(`{"jsonrpc":"2.0"}`))
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		all, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return res.Header.Get("Location"), string(all)
+	}
+	for path, want := range map[string]string{"/mcp": front.URL + "/new?a=1#b", "/near": "/new", "/away": "https://other.example/mcp?key=1"} {
+		if got, _ := send(http.MethodPost, path); got != want {
+			t.Errorf("%s: %s, expected %s", path, got, want)
+		}
+	}
+	send(http.MethodPost, "/away")
+	if _, got := send(http.MethodPost, "/mcp/"); got != "with a slash" {
+		t.Error(got)
+	}
+	want := ": hello\n\nevent: endpoint\r\ndata: " + front.URL + "/messages?id=1\r\n\r\ndata: " + origin + "\n\n"
+	if _, got := send(http.MethodGet, "/sse"); got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "https://other.example/mcp, past the proxy") {
+		t.Error(warned)
+	}
+	front.Close()
+	if lost, err := tap.Close(); lost > 0 || err != nil {
+		t.Fatal(lost, err)
+	}
+	recorded := ""
+	for _, f := range seen.list {
+		recorded += string(f.Data) + "\n"
+		if f.HTTP != nil {
+			recorded += strings.Join(f.HTTP.Header["Location"], "") + "\n"
+		}
+	}
+	for _, own := range []string{origin + "/new?a=1#b\n", origin + "/messages?id=1\n"} {
+		if !strings.Contains(recorded, own) {
+			t.Errorf("the recording lacks %s as the server sent it:\n%s", own, recorded)
+		}
+	}
+}
