@@ -15,7 +15,7 @@ import (
 // id. The table is read-only.
 var checks = map[string]func(*evaluation){
 	"operations":   (*evaluation).operations,
-	"types":        (*evaluation).types,
+	"types":        func(x *evaluation) { x.list(x.e.TypesList, "types_list", typeList, "types") },
 	"details":      (*evaluation).detailPayloads,
 	"extensions":   (*evaluation).extensions,
 	"completeness": (*evaluation).completeness,
@@ -40,10 +40,6 @@ func (x *evaluation) operations() {
 	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
 		x.fail("operations.protocol-missing", spot("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
 	}
-}
-
-func (x *evaluation) types() {
-	x.list(x.e.TypesList, "types_list", typeList, "types")
 }
 
 // list checks an introspection answer and its data.
@@ -123,7 +119,7 @@ func (x *evaluation) detailPayloads() {
 func (x *evaluation) detailNames() {
 	at := spot("introspection", "operation_details")
 	detailed, listed := map[string]bool{}, map[string]bool{}
-	for i, d := range x.details() {
+	for i, d := range x.details {
 		name := d.Lookup("name")
 		if name.Kind() != jsonv.KindString {
 			continue
@@ -143,7 +139,7 @@ func (x *evaluation) detailNames() {
 		}
 		listed[name] = true
 	}
-	for i, d := range x.details() {
+	for i, d := range x.details {
 		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
 			x.fail("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", evidence.Quoted(name.Text()))
 		}
@@ -163,7 +159,7 @@ func (x *evaluation) completeness() {
 	x.incomplete = "accepted_parameters is empty"
 	at := spot("introspection", "operation_details")
 	var left []string
-	for i, d := range x.details() {
+	for i, d := range x.details {
 		sound, suffix := x.sound(x.faults[i]), ""
 		if !sound {
 			suffix = "-invalid"

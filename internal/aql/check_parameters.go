@@ -29,12 +29,12 @@ func identity(name jsonv.Value, i int) string {
 func (x *evaluation) required() {
 	x.incomplete = "there are no operation details"
 	last := map[string]int{}
-	for i, d := range x.details() {
+	for i, d := range x.details {
 		last[identity(d.Lookup("name"), i)] = i
 	}
 	demanded := false
 	var left []string
-	for i, d := range x.details() {
+	for i, d := range x.details {
 		if last[identity(d.Lookup("name"), i)] != i {
 			continue
 		}
@@ -46,7 +46,7 @@ func (x *evaluation) required() {
 			demanded = true
 			op, param := d.Lookup("name").Text(), p.Lookup("name").Text()
 			if len(x.missing[[2]string{op, param}]) == 0 && x.passedOver("required", op, param) {
-				x.lack(op, param, &left)
+				x.lackOf(x.test.ID, op, param, op+" "+param, &left)
 				continue
 			}
 			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
@@ -181,7 +181,7 @@ func (x *evaluation) untried(tried map[string]bool) {
 	for op := range listedOperations(x.e) {
 		look(op.Lookup("name").Text())
 	}
-	for _, d := range x.details() {
+	for _, d := range x.details {
 		look(d.Lookup("name").Text())
 	}
 	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + leftOut(left)
@@ -239,7 +239,7 @@ func (x *evaluation) defaults() {
 }
 
 func (j *judgement) documentsDefault() bool {
-	for _, d := range j.details() {
+	for _, d := range j.details {
 		for _, p := range d.Lookup("parameters").Elems() {
 			if !p.Lookup("default").IsAbsent() {
 				return true
@@ -255,7 +255,7 @@ const camelCaseReserved = "record_execution_step"
 
 func (x *evaluation) snakeCase() {
 	x.incomplete = "there are no operation details"
-	for i, d := range x.details() {
+	for i, d := range x.details {
 		x.gapUnreadable(i)
 		for k, p := range d.Lookup("parameters").Elems() {
 			x.cases++

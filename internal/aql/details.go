@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"iter"
 	"strconv"
 
 	"mcptest/internal/aql/evidence"
@@ -21,18 +20,7 @@ func (j *judgement) readDetails() {
 		}
 		var p probe
 		operationDetail.look(&p, spot("introspection", "operation_details").elem(i), r.Value, "details.object")
-		j.read, j.faults = append(j.read, r), append(j.faults, p.found)
-	}
-}
-
-// details yields the operation details in the documented form.
-func (j *judgement) details() iter.Seq2[int, jsonv.Value] {
-	return func(yield func(int, jsonv.Value) bool) {
-		for i, r := range j.read {
-			if !yield(i, r.Value) {
-				return
-			}
-		}
+		j.read, j.details, j.faults = append(j.read, r), append(j.details, r.Value), append(j.faults, p.found)
 	}
 }
 
@@ -73,7 +61,7 @@ func (j *judgement) indexNames() {
 	for op := range listedOperations(j.e) {
 		j.listed[op.Lookup("name").Text()] = true
 	}
-	for _, d := range j.details() {
+	for _, d := range j.details {
 		name := d.Lookup("name")
 		if name.Kind() == jsonv.KindString {
 			j.detailed[name.Text()] = true

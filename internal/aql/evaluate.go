@@ -185,6 +185,7 @@ type judgement struct {
 
 	normative bool
 	read      []evidence.Reading  // the operation details in the documented form
+	details   []jsonv.Value       // the same without the deviations
 	faults    [][]verdict.Finding // the other faults of each operation detail
 	// unreadable lists the operations whose parameters cannot be read.
 	unreadable []string

@@ -92,13 +92,8 @@ func (j *judgement) passedOver(test, op, param string) bool {
 	return j.set == rule.Strict && (j.skips(op) || left)
 }
 
-// lack notes that a row has no case of what the run passed over, as a gap or,
+// lackOf notes that a row has no case of what the run passed over, as a gap or,
 // where the policy forbade it, among the left.
-func (x *evaluation) lack(op, param string, left *[]string) {
-	x.lackOf(x.test.ID, op, param, op+" "+param, left)
-}
-
-// lackOf is lack of what the calls of a test would have shown, under a name.
 func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 	if slices.Contains(x.unreadable, op) {
 		x.gaps = append(x.gaps, op)

@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -78,6 +79,14 @@ func (p *probe) add(rule string, at *place, v jsonv.Value, format string, args .
 	p.found = append(p.found, verdict.Finding{Rule: rule, At: at.pointer(), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
 }
 
+// is reports whether a value has a kind; another kind is a fault.
+func (p *probe) is(kind jsonv.Kind, at *place, v jsonv.Value, rule string) bool {
+	if v.Kind() != kind {
+		p.add(rule, at, v, "expected %s, got %s", evidence.KindWords[kind], evidence.Describe(v))
+	}
+	return v.Kind() == kind
+}
+
 // objectShape is an object with known members.
 type objectShape struct {
 	fields []fieldShape
@@ -101,8 +110,7 @@ func need(name, rule string, want shape) fieldShape { return fieldShape{name, tr
 func may(name, rule string, want shape) fieldShape  { return fieldShape{name, false, rule, want} }
 
 func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
-	if v.Kind() != jsonv.KindObject {
-		p.add(rule, at, v, "expected an object, got %s", evidence.Describe(v))
+	if !p.is(jsonv.KindObject, at, v, rule) {
 		return
 	}
 	for i := range s.fields {
@@ -135,28 +143,22 @@ func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	}
 }
 
-// anyObject is an object with any members.
-type anyObject struct{}
+// kind is any value of one kind.
+type kind jsonv.Kind
 
-func (anyObject) look(p *probe, at *place, v jsonv.Value, rule string) {
-	if v.Kind() != jsonv.KindObject {
-		p.add(rule, at, v, "expected an object, got %s", evidence.Describe(v))
-	}
+const (
+	anyObject = kind(jsonv.KindObject)
+	flag      = kind(jsonv.KindBool)
+)
+
+func (k kind) look(p *probe, at *place, v jsonv.Value, rule string) {
+	p.is(jsonv.Kind(k), at, v, rule)
 }
 
 // anything is any JSON value.
 type anything struct{}
 
 func (anything) look(*probe, *place, jsonv.Value, string) {}
-
-// flag is true or false.
-type flag struct{}
-
-func (flag) look(p *probe, at *place, v jsonv.Value, rule string) {
-	if v.Kind() != jsonv.KindBool {
-		p.add(rule, at, v, "expected true or false, got %s", evidence.Describe(v))
-	}
-}
 
 // words is a text: any, non-empty, one of a list, or one that matches a pattern.
 type words struct {
@@ -171,15 +173,11 @@ type words struct {
 func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
 	t := v.Text()
 	switch {
-	case v.Kind() != jsonv.KindString:
-		p.add(rule, at, v, "expected a string, got %s", evidence.Describe(v))
+	case !p.is(jsonv.KindString, at, v, rule):
 	case s.filled && t == "":
 		p.add(rule, at, v, "expected a string that is not empty")
 	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
-		if r, ok := s.except[t]; ok {
-			rule = r
-		}
-		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Quoted(display.Truncate(t, 40)))
+		p.add(cmp.Or(s.except[t], rule), at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Quoted(display.Truncate(t, 40)))
 	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
 		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.Quoted(display.Truncate(t, 40)))
 	}
@@ -214,17 +212,10 @@ type sequence struct {
 }
 
 func (s sequence) look(p *probe, at *place, v jsonv.Value, rule string) {
-	if v.Kind() != jsonv.KindArray {
-		p.add(rule, at, v, "expected a list, got %s", evidence.Describe(v))
+	if !p.is(jsonv.KindArray, at, v, rule) || s.of == nil {
 		return
-	}
-	if s.of == nil {
-		return
-	}
-	if s.elemRule != "" {
-		rule = s.elemRule
 	}
 	for i, e := range v.Elems() {
-		s.of.look(p, at.elem(i), e, rule)
+		s.of.look(p, at.elem(i), e, cmp.Or(s.elemRule, rule))
 	}
 }

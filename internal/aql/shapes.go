@@ -54,7 +54,7 @@ var capabilityFlags = func() (out []fieldShape) {
 		"batch", "field_selection", "aggregations", "computed_fields", "pagination",
 		"relationship_queries", "warnings", "confirmation", "dangerous_operations",
 	} {
-		out = append(out, may(name, "operations.protocol-capability", flag{}))
+		out = append(out, may(name, "operations.protocol-capability", flag))
 	}
 	return out
 }()
@@ -76,8 +76,8 @@ var operationDetail = &objectShape{closed: "details.members", fields: []fieldSha
 	need("mcpTool", "details.mcp-tool", anyText),
 	need("description", "details.description", anyText),
 	need("permissions", "details.permissions", &objectShape{closed: "details.permissions-members", fields: []fieldShape{
-		need("readOnly", "details.read-only", flag{}),
-		need("destructive", "details.destructive", flag{}),
+		need("readOnly", "details.read-only", flag),
+		need("destructive", "details.destructive", flag),
 	}}),
 	need("parameters", "details.parameters", sequence{of: parameterInfo, elemRule: "details.parameter"}),
 	need("returns", "details.returns", &objectShape{closed: "details.returns-members", fields: []fieldShape{
@@ -86,34 +86,34 @@ var operationDetail = &objectShape{closed: "details.members", fields: []fieldSha
 		may("description", "details.returns-description", anyText),
 	}}),
 	may("examples", "details.examples", sequence{elemRule: "details.example", of: &objectShape{closed: "details.example-members", fields: []fieldShape{
-		need("request", "details.example-request", anyObject{}),
+		need("request", "details.example-request", anyObject),
 		may("description", "details.example-description", anyText),
 	}}}),
 	may("computed_fields", "details.computed-fields", sequence{elemRule: "details.computed-field", of: &objectShape{closed: "details.computed-members", fields: []fieldShape{
 		need("name", "details.computed-name", snake),
 		need("type", "details.computed-type", anyText),
 		may("description", "details.computed-description", anyText),
-		may("filterable", "details.computed-filterable", flag{}),
-		may("sortable", "details.computed-sortable", flag{}),
+		may("filterable", "details.computed-filterable", flag),
+		may("sortable", "details.computed-sortable", flag),
 	}}}),
 	may("aggregation_support", "details.aggregation", &objectShape{closed: "details.aggregation-members", fields: []fieldShape{
-		need("supported", "details.aggregation-supported", flag{}),
+		need("supported", "details.aggregation-supported", flag),
 		may("default_mode", "details.aggregation-mode", words{oneOf: []string{"summary_only", "include_items"}}),
 		may("functions", "details.aggregation-functions", sequence{of: words{oneOf: []string{"count", "group_by", "sum", "avg", "min", "max"}}}),
 		may("groupable_fields", "details.aggregation-groupable", texts),
 		may("numeric_fields", "details.aggregation-numeric", texts),
 	}}),
 	may("relationship_capabilities", "details.relationships", &objectShape{closed: "details.relationship-members", fields: []fieldShape{
-		need("supported", "details.relationship-supported", flag{}),
+		need("supported", "details.relationship-supported", flag),
 		may("directions", "details.relationship-directions", sequence{of: words{oneOf: []string{"incoming", "outgoing", "both"}}}),
 		may("relationship_types", "details.relationship-types", texts),
 		may("max_depth", "details.relationship-depth", amount{whole: true, min: 1}),
 	}}),
 	may("lifecycle", "details.lifecycle", &objectShape{closed: "details.lifecycle-members", fields: []fieldShape{
 		need("states", "details.lifecycle-states", texts),
-		may("supports_cancel", "details.lifecycle-cancel", flag{}),
-		may("supports_retry", "details.lifecycle-retry", flag{}),
-		may("progress_reporting", "details.lifecycle-progress", flag{}),
+		may("supports_cancel", "details.lifecycle-cancel", flag),
+		may("supports_retry", "details.lifecycle-retry", flag),
+		may("progress_reporting", "details.lifecycle-progress", flag),
 	}}),
 }}
 
@@ -121,7 +121,7 @@ var operationDetail = &objectShape{closed: "details.members", fields: []fieldSha
 var parameterInfo = &objectShape{closed: "details.parameter-members", fields: []fieldShape{
 	need("name", "details.parameter-name", anyText),
 	need("type", "details.parameter-type", anyText),
-	need("required", "details.parameter-required", flag{}),
+	need("required", "details.parameter-required", flag),
 	may("description", "details.parameter-description", anyText),
 	may("pattern", "details.parameter-pattern", anyText),
 	may("format", "details.parameter-format", anyText),
@@ -131,8 +131,8 @@ var parameterInfo = &objectShape{closed: "details.parameter-members", fields: []
 	may("maximum", "details.parameter-maximum", amount{free: true}),
 	may("minLength", "details.parameter-min-length", amount{whole: true}),
 	may("maxLength", "details.parameter-max-length", amount{whole: true}),
-	may("items", "details.parameter-items", anyObject{}),
-	may("sensitive", "details.parameter-sensitive", flag{}),
+	may("items", "details.parameter-items", anyObject),
+	may("sensitive", "details.parameter-sensitive", flag),
 }}
 
 // resultShape is the discriminated union of D 5.1: success or failure, distinguished
@@ -145,8 +145,7 @@ type resultShape struct{}
 const maxResultPlaces = 1000
 
 func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
-	if v.Kind() != jsonv.KindObject {
-		p.add("result.object", at, v, "expected an object, got %s", evidence.Describe(v))
+	if !p.is(jsonv.KindObject, at, v, "result.object") {
 		return
 	}
 	success, _ := v.Get("success")
@@ -167,7 +166,7 @@ func successResult() *objectShape {
 	return &objectShape{closed: "result.success-members", metadata: "result.metadata", special: map[string]string{
 		"halted_at": "result.batch-members", "pending_operations": "result.batch-members",
 	}, fields: []fieldShape{
-		need("success", "result.success", flag{}),
+		need("success", "result.success", flag),
 		need("data", "result.data", anything{}),
 		may("warnings", "result.warnings", sequence{of: resultWarning, elemRule: "result.warning"}),
 		may("_meta", "result.meta", resultMeta),
@@ -187,7 +186,7 @@ func successResult() *objectShape {
 var resultWarning = &objectShape{closed: "result.warning-members", fields: []fieldShape{
 	need("code", "result.warning-code", code),
 	need("message", "result.warning-message", anyText),
-	may("details", "result.warning-details", anyObject{}),
+	may("details", "result.warning-details", anyObject),
 	may("severity", "result.warning-severity", words{oneOf: []string{"low", "medium", "high"}}),
 }}
 
@@ -201,11 +200,11 @@ var failureResult = &objectShape{
 	metadata: "result.metadata",
 	special:  map[string]string{"_meta": "result.failure-meta"},
 	fields: []fieldShape{
-		need("success", "result.success", flag{}),
+		need("success", "result.success", flag),
 		need("error", "result.error", &objectShape{closed: "result.error-members", fields: []fieldShape{
 			need("code", "result.error-code", code),
 			need("message", "result.error-message", anyText),
-			may("details", "result.error-details", anyObject{}),
+			may("details", "result.error-details", anyObject),
 		}}),
 		may("confirmation", "result.confirmation", &objectShape{fields: []fieldShape{
 			need("token", "result.confirmation-token", anyText),
@@ -213,7 +212,7 @@ var failureResult = &objectShape{
 			may("message", "result.confirmation-message", anyText),
 			may("reasons", "result.confirmation-reasons", texts),
 		}}),
-		may("deprecated", "result.deprecated", flag{}),
+		may("deprecated", "result.deprecated", flag),
 		may("deprecationMessage", "result.deprecation-message", anyText),
 		may("deprecatedSince", "result.deprecated-since", anyText),
 		may("removalVersion", "result.removal-version", anyText),

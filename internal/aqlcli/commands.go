@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -163,14 +164,11 @@ func (c *call) test() int {
 	if !c.diagnostics(ds) {
 		return verdict.ExitConfig
 	}
-	o := aql.Options{Level: 1, Tier: aql.Tier(c.flags["tier"]), Category: c.flags["category"], Rules: rule.Set(c.flags["rules"]), FailOn: verdict.FailOn(c.flags["fail-on"])}
-	if c.flags["level"] == "2" {
-		o.Level = 2
-	}
+	o := judgement(c.flags)
 	if o.Rules == "" && !e.Live.IsAbsent() {
 		o.Rules = rule.Strict
 	}
-	if o.Normative = c.flags["normative"] != ""; o.Normative && o.Rules != rule.Strict {
+	if o.Normative && o.Rules != rule.Strict {
 		return c.problem("--normative belongs to the strict rules: add --rules strict")
 	}
 	if code := c.judgeBundle(f, e, o); code != 0 {
@@ -180,6 +178,15 @@ func (c *call) test() int {
 	c.rowless(r, o)
 	c.unproved(r)
 	return max(c.print(r), r.ExitCode, c.judged(e))
+}
+
+// judgement reads the options of the judgement.
+func judgement(flags map[string]string) aql.Options {
+	level, _ := strconv.Atoi(flags["level"])
+	return aql.Options{
+		Level: max(level, 1), Tier: aql.Tier(flags["tier"]), Category: flags["category"], Rules: rule.Set(flags["rules"]),
+		Normative: flags["normative"] != "", FailOn: verdict.FailOn(flags["fail-on"]),
+	}
 }
 
 // unproved lists the requirements of the requested level that have no evidence.
@@ -261,8 +268,7 @@ func (c *call) badge() int {
 	if r.AchievedLevel < 0 {
 		return c.problem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
 	}
-	svg, wanted := c.flags["svg"]
-	if wanted {
+	if svg, wanted := c.flags["svg"]; wanted {
 		if code := c.emitTo("svg", svg, r.BadgeSVG()); code != 0 || svg == "-" {
 			return code
 		}

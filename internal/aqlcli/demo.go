@@ -42,10 +42,7 @@ func demoOptions() []option {
 func number(from, to int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		n, err := strconv.Atoi(s)
-		if err != nil || n < from || n > to {
-			return "", fmt.Errorf("expected a whole number from %d to %d; got %q", from, to, s)
-		}
-		return s, nil
+		return expect(s, err == nil && n >= from && n <= to, fmt.Sprintf("a whole number from %d to %d", from, to))
 	}
 }
 

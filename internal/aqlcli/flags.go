@@ -196,8 +196,14 @@ func failOnOption() option {
 }
 
 func updateField(s string) (string, error) {
-	if op, field, ok := strings.Cut(s, ":"); !ok || op == "" || field == "" {
-		return "", fmt.Errorf("expected operation:field, such as update_log:entries; got %q", s)
+	op, field, _ := strings.Cut(s, ":")
+	return expect(s, op != "" && field != "", "operation:field, such as update_log:entries")
+}
+
+// expect returns a value that is valid, or the error for one that is not.
+func expect(s string, valid bool, what string) (string, error) {
+	if !valid {
+		return "", fmt.Errorf("expected %s; got %q", what, s)
 	}
 	return s, nil
 }

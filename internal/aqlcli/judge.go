@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,7 +21,6 @@ import (
 	"mcptest/internal/judge"
 	"mcptest/internal/osfile"
 	"mcptest/internal/proc"
-	"mcptest/internal/run"
 	"mcptest/internal/secret"
 	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
@@ -161,11 +158,7 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, reg
 	}
 	switch line, program := strings.CutPrefix(who, judgeExec); {
 	case program:
-		words, _ := shellwords.Split(line) // judgeKind has checked it
-		var argv []string
-		for _, w := range words {
-			argv = append(argv, w.Text)
-		}
+		argv, _ := shellwords.Argv(line) // judgeKind has checked it
 		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
 	case who == judgeModel:
 		o, ok := c.endpoint("judge", o)
@@ -253,28 +246,25 @@ func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) 
 
 // askJudge asks the judge, and stops the processes that it started.
 func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
-	w := cmdutil.NewWorld(c.Streams, slog.New(slog.DiscardHandler))
-	ctx, stop := cmdutil.WatchSignals(context.Background(), c.Err, w.Kill)
-	defer stop()
-	defer w.Sweep(context.Background())
-	dir, err := stateDir()
-	if err != nil {
-		dir = "" // then nothing is stored next to the bundle
-	}
-	var a semantic.Asking
-	var keys []string
-	if !c.judging(&a, judge.Options{}, dir, w.Registry, &keys) {
-		return verdict.ExitConfig
-	}
-	status := term.NewStatus(c.Err, c.Env)
-	a.Progress = func(name string) { status.Set("asking the judge: " + name) }
-	semantic.JudgeAnswers(ctx, e, a)
-	status.Clear()
-	var sig *run.Interrupted
-	if errors.As(context.Cause(ctx), &sig) {
-		return sig.Code
-	}
-	return c.writeJudged(f, e)
+	return withProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
+		dir, err := stateDir()
+		if err != nil {
+			dir = "" // then nothing is stored next to the bundle
+		}
+		var a semantic.Asking
+		var keys []string
+		if !c.judging(&a, judge.Options{}, dir, registry, &keys) {
+			return verdict.ExitConfig
+		}
+		status := term.NewStatus(c.Err, c.Env)
+		a.Progress = func(name string) { status.Set("asking the judge: " + name) }
+		semantic.JudgeAnswers(ctx, e, a)
+		status.Clear()
+		if ctx.Err() != nil {
+			return 0 // withProcesses returns the code of the signal
+		}
+		return c.writeJudged(f, e)
+	})
 }
 
 // writeJudged writes the bundle with its verdicts to the file of --bundle.

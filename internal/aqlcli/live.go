@@ -2,11 +2,10 @@ package aqlcli
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,20 +28,27 @@ import (
 	"mcptest/internal/term"
 )
 
-// withAdapter runs fn with a context that a signal ends, and with a registry that
-// stops the started processes.
+// withAdapter runs fn with the adapter that the command line names.
 func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 	t, ok := c.target()
 	if !ok {
 		return verdict.ExitConfig
 	}
 	defer t.end()
-	w := cmdutil.NewWorld(c.Streams, slog.New(slog.DiscardHandler))
-	ctx, stop := cmdutil.WatchSignals(context.Background(), c.Err, w.Kill)
+	return withProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
+		t.registry = registry
+		return fn(ctx, t)
+	})
+}
+
+// withProcesses runs fn with a context that a signal ends, and stops the processes in
+// the registry afterwards.
+func withProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *proc.Registry) int) int {
+	w := cmdutil.NewWorld(s, slog.New(slog.DiscardHandler))
+	ctx, stop := cmdutil.WatchSignals(context.Background(), s.Err, w.Kill)
 	defer stop()
-	t.registry = w.Registry
 	defer w.Sweep(context.Background())
-	code := fn(ctx, t)
+	code := fn(ctx, w.Registry)
 	var sig *run.Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
 		return sig.Code
@@ -68,17 +74,12 @@ func (c *call) liveOptions(t *target) (guard.Options, bool) {
 			return o, false
 		}
 	}
-	if !c.openValues(&o) {
-		return o, false
-	}
-	return o, true
+	return o, c.openValues(&o)
 }
 
 // newRunID returns a run id of six hexadecimal digits.
 func newRunID() string {
-	var b [3]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
+	return fmt.Sprintf("%06x", rand.N(1<<24))
 }
 
 func (c *call) live() int {
@@ -175,10 +176,8 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	if !c.diagnostics(ds) {
 		return verdict.ExitConfig
 	}
-	opts := aql.Options{Level: 1, Rules: rule.Strict, Normative: c.flags["normative"] != "", FailOn: verdict.FailOn(c.flags["fail-on"])}
-	if c.flags["level"] == "2" {
-		opts.Level = 2
-	}
+	opts := judgement(c.flags)
+	opts.Rules = rule.Strict
 	r := aql.Evaluate(read, opts)
 	c.unproved(r)
 	c.aside(bundle.Lookup("x_live"), odd)
@@ -241,10 +240,9 @@ func (c *call) livePlan(ctx context.Context, o guard.Options) int {
 			fmt.Fprintf(&b, "  (%s)", strings.Join(p.Reasons, ", "))
 		}
 		b.WriteByte('\n')
-		switch {
-		case p.Skipped != "":
+		if p.Skipped != "" {
 			fmt.Fprintf(&b, "         not called: %s\n", p.Skipped)
-		default:
+		} else {
 			fmt.Fprintf(&b, "         %s %s\n", p.Tool, p.Arguments)
 		}
 	}

@@ -183,9 +183,13 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 		_, given := c.flags[flag]
 		switch {
 		case given && slices.Contains(reportFlags, flag):
-		case given && !recorded && c.flags[flag] == shapingDefault(flag):
+		case given && !recorded && c.flags[flag] == shapingDefaults[flag]:
 		case given && (!recorded || c.flags[flag] != before):
-			c.problem("--%s %s: the recording was made with %s; remove the option, or record the run again", flag, shownOption(c.flags[flag]), shownRecorded(flag, before, recorded))
+			with := "its default"
+			if recorded {
+				with = "--" + flag + " " + shownOption(before)
+			}
+			c.problem("--%s %s: the recording was made with %s; remove the option, or record the run again", flag, shownOption(c.flags[flag]), with)
 			ok = false
 		case recorded:
 			c.flags[flag] = before
@@ -194,22 +198,8 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 	return ok
 }
 
-// shapingDefault returns the value of an option that is not given.
-func shapingDefault(flag string) string {
-	switch flag {
-	case "mode":
-		return guard.ModeSafe
-	case "bundle-scope":
-		return "all"
-	case "max-calls":
-		return "2000"
-	case "budget":
-		return "10m"
-	case "call-timeout":
-		return "30s"
-	}
-	return ""
-}
+// shapingDefaults holds the values of options that are not given.
+var shapingDefaults = map[string]string{"mode": guard.ModeSafe, "bundle-scope": "all", "max-calls": "2000", "budget": "10m", "call-timeout": "30s"}
 
 // checkedOption checks a value from a file against its option.
 func checkedOption(name, value string) (string, error) {
@@ -226,13 +216,6 @@ func checkedOption(name, value string) (string, error) {
 }
 
 func shownOption(v string) string { return strings.ReplaceAll(v, "\x00", " ") }
-
-func shownRecorded(flag, before string, recorded bool) string {
-	if !recorded {
-		return "its default"
-	}
-	return "--" + flag + " " + shownOption(before)
-}
 
 // wasRecorded ends a recording and reports an error of writing it; it returns the
 // exit code.

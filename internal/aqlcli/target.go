@@ -35,10 +35,8 @@ func targetOptions() []option {
 }
 
 func assignment(s string) (string, error) {
-	if name, _, ok := strings.Cut(s, "="); !ok || name == "" {
-		return "", fmt.Errorf("expected NAME=value; got %q", s)
-	}
-	return s, nil
+	name, _, ok := strings.Cut(s, "=")
+	return expect(s, ok && name != "", "NAME=value")
 }
 
 func headerLine(s string) (string, error) {
@@ -49,10 +47,8 @@ func headerLine(s string) (string, error) {
 }
 
 func duration(s string) (string, error) {
-	if d, err := time.ParseDuration(s); err != nil || d <= 0 {
-		return "", fmt.Errorf("expected a duration such as 30s or 5m; got %q", s)
-	}
-	return s, nil
+	d, err := time.ParseDuration(s)
+	return expect(s, err == nil && d > 0, "a duration such as 30s or 5m")
 }
 
 // passedEnv lists the variables that a started adapter always gets: those that
@@ -83,17 +79,12 @@ func (c *call) target() (*target, bool) {
 	}
 	ok := true
 	split := func(flag, line string) []string {
-		words, err := shellwords.Split(line)
+		argv, err := shellwords.Argv(line)
+		if err == nil && len(argv) == 0 {
+			err = errors.New("the command is empty")
+		}
 		if err != nil {
 			c.problem("--%s: %s", flag, err)
-			ok = false
-		}
-		var argv []string
-		for _, w := range words {
-			argv = append(argv, w.Text)
-		}
-		if len(argv) == 0 && err == nil {
-			c.problem("--%s: the command is empty", flag)
 			ok = false
 		}
 		return argv

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,18 +79,8 @@ func (e *StatusError) Error() string {
 
 // New returns a client.
 func New(o Options) *Client {
-	if o.API == "" {
-		o.API = OpenAI
-	}
-	if o.MaxCalls <= 0 {
-		o.MaxCalls = 200
-	}
-	if o.MaxTokens <= 0 {
-		o.MaxTokens = 200_000
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = time.Minute
-	}
+	o.API, o.Timeout = cmp.Or(o.API, OpenAI), cmp.Or(max(o.Timeout, 0), time.Minute)
+	o.MaxCalls, o.MaxTokens = cmp.Or(max(o.MaxCalls, 0), 200), cmp.Or(max(o.MaxTokens, 0), 200_000)
 	h := http.Client{}
 	if o.HTTP != nil {
 		h = *o.HTTP

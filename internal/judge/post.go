@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -96,13 +97,7 @@ func (c *Client) learn(err error, body object) bool {
 func (c *Client) without(body object) object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.left) == 0 {
-		return body
-	}
-	out := object{}
-	for k, v := range body {
-		out[k] = v
-	}
+	out := maps.Clone(body)
 	for _, p := range optional {
 		if v, sent := out[p.name]; sent && c.left[p.name] {
 			delete(out, p.name)
@@ -216,10 +211,7 @@ func errorText(body []byte) string {
 	if err != nil {
 		return string(body)
 	}
-	text := v.Lookup("error", "message").Text()
-	if text == "" {
-		text = v.Lookup("error").Text()
-	}
+	text := errorIn(v)
 	if text == "" {
 		return string(body)
 	}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,11 +57,7 @@ type programCase struct {
 // Judge runs the program once for each vote.
 func (p *Program) Judge(ctx context.Context, k Case, votes int) (Verdict, error) {
 	return poll(votes, func(n int) (string, string, error) {
-		c := programCase{RubricVersion, n, max(votes, 1), casing{k.Question, k.Facts, k.Answer, json.RawMessage("[]")}}
-		if json.Valid([]byte(k.Calls)) {
-			c.Calls = json.RawMessage(k.Calls)
-		}
-		in, err := json.Marshal(c)
+		in, err := json.Marshal(programCase{RubricVersion, n, max(votes, 1), k.casing()})
 		if err != nil {
 			return "", "", fmt.Errorf("encode the case: %w", err)
 		}
@@ -69,10 +66,7 @@ func (p *Program) Judge(ctx context.Context, k Case, votes int) (Verdict, error)
 }
 
 func (p *Program) vote(ctx context.Context, in []byte, k Case) (verdict, reason string, err error) {
-	limit := p.Timeout
-	if limit <= 0 {
-		limit = programTime
-	}
+	limit := cmp.Or(max(p.Timeout, 0), programTime)
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := p.Run(timed, p.Argv, in)

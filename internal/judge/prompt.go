@@ -41,14 +41,18 @@ type casing struct {
 	Calls    json.RawMessage `json:"calls"`
 }
 
-// line returns a case as one line of JSON. It escapes line breaks and characters that
-// look like markup.
-func (k Case) line() []byte {
+func (k Case) casing() casing {
 	c := casing{k.Question, k.Facts, k.Answer, json.RawMessage("[]")}
 	if json.Valid([]byte(k.Calls)) {
 		c.Calls = json.RawMessage(k.Calls)
 	}
-	data, err := json.Marshal(c)
+	return c
+}
+
+// line returns a case as one line of JSON. It escapes line breaks and characters that
+// look like markup.
+func (k Case) line() []byte {
+	data, err := json.Marshal(k.casing())
 	if err != nil { // cannot happen: the fields are text and valid JSON
 		return []byte("{}")
 	}

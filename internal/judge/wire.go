@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -86,14 +87,15 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 
 // without returns the error for a response without the expected key, with an excerpt.
 func without(key string, v jsonv.Value) error {
-	why := v.Lookup("error", "message").Text()
-	if why == "" {
-		why = v.Lookup("error").Text()
-	}
-	if why != "" {
+	if why := errorIn(v); why != "" {
 		return fmt.Errorf("%w: it is an error: %s", ErrUnusable, clip(why))
 	}
 	return fmt.Errorf("%w: it has no %s", ErrUnusable, key)
+}
+
+// errorIn returns the message of an error response, "" if it is none.
+func errorIn(v jsonv.Value) string {
+	return cmp.Or(v.Lookup("error", "message").Text(), v.Lookup("error").Text())
 }
 
 func refused(why string) error { return fmt.Errorf("%w: %s", ErrRefused, clip(why)) }

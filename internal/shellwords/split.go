@@ -44,6 +44,15 @@ const (
 	asIs    = "put it in single quotes to pass it as it is"
 )
 
+// Argv is like Split and returns only the texts of the words.
+func Argv(line string) (argv []string, err error) {
+	words, err := Split(line)
+	for _, w := range words {
+		argv = append(argv, w.Text)
+	}
+	return argv, err
+}
+
 // Split cuts a line into words as a POSIX shell does (IEEE Std 1003.1, Shell
 // Command Language, sections 2.2 and 2.3), but expands nothing: `$NAME`,
 // `$(…)`, backticks, `~`, globs and braces stay as they are written and are

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -22,53 +23,42 @@ type Exchange struct {
 func (e *Evidence) CallBehind(at string) int {
 	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
 	index := func(i int) int {
-		if i >= len(parts) {
-			return -1
+		if i < len(parts) {
+			if n, err := strconv.Atoi(parts[i]); err == nil {
+				return n
+			}
 		}
-		n, err := strconv.Atoi(parts[i])
-		if err != nil {
-			return -1
-		}
-		return n
+		return -1
 	}
-	switch parts[0] {
-	case "error_tests":
-		return caseCall(e.ErrorTests, index(1), func(c ErrorCase) int { return c.Call })
-	case "round_trip_tests":
-		return caseCall(e.RoundTrips, index(1), func(c FieldsCase) int { return c.Call })
-	case "update_preservation_tests":
-		return caseCall(e.Updates, index(1), func(c FieldsCase) int { return c.Call })
-	case "constraint_tests":
-		return caseCall(e.Constraints, index(1), func(c ConstraintCase) int { return c.Call })
-	case "parameter_tests":
-		switch {
-		case len(parts) < 2:
-		case parts[1] == "missing_required":
-			return caseCall(e.MissingRequired, index(2), func(c ParameterCase) int { return c.Call })
-		case parts[1] == "unknown_parameter":
-			return caseCall(e.UnknownParameter, index(2), func(c ParameterCase) int { return c.Call })
-		case parts[1] == "optional_defaults":
-			return caseCall(e.OptionalDefaults, index(2), func(c DefaultCase) int { return c.Call })
-		}
-	case "introspection":
+	switch {
+	case parts[0] == "introspection":
 		return e.introspectionCall(parts, index(2))
-	case "x_live":
-		if len(parts) >= 3 && parts[1] == "transcript" {
-			return index(2) + 1
-		}
-		if len(parts) >= 5 && parts[1] == "tests" {
-			n, _ := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4)).Lookup("call").Int64()
-			return int(n)
-		}
+	case parts[0] != "x_live":
+		return e.caseCall(at, index)
+	case len(parts) >= 3 && parts[1] == "transcript":
+		return index(2) + 1
+	case len(parts) >= 5 && parts[1] == "tests":
+		n, _ := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4)).Lookup("call").Int64()
+		return int(n)
 	}
 	return 0
 }
 
-func caseCall[T any](cases []T, i int, call func(T) int) int {
-	if i < 0 || i >= len(cases) {
-		return 0
+// caseCall returns the call of the case that a place is in, 0 if it is in none.
+func (e *Evidence) caseCall(at string, index func(int) int) int {
+	v := reflect.ValueOf(*e)
+	for _, m := range membersOf(v.Type()) {
+		list := v.Field(m.index)
+		path := strings.TrimPrefix(m.group+"/"+m.key, "/")
+		if i := index(1 + strings.Count(path, "/")); strings.HasPrefix(at, "/"+path+"/") && list.Kind() == reflect.Slice && i >= 0 && i < list.Len() {
+			if list.Type().Elem().Kind() == reflect.Struct {
+				if call := list.Index(i).FieldByName("Call"); call.IsValid() {
+					return int(call.Int())
+				}
+			}
+		}
 	}
-	return call(cases[i])
+	return 0
 }
 
 // introspectionCall returns the first call that requested a part of the

@@ -51,15 +51,6 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 	return e, r.Problems
 }
 
-// withoutBOM returns the file without a UTF-8 byte order mark.
-func withoutBOM(f *source.File) *source.File {
-	data, found := bytes.CutPrefix(f.Data, []byte("\xef\xbb\xbf"))
-	if !found {
-		return f
-	}
-	return &source.File{Name: f.Name, Path: f.Path, Data: data}
-}
-
 // Reader reads a bundle and collects its problems with their positions.
 type Reader struct {
 	File     *source.File
@@ -69,7 +60,9 @@ type Reader struct {
 
 // NewReader returns a reader of a file, without its byte order mark.
 func NewReader(f *source.File) *Reader {
-	f = withoutBOM(f)
+	if data, found := bytes.CutPrefix(f.Data, []byte("\xef\xbb\xbf")); found {
+		f = &source.File{Name: f.Name, Path: f.Path, Data: data}
+	}
 	return &Reader{File: f, Places: Locator{File: f}}
 }
 
@@ -119,26 +112,17 @@ func (r *Reader) Member(o jsonv.Value, at, key string, kind jsonv.Kind, need boo
 		}
 	case jsonv.KindNull:
 		if need {
-			r.Errorf(v, path, "expected %s, got null", kindWord(kind))
+			r.Errorf(v, path, "expected %s, got null", KindWords[kind])
 		}
 	default:
-		r.Errorf(v, path, "expected %s, got %s", kindWord(kind), Describe(v))
+		r.Errorf(v, path, "expected %s, got %s", KindWords[kind], Describe(v))
 	}
 	return jsonv.Value{}, path
 }
 
-func kindWord(k jsonv.Kind) string {
-	switch k {
-	case jsonv.KindBool:
-		return "true or false"
-	case jsonv.KindNumber:
-		return "a number"
-	case jsonv.KindString:
-		return "a string"
-	case jsonv.KindArray:
-		return "a list"
-	}
-	return "an object"
+// KindWords holds the names of kinds in messages.
+var KindWords = map[jsonv.Kind]string{
+	jsonv.KindBool: "true or false", jsonv.KindNumber: "a number", jsonv.KindString: "a string", jsonv.KindArray: "a list", jsonv.KindObject: "an object",
 }
 
 // Text reads a text, or returns "". A missing one is a problem if need is set.
@@ -178,7 +162,7 @@ func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v 
 	for i, e := range v.Elems() {
 		p := at + "/" + strconv.Itoa(i)
 		if e.Kind() != kind {
-			r.Errorf(e, p, "expected %s, got %s", kindWord(kind), Describe(e))
+			r.Errorf(e, p, "expected %s, got %s", KindWords[kind], Describe(e))
 			continue
 		}
 		use(e, p)

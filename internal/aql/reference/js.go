@@ -3,9 +3,12 @@ package reference
 import (
 	"encoding/json"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -99,37 +102,18 @@ func Text(v jsonv.Value) string {
 // JSON.parse: of a key written twice the last value takes the place of
 // the first, and keys that are array indices come first, ascending.
 func Members(v jsonv.Value) []jsonv.Member {
-	out := make([]jsonv.Member, 0, v.Len())
-	var seen map[string]int
-	indices := 0
-	for k, e := range v.Members() {
-		i := -1
-		if seen == nil && len(out) < 9 {
-			i = slices.IndexFunc(out, func(m jsonv.Member) bool { return m.Key == k })
-		} else {
-			if seen == nil {
-				seen = make(map[string]int, v.Len())
-				for j, m := range out {
-					seen[m.Key] = j
-				}
-			}
-			if j, ok := seen[k]; ok {
-				i = j
-			}
-		}
-		if i >= 0 {
-			out[i].Value = e
+	out, seen, indices := make([]jsonv.Member, 0, v.Len()), make(map[string]bool, v.Len()), false
+	for k := range v.Members() {
+		if seen[k] {
 			continue
 		}
-		if _, ok := arrayIndex(k); ok {
-			indices++
-		}
-		if seen != nil {
-			seen[k] = len(out)
-		}
+		seen[k] = true
+		e, _ := v.Get(k)
 		out = append(out, jsonv.Member{Key: k, Value: e})
+		_, index := arrayIndex(k)
+		indices = indices || index
 	}
-	if indices > 0 {
+	if indices {
 		slices.SortStableFunc(out, compareKeys)
 	}
 	return out
@@ -258,45 +242,17 @@ func step(v jsonv.Value, seg string) jsonv.Value {
 }
 
 // Normalize returns a text in a comparable form for the semantic rules of the
-// reference set: lower case, every run outside [a-z0-9_] one space, trimmed.
+// reference set: lower case, every run outside [a-z0-9_] one space, trimmed. In
+// JavaScript the lower case of U+0130 is i and a combining dot.
 func Normalize(s string) string {
-	b := make([]byte, 0, len(s))
-	gap := false
-	put := func(c byte) {
-		if gap && len(b) > 0 {
-			b = append(b, ' ')
-		}
-		gap = false
-		b = append(b, c)
-	}
-	for _, r := range s {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			put(byte(r) + 'a' - 'A')
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_':
-			put(byte(r))
-		case r == '\u0130': // lower case is i and a combining dot
-			put('i')
-			gap = true
-		case r == '\u212a': // the Kelvin sign's lower case is k
-			put('k')
-		default:
-			gap = true
-		}
-	}
-	return string(b)
+	s = strings.ToLower(strings.ReplaceAll(s, "\u0130", "i "))
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), " ")
 }
 
 // Blank reports whether a JavaScript regular expression matches r with \s.
-func Blank(r rune) bool {
-	switch {
-	case '\t' <= r && r <= '\r', r == ' ', r == 0xa0, r == 0x1680, 0x2000 <= r && r <= 0x200a:
-		return true
-	case r == 0x2028, r == 0x2029, r == 0x202f, r == 0x205f, r == 0x3000, r == 0xfeff:
-		return true
-	}
-	return false
-}
+func Blank(r rune) bool { return r == 0xfeff || r != 0x85 && unicode.IsSpace(r) }
 
 // Contains implements message.includes(part): a substring of a text, or an element of
 // a list that is exactly that text.
@@ -307,58 +263,19 @@ func Contains(message jsonv.Value, part string) bool {
 	return slices.ContainsFunc(message.List(), func(e jsonv.Value) bool { return e.Kind() == jsonv.KindString && e.Text() == part })
 }
 
-// LeaksLikeReference implements the prototype's test of a message: eight patterns,
-// ASCII case ignored, white space as in JavaScript.
+// leaks has the prototype's eight patterns, with the white space of JavaScript.
+var leaks = sync.OnceValue(func() *regexp.Regexp {
+	const blank = `\t-\r\p{Z}\x{feff}`
+	return regexp.MustCompile(`typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[tj]s:[0-9]|at[` + blank + `]+[^` + blank + `]`)
+})
+
+// LeaksLikeReference implements the prototype's test of a message. It ignores the case
+// of ASCII letters only.
 func LeaksLikeReference(s string) bool {
-	low := lowerASCII(s)
-	for _, part := range []string{"typeerror", "referenceerror", "syntaxerror", "/src/", "/node_modules/"} {
-		if strings.Contains(low, part) {
-			return true
+	return leaks().MatchString(strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
 		}
-	}
-	for _, ext := range []string{".ts:", ".js:"} {
-		for rest := low; ; {
-			i := strings.Index(rest, ext)
-			if i < 0 {
-				break
-			}
-			rest = rest[i+len(ext):]
-			if rest != "" && '0' <= rest[0] && rest[0] <= '9' {
-				return true
-			}
-		}
-	}
-	return wordAfterAt(low)
-}
-
-// wordAfterAt finds "at", white space, and then something else.
-func wordAfterAt(s string) bool {
-	for {
-		i := strings.Index(s, "at")
-		if i < 0 {
-			return false
-		}
-		s = s[i+2:]
-		rest := s
-		for rest != "" {
-			r, n := utf8.DecodeRuneInString(rest)
-			if !Blank(r) {
-				break
-			}
-			rest = rest[n:]
-		}
-		if rest != "" && len(rest) < len(s) {
-			return true
-		}
-	}
-}
-
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
+		return r
+	}, s))
 }

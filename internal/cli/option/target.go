@@ -249,12 +249,8 @@ func HTTPURL(what, address string, redactor *secret.Redactor) (*url.URL, error) 
 
 // Words splits the command line in the value of a flag.
 func Words(flag, line string) (argv []string, err error) {
-	words, err := shellwords.Split(line)
-	if err != nil {
+	if argv, err = shellwords.Argv(line); err != nil {
 		return nil, Fail(ExitInvalid, "%s: %v", flag, err)
-	}
-	for _, w := range words {
-		argv = append(argv, w.Text)
 	}
 	return argv, nil
 }

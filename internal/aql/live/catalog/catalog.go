@@ -56,10 +56,7 @@ func (cat *Catalog) Discriminators(create, remove *Operation) (names []string) {
 // enumOf lists the values that a parameter accepts: its own enum, that of its type,
 // or that of the type to which its name refers.
 func (cat *Catalog) enumOf(p Parameter) (values []jsonv.Value) {
-	list := p.Schema.Lookup("enum")
-	if n := cat.Types[ParseType(p.Type).name]; list.Len() == 0 && n != nil && n.Kind == "enum" {
-		list = n.Detail.Lookup("values")
-	}
+	list := cat.documentedEnum(p)
 	if list.Len() == 0 && p.linked != nil {
 		list = p.linked.Detail.Lookup("values")
 	}
@@ -69,12 +66,21 @@ func (cat *Catalog) enumOf(p Parameter) (values []jsonv.Value) {
 	return values
 }
 
+// documentedEnum returns the list of values that a parameter or its type documents.
+func (cat *Catalog) documentedEnum(p Parameter) jsonv.Value {
+	list := p.Schema.Lookup("enum")
+	if n := cat.Types[ParseType(p.Type).name]; list.Len() == 0 && n != nil && n.Kind == "enum" {
+		list = n.Detail.Lookup("values")
+	}
+	return list
+}
+
 // LinkEnums finds the values of parameters that are documented as plain texts and
 // named like an enum: element_type accepts those of the type ElementType.
 func (cat *Catalog) LinkEnums() {
 	for _, op := range cat.Operations {
 		for i, p := range op.Params {
-			if basicKind(ParseType(p.Type).name) != "string" || len(cat.enumOf(p)) > 0 {
+			if basicKinds[ParseType(p.Type).name] != "string" || len(cat.enumOf(p)) > 0 {
 				continue
 			}
 			for _, name := range []string{p.Name, op.Resource + "_" + p.Name} {
@@ -116,10 +122,8 @@ func (cat *Catalog) AtMostOne(op *Operation) bool {
 
 // ToolNamed returns a tool by its name; nil if it is not listed.
 func (cat *Catalog) ToolNamed(name string) *Tool {
-	for i := range cat.Tools {
-		if cat.Tools[i].Name == name {
-			return &cat.Tools[i]
-		}
+	if i := slices.IndexFunc(cat.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
+		return &cat.Tools[i]
 	}
 	return nil
 }

@@ -4,17 +4,20 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"mcptest/internal/aql/evidence"
 )
 
 // Operations that belong together are found by their names: a verb, an
 // underscore, a resource.
 
-var verbs = map[string][]string{
-	"create": {"create", "add", "register", "insert", "upload", "import"},
-	"get":    {"get", "read", "fetch", "show"},
-	"list":   {"list", "search", "find", "query"},
-	"update": {"update", "edit", "patch", "modify", "set", "rename"},
-	"delete": {"delete", "remove", "unregister", "clear"},
+// verbs holds the verb of which a word is a synonym.
+var verbs = map[string]string{
+	"create": "create", "add": "create", "register": "create", "insert": "create", "upload": "create", "import": "create",
+	"get": "get", "read": "get", "fetch": "get", "show": "get",
+	"list": "list", "search": "list", "find": "list", "query": "list",
+	"update": "update", "edit": "update", "patch": "update", "modify": "update", "set": "update", "rename": "update",
+	"delete": "delete", "remove": "delete", "unregister": "delete", "clear": "delete",
 }
 
 // SplitName reads create_book as the verb "create" and the resource "book".
@@ -24,28 +27,15 @@ func SplitName(name string) (verb, resource string) {
 	if !ok {
 		return "", name
 	}
-	if v := verbOf(word); v != "" {
+	if v := verbs[word]; v != "" {
 		return v, rest
 	}
 	return word, rest
 }
 
-// verbOf returns the verb of which a word is a synonym, "" if there is none.
-func verbOf(word string) string {
-	for v, words := range verbs {
-		if slices.Contains(words, word) {
-			return v
-		}
-	}
-	return ""
-}
-
 // SameResource compares resource names, ignoring the plural.
 func SameResource(a, b string) bool {
-	if a == b {
-		return true
-	}
-	return slices.ContainsFunc(singulars(a), func(s string) bool { return slices.Contains(singulars(b), s) })
+	return a == b || slices.ContainsFunc(singulars(a), func(s string) bool { return slices.Contains(singulars(b), s) })
 }
 
 func singulars(s string) []string {
@@ -86,7 +76,7 @@ func (o *Operation) ActsByName() int {
 		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
 			continue
 		}
-		verb := verbOf(word)
+		verb := verbs[word]
 		switch {
 		case verb == "delete", slices.Contains(removalVerbs, word):
 			risk = max(risk, RiskDelete)
@@ -97,22 +87,11 @@ func (o *Operation) ActsByName() int {
 	return risk
 }
 
+var camelCase = evidence.Pattern(`(\p{Ll})(\p{Lu})`)
+
 // nameWords returns the words of a name in any spelling: delete_book, delete-book,
 // deleteBook.
 func nameWords(name string) []string {
-	var b strings.Builder
-	lower := false
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			b.WriteByte(' ')
-		case lower && unicode.IsUpper(r):
-			b.WriteByte(' ')
-			fallthrough
-		default:
-			b.WriteRune(unicode.ToLower(r))
-		}
-		lower = unicode.IsLower(r)
-	}
-	return strings.Fields(b.String())
+	spaced := camelCase().ReplaceAllString(name, "$1 $2")
+	return strings.FieldsFunc(strings.ToLower(spaced), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -35,10 +35,13 @@ type Parameter struct {
 
 // Param returns a parameter by its name; nil if it is not documented.
 func (o *Operation) Param(name string) *Parameter {
-	for i := range o.Params {
-		if o.Params[i].Name == name {
-			return &o.Params[i]
-		}
+	return o.first(func(p Parameter) bool { return p.Name == name })
+}
+
+// first returns the first parameter that match accepts; nil if there is none.
+func (o *Operation) first(match func(Parameter) bool) *Parameter {
+	if i := slices.IndexFunc(o.Params, match); i >= 0 {
+		return &o.Params[i]
 	}
 	return nil
 }
@@ -57,12 +60,9 @@ var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrup
 // ExecutionParam returns the parameter that names an execution; nil if the operation
 // has none.
 func (o *Operation) ExecutionParam() *Parameter {
-	for i, p := range o.Params {
-		if p.Required && (p.Name == ExecutionKey || p.Name == "id" && SameResource(o.Resource, "execution")) {
-			return &o.Params[i]
-		}
-	}
-	return nil
+	return o.first(func(p Parameter) bool {
+		return p.Required && (p.Name == ExecutionKey || p.Name == "id" && SameResource(o.Resource, "execution"))
+	})
 }
 
 // Starts reports whether an operation starts something, and does not act on something
@@ -84,22 +84,16 @@ func (o *Operation) Creates() bool { return o.Category == "CREATE" && o.Name != 
 // Changes reports whether an operation changes or removes existing data, by any of
 // its claims.
 func (o *Operation) Changes() bool {
-	for _, category := range o.categories() {
-		if category == "UPDATE" || category == "DELETE" {
-			return true
-		}
-	}
-	return o.Verb == "update" || o.Verb == "delete"
+	return o.Verb == "update" || o.Verb == "delete" || slices.ContainsFunc(o.categories(), func(c string) bool { return c == "UPDATE" || c == "DELETE" })
 }
 
 // Stem returns the resource that a parameter's name refers to: book for book_id, ""
 // if it refers to none.
 func Stem(param string) string {
-	s, ok := strings.CutSuffix(param, "_id")
-	if !ok {
-		return ""
+	if s, ok := strings.CutSuffix(param, "_id"); ok {
+		return s
 	}
-	return s
+	return ""
 }
 
 // startsExecution reports whether an operation's documentation promises a separate
@@ -116,17 +110,8 @@ func (o *Operation) ActsUnnamed() bool {
 	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IdParam() == nil && !o.startsExecution()
 }
 
-// CursorPair returns the parameter that a cursor parameter requires, "" for
-// any other parameter.
-func CursorPair(name string) string {
-	switch name {
-	case "after":
-		return "first"
-	case "before":
-		return "last"
-	}
-	return ""
-}
+// CursorPair holds the parameter that a cursor parameter requires.
+var CursorPair = map[string]string{"after": "first", "before": "last"}
 
 // Cursors reports whether an operation pages by cursors, at least forward.
 func (o *Operation) Cursors() bool { return o.Param("first") != nil && o.Param("after") != nil }
@@ -134,12 +119,12 @@ func (o *Operation) Cursors() bool { return o.Param("first") != nil && o.Param("
 // Alone reports whether an optional parameter is left out when several are sent
 // together: pages go in one direction.
 func (o *Operation) Alone(p Parameter) bool {
-	return o.Cursors() && (CursorPair(p.Name) != "" || p.Name == "first" || p.Name == "last")
+	return o.Cursors() && (CursorPair[p.Name] != "" || p.Name == "first" || p.Name == "last")
 }
 
 // Bare reports whether an operation has no required parameter.
 func (o *Operation) Bare() bool {
-	return !slices.ContainsFunc(o.Params, func(p Parameter) bool { return p.Required })
+	return o.first(func(p Parameter) bool { return p.Required }) == nil
 }
 
 // IsIdentifier reports whether a parameter names one of an operation's resources.
@@ -157,14 +142,7 @@ func (o *Operation) IsIdentifier(p Parameter) bool {
 }
 
 // IdParam returns the parameter that identifies the resource.
-func (o *Operation) IdParam() *Parameter {
-	for i, p := range o.Params {
-		if o.IsIdentifier(p) {
-			return &o.Params[i]
-		}
-	}
-	return nil
-}
+func (o *Operation) IdParam() *Parameter { return o.first(o.IsIdentifier) }
 
 // ReservedOperations are the operations that the specification defines, with their categories.
 var ReservedOperations = map[string]string{

@@ -86,13 +86,8 @@ func (o *Operation) categories() []string {
 }
 
 func categoryRisk(category string) int {
-	switch category {
-	case "READ":
-		return RiskRead
-	case "CREATE", "UPDATE", "EXECUTE":
-		return RiskWrite
-	case "DELETE":
-		return RiskDelete
+	if risk, known := map[string]int{"READ": RiskRead, "CREATE": RiskWrite, "UPDATE": RiskWrite, "EXECUTE": RiskWrite, "DELETE": RiskDelete}[category]; known {
+		return risk
 	}
 	return RiskDanger
 }

@@ -64,23 +64,12 @@ func splitTop(s string, sep byte) []string {
 	return append(out, s[from:])
 }
 
-// basicKind returns the JSON type of a simple type text, "" if it is unknown.
-func basicKind(name string) string {
-	switch name {
-	case "string", "text", "str", "date", "datetime", "date-time", "uuid", "uri", "url", "email", "id", "identifier":
-		return "string"
-	case "integer", "int", "long":
-		return "integer"
-	case "number", "float", "double", "decimal":
-		return "number"
-	case "boolean", "bool":
-		return "boolean"
-	case "object", "map", "json", "record", "dict":
-		return "object"
-	case "any", "unknown", "null", "":
-		return "any"
-	}
-	return ""
+// basicKinds holds the names that adapters use for the JSON types, in lower case.
+var basicKinds = map[string]string{
+	"string": "string", "text": "string", "str": "string", "date": "string", "datetime": "string", "date-time": "string", "uuid": "string",
+	"uri": "string", "url": "string", "email": "string", "id": "string", "identifier": "string", "integer": "integer", "int": "integer", "long": "integer",
+	"number": "number", "float": "number", "double": "number", "decimal": "number", "boolean": "boolean", "bool": "boolean",
+	"object": "object", "map": "object", "json": "object", "record": "object", "dict": "object", "any": "any", "unknown": "any", "null": "any", "": "any",
 }
 
 // JsonKind returns the single JSON type of a parameter's values, "" if there are
@@ -93,7 +82,7 @@ func (cat *Catalog) JsonKind(p Parameter) string {
 	case t.list:
 		return "array"
 	}
-	if k := basicKind(t.name); k != "" {
+	if k := basicKinds[t.name]; k != "" {
 		return k
 	}
 	if n := cat.Types[t.name]; n != nil {
@@ -111,7 +100,7 @@ func (cat *Catalog) JsonKind(p Parameter) string {
 
 // freeObject reports whether an object's members are not prescribed.
 func (cat *Catalog) freeObject(p Parameter) bool {
-	return basicKind(ParseType(p.Type).name) == "object" && p.Schema.Lookup("properties").IsAbsent()
+	return basicKinds[ParseType(p.Type).name] == "object" && p.Schema.Lookup("properties").IsAbsent()
 }
 
 // TakesObject reports whether an operation creates something from a nested object.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -103,7 +104,7 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 		}
 		return jsonv.Array(v), nil
 	}
-	switch basicKind(t.name) {
+	switch basicKinds[t.name] {
 	case "string":
 		return mk.makeText(t.name, p, tag)
 	case "integer":
@@ -173,14 +174,8 @@ func enumValue(v jsonv.Value) jsonv.Value {
 
 func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
 	low, high := Bounds(p)
-	n := 1.0 // whole, because pages and counts are called numbers too
-	switch {
-	case n < low:
-		n = low
-	case n > high:
-		n = high
-	}
-	if whole && n != math.Trunc(n) {
+	n := max(low, min(high, 1)) // whole, because pages and counts are called numbers too
+	if whole {
 		n = math.Ceil(n)
 	}
 	if n < low || n > high {
@@ -264,10 +259,8 @@ func lengths(p Parameter) (low, high int) {
 // Fits describes the documented requirement that a value violates, or returns "".
 func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
 	if list := p.Schema.Lookup("enum"); list.Len() > 0 && v.Kind() != jsonv.KindArray {
-		for _, e := range list.Elems() {
-			if jsonv.Equal(e, v) {
-				return ""
-			}
+		if slices.ContainsFunc(list.List(), func(e jsonv.Value) bool { return jsonv.Equal(e, v) }) {
+			return ""
 		}
 		return "one of " + evidence.Brief(list)
 	}
@@ -331,45 +324,42 @@ type wrongValue struct {
 
 // Wrong lists values that a parameter does not accept.
 func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
+	add := func(rule, wants string, v jsonv.Value, mention ...string) {
+		out = append(out, wrongValue{rule, wants, v, mention})
+	}
 	other := map[string]jsonv.Value{
 		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),
 		"boolean": jsonv.String("zz_not_a_boolean"), "array": jsonv.Int(42), "object": jsonv.Int(42),
 	}
 	kind := cat.JsonKind(p)
 	if v, ok := other[kind]; ok {
-		out = append(out, wrongValue{"values.type", p.Type, v, []string{p.Name, p.Type}})
-		if kind == "integer" {
-			if n, err := makeNumber(p, true); err == nil {
-				out = append(out, wrongValue{"values.type", p.Type, jsonv.String(n.Literal()), []string{p.Name, p.Type}})
-			}
-		}
+		add("values.type", p.Type, v, p.Name, p.Type)
 	}
-	allowed := p.Schema.Lookup("enum")
-	if n := cat.Types[ParseType(p.Type).name]; allowed.Len() == 0 && n != nil && n.Kind == "enum" {
-		allowed = n.Detail.Lookup("values")
+	if n, err := makeNumber(p, true); kind == "integer" && err == nil {
+		add("values.type", p.Type, jsonv.String(n.Literal()), p.Name, p.Type)
 	}
+	allowed := cat.documentedEnum(p)
 	if first := enumValue(allowed.At(0)); first.Kind() == jsonv.KindString && kind == "string" {
-		return append(out, wrongValue{"values.enum", "one of " + evidence.Brief(allowed), jsonv.String("zz_not_in_the_enum"), []string{first.Text()}})
+		add("values.enum", "one of "+evidence.Brief(allowed), jsonv.String("zz_not_in_the_enum"), first.Text())
+		return out
 	}
-	low, high := Bounds(p)
-	if whole := kind == "integer"; whole || kind == "number" {
-		if !math.IsInf(low, 0) && math.Abs(low) < 1<<50 {
-			out = append(out, wrongValue{"values.range", "at least " + reference.FormatNumber(low), jsonv.Int(int64(low) - 1), []string{p.Name}})
+	if low, high := Bounds(p); kind == "integer" || kind == "number" {
+		if math.Abs(low) < 1<<50 {
+			add("values.range", "at least "+reference.FormatNumber(low), jsonv.Int(int64(low)-1), p.Name)
 		}
-		if !math.IsInf(high, 0) && math.Abs(high) < 1<<50 {
-			out = append(out, wrongValue{"values.range", "at most " + reference.FormatNumber(high), jsonv.Int(int64(high) + 1), []string{p.Name}})
+		if math.Abs(high) < 1<<50 {
+			add("values.range", "at most "+reference.FormatNumber(high), jsonv.Int(int64(high)+1), p.Name)
 		}
 	}
 	if kind != "string" {
 		return out
 	}
 	if _, most := lengths(p); most < 100_000 {
-		out = append(out, wrongValue{"values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), []string{p.Name}})
+		add("values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), p.Name)
 	}
-	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {
-		if miss := "\u00a7 zz !"; cat.Fits(p, jsonv.String(miss)) != "" {
-			out = append(out, wrongValue{"values.pattern", "a text like " + display.Truncate(pattern, 60), jsonv.String(miss), []string{p.Name}})
-		}
+	const miss = "\u00a7 zz !"
+	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" && cat.Fits(p, jsonv.String(miss)) != "" {
+		add("values.pattern", "a text like "+display.Truncate(pattern, 60), jsonv.String(miss), p.Name)
 	}
 	return out
 }

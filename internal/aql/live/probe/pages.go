@@ -103,7 +103,7 @@ func (pr featureProbe) pathOf(op *catalog.Operation, path string) {
 // companions returns the parameters that a parameter requires, and the only value
 // that the parameter can have: a cursor comes from an answer.
 func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply) (jsonv.Value, bool) {
-	pair := catalog.CursorPair(p.Name)
+	pair := catalog.CursorPair[p.Name]
 	if pair == "" || !op.Cursors() || op.Param(pair) == nil {
 		return params, true
 	}

@@ -21,7 +21,7 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 		}
 		for _, w := range pr.run.Catalog.Wrong(p) {
 			params := pr.run.Maker.Marking(op, pr.run.Builder.Fresh(op).With(p.Name, w.Value), p.Name)
-			if pair := catalog.CursorPair(p.Name); pair != "" && op.Param(pair) != nil {
+			if pair := catalog.CursorPair[p.Name]; pair != "" && op.Param(pair) != nil {
 				params = params.With(pair, jsonv.Int(1))
 			}
 			r := pr.run.Keeper.Attempt(op, params)
