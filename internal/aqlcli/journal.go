@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"mcptest/internal/aql/live"
-	"mcptest/internal/jsonv"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/osfile"
 )
 
@@ -21,15 +21,9 @@ import (
 // removed everything, so that the items of a killed run can be found.
 
 type journalLine struct {
-	Target    string      `json:"target,omitempty"` // first line only
-	Run       string      `json:"run,omitempty"`
-	Intend    string      `json:"intend,omitempty"` // operation
-	Marker    string      `json:"marker,omitempty"`
-	Created   string      `json:"created,omitempty"` // operation
-	Deleted   string      `json:"deleted,omitempty"` // parameter
-	Parameter string      `json:"parameter,omitempty"`
-	ID        jsonv.Value `json:"id,omitzero"`
-	With      jsonv.Value `json:"with,omitzero"` // the other parameters that name it
+	Target string `json:"target,omitempty"` // first line only
+	Run    string `json:"run,omitempty"`
+	guard.JournalEntry
 }
 
 // journal is the journal of one run. The file is locked during the run.
@@ -76,20 +70,8 @@ func (j *journal) write(l journalLine) error {
 	return nil
 }
 
-// Intend records a create that is about to be sent.
-func (j *journal) Intend(operation, marker string) error {
-	return j.write(journalLine{Intend: operation, Marker: marker})
-}
-
-// Created records the item of a create.
-func (j *journal) Created(operation, parameter string, id, with jsonv.Value) error {
-	return j.write(journalLine{Created: operation, Parameter: parameter, ID: id, With: with})
-}
-
-// Deleted records a removed item.
-func (j *journal) Deleted(parameter string, id jsonv.Value) error {
-	return j.write(journalLine{Deleted: parameter, ID: id})
-}
+// add records an entry.
+func (j *journal) add(e guard.JournalEntry) error { return j.write(journalLine{JournalEntry: e}) }
 
 // end closes the journal, and removes it if nothing is left.
 func (j *journal) end(clean bool) {
@@ -167,7 +149,7 @@ func readJournal(data, target string) (live.Left, bool) {
 	var left live.Left
 	ours := false
 	gone := map[string]bool{}
-	var made []live.LeftID
+	var made []guard.JournalEntry
 	lines := bufio.NewScanner(strings.NewReader(data))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -179,7 +161,7 @@ func readJournal(data, target string) (live.Left, bool) {
 		case l.Run != "":
 			left.RunID, ours = l.Run, l.Target == target
 		case l.Created != "":
-			made = append(made, live.LeftID{Operation: l.Created, ID: l.ID, With: l.With})
+			made = append(made, l.JournalEntry)
 		case l.Deleted != "":
 			gone[l.ID.String()] = true
 		}

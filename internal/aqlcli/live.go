@@ -126,7 +126,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 		return verdict.ExitConfig
 	}
 	j := newJournal(dir, o.Target, o.RunID)
-	o.Journal = j
+	o.Journal = j.add
 	if o.Mode == guard.ModeWrite || o.Mode == guard.ModeFull {
 		if err := j.open(); err != nil {
 			c.wasRecorded(o.Record)

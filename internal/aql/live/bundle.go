@@ -15,9 +15,7 @@ import (
 )
 
 // bundle completes the evidence with the data about the run itself.
-type bundle struct {
-	run *guard.Run
-}
+type bundle struct{ run *guard.Run }
 
 // finish fills in the data about the run itself.
 func (b bundle) finish() {

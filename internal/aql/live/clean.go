@@ -7,20 +7,12 @@ import (
 
 	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/reference"
-	"mcptest/internal/jsonv"
 )
 
 // Left lists what a run created and has not verifiably removed.
 type Left struct {
 	RunID string
-	IDs   []LeftID
-}
-
-// LeftID names one thing by the parameter that deletes it.
-type LeftID struct {
-	Operation string      // that created it
-	ID        jsonv.Value // absent for a resource that there is at most one of
-	With      jsonv.Value // what else names it, an object
+	IDs   []guard.JournalEntry // with Created
 }
 
 // Cleaned is the result of a clean-up.
@@ -71,7 +63,7 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 		}
 		for _, l := range left {
 			for _, id := range l.IDs {
-				if id.Operation != create.Name || id.ID.IsAbsent() {
+				if id.Created != create.Name || id.ID.IsAbsent() {
 					continue
 				}
 				t := guard.CreatedThing{Id: id.ID, With: id.With}

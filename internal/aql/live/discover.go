@@ -20,9 +20,7 @@ const (
 )
 
 // discovery finds the tools, operations, types and endpoint modes of the adapter.
-type discovery struct {
-	run *guard.Run
-}
+type discovery struct{ run *guard.Run }
 
 // discover finds the tools, the operations and the types.
 func (dy discovery) discover() error {

@@ -9,90 +9,73 @@ import (
 	"mcptest/internal/display"
 )
 
+// layout holds the formats of the parts of a report, and what puts a foreign text, or
+// one that is code, into them.
+type layout struct {
+	text, code                                                                       func(string) string
+	warning, alert, title, fact, level, summary, category, row, detail, repeat, note string
+}
+
+var textLayout = layout{
+	text: display.OneLine, code: func(s string) string { return orNotGiven(display.OneLine(s)) },
+	warning: "%s\n\n", alert: "%s\n", fact: "%s: %s\n", level: "%s: %s\n", summary: "Summary: %s\n", category: "\n%s [%s] -> %s\n",
+	row: "  - %s: %s\n", detail: "    %s\n", repeat: "    repeat: %s\n", note: "  %s\n",
+}
+
+var markdownLayout = layout{
+	text: escapeMarkdown, code: func(s string) string { return codeSpan(orNotGiven(s)) },
+	warning: "**%s**\n\n", alert: "%s\n\n", title: "# MCP-AQL Conformance Report\n\n", fact: "- %s: %s\n", level: "- %s: `%s`\n", summary: "- Summary: %s\n",
+	category: "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", row: "- %s: %s\n", detail: "  %s\n", repeat: "  %s\n", note: "\n%s\n",
+}
+
 // Text returns the report in the plain layout: a heading, and per category its rows
 // with a line of detail each. Control characters of names and details are removed,
 // and line breaks become blanks.
-func (r *Report) Text() []byte {
+func (r *Report) Text() []byte { return r.lay(textLayout) }
+
+// Markdown returns the report as a Markdown document. Text from an adapter or a
+// bundle is escaped.
+func (r *Report) Markdown() []byte { return r.lay(markdownLayout) }
+
+func (r *Report) lay(l layout) []byte {
 	var b strings.Builder
+	put := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	if line := r.warning(); line != "" {
-		b.WriteString(display.OneLine(line) + "\n\n")
+		put(l.warning, l.text(line))
 	}
 	for _, s := range r.Alerts {
-		b.WriteString(display.OneLine(s) + "\n")
+		put(l.alert, l.text(s))
 	}
-	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(display.OneLine(r.Implementation)))
-	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(display.OneLine(r.SpecVersion)))
-	for _, l := range r.levels() {
-		fmt.Fprintf(&b, "%s: %s\n", l[0], l[1])
+	b.WriteString(l.title)
+	put(l.fact, "Implementation", l.code(r.Implementation))
+	put(l.fact, "Spec version", l.code(r.SpecVersion))
+	for _, level := range r.levels() {
+		put(l.level, level[0], level[1])
 	}
-	fmt.Fprintf(&b, "Summary: %s\n", r.Summary)
+	put(l.summary, r.Summary)
 	for _, c := range r.Categories {
-		fmt.Fprintf(&b, "\n%s [%s] -> %s\n", display.OneLine(c.Name), c.requirement(), c.Result)
+		put(l.category, l.text(c.Name), c.requirement(), c.Result)
 		for _, t := range c.Tests {
-			fmt.Fprintf(&b, "  - %s: %s\n", t.Result, display.OneLine(t.Name))
+			put(l.row, t.Result, l.text(t.Name))
 			if t.Detail != "" {
-				fmt.Fprintf(&b, "    %s\n", display.OneLine(t.Detail))
+				put(l.detail, l.text(t.Detail))
 			}
 			for _, line := range t.repeats() {
-				fmt.Fprintf(&b, "    repeat: %s\n", display.OneLine(line))
+				put(l.repeat, l.code(line))
 			}
 			if t.Tiers != nil {
-				fmt.Fprintf(&b, "    Tier 1 (structural): %s; tier 2 (semantic): %s\n", t.Tiers.Structural, t.Tiers.Semantic)
+				put(l.detail, fmt.Sprintf("Tier 1 (structural): %s; tier 2 (semantic): %s", t.Tiers.Structural, t.Tiers.Semantic))
 			}
 		}
 		if c.Note != "" {
-			fmt.Fprintf(&b, "  %s\n", display.OneLine(c.Note))
+			put(l.note, l.text(c.Note))
 		}
 	}
 	for i, line := range r.closing() {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(display.OneLine(line) + "\n")
-	}
-	return []byte(b.String())
-}
-
-// Markdown returns the report as a Markdown document. Text from an adapter or a
-// bundle is escaped.
-func (r *Report) Markdown() []byte {
-	var b strings.Builder
-	if line := r.warning(); line != "" {
-		b.WriteString("**" + escapeMarkdown(line) + "**\n\n")
-	}
-	for _, s := range r.Alerts {
-		b.WriteString(escapeMarkdown(s) + "\n\n")
-	}
-	b.WriteString("# MCP-AQL Conformance Report\n\n")
-	fmt.Fprintf(&b, "- Implementation: %s\n", codeSpan(orNotGiven(r.Implementation)))
-	fmt.Fprintf(&b, "- Spec version: %s\n", codeSpan(orNotGiven(r.SpecVersion)))
-	for _, l := range r.levels() {
-		fmt.Fprintf(&b, "- %s: `%s`\n", l[0], l[1])
-	}
-	fmt.Fprintf(&b, "- Summary: %s\n", r.Summary)
-	for _, c := range r.Categories {
-		fmt.Fprintf(&b, "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", escapeMarkdown(c.Name), c.requirement(), c.Result)
-		for _, t := range c.Tests {
-			fmt.Fprintf(&b, "- %s: %s\n", t.Result, escapeMarkdown(t.Name))
-			if t.Detail != "" {
-				fmt.Fprintf(&b, "  %s\n", escapeMarkdown(t.Detail))
-			}
-			for _, line := range t.repeats() {
-				fmt.Fprintf(&b, "  %s\n", codeSpan(line))
-			}
-			if t.Tiers != nil {
-				fmt.Fprintf(&b, "  Tier 1 (structural): %s; tier 2 (semantic): %s\n", t.Tiers.Structural, t.Tiers.Semantic)
-			}
-		}
-		if c.Note != "" {
-			fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(c.Note))
-		}
-	}
-	if lines := r.closing(); len(lines) > 0 {
-		b.WriteString("\n")
-		for _, line := range lines {
-			fmt.Fprintf(&b, "%s\n", escapeMarkdown(line))
-		}
+		b.WriteString(l.text(line) + "\n")
 	}
 	return []byte(b.String())
 }

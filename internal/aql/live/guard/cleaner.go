@@ -114,9 +114,7 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 	}
 	if gone {
 		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.Id))
-		if cr.run.Options.Journal != nil {
-			_ = cr.run.Options.Journal.Deleted(cr.run.Catalog.IdKey(remove), t.Id)
-		}
+		_ = cr.run.Options.Journal(JournalEntry{Deleted: cr.run.Catalog.IdKey(remove), ID: t.Id})
 		return
 	}
 	cr.RefusedDelete(remove, r)

@@ -37,9 +37,7 @@ type execution struct {
 var errNoExecution = errors.New("the run started no execution that it could name")
 
 // executor starts executions, follows them and ends them.
-type executor struct {
-	run *Run
-}
+type executor struct{ run *Run }
 
 // StateReader returns the operation that reports the state of an execution.
 func (ex *executor) StateReader() *catalog.Operation {

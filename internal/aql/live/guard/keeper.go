@@ -43,8 +43,8 @@ type keeper struct {
 func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply) {
 	switch thing, what := kp.identify(op, params, r); what {
 	case owned:
-		if kp.Ledger.Add(op.Resource, thing) && kp.run.Options.Journal != nil {
-			_ = kp.run.Options.Journal.Created(op.Name, kp.run.Catalog.IdKey(op), thing.Id, thing.With)
+		if kp.Ledger.Add(op.Resource, thing) {
+			_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IdKey(op), ID: thing.Id, With: thing.With})
 		}
 		if !thing.Id.IsAbsent() && kp.run.Watcher.Census.resembles(op.Resource, thing.Id, kp.run.Catalog.ItemKeys) {
 			kp.run.Cleaner.stays[op.Resource] = whyAlike
@@ -259,10 +259,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 
 // intend records a create in the journal before it is sent.
 func (kp *keeper) intend(op *catalog.Operation) error {
-	if kp.run.Options.Journal == nil {
-		return nil
-	}
-	if err := kp.run.Options.Journal.Intend(op.Name, catalog.Marker(kp.run.Options.RunID)); err != nil {
+	if err := kp.run.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.Marker(kp.run.Options.RunID)}); err != nil {
 		return fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)
 	}
 	return nil
@@ -296,9 +293,7 @@ func (kp *keeper) forget(op *catalog.Operation, params jsonv.Value) {
 		id = params.Lookup(p.Name)
 	}
 	kp.Ledger.remove(op.Resource, id)
-	if kp.run.Options.Journal != nil {
-		_ = kp.run.Options.Journal.Deleted(kp.run.Catalog.IdKey(op), id)
-	}
+	_ = kp.run.Options.Journal(JournalEntry{Deleted: kp.run.Catalog.IdKey(op), ID: id})
 }
 
 // ledger holds what a run created and verified as its own: items by resource, and

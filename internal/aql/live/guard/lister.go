@@ -10,9 +10,7 @@ import (
 )
 
 // lister reads the lists of resources, page by page.
-type lister struct {
-	run *Run
-}
+type lister struct{ run *Run }
 
 // Fate determines the state of an item that a journal names: an adapter may have
 // reused its identifier since. gone is true if an answer reports that the item no

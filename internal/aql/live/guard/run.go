@@ -190,24 +190,24 @@ type Options struct {
 	// nil error mean that there is no such launch.
 	Dial func(ctx context.Context, variant string) (*mcp.Session, error)
 
-	Mode        string        // ModeSafe
-	Prefix      string        // of the tool names, where an adapter has several
-	Tool        string        // the tool that answers introspection; found automatically
-	Values      jsonv.Value   // operation → parameter → value; "*" means every operation
-	AppendOnly  []string      // operation:field that an update must not change
-	Allow, Deny []string      // globs of operation names
-	MaxCalls    int           // 2,000
-	Rate        float64       // calls a second; 0 is no limit
-	CallTimeout time.Duration // 30 s
-	Follow      time.Duration // how long an execution is followed to its end, 30 s
-	Budget      time.Duration // of the whole run, 10 min
-	Spread      time.Duration // how long answers are checked for values that change by themselves, 1.1 s
-	RunID       string        // letters and digits; marks what the run creates
-	Target      string        // how the adapter is shown, without secrets
-	Repeat      string        // the beginning of a command line that repeats a call, e.g. `mcpaql-conformance call --stdio "x"`
-	Program     string        // name and version of this program, for the bundle
-	Confirm     bool          // send back the tokens with which an adapter requests confirmation
-	Journal     Journal       // receives every create before it is sent; may be nil
+	Mode        string                   // ModeSafe
+	Prefix      string                   // of the tool names, where an adapter has several
+	Tool        string                   // the tool that answers introspection; found automatically
+	Values      jsonv.Value              // operation → parameter → value; "*" means every operation
+	AppendOnly  []string                 // operation:field that an update must not change
+	Allow, Deny []string                 // globs of operation names
+	MaxCalls    int                      // 2,000
+	Rate        float64                  // calls a second; 0 is no limit
+	CallTimeout time.Duration            // 30 s
+	Follow      time.Duration            // how long an execution is followed to its end, 30 s
+	Budget      time.Duration            // of the whole run, 10 min
+	Spread      time.Duration            // how long answers are checked for values that change by themselves, 1.1 s
+	RunID       string                   // letters and digits; marks what the run creates
+	Target      string                   // how the adapter is shown, without secrets
+	Repeat      string                   // the beginning of a command line that repeats a call, e.g. `mcpaql-conformance call --stdio "x"`
+	Program     string                   // name and version of this program, for the bundle
+	Confirm     bool                     // send back the tokens with which an adapter requests confirmation
+	Journal     func(JournalEntry) error // receives every create before it is sent; may be nil
 	Progress    func(Progress)
 	Stress      bool            // send requests that exceed the size limits
 	Probed      bool            // leave operations that were not called out of the bundle's details
@@ -227,16 +227,17 @@ type Options struct {
 	Warn       func(source.Diagnostic)
 }
 
-// Journal records the items that a run is about to create, so that a later clean-up
-// finds those that a killed run left.
-type Journal interface {
-	// Intend is called before a create is sent.
-	Intend(operation, marker string) error
-	// Created and Deleted are called when the answers arrived. id is absent for a
-	// resource that has at most one item; with is an object with the other parameters
-	// that name the item.
-	Created(operation, parameter string, id, with jsonv.Value) error
-	Deleted(parameter string, id jsonv.Value) error
+// JournalEntry records one step in the life of an item, so that a later clean-up finds
+// the items that a killed run left: before a create is sent (Intend), and when the
+// answers to a create (Created) or a delete (Deleted) arrived.
+type JournalEntry struct {
+	Intend    string      `json:"intend,omitempty"` // operation
+	Marker    string      `json:"marker,omitempty"`
+	Created   string      `json:"created,omitempty"` // operation
+	Deleted   string      `json:"deleted,omitempty"` // parameter
+	Parameter string      `json:"parameter,omitempty"`
+	ID        jsonv.Value `json:"id,omitzero"`   // absent for a resource that has at most one item
+	With      jsonv.Value `json:"with,omitzero"` // the other parameters that name the item, an object
 }
 
 // Progress reports how far a live run has advanced.
@@ -252,6 +253,9 @@ func (o Options) withDefaults() Options {
 	o.MaxCalls = cmp.Or(max(o.MaxCalls, 0), 2000)
 	o.CallTimeout, o.Follow = cmp.Or(max(o.CallTimeout, 0), 30*time.Second), cmp.Or(max(o.Follow, 0), 30*time.Second)
 	o.Budget, o.Spread = cmp.Or(max(o.Budget, 0), 10*time.Minute), cmp.Or(max(o.Spread, 0), controlTime)
+	if o.Journal == nil {
+		o.Journal = func(JournalEntry) error { return nil }
+	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}

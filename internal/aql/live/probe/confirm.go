@@ -14,9 +14,7 @@ import (
 // 1.3).
 
 // confirmationProbe tests confirmation tokens.
-type confirmationProbe struct {
-	run *guard.Run
-}
+type confirmationProbe struct{ run *guard.Run }
 
 // probeConfirmation tests whether the tokens of an operation protect it. It is called
 // for operations that the run may confirm.

@@ -14,9 +14,7 @@ import (
 const nothingUpdated = "nothing could be created and updated"
 
 // cycleProbe creates, reads, updates and deletes one resource of each kind.
-type cycleProbe struct {
-	run *guard.Run
-}
+type cycleProbe struct{ run *guard.Run }
 
 // roundTrips creates, reads, updates and deletes one item of each kind.
 func (pr cycleProbe) roundTrips() {

@@ -15,9 +15,7 @@ import (
 // steps (D 8.4, 8.6, 8.7).
 
 // executionProbe tests the lifecycle of executions.
-type executionProbe struct {
-	run *guard.Run
-}
+type executionProbe struct{ run *guard.Run }
 
 // executions follows the executions that EXECUTE operations start, in the modes that
 // call them.

@@ -12,9 +12,7 @@ import (
 )
 
 // featureProbe tests field selection, batches, field presets and pagination.
-type featureProbe struct {
-	run *guard.Run
-}
+type featureProbe struct{ run *guard.Run }
 
 // presets tests field presets, and paths into nested objects, of the first operation
 // that supports them (FS 2.4, 3.1, 5.1).

@@ -54,9 +54,7 @@ func All(c *guard.Run) {
 const NotGeneratable = "not generatable"
 
 // operationProbe tests one operation: its parameters, their values and defaults.
-type operationProbe struct {
-	run *guard.Run
-}
+type operationProbe struct{ run *guard.Run }
 
 // probeOperation runs the tests of one operation.
 func (pr operationProbe) probeOperation(op *catalog.Operation) {

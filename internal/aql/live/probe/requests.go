@@ -18,9 +18,7 @@ const (
 
 // requestProbe tests requests as a whole: malformed ones, the wrong endpoint, sizes,
 // repetition, and a second session.
-type requestProbe struct {
-	run *guard.Run
-}
+type requestProbe struct{ run *guard.Run }
 
 // probeRequests sends requests that are invalid as a whole, all of them to the
 // introspection tool, where they cannot change anything.

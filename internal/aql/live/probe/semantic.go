@@ -23,9 +23,7 @@ import (
 const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
 
 // semanticProbe asks the language model the questions of the semantic evaluation.
-type semanticProbe struct {
-	run *guard.Run
-}
+type semanticProbe struct{ run *guard.Run }
 
 // semantics asks the questions and has the answers judged.
 func (pr semanticProbe) semantics() {

@@ -17,9 +17,7 @@ import (
 var supported = evidence.Pattern(`(?i)supported operations:\s*([A-Za-z0-9_,\s]+)`)
 
 // Description checks the adapter's description of itself, without calling operations.
-type Description struct {
-	Run *guard.Run
-}
+type Description struct{ Run *guard.Run }
 
 // CheckTools checks the tools against MCP 2 and 6.
 func (pr Description) CheckTools() {
@@ -170,9 +168,7 @@ func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
 // shows, or lacks evidence that a user can provide.
 
 // UnseenRows states why rows have no cases.
-type UnseenRows struct {
-	Run *guard.Run
-}
+type UnseenRows struct{ Run *guard.Run }
 
 // SettleRows records why rows of MUST categories have no cases.
 func (pr UnseenRows) SettleRows() {
