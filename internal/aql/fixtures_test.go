@@ -14,15 +14,11 @@ import (
 	"mcptest/internal/source"
 )
 
-var fixturesOnce = sync.OnceValues(fixtures.All)
+var fixturesOnce = sync.OnceValue(fixtures.All)
 
 func allFixtures(t testing.TB) []fixtures.Fixture {
 	t.Helper()
-	fs, err := fixturesOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fs
+	return fixturesOnce()
 }
 
 func readBundle(t testing.TB, name string, data []byte) *evidence.Evidence {

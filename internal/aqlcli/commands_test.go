@@ -51,11 +51,7 @@ func (r aqlRun) wants(t *testing.T, code int, parts ...string) {
 // aqlFixture writes the program's own fixture of a name to a file.
 func aqlFixture(t *testing.T, name string) string {
 	t.Helper()
-	all, err := fixtures.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range all {
+	for _, f := range fixtures.All() {
 		if f.Name == name {
 			return aqlFile(t, name, string(f.Data))
 		}

@@ -1,6 +1,7 @@
 package aqlcli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,18 +43,9 @@ func (c *call) fixtures() ([]fixtures.Verified, bool) {
 	if len(c.args) > 0 {
 		return c.folder(c.args[0])
 	}
-	own, err := fixtures.All()
-	if err != nil {
-		c.problem("cannot make the fixtures: %s", err)
-		return nil, false
-	}
 	var rows []fixtures.Verified
-	for _, f := range own {
-		rules := f.Rules
-		if r, ok := c.flags["rules"]; ok {
-			rules = rule.Set(r)
-		}
-		rows = append(rows, fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, rules))
+	for _, f := range fixtures.All() {
+		rows = append(rows, fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, cmp.Or(rule.Set(c.flags["rules"]), f.Rules)))
 	}
 	return rows, true
 }
@@ -98,11 +90,11 @@ var errReported = errors.New("a problem that was reported")
 // writeFixtures writes the program's own fixtures, a folder for each rule
 // set.
 func (c *call) writeFixtures(dir string) bool {
-	own, err := fixtures.All()
+	var err error
 	for _, rules := range rule.Sets() {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, rules), 0o777))
 	}
-	for _, f := range own {
+	for _, f := range fixtures.All() {
 		if err == nil {
 			err = osfile.Replace(filepath.Join(dir, string(f.Rules), f.Name), f.Data, 0o644)
 		}

@@ -77,12 +77,8 @@ func New(o Options) (*Adapter, error) {
 		return nil, fmt.Errorf("mode %q: expected one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}
 	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: newSession(), items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
-	known := map[string]bool{}
-	for _, d := range Defects() {
-		known[d.Name] = true
-	}
 	for _, d := range o.Defects {
-		if !known[d] {
+		if !slices.ContainsFunc(Defects(), func(known Defect) bool { return known.Name == d }) {
 			return nil, fmt.Errorf("there is no defect %q", d)
 		}
 		a.defects[d] = true
@@ -96,9 +92,7 @@ func New(o Options) (*Adapter, error) {
 	if a.is("semantic-only") {
 		a.o.Mode = ModeCrude
 	}
-	if err := a.build(o.Operations); err != nil {
-		return nil, err
-	}
+	a.build(o.Operations)
 	for _, r := range a.resources {
 		for _, s := range r.Seed {
 			a.insert(r, s)

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -9,12 +8,7 @@ import (
 )
 
 // tables holds the lists of what can be switched on.
-var tables = sync.OnceValue(func() (l library) {
-	if err := json.Unmarshal(libraryFile, &l); err != nil {
-		panic(err)
-	}
-	return l
-})
+var tables = sync.OnceValue(readLibrary)
 
 // Defect is a fault that can be switched on in the adapter.
 type Defect struct {

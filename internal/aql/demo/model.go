@@ -1,17 +1,26 @@
 package demo
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
 //go:embed library.json
 var libraryFile []byte
+
+func readLibrary() (l library) {
+	if err := json.Unmarshal(libraryFile, &l); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return l
+}
 
 // library is the content of library.json: what the adapter is about.
 type library struct {
@@ -72,11 +81,12 @@ func (r *resource) key() string {
 	return r.Name + "_id"
 }
 
-func (r *resource) field(name string) *param {
-	for i := range r.Fields {
-		if r.Fields[i].Name == name {
-			return &r.Fields[i]
-		}
+func (r *resource) field(name string) *param { return named(r.Fields, name) }
+
+// named returns the parameter with a name; nil if there is none.
+func named(params []param, name string) *param {
+	if i := slices.IndexFunc(params, func(p param) bool { return p.Name == name }); i >= 0 {
+		return &params[i]
 	}
 	return nil
 }
@@ -106,28 +116,13 @@ func (o *operation) does() string {
 }
 
 func (o *operation) param(name string) *param {
-	for _, list := range [][]param{o.Params, o.hidden} {
-		for i := range list {
-			if list[i].Name == name {
-				return &list[i]
-			}
-		}
-	}
-	return nil
-}
-
-func plural(noun string) string {
-	switch {
-	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "s"):
-		return noun + "es"
-	}
-	return noun + "s"
+	return cmp.Or(named(o.Params, name), named(o.hidden, name))
 }
 
 // collection returns a resource of a widened adapter.
 func (a *Adapter) collection(noun string) *resource {
 	var r resource
-	_ = json.Unmarshal([]byte(strings.NewReplacer("NOUN", noun, "PLURAL", plural(noun)).Replace(string(a.library.Collection))), &r)
+	_ = json.Unmarshal([]byte(strings.NewReplacer("NOUN", noun, "PLURAL", display.Plural(2, noun)).Replace(string(a.library.Collection))), &r)
 	return &r
 }
 
@@ -227,10 +222,8 @@ func (a *Adapter) controls(r *resource) []param {
 }
 
 // build builds the table of operations.
-func (a *Adapter) build(n int) error {
-	if err := json.Unmarshal(libraryFile, &a.library); err != nil {
-		return fmt.Errorf("read the library: %w", err)
-	}
+func (a *Adapter) build(n int) {
+	a.library = readLibrary()
 	a.add("introspect", nil)
 	book, shelf := a.library.Resources[0], a.library.Resources[1]
 	a.addCollection(book)
@@ -274,7 +267,6 @@ func (a *Adapter) build(n int) error {
 	for i := 0; len(a.operations) < n && i < len(a.resources); i++ {
 		count("count_"+a.resources[i].Plural, a.resources[i])
 	}
-	return nil
 }
 
 // add adds a group of operations of the library.
@@ -286,10 +278,8 @@ func (a *Adapter) add(group string, r *resource) {
 }
 
 func (a *Adapter) find(name string) *operation {
-	for _, o := range a.operations {
-		if o.Name == name {
-			return o
-		}
+	if i := slices.IndexFunc(a.operations, func(o *operation) bool { return o.Name == name }); i >= 0 {
+		return a.operations[i]
 	}
 	return nil
 }
