@@ -43,7 +43,7 @@ func TestLevelOneIsAchievable(t *testing.T) {
 		"no timestamps":                  {notes(nil), guard.ModeWrite, 0, nil},
 		"a default of a create":          {defaults, guard.ModeWrite, 0, nil},
 		"creates, in mode safe":          {notes(nil), guard.ModeSafe, 2, []string{"Create-read cycles preserve submitted fields (mode safe creates nothing; --mode write does", "Updates preserve non-targeted fields (mode safe updates nothing"}},
-		"a documented date in no answer": {withDates, guard.ModeSafe, 2, []string{"Dates in answers follow ISO 8601 (no answer held created_at, which introspection documents", "--values"}},
+		"a documented date in no answer": {withDates, guard.ModeSafe, 2, []string{"Dates in answers follow ISO 8601 (no response contained created_at, which introspection documents", "--values"}},
 		"a default that shows nowhere":   {unseen, guard.ModeSafe, 2, []string{"Documented defaults are observable (count_books unit:", "--values"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -120,13 +120,13 @@ func (x *evaluation) otherForms() int {
 			if len(x.found) > before {
 				first[key] = before
 				if a.operation != "" {
-					x.found[before].Says = a.operation + " answers: " + f.Says
+					x.found[before].Says = "the response of " + a.operation + ": " + f.Says
 				}
 			}
 		}
 	}
 	for i, n := range more {
-		x.found[i].Says += fmt.Sprintf(", in %s", display.Count(n+1, "answer"))
+		x.found[i].Says += fmt.Sprintf(", in %s", display.Count(n+1, "response"))
 	}
 	return n
 }

@@ -23,10 +23,10 @@ func (x *evaluation) errorForm() {
 			x.fail("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
 		}
 	}
-	x.observed = display.Count(x.cases, "answer") + ", all of the documented form."
+	x.observed = display.Count(x.cases, "response") + ", all of the documented form."
 	if x.set == rule.Strict {
 		n := x.otherForms()
-		x.observed = fmt.Sprintf("%s to wrong calls and %d more, all of the documented form.", display.Count(x.cases, "answer"), n)
+		x.observed = fmt.Sprintf("%s to invalid calls and %d others, all of the documented form.", display.Count(x.cases, "response"), n)
 	}
 }
 
@@ -137,7 +137,7 @@ func categoryOf(op jsonv.Value) string {
 
 // fields compares the data read back with the expected values.
 func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
-	x.incomplete = key + " holds no fields to compare"
+	x.incomplete = key + " contains no fields to compare"
 	compared := 0
 	for i, c := range cases {
 		if slices.ContainsFunc(c.Fields, func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }) {
@@ -220,7 +220,7 @@ func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 		return
 	}
 	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && x.e.IsLive() && int(sent) != results.Len() {
-		x.fail("batch.results", at.member("results"), results, "%d operations were sent, and %s came back", sent, display.Count(results.Len(), "result"))
+		x.fail("batch.results", at.member("results"), results, "%d operations were sent, and the response has %s", sent, display.Count(results.Len(), "result"))
 	}
 	if results.Len() == 0 {
 		x.fail("batch.results", at.member("results"), results, "the batch has no operation, so it shows nothing")

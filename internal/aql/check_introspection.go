@@ -49,10 +49,10 @@ func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rul
 	if success, _ := answer.Get("success"); success.Kind() != jsonv.KindBool || !success.Bool() {
 		says := "success is " + evidence.Describe(success)
 		if answer.Kind() != jsonv.KindObject {
-			says = "the answer is " + evidence.Describe(answer)
+			says = "the response is " + evidence.Describe(answer)
 		}
 		if x.set == rule.Strict && !answer.Lookup("no_answer").IsAbsent() {
-			says = "no answer came: " + display.Truncate(answer.Lookup("no_answer").Text(), 120)
+			says = "no response was received: " + display.Truncate(answer.Lookup("no_answer").Text(), 120)
 		}
 		x.fail(rules+".answer", at, answer, "%s", says)
 		return

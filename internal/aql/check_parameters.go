@@ -156,7 +156,7 @@ func (x *evaluation) unknown() {
 		}
 	}
 	if irrelevantCases > 0 {
-		x.incomplete = "parameter_tests.unknown_parameter holds no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
+		x.incomplete = "parameter_tests.unknown_parameter contains no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
 	if x.set == rule.Strict {
 		x.untried(tried)
@@ -228,7 +228,7 @@ func (x *evaluation) defaults() {
 		}
 	}
 	if irrelevantCases > 0 {
-		x.incomplete = "parameter_tests.optional_defaults holds no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
+		x.incomplete = "parameter_tests.optional_defaults contains no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
 	}
 	if x.cases == 0 && x.set == rule.Strict && x.e.IsLive() {
 		x.incomplete = x.obstacles(nil)

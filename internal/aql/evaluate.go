@@ -127,7 +127,7 @@ func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out
 		}
 	}
 	if e.Live.Lookup("partial").Bool() {
-		out = append(out, verdict.Inapplicable{Category: "", Test: "the whole adapter", Reason: "the bundle holds the details of called operations only (--bundle-scope probed)"})
+		out = append(out, verdict.Inapplicable{Category: "", Test: "the whole adapter", Reason: "the bundle contains only the details of called operations (--bundle-scope probed)"})
 	}
 	if why := e.Live.Lookup("ended").Text(); why != "" && e.IsLive() {
 		out = append(out, verdict.Inapplicable{Category: "", Test: "the whole run", Reason: why})

@@ -253,7 +253,7 @@ func TestEmptiedLists(t *testing.T) {
 	b := newBox("a", "b")
 	b.hits = func(op string, _ jsonv.Value, _ string) bool { return op == "delete_note" }
 	e, _ := b.live(t, guard.ModeWrite)
-	if says := e.Live.Lookup("changed").String(); strings.Contains(says, "its answer") || !strings.Contains(says, "no longer shows a") {
+	if says := e.Live.Lookup("changed").String(); strings.Contains(says, "its response") || !strings.Contains(says, "no longer shows a") {
 		t.Error(says)
 	}
 }

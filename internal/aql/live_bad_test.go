@@ -235,7 +235,7 @@ func TestSilentAdapterIsGivenUp(t *testing.T) {
 		})
 	})
 	e, took := collectTimed(t, guard.Options{Dial: dial, CallTimeout: 100 * time.Millisecond})
-	if rowsByID(judgeLive(e))["conduct"].Result != verdict.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "too many calls had no answer") {
+	if rowsByID(judgeLive(e))["conduct"].Result != verdict.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "too many calls got no response") {
 		t.Errorf("ended: %q", e.Live.Lookup("ended").Text())
 	}
 	if took > 60*time.Second {

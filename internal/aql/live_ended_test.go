@@ -145,7 +145,7 @@ func TestHangsAreNotResponses(t *testing.T) {
 			t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
 		}
 	}
-	if s := rows["accuracy"].Detail; !strings.Contains(s, "get_book does not answer") {
+	if s := rows["accuracy"].Detail; !strings.Contains(s, "get_book does not respond") {
 		t.Error(s)
 	}
 }

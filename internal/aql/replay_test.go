@@ -303,9 +303,9 @@ func TestReplayOfSomethingElse(t *testing.T) {
 		tape   []byte
 		want   string
 	}{
-		"another mode":          {func(o *guard.Options) { o.Mode = guard.ModeWrite }, r.tape, "the recording has no answer to"},
+		"another mode":          {func(o *guard.Options) { o.Mode = guard.ModeWrite }, r.tape, "the recording has no response to"},
 		"a line is missing":     {nil, without(1), at(2) + "the recording was changed: expected 2 messages before this line, got 1;"},
-		"a call is missing":     {nil, without(3), at(1) + "the recording has no answer to"},
+		"a call is missing":     {nil, without(3), at(1) + "the recording has no response to"},
 		"a line is there twice": {nil, bytes.Join(slices.Insert(slices.Clone(lines), first, lines[first]), nil), at(4) + "the recording was changed"},
 		"fewer calls":           {func(o *guard.Options) { o.MaxCalls = 10 }, r.tape, "record the run again"},
 		"cut short":             {nil, bytes.Join(lines[:50], nil), "run.jsonl:50: the recording is not complete"},

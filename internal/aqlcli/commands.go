@@ -85,7 +85,7 @@ func (c *call) commands() []*cobra.Command {
 			"Prints all rules as a Markdown document: for each row of the report its rules, with section, weights and hint.",
 			func(c *call) int { return c.emit("-", []byte(rule.Markdown())) }),
 		c.command("call <tool> [arguments-json]", "call one tool of an adapter",
-			"Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.\nNo mode restricts it.", (*call).callTool, targetOptions()...),
+			"Calls one tool with arguments, a JSON object, and prints the response, to reproduce a finding of live.\nNo mode restricts it.", (*call).callTool, targetOptions()...),
 		c.command("demo-adapter", "serve an MCP-AQL adapter to experiment with", demoHelp, (*call).demoAdapter, demoOptions()...),
 		c.command("version", "print the version", "Prints the version of the program and of the specification it knows.",
 			func(c *call) int { return c.emit("-", []byte(versionLine()+"\n")) }),

@@ -236,7 +236,7 @@ func optionsOfLive() []option {
 		choice("bundle-scope", "", "scope", "probed: leave operations that were not called out of the bundle, for the reference rules (default all)", []string{"all", "probed"}),
 		normativeOption,
 		{long: "prefix", value: "name", doc: "the prefix of the tools, if a server has several adapters"},
-		{long: "tool", value: "name", doc: "the tool that answers introspect"},
+		{long: "tool", value: "name", doc: "the tool that accepts introspect"},
 		{long: "single-command", value: "command", doc: "command that starts the adapter with its single endpoint"},
 		{long: "single-url", value: "url", doc: "address of the adapter's single endpoint"},
 		{long: "journal", value: "folder", doc: "where the journal of what was created is kept (default in the user's cache folder)"},

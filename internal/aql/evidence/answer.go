@@ -110,7 +110,7 @@ func WrappedFailure(answer jsonv.Value) string {
 		return "data.success is false"
 	}
 	if data.Kind() == jsonv.KindObject && reference.Truthy(data.Lookup("error")) && onlyMembers(data, besideError) {
-		return "data holds nothing but an error: " + Brief(data.Lookup("error"))
+		return "data contains only an error: " + Brief(data.Lookup("error"))
 	}
 	for _, s := range onlyTexts(data) {
 		if failureText().MatchString(s) {

@@ -68,14 +68,14 @@ func (dy discovery) listTools() error {
 		x := dy.run.Caller.Session.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
 		cancel()
 		if x.Cause != nil {
-			return &NoAdapterError{Reason: "tools/list was not answered", Err: x.Cause}
+			return &NoAdapterError{Reason: "tools/list got no response", Err: x.Cause}
 		}
 		if rpc := x.RPCError(); rpc != nil {
 			return &NoAdapterError{Reason: "tools/list was refused", Err: rpc}
 		}
 		v, err := jsonv.Parse(x.Result)
 		if err != nil {
-			return &NoAdapterError{Reason: "the answer to tools/list cannot be read", Err: err}
+			return &NoAdapterError{Reason: "the response to tools/list cannot be read", Err: err}
 		}
 		for _, t := range v.Lookup("tools").Elems() {
 			info := catalog.Tool{Name: t.Lookup("name").Text(), Description: t.Lookup("description").Text(), Annotations: t.Lookup("annotations"), Schema: t.Lookup("inputSchema")}

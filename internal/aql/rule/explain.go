@@ -57,7 +57,7 @@ func explainTest(t Test) string {
 	}
 	switch t.ID {
 	case "batch":
-		b.WriteString("  The answer is also checked by the rules of a result: see explain error-form.\n")
+		b.WriteString("  The response is also checked by the rules of a result: see explain error-form.\n")
 	case "extensions":
 		b.WriteString("  The rules are those whose id ends in members: see explain details.\n")
 	}

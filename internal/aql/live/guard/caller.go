@@ -191,7 +191,7 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 // checkFlag checks isError and the place of a domain error (MCP 4.1, 4.2).
 func (a *caller) checkFlag(r Reply) {
 	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.OK() || r.Refused() && r.Documented()) {
-		a.run.Rows.Fail("envelopes.is-error", r, "isError is true though the caller can act on the answer (%s)", r.Brief())
+		a.run.Rows.Fail("envelopes.is-error", r, "isError is true although the caller can act on the response (%s)", r.Brief())
 	}
 }
 
@@ -222,7 +222,7 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 func (a *caller) watch(r Reply, x *mcp.Exchange) {
 	a.run.Rows.Count("conduct")
 	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
-		a.run.Rows.Fail("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
+		a.run.Rows.Fail("envelopes.rpc", r, "the response is a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
 	}
 	for _, v := range append(x.Violations, a.Session.TakeViolations()...) {
 		a.run.Rows.Fail("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
@@ -234,7 +234,7 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 		}
 	}
 	if asked > 0 {
-		a.run.Rows.Fail("conduct.asks", r, "asks the client, which declared no such capability")
+		a.run.Rows.Fail("conduct.asks", r, "the adapter sends a request for which the client declared no capability")
 	}
 	if n := len(x.During) + x.Dropped; n > manyMessages {
 		a.run.Rows.Fail("conduct.flood", r, "%d messages during one call", n)
@@ -243,12 +243,12 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 	var late *mcp.TimeoutError
 	switch {
 	case errors.As(r.Cause, &late) && a.Ctx.Err() == nil:
-		a.run.Rows.Fail("conduct.answers", r, "no answer within %s", a.run.Options.CallTimeout)
+		a.run.Rows.Fail("conduct.answers", r, "no response within %s", a.run.Options.CallTimeout)
 		if a.silent[name]++; a.silent[name] >= maxSilent {
-			a.Poison[name] = "it did not answer"
+			a.Poison[name] = "it did not respond"
 		}
 		if a.timeouts++; a.timeouts >= maxTimeouts {
-			a.Dead = "too many calls had no answer"
+			a.Dead = "too many calls got no response"
 		}
 	case r.Cause == nil:
 		a.timeouts = 0

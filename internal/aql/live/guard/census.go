@@ -132,7 +132,7 @@ func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
 }
 
 // itsAnswer describes an answer that lists nothing.
-const itsAnswer = " its answer"
+const itsAnswer = " its response"
 
 // unreadable is the reason why the content of a list is unknown.
 const unreadable = "it could not be read"

@@ -24,7 +24,7 @@ const (
 	whyUnmarked  = "it would create something without the run's mark, which no list would show"
 	whyTaken     = "something may have this key already, which it would write over"
 	whyAlike     = "its identifier is part of one that others own, or the same but for case, so the adapter may take one for the other"
-	whyUndefined = "it names nothing of this run, and a call against its documentation may do anything"
+	whyUndefined = "it names no item of this run, and a call against its documentation may have any effect"
 )
 
 // refuses returns why arguments of a tool may not be sent, or "".

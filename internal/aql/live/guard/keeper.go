@@ -59,7 +59,7 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 // disown reports a create whose answer names no item of the run. Its item, if any,
 // cannot be removed, so no more of them are created.
 func (kp *keeper) disown(op *catalog.Operation, r Reply) {
-	kp.run.Rows.Fail("consistency.created", r, "the answer to %s names nothing new with the values that were sent; the run does not touch it", op.Name)
+	kp.run.Rows.Fail("consistency.created", r, "the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
 	ids, whole := kp.run.Lister.newOnes(op)
 	if whole && len(ids) == 0 {
 		return // nothing was created
@@ -69,7 +69,7 @@ func (kp *keeper) disown(op *catalog.Operation, r Reply) {
 		kp.run.Cleaner.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
 	}
 	if len(ids) == 0 {
-		kp.run.Cleaner.leave(op, "call", r.Number, "the answer does not say what was created, and no list shows it")
+		kp.run.Cleaner.leave(op, "call", r.Number, "the response does not identify the created item, and no list shows it")
 	}
 	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
 }
@@ -166,7 +166,7 @@ func (kp *keeper) verifyAgain() {
 			if kp.ownership(op, t) == owned {
 				kp.Ledger.Add(op.Resource, t)
 			} else if _, gone := kp.run.Lister.Fate(op, t, kp.run.Maker.RunIDs()); !gone {
-				kp.run.Cleaner.leave(op, "id", t.Id, "the adapter was restarted, and no longer shows it with the run's mark")
+				kp.run.Cleaner.leave(op, "id", t.Id, "after its restart, the adapter no longer shows it with the run's mark")
 			}
 		}
 		delete(before, op.Resource)

@@ -192,7 +192,7 @@ type Options struct {
 
 	Mode        string                   // ModeSafe
 	Prefix      string                   // of the tool names, where an adapter has several
-	Tool        string                   // the tool that answers introspection; found automatically
+	Tool        string                   // the tool that accepts introspection; found automatically
 	Values      jsonv.Value              // operation → parameter → value; "*" means every operation
 	AppendOnly  []string                 // operation:field that an update must not change
 	Allow, Deny []string                 // globs of operation names

@@ -195,7 +195,7 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 				st.run.Rows.Count("dates")
 				if key := op.Name + " " + k; !isoDate().MatchString(e.Text()) && !st.failures[key] {
 					st.failures[key] = true
-					st.run.Rows.Fail("dates.iso", r, "%s answers %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
+					st.run.Rows.Fail("dates.iso", r, "%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
 				}
 			}
 			walkDates(e, depth+1)

@@ -127,7 +127,7 @@ func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 func (pr cycleProbe) compareClaimed(y *guard.Cycle, made guard.Reply) {
 	ids := pr.run.Keeper.NamedIDs(y.Create, y.Params, made)
 	if len(ids) == 0 {
-		pr.run.Rows.Skip("create-read", y.Create.Name, "", "the answer does not say what was created")
+		pr.run.Rows.Skip("create-read", y.Create.Name, "", "the response does not identify the created item")
 		return
 	}
 	y.Thing = guard.CreatedThing{Id: ids[0], With: pr.run.Catalog.With(y.Create, y.Remove, y.Params)}
@@ -162,6 +162,6 @@ func (pr cycleProbe) removes(y *guard.Cycle) {
 	pr.run.Rows.Count("deleted")
 	back := pr.readBack(y)
 	if _, still := y.Place(back.Envelope); back.OK() && still.Kind() == jsonv.KindObject {
-		pr.run.Rows.Fail("deleted.gone", back, "%s still answers what %s removed", y.Reader(), y.Remove.Name)
+		pr.run.Rows.Fail("deleted.gone", back, "%s still returns the item that %s removed", y.Reader(), y.Remove.Name)
 	}
 }

@@ -54,7 +54,7 @@ func (p executionProbe) whyNoExecutions(reader, abort *catalog.Operation) {
 		state.NotApplicable = "there is no EXECUTE operation that starts anything"
 		end.NotApplicable, aborts.NotApplicable = state.NotApplicable, state.NotApplicable
 	case reader == nil:
-		end.NotApplicable = "no READ operation takes only the execution_id and answers its state"
+		end.NotApplicable = "no READ operation accepts only the execution_id and returns its state"
 		aborts.NotApplicable = end.NotApplicable
 	case abort == nil:
 		aborts.NotApplicable = "no EXECUTE operation aborts an execution"
@@ -68,10 +68,10 @@ func (p executionProbe) checkState(starter *catalog.Operation, who string, r gua
 	status := state.Lookup("status")
 	switch {
 	case state.Lookup(catalog.ExecutionKey).Kind() != jsonv.KindString || status.Kind() != jsonv.KindString:
-		p.run.Rows.Fail("execute.state", r, "%s answers without execution_id and status", who)
+		p.run.Rows.Fail("execute.state", r, "the response of %s lacks execution_id or status", who)
 	case slices.Contains(guard.CoreStates, status.Text()):
 	case !slices.Contains(starter.Detail.Lookup("lifecycle", "states").Texts(), status.Text()):
-		p.run.Rows.Fail("execute.status", r, "%s answers the status %s, which is no core state and not under lifecycle.states of %s", who, evidence.Quoted(display.Truncate(status.Text(), 40)), starter.Name)
+		p.run.Rows.Fail("execute.status", r, "%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.Quoted(display.Truncate(status.Text(), 40)), starter.Name)
 	}
 }
 
@@ -92,10 +92,10 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	switch {
 	case last.Heard() && !last.OK():
 		p.run.Rows.Count("execution-end")
-		p.run.Rows.Fail("execution-end.readable", last, "%s does not answer the state of what %s started: %s", reader.Name, op.Name, last.Brief())
+		p.run.Rows.Fail("execution-end.readable", last, "%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.Brief())
 		return
 	case ended == "":
-		t.Incomplete = fmt.Sprintf("what %s started was still %s after %s", op.Name, evidence.Quoted(display.Truncate(x.Status, 40)), p.run.Options.Follow)
+		t.Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s", op.Name, evidence.Quoted(display.Truncate(x.Status, 40)), p.run.Options.Follow)
 		return
 	}
 	p.run.Rows.Count("execution-end")
@@ -132,7 +132,7 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 		return
 	}
 	if x.Over {
-		t.Incomplete = fmt.Sprintf("what %s starts ended before it could be aborted", op.Name)
+		t.Incomplete = fmt.Sprintf("the execution that %s starts ended before it could be aborted", op.Name)
 		return
 	}
 	r := p.run.Keeper.Attempt(abort, p.run.Executor.Only(abort, x))
@@ -141,7 +141,7 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	}
 	if !r.OK() {
 		if status, now := p.run.Executor.Look(reader, x); now.OK() && slices.Contains(guard.TerminalStates, status) {
-			t.Incomplete = fmt.Sprintf("what %s started ended before it was aborted", op.Name)
+			t.Incomplete = fmt.Sprintf("the execution that %s started ended before it was aborted", op.Name)
 			return
 		}
 		p.run.Rows.Count("execution-abort")
@@ -188,6 +188,6 @@ func (p executionProbe) steps() {
 	factors := answer.Lookup("factors")
 	odd := slices.ContainsFunc(factors.List(), func(v jsonv.Value) bool { return v.Kind() != jsonv.KindString })
 	if answer.Lookup("continue").Kind() != jsonv.KindBool || factors.Kind() != jsonv.KindArray || odd {
-		p.run.Rows.Fail("execution-steps.directive", base, "%s answers without continue (true or false) and factors (a list of texts)", op.Name)
+		p.run.Rows.Fail("execution-steps.directive", base, "the response of %s lacks continue (true or false) or factors (a list of strings)", op.Name)
 	}
 }

@@ -22,7 +22,7 @@ func (pr featureProbe) presets() {
 	var ops []*catalog.Operation
 	for _, op := range pr.run.Catalog.Operations {
 		if op.Category == "READ" && op.Param("fields") != nil && pr.run.Skipped[op.Name] == "" {
-			t.NotApplicable, t.Incomplete = "", "nothing was read that has fields"
+			t.NotApplicable, t.Incomplete = "", "no item with fields was read"
 			if base := pr.run.Base[op.Name]; base.OK() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
 				ops = append(ops, op)
 			}
@@ -60,7 +60,7 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 			}
 		}
 		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
-			pr.run.Rows.Fail("presets.differ", r, "%s answers the same fields for every preset", op.Name)
+			pr.run.Rows.Fail("presets.differ", r, "%s returns the same fields for every preset", op.Name)
 		}
 		before, smaller = keys, preset
 	}
@@ -89,9 +89,9 @@ func (pr featureProbe) pathOf(op *catalog.Operation, path string) {
 	head, rest, _ := strings.Cut(path, ".")
 	part := catalog.Sample(r.Data()).Lookup(head)
 	if part.Kind() != jsonv.KindObject || part.Lookup(rest).IsAbsent() {
-		pr.run.Rows.Fail("presets.path", r, "%s does not answer %s inside its object", op.Name, evidence.Quoted(display.Truncate(path, 80)))
+		pr.run.Rows.Fail("presets.path", r, "%s does not return %s inside its object", op.Name, evidence.Quoted(display.Truncate(path, 80)))
 	} else if part.Len() > 1 {
-		pr.run.Rows.Fail("presets.path", r, "%s answers more of %s than the path names", op.Name, evidence.Quoted(display.Truncate(head, 60)))
+		pr.run.Rows.Fail("presets.path", r, "%s returns more of %s than the path selects", op.Name, evidence.Quoted(display.Truncate(head, 60)))
 	}
 }
 
@@ -122,7 +122,7 @@ func (pr featureProbe) pagination() {
 		if op.Category != "READ" || !op.Cursors() || pr.run.Skipped[op.Name] != "" {
 			continue
 		}
-		t.NotApplicable, t.Incomplete = "", "there were not two things to page through"
+		t.NotApplicable, t.Incomplete = "", "there were not two items to page through"
 		if base := pr.run.Base[op.Name]; base.OK() && len(catalog.Items(base.Data(), catalog.ListDepth)) > 1 {
 			pr.pageThrough(op)
 			return
@@ -156,7 +156,7 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	case !two.OK():
 		pr.run.Rows.Fail("pagination.next", two, "%s refuses its own cursor: %s", op.Name, two.Brief())
 	case len(b) != 1 || len(a) == 1 && jsonv.Equal(a[0], b[0]):
-		pr.run.Rows.Fail("pagination.next", two, "%s after a cursor does not answer the one thing that follows", op.Name)
+		pr.run.Rows.Fail("pagination.next", two, "%s after a cursor does not return the one item that follows", op.Name)
 	default:
 		pr.checkPageInfo(op, two, two.Data().Lookup("pageInfo", "hasNextPage").Bool(), true)
 	}
@@ -177,7 +177,7 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		switch {
 		case !r.Sent():
 		case r.OK():
-			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the parameters that it requires, or with ones that exclude it", op.Name, strings.Join(names, " and "))
+			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, strings.Join(names, " and "))
 		default:
 			pr.run.Failed(op.Name+" with "+strings.Join(names, " and "), r)
 		}
@@ -195,7 +195,7 @@ func (pr featureProbe) lastPage(op *catalog.Operation, r guard.Reply) {
 func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next, previous bool) {
 	info := r.Data().Lookup("pageInfo")
 	if info.Kind() != jsonv.KindObject {
-		pr.run.Rows.Fail("pagination.info", r, "%s answers a page without pageInfo", op.Name)
+		pr.run.Rows.Fail("pagination.info", r, "%s returns a page without pageInfo", op.Name)
 		return
 	}
 	for _, f := range []struct {
@@ -204,14 +204,14 @@ func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next,
 	}{{"hasNextPage", next}, {"hasPreviousPage", previous}} {
 		switch v := info.Lookup(f.name); {
 		case v.Kind() != jsonv.KindBool:
-			pr.run.Rows.Fail("pagination.info", r, "%s answers a pageInfo without %s", op.Name, f.name)
+			pr.run.Rows.Fail("pagination.info", r, "%s returns a pageInfo without %s", op.Name, f.name)
 		case v.Bool() != f.want:
-			pr.run.Rows.Fail("pagination.flags", r, "%s answers %s %v where it is %v", op.Name, f.name, v.Bool(), f.want)
+			pr.run.Rows.Fail("pagination.flags", r, "%s returns %s %v, expected %v", op.Name, f.name, v.Bool(), f.want)
 		}
 	}
 	for _, name := range []string{"startCursor", "endCursor"} {
 		if info.Lookup(name).Kind() != jsonv.KindString {
-			pr.run.Rows.Fail("pagination.info", r, "%s answers things without %s", op.Name, name)
+			pr.run.Rows.Fail("pagination.info", r, "%s returns items without %s", op.Name, name)
 		}
 	}
 }

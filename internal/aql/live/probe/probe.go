@@ -75,8 +75,8 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 	base := pr.run.Keeper.Attempt(op, params)
 	if base.Silent && base.Sent() || pr.run.Caller.Poison[op.Name] != "" {
 		pr.run.Rows.Count("accuracy")
-		pr.run.Rows.Fail("accuracy.failure", base, "%s does not answer", op.Name)
-		pr.run.Skipped[op.Name] = NotGeneratable + ": it does not answer"
+		pr.run.Rows.Fail("accuracy.failure", base, "%s does not respond", op.Name)
+		pr.run.Skipped[op.Name] = NotGeneratable + ": it does not respond"
 		return
 	}
 	if !base.Sent() {
@@ -127,7 +127,7 @@ func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, bas
 		}
 		params, ok := pr.companions(op, p, pr.run.Builder.Fresh(op).With(p.Name, v), base)
 		if !ok {
-			pr.run.Rows.Skip("accuracy", op.Name, p.Name, "no answer gave a cursor for it")
+			pr.run.Rows.Skip("accuracy", op.Name, p.Name, "no response contained a cursor for it")
 			pr.accept(op, p.Name)
 			continue
 		}
@@ -183,7 +183,7 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	switch code := r.Code(); {
 	case r.OK() || !accepted:
 	case r.Silent:
-		pr.run.Rows.Fail("accuracy.failure", r, "%s does not answer", op.Name)
+		pr.run.Rows.Fail("accuracy.failure", r, "%s does not respond", op.Name)
 	case pr.refusesMadeUp(op, r, r.Args.Lookup("params")):
 	case !r.Refused() || !r.Documented():
 		pr.run.Failed(op.Name+" by its documentation", r)

@@ -179,7 +179,7 @@ func (pr featureProbe) probeBatch() {
 		}
 		if flag := proto.Lookup(name); flag.Kind() == jsonv.KindBool && flag.Bool() != seen && pr.run.Options.Mode != guard.ModePlan {
 			pr.run.Rows.Tests["tools"].Cases++
-			pr.run.Rows.Fail("tools.capability", r, "_protocol.capabilities.%s is %v, and it was seen to be %v", name, flag.Bool(), seen)
+			pr.run.Rows.Fail("tools.capability", r, "_protocol.capabilities.%s is %v, but the run showed %v", name, flag.Bool(), seen)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (p requestProbe) effects() {
 			}
 		}
 		if path, differs := own.Difference(p.run.Builder.First[op.Name], r); differs {
-			p.run.Rows.Fail("consistency.effects", r, "%s answers differently at the end of the run, although everything that the run created was removed: %s differs", op.Name, path)
+			p.run.Rows.Fail("consistency.effects", r, "%s returns a different result at the end of the run, although everything that the run created was removed: %s differs", op.Name, path)
 		}
 	}
 }
@@ -357,7 +357,7 @@ func (p requestProbe) stress() {
 		p.run.Rows.Count("limits")
 		switch {
 		case r.OK():
-			p.run.Rows.Fail("limits.enforced", r, "introspect takes %s", big.what)
+			p.run.Rows.Fail("limits.enforced", r, "introspect accepts %s", big.what)
 		case r.Refused() && r.Code() != "VALIDATION_PAYLOAD_TOO_LARGE" && big.typed:
 			p.run.Rows.Fail("limits.code", r, "introspect refuses %s with another code: %s", big.what, r.Brief())
 		}

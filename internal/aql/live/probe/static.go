@@ -226,8 +226,8 @@ func (pr UnseenRows) settleDates() {
 		}
 	}
 	if len(documented) == 0 {
-		t.NotApplicable = "introspection documents no date, and no answer held one"
+		t.NotApplicable = "introspection documents no date, and no response contained one"
 		return
 	}
-	t.Incomplete = "no answer held " + evidence.Several(documented) + ", which introspection documents; --values names what to read, and --mode write creates things"
+	t.Incomplete = "no response contained " + evidence.Several(documented) + ", which introspection documents; --values selects what to read, and --mode write creates items"
 }

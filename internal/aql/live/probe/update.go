@@ -36,7 +36,7 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	pr.run.Rows.Tests["input"].Incomplete = ""
 	pr.run.Rows.Count("input")
 	if y.Update.Param("input") == nil {
-		pr.run.Rows.Fail("input.documented", guard.Reply{}, "%s takes its fields next to the identifier; D 4.5 requires an object called input", y.Update.Name)
+		pr.run.Rows.Fail("input.documented", guard.Reply{}, "%s accepts its fields next to the identifier; D 4.5 requires an object called input", y.Update.Name)
 	}
 	pr.appendOnly(y)
 	before := pr.readBack(y)
@@ -239,7 +239,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 		if !documented && !slices.Contains(pr.run.Options.AppendOnly, y.Update.Name+":"+name) || v.Kind() == jsonv.KindNull {
 			continue
 		}
-		t.NotApplicable, t.Incomplete = "", "no update of what is append-only was answered"
+		t.NotApplicable, t.Incomplete = "", "no update of append-only data got a response"
 		other := jsonv.String(catalog.Marker(pr.run.Options.RunID) + "rewritten")
 		if v.Kind() != jsonv.KindString {
 			other = jsonv.Array()
@@ -258,12 +258,12 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 			_, now := y.Place(back.Envelope)
 			if kept := jsonv.Equal(now.Lookup(name), v); kept {
 				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
-				pr.run.Rows.Fail("append-only.silent", r, "%s takes a change of the append-only %s, and leaves it as it was", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))
+				pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))
 			} else {
 				pr.run.Rows.Fail("append-only.refused", r, "%s changes the append-only %s", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))
 			}
 		} else if !appendOnlyWords().MatchString(r.Message()) {
-			pr.run.Rows.Fail("append-only.says", r, "%s refuses to change %s and does not say that it is append-only: %s", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)), r.Brief())
+			pr.run.Rows.Fail("append-only.says", r, "%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)), r.Brief())
 		}
 		pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the append-only " + name, Documented: documented, Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
 	}

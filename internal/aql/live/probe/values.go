@@ -81,7 +81,7 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
 			response = response.With("_conformance", jsonv.ObjectOf("default_equivalent", same))
 		default:
-			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the answers, but no other value changed them")
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but no other value changed them")
 			continue
 		}
 		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: path, Expected: want, Response: response, Request: pr.run.Caller.Redact(base.Args), Call: base.Number})
@@ -156,7 +156,7 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 		}
 		prefix, thing := y.Place(back.Envelope)
 		if !back.OK() || thing.Lookup(p.Name).IsAbsent() {
-			pr.run.Rows.Skip("defaults", op.Name, p.Name, "what was created does not show it")
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the created item does not show it")
 			continue
 		}
 		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: prefix + "." + p.Name, Expected: def, Response: pr.run.Caller.Noted(back), Request: pr.run.Caller.Redact(back.Args), Call: back.Number})

@@ -75,7 +75,7 @@ func (s *Session) recorded(call mcp.Call) (*event, error) {
 	e := t.take(calling)
 	sent := t.veil.message(call.Params, true)
 	if e == nil {
-		return nil, t.fail(nil, "the recording has no answer to %s, which is called here", shownCall(call.Method, sent))
+		return nil, t.fail(nil, "the recording has no response to %s, which is called here", shownCall(call.Method, sent))
 	}
 	var had []byte
 	if len(e.frames) > 0 && e.frames[0].Dir == cassette.ToServer {
@@ -86,7 +86,7 @@ func (s *Session) recorded(call mcp.Call) (*event, error) {
 		had = protocol.MemberOf(data, "params")
 	}
 	if e.session != s.e.session || e.Method != call.Method || had != nil && !sameParams(sent, had) {
-		return nil, t.fail(e, "the recording has no answer to %s, which is called here: it has %s", shownCall(call.Method, sent), shownCall(e.Method, had))
+		return nil, t.fail(e, "the recording has no response to %s, which is called here: it has %s", shownCall(call.Method, sent), shownCall(e.Method, had))
 	}
 	return e, nil
 }
