@@ -180,7 +180,7 @@ func TestFormsAreGrouped(t *testing.T) {
 	if len(row.Findings) != 2 || row.Result != verdict.Failed {
 		t.Fatalf("%s, %d findings: %s", row.Result, len(row.Findings), row.Detail)
 	}
-	if f := row.Findings[0]; f.Says != "list_beds answers: an undefined member, in 25 answers" || f.At != "/x_live/transcript/0/answer/page" || f.Exchange == nil {
+	if f := row.Findings[0]; f.Says != "the response of list_beds: an undefined member, in 25 responses" || f.At != "/x_live/transcript/0/answer/page" || f.Exchange == nil {
 		t.Errorf("%+v", f)
 	}
 }

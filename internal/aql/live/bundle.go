@@ -119,7 +119,7 @@ func (b bundle) live() jsonv.Value {
 	var tests []jsonv.Value
 	for _, t := range rule.Tests() {
 		if t.Live {
-			tests = append(tests, b.run.Rows.Tests[t.ID].JSON())
+			tests = append(tests, evidence.Encode(*b.run.Rows.Tests[t.ID]))
 		}
 	}
 	o.List("tests", tests)

@@ -35,7 +35,7 @@ func New(o Options) *Run {
 	c.Caller.Tape = tape.New(tape.Options{Dial: o.Dial})
 	for _, t := range rule.Tests() {
 		if t.Live {
-			c.Rows.Tests[t.ID] = &Row{id: t.ID}
+			c.Rows.Tests[t.ID] = &Row{ID: t.ID}
 		}
 	}
 	return c
@@ -107,14 +107,13 @@ func (c *Run) Failed(name string, r Reply, mention ...string) {
 	c.Evidence.ErrorTests = append(c.Evidence.ErrorTests, evidence.ErrorCase{Name: name, MustMention: mention, Response: c.Caller.Noted(r), Request: c.Caller.Redact(r.Args), Call: r.Number})
 }
 
-// Row collects the evidence of a live-only row.
+// Row collects the evidence of a live-only row, in the form of x_live.tests.
 type Row struct {
-	id            string
-	Cases         int
-	found         []jsonv.Value
-	NotApplicable string
-	Incomplete    string
-	observed      string
+	ID            string        `member:"id"`
+	Cases         int           `member:"cases"`
+	Incomplete    string        `member:"lacking,omitempty"`
+	NotApplicable string        `member:"moot,omitempty"`
+	Findings      []jsonv.Value `member:"findings,omitempty"`
 }
 
 // maxLiveFindings bounds the findings of one row.
@@ -132,14 +131,14 @@ func (rs *rows) Count(test string) { rs.Tests[test].Cases++ }
 // Fail adds a finding to a live-only row, with the call that shows it.
 func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 	t := rs.Tests[rule.ByID()[id].Test]
-	if len(t.found) >= maxLiveFindings {
+	if len(t.Findings) >= maxLiveFindings {
 		return
 	}
 	f := evidence.Object{{Key: "rule", Value: jsonv.String(id)}, {Key: "says", Value: jsonv.String(fmt.Sprintf(format, args...))}}
 	if r.Number > 0 {
 		f.Set("call", jsonv.Int(int64(r.Number)))
 	}
-	t.found = append(t.found, f.Value())
+	t.Findings = append(t.Findings, f.Value())
 }
 
 // Skip records that a test left a parameter out, and why.
@@ -158,16 +157,6 @@ func (rs *rows) Leave(test, op, param, reason string, policy bool) {
 		o.Set("policy", jsonv.Bool(true))
 	}
 	rs.Untested = append(rs.Untested, o.Value())
-}
-
-// JSON returns the row in the format of x_live.tests.
-func (t *Row) JSON() jsonv.Value {
-	o := evidence.Object{evidence.TextMember("id", t.id), {Key: "cases", Value: jsonv.Int(int64(t.Cases))}}
-	o.Text("lacking", t.Incomplete)
-	o.Text("moot", t.NotApplicable)
-	o.Text("observed", t.observed)
-	o.List("findings", t.found)
-	return o.Value()
 }
 
 // The modes of a live run, which decide what it may call.
