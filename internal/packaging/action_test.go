@@ -67,6 +67,7 @@ func newRunner(t *testing.T, inputs map[string]string) *runner {
 			"GITHUB_JOB": "mcp", "CI": "true", "GOFLAGS": "-buildvcs=false",
 		},
 	}
+	r.env["GITHUB_WORKSPACE"] = r.work
 	put(t, filepath.Join(r.work, "mcptest.yaml"), suiteWithFailure)
 	for name, value := range inputs {
 		r.values["inputs."+name] = value
@@ -346,13 +347,13 @@ func TestActionExitCodes(t *testing.T) {
 func TestActionShowsOtherFailures(t *testing.T) {
 	passing := regexp.MustCompile(`(?s)  - name: fails.*`).ReplaceAllString(suiteWithFailure, "")
 	for _, test := range []struct{ suite, diff, log, comment string }{
-		{passing + "mistake: true\n", "", "::error file=mcptest.yaml,line=", "No tests were run (exit code 2)"},
+		{passing + "mistake: true\n", "", "::error file=a & b/mcptest.yaml,line=", "No tests were run (exit code 2)"},
 		{passing, "old.json -- mcptest mock --preset echo", "", "mcptest diff ended with exit code 6"},
 	} {
 		t.Run(test.comment, func(t *testing.T) {
-			r := newRunner(t, map[string]string{"comment": "true", "diff": test.diff})
-			put(t, filepath.Join(r.work, "mcptest.yaml"), test.suite)
-			put(t, filepath.Join(r.work, "old.json"), `{"tools": [{"name": "gone", "inputSchema": {"type": "object"}}]}`)
+			r := newRunner(t, map[string]string{"comment": "true", "diff": test.diff, "working-directory": "a & b"})
+			put(t, filepath.Join(r.work, "a & b", "mcptest.yaml"), test.suite)
+			put(t, filepath.Join(r.work, "a & b", "old.json"), `{"tools": [{"name": "gone", "inputSchema": {"type": "object"}}]}`)
 			api := &comments{bodies: map[int]string{}}
 			server := httptest.NewServer(api)
 			defer server.Close()
