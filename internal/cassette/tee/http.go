@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"mcptest/internal/cassette"
 	"mcptest/internal/jsonv"
@@ -39,6 +40,10 @@ type Proxy struct {
 	streams  map[int]int // session → its exchanges so far
 }
 
+// keepIdle limits how long an unused connection is kept: many servers close theirs
+// after 5 s, and a request sent at that moment fails.
+const keepIdle = 4 * time.Second
+
 // NewProxy returns a proxy for the server at target, with sse one for the HTTP+SSE
 // transport. failed is called with the error if a request could not be forwarded, or the
 // client is sent to another server.
@@ -46,6 +51,7 @@ func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 	p := &Proxy{target: target, sse: sse, tap: tap, failed: failed, ids: map[string]int{}, streams: map[int]int{}}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // recorded data must be readable
+	transport.IdleConnTimeout = keepIdle
 	p.proxy = &httputil.ReverseProxy{
 		Transport:      transport,
 		FlushInterval:  -1, // immediately

@@ -39,6 +39,7 @@ var errPartial = errors.New("the response of the API broke off")
 func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstream.Response), failed func(Failure)) upstream.Fallback {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
+	transport.IdleConnTimeout = 4 * time.Second // many APIs close an idle connection after 5 s: a request sent then fails
 	client := &http.Client{
 		Transport: transport, Timeout: liveTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
