@@ -69,6 +69,21 @@ func (p *pending) quiet(d time.Duration) bool {
 	return p.all && len(p.open) == 0 && !p.writing && time.Since(p.last) >= d
 }
 
+// silent reports whether the server has written nothing for a time, even if it has not
+// answered all requests.
+func (p *pending) silent(d time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.writing && time.Since(p.last) >= d
+}
+
+// active notes the end of the input, from which silence counts.
+func (p *pending) active() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = time.Now()
+}
+
 func (p *pending) setWriting(now bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -40,7 +40,17 @@ func TestPendingIsNotQuietWhileTheClientReads(t *testing.T) {
 		at("with a request", false)
 		p.see(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","method":"x"}`)})
 		at("with a request of the server that has the same id", false)
+		if p.silent(2 * time.Second) {
+			t.Error("silent too early")
+		}
+		if elapse(time.Second); !p.silent(2 * time.Second) {
+			t.Error("a request without a response is waited for without a limit")
+		}
+		if p.active(); p.silent(time.Second) {
+			t.Error("silent when the input ended")
+		}
 		p.see(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","error":{}}`)})
+		elapse(time.Second)
 		at("with a response", true)
 	})
 }

@@ -22,7 +22,13 @@ type Stdio struct {
 	// Grace limits the end of a server that ignores the end of its input. Its first
 	// time begins when all requests are answered, and again with each output.
 	Grace proc.Grace
+	// Patience limits the silence of a server whose input has ended and that has not
+	// answered a request; 0: [DefaultPatience].
+	Patience time.Duration
 }
+
+// DefaultPatience is the default of [Stdio.Patience].
+const DefaultPatience = 5 * time.Minute
 
 // clientPoll is the interval of checks whether a client that closed its output still
 // reads.
@@ -68,7 +74,7 @@ func (s Stdio) Run(ctx context.Context) (proc.Stopped, error) {
 // forwards signals in the meantime.
 func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}, outputEnded <-chan error, parent int) {
 	var poll <-chan time.Time
-	exited := p.Exited()
+	exited, grace, patience := p.Exited(), cmp.Or(s.Grace.Stdin, proc.DefaultGrace), cmp.Or(s.Patience, DefaultPatience)
 	for exited != nil || outputEnded != nil {
 		select {
 		case sig := <-s.Signals:
@@ -80,17 +86,19 @@ func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}
 			ticker := time.NewTicker(clientPoll)
 			defer ticker.Stop()
 			poll, inputEnded = ticker.C, nil
+			rest.active()
 		case <-poll:
 			if s.clientGone(parent) {
 				return
 			}
-			if s.Tap.intact() && rest.quiet(cmp.Or(s.Grace.Stdin, proc.DefaultGrace)) {
+			if s.Tap.intact() && rest.quiet(grace) || rest.silent(patience) {
 				p.Stop(context.Background(), proc.Grace{Stdin: -1, Term: s.Grace.Term}) // its last output is still forwarded
 			}
 		case err := <-outputEnded:
 			if outputEnded = nil; err != nil {
 				return // the client no longer reads
 			}
+			patience = grace // no response can follow
 		case <-exited:
 			exited = nil
 		}

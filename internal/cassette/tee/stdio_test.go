@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 	case "hang":
 		fmt.Println("ready")
 		select {}
+	case "closed":
+		os.Stdout.Close()
+		<-time.After(time.Hour)
 	case "deaf", "stubborn":
 		// They ignore the end of the input, and respond slowly.
 		if os.Getenv("TEE_SERVER") == "stubborn" {
@@ -169,6 +172,7 @@ func TestStdioStopsServerThatItsClientLeft(t *testing.T) {
 func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
 	t.Parallel()
 	const slow = `{"jsonrpc":"2.0","id":1,"method":"slow"}` + "\n"
+	patience := map[string]time.Duration{"no answer": 10 * time.Millisecond}
 	grace := map[proc.How]time.Duration{proc.ByTerm: 30 * time.Second, proc.ByKill: 300 * time.Millisecond}
 	for name, c := range map[string]struct {
 		server, input, want string
@@ -180,6 +184,8 @@ func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
 		"batch":          {"deaf", `[{"jsonrpc":"2.0","method":"x"},` + strings.TrimSpace(slow) + "]\n", `"id":1`, proc.ByTerm},
 		"cancelled":      {"deaf", slow + `{"jsonrpc":"2.0","id":2,"method":"x"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n", `"id":1`, proc.ByTerm},
 		"subscription":   {"deaf", `{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen"}` + "\n", "", proc.ByTerm},
+		"no answer":      {"deaf", `{"jsonrpc":"2.0","id":2,"method":"x"}` + "\n", "", proc.ByTerm},
+		"closed output":  {"closed", slow, "", proc.ByTerm},
 		"ignored signal": {"stubborn", slow, `"id":1`, proc.ByKill},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +196,8 @@ func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
 			defer cancel()
 			st, err := tee.Stdio{
 				Server: server(c.server), In: strings.NewReader(c.input), Out: &got, Err: io.Discard, Tap: tap,
-				Grace: proc.Grace{Stdin: 10 * time.Millisecond, Term: grace[c.how]},
+				Grace:    proc.Grace{Stdin: 10 * time.Millisecond, Term: grace[c.how]},
+				Patience: patience[name],
 			}.Run(ctx)
 			if _, broken := tap.Close(); err != nil || broken != nil || st.How != c.how || !strings.Contains(got.String(), c.want) {
 				t.Errorf("%v, %v, %v: %q", st.How, err, broken, got.String())
