@@ -189,12 +189,7 @@ func (w *Watch) Open(at time.Time) (list []Exchange) {
 // End stops collecting.
 func (w *Watch) End() {
 	w.double.update(func(s *doubleState) {
-		for i, other := range s.watches {
-			if other == w {
-				s.watches = append(s.watches[:i:i], s.watches[i+1:]...)
-				break
-			}
-		}
+		s.watches = slices.DeleteFunc(s.watches, func(other *Watch) bool { return other == w })
 	})
 }
 

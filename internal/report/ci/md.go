@@ -133,6 +133,19 @@ func (m *markdown) table(names ...string) {
 	m.Put("| ", strings.Join(names, " | "), " |\n|", rule, "\n")
 }
 
+// section writes a table under a heading, or nothing for one without rows.
+func (m *markdown) section(title string, columns []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	m.Put("### ", title, "\n\n")
+	m.table(columns...)
+	for _, cells := range rows {
+		m.row(cells...)
+	}
+	m.Put("\n")
+}
+
 func (m *markdown) row(cells ...string) {
 	for i, c := range cells {
 		if c == "" {
@@ -200,11 +213,7 @@ func (m *markdown) runLevel() {
 		}
 	}
 	m.warnings()
-	if len(m.run.Findings) == 0 {
-		return
-	}
-	m.Put("### Findings outside the tests\n\n")
-	m.table("", "Kind", "Server", "Message", "Location")
+	var rows [][]string
 	for _, f := range explain.Folded(m.run.Findings) {
 		icon := "❌"
 		switch f.Severity {
@@ -213,9 +222,9 @@ func (m *markdown) runLevel() {
 		case "info":
 			icon = "🔵"
 		}
-		m.row(icon, cell(f.Kind), cell(f.Server), strings.TrimSpace(cell(f.Message)+" "+cell(f.Excerpt)), cell(render.Place(f.File, f.Line, 0)))
+		rows = append(rows, []string{icon, cell(f.Kind), cell(f.Server), strings.TrimSpace(cell(f.Message) + " " + cell(f.Excerpt)), cell(render.Place(f.File, f.Line, 0))})
 	}
-	m.Put("\n")
+	m.section("Findings outside the tests", []string{"", "Kind", "Server", "Message", "Location"}, rows)
 }
 
 // warnings lists the warnings of tests, equal ones once.
@@ -245,47 +254,41 @@ func (m *markdown) warnings() {
 }
 
 func (m *markdown) suites(all []*explain.Section) {
-	if len(all) == 0 {
-		return
-	}
-	m.Put("### Suites\n\n")
-	m.table("Suite", "File", "Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:")
+	var rows [][]string
 	for _, s := range all {
-		m.row(cell(s.Title()), cell(s.File), fmt.Sprint(s.Total), fmt.Sprint(s.Passed()), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS))
+		rows = append(rows, append([]string{cell(s.Title()), cell(s.File)}, totals(s)...))
 	}
-	m.Put("\n")
+	m.section("Suites", append([]string{"Suite", "File"}, totalColumns...), rows)
+}
+
+// totalColumns are the columns of totals.
+var totalColumns = []string{"Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:"}
+
+func totals(s *explain.Section) []string {
+	return []string{fmt.Sprint(s.Total), fmt.Sprint(s.Passed()), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS)}
 }
 
 func (m *markdown) variants() error {
 	all, err := explain.Variants(m.run)
-	if err != nil || len(all) == 0 {
-		return err
-	}
-	m.Put("### Variants\n\n")
-	m.table("", "Server", "Variant", "Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:")
+	var rows [][]string
 	for _, v := range all {
-		t := &v.Totals
-		m.row(statusIcon[t.Status()], cell(v.Server), cell(v.Name), fmt.Sprint(t.Total), fmt.Sprint(t.Passed()), fmt.Sprint(t.Failed), fmt.Sprint(t.Errored), fmt.Sprint(t.Skipped), render.Duration(t.MS))
+		rows = append(rows, append([]string{statusIcon[v.Totals.Status()], cell(v.Server), cell(v.Name)}, totals(&v.Totals)...))
 	}
-	m.Put("\n")
-	return nil
+	m.section("Variants", append([]string{"", "Server", "Variant"}, totalColumns...), rows)
+	return err
 }
 
 func (m *markdown) coverage() {
 	all := explain.Coverages(m.run, m.Verbose)
-	if len(all) == 0 {
-		return
-	}
-	m.Put("### Coverage\n\n")
-	m.table("Server", "Coverage", "Missing")
+	var rows [][]string
 	for _, c := range all {
 		var missing []string
 		for _, line := range c.Missing {
 			missing = append(missing, cell(line))
 		}
-		m.row(cell(c.Server), cell(c.Line), strings.Join(missing, "; "))
+		rows = append(rows, []string{cell(c.Server), cell(c.Line), strings.Join(missing, "; ")})
 	}
-	m.Put("\n")
+	m.section("Coverage", []string{"Server", "Coverage", "Missing"}, rows)
 	for _, c := range all {
 		if c.Skeleton != "" {
 			m.Put("<details><summary>Drafts of tests</summary>\n\n", fenced(c.Skeleton), "\n</details>\n\n")
@@ -294,44 +297,32 @@ func (m *markdown) coverage() {
 }
 
 func (m *markdown) rollups() {
-	if len(m.run.Rollups) == 0 {
-		return
-	}
-	m.Put("### Metric rollups\n\n")
-	m.table("Metric", "Mean:", "Count:")
+	var rows [][]string
 	for _, v := range m.run.Rollups {
-		m.row(cell(v.Name), render.Number(v.Mean), fmt.Sprint(v.Count))
+		rows = append(rows, []string{cell(v.Name), render.Number(v.Mean), fmt.Sprint(v.Count)})
 	}
-	m.Put("\n")
+	m.section("Metric rollups", []string{"Metric", "Mean:", "Count:"}, rows)
 }
 
 func (m *markdown) phases() {
-	if len(m.run.Phases) == 0 {
-		return
+	columns := []string{"", "Phase", "Step", "Time:", "Message"}
+	if len(m.run.Suites) > 1 {
+		columns = slices.Insert(columns, 1, "File")
 	}
-	m.Put("### Setup, hooks and teardown\n\n")
-	if len(m.run.Suites) < 2 {
-		m.table("", "Phase", "Step", "Time:", "Message")
-	} else {
-		m.table("", "File", "Phase", "Step", "Time:", "Message")
-	}
+	var rows [][]string
 	for i := range m.run.Phases {
 		ph := &m.run.Phases[i]
 		cells := []string{statusIcon[ph.Status], cell(ph.Phase), cell(ph.Name), render.Duration(ph.DurationMS), cell(ph.Message)}
 		if len(m.run.Suites) > 1 {
 			cells = slices.Insert(cells, 1, cell(ph.File))
 		}
-		m.row(cells...)
+		rows = append(rows, cells)
 	}
-	m.Put("\n")
+	m.section("Setup, hooks and teardown", columns, rows)
 }
 
 func (m *markdown) servers() {
-	if len(m.run.Servers) == 0 {
-		return
-	}
-	m.Put("### Servers\n\n")
-	m.table("Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks")
+	var rows [][]string
 	for i := range m.run.Servers {
 		s := &m.run.Servers[i]
 		self, start := "", ""
@@ -351,7 +342,7 @@ func (m *markdown) servers() {
 		if s.Exit != "" {
 			remarks = append(remarks, s.Exit)
 		}
-		m.row(cell(s.Name), cell(self), cell(s.Transport), cell(s.Protocol), start, cell(strings.Join(remarks, ", ")))
+		rows = append(rows, []string{cell(s.Name), cell(self), cell(s.Transport), cell(s.Protocol), start, cell(strings.Join(remarks, ", "))})
 	}
-	m.Put("\n")
+	m.section("Servers", []string{"Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks"}, rows)
 }
