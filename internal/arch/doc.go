@@ -1,19 +1,17 @@
-// Package arch holds tests of the code base itself: what ARCHITECTURE.md says
-// about the code is checked here, so that the page cannot drift from the tree.
+// Package arch contains tests of the code base itself: they check what ARCHITECTURE.md
+// says about the code, so that the page stays true.
 //
-// There is no code to import. The tests read every Go file of the module with
-// go/parser, for every operating system, and check
+// There is no code to import. The tests parse every Go file of the module, for every
+// operating system, and check
 //
-//   - edges_test.go: which package may import which, from one table, and
-//     which third-party module may be used where. The depguard section of
-//     .golangci.yml is written from the same table (go test ./internal/arch
-//     -update) and may not differ from it;
-//   - shape_test.go: every package explains itself in doc.go, files and
-//     functions keep their size, there is no func init and no package-level
-//     state that code writes to;
-//   - text_test.go: what every committed file must not hold;
-//   - words_test.go: words that the prose avoids, and how many are left.
+//   - edges_test.go: which package may import which, and which third-party module may
+//     be used where, from one table. The depguard section of .golangci.yml is generated
+//     from the same table (go test ./internal/arch -update) and must match it;
+//   - shape_test.go: every package has a doc.go, files and functions keep to their size,
+//     and there is no func init and no package-level state that code changes;
+//   - budget_test.go: the size of packages and types;
+//   - text_test.go: what a committed file must not contain;
+//   - words_test.go: words that comments, messages and documents must not use.
 //
-// Start reading at the table in edges_test.go. A new package needs a row
-// there before its first test run passes.
+// Start reading at the table in edges_test.go. A new package needs a row there.
 package arch

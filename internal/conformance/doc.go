@@ -1,17 +1,16 @@
-// Command conformance lets the official MCP conformance suite judge this
-// program: mcptest as a client (with the revision pinned, and detected), and its mock as a server. It is run by
-// `make conformance`, and no part of what is shipped.
+// Command conformance runs the official MCP conformance suite against this program:
+// against mcptest as a client (with the protocol version pinned, and detected) and against
+// its mock as a server. `make conformance` runs it; releases do not contain it.
 //
-//	go run ./internal/conformance             judge, and say how many of how many
-//	conformance client URL                    what the suite starts as the client:
+//	go run ./internal/conformance             run the suite, print passed and required scenarios
+//	conformance client URL                    the client that the suite starts:
 //	                                          writes a suite for the scenario, runs mcptest
 //
 // Invariants:
-//   - What is required is what the judge itself lists for a revision, without
-//     the scenarios named in gaps.go. One of those that passes is an error, too:
-//     it must leave the list.
-//   - Scenarios that are not required and pass (beyond in gaps.go) have
-//     to stay so.
-//   - A scenario passes with at least one check that succeeded and none that
-//     failed. No checks at all is a failure, of a scenario and of a run.
+//   - The conformance suite itself lists the required scenarios of a protocol version.
+//     Those in gaps (judge.go) are allowed to fail; one that passes is an error too,
+//     because it must be removed from the list.
+//   - Scenarios in beyond (judge.go) are not required, but pass and must continue to.
+//   - A scenario passes if at least one check succeeded and none failed. A run or a
+//     scenario without checks is a failure.
 package main

@@ -1,7 +1,7 @@
-// Package coverage finds out how much of what servers offer was examined by
-// the tests of a run.
+// Package coverage measures how much of what servers offer was examined by the tests of
+// a run.
 //
-// A Use collects the calls of the tests of one server: a call counts only if
-// the test made an assertion on its result. Measure compares it with what the
-// server offers. Nothing is called or printed here.
+// A Use collects the calls of one server's tests: a call counts only if the test made an
+// assertion on its result. Measure compares them with the server's definitions. The
+// package calls no server and prints nothing.
 package coverage

@@ -1,17 +1,16 @@
-// Package draft writes a first suite for a server from what the server says
-// of itself and from what it answered when it was tried.
+// Package draft writes a first suite for a server, from the server's definitions and its
+// responses to a few requests.
 //
-// Arguments makes arguments for a tool out of its input schema. A Test holds
-// what was answered to one request each time it was made; from that come its
-// assertions: what never changed is expected as it was, what changed or looks
-// like a time or an id is matched loosely (loosen.go, text.go). Suite.YAML
-// writes it all down, with a mark where a person has to look.
+// Arguments generates arguments for a tool from its input schema. A Test contains the
+// responses to one request that was repeated; its assertions follow from them: a value that
+// never changed is expected exactly, a value that changed or looks like a time or an id is
+// matched loosely (loosen.go, text.go). Suite.YAML writes the suite and marks the lines
+// that a person must review.
 //
 // Invariants:
 //   - nothing is called, read or written here;
-//   - a text that Suite.Mask changes is never written, nor is one that names a
-//     place of this machine (Suite.Local);
-//   - what is written loads without a mistake, and its assertions hold for
-//     every answer it was made from. The caller still runs it: the next answer
-//     may be another one.
+//   - a text that Suite.Mask changes is never written, nor is one that names a path of
+//     this machine (Suite.Local);
+//   - the suite loads without a mistake, and its assertions hold for every response that
+//     it was made from. The caller must still run it: the next response may differ.
 package draft

@@ -1,22 +1,20 @@
-// Package gen writes what is published about the suite language: the JSON
-// Schema of suite files, the reference pages, the manual pages, and the
-// answers of `mcptest explain`.
+// Package gen generates what is published about the suite language: the JSON Schema of
+// suite files, the reference pages, the manual pages, and the texts of `mcptest explain`.
 //
-// Schema is where it starts. It walks the structs of package suite, reads the
-// comments of their fields, and adds the table of matchers:
+// The entry point is Schema. It walks the structs of package suite, reads the comments of
+// their fields, and adds the table of matchers:
 //
 //	suite's structs and comments ┐
 //	expect's matchers            ├─ Schema ─▶ schemas/v1.json ─ Keys ─▶ Topics, Pages
 //	mcp's violations             ┘
 //
-// Everything else about keys is read from the schema, so that editor, page and
-// explain cannot disagree. `go generate ./...` writes the files; the tests of
-// this package fail when a committed file is not what would be written. Tests are
-// all that runs the generator, so it is in test files.
+// Everything else about keys is read from the schema, so that editors, pages and explain
+// agree. `go generate ./...` writes the files; a test fails if a committed file differs
+// from the generated one. Only tests run the generator, so it is in test files.
 //
 // Invariants:
-//   - the schema never rejects what the decoder accepts; where it is more
-//     lenient, the kind of mistake is listed in the test that compares them;
+//   - the schema never rejects what the decoder accepts; where it is more lenient, the kind
+//     of mistake is listed in the test that compares them;
 //   - a `${…}` placeholder is accepted wherever the language expands one;
 //   - every key has a description, an example and, where it has one, its default.
 package gen

@@ -1,14 +1,14 @@
-// Package jsonschema checks JSON values against JSON Schema. It is the one
-// wrapper around the schema library: its errors become flat lists of plain
-// sentences with the place in the value and in the schema.
+// Package jsonschema checks JSON values against JSON Schema. It is the only wrapper around
+// the schema library: it turns the library's errors into flat lists of plain sentences with
+// the position in the value and in the schema.
 //
-// Entry points: [Compile] prepares a schema, [Schema.Validate] checks a value,
-// [Sample] makes one.
+// Entry points: [Compile] prepares a schema, [Schema.Validate] checks a value, [Sample]
+// makes a value that is valid.
 //
 // Invariants:
 //
-//   - Depth, node count and validation time are bounded, as MCP asks of clients
-//     that compile schemas of servers.
+//   - Depth, node count and validation time are bounded, as MCP requires of clients that
+//     compile schemas of servers.
 //   - Nothing is loaded, from files or the network, unless Options.Load is set.
-//   - A fault of the library is an error, never a panic or a false verdict.
+//   - A defect of the library is an error, never a panic or a wrong verdict.
 package jsonschema

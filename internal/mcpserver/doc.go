@@ -1,5 +1,5 @@
-// Package mcpserver is the server half of MCP: what mcptest mock and the demo
-// adapter of MCP-AQL answer with.
+// Package mcpserver implements the server half of MCP for mcptest mock, for replays of
+// cassettes and for the demo adapter of MCP-AQL.
 //
 // Entry points: [ServeStdio] serves one client over two streams, [NewHTTPServer]
 // any number over Streamable HTTP. Both call a [Handler] for each request.
@@ -15,9 +15,9 @@
 // Invariants:
 //   - A handler sees one interface for sessions and for stateless requests
 //     (protocol version 2026-07-28): AskAll sends requests in a session, and
-//     answers with input_required and waits for the repeated request without one.
+//     responds with input_required and waits for the repeated request without one.
 //   - A [Reply] may put any bytes on the wire: a mock must be able to break the
 //     protocol.
-//   - Serving ends when the client is gone or the context ends; requests that are
+//   - Serving ends when the client disconnects or the context ends; requests that are
 //     being handled are finished first.
 package mcpserver

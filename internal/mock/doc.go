@@ -1,30 +1,27 @@
-// Package mock is an MCP server that is written down instead of programmed: a
-// manifest says which tools, resources and prompts there are and what they
-// answer, down to the bytes on the wire.
+// Package mock implements a scripted MCP server. A manifest (YAML or JSON) defines its tools,
+// resources and prompts and their responses, if necessary down to the bytes on the wire.
+// It is used for examples and tests that need no other software, and to test the runner
+// against every kind of misbehavior.
 //
-// The way through it:
+// Entry points: Load reads a manifest, Preset returns a built-in one, New makes a server.
 //
 //	Load (or Preset) → *Manifest → New → *Server → Session → mcpserver.Handler
 //	                                            └→ ServeStdio
 //
-// It exists so that suites can be shown, taught and tested with nothing
-// installed, and so that the runner has a server whose every fault is known.
-//
 // Invariants:
 //
-//   - A Manifest is immutable and shared. What changes while serving (state,
-//     call counts, sequences) belongs to the Server; what belongs to one client
-//     (its capabilities, log level, subscriptions) belongs to the Session.
-//   - The same requests in the same order get the same answers, but for the times
-//     of tasks and the states of requests for input: no clock otherwise, no
-//     random numbers. Delays take time and change nothing else.
-//   - Every mistake in a manifest is found by Load, with its position. A
-//     manifest that loads cannot make the server panic, for any message of a client.
-//   - A client's mistake is answered as real servers answer it: arguments that
-//     do not fit the input schema are a tool error (MCP 2025-11-25, SEP-1303),
-//     unknown names and methods are JSON-RPC errors.
-//   - What breaks the protocol does so because the manifest says so (raw,
-//     write, banner, exit); everything else is well-formed.
+//   - A Manifest is immutable and shared. State, call counts and sequences belong to the
+//     Server; a client's capabilities, log level and subscriptions belong to the Session.
+//   - The same requests in the same order get the same responses, except for the times of
+//     tasks and the states of requests for input. The clock and random numbers are not used
+//     otherwise. Delays change only the time of a response.
+//   - Load reports every mistake in a manifest, with its position. A manifest that loads
+//     cannot make the server panic, for any message of a client.
+//   - A client's mistake gets the usual response: arguments that do not match the input
+//     schema are a tool error (MCP 2025-11-25, SEP-1303), unknown names and methods are
+//     JSON-RPC errors.
+//   - The server violates the protocol only where the manifest requires it (raw, write,
+//     banner, exit).
 //
 // Start reading at manifest.go, then response.go and play.go.
 package mock

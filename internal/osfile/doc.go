@@ -1,7 +1,7 @@
-// Package osfile writes and locks files so that a reader, a second process or
-// a kill at any moment sees the old content or the new, never a part of it.
+// Package osfile writes and locks files so that a reader, a second process or a kill at any
+// moment sees either the old content or the new content, never a part of it.
 //
-// Start at Replace for data at hand and at Create for data that is written
-// piece by piece; TryLock and Lock take an advisory lock. The package imports nothing
-// of this module.
+// Entry points: Replace writes data at hand, Create data that is written piece by piece;
+// TryLock and Lock take an advisory lock. The package imports no other package of this
+// module.
 package osfile

@@ -1,5 +1,4 @@
-// Package placeholder reads texts with placeholders: ${name} and
-// ${name:-default}. What a name may be, and what its value is, is up to the
-// language that has them: suites (internal/suite), manifests of mock servers
-// (internal/mock), command lines (internal/shellwords).
+// Package placeholder parses texts with placeholders: ${name} and ${name:-default}. The
+// caller decides which names are valid and what their values are: suites (internal/suite),
+// manifests of mock servers (internal/mock), command lines (internal/shellwords).
 package placeholder

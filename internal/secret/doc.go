@@ -1,13 +1,12 @@
-// Package secret masks what must not be shown: values that were declared secret,
-// texts with the form of a credential, and values under the name of one.
+// Package secret masks secrets in text: values that were declared secret, texts that look
+// like a credential, and values whose name is that of a credential.
 //
-// Entry points: [Redactor] masks text, [Name] judges the name of a variable,
-// header or parameter.
+// Entry points: [Redactor] masks text, [Name] decides whether a variable, header or
+// parameter is a credential by its name.
 //
 // Invariants:
-//   - a declared value of MinLength bytes or more appears in no output of a
-//     Redactor, neither as it is nor in one of the encodings it lists;
-//   - masked text stays what it was for a reader: JSON stays JSON, and the text
-//     around a secret is left alone;
-//   - nothing here keeps a secret longer than its Redactor lives.
+//   - a declared value of MinLength bytes or more appears in no output of a Redactor,
+//     neither unchanged nor in one of the listed encodings;
+//   - masked JSON is still valid JSON, and the text around a secret does not change;
+//   - the package keeps a secret no longer than its Redactor exists.
 package secret

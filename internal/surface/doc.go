@@ -1,17 +1,16 @@
-// Package surface models what an MCP server offers: tools, resources, resource
-// templates and prompts with their complete definitions, and what the server
-// says about itself in the handshake.
+// Package surface models what an MCP server offers: tools, resources, resource templates
+// and prompts with their complete definitions, and the server's handshake.
 //
-// Entry points: Fetch requests the lists from a server; New builds a Surface from lists that were fetched; Read takes
-// one from a file (a result of tools/list, a record of mcptest, a lock file) or
-// a folder (lock files, toolsnaps); Lock writes the lock file.
+// Entry points: Fetch requests the lists from a server; New builds a Surface from fetched
+// lists; Read reads one from a file (a result of tools/list, a record of mcptest, a lock
+// file) or a folder (lock files, toolsnaps); Lock writes the lock file.
 //
 // Invariants:
-//   - A Surface is canonical: definitions are sorted by kind and name, object
-//     members by key, and numbers keep their digits. Equal surfaces have equal
-//     lock files, also if a server lists things in another order.
-//   - A lock file holds no secret that the given redactor knows; a hash in its
-//     place still shows that the text changed.
-//   - A lock file that was edited, cut off or merged with conflicts is refused
-//     with file and line.
+//   - A Surface is canonical: definitions are sorted by kind and name, object members by
+//     key, and numbers keep their digits. Equal surfaces have equal lock files, also if a
+//     server lists its definitions in another order.
+//   - A lock file contains no secret that the given redactor knows; a hash in its place
+//     still shows that the text changed.
+//   - A lock file that was edited, truncated or merged with conflicts is rejected with file
+//     and line.
 package surface

@@ -1,16 +1,14 @@
-// Package term is what the programs know about terminals: how many colors
-// one has, how wide a text is on it, how text that comes from elsewhere is
-// made harmless before it is printed, and the one status line that is
-// repainted while a run goes on.
+// Package term handles terminals: the color profile, the display width of text, escaping of
+// text that is not under our control, and the status line that is repainted during a run.
 //
-// Start reading at Detect (profile.go), then Palette (palette.go), Escape
-// (escape.go) and Status (status.go).
+// Start reading at Detect (profile.go), then Palette (palette.go), Escape (escape.go) and
+// Status (status.go).
 //
 // Invariants:
-//   - nothing here writes to a stream that is not a terminal, but Status.Print,
-//     which passes text through as it is;
-//   - Escape and EscapeLines are the only way by which foreign text reaches a
-//     terminal, and what they return holds no control character, no
-//     bidirectional override and no invisible character;
-//   - there is no package state: colors are a value that callers pass on.
+//   - only Status writes to a stream, and only to a terminal, except for Status.Print, which
+//     passes text through unchanged;
+//   - text from a server, a hook or a suite reaches a terminal only through Escape and
+//     EscapeLines; their results contain no control character, no bidirectional override and
+//     no invisible character;
+//   - there is no package state: callers pass colors on as values.
 package term

@@ -1,3 +1,3 @@
-// Package testkit is for tests: the one loop that waits for a condition, and
-// whether the long form of a test is asked for. Only tests use it.
+// Package testkit has two helpers for tests: a loop that waits for a condition, and a
+// function that reports whether the long form of a test is requested. Only tests use it.
 package testkit

@@ -1,14 +1,12 @@
-// Package tee records what passes between a real client and a server without
-// taking part in it: Stdio starts the server and connects its streams with those
-// of this process, Proxy is a reverse proxy in front of an HTTP server. Both
-// pass bytes on unchanged and hand copies of the messages to a Tap.
+// Package tee records the traffic between a real client and a server without changing it:
+// Stdio starts the server and connects its streams with those of this process, Proxy is a
+// reverse proxy in front of an HTTP server. Both forward bytes unchanged and pass copies of
+// the messages to a Tap.
 //
 // Invariants:
-//   - bytes are passed on as they come, partial lines included; nothing is parsed
-//     before it was passed on;
-//   - recording is done by a goroutine of its own, from copies. A recorder that is
-//     too slow or fails loses messages, which it counts, and never delays the
-//     exchange;
-//   - messages are recorded in an order in which they can have happened: a
-//     response never comes before its request.
+//   - bytes are forwarded as they arrive, partial lines included, and parsed only after
+//     that;
+//   - a separate goroutine records the copies. A recorder that is too slow or fails loses
+//     messages, which are counted, and never delays the traffic;
+//   - messages are recorded in a possible order: a response never comes before its request.
 package tee

@@ -1,15 +1,13 @@
-// Package verify sends the recorded requests of a cassette to another build of
-// the server, or looks them up in another cassette, and classifies what differs as
-// package surface/diff does.
+// Package verify sends the recorded requests of a cassette to another build of the server,
+// or looks them up in another cassette, and classifies the differences as package
+// surface/diff does.
 //
 // Invariants:
-//   - requests are sent one after the other, in the recorded order, with the
-//     recorded parameters; what cannot be sent again is named in Skipped;
-//   - there is one live session for each recorded one, whose client declares and
-//     answers what the recorded client did;
-//   - a crash or timeout is a change like others: the next request is sent to a
-//     new session;
-//   - a response that was a result and is an error now, a member that is gone or
-//     has another type is breaking; another value is to be reviewed; a new member
-//     is safe.
+//   - requests are sent one after the other, in the recorded order, with the recorded
+//     parameters; requests that cannot be repeated are named in Skipped;
+//   - each recorded session has one live session, whose client declares the recorded
+//     capabilities and gives the recorded responses;
+//   - a crash or timeout is a change like others: the next request uses a new session;
+//   - an error in place of a result, a missing member and a member of another type are
+//     breaking; another value must be reviewed; a new member is safe.
 package verify

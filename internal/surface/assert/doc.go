@@ -1,5 +1,5 @@
-// Package assert holds the matchers of surfaces: lock, tokens and same-as.
+// Package assert implements the matchers of surfaces: lock, tokens and same-as.
 //
-// Entry points: Decode reads the argument of a matcher; Check.Run judges what a
-// server offers. Nothing is written: lock files are changed by mcptest lock.
+// Entry points: Decode reads the argument of a matcher; Check.Run evaluates it for the
+// definitions of a server. Nothing is written: only mcptest lock changes lock files.
 package assert

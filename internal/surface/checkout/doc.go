@@ -1,6 +1,7 @@
-// Package checkout builds a commit of the repository in a temporary folder, to
-// compare what the server offered there. Start at Add; Remove must follow.
+// Package checkout builds a commit of the repository in a temporary folder, so that the
+// server of that commit can be compared with the current one. Add is the entry point; the
+// caller must call Remove.
 //
-// Hooks of the repository are not run: the build command is the only program of
-// it that is started.
+// The build command is the only program of the repository that is started. Git hooks are
+// disabled.
 package checkout

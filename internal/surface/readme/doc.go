@@ -1,9 +1,9 @@
-// Package readme keeps the table of a server's tools in a Markdown document up
-// to date. The table is between two comments, each on a line of its own:
+// Package readme updates the table of a server's tools in a Markdown document. The table is
+// between two comments, each on a separate line:
 //
 //	<!-- mcptest:tools -->
 //	<!-- /mcptest:tools -->
 //
-// Start at Table for the table and at Find for the place of it. The rest of
-// the document is never changed.
+// Entry points: Table makes the table, Find finds its place in a document. The rest of the
+// document is never changed.
 package readme
