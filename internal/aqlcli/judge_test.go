@@ -78,7 +78,7 @@ func TestLiveJudgeOutOfReach(t *testing.T) {
 		}, more...)
 	}
 	out, errs, code := runProgram(t, prog, args("--judge-model", "gone")...)
-	if code != 0 || !strings.Contains(out, "Not judged: the model's endpoint answered 401 Unauthorized: bad key [key]") || !strings.Contains(out, "incomplete: 4 answers were not judged") {
+	if code != 0 || !strings.Contains(out, "Not judged: the model's endpoint responded with 401 Unauthorized: bad key [key]") || !strings.Contains(out, "incomplete: 4 answers were not judged") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	if n := e.times("gone"); n != 2 {

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// Budgets of a package and of a type. What is larger is listed by name, with
-// the size that it must not exceed.
+// Budgets of a package and of a type. Larger ones are listed by name with a ceiling.
 const (
 	packageCode   = 2500 // lines of code, without tests, comments and blank lines
 	typeMethods   = 40
@@ -23,8 +22,8 @@ const (
 	productMCPAQL = 14000
 )
 
-// largerPackages are the packages over the budget: the ceiling, which only goes
-// down, and why the package is not smaller.
+// largerPackages are the packages over the budget, with a ceiling, which may only be
+// lowered, and the reason.
 var largerPackages = map[string]struct {
 	code   int
 	reason string
@@ -33,7 +32,7 @@ var largerPackages = map[string]struct {
 	"internal/mock":   {3460, "one manifest language: responses, faults, tasks and their templates"},
 }
 
-// largerTypes are the receivers over the budget: methods, files, and why.
+// largerTypes are the receivers over the budget: methods, files, and the reason.
 var largerTypes = map[string]struct {
 	methods, files int
 	reason         string
@@ -112,7 +111,7 @@ func addMethods(all map[string]*receiver, f goFile) {
 	}
 }
 
-// receiverType takes the pointer and the type parameters from a receiver.
+// receiverType removes the pointer and the type parameters from a receiver.
 func receiverType(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -125,7 +124,7 @@ func receiverType(e ast.Expr) ast.Expr {
 	return e
 }
 
-// codeLines counts the lines of a file that have a token other than a comment.
+// codeLines counts the lines of a file with a token that is not a comment.
 func codeLines(name string) (int, error) {
 	src, err := os.ReadFile(name)
 	if err != nil {
@@ -150,9 +149,9 @@ func codeLines(name string) (int, error) {
 	}
 }
 
-// TestFilesOfAPackage prints, for each package, how many pairs of its files use
-// top-level names of each other. A package in which files depend on each other
-// both ways has to be read as a whole.
+// TestFilesOfAPackage prints, for each package, how many pairs of its files use each
+// other's top-level names. A package with many mutual dependencies can only be read
+// as a whole.
 func TestFilesOfAPackage(t *testing.T) {
 	t.Parallel()
 	byPackage := map[string][]goFile{}
@@ -168,8 +167,8 @@ func TestFilesOfAPackage(t *testing.T) {
 	}
 }
 
-// fileUses counts the dependencies between the files of a package by top-level
-// names, methods aside, and lists the pairs of files that depend on each other.
+// fileUses counts the dependencies between the files of a package by top-level names,
+// except methods, and lists the pairs of files that depend on each other.
 func fileUses(files []goFile) (uses int, mutual []string) {
 	declared := map[string]string{}
 	for _, f := range files {
@@ -205,7 +204,7 @@ func fileUses(files []goFile) (uses int, mutual []string) {
 	return len(seen), mutual
 }
 
-// topLevel lists the names that a file declares, methods aside.
+// topLevel lists the names that a file declares, except methods.
 func topLevel(f *ast.File) (names []string) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {

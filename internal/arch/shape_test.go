@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-// Budgets of a file and of a function. The answer to a failure is to split, not
-// to raise a number.
+// Budgets of a file and of a function. If one is exceeded, split the code instead of
+// raising the number.
 const (
 	fileLines        = 400
 	funcLines        = 60
 	namesPer100Lines = 1.5
 )
 
-// larger are the files and functions over the budget and their ceilings, which
-// only go down.
+// larger are the files and functions over the budget with their ceilings, which may
+// only be lowered.
 var larger = map[string]int{
 	"internal/aql/demo/call.go operate":        73,
 	"internal/aql/demo/model.go addCollection": 67,
@@ -37,7 +37,7 @@ func TestEveryPackageExplainsItself(t *testing.T) {
 	for _, p := range packages(files) {
 		name, atLeast := "doc.go", 80
 		if strings.HasPrefix(p, "cmd/") {
-			name, atLeast = "main.go", 20 // a command of one file carries its own comment
+			name, atLeast = "main.go", 20 // the command of a single file has its comment there
 		}
 		i := slices.IndexFunc(files, func(f goFile) bool { return f.pkg == p && f.rel == strings.TrimPrefix(p+"/"+name, "./") })
 		switch {
@@ -71,8 +71,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestDepth prints how much each package shows for what it does: exported
-// top-level functions and types (methods belong to their type) per 100 lines.
+// TestDepth prints how much each package exports: top-level functions and types
+// (without methods) per 100 lines.
 func TestDepth(t *testing.T) {
 	t.Parallel()
 	type count struct{ lines, names, tests int }
@@ -142,10 +142,9 @@ func TestNothingHappensAtImport(t *testing.T) {
 	}
 }
 
-// TestNoPackageState looks for package-level variables that code changes:
-// assigned, incremented, written by index, or of a type that exists to be
-// changed. Tables and compiled patterns, set once where they are declared,
-// are fine; flags in tests are not looked at.
+// TestNoPackageState finds package-level variables that code changes: by assignment,
+// increment or index, or of a type that is made to be changed. Tables and compiled
+// patterns that are set in their declaration are allowed; flags in tests are ignored.
 func TestNoPackageState(t *testing.T) {
 	t.Parallel()
 	byPkg := map[string][]goFile{}
@@ -195,8 +194,8 @@ func packageVars(f *ast.File) []*ast.ValueSpec {
 	return out
 }
 
-// changeableType names types that have no use but to be changed. A sync.Pool
-// or a sync.Once value holds nothing that a reader could tell.
+// changeableType names types that are made to be changed. A sync.Pool or sync.Once is
+// allowed: it contains no data that a reader could observe.
 func changeableType(e ast.Expr) string {
 	sel, ok := e.(*ast.SelectorExpr)
 	if !ok {
@@ -213,9 +212,9 @@ func changeableType(e ast.Expr) string {
 	return ""
 }
 
-// writes returns the identifiers that fn assigns to and does not declare
-// itself, in any scope: a name that is both a local and a package-level
-// variable is taken for the local.
+// writes returns the identifiers that fn assigns to and does not declare itself, in
+// any scope: a name that is both a local and a package-level variable counts as the
+// local.
 func writes(fn *ast.FuncDecl) []*ast.Ident {
 	local := map[string]bool{}
 	var found []*ast.Ident
@@ -287,7 +286,7 @@ func rootIdent(e ast.Expr) *ast.Ident {
 	}
 }
 
-// TestWritesFindsAssignments keeps the heuristic above able to fail.
+// TestWritesFindsAssignments makes sure that the heuristic above can fail.
 func TestWritesFindsAssignments(t *testing.T) {
 	t.Parallel()
 	const src = `package p
@@ -308,7 +307,7 @@ func g() { table.x.y = 1; (*table)[0] = 2 }
 			}
 		}
 	}
-	// n is also a local of f, so f:n is given the benefit of the doubt.
+	// n is also a local of f, so f:n counts as the local.
 	if want := []string{"f:table", "g:table", "g:table"}; !slices.Equal(got, want) {
 		t.Errorf("writes found %v, want %v", got, want)
 	}

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// maxFile bounds a committed file: fixtures are small or they are generated.
+// maxFile is the maximum size of a committed file: fixtures are small or generated.
 const maxFile = 1 << 20
 
-// committed lists the files of the tree as slash paths: what git tracks, or,
-// in an unpacked archive, everything that a build does not make.
+// committed lists the files of the tree as slash paths: those that git tracks, or, in
+// an unpacked archive, all files that a build does not create.
 func committed(t *testing.T, root string) []string {
 	t.Helper()
 	// A CI machine often runs as another user than the owner of the clone.
@@ -82,9 +82,8 @@ func TestCommittedText(t *testing.T) {
 	}
 }
 
-// machinePaths are the paths that only exist where the tests happen to run:
-// the checkout, the folder round it and the home folder, where these are
-// long enough not to be ordinary text.
+// machinePaths are paths of this machine that no file may contain: the checkout, its
+// parent folder and the home folder, if they are long enough not to be ordinary text.
 func machinePaths(root string) []string {
 	out := []string{root + string(filepath.Separator)}
 	if up := filepath.Dir(root); len(up) > 1 && up != os.TempDir() {
@@ -102,8 +101,8 @@ var (
 	testLink  = regexp.MustCompile(`\[(Test\w+)\]\(([^)\s]+_test\.go)\)`)
 )
 
-// TestArchitecturePageKnowsThePackages: the page names every package, and
-// none that is not there.
+// TestArchitecturePageKnowsThePackages: the page names every existing package and no
+// other.
 func TestArchitecturePageKnowsThePackages(t *testing.T) {
 	t.Parallel()
 	root := repoRoot(t)
@@ -153,8 +152,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestNamedTestsExist checks the pages that say which test proves a rule: the
-// function that a link names is declared in the file that it leads to.
+// TestNamedTestsExist checks the pages that link to tests: the linked file must
+// declare the named function.
 func TestNamedTestsExist(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(repoRoot(t), "docs", "spec")

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// module is the path in go.mod; rel paths of packages hang below it.
+// module is the path in go.mod, the prefix of all packages.
 const module = "mcptest"
 
 // A goFile is one Go file of the module, of any operating system.
@@ -143,8 +143,8 @@ func packages(files []goFile) []string {
 	return out
 }
 
-// ours turns an import path of this module into a folder ("internal/mcp"),
-// or returns false for anything else.
+// ours converts an import path of this module into a folder ("internal/mcp"), or
+// returns false for other paths.
 func ours(importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true

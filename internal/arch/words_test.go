@@ -42,8 +42,8 @@ var british = regexp.MustCompile(`colour|behaviour|favour|honour|neighbour|artef
 // foreign are names of other projects.
 var foreign = strings.NewReplacer("NoBody", "", "lightgrey", "") // net/http, shields.io
 
-// TestHouseWords fails for the words in houseWords. It reads identifiers, texts
-// and comments of Go files, and Markdown; testdata is left out.
+// TestHouseWords fails for the words in houseWords. It reads identifiers, texts and
+// comments of Go files, and Markdown, except in testdata.
 func TestHouseWords(t *testing.T) {
 	t.Parallel()
 	root := repoRoot(t)
@@ -75,8 +75,8 @@ func TestHouseWords(t *testing.T) {
 	}
 }
 
-// houseWordsIn counts the words of a line that houseWords names or that are
-// spelled the British way. It keeps what it decides about a word in bad.
+// houseWordsIn counts the words of a line that houseWords contains or that are in
+// British spelling. It caches its decisions about words in bad.
 func houseWordsIn(line string, bad map[string]bool) (n int) {
 	words := strings.FieldsFunc(strings.ToLower(foreign.Replace(line)), func(r rune) bool { return r < 'a' || r > 'z' })
 	for i, word := range words {
@@ -96,7 +96,7 @@ func houseWordsIn(line string, bad map[string]bool) (n int) {
 	return n
 }
 
-// goProse returns the identifiers, texts and comments of a Go file, one a line.
+// goProse returns the identifiers, texts and comments of a Go file, one per line.
 func goProse(t *testing.T, name string) string {
 	t.Helper()
 	src, err := os.ReadFile(name)

@@ -56,7 +56,7 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 		return deviceError("begin the login", err)
 	}
 	if asked.DeviceCode == "" || asked.UserCode == "" || asked.VerificationURI == "" {
-		return errors.New("begin the login: the authorization server answered without a code")
+		return errors.New("begin the login: the response of the authorization server has no code")
 	}
 	c.Secret(asked.DeviceCode)
 	p.Enter(asked.UserCode, asked.VerificationURI, asked.VerificationURIComplete, asked.Expiry)

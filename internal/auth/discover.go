@@ -171,7 +171,7 @@ func readEndpoints(ctx context.Context, client *http.Client, at string) (e endpo
 	case resp.StatusCode >= 400 && resp.StatusCode < 500:
 		return e, false, nil
 	case resp.StatusCode != http.StatusOK:
-		return e, false, fmt.Errorf("%s answered with HTTP %d", at, resp.StatusCode)
+		return e, false, fmt.Errorf("%s responded with HTTP %d", at, resp.StatusCode)
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxPage)).Decode(&e); err != nil {
 		return e, false, fmt.Errorf("%s: %w", at, err)

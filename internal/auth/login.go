@@ -66,7 +66,7 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 		if refusal.asked {
 			return Login{}, err
 		}
-		return Login{}, fmt.Errorf("%w (the server did not ask for a login: it answered with HTTP %d)", err, refusal.status)
+		return Login{}, fmt.Errorf("%w (the server did not ask for a login: it responded with HTTP %d)", err, refusal.status)
 	}
 	c.Secret(l.secrets()...)
 	return l, c.Store.Put(ctx, l)
@@ -84,9 +84,9 @@ type refusal struct {
 // metadata.
 func (r *refusal) noNeed() error {
 	if r.status >= 200 && r.status < 300 {
-		return fmt.Errorf("the server needs no login: it answered a request without credentials with HTTP %d; there is nothing to do", r.status)
+		return fmt.Errorf("the server needs no login: it responded to a request without credentials with HTTP %d; there is nothing to do", r.status)
 	}
-	return fmt.Errorf("the server does not request a login: it answered a request without credentials with HTTP %dinstead of 401; is the address right?", r.status)
+	return fmt.Errorf("the server does not request a login: it responded to a request without credentials with HTTP %dinstead of 401; is the address right?", r.status)
 }
 
 // plainly rewrites a library's error about an invalid response of the authorization

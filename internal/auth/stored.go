@@ -221,7 +221,7 @@ func (l *Login) take(t *oauth2.Token) {
 func plainError(e *oauth2.RetrieveError) string {
 	s := e.ErrorCode
 	if s == "" && e.Response != nil {
-		return fmt.Sprintf("the authorization server answered with HTTP %d", e.Response.StatusCode)
+		return fmt.Sprintf("the authorization server responded with HTTP %d", e.Response.StatusCode)
 	}
 	if e.ErrorDescription != "" {
 		s += ": " + e.ErrorDescription

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// rounds of each measurement: MCPTEST_BENCH_ROUNDS, 7 without it.
+// rounds returns the number of rounds of each measurement: MCPTEST_BENCH_ROUNDS, 7 by
+// default.
 func rounds(tb testing.TB) int {
 	text := os.Getenv("MCPTEST_BENCH_ROUNDS")
 	if text == "" {
@@ -20,9 +21,9 @@ func rounds(tb testing.TB) int {
 	return n
 }
 
-// TestCost prints the table and fails where something is beyond its gate three
-// times in a row. It takes a minute or more and wants a quiet machine:
-// MCPTEST_BENCH=1 asks for it.
+// TestCost prints the table and fails if a measurement exceeds its gate three times
+// in a row. It takes a minute or more, needs a quiet machine, and runs only with
+// MCPTEST_BENCH=1.
 func TestCost(t *testing.T) {
 	if os.Getenv("MCPTEST_BENCH") != "1" {
 		t.Skip("MCPTEST_BENCH=1 is not set")
@@ -41,7 +42,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// run is a whole run of mcptest; calls one of the floor.
+// run measures a complete run of mcptest; calls one of the floor.
 func (t *tools) run(tb testing.TB, path string) sample {
 	return t.cost(tb, t.mcptest, "run", "--no-progress", path)
 }
@@ -60,14 +61,15 @@ func load(tb testing.TB, t *tools) []measurement {
 	}}
 }
 
-// slope is what one more test costs: many less few, by how many they are more.
+// slope returns the cost of one additional test: the difference between many and few,
+// divided by their number.
 func slope(few, many int, run func(n int) sample) []float64 {
 	a, b, n := run(few), run(many), float64(many-few)
 	return []float64{(b.Wall - a.Wall) / n, (b.CPU - a.CPU) / n, (b.Switches - a.Switches) / n}
 }
 
-// slopeParts are the lines of a slope: what holds for time on the clock, and
-// the gate for CPU time, which other programs on the machine change less.
+// slopeParts returns the lines of a slope: limits of the elapsed time, and a gate for
+// CPU time, which other programs on the machine affect less.
 func slopeParts(time, gate, cpuGate limits) []part {
 	return []part{
 		{name: ": time", unit: "µs", aim: time, gate: gate},
@@ -76,18 +78,18 @@ func slopeParts(time, gate, cpuGate limits) []part {
 	}
 }
 
-// server is one to measure against.
+// server is a server that the programs are measured with.
 type server struct {
 	name      string
 	argv      []string
-	prefix    string // what its echo puts before the text
+	prefix    string // the echo tool's prefix of the text
 	few, many int
 
 	aim, gate, cpuGate limits
 	exitAim, cpuAim    limits // of a start
 }
 
-// perTest measures what one more test costs.
+// perTest measures the cost of one additional test.
 func perTest(tb testing.TB, t *tools) []measurement {
 	var out []measurement
 	for _, s := range []server{
@@ -127,7 +129,7 @@ func perTest(tb testing.TB, t *tools) []measurement {
 	})
 }
 
-// start measures a program that starts a server, makes one test and ends.
+// start measures a program that starts a server, runs one test and exits.
 func start(tb testing.TB, t *tools) []measurement {
 	list := []server{
 		{name: "echo", argv: []string{t.echo}, aim: limits{over: 6}, exitAim: limits{over: 9}, cpuAim: limits{most: 15}, gate: limits{over: 30, ratio: 8}, cpuGate: limits{over: 40, ratio: 7}},
@@ -141,7 +143,8 @@ func start(tb testing.TB, t *tools) []measurement {
 	times := func(s sample) []float64 { return []float64{s.Verdict / 1000, s.Wall / 1000, s.CPU / 1000} }
 	var out []measurement
 	for _, s := range list {
-		// In a folder of its own: the durations of all suites next to it are read.
+		// In a separate folder, because a run reads the durations of all suites in
+		// its folder.
 		path := t.write(tb, "start-"+s.name+"/one.yml", written(1, s.prefix, s.argv...))
 		m := measurement{
 			name:  "start and one test, " + s.name,
@@ -160,7 +163,7 @@ func start(tb testing.TB, t *tools) []measurement {
 	return out
 }
 
-// memory measures the peak of the resident set of the program.
+// memory measures the program's peak resident set size.
 func memory(tb testing.TB, t *tools) []measurement {
 	peak := func(name, path string, most float64) measurement {
 		return measurement{

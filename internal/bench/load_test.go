@@ -19,7 +19,7 @@ func timed(fn func()) float64 {
 	return float64(time.Since(start).Microseconds()) / 1000
 }
 
-// loadSuite does what `mcptest run` does before it starts anything.
+// loadSuite does the work of `mcptest run` before anything starts.
 func loadSuite(tb testing.TB, path string) *plan.Plan {
 	tb.Helper()
 	s, diags := suite.Load(path, suite.Options{})
@@ -49,8 +49,8 @@ func loadYAML(tb testing.TB, path string) {
 	}
 }
 
-// BenchmarkLoad loads and compiles a suite of 1,000 written tests; the floor is
-// the YAML library alone.
+// BenchmarkLoad loads and compiles a suite of 1,000 explicit tests; the floor is the
+// YAML library alone.
 func BenchmarkLoad(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "suite.yml")
 	if err := os.WriteFile(path, []byte(written(1000, "", "true")), 0o644); err != nil {
@@ -72,8 +72,7 @@ func BenchmarkLoad(b *testing.B) {
 	})
 }
 
-// BenchmarkCase builds cases from their template as a run does, one after
-// another.
+// BenchmarkCase builds cases from their template one after another, as a run does.
 func BenchmarkCase(b *testing.B) {
 	t := &tools{dir: b.TempDir()}
 	p := loadSuite(b, t.fromCases(b, 1000, 1, "true"))

@@ -11,10 +11,10 @@ import (
 	"mcptest/internal/flaky"
 )
 
-// tools are the programs that are measured and measured with.
+// tools are the measured programs, the floor, the launcher and the servers.
 type tools struct{ dir, mcptest, floor, echo, sdk, node, everything string }
 
-// buildTools builds them into a folder that goes with the test.
+// buildTools builds them into a folder that is removed at the end of the test.
 func buildTools(tb testing.TB) *tools {
 	tb.Helper()
 	t := &tools{dir: tb.TempDir()}
@@ -33,8 +33,8 @@ func buildTools(tb testing.TB) *tools {
 	return t
 }
 
-// build builds one program. The version stamp is left out: it would ask a
-// repository that may belong to another user.
+// build builds one program, without a version stamp: git may refuse to read a
+// repository of another user.
 func (t *tools) build(tb testing.TB, pkg string) string {
 	tb.Helper()
 	out := filepath.Join(t.dir, filepath.Base(pkg))
@@ -46,11 +46,11 @@ func (t *tools) build(tb testing.TB, pkg string) string {
 	return out
 }
 
-// sample is what one run of a program cost.
+// sample is the cost of one run of a program.
 type sample struct {
-	Wall, Verdict, CPU float64 // microseconds; Verdict: until that of the first test was printed
+	Wall, Verdict, CPU float64 // microseconds; Verdict: until the result of the first test was printed
 	RSS                float64 // KiB
-	Switches           float64 // context switches, the server's among them
+	Switches           float64 // context switches, including those of the server
 }
 
 // cost runs a command under the launcher.

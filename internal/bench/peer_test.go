@@ -13,35 +13,35 @@ import (
 	"time"
 )
 
-// peer is a program that can run the same suite: n calls of the tool echo, one
-// after another, each with its own text and that text expected back.
+// peer is a program that can run the same suite: n calls of the tool echo in
+// sequence, each with a different text that is expected in the response.
 type peer struct {
 	name string
-	// suite writes the suite into an empty folder. Wrong expects another text
-	// of the last call.
+	// suite writes the suite into an empty folder. Job.wrong makes the last call
+	// expect another text.
 	suite func(tb testing.TB, dir string, j job)
 	argv  func(dir string, j job) []string
 	env   func(dir string) []string
-	// says is what the output of a run that passed has.
+	// says returns text that the output of a passed run contains.
 	says func(n int) string
-	// last is what tells how the last test went; nil is says.
+	// last returns text that reports the result of the last test; nil means says.
 	last func(n int) string
-	// leaves: it exits before the server does.
+	// leaves is set if the program exits before the server does.
 	leaves bool
 }
 
 // job is one suite.
 type job struct {
 	n      int
-	prefix string // what the server puts before the text
+	prefix string // the server's prefix of the text
 	argv   []string
 	wrong  bool
 }
 
-// revision is what all of them ask the server for.
+// revision is the protocol version that every program requests.
 const revision = "2025-11-25"
 
-// want is what the i-th call should be answered with.
+// want returns the expected response to the i-th call.
 func (j job) want(i int) string {
 	if j.wrong && i == j.n {
 		return "something else"
@@ -51,7 +51,7 @@ func (j job) want(i int) string {
 
 func (j job) args(i int) string { return fmt.Sprintf(`{%q:"hello %d"}`, argument(j.prefix), i) }
 
-// ourselves is mcptest with so many calls at once.
+// ourselves returns mcptest with the given number of parallel calls.
 func ourselves(t *tools, parallel int) peer {
 	name := "mcptest"
 	if parallel > 1 {
@@ -76,7 +76,7 @@ func ourselves(t *tools, parallel int) peer {
 	}
 }
 
-// peersIn are the programs of testdata/peers.
+// peersIn returns the programs of testdata/peers.
 func peersIn(tb testing.TB, t *tools) []peer {
 	tb.Helper()
 	modules, err := filepath.Abs("../../testdata/peers/node_modules")
@@ -89,7 +89,7 @@ func peersIn(tb testing.TB, t *tools) []peer {
 	if err != nil {
 		tb.Fatalf("the peers are not installed (make peers): %v", err)
 	}
-	if err := os.WriteFile(autotest, data, 0o700); err != nil { // it is packed without the right to run
+	if err := os.WriteFile(autotest, data, 0o700); err != nil { // the package contains it without execute permission
 		tb.Fatal(err)
 	}
 	return []peer{
@@ -159,7 +159,8 @@ out: {"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":%q}]}}
 	put(tb, dir, "echo_test.yaml", b.String())
 }
 
-// assertSuite writes one file for each test; they run in the order of names.
+// assertSuite writes one file for each test; the program runs them in alphabetical
+// order.
 func assertSuite(tb testing.TB, dir string, j job) {
 	args, _ := json.Marshal(j.argv[1:])
 	for i := 1; i <= j.n; i++ {
@@ -198,11 +199,11 @@ func promptfooSuite(tb testing.TB, dir string, j job) {
 	})
 }
 
-// took is the time of a run to the last verdict, and to the exit.
+// took is the time from the start of a run to the last verdict, and to the exit.
 type took struct{ verdict, exit time.Duration }
 
-// run runs the suite in dir; it returns how long that took, what was printed,
-// and whether the program says that all passed.
+// run runs the suite in dir. It returns the times, the output, and whether the
+// program reports that all tests passed.
 func (p *peer) run(tb testing.TB, dir string, j job) (t took, out string, passed bool) {
 	tb.Helper()
 	argv := p.argv(dir, j)
@@ -216,7 +217,7 @@ func (p *peer) run(tb testing.TB, dir string, j job) (t took, out string, passed
 		last = p.says
 	}
 	w := &watcher{mark: []byte(last(j.n)), start: time.Now()}
-	cmd.Stdout, cmd.Stderr = w, w // the same one: os/exec then writes from one goroutine
+	cmd.Stdout, cmd.Stderr = w, w // the same writer: os/exec then writes from one goroutine
 	err := cmd.Run()
 	t = took{verdict: w.seen, exit: time.Since(w.start)}
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
@@ -226,7 +227,7 @@ func (p *peer) run(tb testing.TB, dir string, j job) (t took, out string, passed
 	return t, out, err == nil && w.seen > 0 && strings.Contains(out, p.says(j.n))
 }
 
-// watcher keeps what is written and notes when it had mark.
+// watcher stores what is written and the time at which it first contained mark.
 type watcher struct {
 	mark  []byte
 	start time.Time

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestPeers measures the same suites with mcptest and with others, and prints
-// the table of docs/spec/peers.md; with MCPTEST_BENCH_PEERS=write it is put there. Every
-// program is first shown to make the calls and to fail when one answer is not
-// what is expected: a runner that does not look is the fastest of all.
+// TestPeers measures the same suites with mcptest and with other programs, and prints
+// the table of docs/spec/peers.md; with MCPTEST_BENCH_PEERS=write it updates the page.
+// Before that, every program must prove that it makes the calls and fails if one
+// response is wrong: a runner without checks would be the fastest.
 func TestPeers(t *testing.T) {
 	how := os.Getenv("MCPTEST_BENCH_PEERS")
 	if how == "" {
@@ -53,9 +53,8 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// proveIt fails the test unless a peer makes exactly the calls it is asked
-// for, and sees an answer that is not the expected one. It notes whether the
-// peer exits before the server does.
+// proveIt fails the test unless a peer makes exactly the requested calls and notices
+// a wrong response. It records whether the peer exits before the server does.
 func proveIt(t *testing.T, tl *tools, p *peer) {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +82,7 @@ func proveIt(t *testing.T, tl *tools, p *peer) {
 	}
 }
 
-// runs reports whether a process has this argument.
+// runs reports whether a process with this argument exists.
 func runs(t *testing.T, arg string) bool {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -96,9 +95,9 @@ func runs(t *testing.T, arg string) bool {
 	})
 }
 
-// goalsOf compares one line of the table with the goals: the part of the time
-// of the fastest peer, and for the time to the exit of the fastest peer that
-// leaves no server running.
+// goalsOf compares one line of the table with the goals: our time divided by that of
+// the fastest peer; for the time to the exit, of the fastest peer that leaves no
+// server running.
 func goalsOf(all []peer, n int, server, until string, f figures) string {
 	fastest := func(ratios []float64) (at int) {
 		for i := 2; i < len(all); i++ {
@@ -111,7 +110,7 @@ func goalsOf(all []peer, n int, server, until string, f figures) string {
 	line := func(ours peer, ratios []float64, most float64) string {
 		at, verdict := fastest(ratios), "met"
 		if at == 0 {
-			return "" // every peer leaves the server
+			return "" // every peer leaves the server running
 		}
 		if ratios[at] > most {
 			verdict = "MISSED"
@@ -125,8 +124,8 @@ func goalsOf(all []peer, n int, server, until string, f figures) string {
 	return line(all[0], f.one, .85) + line(all[1], f.eight, .6)
 }
 
-// figures are the median of each program, in milliseconds, and the medians of
-// the ratios of the rounds: one test at a time to each, eight at a time to each.
+// figures are the median of each program in milliseconds, and the medians of the
+// ratios of the rounds: with one test at a time, and with eight.
 type figures struct{ medians, one, eight []float64 }
 
 // compare runs one suite with every program, alternately.
@@ -149,7 +148,7 @@ func compare(t *testing.T, all []peer, j job, rounds int) (verdict, exit figures
 	return figuresOf(verdicts), figuresOf(exits)
 }
 
-// figuresOf takes the times of each program in each round.
+// figuresOf computes the figures from the times of each program in each round.
 func figuresOf(times [][]float64) figures {
 	var f figures
 	for i := range times {
@@ -163,12 +162,11 @@ func figuresOf(times [][]float64) figures {
 	return f
 }
 
-// tries is how often a run may fail: some peers give up on a server that takes
-// five seconds to start, which happens on a busy machine. Only runs that pass
-// count.
+// tries limits how often a run may fail: some peers give up if a server takes five
+// seconds to start, which happens on a busy machine. Only passed runs count.
 const tries = 3
 
-// passing is what a run that passes took.
+// passing returns the times of a run that passes.
 func passing(t *testing.T, p *peer, dir string, j job) took {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -183,7 +181,7 @@ func passing(t *testing.T, p *peer, dir string, j job) took {
 	}
 }
 
-// tableHead is the head of the table in Markdown.
+// tableHead returns the head of the table in Markdown.
 func tableHead(all []peer) string {
 	names := []string{"tests", "server", "until"}
 	for i := range all {
@@ -193,7 +191,7 @@ func tableHead(all []peer) string {
 	return "| " + strings.Join(names, " | ") + " |\n|" + strings.Repeat("--:|", len(names)) + "\n"
 }
 
-// row is a line of the table: the first two programs are ours.
+// row returns a line of the table: the first two programs are mcptest.
 func row(n int, server, until string, f figures) string {
 	cells := []string{strconv.Itoa(n), server, until}
 	for _, m := range f.medians {
@@ -210,15 +208,15 @@ func duration(ms float64) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
-// The marks around the table in docs/spec/peers.md.
+// The comments around the table in docs/spec/peers.md.
 const (
 	tableBegins = "<!-- written by make bench-peers WRITE=1 -->\n"
 	tableEnds   = "<!-- end of what make bench-peers wrote -->"
-	// unmeasured is the text until a machine was quiet enough.
+	// unmeasured is the text until the table was measured on a quiet machine.
 	unmeasured = "The table will be here: it has not been measured on a quiet machine yet.\n"
 )
 
-// writeTable puts the table between the marks of a file.
+// writeTable replaces the table between the comments of a file.
 func writeTable(file, table string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -232,8 +230,8 @@ func writeTable(file, table string) error {
 	return os.WriteFile(file, []byte(before+tableBegins+table+tableEnds+after), 0o644) //nolint:gosec // a page of the repository
 }
 
-// TestPeersTable holds the table of docs/spec/peers.md against the form the command writes:
-// somebody who edits it by hand, or changes the command, finds out.
+// TestPeersTable compares the form of the table in docs/spec/peers.md with that of the
+// generated one, so that manual edits and changes of the command are noticed.
 func TestPeersTable(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../docs/spec/peers.md")
@@ -261,8 +259,8 @@ func TestPeersTable(t *testing.T) {
 	}
 }
 
-// checkTable compares the form of a table: its head (but for versions), its
-// lines, and what kind of figure is where.
+// checkTable compares the form of a table: its head (without versions), its lines,
+// and the kind of figure in each cell.
 func checkTable(table string) error {
 	if got, want := form(table), form(tableLike()); got != want {
 		return fmt.Errorf("the table is not as the command writes it: got\n%s\nwant\n%s", got, want)
@@ -270,7 +268,7 @@ func checkTable(table string) error {
 	return nil
 }
 
-// tableLike is a table of the command's form.
+// tableLike returns a table in the generated form.
 func tableLike() string {
 	names := []peer{ourselves(&tools{}, 1), ourselves(&tools{}, 8), {name: "mcp-autotest 0"}, {name: "mcp-assert 0"}, {name: "mcp-aegis 0"}, {name: "promptfoo 0"}}
 	like := tableHead(names)
@@ -308,8 +306,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// form writes every figure but a whole number as N, and seconds as
-// milliseconds.
+// form replaces every figure except whole numbers by N, and seconds by milliseconds.
 func form(table string) string {
 	lines := strings.Split(strings.TrimRight(table, "\n"), "\n")
 	for i, l := range lines {

@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// head is the beginning of a suite for one server. The revision is the floor's:
-// in 2026-07-28 each request repeats who is calling, which costs the server.
-// One call at a time is the default for one server; parallel: false would add
-// the wait for an idle server after each test, because its tests are exclusive.
+// head returns the beginning of a suite for one server. The protocol version is that
+// of the floor: in 2026-07-28 each request repeats the client's name, which costs the
+// server time. One call at a time is the default for one server; parallel: false
+// would add the wait for an idle server after each test, because it makes tests
+// exclusive.
 func head(command []string, parallel int) string {
 	quoted := make([]string, len(command))
 	for i, c := range command {
@@ -24,8 +25,8 @@ func head(command []string, parallel int) string {
 	return fmt.Sprintf("servers:\n  s: {command: [%s], protocol: \"2025-11-25\"}\n%s\ntools:\n", strings.Join(quoted, ", "), options)
 }
 
-// written is a suite of n tests that are written out. Echo is what the server
-// puts before the text.
+// written returns a suite of n explicit tests. Prefix is the echo tool's prefix of
+// the text.
 func written(n int, prefix string, command ...string) string {
 	var b strings.Builder
 	b.WriteString(head(command, 1))
@@ -40,8 +41,8 @@ func written(n int, prefix string, command ...string) string {
 	return b.String()
 }
 
-// argument is the name of the echo tool's argument: server-everything, which
-// answers "Echo: …", calls it message.
+// argument returns the name of the echo tool's argument: server-everything, which
+// returns "Echo: …", calls it message.
 func argument(prefix string) string {
 	if prefix != "" {
 		return "message"
@@ -49,8 +50,8 @@ func argument(prefix string) string {
 	return "text"
 }
 
-// fromCases is a suite of one test with n rows in a file next to it. Both what
-// is sent and what is expected change from row to row.
+// fromCases writes a suite of one test with n rows in a file next to it. Argument and
+// expected text differ in every row.
 func (t *tools) fromCases(tb testing.TB, n, parallel int, command ...string) (path string) {
 	tb.Helper()
 	var rows strings.Builder

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// measurement is the result of one pair of runs, mcptest and the floor, as one
+// measurement returns the cost of mcptest and of the floor in one round, as one
 // number for each part.
 type measurement struct {
 	name   string
 	rounds int
 	ours   func() []float64
-	floor  func() []float64 // nil: none
+	floor  func() []float64 // nil if there is none
 	parts  []part
 }
 
@@ -25,32 +25,31 @@ type part struct {
 	aim, gate  limits
 }
 
-// limits of a line. As its aim they are what it should stay within: met or
-// missed by its median. As its gate they are what CI fails at, by the better
-// quartile, because noise only adds; it fails when all of those that are set
-// are passed. A floor that is quick by chance makes a large ratio, and a busy
-// machine a large difference; only a regression makes both.
+// limits of a line. An aim is met if the median is within it. A gate fails CI only if
+// the better quartile exceeds all limits that are set, because noise only adds time:
+// a floor that is fast by chance makes a large ratio, a busy machine a large
+// difference, and only a regression makes both.
 type limits struct {
-	ratio float64 // ours / floor
-	over  float64 // ours - floor, in the line's unit
-	most  float64 // ours, in the line's unit
+	ratio float64 // mcptest / floor
+	over  float64 // mcptest - floor, in the line's unit
+	most  float64 // mcptest, in the line's unit
 }
 
-// line is a part that was measured.
+// line is a part with its results.
 type line struct {
 	part
 	ours, floor, ratio, diff spread
 	hasFloor                 bool
 }
 
-// spread is a median between its quartiles.
+// spread is a median with its quartiles.
 type spread struct{ low, mid, high float64 }
 
 func spreadOf(list []float64) spread {
 	return spread{quantile(list, .25), quantile(list, .5), quantile(list, .75)}
 }
 
-// take runs the rounds. Who begins alternates too.
+// take runs the rounds and alternates the order of the two programs.
 func (m measurement) take() []line {
 	var ours, floor [][]float64
 	for i := range m.rounds {
@@ -82,9 +81,9 @@ func (m measurement) take() []line {
 	return out
 }
 
-// gate takes the measurement, prints its lines, and returns those that fail: a
-// line beyond its gate is measured again, and then once more, and fails when it
-// is beyond it each time.
+// gate takes the measurement, prints its lines, and returns those that fail: a line
+// that exceeds its gate is measured again up to two times, and fails if it exceeds
+// the gate each time.
 func (m measurement) gate(out io.Writer) []line {
 	var failing []line
 	for try := range 3 {
@@ -105,8 +104,8 @@ func (m measurement) gate(out io.Writer) []line {
 	return failing
 }
 
-// beyond tells how far a figure of the line is beyond each of the limits that
-// are set: 1 is just there.
+// beyond returns the ratio of a figure to each limit that is set: 1 is exactly the
+// limit.
 func (l line) beyond(of func(spread) float64, at limits) []float64 {
 	var out []float64
 	for _, a := range []struct {
@@ -120,8 +119,7 @@ func (l line) beyond(of func(spread) float64, at limits) []float64 {
 	return out
 }
 
-// met tells whether the line is within its aim; failed, whether it is beyond
-// its gate.
+// met reports whether the line is within its aim, failed whether it exceeds its gate.
 func (l line) met() bool {
 	far := l.beyond(func(s spread) float64 { return s.mid }, l.aim)
 	return len(far) == 0 || slices.Max(far) <= 1
@@ -162,7 +160,7 @@ func (l line) String() string {
 	return strings.TrimRight(b.String()+"  "+strings.Join(aims, ", "), " ")
 }
 
-// quantile interpolates; NaN of nothing.
+// quantile interpolates; it returns NaN for an empty list.
 func quantile(list []float64, q float64) float64 {
 	if len(list) == 0 {
 		return math.NaN()
@@ -199,7 +197,7 @@ func TestTargetAndLimitOfALine(t *testing.T) {
 		met, failed bool
 	}{
 		{limits{}, true, false},
-		{limits{ratio: 3}, true, true}, // just there
+		{limits{ratio: 3}, true, true}, // exactly at the limit
 		{limits{ratio: 3.1}, true, false},
 		{limits{ratio: 2}, false, true},
 		{limits{over: 40}, true, false},
@@ -207,7 +205,7 @@ func TestTargetAndLimitOfALine(t *testing.T) {
 		{limits{most: 31}, true, false},
 		{limits{most: 15}, false, true},
 		{limits{ratio: 3.1, most: 60}, true, false},
-		{limits{ratio: 2, most: 60}, false, false}, // one alone is missed, and does not fail
+		{limits{ratio: 2, most: 60}, false, false}, // one limit alone is missed, which is not a failure
 		{limits{ratio: 4, over: 10}, false, false},
 		{limits{ratio: 2, over: 10}, false, true},
 	} {
@@ -221,12 +219,12 @@ func TestTargetAndLimitOfALine(t *testing.T) {
 	}
 }
 
-// What is beyond its gate is measured again, twice at most, and fails when it
-// is there each time.
+// A line that exceeds its gate is measured again, twice at most, and fails if it
+// exceeds it each time.
 func TestMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		took         []float64 // first part: all beyond the gate of 10 but what is less
+		took         []float64 // first part: only values over 10 exceed the gate
 		failed       bool
 		measurements int
 	}{

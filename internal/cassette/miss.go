@@ -104,7 +104,7 @@ func (p *Player) CheckAnswer(call *Call, recorded *Frame, live []byte) error {
 	changes := slices.DeleteFunc(jsonv.Diff(want, got), func(ch jsonv.Change) bool {
 		return ch.Kind == jsonv.Changed && maskedEqual(ch.Want, ch.Got)
 	})
-	return fmt.Errorf("the client answered %s differently from the recording in %s:%d: %s",
+	return fmt.Errorf("the client responded to %s differently from the recording in %s:%d: %s",
 		p.asked(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, differences(changes))
 }
 

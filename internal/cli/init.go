@@ -198,7 +198,7 @@ func (i *initializer) summarize(passed int) {
 		}
 	}
 	out("wrote %s: %s of %s", i.f.output, display.Count(len(i.draft.Suite.Tests), "test"), i.draft.Suite.From)
-	out("  %s now. Check the lines marked \"review\": they record what the server answers today.", passes(passed))
+	out("  %s now. Check the lines marked \"review\": they record what the server returns today.", passes(passed))
 	if len(closed) > 0 {
 		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", skipped(len(closed)), strings.Join(closed, ", "))
 	}
@@ -278,7 +278,7 @@ func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error
 			return 0, err
 		}
 	}
-	return passed, option.Fail(option.ExitFailed, "%s was written, but does not pass: the server answers differently each time", i.f.output)
+	return passed, option.Fail(option.ExitFailed, "%s was written, but does not pass: the server responds differently each time", i.f.output)
 }
 
 // trial runs the suite once.

@@ -13,7 +13,7 @@ import (
 // object is a JSON object of a suite; every JSON text is YAML.
 type object = map[string]any
 
-// The conformance suite tells its client by these what it is to do.
+// The conformance suite configures its client through these variables.
 const (
 	scenarioEnv = "MCP_CONFORMANCE_SCENARIO"
 	revisionEnv = "MCP_CONFORMANCE_PROTOCOL_VERSION"
@@ -56,8 +56,7 @@ func client(url string) error {
 	return cmd.Run()
 }
 
-// scenario is what mcptest has to do: keys of the server, and the blocks
-// of tests.
+// scenario contains the keys of the server and the blocks of tests for one scenario.
 type scenario struct {
 	server object
 	blocks map[string][]object
@@ -110,7 +109,7 @@ func call(tool string, args any) object {
 	return t
 }
 
-// headers uses a method of every kind that has a name in its headers.
+// headers calls one method of every kind whose name is repeated in HTTP headers.
 func headers(list []object) *scenario {
 	return &scenario{blocks: map[string][]object{
 		"protocol": append(list, object{"name": "resources", "method": "resources/list"}, object{"name": "prompts", "method": "prompts/list"}),
@@ -122,7 +121,7 @@ func headers(list []object) *scenario {
 	}}
 }
 
-// custom makes the calls that the judge hands over.
+// custom makes the calls that the conformance suite requests.
 func custom(list []object) *scenario {
 	var given struct {
 		ToolCalls []struct {

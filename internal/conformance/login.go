@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// clientDocument is the address that the suite knows its client by, where it
-// takes client ID metadata documents.
+// clientDocument is the address by which the suite identifies its client, if it
+// accepts client ID metadata documents.
 const clientDocument = "https://conformance-test.local/client-metadata.json"
 
-// secretEnv holds the secret of a client that is registered beforehand.
+// secretEnv names the variable with the secret of a client that is registered in
+// advance.
 const secretEnv = "CONFORMANCE_CLIENT_SECRET"
 
 // login lists and calls the tools of a server behind OAuth.
@@ -22,7 +23,7 @@ func login(name, address string) *scenario {
 		ClientID     string `json:"client_id"`
 		ClientSecret string `json:"client_secret"`
 	}
-	_ = json.Unmarshal([]byte(os.Getenv(contextEnv)), &given) // most scenarios hand nothing over
+	_ = json.Unmarshal([]byte(os.Getenv(contextEnv)), &given) // most scenarios have no context
 	switch {
 	case given.ClientID != "" && given.ClientSecret != "":
 		_ = os.Setenv(secretEnv, given.ClientSecret)
@@ -41,8 +42,8 @@ func login(name, address string) *scenario {
 	}
 }
 
-// issuerOf asks the server for its authorization server, as a user would who
-// then writes it into the suite.
+// issuerOf asks the server for its authorization server, as a user does before
+// writing it into the suite.
 func issuerOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -25,7 +25,7 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	if len(args) == 0 || !errors.As(err, new(*exec.ExitError)) { // mcptest has said itself why it failed
+	if len(args) == 0 || !errors.As(err, new(*exec.ExitError)) { // mcptest has printed the reason of its failure
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 	}
 	return 1

@@ -182,7 +182,7 @@ func explainSilence(sv *plan.Server, err error) (message, hint string) {
 	if !errors.As(err, &oe) || !errors.As(err, &late) {
 		return "", ""
 	}
-	message = fmt.Sprintf("no answer to %s within %s", late.Method, strings.TrimPrefix(late.Limit, "connect_timeout "))
+	message = fmt.Sprintf("no response to %s within %s", late.Method, strings.TrimPrefix(late.Limit, "connect_timeout "))
 	if late.Limit == "" {
 		return "", ""
 	}

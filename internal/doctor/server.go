@@ -62,7 +62,7 @@ func (e *examination) handshake(ctx context.Context) bool {
 	if died := e.Conn.Session().Restarted(); died != nil {
 		l.State = Warn
 		l.Details = append(l.Details, connect.StartedTwice(died, e.Conn.Session().Protocol()))
-		l.Hint = "a server must answer an unknown request with the error -32601 and keep running"
+		l.Hint = "a server must respond to an unknown request with the error -32601 and keep running"
 	}
 	return e.found(l)
 }

@@ -31,7 +31,7 @@ func TestImplicitCheck(t *testing.T) {
 		{"expect: []", textResult("hi"), true, true, ""},
 		{"{}", flagged("disk full"), false, true, `the result has isError: true: "disk full", and no assertion examines result.isError or refusal` + ifExpected},
 		{"{}", rpcError(t), false, true, `the call returned error -32602 "Invalid params", and no assertion examines error or refusal` + ifExpected},
-		{"{}", &expect.Observation{}, true, true, ""}, // a notification has no answer
+		{"{}", &expect.Observation{}, true, true, ""}, // a notification has no response
 		{"expect: [{target: error, matcher: {absent: true}}]", &expect.Observation{Result: value(t, `{}`), Error: jsonv.Null()}, true, false, ""},
 		{"{}", result(t, `{"isError": "true"}`), true, true, ""},
 		{"expect: {max_duration_ms: 5}", textResult("hi"), true, false, ""},

@@ -148,18 +148,18 @@ func (m execMatcher) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, execTime)
 	defer cancel()
 	out, err := env.Exec(ctx, m.argv, append(in, '\n'))
-	o, problem := execAnswer(out, err)
+	o, problem := parseOutcome(out, err)
 	if problem == "" {
 		return o
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		problem = fmt.Sprintf("no answer within %s", execTime)
+		problem = fmt.Sprintf("no response within %s", execTime)
 	}
 	return Outcome{Unfit: true, Msg: "the program " + name + " could not judge: " + problem}
 }
 
-// execAnswer parses the output of a program; the text describes a mistake in it.
-func execAnswer(out []byte, err error) (Outcome, string) {
+// parseOutcome parses the output of a program; the text describes a mistake in it.
+func parseOutcome(out []byte, err error) (Outcome, string) {
 	switch {
 	case err != nil:
 		return Outcome{}, oneLine(err.Error(), 2*maxLine)

@@ -77,5 +77,5 @@ func TestExecTimeout(t *testing.T) {
 		<-ctx.Done()
 		return nil, errors.New("signal: killed")
 	}}
-	wantMatch(t, suite.Evaluate(ctx, textResult("x"), env), false, "no answer within")
+	wantMatch(t, suite.Evaluate(ctx, textResult("x"), env), false, "no response within")
 }

@@ -148,7 +148,7 @@ func (o *Observation) outer(p part) (jsonv.Value, string) {
 	case partHTTPHeaders:
 		return o.HTTPHeaders, noHTTP
 	case partServer:
-		return o.Server, "the server's answer to initialize is not known"
+		return o.Server, "the server's response to initialize is not known"
 	case partUpstream:
 		return o.Upstream, "the suite has no upstreams"
 	}
@@ -166,7 +166,7 @@ func (o *Observation) result() (jsonv.Value, string) {
 }
 
 // unanswered is the reason if there is neither a result nor an error.
-const unanswered = "the call was not answered"
+const unanswered = "the call got no response"
 
 // refusal returns the JSON-RPC error, or the result with isError: true, in a common
 // form.

@@ -36,9 +36,9 @@ func messageRows() []row {
 		noise("duplicate-key-notification", "a key twice inside a notification", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"a":1,"a":2}}}`+"\n$OK", "duplicate-key", "/params/data/a"),
 		noise("lone-surrogate-notification", "half of a surrogate pair in a notification", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"\ud800"}}`+"\n$OK", "lone-surrogate", "/params/data"),
 		noise("duplicate-key-request", "a key twice inside a request of the server", `{"jsonrpc":"2.0","id":"s1","method":"ping","params":{"a":1,"a":2}}`+"\n$OK", "duplicate-key", "/params/a"),
-		{id: "message/duplicate-key-hello", what: "a key twice inside the answer to initialize", stdio: talk{hello: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tools":{}},"serverInfo":{"name":"faulty","version":"1"}}`}, exit: 1, tests: "pass pass", says: []string{"duplicate-key", "/result/capabilities/tools"}},
-		{id: "message/lone-surrogate-hello", what: "half of a surrogate pair in the answer to initialize", stdio: talk{hello: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"\ud800","version":"1"}}`}, exit: 1, tests: "pass pass", says: []string{"lone-surrogate", "/result/serverInfo/name"}},
-		{id: "message/duplicate-key-discover", what: "a key twice inside the answer to server/discover", stdio: talk{found: strings.Replace(goodFound, `"tools":{}`, `"tools":{},"tools":{}`, 1)}, exit: 1, tests: "pass pass", says: []string{"duplicate-key", "/result/capabilities/tools"}},
+		{id: "message/duplicate-key-hello", what: "a key twice inside the response to initialize", stdio: talk{hello: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tools":{}},"serverInfo":{"name":"faulty","version":"1"}}`}, exit: 1, tests: "pass pass", says: []string{"duplicate-key", "/result/capabilities/tools"}},
+		{id: "message/lone-surrogate-hello", what: "half of a surrogate pair in the response to initialize", stdio: talk{hello: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"\ud800","version":"1"}}`}, exit: 1, tests: "pass pass", says: []string{"lone-surrogate", "/result/serverInfo/name"}},
+		{id: "message/duplicate-key-discover", what: "a key twice inside the response to server/discover", stdio: talk{found: strings.Replace(goodFound, `"tools":{}`, `"tools":{},"tools":{}`, 1)}, exit: 1, tests: "pass pass", says: []string{"duplicate-key", "/result/capabilities/tools"}},
 		{id: "message/duplicate-key-list", what: "an outputSchema twice in the list of tools", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{}},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{}}}` + "\n"}, exit: 1, tests: "pass fail", says: []string{"duplicate-key", "/result/tools/0/outputSchema"}},
 		noise("id-null", "an additional answer with the id null", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`+"\n$OK", "null-id"),
 		{id: "message/id-null-only", what: "the only answer has the id null", stdio: talk{act: later(`{"jsonrpc":"2.0","id":null` + rest)}, exit: 1, tests: "pass pass", says: []string{"null-id"}},
@@ -97,7 +97,7 @@ func messageRows() []row {
 		{id: "message/asks-unknown", what: "the server sends an unknown request and continues without an answer", stdio: talk{act: askAndGoOn("vendor/secret")}, server: "validate_output: false", tests: "pass pass", after: recorded("vendor/secret", "-32601")},
 		{id: "message/endless-asking", what: "the server sends 20,000 requests during a call", stdio: talk{act: func(s *stdio) {
 			id := s.id
-			for i := range 20000 { // and reads no answer
+			for i := range 20000 { // and reads no response
 				s.write(asks(fmt.Sprintf("\"q%d\"", i), "roots/list"))
 			}
 			s.write(answer(id, goodResult))

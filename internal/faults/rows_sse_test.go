@@ -51,25 +51,25 @@ func sseRows() []row {
 			v.sse(event(answer(strconv.FormatInt(v.seen.Load(), 10), goodResult)))
 			return true
 		}}, exit: 0, tests: "pass pass"},
-		lost("no-answer", "the stream ends without an answer", func(v *visit) { v.sse(event(log)) }, "no answer on the stream: it ended after 1 event"),
-		lost("empty", "the stream ends at once", func(v *visit) { v.sse("") }, "no answer on the stream"),
-		lost("no-last-line", "the last empty line is missing", func(v *visit) { v.sse("data: " + v.good()) }, "no answer on the stream: it ended after 0 events"),
+		lost("no-answer", "the stream ends without an answer", func(v *visit) { v.sse(event(log)) }, "no response on the stream: it ended after 1 event"),
+		lost("empty", "the stream ends at once", func(v *visit) { v.sse("") }, "no response on the stream"),
+		lost("no-last-line", "the last empty line is missing", func(v *visit) { v.sse("data: " + v.good()) }, "no response on the stream: it ended after 0 events"),
 		lost("broken", "the stream breaks", func(v *visit) {
 			v.raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ndata:\r\nzz\r\n", true)
-		}, "no answer on the stream: it broke"),
-		lost("other-event", "the answer comes as an event of another type", func(v *visit) { v.sse("event: ping\ndata: " + v.good() + "\n") }, "no answer on the stream"),
+		}, "no response on the stream: it broke"),
+		lost("other-event", "the answer comes as an event of another type", func(v *visit) { v.sse("event: ping\ndata: " + v.good() + "\n") }, "no response on the stream"),
 		{id: "sse/not-json", what: "an event that is not JSON", http: &web{call: func(v *visit) { v.sse(event("hello") + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"stray-output", "hello"}},
 		{id: "sse/answered-twice", what: "the call is answered twice on the stream", http: &web{call: func(v *visit) { v.sse(event(v.good()) + event(v.good())) }}, exit: 1, tests: "fail pass", says: []string{"duplicate-id"}},
 		{id: "sse/utf8", what: "an event that is not UTF-8", http: &web{call: func(v *visit) { v.sse("data: \xff\xfe\n\n" + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"invalid-utf8"}},
 		{id: "sse/plain-type", what: "an event stream that says it is JSON", http: &web{call: func(v *visit) { v.json(200, event(v.good())) }}, exit: 1, tests: "error pass", says: []string{"application/json", "does not answer the request"}},
-		{id: "sse/json-as-stream", what: "JSON that says it is an event stream", http: &web{call: func(v *visit) { v.sse(v.good()) }}, exit: 1, tests: "error pass", says: []string{"no answer on the stream"}},
+		{id: "sse/json-as-stream", what: "JSON that says it is an event stream", http: &web{call: func(v *visit) { v.sse(v.good()) }}, exit: 1, tests: "error pass", says: []string{"no response on the stream"}},
 		late(lost("hangs", "the stream opens and says nothing", func(v *visit) { v.sse(": wait\n\n"); v.hang() })),
 		late(lost("endless-line", "one line without an end", func(v *visit) { v.sse("data: \"x"); v.flood("x", 1<<40) })),
 		late(lost("endless-comments", "comments without an end", func(v *visit) { v.sse(": x\n"); v.flood(": "+strings.Repeat("x", 1000)+"\n", 1<<40) })),
 		late(lost("endless-events", "notifications without an end", func(v *visit) { v.sse(event(log)); v.flood(event(log), 1<<40) })),
 		{id: "sse/long-line", what: "one line of 64 MB", http: &web{call: func(v *visit) { v.sse("data: \"x"); v.flood("x", 64<<20) }}, exit: 1, tests: "fail pass", says: []string{"over the limit"}, memory: 256, within: 6 * time.Second},
 		{id: "sse/long-event", what: "one event of 64 MB of data lines", http: &web{call: func(v *visit) { v.sse("data: x\n"); v.flood("data: x\n", 64<<20) }}, exit: 1, tests: "fail pass", says: []string{"over the limit"}, memory: 256, within: 6 * time.Second},
-		lost("resume-refused", "the stream breaks and resuming is refused", func(v *visit) { v.sse("id: a1\nretry: 10\ndata:\n\n") }, "no answer on the stream"),
+		lost("resume-refused", "the stream breaks and resuming is refused", func(v *visit) { v.sse("id: a1\nretry: 10\ndata:\n\n") }, "no response on the stream"),
 		{id: "sse/resume-again-and-again", what: "the stream breaks each time it is resumed", http: &web{call: func(v *visit) { v.sse("id: a1\nretry: 10\ndata:\n\n") }, any: func(v *visit) bool {
 			if v.method != "GET" || v.r.Header.Get("Last-Event-Id") == "" {
 				return false

@@ -15,7 +15,7 @@ func startRows() []row {
 	cmd := func(argv string) string {
 		return "servers: {s: {command: " + argv + ", connect_timeout: 5s}}\ntools: [{name: one, tool: t}, {name: two, tool: t}]\n"
 	}
-	neither := func(r row) row { // both tests lack an answer
+	neither := func(r row) row { // both tests lack a response
 		r.exit, r.tests = 1, "error error"
 		return r
 	}
@@ -31,18 +31,18 @@ func startRows() []row {
 		neither(row{id: "start/bad-interpreter", what: "a script whose interpreter does not exist", suite: cmd("[./server.sh]"), files: map[string]string{"server.sh": "#!/no/such/interpreter\n"}, says: []string{"server.sh", "/no/such/interpreter"}}),
 		neither(row{id: "start/no-shebang", what: "an executable text without an interpreter", suite: cmd("[./server.sh]"), files: map[string]string{"server.sh": "#!\necho hi\n"}, says: []string{"neither a program for this system nor a script with a #! line"}}),
 		neither(row{id: "start/no-such-cwd", what: "the server's working folder does not exist", suite: "servers: {s: {command: [sh], cwd: ./nowhere}}\ntools: [{name: one, tool: t}, {name: two, tool: t}]\n", says: []string{"nowhere"}}),
-		neither(row{id: "start/exit-0", what: "the server exits immediately with status 0", stdio: talk{at: "start", act: exitWith(0, "")}, says: []string{"the server exited with status 0 before answering"}}),
-		neither(row{id: "start/exit-3", what: "the server exits immediately with status 3 and a reason", stdio: talk{at: "start", act: exitWith(3, "cannot open database\n")}, says: []string{"exited with status 3 before answering", "cannot open database"}}),
+		neither(row{id: "start/exit-0", what: "the server exits immediately with status 0", stdio: talk{at: "start", act: exitWith(0, "")}, says: []string{"the server exited with status 0 before responding to"}}),
+		neither(row{id: "start/exit-3", what: "the server exits immediately with status 3 and a reason", stdio: talk{at: "start", act: exitWith(3, "cannot open database\n")}, says: []string{"exited with status 3 before responding to", "cannot open database"}}),
 		neither(row{id: "start/flood-then-exit", what: "the server writes 50 MB to standard error and ends", stdio: talk{at: "start", act: func(*stdio) {
 			for range 50 {
 				os.Stderr.WriteString(strings.Repeat("trouble with the frobnicator\n", 1<<20/29))
 			}
 			exitWith(1, "the last words\n")(nil)
-		}}, says: []string{"exited with status 1 before answering", "the last words"}, within: 5 * time.Second}),
+		}}, says: []string{"exited with status 1 before responding to", "the last words"}, within: 5 * time.Second}),
 		neither(row{id: "start/half-an-answer", what: "the server ends in the middle of its handshake", stdio: talk{at: "initialize", act: func(s *stdio) {
 			s.write(`{"jsonrpc":"2.0","id":` + s.id + `,"result":{"protoc`)
 			os.Exit(4)
-		}}, says: []string{"exited with status 4 before answering", "the output ended without a newline"}}),
+		}}, says: []string{"exited with status 4 before responding to", "the output ended without a newline"}}),
 		neither(row{id: "start/silent", what: "the server never answers the handshake", stdio: talk{at: "start", act: hang}, server: "connect_timeout: 1s\n", says: []string{"within 1s; the server wrote nothing to stdout", "is it a stdio MCP server?", "mcptest doctor --server s --config"}, within: 8 * time.Second}),
 		neither(row{id: "start/closes-output", what: "the server closes its output and keeps running", stdio: talk{at: "start", act: func(*stdio) { os.Stdout.Close(); hang(nil) }}, says: []string{"closed its standard output"}, within: 8 * time.Second}),
 		neither(row{id: "start/handshake-refused", what: "initialize is answered with an error", stdio: talk{at: "initialize", act: func(s *stdio) { s.write(refusal(s.id, -32603, "license expired")) }}, says: []string{"license expired", "-32603"}}),
@@ -63,12 +63,12 @@ func startRows() []row {
 		fine(row{id: "start/odd-silent-probe", what: "odd: server/discover is never answered", stdio: talk{at: "server/discover", act: func(*stdio) {}}, within: 9 * time.Second}),
 		fine(row{
 			id: "start/list-silent", what: "tools/list is never answered", stdio: talk{at: "tools/list", act: func(*stdio) {}},
-			says: []string{"outputSchema is not checked: tools/list was not answered within 1s"}, within: 4 * time.Second,
+			says: []string{"outputSchema is not checked: tools/list got no response within 1s"}, within: 4 * time.Second,
 		}),
 		fine(row{
 			id: "start/list-silent-hooks", what: "tools/list is never answered, and the tests have hooks and little time", stdio: talk{at: "tools/list", act: func(*stdio) {}},
 			test: "timeout: 500ms", more: "hooks: {beforeEach: \"true\"}\n", never: []string{"timed out"},
-			says: []string{"outputSchema is not checked: tools/list was not answered within 1s"}, within: 4 * time.Second,
+			says: []string{"outputSchema is not checked: tools/list got no response within 1s"}, within: 4 * time.Second,
 		}),
 		fine(row{id: "start/odd-dies-of-probe", what: "odd: the server exits on an unknown first request", stdio: talk{at: "server/discover", act: exitWith(1, "unknown method\n")}, within: 5 * time.Second}),
 		fine(row{id: "start/odd-modern", what: "odd: a server of revision 2026-07-28, without handshake", stdio: talk{

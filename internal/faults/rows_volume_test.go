@@ -24,7 +24,7 @@ func volumeRows() []row {
 		r.test = "timeout: 2m"
 		return r
 	}
-	hurry := func(r row) row { // no answer comes
+	hurry := func(r row) row { // no response comes
 		r.test = "timeout: 3s"
 		return r
 	}

@@ -22,7 +22,7 @@ type talk struct {
 	found string        // result of server/discover; "": such a server is of the old kind
 	tools string        // result of tools/list
 	boot  func()        // before anything else
-	lag   time.Duration // of the answer to server/discover, while others are given
+	lag   time.Duration // of the response to server/discover, while others are given
 	slow  bool          // it reads a byte at a time: never more than the request it deals with
 }
 
@@ -75,7 +75,7 @@ func (s *stdio) serve() {
 		_ = json.Unmarshal(s.line, &m)
 		s.id = string(m.ID)
 		if m.Method == "" {
-			continue // an answer
+			continue // a response
 		}
 		if s.at == m.Method || s.at == "" && m.Params.Arguments.Fault && (s.say != "" || s.act != nil) {
 			s.misbehave()

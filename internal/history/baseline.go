@@ -21,7 +21,7 @@ type baselineFile struct {
 
 // knownFailure names one test by its expanded name and its file, which may be
 // left out when the run has one suite only. It excuses one status: a test that
-// gets no answer any more is not excused by an entry for a failed assertion.
+// gets no response any more is not excused by an entry for a failed assertion.
 type knownFailure struct {
 	Pos    source.Pos
 	Name   string        `yaml:"name,required"`

@@ -64,7 +64,7 @@ type StatusError struct {
 
 // Error returns the status and the endpoint's message.
 func (e *StatusError) Error() string {
-	s := strings.TrimSpace(fmt.Sprintf("the model's endpoint answered %d %s", e.Status, http.StatusText(e.Status)))
+	s := strings.TrimSpace(fmt.Sprintf("the model's endpoint responded with %d %s", e.Status, http.StatusText(e.Status)))
 	if e.Body != "" {
 		s += ": " + e.Body
 	}

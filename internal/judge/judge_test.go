@@ -116,7 +116,7 @@ func TestFailures(t *testing.T) {
 		"a broken connection": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Length", "100")
 			io.WriteString(w, "{")
-		}, 4, "read the model's answer"},
+		}, 4, "read the model's response"},
 		"no choices": {judge.Options{}, func(_ int, w http.ResponseWriter) { io.WriteString(w, `{}`) }, 1, "no choices"},
 		"too much":   {judge.Options{}, func(_ int, w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", 5<<20)) }, 1, "over 4 MiB"},
 		"too slow":   {judge.Options{Timeout: time.Second}, func(int, http.ResponseWriter) { <-time.After(3 * time.Second) }, 2, "deadline"},
@@ -139,11 +139,11 @@ func TestFailures(t *testing.T) {
 		"a web page": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			io.WriteString(w, "<html>Log in</html>")
-		}, 1, "answered text/html, expected JSON: <html>Log in</html>"},
+		}, 1, "responded with text/html, expected JSON: <html>Log in</html>"},
 		"a stream": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			io.WriteString(w, "data: {}\n\n")
-		}, 1, "answered text/event-stream, expected JSON"},
+		}, 1, "responded with text/event-stream, expected JSON"},
 		"JSON by another name": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
 			say(w, "ok")
@@ -160,7 +160,7 @@ func TestFailures(t *testing.T) {
 		"529, overloaded": {judge.Options{API: judge.Anthropic}, func(_ int, w http.ResponseWriter) {
 			w.WriteHeader(529)
 			io.WriteString(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
-		}, 4, "answered 529: Overloaded"},
+		}, 4, "responded with 529: Overloaded"},
 		"404": {judge.Options{}, func(_ int, w http.ResponseWriter) { w.WriteHeader(404) }, 1, "are the address and"},
 	} {
 		t.Run(name, func(t *testing.T) {

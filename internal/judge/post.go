@@ -158,13 +158,13 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	case len(body) > maxAnswerBytes:
 		return v, 0, -1, fmt.Errorf("%w: it is over %d MiB", ErrUnusable, maxAnswerBytes>>20)
 	case err != nil:
-		return v, 0, 0, fmt.Errorf("read the model's answer: %w", err)
+		return v, 0, 0, fmt.Errorf("read the model's response: %w", err)
 	}
 	body = c.masked(body)
 	if v, err = jsonv.Parse(body); err != nil {
 		kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 		if kind = c.shown(kind); strings.Contains(kind, "html") || strings.Contains(kind, "event-stream") {
-			return v, 0, -1, fmt.Errorf("the model's endpoint answered %s, expected JSON: %s", kind, c.shown(string(body)))
+			return v, 0, -1, fmt.Errorf("the model's endpoint responded with %s, expected JSON: %s", kind, c.shown(string(body)))
 		}
 		return v, 0, 0, fmt.Errorf("%w: it is not JSON: %w", ErrUnusable, err)
 	}

@@ -62,7 +62,7 @@ func TestServerRequests(t *testing.T) {
 			if vs := s.TakeViolations(); kinds(vs) != tc.violations {
 				t.Error(vs)
 			}
-			if len(x.During) != 2 || x.During[0].Kind != mcp.KindRequest || x.During[1].Kind != mcp.KindAnswer || string(x.During[1].Raw) != tc.want ||
+			if len(x.During) != 2 || x.During[0].Kind != mcp.KindRequest || x.During[1].Kind != mcp.KindResponse || string(x.During[1].Raw) != tc.want ||
 				string(x.During[0].Raw) != tc.ask || x.During[0].ID != x.During[1].ID || x.During[1].Dir != wire.ToServer {
 				t.Errorf("during: %s", methods(x.During))
 			}

@@ -84,7 +84,7 @@ func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version,
 	d, phase, err := n.handshake(ctx)
 	note := ""
 	if err != nil && x.Cause == nil {
-		note = "; before that, server/discover was answered with: " + probe.Error()
+		note = "; before that, the response to server/discover was: " + probe.Error()
 	}
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
 		if listsRequests(rpcIn(err)) && n.o.Redial != nil {
@@ -197,7 +197,7 @@ func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
 	}
 	list := v.Lookup("supportedVersions")
 	if list.Kind() != jsonv.KindArray {
-		return protocol.Version{}, errors.New("the answer to server/discover has no supportedVersions list")
+		return protocol.Version{}, errors.New("the response to server/discover has no supportedVersions list")
 	}
 	if d := protocol.NewestCommon(list, protocol.EraStateless); d.Known() {
 		return d, nil
@@ -239,7 +239,7 @@ func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.V
 	case err != nil:
 		return failed("protocol", n.unsupportedVersion(ctx, d, x, err))
 	case got != d:
-		return failed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the answer to server/discover")))
+		return failed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the response to server/discover")))
 	}
 	n.adoptDiscover(x)
 	return d, "", nil

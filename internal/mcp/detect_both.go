@@ -43,7 +43,7 @@ func (e *freshError) Unwrap() error { return e.why }
 type silentProbeError struct{ waited time.Duration }
 
 func (e *silentProbeError) Error() string {
-	return "initialize was answered; server/discover was not, within " + wire.Duration(e.waited)
+	return "the server responded to initialize, but not to server/discover within " + wire.Duration(e.waited)
 }
 
 // awaitProbe waits for the response to the probe. It returns nil when initialize must
@@ -120,7 +120,7 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 	if !n.isStdio() {
 		grace = probeGraceHTTP
 	}
-	initialize := "initialize was sent, too, and not answered"
+	initialize := "initialize was sent, too, and got no response"
 	for {
 		select {
 		case x := <-probe:
@@ -135,7 +135,7 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 				return failed("initialize", &freshError{era: protocol.EraStateless, why: err})
 			}
 			if err == nil {
-				initialize = "initialize was sent, too, and answered"
+				initialize = "initialize was sent, too, and got a response"
 			} else if ctx.Err() == nil {
 				initialize = "initialize was sent, too, and refused: " + err.Error()
 			}
@@ -159,7 +159,7 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 	case ctx.Err() != nil:
 		return failed(protocol.MethodDiscover, n.undetected(err, initialize))
 	case err == nil:
-		return failed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("server/discover was answered after initialize had been sent")})
+		return failed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("the response to server/discover came after initialize had been sent")})
 	case errors.As(err, &refused) && refused.final:
 		return failed("protocol", err)
 	case errors.As(err, &refused) && refused.pick.Known():

@@ -257,7 +257,7 @@ func TestDetectPatience(t *testing.T) {
 		name    string
 		limit   time.Duration
 		hint    protocol.Era
-		output  time.Duration // when the server writes a line that is no answer; 0: never
+		output  time.Duration // when the server writes a line that is not a response; 0: never
 		expects time.Duration
 	}{
 		{"silent", 0, protocol.EraUnknown, 0, 10 * time.Second},
@@ -312,7 +312,7 @@ func TestDetectRefusedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		no := func(method, id string) string { return refused(id, map[string]int{"initialize": -32603}[method], "") }
 		_, seen, err := late(t, mcp.Options{}, no, no)
-		const want = "initialize: the server refused initialize: no (code -32603); before that, server/discover was answered with: no (code 0)"
+		const want = "initialize: the server refused initialize: no (code -32603); before that, the response to server/discover was: no (code 0)"
 		if err == nil || err.Error() != want || len(seen) != 2 {
 			t.Errorf("%v\nwant %s (%q)", err, want, seen)
 		}
@@ -338,7 +338,7 @@ func TestUndetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := func(string, string) string { return "" }
 		_, seen, err := late(t, mcp.Options{}, silent, silent)
-		const want = "server/discover timed out after 1m (limit: connect_timeout 1m); initialize was sent, too, and not answered; " +
+		const want = "server/discover timed out after 1m (limit: connect_timeout 1m); initialize was sent, too, and got no response; " +
 			"the server wrote nothing at all; protocol: pins the version, so that only one of the two is sent, and mcptest doctor examines the server"
 		if err == nil || err.Error() != want || len(seen) != 1 {
 			t.Errorf("%v\nwant %s (%q)", err, want, seen)

@@ -400,9 +400,9 @@ func (f *fault) checkSession(t *testing.T, seen []protocol.Violation) {
 	}
 }
 
-// TestLastAnswer: whoever has an answer that came with the end of the stream
+// TestLastResponse: whoever has a response that came with the end of the stream
 // finds a session that has ended, so that the next call gets another one.
-func TestLastAnswer(t *testing.T) {
+func TestLastResponse(t *testing.T) {
 	for range 20 {
 		s, err := mcp.Open(t.Context(), start(t, "answer-without-newline", wire.Limits{}), mcp.Options{})
 		if err != nil {

@@ -51,19 +51,19 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 	}
 	v, err := handshakeResult(n.hello, n.o.tolerated)
 	if err != nil {
-		return failed("initialize", fmt.Errorf("read the answer to initialize: %w", err))
+		return failed("initialize", fmt.Errorf("read the response to initialize: %w", err))
 	}
 	n.server = v
 	got := v.Lookup("protocolVersion")
 	if got.Kind() != jsonv.KindString {
-		return failed("initialize", errors.New("the answer to initialize has no protocolVersion"))
+		return failed("initialize", errors.New("the response to initialize has no protocolVersion"))
 	}
 	d := protocol.VersionOf(got.Text())
 	if n.o.pins() && got.Text() != want {
-		return failed("protocol", fmt.Errorf("asked for protocol version %s, the server answered with %q", want, got.Text()))
+		return failed("protocol", fmt.Errorf("asked for protocol version %s, the server responded with %q", want, got.Text()))
 	}
 	if d.Era() != protocol.EraSession {
-		return failed("protocol", fmt.Errorf("the server answered with protocol version %q, which is not supported (known: %s)",
+		return failed("protocol", fmt.Errorf("the server responded with protocol version %q, which is not supported (known: %s)",
 			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
 	}
 	n.require("initialize", jsonv.KindObject, "capabilities")

@@ -45,7 +45,7 @@ func TestHTTPFaults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		serve func(w http.ResponseWriter, r *http.Request, m rpc)
-		cause string // part of the cause, "" for an answer
+		cause string // part of the cause, "" for a response
 		kind  string // of the one violation
 	}{
 		{name: "odd: SSE with CR only", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
@@ -67,11 +67,11 @@ func TestHTTPFaults(t *testing.T) {
 			io.WriteString(z, result(string(m.ID), "{}"))
 			z.Close()
 		}},
-		{name: "odd: stream stays open after the answer", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+		{name: "odd: stream stays open after the response", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, event(result(string(m.ID), "{}")))
 			<-r.Context().Done()
 		}},
-		{name: "odd: error status with the answer", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+		{name: "odd: error status with the response", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json; charset=utf-8")
 			w.WriteHeader(500)
 			io.WriteString(w, refused(string(m.ID), -32603, ""))
@@ -80,11 +80,11 @@ func TestHTTPFaults(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(500)
 			io.WriteString(w, result(string(m.ID), "{}"))
-		}, cause: "HTTP 500 Internal Server Error (application/json): an answer with this status can't contain a result: {"},
+		}, cause: "HTTP 500 Internal Server Error (application/json): a response with this status can't contain a result: {"},
 		{name: "404 with a result", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.WriteHeader(404)
 			io.WriteString(w, result(string(m.ID), "{}"))
-		}, cause: "HTTP 404 Not Found (text/plain; charset=utf-8): an answer with this status can't contain a result: {"},
+		}, cause: "HTTP 404 Not Found (text/plain; charset=utf-8): a response with this status can't contain a result: {"},
 		{name: "401 with a result for another", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(401)
@@ -136,28 +136,28 @@ func TestHTTPFaults(t *testing.T) {
 			w.Header().Set("Content-Encoding", "identity")
 			answerJSON(w, m.ID, "{}")
 		}},
-		{name: "202 to a request", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(202) }, cause: "the request was accepted and not answered"},
-		{name: "204", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(204) }, cause: "the request was accepted and not answered"},
+		{name: "202 to a request", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(202) }, cause: "the request was accepted but got no response"},
+		{name: "204", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(204) }, cause: "the request was accepted but got no response"},
 		{name: "empty body", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 		}, cause: "the body is empty"},
 		{name: "HTML with 200", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, "<p>log in</p>")
-		}, cause: "HTTP 200 OK (text/html): this is not an answer: <p>log in</p>"},
-		{name: "an answer as text/plain", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+		}, cause: "HTTP 200 OK (text/html): this is not a response: <p>log in</p>"},
+		{name: "a response as text/plain", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "text/plain")
 			io.WriteString(w, result(string(m.ID), "{}"))
 		}, kind: protocol.ContentType},
 		{name: "bad JSON", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{`)
-		}, cause: "the answer is not valid JSON", kind: protocol.BadJSON},
+		}, cause: "the response is not valid JSON", kind: protocol.BadJSON},
 		{name: "JSON that is no object", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, `7`)
-		}, cause: "the body does not answer the request"},
-		{name: "another id", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { answerJSON(w, []byte("4711"), "{}") }, cause: "the body does not answer the request"},
+		}, cause: "the body is not a response to the request"},
+		{name: "another id", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { answerJSON(w, []byte("4711"), "{}") }, cause: "the body is not a response to the request"},
 		{name: "id as text", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { answerJSON(w, []byte(`"`+string(m.ID)+`"`), "{}") }, kind: protocol.IDType},
 		{name: "length too long", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{\"jsonrpc\"", false)
@@ -165,11 +165,11 @@ func TestHTTPFaults(t *testing.T) {
 		{name: "reset in the body", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{\"jsonrpc\"", true)
 		}, cause: "the connection broke in the body"},
-		{name: "closed without a response", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { hijack(w, "", false) }, cause: "the connection was closed before an answer"},
-		{name: "no HTTP", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { hijack(w, "SSH-2.0-x\r\n\r\n", false) }, cause: "the answer is not HTTP"},
+		{name: "closed without a response", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { hijack(w, "", false) }, cause: "the connection was closed before a response"},
+		{name: "no HTTP", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { hijack(w, "SSH-2.0-x\r\n\r\n", false) }, cause: "the response is not HTTP"},
 		{name: "broken chunk", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false)
-		}, cause: "no answer on the stream: it broke"},
+		}, cause: "no response on the stream: it broke"},
 		{name: "endless header", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			hijack(w, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 3<<20)+"\r\n\r\n", false)
 		}, cause: "server response headers exceeded"},
@@ -183,16 +183,16 @@ func TestHTTPFaults(t *testing.T) {
 		{name: "redirect loop", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			http.Redirect(w, r, "/x", http.StatusTemporaryRedirect)
 		}, cause: "more than 5 redirects"},
-		{name: "stream ends without an answer", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+		{name: "stream ends without a response", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, event(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`))
-		}, cause: "no answer on the stream: it ended after 1 event"},
+		}, cause: "no response on the stream: it ended after 1 event"},
 		{name: "stream without the last empty line", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, "data: "+result(string(m.ID), "{}")+"\n")
-		}, cause: "no answer on the stream: it ended after 0 events"},
+		}, cause: "no response on the stream: it ended after 0 events"},
 		{name: "event that is not JSON", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, event("hello")+event(result(string(m.ID), "{}")))
 		}, kind: ""},
-		{name: "answer twice", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+		{name: "response sent twice", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, event(result(string(m.ID), "{}"))+event(result(string(m.ID), "{}")))
 		}, kind: protocol.DuplicateID},
 		{name: "hang", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { <-r.Context().Done() }, cause: "timed out after"},
@@ -208,7 +208,7 @@ func TestHTTPFaults(t *testing.T) {
 				}
 			}
 		}, cause: "timed out after"},
-		{name: "answer over the limit", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+		{name: "response over the limit", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			answerJSON(w, m.ID, `{"x":"`+strings.Repeat("x", 2<<20)+`"}`)
 		}, cause: "over the limit of 1 MiB", kind: protocol.Oversize},
 		{name: "zip bomb", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
@@ -300,7 +300,7 @@ func TestHTTPMemory(t *testing.T) {
 	x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "tools/call"})
 	runtime.ReadMemStats(&after)
 	if x.Cause == nil {
-		t.Error("256 MiB without an end were taken as an answer")
+		t.Error("256 MiB without an end were taken as a response")
 	}
 	if grown := (after.TotalAlloc - before.TotalAlloc) >> 20; grown > 64 {
 		t.Errorf("%d MiB were allocated", grown)

@@ -14,7 +14,7 @@ import (
 )
 
 // delayedGet is a server with sessions that sends a request over the stream of
-// the session during a call, and answers the call when that is answered. What it
+// the session during a call, and completes the call when that gets a response. What it
 // sends while there is no stream is lost. Before a GET reaches it, a proxy in
 // front of it does what hold does.
 func delayedGet(t *testing.T, hold func(r *http.Request)) *httptest.Server {
@@ -78,7 +78,7 @@ func TestFirstCallWaitsForTheStream(t *testing.T) {
 	}
 }
 
-// A stream that is never answered holds a session up for two seconds at most.
+// A stream that gets no response holds a session up for two seconds at most.
 func TestStreamThatNeverComes(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})

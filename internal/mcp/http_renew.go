@@ -36,7 +36,7 @@ func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 		return
 	}
 	if got := protocol.TextOf(protocol.MemberOf(x.Result, "protocolVersion")); got != s.Protocol() {
-		lost.Err = fmt.Errorf("the server now answers with protocol version %q", got)
+		lost.Err = fmt.Errorf("the server now responds with protocol version %q", got)
 		return
 	}
 	if err := s.Notify(ctx, "notifications/initialized", nil); err != nil {

@@ -55,11 +55,11 @@ var openFaults = []openFault{
 	{name: "open-pinned", proto: "2025-03-26", act: func(s *faulty) { hello(s, "2025-03-26") }, opens: "2025-03-26"},
 	{
 		name: "open-pinned-other", proto: "2025-03-26", act: func(s *faulty) { hello(s, "2025-11-25") },
-		want: []string{`protocol: asked for protocol version 2025-03-26, the server answered with "2025-11-25"`},
+		want: []string{`protocol: asked for protocol version 2025-03-26, the server responded with "2025-11-25"`},
 	},
 	{
 		name: "open-unknown", act: func(s *faulty) { hello(s, "1999-01-01") },
-		want: []string{`protocol: the server answered with protocol version "1999-01-01", which is not supported (known: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)`},
+		want: []string{`protocol: the server responded with protocol version "1999-01-01", which is not supported (known: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)`},
 	},
 	{name: "open-pin-unknown", proto: "1999-01-01", act: func(s *faulty) { hello(s, "1999-01-01") }, want: []string{`protocol version "1999-01-01" is not supported`}},
 	{name: "open-noise", act: func(s *faulty) { s.write("Starting...\n"); hello(s, "2025-11-25") }, opens: "2025-11-25", session: protocol.StrayOutput},
@@ -74,7 +74,7 @@ var openFaults = []openFault{
 		}
 		fmt.Println("Usage: server")
 		os.Exit(2)
-	}, want: []string{"the server exited with status 2 before answering initialize", "stray-output", "last line on stdout: Usage: server", "  line 29\n", "  line 0\n"}, notWant: "line 9\n"},
+	}, want: []string{"the server exited with status 2 before responding to initialize", "stray-output", "last line on stdout: Usage: server", "  line 29\n", "  line 0\n"}, notWant: "line 9\n"},
 	{name: "open-killed", act: func(*faulty) { p, _ := os.FindProcess(os.Getpid()); p.Kill(); hang() }, want: []string{"signal: killed"}},
 	{name: "open-silent", act: func(*faulty) { hang() }, timeout: 100 * time.Millisecond, want: []string{"initialize timed out after ", "(limit: connect_timeout 100ms)"}},
 	{name: "open-junk", act: func(s *faulty) {
@@ -94,7 +94,7 @@ var openFaults = []openFault{
 		hello(s, "2025-03-26")
 	}, opens: "2025-03-26"},
 	{name: "open-result-list", act: helloWith("[]"), want: []string{"no protocolVersion", "bad-result"}},
-	{name: "open-empty", act: helloWith("{}"), want: []string{"the answer to initialize has no protocolVersion"}},
+	{name: "open-empty", act: helloWith("{}"), want: []string{"the response to initialize has no protocolVersion"}},
 	{name: "open-version-number", act: helloWith(`{"protocolVersion":20251125}`), want: []string{"no protocolVersion"}},
 	{name: "open-no-server-info", act: helloWith(`{"protocolVersion":"2025-11-25","capabilities":{}}`), opens: "2025-11-25", hello: protocol.BadResult},
 	{name: "open-string-id", act: func(s *faulty) {

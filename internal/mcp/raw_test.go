@@ -16,13 +16,13 @@ import (
 
 func TestAsks(t *testing.T) {
 	for raw, want := range map[string]protocol.Asking{
-		`{"jsonrpc":"2.0","id":"a","method":"ping"}`:                    protocol.AsksAnswer,
-		`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`:                    protocol.AsksAnswer,
+		`{"jsonrpc":"2.0","id":"a","method":"ping"}`:                    protocol.AsksResponse,
+		`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`:                    protocol.AsksResponse,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n": protocol.AsksNothing,
 		`{"jsonrpc":"2.0","id":1,"result":{}}`:                          protocol.AsksNothing,
 		`{"jsonrpc":`:                                                   protocol.AsksUnclearly,
 		`{}`:                                                            protocol.AsksUnclearly,
-		`{"method":"x"}` + "\n" + `{"id":1,"method":"ping"}`:            protocol.AsksAnswer,
+		`{"method":"x"}` + "\n" + `{"id":1,"method":"ping"}`:            protocol.AsksResponse,
 		`{"method":"x"}` + "\n" + `{"method":"y"}`:                      protocol.AsksUnclearly,
 		``: protocol.AsksUnclearly,
 	} {
@@ -42,7 +42,7 @@ func TestSendRaw(t *testing.T) {
 		{name: "own id", send: `{"jsonrpc":"2.0","id":"abc","method":"ping"}`, answer: `{"jsonrpc":"2.0","id":"abc","result":{}}`, result: "{}"},
 		{name: "no JSON", send: `{nope`, answer: `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, rpcErr: `{"code":-32700,"message":"Parse error"}`},
 		{name: "no version", send: `{"id":77,"method":"ping"}`, answer: `{"jsonrpc":"2.0","id":77,"error":{"code":-32600,"message":"x"}}`, rpcErr: `{"code":-32600,"message":"x"}`},
-		{name: "other id in answer", send: `{"jsonrpc":"2.0","id":77,"method":"ping"}`, answer: `{"jsonrpc":"2.0","id":78,"result":{}}`, result: "{}"},
+		{name: "other id in response", send: `{"jsonrpc":"2.0","id":77,"method":"ping"}`, answer: `{"jsonrpc":"2.0","id":78,"result":{}}`, result: "{}"},
 		{name: "used id", send: `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, answer: `{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"again"}}`, rpcErr: `{"code":0,"message":"again"}`},
 		{name: "line end", send: "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}\r\n", answer: `{"jsonrpc":"2.0","id":5,"result":{}}`, result: "{}"},
 		{name: "batch", send: `[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, answer: `[{"jsonrpc":"2.0","id":5,"result":{}}]`, response: `[{"jsonrpc":"2.0","id":5,"result":{}}]`},

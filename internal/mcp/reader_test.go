@@ -106,7 +106,7 @@ func TestReaders(t *testing.T) {
 }
 
 // A context that ends without a deadline ends a call within moments, and the
-// late answer is none.
+// late response is none.
 func TestReadersCancel(t *testing.T) {
 	eachReader(t, func(t *testing.T, deadlines bool) {
 		s := osPipes(t, deadlines, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
@@ -173,7 +173,7 @@ func TestReadersEnd(t *testing.T) {
 		if !deadlines {
 			tr = wire.NewStream(noDeadline{downR}, noDeadlineW{upW}, wire.Limits{})
 		}
-		go func() { // not before the request: an answer to nothing is none
+		go func() { // not before the request: a response to nothing is none
 			_, _ = bufio.NewReader(upR).ReadString('\n')
 			_, _ = downW.WriteString(`{"jsonrpc":"2.0","id":` + mcp.ID(1) + `,"result":` + helloResult + "}\nhalf a line")
 		}()

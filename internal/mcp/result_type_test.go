@@ -16,7 +16,7 @@ const (
 	taskResult = `{"resultType":"task","taskId":"t-1","task":{"taskId":"t-1","status":"working"}}`
 )
 
-// An answer must be of a kind that the request allows: a task only where the
+// A response must be of a kind that the request allows: a task only where the
 // client knows tasks or asked for one, a request for input only in a revision
 // that has those.
 func TestResultTypeThatWasNotAskedFor(t *testing.T) {

@@ -23,7 +23,7 @@ type (
 	Call = conn.Call
 	// Exchange is the record of one call.
 	Exchange = conn.Exchange
-	// Message is a notification or request of the server, or the answer to one.
+	// Message is a notification or request of the server, or the response to one.
 	Message = conn.Message
 	// Mark is a position in the order of messages.
 	Mark = conn.Mark
@@ -43,7 +43,7 @@ type (
 const (
 	KindNotification = conn.KindNotification
 	KindRequest      = conn.KindRequest
-	KindAnswer       = conn.KindAnswer
+	KindResponse     = conn.KindResponse
 )
 
 // WithLimit is [conn.WithLimit].

@@ -31,7 +31,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 			return gather(hops, x)
 		}
 		if fault == "" && !protocol.AsksInput(c.Method) {
-			fault = "resultType is input_required, which an answer to " + c.Method + " must not be"
+			fault = "resultType is input_required, which a response to " + c.Method + " must not be"
 		}
 		if fault != "" {
 			conn.Violate(x, protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.o.tolerated(protocol.BadResult)})
@@ -117,7 +117,7 @@ func inputOf(x *Exchange) (*input, string) {
 }
 
 // inputs answers the requests of the server in order, and records them and the
-// answers in the exchange.
+// responses in the exchange.
 func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Answerer, call string) ([]byte, error) {
 	if len(in.keys) == 0 {
 		return nil, nil
@@ -143,13 +143,13 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		case ctx.Err() != nil:
 			return nil, conn.ContextError(ctx, x)
 		case result == nil:
-			msg := "the server asks " + method + " but no answer to it is configured"
+			msg := "the server asks " + method + " but no response to it is configured"
 			if rpc != nil {
 				msg = "the server asks " + method + ": " + rpc.Message
 			}
 			return nil, &InputError{Method: call, Msg: msg}
 		}
-		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: result, Stream: x.ID}, Kind: KindAnswer, Method: method, Params: result})
+		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: result, Stream: x.ID}, Kind: KindResponse, Method: method, Params: result})
 		if i > 0 {
 			out = append(out, ',')
 		}

@@ -46,7 +46,7 @@ func TestTimeout(t *testing.T) {
 		if want := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + mcp.ID(2) + `,"reason":"tools/call timed out after 3s (limit: timeout 3s)"}}`; got[0] != want {
 			t.Errorf("sent %s", got[0])
 		}
-		// The first late answer is none; the same once more is a second answer.
+		// The first late response is none; the same once more is a second response.
 		if vs := s.TakeViolations(); kinds(vs) != protocol.DuplicateID || vs[0].ID != mcp.ID(2) {
 			t.Error(vs)
 		}
@@ -71,7 +71,7 @@ func TestCancel(t *testing.T) {
 		if !errors.As(x.Cause, &cancelled) || !errors.Is(x.Cause, why) {
 			t.Errorf("cause %v", x.Cause)
 		}
-		// An answer that is there before the cancel wins; an ended context sends nothing more than it must.
+		// A response that is there before the cancel wins; an ended context sends nothing more than it must.
 		if x = s.Do(ctx, mcp.Call{Method: "tools/call"}); !errors.Is(x.Cause, why) {
 			t.Errorf("cause %v", x.Cause)
 		}

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// TestUnread: a call to a server that ended right after its last answer is
+// TestUnread: a call to a server that ended right after its last response is
 // known not to have been read.
 func TestUnread(t *testing.T) {
 	for range 20 {

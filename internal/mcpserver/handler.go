@@ -77,7 +77,7 @@ type Caller struct {
 // Question is one request to the client, made while one of its own requests is
 // handled.
 type Question struct {
-	Key    string // identifies the answer when several questions are asked together
+	Key    string // identifies the response when several questions are asked together
 	Method string
 	Params []byte // JSON text, nil for none
 }
@@ -112,8 +112,8 @@ func (r *Request) Notify(method string, params []byte) error {
 // WriteRaw puts bytes on the wire unchanged, without a line end.
 func (r *Request) WriteRaw(b []byte) error { return r.conn.writeRaw(b) }
 
-// Ask sends a request to the client and waits for its answer. The error wraps an
-// *mcp.RPCError when the client answered with one.
+// Ask sends a request to the client and waits for its response. The error wraps an
+// *mcp.RPCError when the client responded with one.
 func (r *Request) Ask(ctx context.Context, method string, params []byte) (jsonv.Value, error) {
 	got, err := r.AskAll(ctx, []Question{{Key: "input", Method: method, Params: params}})
 	if err != nil {
@@ -122,10 +122,10 @@ func (r *Request) Ask(ctx context.Context, method string, params []byte) (jsonv.
 	return got[0], nil
 }
 
-// AskAll asks several questions together and returns the answers in their order: in a
+// AskAll asks several questions together and returns the responses in their order: in a
 // session as requests to the client, otherwise in one result that asks for input, by
 // their keys. When it returns, ID and Params are those of the client's last request.
-// The error wraps an *mcp.RPCError when the client answered with one; it has
+// The error wraps an *mcp.RPCError when the client responded with one; it has
 // [mcp.CodeMissingCapability] when the request belongs to no session and its sender
 // did not declare the capability to answer.
 func (r *Request) AskAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
@@ -139,21 +139,21 @@ type peer interface {
 	askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error)
 }
 
-// clientAnswer is the answer of a client.
-type clientAnswer struct {
+// clientResponse is the response of a client.
+type clientResponse struct {
 	result []byte
 	err    *protocol.RPCError
 }
 
-// clientRequests are the requests of a server that wait for the client's answer.
+// clientRequests are the requests of a server that wait for the client's response.
 type clientRequests struct {
 	mu     sync.Mutex
 	lastID int64
-	open   map[string]chan clientAnswer
+	open   map[string]chan clientResponse
 	gone   bool
 }
 
-// askAll sends the questions, one after another, and waits for all answers.
+// askAll sends the questions, one after another, and waits for all responses.
 func (a *clientRequests) askAll(ctx context.Context, qs []Question, send func(context.Context, []byte) error) ([]jsonv.Value, error) {
 	waits := make([]func() (jsonv.Value, error), len(qs))
 	for i, q := range qs {
@@ -178,9 +178,9 @@ func (a *clientRequests) askAll(ctx context.Context, qs []Question, send func(co
 	return out, nil
 }
 
-// ask sends one question. wait returns its answer.
+// ask sends one question. wait returns its response.
 func (a *clientRequests) ask(ctx context.Context, q Question, send func(context.Context, []byte) error) (wait func() (jsonv.Value, error), err error) {
-	ch := make(chan clientAnswer, 1)
+	ch := make(chan clientResponse, 1)
 	a.mu.Lock()
 	if a.gone {
 		a.mu.Unlock()
@@ -189,7 +189,7 @@ func (a *clientRequests) ask(ctx context.Context, q Question, send func(context.
 	a.lastID++
 	id := strconv.FormatInt(a.lastID, 10)
 	if a.open == nil {
-		a.open = map[string]chan clientAnswer{}
+		a.open = map[string]chan clientResponse{}
 	}
 	a.open[id] = ch
 	a.mu.Unlock()
@@ -216,7 +216,7 @@ func (a *clientRequests) ask(ctx context.Context, q Question, send func(context.
 	}, nil
 }
 
-// answered passes the client's answer to the pending question.
+// answered passes the client's response to the pending question.
 func (a *clientRequests) answered(e *protocol.Envelope) {
 	if !e.IsResponse() {
 		return
@@ -226,7 +226,7 @@ func (a *clientRequests) answered(e *protocol.Envelope) {
 	defer a.mu.Unlock()
 	if ch := a.open[id]; ch != nil {
 		delete(a.open, id)
-		r := clientAnswer{result: e.Result}
+		r := clientResponse{result: e.Result}
 		if e.Has&protocol.HasError != 0 {
 			r.err = protocol.ParseRPCError(e.Err)
 		}
@@ -234,7 +234,7 @@ func (a *clientRequests) answered(e *protocol.Envelope) {
 	}
 }
 
-// hangUp ends all waits for an answer.
+// hangUp ends all waits for a response.
 func (a *clientRequests) hangUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 
 // HTTPServer serves MCP over Streamable HTTP in both eras on one endpoint: with
 // sessions that begin with initialize, and stateless (2026-07-28). A request is
-// answered with one JSON body, or with an event stream as soon as the handler
-// sends something before its answer.
+// responded with one JSON body, or with an event stream as soon as the handler
+// sends something before its response.
 type HTTPServer struct {
 	handler func() Handler
 	ctx     context.Context
@@ -248,10 +248,10 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 		out.last(frame, http.StatusOK)
 		return
 	}
-	<-ctx.Done() // a handler that returns no answer leaves the client waiting
+	<-ctx.Done() // a handler that returns no response leaves the client waiting
 }
 
-// refuseHTTP answers with a status and a JSON-RPC error.
+// refuseHTTP responds with a status and a JSON-RPC error.
 func refuseHTTP(w http.ResponseWriter, status int, id []byte, code int64, msg string, data []byte) {
 	if id == nil {
 		id = []byte("null")

@@ -16,7 +16,7 @@ type eventOut struct {
 	mu    sync.Mutex
 	w     http.ResponseWriter // nil: messages are discarded
 	begun bool
-	done  bool // the answer was sent
+	done  bool // the response was sent
 	over  bool
 }
 
@@ -63,7 +63,7 @@ func (o *eventOut) event(raw []byte) error {
 	return http.NewResponseController(o.w).Flush()
 }
 
-// last sends the answer and ends the response.
+// last sends the JSON-RPC response and ends the HTTP response.
 func (o *eventOut) last(frame []byte, status int) {
 	o.mu.Lock()
 	begun := o.begun
@@ -79,7 +79,7 @@ func (o *eventOut) last(frame []byte, status int) {
 	o.end()
 }
 
-// sent reports whether the answer was sent.
+// sent reports whether the response was sent.
 func (o *eventOut) sent() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -27,7 +27,7 @@ func (s *HTTPServer) modern(w http.ResponseWriter, r *http.Request, req *Request
 	if out.sent() {
 		return
 	}
-	select { // a handler that returns no answer leaves the client waiting
+	select { // a handler that returns no response leaves the client waiting
 	case <-r.Context().Done():
 	case <-s.ctx.Done():
 	}

@@ -27,10 +27,10 @@ type stateless struct {
 
 // responseWriter receives the messages that belong to one request.
 type responseWriter interface {
-	event(raw []byte) error        // a message before the answer
+	event(raw []byte) error        // a message before the response
 	raw(b []byte) error            // bytes unchanged
-	last(frame []byte, status int) // the answer; status is its HTTP status
-	end()                          // there is no answer
+	last(frame []byte, status int) // the response; status is its HTTP status
+	end()                          // nothing is sent
 }
 
 // newStateless returns nil when all of the revisions have sessions.
@@ -146,7 +146,7 @@ func notModern(method string) bool {
 	return false
 }
 
-// discovery answers server/discover with the handler's answer to initialize.
+// discovery responds to server/discover with the handler's response to initialize.
 func (s *stateless) discovery(ctx context.Context, req *Request) []byte {
 	params := jsonv.ObjectOf(
 		"protocolVersion", protocol.SessionVersions()[0], "capabilities", req.Caller.Capabilities, "clientInfo", req.Caller.Client,

@@ -23,7 +23,7 @@ const (
 )
 
 // openRound is a stateless request that may stop to ask its client for input:
-// its handler waits until the client repeats the request with the answers.
+// its handler waits until the client repeats the request with the responses.
 type openRound struct {
 	s     *stateless
 	req   *Request // seen by the handler; while the handler waits ID, Params and Caller change
@@ -40,7 +40,7 @@ type openRound struct {
 	out responseWriter // of the current round, nil between rounds
 }
 
-// asking holds the questions of a handler and the destination of the answers.
+// asking holds the questions of a handler and the destination of the responses.
 type asking struct {
 	questions []Question
 	answers   chan map[string][]byte
@@ -69,7 +69,7 @@ func (s *stateless) round(ctx context.Context, out responseWriter, req *Request)
 	c.wait(ctx, out, req.ID)
 }
 
-// inputResponses returns the answers in a request, nil for none.
+// inputResponses returns the responses in a request, nil for none.
 func inputResponses(params []byte) (map[string][]byte, refused) {
 	raw := protocol.MemberOf(params, "inputResponses")
 	if raw == nil {
@@ -90,7 +90,7 @@ func inputResponses(params []byte) (map[string][]byte, refused) {
 	return out, bad
 }
 
-// wait waits for the answer, or for a question to the client.
+// wait waits for the response, or for a question to the client.
 func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 	select {
 	case reply := <-c.done:
@@ -116,7 +116,7 @@ func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 	}
 }
 
-// suspend answers with the questions and waits for the client to return.
+// suspend responds with the questions and waits for the client to return.
 func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 	token := rand.Text()
 	s := c.s
@@ -213,7 +213,7 @@ func (c *openRound) present() (responseWriter, error) {
 	return c.out, nil
 }
 
-// notify sends messages that belong to the request to the writer of its answer, and
+// notify sends messages that belong to the request to the writer of its response, and
 // changes to their subscribers.
 func (c *openRound) notify(raw []byte) error {
 	method := protocol.TextOf(protocol.MemberOf(raw, "method"))
@@ -236,8 +236,8 @@ func (c *openRound) writeRaw(b []byte) error {
 	return out.raw(b)
 }
 
-// askAll asks until every question is answered: answers in the request count, and
-// questions that the client leaves unanswered are asked again.
+// askAll asks until every question is answered: responses in the request
+// count, and questions without a response are asked again.
 func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
 	if err := undeclared(c.req.Caller, qs); err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func (c *lines) read() string {
 	return ""
 }
 
-// stateOf is the requestState of an answer, as JSON.
+// stateOf is the requestState of a response, as JSON.
 func stateOf(t *testing.T, answer string) string {
 	t.Helper()
 	v, err := jsonv.Parse([]byte(answer))
@@ -121,7 +121,7 @@ func TestStatelessStdio(t *testing.T) {
 	}
 }
 
-// The rounds of a request that asks: the state is good for one answer to the
+// The rounds of a request that asks: the state is good for one response to the
 // request that it was given for, what is left out is asked again, and what comes
 // with the first request is not asked at all.
 func TestStatelessRounds(t *testing.T) {
@@ -134,7 +134,7 @@ func TestStatelessRounds(t *testing.T) {
 			got = c.read()
 		}
 		if !strings.Contains(got, `"id":`+id+`,`) {
-			t.Fatalf("the answer to %s is %s", id, got)
+			t.Fatalf("the response to %s is %s", id, got)
 		}
 		return got
 	}
@@ -157,7 +157,7 @@ func TestStatelessRounds(t *testing.T) {
 	}
 	early := stateOf(t, call("7", yes)) // the handler asks twice
 	if got := call("8", `"requestState":`+early+`,`+yes); !strings.Contains(got, `"text":"accept"`) {
-		t.Errorf("an answer that came early: %s", got)
+		t.Errorf("a response that came early: %s", got)
 	}
 	stateOf(t, call("9", "")) // no input comes: the end of the input ends it
 	c.in.Close()
@@ -202,7 +202,7 @@ func TestStatelessListenAndCancel(t *testing.T) {
 	io.WriteString(c.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`+"\n")
 	c.send("4", "tools/list", `{`+modernMeta+`}`)
 	if got := c.read(); !strings.Contains(got, `"id":4`) {
-		t.Errorf("an answer to a cancelled call: %s", got)
+		t.Errorf("a response to a canceled call: %s", got)
 	}
 }
 

@@ -98,9 +98,9 @@ func (c *conn) reply(frame []byte) {
 	}
 }
 
-// one handles one message. For a request, answer receives the whole reply including
-// the line end, or nil when there is none.
-func (c *conn) one(raw []byte, answer func([]byte)) {
+// one handles one message. For a request, respond receives the whole response
+// with the line end, or nil when there is none.
+func (c *conn) one(raw []byte, respond func([]byte)) {
 	if err := c.scan.Scan(raw); err != nil {
 		if jsonv.Valid(raw) == nil {
 			c.refuse(protocol.CodeInvalidRequest, "Invalid Request")
@@ -129,14 +129,14 @@ func (c *conn) one(raw []byte, answer func([]byte)) {
 		return
 	}
 	if !admits(c.h, req) {
-		answer(nil)
+		respond(nil)
 		return
 	}
-	c.run(req, answer)
+	c.run(req, respond)
 }
 
 // run handles a request on its own goroutine.
-func (c *conn) run(req *Request, answer func([]byte)) {
+func (c *conn) run(req *Request, respond func([]byte)) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	id := string(req.ID)
 	c.mu.Lock()
@@ -147,7 +147,7 @@ func (c *conn) run(req *Request, answer func([]byte)) {
 		delete(c.running, id)
 		c.mu.Unlock()
 	}
-	out := &lineOut{c: c, answer: answer, before: forget}
+	out := &lineOut{c: c, respond: respond, before: forget}
 	sub := c.free.subscribes(ctx, out, req) // here, because a later message may cause a change
 	c.wg.Go(func() {
 		defer cancel()
@@ -161,15 +161,15 @@ func (c *conn) run(req *Request, answer func([]byte)) {
 		}
 		reply := c.h.Handle(ctx, req)
 		forget()
-		answer(reply.frame(req.ID))
+		respond(reply.frame(req.ID))
 	})
 }
 
 // lineOut receives the messages of one stateless request over stdio.
 type lineOut struct {
-	c      *conn
-	answer func([]byte)
-	before func() // called before the answer
+	c       *conn
+	respond func([]byte)
+	before  func() // called before the response
 }
 
 func (o *lineOut) event(raw []byte) error { return o.c.send(o.c.ctx, raw) }
@@ -178,12 +178,12 @@ func (o *lineOut) raw(b []byte) error { return o.c.write(o.c.ctx, b) }
 
 func (o *lineOut) last(frame []byte, _ int) {
 	o.before()
-	o.answer(frame)
+	o.respond(frame)
 }
 
 func (o *lineOut) end() { o.last(nil, 0) }
 
-// batch handles an array of messages and answers with one (MCP 2025-03-26).
+// batch handles an array of messages and responds with one (MCP 2025-03-26).
 func (c *conn) batch(raw []byte) {
 	parts, err := jsonv.Elements(raw)
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *conn) batch(raw []byte) {
 	}
 }
 
-// batchReply collects the answers of one batch.
+// batchReply collects the responses of one batch.
 type batchReply struct {
 	mu    sync.Mutex
 	open  int

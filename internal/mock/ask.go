@@ -10,7 +10,7 @@ import (
 
 // askKeys are the keys of an ask.
 type askKeys struct {
-	// The name of the answer: ${ask.NAME}; without it, the kind.
+	// The name of the response: ${ask.NAME}; without it, the kind.
 	As string `yaml:"as"`
 	// sampling/createMessage: its params, or the text of one user message.
 	Sampling *source.Node `yaml:"sampling"`
@@ -57,7 +57,7 @@ func eachAsk(n *source.Node) []*source.Node {
 	return []*source.Node{n}
 }
 
-// askName returns the name of an answer: the given name, or the kind of the ask.
+// askName returns the name of a response: the given name, or the kind of the ask.
 func askName(ask *source.Node) string {
 	if ask.Kind == source.KindString {
 		return ask.Text
@@ -91,7 +91,7 @@ func (c compiler) asksOf(n *source.Node, path string) []*question {
 			continue
 		}
 		if seen[q.as] {
-			c.d.Errorf(item, at, "duplicate ask %q in one list", q.as).Hint = "as: NAME gives each answer a different name"
+			c.d.Errorf(item, at, "duplicate ask %q in one list", q.as).Hint = "as: NAME gives each response a different name"
 		}
 		seen[q.as] = true
 		out = append(out, q)

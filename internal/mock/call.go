@@ -42,7 +42,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	if asTask {
 		return s.playTask(ctx, sc, t)
 	}
-	return s.play(ctx, sc, t.response, toolAnswer)
+	return s.play(ctx, sc, t.response, resultOfTool)
 }
 
 // playTask plays the response up to the step where it becomes a task, and the rest in
@@ -60,7 +60,7 @@ func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcpserver.R
 		if bad, ended := s.steps(ctx, sc, r.steps[at:]); ended {
 			return bad
 		}
-		return r.reply(sc, toolAnswer)
+		return r.reply(sc, resultOfTool)
 	})
 }
 
@@ -175,9 +175,9 @@ func (p *prompt) answer(sc *scope, r *response) jsonv.Value {
 	return jsonv.ObjectOf("description", p.description, "messages", messages, "_meta", r.meta.eval(sc))
 }
 
-// toolAnswer returns the result of tools/call. A structured answer without any
+// resultOfTool returns the result of tools/call. A structured result without any
 // content gets its JSON as a text block, as MCP recommends for old clients.
-func toolAnswer(sc *scope, r *response) jsonv.Value {
+func resultOfTool(sc *scope, r *response) jsonv.Value {
 	structured := r.structured.eval(sc)
 	content := r.content.eval(sc)
 	switch {
@@ -196,13 +196,13 @@ func toolAnswer(sc *scope, r *response) jsonv.Value {
 	return jsonv.ObjectOf("content", content, "structuredContent", structured, "isError", isError, "_meta", r.meta.eval(sc))
 }
 
-// methodAnswer returns the result of a method that the manifest answers itself: its
+// resultOfMethod returns the result of a method that the manifest defines itself: its
 // structured part as the whole result, or the result that a tool would return.
-func methodAnswer(sc *scope, r *response) jsonv.Value {
+func resultOfMethod(sc *scope, r *response) jsonv.Value {
 	if r.text == nil && r.content == nil && r.structured == nil {
 		return jsonv.Object()
 	}
-	return toolAnswer(sc, r)
+	return resultOfTool(sc, r)
 }
 
 // unfit returns the message for a request that no response matches.
@@ -250,7 +250,7 @@ func place(cursor, key string) (int, bool) {
 	return at, ok && err == nil && at >= 0
 }
 
-// maxCompletions is MCP's limit for one answer.
+// maxCompletions is MCP's limit for one response.
 const maxCompletions = 100
 
 // complete answers completion/complete with the values that start with the typed

@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// capturedTools returns the tools of a captured answer to tools/list: the result
-// itself, or the whole JSON-RPC answer. It returns nil when the document is neither.
+// capturedTools returns the tools of a captured response to tools/list: the result
+// itself, or the whole JSON-RPC response. It returns nil when the document is neither.
 func capturedTools(n *source.Node) *source.Node {
 	if n.Kind != source.KindMap || n.Get("mock_server") != nil {
 		return nil
@@ -35,7 +35,7 @@ func capturedTools(n *source.Node) *source.Node {
 }
 
 // captured returns a server with the listed tools. They are listed unchanged. Each
-// answers with a fixed text that names the tool and, if it declares an output schema,
+// responds with a fixed text that names the tool and, if it declares an output schema,
 // with a small value that satisfies it.
 func captured(tools *source.Node, d *source.Decoder) *Manifest {
 	m := &Manifest{Name: "captured", Version: "1.0.0", protocols: protocol.Versions()}
@@ -66,7 +66,7 @@ func capturedTool(n *source.Node, name, path string, d *source.Decoder) *tool {
 		}
 		t.schema = s
 	}
-	text := jsonv.String(fmt.Sprintf("canned answer of %s", name))
+	text := jsonv.String(fmt.Sprintf("canned response of %s", name))
 	t.response = &response{text: literal(text)}
 	if out := n.Get("outputSchema"); out != nil {
 		t.response = &response{structured: literal(jsonschema.Sample(out.JSON()))}

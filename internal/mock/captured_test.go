@@ -35,7 +35,7 @@ func TestCapturedList(t *testing.T) {
 		if !strings.Contains(list, `{"name":"plain","description":"d","inputSchema":{"type":"object","required":["q"]},"execution":{"taskSupport":"forbidden"}}`) {
 			t.Errorf("listed: %s", list)
 		}
-		same(t, "plain", w.tool("plain", `{"q":1}`), text("canned answer of plain"))
+		same(t, "plain", w.tool("plain", `{"q":1}`), text("canned response of plain"))
 		same(t, "checked", w.tool("plain", `{}`), failed(`Invalid arguments for tool plain: missing property "q"`))
 		if got := w.tool("typed", `{}`); !strings.HasSuffix(got, `"structuredContent":{"a":"text","b":3,"c":"x","d":[false,false],"e":{"e":5},"f":"text","g":"2026-01-01T12:00:00Z"}}}`) {
 			t.Errorf("typed: %s", got)

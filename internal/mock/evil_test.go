@@ -45,7 +45,7 @@ func TestHostileAdaptersAreDetected(t *testing.T) {
 	t.Parallel()
 	m := preset(t, "evil")
 	// Cannot be committed by a tool: it is over before the first call.
-	exempt := []string{protocol.EarlyAnswer}
+	exempt := []string{protocol.EarlyResponse}
 	// Ended by the process, so the pipe breaks.
 	dying := []string{protocol.PartialLine}
 	for _, kind := range protocol.ViolationKinds {
@@ -60,7 +60,7 @@ func TestHostileAdaptersAreDetected(t *testing.T) {
 			x := s.Do(ctx, mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + kind.Name + `"}`)})
 			var timeout *mcp.TimeoutError
 			if errors.As(x.Cause, &timeout) && kind.Name != protocol.Oversize {
-				t.Fatalf("no answer: %v", x.Cause)
+				t.Fatalf("no response: %v", x.Cause)
 			}
 			if slices.Contains(dying, kind.Name) {
 				<-server.Exited()

@@ -24,7 +24,7 @@ type term struct {
 var roots = []string{
 	"args",    // the arguments of the call
 	"state",   // the server's state
-	"ask",     // the client's answers to this response's asks, by name
+	"ask",     // the client's responses to this response's asks, by name
 	"vars",    // the variables of a resource template
 	"uri",     // the uri that was read
 	"calls",   // how often this tool, resource or prompt was used, including this time

@@ -15,15 +15,15 @@ import (
 type Fault struct {
 	Hang    bool          // they are never answered; all other requests are
 	Wedged  bool          // from the first of them on no request is answered, and the end of input is ignored
-	Slow    time.Duration // delay of each answer
+	Slow    time.Duration // delay of each response
 	Recover int           // number of first requests that fail
 }
 
 // faultKinds are the forms of --fault.
 var faultKinds = [][2]string{
 	{"none", "no fault"},
-	{"hang", "calls are never answered; handshake, lists and ping are"},
-	{"wedged", "from the first call on nothing is answered, and the process ignores the end of its input"},
+	{"hang", "calls get no response; handshake, lists and ping do"},
+	{"wedged", "from the first call on no request gets a response, and the process ignores the end of its input"},
 	{"slow:<ms>", "every call takes so many milliseconds longer"},
 	{"recover-after:<n>", "the first n calls fail with a JSON-RPC error"},
 }

@@ -45,7 +45,7 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	sc.token = sc.params.Lookup("_meta", "progressToken")
 	if r := s.server.m.methods[req.Method]; r != nil {
 		sc.calls = s.server.world.called(r)
-		return s.play(ctx, sc, r, methodAnswer)
+		return s.play(ctx, sc, r, resultOfMethod)
 	}
 	if works(req.Method) {
 		return s.work(ctx, sc)

@@ -148,7 +148,7 @@ func TestCancelledCallIsNotAnswered(t *testing.T) {
 	w.send(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"t"}}`)
 	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}`)
 	if _, before := w.call("ping", ""); len(before) > 0 {
-		t.Errorf("before the ping's answer came %q", before)
+		t.Errorf("before the response to ping came %q", before)
 	}
 }
 
@@ -171,15 +171,15 @@ func TestFaults(t *testing.T) {
 		if got, before := w.call("ping", ""); got != `"result":{}}` || before != nil {
 			t.Errorf("ping: %s, before it %q", got, before)
 		}
-		w.in.Close() // the process ends though the call was never answered
+		w.in.Close() // the process ends although the call got no response
 		w.done <- <-w.done
 	})
 	t.Run("wedged", func(t *testing.T) {
 		t.Parallel()
 		w := connect(t, m, fault("wedged"), "{}")
 		w.call("ping", "")
-		// What came before the call is answered however late it is handled, what
-		// came behind it never: in the order of the wire, not of the goroutines.
+		// Requests before the call get a response however late they are handled, requests
+		// after it never: the order on the wire counts, not that of the goroutines.
 		for i := range 50 {
 			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"before %d","method":"ping"}`, i))
 		}
@@ -190,7 +190,7 @@ func TestFaults(t *testing.T) {
 		w.in.Close()
 		for range 50 {
 			if l, _ := w.read(); !strings.Contains(l, `"id":"before `) {
-				t.Fatalf("expected the answers to what came before the call, got %s", l)
+				t.Fatalf("expected the responses to the requests before the call, got %s", l)
 			}
 		}
 		select {

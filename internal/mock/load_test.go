@@ -69,7 +69,7 @@ func TestLoadMistakes(t *testing.T) {
 		{"tasks", tool("task: never\n    response: x") + "\n  - {name: u, task: {ttl: 0s, pol: 1s}, response: x}\n  - {name: v, response: {steps: [{task: true}]}}\n  - {name: w, task: required, response: {steps: [{task: true}]}}"},
 		{"unknown ask", tool("response: {steps: [{ask: {as: who, sampling: x}}], text: '${ask.how}'}")},
 		{"ask of another response", tool("response: '${ask.x}'")},
-		{"two answers", tool("response: {text: x, error: y, raw: z}")},
+		{"two responses", tool("response: {text: x, error: y, raw: z}")},
 		{"text and content", tool("response: {text: x, content: []}")},
 		{"messages", tool("response: {messages: []}")},
 		{"block types", tool("response: {content: [{type: imag, data: x}, {data: x}, {type: image}, {type: image, data: '!', mimeType: a/b}, [1]]}")},

@@ -28,7 +28,7 @@ type Manifest struct {
 	methods      map[string]*response
 }
 
-// Load reads a manifest, or a captured answer to tools/list, from YAML or
+// Load reads a manifest, or a captured response to tools/list, from YAML or
 // JSON. The manifest is nil when there are errors; all of them are reported.
 func Load(f *source.File) (*Manifest, source.Diagnostics) {
 	n, ds := source.Parse(f)
@@ -60,7 +60,7 @@ func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
 	if n.Kind == source.KindMap && n.Get("mock_server") == nil {
 		diag := d.Errorf(n, "", "missing key %q", "mock_server")
 		diag.Code = "missing-key"
-		diag.Hint = "a manifest is one map mock_server: {name, tools, resources, prompts}; a captured tools/list answer is used unchanged"
+		diag.Hint = "a manifest is one map mock_server: {name, tools, resources, prompts}; a captured tools/list response is used unchanged"
 		return nil
 	}
 	d.Decode(n, "", &doc)
@@ -102,7 +102,7 @@ type manifestKeys struct {
 	ResourceTemplates []*source.Node `yaml:"resource_templates"`
 	// Prompts.
 	Prompts []*source.Node `yaml:"prompts"`
-	// Answers to other methods, or in place of the server's own.
+	// Responses to other methods, or in place of the server's own.
 	Methods source.Map[*source.Node] `yaml:"methods"`
 }
 

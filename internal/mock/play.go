@@ -11,11 +11,11 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// errStop ends a response without an answer: the client canceled the request, or the
+// errStop ends a response without sending it: the client canceled the request, or the
 // process is about to end.
-var errStop = errors.New("no answer")
+var errStop = errors.New("no response")
 
-// play runs the steps of the matching response and builds its answer; result builds
+// play runs the steps of the matching response and builds the reply; result builds
 // the result of a response without error or raw bytes.
 func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
 	r = r.choose(sc)
@@ -37,7 +37,7 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 }
 
 // steps runs the steps in order. ended reports that nothing follows; reply is then
-// the answer, or nil for none.
+// the message to send, or nil for none.
 func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *mcpserver.Reply, ended bool) {
 	for _, st := range steps {
 		err := s.step(ctx, sc, st)
@@ -56,7 +56,7 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *m
 	return nil, false
 }
 
-// reply builds the answer of a response; result builds the result of a response
+// reply builds the message for a response; result builds the result of a response
 // without error or raw bytes.
 func (r *response) reply(sc *scope, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
 	switch {
@@ -113,7 +113,7 @@ func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
 }
 
 // lost turns a failed write into errStop: the client has disconnected. The client of
-// a task may have disconnected too, since its call was already answered.
+// a task may have disconnected too, since its call already has a response.
 func lost(sc *scope, err error) error {
 	if err != nil && sc.task == nil {
 		return errStop

@@ -33,7 +33,7 @@ type promptKeys struct {
 	Text *source.Node `yaml:"text"`
 	// The messages.
 	Messages *source.Node `yaml:"messages"`
-	// What getting it does and answers, where text and messages are not enough.
+	// What getting it does and returns, where text and messages are not enough.
 	Response *source.Node `yaml:"response"`
 }
 
@@ -90,7 +90,7 @@ func (k promptKeys) answer(n *source.Node, path string, c compiler) *response {
 	if k.Response != nil {
 		r = c.response(k.Response, path+".response", 0)
 		if r.content != nil || r.structured != nil {
-			c.d.Errorf(k.Response, path+".response", "a prompt answers text or messages, not content")
+			c.d.Errorf(k.Response, path+".response", "a prompt returns text or messages, not content")
 		}
 	}
 	if given(k.Text, k.Messages, k.Response) != 1 && n.Kind == source.KindMap {

@@ -53,7 +53,7 @@ type resourceKeys struct {
 	Text *source.Node `yaml:"text"`
 	// The content in base64.
 	Blob *source.Node `yaml:"blob"`
-	// What reading it does and answers, where text and blob are not enough.
+	// What reading it does and returns, where text and blob are not enough.
 	Response *source.Node `yaml:"response"`
 }
 

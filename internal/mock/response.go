@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// response is what a tool, a prompt, a resource or a method answers:
+// response is what a tool, a prompt, a resource or a method returns:
 //
 //	response: some text                     # one text block
 //	response: {content: […], structured: …} # everything else
@@ -30,7 +30,7 @@ type response struct {
 	raw                                 *rawBytes
 }
 
-// rpcError is the error member of an answer.
+// rpcError is the error member of a response.
 type rpcError struct {
 	code          int64
 	message, data *template
@@ -40,7 +40,7 @@ type rpcError struct {
 type responseKeys struct {
 	// Use this response only when the condition holds; in a list of responses.
 	When *source.Node `yaml:"when"`
-	// What happens before the answer, in order.
+	// What happens before the response, in order.
 	Steps *source.Node `yaml:"steps"`
 	// One text block; a map or list is written as JSON.
 	Text *source.Node `yaml:"text"`
@@ -50,13 +50,13 @@ type responseKeys struct {
 	Structured *source.Node `yaml:"structured"`
 	// Messages of a prompt.
 	Messages *source.Node `yaml:"messages"`
-	// Answer with isError: true.
+	// Respond with isError: true.
 	IsError *source.Node `yaml:"is_error"`
-	// Answer with a JSON-RPC error.
+	// Respond with a JSON-RPC error.
 	Error *source.Node `yaml:"error"`
 	// The whole result, as it is.
 	Result *source.Node `yaml:"result"`
-	// Bytes in place of an answer.
+	// Bytes in place of a response.
 	Raw *source.Node `yaml:"raw"`
 	// The _meta of the result.
 	Meta *source.Node `yaml:"meta"`
@@ -64,7 +64,7 @@ type responseKeys struct {
 	Sequence *source.Node `yaml:"sequence"`
 	// What follows the sequence: last repeats its last response, cycle starts over.
 	Then string `yaml:"then" enum:"last|cycle"`
-	// Wait so long before the answer; the same as a step.
+	// Wait so long before the response; the same as a step.
 	Delay *source.Node `yaml:"delay"`
 }
 
@@ -92,7 +92,7 @@ func (c compiler) response(n *source.Node, path string, nested int) *response {
 	case n.Kind == source.KindList:
 		c.d.Errorf(n, path, "lists of responses are nested too deeply")
 	case n.Kind == source.KindNull:
-		c.d.Errorf(n, path, "a response is missing").Hint = `an empty answer is written {content: []}`
+		c.d.Errorf(n, path, "a response is missing").Hint = `an empty response is written {content: []}`
 	default:
 		r.text = c.compile(n, path)
 	}
@@ -111,7 +111,7 @@ func (c compiler) responseMap(r *response, n *source.Node, path string, nested i
 	if k.Delay != nil {
 		r.steps = append(r.steps, &step{delay: c.duration(k.Delay, path+".delay")})
 	}
-	c.oneAnswer(n, path, k)
+	c.exclusiveKeys(n, path, k)
 	if k.Sequence != nil {
 		c.sequence(r, k, path, nested)
 		return
@@ -130,8 +130,8 @@ func (c compiler) responseMap(r *response, n *source.Node, path string, nested i
 	r.raw = optional(k.Raw, path+".raw", c.rawBytes)
 }
 
-// oneAnswer reports keys that exclude each other.
-func (c compiler) oneAnswer(n *source.Node, path string, k responseKeys) {
+// exclusiveKeys reports keys that exclude each other.
+func (c compiler) exclusiveKeys(n *source.Node, path string, k responseKeys) {
 	groups := []struct {
 		name  string
 		nodes []*source.Node
@@ -155,7 +155,7 @@ func (c compiler) oneAnswer(n *source.Node, path string, k responseKeys) {
 		c.d.Errorf(k.Text, path+".text", "text and content exclude each other: text is short for one text block")
 	}
 	if k.Messages != nil && (k.Text != nil || k.Content != nil || k.Structured != nil) {
-		c.d.Errorf(k.Messages, path+".messages", "messages is a prompt's answer; text is short for one message")
+		c.d.Errorf(k.Messages, path+".messages", "messages is a prompt's result; text is short for one message")
 	}
 }
 

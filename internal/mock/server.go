@@ -98,7 +98,7 @@ func (s *Server) Session() *Session {
 	return &Session{server: s, gone: make(chan struct{}), subscribed: map[string]bool{}}
 }
 
-// HangUp notifies the session that its client will send nothing more. Pending answers
+// HangUp notifies the session that its client will send nothing more. Pending responses
 // that would never arrive are abandoned, so that the connection can end.
 func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
 

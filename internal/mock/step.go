@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// step is one action before an answer. Exactly one field is set.
+// step is one action before a response. Exactly one field is set.
 type step struct {
 	delay    *pause
 	log      *logMessage
@@ -42,7 +42,7 @@ type notification struct {
 	params *template // nil for none
 }
 
-// question is a request to the client. Its answer is ${ask.<as>}.
+// question is a request to the client. Its response is ${ask.<as>}.
 type question struct {
 	as, method, needs string // needs: the capability the client must have declared
 	optional          bool   // skipped for a client that did not
@@ -79,7 +79,7 @@ type stepKeys struct {
 	Stderr *source.Node `yaml:"stderr"`
 	// End the process with this exit code.
 	Exit *int `yaml:"exit"`
-	// Never answer.
+	// Never respond.
 	Hang bool `yaml:"hang"`
 	// true: become a task here, not at the start; in a tool with task:.
 	Task bool `yaml:"task"`
@@ -113,7 +113,7 @@ func (c compiler) step(n *source.Node, path string) *step {
 		return s
 	}
 	if k.Task && !c.tasks {
-		c.d.Errorf(n, path+".task", "only a tool with task: can become a task").Hint = "task: optional on the tool lets it answer as a task"
+		c.d.Errorf(n, path+".task", "only a tool with task: can become a task").Hint = "task: optional on the tool allows it to respond with a task"
 	}
 	s.exit, s.hang, s.task = k.Exit, k.Hang, k.Task
 	s.delay = optional(k.Delay, path+".delay", c.duration)

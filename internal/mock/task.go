@@ -13,10 +13,10 @@ import (
 	"mcptest/internal/source"
 )
 
-// taskSupport describes how a tool answers as a task: instead of a result it returns
+// taskSupport describes how a tool responds with a task: instead of a result it returns
 // the id of a task, which the client polls until it is done.
 type taskSupport struct {
-	required  bool // the tool answers in no other way
+	required  bool // the tool always responds with a task
 	ttl, poll time.Duration
 }
 
@@ -61,7 +61,7 @@ const (
 	cancelled = "cancelled"
 )
 
-// task is one call that is answered later.
+// task is one call whose result comes later.
 type task struct {
 	id      string
 	support *taskSupport
@@ -159,7 +159,7 @@ func (t *task) finish(reply *mcpserver.Reply) {
 		return
 	}
 	if reply.Raw != nil {
-		reply = failure(protocol.CodeInternal, "a task cannot answer with raw bytes")
+		reply = failure(protocol.CodeInternal, "a task cannot respond with raw bytes")
 	}
 	t.change(func() {
 		t.reply, t.open, t.status = reply, nil, completed

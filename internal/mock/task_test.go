@@ -36,7 +36,7 @@ mock_server:
       response: {steps: [{hang: true}]}
 `
 
-// cut is a part of an answer, as JSON.
+// cut is a part of a response, as JSON.
 func cut(answer string, keys ...string) string {
 	v, err := jsonv.Parse([]byte("{" + answer))
 	if err != nil {

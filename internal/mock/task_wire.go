@@ -19,7 +19,7 @@ const (
 	relatedTask = "io.modelcontextprotocol/related-task"
 )
 
-// knowsTasks reports whether the client supports tasks as answers: in a session its
+// knowsTasks reports whether the client supports tasks as responses: in a session its
 // revision decides, otherwise its declared extensions.
 func (sc *scope) knowsTasks() bool {
 	if c := sc.req.Caller; c != nil {
@@ -61,7 +61,7 @@ func needsTasks() *mcpserver.Reply {
 	return r
 }
 
-// detach continues a call in the background and answers with its task.
+// detach continues a call in the background and responds with its task.
 func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply) *mcpserver.Reply {
 	srv := s.server
 	ctx, stop := context.WithCancel(srv.ctx)
@@ -83,7 +83,7 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 	return created
 }
 
-// created returns the answer to a call that became a task.
+// created returns the response to a call that became a task.
 func (sc *scope) created(t *task) *mcpserver.Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +134,7 @@ func (t *task) session() jsonv.Value {
 	)
 }
 
-// detail returns the members of an answer to tasks/get without a session: the task
+// detail returns the members of a response to tasks/get without a session: the task
 // and its questions or outcome.
 func (t *task) detail() jsonv.Value {
 	t.mu.Lock()

@@ -16,7 +16,7 @@ type tool struct {
 	name     string
 	listed   jsonv.Value
 	schema   *jsonschema.Schema // nil: arguments are not checked
-	task     *taskSupport       // nil: the tool never answers with a task
+	task     *taskSupport       // nil: the tool never responds with a task
 	response *response
 }
 
@@ -52,9 +52,9 @@ type toolKeys struct {
 	Meta *source.Node `yaml:"meta"`
 	// false: arguments are not checked against the input schema.
 	Validate *bool `yaml:"validate"`
-	// Answer as a task: optional, required, or {support, ttl, poll}.
+	// Respond with a task: optional, required, or {support, ttl, poll}.
 	Task *source.Node `yaml:"task"`
-	// What it answers.
+	// What it returns.
 	Response *source.Node `yaml:"response,required"`
 }
 
@@ -87,7 +87,7 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
 		c := compiler{d: d, roots: toolRoots, args: declaredArgs(schema), tasks: k.Task != nil}
 		t.response = c.response(k.Response, path+".response", 0)
 		if r := t.response; r.messages != nil {
-			d.Errorf(k.Response, path+".response", "messages is a prompt's answer, a tool has content")
+			d.Errorf(k.Response, path+".response", "messages is a prompt's result, a tool has content")
 		}
 	}
 	return t

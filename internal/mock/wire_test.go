@@ -93,7 +93,7 @@ func (w *lineClient) read() (string, bool) {
 	return "", false
 }
 
-// call sends a request and returns its answer, and what came before it.
+// call sends a request and returns its response, and what came before it.
 func (w *lineClient) call(method, params string) (answer string, before []string) {
 	w.t.Helper()
 	w.id++
@@ -113,7 +113,7 @@ func (w *lineClient) call(method, params string) (answer string, before []string
 	}
 }
 
-// tool calls a tool and returns what is behind the answer's id.
+// tool calls a tool and returns what is behind the response's id.
 func (w *lineClient) tool(name, args string) string {
 	w.t.Helper()
 	answer, _ := w.call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))

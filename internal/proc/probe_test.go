@@ -166,7 +166,7 @@ func TestProbeSilentServer(t *testing.T) {
 	}
 }
 
-// The status decides: an answer that is a stream without an end is an answer.
+// The status decides: a response that is a stream without an end is a response.
 func TestProbeReadsNoBody(t *testing.T) {
 	over := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -294,7 +294,7 @@ func TestProbeLog(t *testing.T) {
 		t.Error(err)
 	}
 	if err := parse(t, "log:/x/").Wait(bg, probe.Watch{}); err == nil {
-		t.Error("no log, no answer")
+		t.Error("no log, no response")
 	}
 	var nr *probe.NotReadyError
 	if err := parse(t, "log:/never/").Wait(soon(t, 50*time.Millisecond), probe.Watch{Process: p}); !errors.As(err, &nr) {

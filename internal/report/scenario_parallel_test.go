@@ -73,7 +73,7 @@ func finishParallel(c *result.Case, i int, server string) {
 		c.Status, c.Message, c.Stderr = result.Error, "timed out after 250ms (limit: timeout 250ms)", "INFO exporting 2026-02\nWARNING 31 of 500 orders\n"
 		c.DurationMS = 250
 		c.Assertions = nil
-		c.Exchanges[0].Response, c.Exchanges[0].Error = "", "no answer to request 7"
+		c.Exchanges[0].Response, c.Exchanges[0].Error = "", "no response to request 7"
 	case i == 3 && server == "node":
 		c.Flaky = true
 		c.Attempts = []result.Attempt{{Status: result.Fail, DurationMS: 20, Message: `text: does not contain "cancelled"`, Exchanges: call("order", `{"id":4003}`, `{"content":[],"isError":false}`)}, {Status: result.Pass, DurationMS: 22}}

@@ -153,7 +153,7 @@ func failuresScenario() []result.Event {
 	s.test(result.Case{
 		Name: "answers in time", Status: result.Error, DurationMS: 3000.4, Server: "notes", Call: "tools/call report", Message: "timed out after 3s (limit: timeout 3s)",
 		Exchanges: []result.Exchange{{
-			Method: "tools/call", Request: `{"jsonrpc":"2.0","id":19,"method":"tools/call","params":{"name":"report","arguments":{"year":2025}}}`, DurationMS: 3000.2, Error: "no answer to request 19",
+			Method: "tools/call", Request: `{"jsonrpc":"2.0","id":19,"method":"tools/call","params":{"name":"report","arguments":{"year":2025}}}`, DurationMS: 3000.2, Error: "no response to request 19",
 			During: []result.Message{{Dir: "from-server", MS: 4, Raw: `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":19,"progress":1,"total":12}}`}},
 		}},
 		Stderr: "[info] reading 2025\n[warn] lock held by pid 4242, waiting\n",
@@ -264,7 +264,7 @@ func interruptedScenario() []result.Event {
 	s.test(result.Case{Name: "first", Status: result.Pass, DurationMS: 900, Server: "slow", Call: "tools/call wait", Assertions: []result.Assertion{passed("result.isError", "exact")}})
 	s.test(result.Case{
 		Name: "second", Status: result.Error, DurationMS: 412, Server: "slow", Call: "tools/call wait", Message: "interrupted (SIGINT) while waiting for the answer",
-		Exchanges: []result.Exchange{{Method: "tools/call", Request: `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{"ms":5000}}}`, DurationMS: 412, Error: "no answer to request 2"}},
+		Exchanges: []result.Exchange{{Method: "tools/call", Request: `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{"ms":5000}}}`, DurationMS: 412, Error: "no response to request 2"}},
 	})
 	for _, name := range []string{"third", "fourth"} {
 		s.test(result.Case{Name: name, Status: result.Skip, Server: "slow", Message: "interrupted"})

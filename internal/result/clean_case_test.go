@@ -22,7 +22,7 @@ func cleaned(t *testing.T, c *result.Case, r *secret.Redactor) string {
 	return string(b)
 }
 
-// TestSecretsOfResponses: a value that is recognized in an answer, by its
+// TestSecretsOfResponses: a value that is recognized in a response, by its
 // name or its form, is masked in the rest of the case, where it is alone.
 func TestSecretsOfResponses(t *testing.T) {
 	const key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC0"

@@ -11,8 +11,8 @@ import (
 // at the same time.
 const budgetBytes = 80 << 20
 
-// smallAnswer is the size of an exchange below which its tree is not counted.
-const smallAnswer = 256 << 10
+// smallResponse is the size of an exchange below which its tree is not counted.
+const smallResponse = 256 << 10
 
 // valueBytes is the size of a value in a tree, including its share of the
 // surrounding array or object. The worst case is an array with one number.
@@ -59,7 +59,7 @@ func treeBytes(x *mcp.Exchange, waited []mcp.Message) int64 {
 			size += len(list[i].Raw)
 		}
 	}
-	if size < smallAnswer {
+	if size < smallResponse {
 		return 0
 	}
 	values = jsonv.CountValues(x.Response)

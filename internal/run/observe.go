@@ -28,7 +28,7 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 		v, deep, err := x.Parse(jsonv.Options{})
 		a.out.violations(s, deep)
 		if err != nil {
-			a.out.problems = append(a.out.problems, "protocol violation: the answer could not be read: "+err.Error())
+			a.out.problems = append(a.out.problems, "protocol violation: the response could not be read: "+err.Error())
 		}
 		o.Result, o.Error = v.Lookup("result"), v.Lookup("error")
 	}
@@ -138,7 +138,7 @@ func othersOfCheck(a *attempt) func(context.Context) (map[string]jsonv.Value, er
 // response.
 func observeMessages(o *expect.Observation, list []mcp.Message) {
 	for _, m := range list {
-		if m.Kind == mcp.KindAnswer {
+		if m.Kind == mcp.KindResponse {
 			continue
 		}
 		v, err := jsonv.Parse(m.Raw)

@@ -42,7 +42,7 @@ func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Mess
 // same returns the text of a frame. It does not copy a large frame, because the
 // frames of an exchange are immutable.
 func same(frame []byte) string {
-	if len(frame) < smallAnswer {
+	if len(frame) < smallResponse {
 		return string(frame)
 	}
 	return unsafe.String(unsafe.SliceData(frame), len(frame))

@@ -134,7 +134,7 @@ type runner struct {
 	start    time.Time
 	pool     *pool.Pool
 	cleanup  *fixture.Cleanup
-	trees    byteBudget // of large answers
+	trees    byteBudget // of large responses
 	findings findings
 	exit     exit
 	executed []*fileRun

@@ -190,7 +190,7 @@ func (d *Draft) omit(what string, names []string) {
 	d.Suite.Omitted = append(d.Suite.Omitted, d.Mask(text))
 }
 
-// try makes the request of a test. Why is not empty when there was no answer
+// try makes the request of a test. Why is not empty when there was no response
 // that a test could be made of.
 func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why string) {
 	method, params := t.Subject, jsonv.Value{}

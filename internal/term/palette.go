@@ -10,7 +10,7 @@ const (
 	Plain  Style = iota
 	Good         // passed, added as expected
 	Bad          // failed
-	Broken       // no answer obtained
+	Broken       // no response obtained
 	Warn         // flaky, tolerated, skipped with a reason to act
 	Faint        // secondary text
 	Strong       // names and headings

@@ -31,8 +31,8 @@ type Request struct {
 	// Scope is the attempt of a test that it belongs to; nil if there is none, or more
 	// than one.
 	Scope *Scope
-	// Nearest describes the nearest request that has an answer; set by a fallback
-	// without an answer.
+	// Nearest describes the nearest request that has a response; set by a fallback
+	// without a response.
 	Nearest string
 }
 
@@ -121,5 +121,5 @@ const (
 	EndTruncated        // the connection is closed within the body
 )
 
-// Fallback answers requests that no route matches; ok is false if it has no answer.
+// Fallback answers requests that no route matches; ok is false if it has no response.
 type Fallback func(r *Request) (res *Response, ok bool)

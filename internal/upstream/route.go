@@ -168,7 +168,7 @@ func explain(routes []*Route, q *Request) string {
 	case nearest == nil:
 		return msg + "; it has no routes"
 	case len(reasons) == 0:
-		return fmt.Sprintf("%s; %s has answered its %s", msg, nearest, display.Count(nearest.times, "time"))
+		return fmt.Sprintf("%s; %s has been used up after %s", msg, nearest, display.Count(nearest.times, "time"))
 	}
 	return fmt.Sprintf("%s; nearest: %s: %s", msg, nearest, strings.Join(reasons, ", "))
 }
@@ -189,7 +189,7 @@ func (r *Route) Unused(list []Exchange) string {
 	case nearest == nil:
 		return msg + "the upstream got no request"
 	case len(reasons) == 0:
-		return fmt.Sprintf("%san earlier route answered %s %s", msg, nearest.Method, nearest.Path)
+		return fmt.Sprintf("%san earlier route responded to %s %s", msg, nearest.Method, nearest.Path)
 	}
 	return fmt.Sprintf("%sthe nearest request was %s %s: %s", msg, nearest.Method, nearest.Path, strings.Join(reasons, ", "))
 }

@@ -78,7 +78,7 @@ func TestNearestRoute(t *testing.T) {
 		want string
 	}{
 		{request("GET", "/user", ""), ""},
-		{request("GET", "/user", ""), `no route of upstream "api" matches GET /user; GET /user (upstreams.api.routes[0]) has answered its 1 time`},
+		{request("GET", "/user", ""), `no route of upstream "api" matches GET /user; GET /user (upstreams.api.routes[0]) has been used up after 1 time`},
 		{request("PUT", "/users/7?x=1", ""), `no route of upstream "api" matches PUT /users/7?x=1; nearest: GET /users/{id} (upstreams.api.routes[1]): the method is PUT`},
 		{request("POST", "/users", `{"name":"Bob"}`), `nearest: POST /users (upstreams.api.routes[2]): the body differs: name is "Bob", expected "Ada"`},
 	} {

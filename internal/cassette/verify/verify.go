@@ -270,13 +270,13 @@ func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refuse
 	was := recorded.Lookup("result")
 	switch {
 	case was.IsAbsent() && refused == nil:
-		add(diff.Review, "", "the request was refused and is answered now")
+		add(diff.Review, "", "the request was refused and succeeds now")
 		return
 	case was.IsAbsent():
 		r.Changes = append(r.Changes, changedError(call, recorded.Lookup("error"), refused, hidden, mask)...)
 		return
 	case refused != nil:
-		add(diff.Breaking, "", "the request was answered and is refused now: %s", refused.Message)
+		add(diff.Breaking, "", "the request succeeded and is refused now: %s", refused.Message)
 		return
 	}
 	isError := func(v jsonv.Value) bool { return v.Lookup("isError").Bool() }

@@ -37,7 +37,7 @@ func (f *LimitFlags) all() []limit {
 		{"max-kept-size", "maximum `size` of the messages kept with the response of one call", (*sizeFlag)(&f.set.During), nil, leastSize, mostSize},
 		{"max-kept-messages", "maximum number of messages kept with the response of one call", nil, &f.set.DuringCount, 1, many},
 		{"max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)", (*sizeFlag)(&f.set.Stderr), nil, leastSize, mostSize},
-		{"max-server-requests", "maximum number of server requests answered concurrently", nil, &f.set.Requests, 1, many},
+		{"max-server-requests", "maximum number of server requests handled concurrently", nil, &f.set.Requests, 1, many},
 		{"max-redirects", "maximum number of HTTP redirects followed within the server's origin; 0 for none", nil, &f.set.Redirects, 0, many},
 		{"max-input-rounds", "maximum number of times one call is repeated with the input that the server requests (2026-07-28)", nil, &f.set.Rounds, 1, many},
 		{"max-list-items", "maximum number of entries in one list", nil, &f.set.Items, 1, many},

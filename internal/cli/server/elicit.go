@@ -51,7 +51,7 @@ func (e *elicitFlag) options(o *inspect.Options) {
 func refused(l *option.Viewer, x *mcp.Exchange) {
 	hinted := map[string]bool{}
 	for _, m := range x.During {
-		if hinted[m.Method] || m.Kind != mcp.KindAnswer {
+		if hinted[m.Method] || m.Kind != mcp.KindResponse {
 			continue
 		}
 		switch answer, err := jsonv.Parse(m.Params); {

@@ -42,7 +42,7 @@ func NewRecordCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Forward all messages between a real client and a server unchanged, and record them in a cassette.
 
 With a command after --, the client starts mcptest in place of the server: standard input, output and error,
-signals and the exit code are passed on. A server that ignores the end of its input is ended when it has answered all
+signals and the exit code are passed on. A server that ignores the end of its input is ended when it has responded to all
 requests and written nothing for 2 s, or when it has written nothing for 5 min. With --http, mcptest is a reverse proxy for the server at --url.
 --into changes the configuration of a client so that it starts the server called NAME through mcptest. A backup is
 kept next to the file; --undo restores it. Servers with an address are recorded with --http.

@@ -69,8 +69,8 @@ cassette.`,
 	fl := cmd.Flags()
 	fl.StringVar(&file, "cassette", "", "cassette `file` to serve")
 	fl.StringVar(&http, "http", "", "serve over HTTP on `ADDR` (a port, or host:port; loopback unless a host is given) at /mcp")
-	fl.StringVar(&miss, "miss", "error", "answer to a request that is not recorded: error, or nearest (the most similar recording of the same method)")
-	fl.StringVar(&pace, "pace", "fast", "when to answer: fast (immediately), or recorded (after the recorded time)")
+	fl.StringVar(&miss, "miss", "error", "response to a request that is not recorded: error, or nearest (the most similar recording of the same method)")
+	fl.StringVar(&pace, "pace", "fast", "when to respond: fast (immediately), or recorded (after the recorded time)")
 	return cmd
 }
 

@@ -35,7 +35,7 @@ func ToolCall(ctx context.Context, version, tool string, schema *OutputSchema, x
 	v, bad, err := x.Parse(jsonv.Options{})
 	r := Report{Violations: bad}
 	if err != nil {
-		r.Warnings = []string{"the answer could not be read: " + err.Error()}
+		r.Warnings = []string{"the response could not be read: " + err.Error()}
 		return r
 	}
 	res := v.Lookup("result")
@@ -50,5 +50,5 @@ func status(x *mcp.Exchange) string {
 	if x.HTTP == nil || x.Response == nil || x.HTTP.Status <= http.StatusOK || x.HTTP.Status >= http.StatusMultipleChoices {
 		return ""
 	}
-	return fmt.Sprintf("the answer came with HTTP %d %s, expected 200 OK", x.HTTP.Status, http.StatusText(x.HTTP.Status))
+	return fmt.Sprintf("the response came with HTTP %d %s, expected 200 OK", x.HTTP.Status, http.StatusText(x.HTTP.Status))
 }

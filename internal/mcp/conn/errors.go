@@ -122,10 +122,10 @@ type TooManyValuesError struct {
 	Limit  int
 }
 
-// Error returns e.g. "the answer to tools/call has more than 1,000,000 JSON
+// Error returns e.g. "the response to tools/call has more than 1,000,000 JSON
 // values (limit: --max-values 1000000)".
 func (e *TooManyValuesError) Error() string {
-	return fmt.Sprintf("the answer to %s has more than %s JSON values (limit: --max-values %d)", e.Method, thousands(e.Limit), e.Limit)
+	return fmt.Sprintf("the response to %s has more than %s JSON values (limit: --max-values %d)", e.Method, thousands(e.Limit), e.Limit)
 }
 
 // thousands formats a number with commas.

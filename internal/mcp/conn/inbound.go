@@ -14,7 +14,7 @@ import (
 )
 
 // receiver reads the messages of the server and assigns them to calls in flight, the
-// journal and the violations. It starts the answers to the server's requests. It
+// journal and the violations. It starts the responses to the server's requests. It
 // holds the lock of the state while it reads a frame.
 type receiver struct {
 	state    *state
@@ -145,7 +145,7 @@ func (r *receiver) broken(raw []byte, f wire.Frame, err error) {
 	}
 	r.notes.assign(id, k)
 	if k != nil && !f.Unterminated {
-		r.unusable(k, raw, f.At, protocol.BadJSON, "the answer is not valid JSON: "+protocol.SyntaxText(err))
+		r.unusable(k, raw, f.At, protocol.BadJSON, "the response is not valid JSON: "+protocol.SyntaxText(err))
 	}
 }
 

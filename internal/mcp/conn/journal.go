@@ -89,7 +89,7 @@ func (c *Conn) Mark() Mark {
 	return c.state.journal.next
 }
 
-// Messages returns the messages received and answers sent since a mark, as far as
+// Messages returns the messages received and responses sent since a mark, as far as
 // they are kept: the last 1,024 of them, 1 MiB at most.
 func (c *Conn) Messages(since Mark) []Message {
 	c.state.mu.Lock()

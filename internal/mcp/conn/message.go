@@ -9,7 +9,7 @@ type MessageKind uint8
 const (
 	KindNotification MessageKind = iota // from the server
 	KindRequest                         // from the server
-	KindAnswer                          // of the client, to a request of the server
+	KindResponse                        // of the client, to a request of the server
 )
 
 // String returns "notification", "request" or "answer".
@@ -24,13 +24,13 @@ func (k MessageKind) String() string {
 	}
 }
 
-// Message is a notification or request of the server, or the client's answer to one.
+// Message is a notification or request of the server, or the client's response to one.
 type Message struct {
 	wire.Frame
 	Kind   MessageKind
-	Method string // for an answer, that of the request
+	Method string // for a response, that of the request
 	ID     string // the id as JSON text ("7", `"abc"`); empty for notifications
-	Params []byte // sub-slice of Raw; for an answer its result or error
+	Params []byte // sub-slice of Raw; for a response its result or error
 	Shared bool   // several calls were in flight; each of them contains the message
 }
 

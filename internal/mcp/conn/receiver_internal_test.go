@@ -38,7 +38,7 @@ func TestEarlyAnswer(t *testing.T) {
 		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if vs := s.TakeViolations(); len(vs) != 1 || vs[0].Kind != protocol.EarlyAnswer {
+		if vs := s.TakeViolations(); len(vs) != 1 || vs[0].Kind != protocol.EarlyResponse {
 			t.Errorf("%s: %v", line, vs)
 		}
 	}

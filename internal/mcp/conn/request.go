@@ -122,7 +122,7 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		if k := r.calls.find(n); k != nil && bytes.Equal(raw, k.x.Request) {
 			r.notes.flag(protocol.Echo, "the server sent the client's own request back", raw, f)
 			r.notes.assign(k.x.ID, k)
-			r.unusable(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of an answer")
+			r.unusable(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of a response")
 			return
 		}
 	}
@@ -136,10 +136,10 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		usable = usable && t == jsonv.KindNumber
 	}
 	if busy, full := r.answers.busy(string(e.ID)); busy {
-		r.notes.flag(protocol.BadMessage, "a second request with the id "+protocol.Excerpt(e.ID)+" while the first is being answered", raw, f)
+		r.notes.flag(protocol.BadMessage, "a second request with the id "+protocol.Excerpt(e.ID)+" while the first is still being handled", raw, f)
 		usable = false
 	} else if full {
-		r.notes.flag(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: not answered", r.limits.Requests), raw, f)
+		r.notes.flag(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: no response to this one", r.limits.Requests), raw, f)
 		usable = false
 	}
 	r.notes.assign("", nil)

@@ -26,7 +26,7 @@ type responder struct {
 }
 
 // busy reports whether a request with the id is being answered, and whether the limit
-// of concurrent answers is reached. The caller holds the lock of the state, here and
+// of concurrent responses is reached. The caller holds the lock of the state, here and
 // in start and cancel.
 func (a *responder) busy(id string) (same, full bool) {
 	return a.byID[id] != nil, len(a.byID) >= a.limits.Requests
@@ -42,7 +42,7 @@ func (a *responder) start(m Message, answer Answerer, to []int64) {
 	})
 }
 
-// reply gets the answer to a request of the server, records it and sends it.
+// reply gets the response to a request of the server, records it and sends it.
 func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []int64) {
 	var result []byte
 	var rpcErr *protocol.RPCError
@@ -57,7 +57,7 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	}
 	raw, at := protocol.AppendResponse(nil, []byte(m.ID), result, rpcErr)
 	own := Message{
-		Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: raw, Stream: m.Stream}, Kind: KindAnswer, Method: m.Method, ID: m.ID,
+		Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: raw, Stream: m.Stream}, Kind: KindResponse, Method: m.Method, ID: m.ID,
 		Params: raw[at : len(raw)-1], Shared: m.Shared,
 	}
 	a.state.mu.Lock()
@@ -77,7 +77,7 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	_ = a.send(ctx, out) // if the server does not read it, it will end
 }
 
-// cancel cancels the answer to a request that the server has canceled.
+// cancel cancels the response to a request that the server has canceled.
 func (a *responder) cancel(id string) {
 	if cancel := a.byID[id]; cancel != nil {
 		cancel()

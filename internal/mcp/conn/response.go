@@ -31,7 +31,7 @@ func (r *receiver) message(raw []byte, f wire.Frame) {
 	case e.Has&protocol.HasMethod == 0:
 		r.response(raw, e, f)
 	case e.IsResponse() && r.calls.answers(e):
-		r.notes.flag(protocol.BadMessage, `an answer with a "method" member`, raw, f)
+		r.notes.flag(protocol.BadMessage, `a response with a "method" member`, raw, f)
 		r.response(raw, e, f)
 	case e.Has&protocol.HasID != 0:
 		r.notes.deep(&r.limits, raw, f)
@@ -71,14 +71,14 @@ func (r *receiver) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Fram
 		// The call was canceled: its response was sent before the server knew, which
 		// is valid.
 	case r.calls.gave(n):
-		r.notes.flag(protocol.DuplicateID, "a second answer to id "+idText(n), raw, f)
+		r.notes.flag(protocol.DuplicateID, "a second response to id "+idText(n), raw, f)
 	case r.calls.anyRaw() != nil:
 		r.answer(r.calls.anyRaw(), raw, e, f)
 		return
 	case r.calls.sent.Load() == 0:
-		r.notes.flag(protocol.EarlyAnswer, "an answer to id "+idText(n)+" before any request was sent", raw, f)
+		r.notes.flag(protocol.EarlyResponse, "a response to id "+idText(n)+" before any request was sent", raw, f)
 	default:
-		r.notes.flag(protocol.UnknownID, "an answer to id "+idText(n)+", which was never sent", raw, f)
+		r.notes.flag(protocol.UnknownID, "a response to id "+idText(n)+", which was never sent", raw, f)
 	}
 	id := ""
 	var k *call
@@ -95,14 +95,14 @@ func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	if ok {
 		k = r.calls.find(n)
 	}
-	kind, msg := protocol.UnknownID, "an answer to id "+protocol.Excerpt(e.ID)+", which was never sent"
+	kind, msg := protocol.UnknownID, "a response to id "+protocol.Excerpt(e.ID)+", which was never sent"
 	switch t := protocol.KindOf(e.ID); {
 	case r.calls.sent.Load() == 0:
-		kind, msg = protocol.EarlyAnswer, "an answer before any request was sent"
+		kind, msg = protocol.EarlyResponse, "a response before any request was sent"
 	case e.Has&protocol.HasID == 0:
-		kind, msg = protocol.MissingID, "an answer without an id"
+		kind, msg = protocol.MissingID, "a response without an id"
 	case t == jsonv.KindNull:
-		kind, msg = protocol.NullID, "an answer with the id null"
+		kind, msg = protocol.NullID, "a response with the id null"
 	case ok && r.calls.gave(n):
 		kind, msg = protocol.IDType, fmt.Sprintf("the id is %s, the request had %d", protocol.Excerpt(e.ID), n)
 	case t == jsonv.KindNumber && bytes.ContainsAny(e.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
@@ -168,19 +168,19 @@ func (r *receiver) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Fram
 			x.Result = nil
 		}
 	}
-	r.checkAnswer(x, e, f)
+	r.checkResponse(x, e, f)
 	r.notes.assign(x.ID, k)
 	r.calls.complete(k, f.At)
 }
 
-// checkAnswer checks the result and the error of a response.
-func (r *receiver) checkAnswer(x *Exchange, e *protocol.Envelope, f wire.Frame) {
+// checkResponse checks the result and the error of a response.
+func (r *receiver) checkResponse(x *Exchange, e *protocol.Envelope, f wire.Frame) {
 	switch both := protocol.HasResult | protocol.HasError; e.Has & both {
 	case both:
 		r.notes.flag(protocol.ResultAndError, resultAndError(e), x.Response, f)
 	case 0:
-		r.notes.flag(protocol.NoResult, "an answer with neither a result nor an error", x.Response, f)
-		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.NoResult, Msg: "the answer has neither a result nor an error"}
+		r.notes.flag(protocol.NoResult, "a response with neither a result nor an error", x.Response, f)
+		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.NoResult, Msg: "the response has neither a result nor an error"}
 		return
 	}
 	if x.Error != nil {
@@ -189,7 +189,7 @@ func (r *receiver) checkAnswer(x *Exchange, e *protocol.Envelope, f wire.Frame) 
 		}
 	} else if e.Has&protocol.HasResult == 0 {
 		r.notes.flag(protocol.BadError, `"error" is null`, x.Response, f)
-		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.BadError, Msg: "the answer's error is null and it has no result"}
+		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.BadError, Msg: "the response's error is null and it has no result"}
 	}
 	if x.Result == nil {
 		return
@@ -210,7 +210,7 @@ func resultAndError(e *protocol.Envelope) string {
 	case protocol.KindOf(e.Result) == jsonv.KindNull:
 		return `"result": null next to an error`
 	}
-	return "an answer with both a result and an error"
+	return "a response with both a result and an error"
 }
 
 // errorFault describes the mistake in an error member (JSON-RPC 2.0 section 5.1), or

@@ -9,8 +9,8 @@ const (
 	// AsksUnclearly means bytes that are not a message. JSON-RPC requires an
 	// error response with the id null, which many servers do not send.
 	AsksUnclearly Asking = iota
-	// AsksAnswer means a request.
-	AsksAnswer
+	// AsksResponse means a request.
+	AsksResponse
 	// AsksNothing means a notification or a response.
 	AsksNothing
 )
@@ -21,16 +21,16 @@ func Asks(raw []byte) Asking {
 	sc := NewScanner()
 	switch err := sc.Scan(raw); {
 	case len(raw) > 0 && raw[0] == '[':
-		return AsksAnswer // a batch
+		return AsksResponse // a batch
 	case err != nil:
 		for line := range bytes.Lines(raw) { // on stdio, each line is a message
-			if len(line) < len(raw) && Asks(line) == AsksAnswer {
-				return AsksAnswer
+			if len(line) < len(raw) && Asks(line) == AsksResponse {
+				return AsksResponse
 			}
 		}
 		return AsksUnclearly
 	case sc.Has&(HasID|HasMethod) == HasID|HasMethod:
-		return AsksAnswer
+		return AsksResponse
 	case sc.Has&HasMethod != 0 || sc.IsResponse():
 		return AsksNothing
 	}

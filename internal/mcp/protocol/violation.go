@@ -53,7 +53,7 @@ const (
 	BadJSONRPC     = "bad-jsonrpc"
 	BadMessage     = "bad-message"
 	Echo           = "echo"
-	EarlyAnswer    = "early-answer"
+	EarlyResponse  = "early-answer"
 	UnknownID      = "unknown-id"
 	DuplicateID    = "duplicate-id"
 	IDType         = "id-type"
@@ -88,7 +88,7 @@ var ViolationKinds = []ViolationKind{
 	{BadJSONRPC, `A message without "jsonrpc": "2.0".`, "1.0"},
 	{BadMessage, "A request or notification of the server with a member of the wrong type.", "1.0"},
 	{Echo, "The server sent a request of the client back.", "1.0"},
-	{EarlyAnswer, "A response before any request was sent.", "1.0"},
+	{EarlyResponse, "A response before any request was sent.", "1.0"},
 	{UnknownID, "A response to an id that was never sent.", "1.0"},
 	{DuplicateID, "A second response to a request.", "1.0"},
 	{IDType, `A response whose id has a different type than the request's, such as "3" for 3.`, "1.0"},

@@ -96,7 +96,7 @@ type OpenError struct {
 // Error returns the cause with its phase in one line; see also Detail.
 func (e *OpenError) Error() string {
 	if closed, ok := errors.AsType[*ClosedError](e.Cause); ok && closed.Exited && len(closed.InFlight) > 0 {
-		return fmt.Sprintf("the server %s before answering %s", ended(closed.Exit), closed.InFlight[0].Method) + lastWords(closed)
+		return fmt.Sprintf("the server %s before responding to %s", ended(closed.Exit), closed.InFlight[0].Method) + lastWords(closed)
 	}
 	s := e.Cause.Error()
 	if !strings.HasPrefix(s, e.Phase) { // many causes contain their request

@@ -174,7 +174,7 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 	if out.Stream == "" {
 		out.Stream = out.ID
 		if out.Method == "" {
-			out.Stream = "" // an answer of the client has no response
+			out.Stream = "" // nothing responds to a response of the client
 		}
 	}
 	if protocol.VersionOf(out.Protocol).Stateless && out.Method == "notifications/cancelled" {

@@ -97,9 +97,9 @@ func connectText(err error) string {
 	case strings.Contains(s, "server gave HTTP response to HTTPS client"):
 		return "the server speaks HTTP, not HTTPS"
 	case strings.Contains(s, "malformed HTTP response"), strings.Contains(s, "malformed HTTP status"), strings.Contains(s, "malformed HTTP version"):
-		return "the answer is not HTTP: " + protocol.Excerpt([]byte(s))
+		return "the response is not HTTP: " + protocol.Excerpt([]byte(s))
 	case strings.HasSuffix(s, "EOF"):
-		return "the connection was closed before an answer: " + s
+		return "the connection was closed before a response: " + s
 	}
 	return protocol.Excerpt([]byte(s))
 }
@@ -119,7 +119,7 @@ func (e *StreamError) Error() string {
 	if e.Err != nil {
 		how = "broke"
 	}
-	s := fmt.Sprintf("%s: no answer on the stream: it %s after %s", e.Method, how, events(e.Events))
+	s := fmt.Sprintf("%s: no response on the stream: it %s after %s", e.Method, how, events(e.Events))
 	if e.Resumed > 0 {
 		s += fmt.Sprintf(", resumed %d times", e.Resumed)
 	}

@@ -76,7 +76,7 @@ func (x *httpExchange) run() error {
 		return x.stream(resp.Body)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
 		drain(resp.Body)
-		return x.refuse("the request was accepted and not answered", nil)
+		return x.refuse("the request was accepted but got no response", nil)
 	}
 	return x.whole(resp, isJSON(media), session)
 }
@@ -102,7 +102,7 @@ func (x *httpExchange) broken(err error) error {
 	return &ConnectError{Method: x.out.Method, URL: x.t.address, Err: err, Info: x.info}
 }
 
-// accepted handles the response to a notification or an answer of the client.
+// accepted handles the HTTP response to a notification or to a response of the client.
 func (x *httpExchange) accepted(resp *http.Response) error {
 	if ok(resp.StatusCode) {
 		if mediaType(x.info.ContentType) == "text/event-stream" {
@@ -151,7 +151,7 @@ func (x *httpExchange) whole(resp *http.Response, json bool, session string) err
 		}
 		return &ConnectError{
 			Method: x.out.Method, URL: x.t.address, Info: x.info,
-			Err: fmt.Errorf("the connection broke in the body of the answer, after %s: %w", ByteSize(n), err),
+			Err: fmt.Errorf("the connection broke in the body of the response, after %s: %w", ByteSize(n), err),
 		}
 	}
 	if n > limit && ok(resp.StatusCode) {
@@ -164,7 +164,7 @@ func (x *httpExchange) whole(resp *http.Response, json bool, session string) err
 func (x *httpExchange) oversize(head []byte, limit int64) error {
 	msg := "a message over the limit of " + ByteSize(limit)
 	x.t.sink.OnViolation(x.out.Stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg, Excerpt: protocol.Excerpt(head[:protocol.MaxExcerpt+1])})
-	x.t.sink.OnFailure(x.out.Stream, &ProtocolError{Method: x.out.Method, Kind: protocol.Oversize, Msg: "the answer is " + msg}, x.info)
+	x.t.sink.OnFailure(x.out.Stream, &ProtocolError{Method: x.out.Method, Kind: protocol.Oversize, Msg: "the response is " + msg}, x.info)
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	case !good && answers && protocol.MemberOf(raw, "result") != nil && protocol.MemberOf(raw, "error") == nil:
 		// A client that checks the status never sees this result.
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
-		return x.refuse("an answer with this status can't contain a result", nil)
+		return x.refuse("a response with this status can't contain a result", nil)
 	case session != "" && x.out.Method != "" && x.out.Method != "initialize" && losesSession(x.info.Status, raw):
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return &SessionLostError{Method: x.out.Method, Info: x.info, session: session}
@@ -186,7 +186,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		note := ""
 		if good {
-			note = "this is not an answer"
+			note = "this is not a response"
 		}
 		return x.refuse(note, rpcErrorOf(raw))
 	}
@@ -195,7 +195,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	}
 	if !json {
 		x.t.sink.OnViolation(x.out.Stream, protocol.Violation{
-			Kind: protocol.ContentType, Msg: "the answer has the content type " + quoteType(x.info.ContentType) + ", expected application/json",
+			Kind: protocol.ContentType, Msg: "the response has the content type " + quoteType(x.info.ContentType) + ", expected application/json",
 			Excerpt: protocol.Excerpt(raw),
 		})
 	}
@@ -210,7 +210,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	if !kept {
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 	}
-	return x.refuse("the body does not answer the request", nil)
+	return x.refuse("the body is not a response to the request", nil)
 }
 
 func quoteType(s string) string {
@@ -251,5 +251,5 @@ func isJSON(media string) bool {
 // errGivenUp ends an exchange whose caller has stopped waiting.
 var errGivenUp = errors.New("given up")
 
-// errAnswered stops reading a stream whose call is complete.
-var errAnswered = errors.New("answered")
+// errComplete stops reading a stream whose call is complete.
+var errComplete = errors.New("the call is complete")

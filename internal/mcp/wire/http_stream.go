@@ -33,7 +33,7 @@ func (x *httpExchange) stream(body io.ReadCloser) error {
 		before := x.events
 		err := x.read(body, p)
 		switch {
-		case err == errAnswered:
+		case err == errComplete:
 			return nil
 		case x.ctx.Err() != nil && x.t.ctx.Err() == nil:
 			return errGivenUp
@@ -86,7 +86,7 @@ func (t *HTTP) pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// read delivers the events of one body until the call is complete (errAnswered; the
+// read delivers the events of one body until the call is complete (errComplete; the
 // rest is read in the background) or the body ends.
 func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 	buf := eventBuffers.Get().(*[]byte)
@@ -96,7 +96,7 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 			x.feed(p, (*buf)[:n])
 			if !x.t.sink.Pending(x.out.Stream) {
 				x.rest(body, p, buf, err)
-				return errAnswered
+				return errComplete
 			}
 		}
 		if over := p.unfinished(); x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
@@ -104,7 +104,7 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 			x.events++
 			x.t.event(sseEvent{Over: over}, x.out, time.Now(), x.info)
 			x.t.sink.OnDrained()
-			err = errAnswered
+			err = errComplete
 		}
 		if err != nil {
 			_ = body.Close()
@@ -181,7 +181,7 @@ func (t *HTTP) event(ev sseEvent, out *Outgoing, at time.Time, info *HTTPInfo) {
 	msg := "a message of " + ByteSize(ev.Over) + ", over the limit of " + ByteSize(int64(t.lim.Message))
 	t.sink.OnViolation(f.Stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg})
 	if f.Stream != "" {
-		t.sink.OnFailure(f.Stream, &ProtocolError{Method: method, Kind: protocol.Oversize, Msg: "the answer is " + msg}, info)
+		t.sink.OnFailure(f.Stream, &ProtocolError{Method: method, Kind: protocol.Oversize, Msg: "the response is " + msg}, info)
 	}
 }
 

@@ -62,9 +62,9 @@ func (c *calls) Pending(string) bool                    { return false }
 func (c *calls) OnViolation(string, protocol.Violation) {}
 func (c *calls) OnEnd(*ClosedError)                     {}
 
-// TestAwaitAnswered: a caller whose response the background reader has received must not
+// TestAwaitCompleted: a caller whose response the background reader has received must not
 // start reading, because no more data comes.
-func TestAwaitAnswered(t *testing.T) {
+func TestAwaitCompleted(t *testing.T) {
 	for name, awake := range map[string]bool{"woken": true, "not yet woken": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -43,7 +43,7 @@ type Awaiter interface {
 // Outgoing is one message to the server.
 type Outgoing struct {
 	Raw      []byte      // without a delimiter; not used after Send has returned
-	Method   string      // empty for an answer of the client and for raw bytes
+	Method   string      // empty for a response of the client and for raw bytes
 	ID       string      // the id as JSON text; empty for notifications
 	Params   []byte      // sub-slice of Raw, for headers that repeat parts of it
 	Protocol string      // negotiated revision; empty before that

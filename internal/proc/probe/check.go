@@ -59,13 +59,13 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 	}
 	res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 399 {
-		return nil, fmt.Errorf("it answers HTTP %s", res.Status)
+		return nil, fmt.Errorf("it responds with HTTP %s", res.Status)
 	}
 	return *peer.Load(), nil
 }
 
 var (
-	errSilent = errors.New("no answer")
+	errSilent = errors.New("no response")
 	errMute   = errors.New("it accepts connections, but does not respond")
 )
 

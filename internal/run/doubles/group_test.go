@@ -167,7 +167,7 @@ func TestUnusedRoute(t *testing.T) {
 		{`[{match: {path: /x}, reply: {status: 429}}]`, "/x", "tools[1].upstream.env[0] was never used; the nearest request was GET /v1/x: the path differs"},
 		{`[{match: {path: /x}, reply: {status: 429}}]`, "", "tools[1].upstream.env[0] was never used; the upstream got no request"},
 		{`[{match: {path: "*", headers: {user-agent: "*"}}}, {match: {path: /v1/x, headers: {accept: "*"}}}]`, "/x", "tools[1].upstream.env[1] was never used; the nearest request was GET /v1/x: header \"Accept\" is absent, expected \"*\""},
-		{`[{match: {path: /v1/x, headers: {user-agent: Go*}}}, {match: {path: "/v1/{id}"}}]`, "/x", "tools[1].upstream.env[1] was never used; an earlier route answered GET /v1/x"},
+		{`[{match: {path: /v1/x, headers: {user-agent: Go*}}}, {match: {path: "/v1/{id}"}}]`, "/x", "tools[1].upstream.env[1] was never used; an earlier route responded to GET /v1/x"},
 	} {
 		w := doubles.Begin("test", groups, map[string][]*upstream.Route{"env": routes(tt.routes)}, true)
 		if tt.request != "" {

@@ -84,7 +84,7 @@ func (w *Watch) Open(at time.Time) string {
 	for _, one := range w.list {
 		for _, x := range one.watch.Open(at) {
 			q := x.Request
-			fmt.Fprintf(&b, "; upstream %q had not answered %s %s%s for %s", q.Upstream, q.Method, q.Host, q.Path, at.Sub(q.Time).Round(time.Millisecond))
+			fmt.Fprintf(&b, "; upstream %q had not responded to %s %s%s for %s", q.Upstream, q.Method, q.Host, q.Path, at.Sub(q.Time).Round(time.Millisecond))
 		}
 	}
 	return b.String()

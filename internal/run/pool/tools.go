@@ -17,7 +17,7 @@ import (
 // starts with the first wait after the server has answered another request.
 const listTime = time.Second
 
-var errListLate = fmt.Errorf("tools/list was not answered within %s of the first answer", listTime)
+var errListLate = fmt.Errorf("tools/list got no response within %s of the first response", listTime)
 
 // Tools is a server's list of tools. It is fetched once, in parallel with the first
 // call.

@@ -129,7 +129,7 @@ func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte
 			return rootsJSON(s.roots).Append(nil), nil
 		}
 	}
-	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) answer to " + method}
+	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) response to " + method}
 }
 
 // Unrequested returns the keys of scripted answers that the server never requested

@@ -189,7 +189,7 @@ func (p *Proxy) refuse(w http.ResponseWriter, host string) {
 }
 
 func (p *Proxy) undeclared(host string) string {
-	return p.report(Undeclared, host, "the server tried to connect to %s, which no upstream stands for: the proxy answered 502", host)
+	return p.report(Undeclared, host, "the server tried to connect to %s, which is not declared as an upstream: the proxy responded with 502", host)
 }
 
 // serveProxy answers the requests of a program that uses the proxy.

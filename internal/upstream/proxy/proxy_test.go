@@ -126,7 +126,7 @@ func TestRequests(t *testing.T) {
 		if u.Scheme == "https" {
 			host += ":443"
 		}
-		seen.expect(t, Undeclared, host, "the proxy answered 502")
+		seen.expect(t, Undeclared, host, "the proxy responded with 502")
 	}
 	get(t, c, "https://other.example.com/again")
 	seen.mu.Lock()
@@ -205,7 +205,7 @@ func TestNamedProblems(t *testing.T) {
 		if _, body := get(t, client(t, p, nil), "https://api.example.com:8443/"); !strings.Contains(body, "Bad Gateway") {
 			t.Error(body)
 		}
-		seen.expect(t, Undeclared, "api.example.com:8443", "no upstream stands for")
+		seen.expect(t, Undeclared, "api.example.com:8443", "not declared as an upstream")
 		if status, _ := get(t, client(t, p, nil), "http://api.example.com:8443/"); status != 502 {
 			t.Error(status)
 		}
@@ -221,12 +221,12 @@ func TestNamedProblems(t *testing.T) {
 			t.Error(status, body)
 		}
 		get(t, client(t, p, nil), "https://api.example.com/")
-		seen.expect(t, Undeclared, "api.example.com:443", "no upstream stands for")
+		seen.expect(t, Undeclared, "api.example.com:443", "not declared as an upstream")
 	})
 	t.Run("undeclared name in TLS", func(t *testing.T) {
 		p, seen := start(t, Options{})
 		get(t, client(t, p, func(c *tls.Config) { c.ServerName = "evil.example.com" }), "https://api.example.com/")
-		seen.expect(t, Undeclared, "evil.example.com", "no upstream stands for")
+		seen.expect(t, Undeclared, "evil.example.com", "not declared as an upstream")
 	})
 }
 

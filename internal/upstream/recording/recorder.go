@@ -200,7 +200,7 @@ func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, w
 		return "no exchange was recorded", false
 	}
 	if refused := newlyRefused(list, old); len(refused) > 0 {
-		return fmt.Sprintf("the API refused %s with 401 or 403 that it answered before, such as %s: renew the credentials, or delete the file to record anew",
+		return fmt.Sprintf("the API refused %s with 401 or 403 that it accepted before, such as %s: renew the credentials, or delete the file to record anew",
 			display.Count(len(refused), "request"), refused[0]), true
 	}
 	return "", false

@@ -93,7 +93,7 @@ func TestNewlyRefused(t *testing.T) {
 		wrong           bool
 	}{{401, 200, false}, {401, 500, false}, {401, 201, false}, {403, 403, true}, {401, 401, true}, {200, 200, false}, {200, 403, true}} {
 		saved := record(map[string]int{"anonymous": c.anonymous, "user": c.user})
-		if saved.Wrong != c.wrong || c.wrong && !strings.Contains(saved.Unsaved, "refused 1 request with 401 or 403 that it answered before, such as GET /me") {
+		if saved.Wrong != c.wrong || c.wrong && !strings.Contains(saved.Unsaved, "refused 1 request with 401 or 403 that it accepted before, such as GET /me") {
 			t.Errorf("%+v: got %+v", c, saved)
 		}
 	}

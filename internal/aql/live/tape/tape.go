@@ -236,7 +236,7 @@ func (t *Tape) messages(e *event, x *mcp.Exchange) {
 	add(e.begin, cassette.ToServer, x.Request)
 	for _, m := range x.During {
 		dir := cassette.FromServer
-		if m.Kind == mcp.KindAnswer {
+		if m.Kind == mcp.KindResponse {
 			dir = cassette.ToServer
 		}
 		add(over, dir, m.Raw)
