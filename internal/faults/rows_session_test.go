@@ -52,7 +52,7 @@ func sessionRows() []row {
 			return true
 		}}, exit: 1, tests: "error error", says: []string{"401"}},
 		{id: "session/hello-500", what: "the handshake fails with HTTP 500", http: &web{any: func(v *visit) bool { v.send(500, "text/plain", "database is down"); return true }}, exit: 1, tests: "error error", says: []string{"500", "database is down"}},
-		{id: "session/hello-hangs", what: "the handshake is never answered", http: &web{any: func(v *visit) bool { v.hang(); return true }}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"no answer to server/discover within 1s"}},
+		{id: "session/hello-hangs", what: "the handshake is never answered", http: &web{any: func(v *visit) bool { v.hang(); return true }}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"no response to server/discover within 1s"}},
 		{
 			id: "session/cross-origin-secret", what: "a redirect to another origin, with a secret in the headers", http: &web{call: func(v *visit) { v.Header().Set("Location", "http://localhost:9/steal"); v.WriteHeader(307) }},
 			server: "headers: {Authorization: {env: SECRET_OF_TEST}}", env: []string{"SECRET_OF_TEST=Bearer canary-4711-canary"}, exit: 1, tests: "error pass", says: []string{"another origin"}, never: []string{"canary-4711"},

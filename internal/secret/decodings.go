@@ -10,9 +10,9 @@ import (
 )
 
 // A secret may be written with escapes: "\/" for "/", "\u00fc" for "ü", "%2F",
-// "&quot;", and all of that again in JSON inside JSON. There are too many ways to
-// list, so the text is searched again with its escapes undone, and what is found
-// is masked where it came from.
+// "&quot;", and several levels of them for JSON inside JSON. There are too many
+// variants to list, so the decoded text is searched too, and a secret in it is masked
+// in the source.
 
 // Limits on nested escapes, for any text.
 const (
@@ -20,21 +20,22 @@ const (
 	maxDecodings = 16
 )
 
-// decoding is a text with its escapes of one kind undone, and the way back.
+// decoding is a text in which escapes of one kind are decoded, and the mapping to its
+// source.
 type decoding struct {
 	text  string
 	seams []seam
 }
 
-// seam says from where in the source the text comes from a place on: byte for
-// byte, or all of it from one escape.
+// seam defines where a part of the text comes from in the source: byte for byte, or
+// from a single escape.
 type seam struct {
 	at, from int
 	escape   bool
 }
 
-// back returns the position of text[start:end] in the source. An escape of which
-// a part is meant is meant as a whole.
+// back returns the position of text[start:end] in the source. A position within an
+// escape includes the whole escape.
 func (v *decoding) back(start, end int) (from, to int) {
 	i := v.seam(start)
 	from = v.seams[i].from
@@ -48,14 +49,14 @@ func (v *decoding) back(start, end int) (from, to int) {
 	return from, v.seams[i].from + end - v.seams[i].at
 }
 
-// seam returns the last seam at or before a place of the text.
+// seam returns the last seam at or before a position in the text.
 func (v *decoding) seam(at int) int {
 	return sort.Search(len(v.seams), func(i int) bool { return v.seams[i].at > at }) - 1
 }
 
-// decode undoes the escapes of s, each of which begins with one of marks. escape
-// returns what the escape at the start of a text represents and its length, 0 if
-// it is none.
+// decode decodes the escapes of s, each of which begins with one of marks. escape
+// returns the text that the escape at the start of its argument represents, and its
+// length, or 0 if it is not an escape.
 func decode(s, marks string, escape func(s string) (text string, n int)) decoding {
 	d := decoding{seams: []seam{{}}}
 	out := make([]byte, 0, len(s))
@@ -83,8 +84,8 @@ func decode(s, marks string, escape func(s string) (text string, n int)) decodin
 }
 
 // hasEscapes reports whether s has backslash escapes that [encodingsOf] and the
-// patterns do not cover: others than \" \n \r \t \b \f, or any below the
-// second level of nesting.
+// patterns do not cover: others than \"
+// \r \t \b \f, or any below the second level of nesting.
 func hasEscapes(s string) bool {
 	for {
 		i := strings.IndexByte(s, '\\')
@@ -103,16 +104,16 @@ func hasEscapes(s string) bool {
 	}
 }
 
-// unescaped undoes backslash escapes: those of JSON, and of the string
-// literals of PHP, Python, Go, JavaScript, C and shells. \xfc is a byte of
-// UTF-8 in some of them and a character in others (latin).
+// unescaped decodes backslash escapes: those of JSON, and of the string literals of
+// PHP, Python, Go, JavaScript, C and shells. \xfc is a byte of UTF-8 in some of them
+// and a character in others (latin).
 func unescaped(s string, latin bool) decoding {
 	return decode(s, `\`, func(s string) (string, int) { return backslash(s, latin) })
 }
 
 func backslash(s string, latin bool) (string, int) {
 	if len(s) < 2 {
-		return "", 1 // the text was cut within an escape
+		return "", 1 // the text was truncated within an escape
 	}
 	if s[1] == 'u' || s[1] == 'U' {
 		if text, n := unicodeEscape(s); n > 0 {
@@ -135,8 +136,8 @@ func backslash(s string, latin bool) (string, int) {
 	return s[1:2], 2
 }
 
-// unicodeEscape reads \u{…}, \UXXXXXXXX, and \uXXXX alone, as half of a
-// surrogate pair or cut.
+// unicodeEscape reads \u{…}, \UXXXXXXXX, and \uXXXX alone, as half of a surrogate
+// pair or truncated.
 func unicodeEscape(s string) (string, int) {
 	if strings.HasPrefix(s, `\u{`) {
 		if end := strings.IndexByte(s[:min(len(s), 12)], '}'); end > 3 {
@@ -166,7 +167,7 @@ func unicodeEscape(s string) (string, int) {
 	return runeOf(s[2:6], 6)
 }
 
-// runeOf is a character by its hexadecimal number, in an escape of n bytes.
+// runeOf returns a character by its hexadecimal number, in an escape of n bytes.
 func runeOf(digits string, n int) (string, int) {
 	r, err := strconv.ParseUint(digits, 16, 31)
 	if err != nil {
@@ -213,9 +214,9 @@ func urlEscape(s string) (string, int) {
 	return "", 0
 }
 
-// deeper adds what is found in s with its escapes undone. back leads from s to
-// the text that spans are places in, the last decoding first; left is the number
-// of decodings that may still be made.
+// deeper adds the secrets in s with its escapes decoded. back maps a position in s to
+// the original text, the last decoding first; left is the number of further decodings
+// that are allowed.
 func (t *searcher) deeper(spans []place, s string, back []*decoding, left *int) []place {
 	if len(back) >= maxDepth {
 		return spans

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// encoding is one way in which a declared value is written.
+// encoding is one way to write a declared value.
 type encoding struct {
 	text string
 	kind encodingKind
@@ -25,15 +25,14 @@ const (
 	inQuotes              // a short value with the quotes around it
 )
 
-// encodingsOf lists the ways in which a declared value of at least MinLength
-// bytes may be written, apart from the escapes that [hasEscapes] and [hasURL]
-// find.
+// encodingsOf lists the ways to write a declared value of at least MinLength bytes,
+// except for the escapes that [hasEscapes] and [hasURL] find.
 func encodingsOf(v string) []encoding {
 	once := jsonInner(v)
 	digits := hex.EncodeToString([]byte(v))
 	plain := []string{
 		v, once, jsonInner(once), url.QueryEscape(v), digits, strings.ToUpper(digits),
-		// After a stray backslash, these are not what they are read as.
+		// After a stray backslash, these have another meaning.
 		htmlInner(v), strings.ReplaceAll(once, "/", `\/`),
 	}
 	if chance(v) { // headers and error messages change case
@@ -55,9 +54,9 @@ func encodingsOf(v string) []encoding {
 	return out
 }
 
-// base64Core returns the characters that v always has when it is encoded
-// after shift (mod 3) other bytes and before any others: those at the edges
-// that share bits with an adjacent one are left out.
+// base64Core returns the characters that always occur when v is encoded after shift
+// (mod 3) other bytes and before any others. Characters at the edges are omitted,
+// because they share bits with adjacent bytes.
 func base64Core(enc *base64.Encoding, v string, shift int) string {
 	s := enc.EncodeToString(append(make([]byte, shift, shift+len(v)), v...))
 	head := []int{0, 2, 3}[shift]
@@ -68,7 +67,7 @@ func base64Core(enc *base64.Encoding, v string, shift int) string {
 	return s[head:max(tail, head)]
 }
 
-// jsonInner returns v as it is inside a JSON string, with as few escapes as
+// jsonInner returns v as written inside a JSON string, with as few escapes as
 // possible.
 func jsonInner(v string) string {
 	s := string(jsonv.AppendString(nil, v))

@@ -7,8 +7,8 @@ import (
 )
 
 // InEnviron returns the secrets among the entries of an environment (NAME=value).
-// Hooks and steps get all of it and servers a part, and the output of any of them
-// could contain the secrets.
+// Hooks and steps get all entries and servers some, and any of them could print the
+// secrets.
 func InEnviron(env []string) []string {
 	var out []string
 	for _, kv := range env {

@@ -2,23 +2,23 @@ package secret
 
 import "strings"
 
-// Found is what a [Redactor] recognized without a declaration: the rest of a
-// case must not show it either, though it may appear without the name or
-// the form that gave it away.
+// Found contains the values that a [Redactor] recognized without a declaration. The
+// rest of a case must not show them either, although they may appear there without
+// the name or form by which they were recognized.
 type Found struct {
-	// Named are the values of members and headers with the names of
-	// credentials, Seen those with a form of their own.
+	// Named are the values of members and headers with the names of credentials, Seen
+	// those that were recognized by their form.
 	Named, Seen []string
 }
 
 // Empty reports whether nothing was found.
 func (f *Found) Empty() bool { return len(f.Named) == 0 && len(f.Seen) == 0 }
 
-// All are the values to mask besides.
+// All returns the additional values to mask.
 func (f *Found) All() []string { return append(f.Named[:len(f.Named):len(f.Named)], f.Seen...) }
 
-// Name adds the value of a name that holds a credential. Words that are used
-// for no value, or too often for another one, are left out.
+// Name adds the value of a credential's name, except for common words, which could
+// have another meaning elsewhere.
 func (f *Found) Name(v string) { f.note(place{value: v, named: true}) }
 
 func (f *Found) note(p place) {
@@ -27,7 +27,7 @@ func (f *Found) note(p place) {
 		return
 	}
 	f.add(v, p.named)
-	if strings.IndexByte(v, '\\') >= 0 { // as it is shown once it was read
+	if strings.IndexByte(v, '\\') >= 0 { // the value after parsing
 		f.add(strings.TrimSpace(unescaped(v, false).text), p.named)
 	}
 }
@@ -51,10 +51,10 @@ func (f *Found) add(v string, named bool) {
 	}
 }
 
-// maxSeen is the length up to which a value is searched for as a whole.
+// maxSeen is the maximum length of a value that is searched for as a whole.
 const maxSeen = 4 << 10
 
-// appendPieces adds the pieces of v that look drawn by chance.
+// appendPieces adds the pieces of v that look random.
 func appendPieces(list []string, v, separators string) []string {
 	for piece := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 		if len(piece) < len(v) && chance(piece) {
@@ -64,8 +64,7 @@ func appendPieces(list []string, v, separators string) []string {
 	return list
 }
 
-// learnable reports whether the value of a name is one that will hardly occur
-// for anything else.
+// learnable reports whether a value is unlikely to occur with another meaning.
 func learnable(v string) bool {
 	return chance(v) || len(v) >= 2*MinLength && strings.IndexByte(v, ' ') < 0 && strings.ToLower(v) != v && strings.ToUpper(v) != v
 }

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Inherited reports whether an undeclared entry of the environment
-// is a secret: its name is one of a credential, and its value no word that
-// every text may hold. Programs that are started here are given such entries,
-// and may print them. What is wrongly taken for a secret tears holes into
-// reports, so a name that leaves doubts ("key", "auth", "token_type") wants a
-// value that looks drawn by chance.
+// Inherited reports whether an undeclared entry of the environment is a secret: its
+// name is that of a credential, and its value is not a common word. Programs that are
+// started here get such entries and may print them. A wrong decision masks ordinary
+// text in reports, so an ambiguous name ("key", "auth", "token_type") also requires a
+// value that looks random.
 func Inherited(name, value string) bool {
 	v := strings.TrimSpace(value)
 	level := credential(name)
@@ -28,16 +27,16 @@ func Inherited(name, value string) bool {
 	return level > perhaps || learnable(v)
 }
 
-// path reports whether v reads like the name of a file from where it begins.
-// One from the root is distinguished from a value that happens to begin with a slash by
-// whoever can look whether it is there.
+// path reports whether v begins like the name of a file. Only a caller that can check
+// whether the file exists can distinguish an absolute path from a value that begins
+// with a slash.
 func path(v string) bool {
 	return strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
 		len(v) > 2 && v[0]|0x20-'a' < 26 && v[1] == ':' && (v[2] == '\\' || v[2] == '/')
 }
 
-// plainURL reports whether v is an address that grants no access: without
-// userinfo, and without a part that looks drawn by chance.
+// plainURL reports whether v is an address that grants no access: without userinfo,
+// and without a part that looks random.
 func plainURL(v string) bool {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil {
@@ -52,8 +51,8 @@ func plainURL(v string) bool {
 	return true
 }
 
-// common are words of MinLength letters and more that are common as the value of a
-// credential where there is none, or one that everybody knows.
+// common are words of at least MinLength letters that are common values of a
+// credential's name without being secret.
 var common = set(`
 	administrator anonymous changeme configured database development disabled elasticsearch generated inherited keychain
 	keyring localhost metadata minioadmin password1 postgres postgresql production rabbitmq resource response sessions

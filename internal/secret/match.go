@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// Matches reports whether text is masked, in which each [Mask] matches any text.
+// Matches reports whether masked matches text; each [Mask] in it matches any text.
 func Matches(masked, text string) bool {
 	pieces := strings.Split(masked, Mask)
 	first, last := pieces[0], pieces[len(pieces)-1]

@@ -6,8 +6,9 @@ import (
 )
 
 // A member of JSON whose whole name is that of a password or a key is certain: its
-// value is masked also if it is a number or has spaces, and so are the texts and
-// numbers in an object or a list. Names in other text leave doubts, see credential.go.
+// value is masked even if it is a number or has spaces, and so are the texts and
+// numbers in an object or a list. Names in other text are ambiguous, see
+// credential.go.
 
 // member finds the value of the member with the name s[a:b].
 func member(s string, a, b int) place {
@@ -34,7 +35,7 @@ func member(s string, a, b int) place {
 	case strings.HasPrefix(s[k:], quote):
 		return leaf(s, k+len(quote), quote, name)
 	case s[k] == '-' || s[k]-'0' < 10:
-		if end := span(s, k, numberChar); end-k > 2 && !strings.HasSuffix(name, "s") { // "secrets": 120 is how many
+		if end := span(s, k, numberChar); end-k > 2 && !strings.HasSuffix(name, "s") { // "secrets": 120 is a count
 			return place{k, end, s[k:end], true, quote, false}
 		}
 	}
@@ -52,7 +53,7 @@ func leaf(s string, start int, quote, name string) place {
 }
 
 // leaves finds the texts and numbers in the object or list at k, and where it ends.
-// There are none in a JSON Schema, which describes a credential.
+// It finds none in a JSON Schema, which only describes a credential.
 func leaves(s string, k int, quote string) (out []place, end int) {
 	s = s[:min(len(s), k+maxValue)]
 	depth, name := 0, ""
@@ -107,7 +108,7 @@ func schemaMember(name, value, quote string) bool {
 	return false
 }
 
-// property reports whether a member tells something about a credential.
+// property reports whether a member describes a credential.
 func property(name string) bool {
 	for word := range splitWords(name) {
 		if word = strings.ToLower(word); about[word] || details[word] {
@@ -117,7 +118,7 @@ func property(name string) bool {
 	return false
 }
 
-// details are further words of such names, within the value of a credential.
+// details are additional words of such names, within the value of a credential.
 var details = set("message code title label placeholder reason detail created updated")
 
 // describing reports whether a sentence is about a credential, such as the message

@@ -7,11 +7,11 @@ type certainty uint8
 
 const (
 	no      certainty = iota
-	perhaps           // "key", "tokens": a credential when it is long enough to be one
+	perhaps           // "key", "tokens": a credential if the value is long enough
 	sure
 )
 
-// words are the words that make a name the name of a credential.
+// words make a name the name of a credential.
 var words = map[string]certainty{
 	"token": sure, "secret": sure, "secrets": sure, "password": sure, "passwords": sure,
 	"passwd": sure, "passphrase": sure, "pwd": sure, "credential": sure, "credentials": sure,
@@ -21,20 +21,19 @@ var words = map[string]certainty{
 	"auth": perhaps, "key": perhaps, "pat": perhaps,
 }
 
-// counted are words that name credentials at the end of a name; before that
-// they are what something is counted by (TOKENS_PER_SECOND).
+// counted are words that name credentials at the end of a name; elsewhere they are a
+// unit (TOKENS_PER_SECOND).
 var counted = map[string]certainty{"keys": perhaps, "tokens": perhaps}
 
-// qualifiers make a key out of "key": an API key and not a primary one.
+// qualifiers turn "key" into a credential: an API key, but not a primary key.
 var qualifiers = set("api access private secret signing encryption auth master account storage")
 
-// Name reports whether the name of a variable, header or parameter says
-// that its value is a credential. Names are read by whole words, separated by
-// anything that is no letter or digit or by a change of case: AUTH is in
-// PROXY_AUTH and in proxyAuth, not in AUTHOR.
+// Name reports whether a variable, header or parameter is a credential according to
+// its name. A name is split into words at characters other than letters and digits
+// and at changes of case: AUTH is in PROXY_AUTH and in proxyAuth, not in AUTHOR.
 func Name(name string) bool { return credential(name) != no }
 
-// CertainName is Name for names that leave no doubt: PASSWORD and not KEY.
+// CertainName is like Name, but only for unambiguous names: PASSWORD and not KEY.
 func CertainName(name string) bool { return credential(name) == sure }
 
 func credential(name string) certainty {

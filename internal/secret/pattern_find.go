@@ -11,7 +11,7 @@ type token struct {
 	chars    func(byte) bool
 	min, max int  // how many; max 0: no limit
 	bounded  bool // the prefix does not begin inside a word
-	random   bool // must look like chance, not like a name
+	random   bool // must look random, not like a name
 }
 
 func (t token) find(s string, i, j int) (start, end int) {
@@ -29,9 +29,8 @@ func (t token) find(s string, i, j int) (start, end int) {
 	return i, end
 }
 
-// random reports whether s looks drawn by chance: somewhere twelve letters
-// and digits follow each other, and it has both. Names made of words and
-// dashes do not.
+// random reports whether s looks random: it contains twelve consecutive letters and
+// digits, with both among them. Names made of words and dashes do not.
 func random(s string) bool {
 	run, longest, letters, digits := 0, 0, false, false
 	for i := range len(s) {
@@ -48,7 +47,7 @@ func random(s string) bool {
 	return longest >= 12 && letters && digits
 }
 
-// slackToken finds xoxb-…, xoxp-… and their kin.
+// slackToken finds xoxb-…, xoxp-… and similar tokens.
 func slackToken(s string, i, j int) (start, end int) {
 	if j+2 > len(s) || strings.IndexByte("abeoprs", s[j]) < 0 {
 		return 0, 0
@@ -77,8 +76,8 @@ func webToken(s string, i, j int) (start, end int) {
 	return i, end
 }
 
-// bearer finds the token after the scheme. Prose ("bearer authentication is
-// required") goes on with a word: a token has a digit, or is long.
+// bearer finds the token after the scheme. In prose ("bearer authentication is
+// required") a word follows: a token has a digit, or is long.
 func bearer(s string, _, j int) (start, end int) {
 	j = span(s, j, func(c byte) bool { return c == ' ' })
 	end = span(s, j, tokenChar)
@@ -105,8 +104,8 @@ func basic(s string, _, j int) (start, end int) {
 	return j, end
 }
 
-// authorization finds the credentials of a header line or member of that
-// name, and keeps the scheme.
+// authorization finds the credentials of a header line or member with that name, and
+// keeps the scheme.
 func authorization(s string, i, j int) (start, end int) {
 	start, end, _ = value(s, j, headerChar)
 	if end-start < MinLength {
@@ -122,8 +121,8 @@ func authorization(s string, i, j int) (start, end int) {
 	return 0, 0
 }
 
-// cookie finds what a Cookie or Set-Cookie header holds: pairs, of which the
-// first one begins at once.
+// cookie finds the pairs of a Cookie or Set-Cookie header; the first one begins
+// immediately.
 func cookie(s string, i, j int) (start, end int) {
 	start, end, quote := value(s, j, headerChar)
 	if end <= start {
@@ -152,8 +151,8 @@ func skip(s string, i int, chars string, most int) int {
 	return i
 }
 
-// userinfo finds the text before the @ of a URL's authority (RFC 3986
-// section 3.2.1). A short name without a password is left: git@host.
+// userinfo finds the text before the @ of a URL's authority (RFC 3986 section 3.2.1).
+// It ignores a short name without a password: git@host.
 func userinfo(s string, _, j int) (start, end int) {
 	stop := j + span(s[j:min(len(s), j+512)], 0, authorityChar)
 	at := strings.LastIndexByte(s[j:stop], '@')
@@ -167,7 +166,7 @@ func userinfo(s string, _, j int) (start, end int) {
 	return j, j + at
 }
 
-// query finds the value of a parameter that is named like a credential.
+// query finds the value of a parameter with the name of a credential.
 func query(s string, _, j int) (start, end int) {
 	if strings.HasPrefix(s[j:], "amp;") {
 		j += len("amp;")

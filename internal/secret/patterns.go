@@ -2,12 +2,12 @@ package secret
 
 import "strings"
 
-// pattern is a kind of secret that its form gives away. The prefixes are where
-// the search stops; find then looks at the text around one.
+// pattern is a kind of secret that is recognized by its form. The search stops at the
+// prefixes; find then examines the surrounding text.
 type pattern struct {
-	prefixes []string // of at least one byte; what follows a shorter one than three is free
-	fold     bool     // the prefixes are in lower case, and upper case is the same
-	named    bool     // found by a name, which is absent where the value is shown alone
+	prefixes []string // at least one byte; any byte may follow one of fewer than three
+	fold     bool     // the prefixes are in lower case, and the search ignores case
+	named    bool     // recognized by a name, which may be absent elsewhere
 	// find gets the offset i of the prefix and the offset j after it, and returns the
 	// bounds of the secret, which are empty if there is none. It is nil for the prefixes
 	// that are part of the name of a credential.
@@ -51,14 +51,14 @@ var patterns = []pattern{
 	{prefixes: []string{"xox"}, find: slackToken},
 	{prefixes: []string{"xapp-"}, find: token{chars: wordDash, min: 16}.find},
 	{prefixes: []string{"hooks.slack.com/"}, find: token{chars: urlPath, min: 20}.find},
-	// OpenAI, Anthropic and others that took up "sk-"; Stripe; npm and Hugging Face;
+	// OpenAI, Anthropic and others that use "sk-"; Stripe; npm and Hugging Face;
 	// PyPI.
 	{prefixes: []string{"sk-"}, find: token{chars: wordDash, min: 20, bounded: true, random: true}.find},
 	{prefixes: []string{"sk_live_", "sk_test_", "rk_live_"}, find: token{chars: alnum, min: 16}.find},
 	{prefixes: []string{"whsec_"}, find: token{chars: base64Char, min: 24}.find},
 	{prefixes: []string{"npm_", "hf_"}, find: token{chars: alnum, min: 30, bounded: true}.find},
 	{prefixes: []string{"pypi-AgEI"}, find: token{chars: wordDash, min: 40}.find},
-	// JSON Web Tokens (RFC 7519): an object in base64url starts like this.
+	// JSON Web Tokens (RFC 7519): the start of an object in base64url.
 	{prefixes: []string{"eyJ"}, find: webToken},
 	// HTTP authorization (RFC 9110 section 11.6.2, RFC 6750, RFC 7617).
 	{prefixes: []string{"bearer ", "bearer%20"}, fold: true, find: bearer},
@@ -68,8 +68,8 @@ var patterns = []pattern{
 	// URLs: userinfo, and credentials in the query or the fragment.
 	{prefixes: []string{"://"}, find: userinfo},
 	{prefixes: []string{"?", "&", "#"}, find: query},
-	// Members, variables and flags that are named like credentials. The prefix
-	// is the part of the name that is rare in prose.
+	// Members, variables and flags with names of credentials. The prefix is the part
+	// of the name that is rare in prose.
 	{fold: true, named: true, prefixes: []string{
 		"oken", "sswor", "sswd", "phrase", "pwd", "cret", "credenti", "apikey",
 		"_key", "-key", "sskey", "ekey", "gkey", "hkey", "nkey", "rkey", "_pat", "jwt", "otp", "pass", "bearer",

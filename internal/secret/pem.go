@@ -2,8 +2,9 @@ package secret
 
 import "strings"
 
-// privateKey finds a PEM block (RFC 7468) by its "BEGIN ". Where the end is
-// missing, the block goes as far as the text looks like a key: it was cut.
+// privateKey finds a PEM block (RFC 7468) by its "BEGIN ". If the end is missing
+// because the text was truncated, the block contains everything that looks like the
+// key.
 func privateKey(s string, i, j int) (start, end int) {
 	if j = keyLabel(s, i, j); j == 0 {
 		return 0, 0
@@ -11,12 +12,12 @@ func privateKey(s string, i, j int) (start, end int) {
 	start = dashesBefore(s, i)
 	const (
 		footer  = "-----END "
-		longest = 16 << 10 // of a key; beyond that, what looks like its lines is masked
+		longest = 16 << 10 // of a key; after that, single lines that look like a key are masked
 	)
 	after := keyTextAfter(s, j)
 	k := strings.Index(s[j:min(len(s), j+longest)], footer)
 	if after == j && (k < 0 || !onlyKey(s[j:j+k])) {
-		return start, j // it is only spoken of
+		return start, j // only mentioned
 	}
 	if k < 0 {
 		return start, after
@@ -28,8 +29,7 @@ func privateKey(s string, i, j int) (start, end int) {
 	return start, end + k + len("-----")
 }
 
-// privateKeyEnd finds a PEM block by its "END ", of which the beginning was
-// cut away.
+// privateKeyEnd finds a PEM block by its "END " if its beginning was truncated.
 func privateKeyEnd(s string, i, j int) (start, end int) {
 	if j = keyLabel(s, i, j); j == 0 {
 		return 0, 0
@@ -41,8 +41,8 @@ func privateKeyEnd(s string, i, j int) (start, end int) {
 	return start, j
 }
 
-// keyLabel returns the end of a line that begins or ends a private key, 0 for another
-// text. Its label begins at j.
+// keyLabel returns the end of a line that begins or ends a private key, or 0 for
+// other text. Its label begins at j.
 func keyLabel(s string, i, j int) int {
 	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
 	if !ok || !strings.HasSuffix(s[:i], "-----") || !strings.Contains(label, "PRIVATE KEY") {
@@ -51,8 +51,8 @@ func keyLabel(s string, i, j int) int {
 	return j + len(label) + len("-----")
 }
 
-// onlyKey reports whether the text between the two lines of a PEM block is
-// nothing but a key, of any length: no sentence.
+// onlyKey reports whether the text between the two lines of a PEM block is a key of
+// any length, not a sentence.
 func onlyKey(s string) bool {
 	if s == "" || !strings.ContainsRune("\r\n\\", rune(s[0])) {
 		return false // a block has lines
@@ -69,20 +69,20 @@ func dashesBefore(s string, i int) int {
 	return i
 }
 
-// Lines of a key are 64 characters of base64, but for the last one. Between
-// two there is a line end, real or escaped, and at most a mark of a diff or of
-// a list.
+// Lines of a key are 64 characters of base64, except for the last one. They are
+// separated by a line end, real or escaped, and at most a mark of a diff or of a
+// list.
 const (
 	fullLine = 40
 	keyLine  = 16
 	maxGap   = 12
 )
 
-// KeyLines follows the lines of a text and knows which ones belong to a private key
-// in PEM after its first line.
+// KeyLines tracks the lines of a text and finds those that belong to a private key in
+// PEM after its first line.
 type KeyLines struct{ open bool }
 
-// Hides reports whether the next line belongs to a key that an earlier line began.
+// Hides reports whether the next line belongs to a key that began in an earlier line.
 func (k *KeyLines) Hides(line string) bool {
 	text := strings.TrimSpace(line)
 	n := span(text, 0, keyChar)
@@ -102,7 +102,7 @@ func (k *KeyLines) Hides(line string) bool {
 
 func keyChar(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }
 
-// keyTextAfter returns the end of what looks like the lines of a key from i on.
+// keyTextAfter returns the end of the text after i that looks like lines of a key.
 func keyTextAfter(s string, i int) int {
 	end, last, stop := i, false, len(strings.TrimRight(s, "\r\n"))
 	for {
@@ -133,8 +133,8 @@ func keyTextAfter(s string, i int) int {
 // headers are the words of the encryption headers of a key.
 var headers = set("Proc Type 4 ENCRYPTED DEK Info AES 128 192 256 CBC DES EDE3")
 
-// keyTextBefore returns the start of what looks like the lines of a key before
-// end; end itself when nothing does.
+// keyTextBefore returns the start of the text before end that looks like lines of a
+// key, or end if there is none.
 func keyTextBefore(s string, end int) int {
 	start, i, full := end, end, false
 	for {

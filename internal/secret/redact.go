@@ -9,25 +9,23 @@ import (
 // Mask replaces a secret.
 const Mask = "[redacted]"
 
-// MinLength is the length in bytes from which a declared secret is masked
-// anywhere in a text. A shorter one would be part of ordinary words.
+// MinLength is the minimum length in bytes of a declared secret that is masked
+// anywhere in a text. A shorter one could be part of ordinary words.
 const MinLength = 8
 
-// maxLearned is how many values join a redactor because they were found by
-// their names. What comes after that is still masked where it is found.
+// maxLearned is the maximum number of values that are added to a redactor because
+// they were found by their names. Later ones are still masked where they are found.
 const maxLearned = 4096
 
-// Redactor masks secrets in text: values that were declared, values whose
-// form identifies them (see patterns.go), and values under the name of a
-// credential (see credential.go). It is safe for concurrent use, and secrets
-// may join at any time.
+// Redactor masks secrets in text: declared values, values whose form identifies them
+// (see patterns.go), and values under the name of a credential (see credential.go).
+// It is safe for concurrent use, and secrets can be added at any time.
 //
-// Escapes do not hide a secret: a text is also looked at with its backslash
-// escapes, percent escapes and HTML entities undone, several levels deep.
-// Declared values are found inside longer base64 text too, at each of the
-// three alignments, and as hexadecimal digits. Where text was cut before it
-// came here, the part of a declared value that is left is masked if it is
-// at the end, or before or after an ellipsis.
+// Escapes do not hide a secret: a text is also searched with its backslash escapes,
+// percent escapes and HTML entities decoded, several levels deep. Declared values are
+// also found inside longer base64 text, at each of the three alignments, and as
+// hexadecimal digits. If the text was truncated, the remaining part of a declared
+// value is masked at the end of the text and next to an ellipsis.
 type Redactor struct {
 	base *Redactor // masks first; may be nil
 
@@ -42,17 +40,17 @@ func NewRedactor() *Redactor {
 	return &Redactor{declared: map[string]bool{}, search: newSearcher(patterns)}
 }
 
-// With returns a redactor that masks some values in addition to what r masks, now
-// and later.
+// With returns a redactor that masks the given values in addition to those that r
+// masks, now and later.
 func (r *Redactor) With(values ...string) *Redactor {
 	w := &Redactor{declared: map[string]bool{}, search: newSearcher(nil), base: r}
 	w.Add(values...)
 	return w
 }
 
-// Add declares secrets. A value of fewer than MinLength bytes is masked only
-// where it is the whole value: the whole of a field, or of a string in JSON.
-// Each long line of a value of several lines is a secret as well.
+// Add declares secrets. A value of fewer than MinLength bytes is masked only if it is
+// the whole value of a field or of a string in JSON. Each long line of a value of
+// several lines is a secret as well.
 func (r *Redactor) Add(values ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +84,7 @@ func (r *Redactor) Learn(values ...string) {
 	}
 }
 
-// parts are the texts to search for: a declared value and its long lines.
+// parts returns the texts to search for: a declared value and its long lines.
 func parts(v string) []string {
 	trimmed := strings.TrimSpace(v)
 	if trimmed == "" || trimmed == Mask {
@@ -104,12 +102,12 @@ func parts(v string) []string {
 	return out
 }
 
-// String returns s with every secret replaced by Mask. Text without secrets
-// is returned as it is, without a copy.
+// String returns s with every secret replaced by Mask. Text without secrets is
+// returned without a copy.
 func (r *Redactor) String(s string) string { return r.Collect(s, nil) }
 
-// Collect is String that also records in f what was recognized without a declaration.
-// f may be nil.
+// Collect is String that also records in f the values that were recognized without a
+// declaration. f may be nil.
 func (r *Redactor) Collect(s string, f *Found) string {
 	if r.base != nil {
 		s = r.base.Collect(s, f)
@@ -119,8 +117,8 @@ func (r *Redactor) Collect(s string, f *Found) string {
 	return r.search.mask(s, f)
 }
 
-// Cut is String for a text that may begin in the middle of a secret, because
-// its beginning was cut away.
+// Cut is String for a text that may begin in the middle of a secret, because its
+// beginning was truncated.
 func (r *Redactor) Cut(s string) string {
 	if r.base != nil {
 		s = r.base.Cut(s)
@@ -142,9 +140,9 @@ func (r *Redactor) Bytes(b []byte) []byte {
 	return b
 }
 
-// Lines is String for lines that belong together: a private key is masked in
-// each line it takes up. A mark of a diff before a line ("+", "-", " ") stays.
-// The lines are not changed; without secrets they are returned as they are.
+// Lines is String for consecutive lines: a private key is masked in each of its
+// lines. A mark of a diff before a line ("+", "-", " ") stays. The argument is not
+// changed; without secrets it is returned.
 func (r *Redactor) Lines(lines []string) []string {
 	out, changed := lines, false
 	var key KeyLines

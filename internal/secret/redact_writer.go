@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Writer returns a writer that redacts what passes through it, for debug logs
-// and other streams that are no events. Text is held back until its line is
-// complete, a private key until its end; Close writes what is left. It does
-// not close w. It is safe for concurrent use.
+// Writer returns a writer that redacts its input, for debug logs and other streams
+// outside the events. It holds text back until its line is complete, and a private
+// key until its end; Close writes the rest. It does not close w. It is safe for
+// concurrent use.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &redactingWriter{r: r, w: w} }
 
 type redactingWriter struct {
@@ -45,7 +45,7 @@ func (w *redactingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// openKey returns where a private key begins that does not end in s, or -1.
+// openKey returns the start of a private key that does not end in s, or -1.
 func openKey(s string) int {
 	i := strings.LastIndex(s, "-----BEGIN ")
 	if i < 0 || !strings.Contains(s[i:min(len(s), i+80)], "PRIVATE KEY") || strings.Contains(s[i:], "-----END ") {

@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// searcher finds the places of secrets in a text. What it looks for is known by
-// its first three bytes: they are hashed to bits of a filter, and heads contains
-// what begins with them. Most bytes of a text do not get as far as the filter,
-// because their pairs are in different groups.
-// With the filter alone, BenchmarkRedactClean is slower: 500 instead of 725 MB/s in
-// alternating runs.
+// searcher finds the places of secrets in a text. Secrets are identified by their
+// first three bytes: these are hashed to bits of a filter, and heads contains the
+// secrets that begin with them. Most bytes of a text do not reach the filter, because
+// their pairs are in different groups. With the filter alone, BenchmarkRedactClean is
+// slower: 500 instead of 725 MB/s in alternating runs.
 type searcher struct {
 	groups [256]uint32 // low half: groups of the first byte; high half: of the second
 	filter [512]uint64
 	heads  map[uint32]*head
 	short  map[string]bool // declared values too short to be masked inside text
-	values []string        // the other ones
+	values []string        // all others
 }
 
-// head is what begins with the same three bytes, or one byte.
+// head contains the secrets that begin with the same three bytes, or with one byte.
 type head struct {
 	encodings []encoding // of values, the longest first
 	patterns  []start
@@ -89,8 +88,8 @@ func key(s string) uint32 { return uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s
 // hash maps the low three bytes of k to a bit of the filter.
 func hash(k uint32) uint32 { return k << 8 * 0x9e3779b1 >> 17 }
 
-// head returns what begins with the first three bytes of s, or with its only one,
-// and makes such places candidates.
+// head returns the secrets that begin with the first three bytes of s, or with its
+// only byte, and makes such places candidates.
 func (t *searcher) head(s string) *head {
 	const anyPair = 1 << 15
 	k := uint32(s[0]) << 16
@@ -119,9 +118,9 @@ func (t *searcher) head(s string) *head {
 // place is the position of a secret in a text.
 type place struct {
 	start, end int
-	value      string // the text there, escapes undone; empty for a declared value
+	value      string // the decoded text; empty for a declared value
 	named      bool
-	quote      string // what the mask of a number is put in, to remain JSON
+	quote      string // quotes around the mask of a number, to keep the JSON valid
 	nested     bool   // the start of an object or a list under the name of a credential
 }
 
@@ -154,7 +153,7 @@ func (t *searcher) mask(s string, f *Found) string {
 	return string(append(out, s[done:]...))
 }
 
-// scan adds the places of secrets in s, as it is written.
+// scan adds the places of secrets in s without decoding it.
 func (t *searcher) scan(places []place, s string) []place {
 	done := 0
 	for i := 0; ; {
@@ -181,8 +180,7 @@ func (t *searcher) scan(places []place, s string) []place {
 	}
 }
 
-// candidate returns the next place at or after i where a secret may begin,
-// or -1.
+// candidate returns the next position at or after i where a secret may begin, or -1.
 func (t *searcher) candidate(s string, i int) int {
 	if i+2 >= len(s) {
 		return -1
@@ -236,8 +234,8 @@ func (t *searcher) match(s string, i int) place {
 
 const ellipsis = "…"
 
-// rest finds a part of a declared value at i, before which the text was cut:
-// up to the value's end, or to where the text was cut again.
+// rest finds a part of a declared value at i, before which the text was truncated: up
+// to the value's end, or to the next truncation.
 func (t *searcher) rest(s string, i int) (start, end int) {
 	const least = MinLength - 2
 	if len(s)-i < least {
@@ -297,8 +295,8 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// cut reports whether the text was shortened at i: it ends there or an
-// ellipsis follows.
+// cut reports whether the text was truncated at i: it ends there or an ellipsis
+// follows.
 func cut(s string, i int) bool {
 	rest := s[i:]
 	return rest == "" || strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...")

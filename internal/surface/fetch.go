@@ -12,7 +12,7 @@ import (
 // Request sends a request of a session and returns its result.
 type Request func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error)
 
-// Limits bound how much of a list is read.
+// Limits define how much of a list is read.
 type Limits struct{ Items, Pages int }
 
 // Offer is a server's responses to the requests for all its lists.
@@ -22,15 +22,15 @@ type Offer struct {
 	Failed    map[Kind]error // lists that the server did not return, or that can't be read
 }
 
-// ListError is a list that can't be read to its end.
+// ListError reports a list that can't be read to its end.
 type ListError struct{ msg string }
 
 // Error returns the message.
 func (e *ListError) Error() string { return e.msg }
 
-// Fetch requests all pages of every list whose capability the server declares.
-// A list that the server refuses, or that is malformed, is in Failed; any other
-// error ends the whole.
+// Fetch requests all pages of every list whose capability the server declares. A list
+// that the server refuses, or that is malformed, is in Failed; any other error ends
+// Fetch.
 func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Request) (*Offer, error) {
 	o := &Offer{Handshake: handshake, Lists: map[Kind][]jsonv.Value{}, Failed: map[Kind]error{}}
 	caps := handshake.Lookup("capabilities")
@@ -44,7 +44,8 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 		case err == nil:
 			o.Lists[l.Kind] = items
 		case errors.As(err, &refused) && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
-			// A capability covers several methods; not every server has all.
+			// A capability covers several methods; not every server implements all of
+			// them.
 		case refused != nil || errors.As(err, new(*ListError)):
 			o.Failed[l.Kind] = fmt.Errorf("%s: %w", l.Method, err)
 		default:
@@ -54,7 +55,7 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 	return o, nil
 }
 
-// Pages requests all pages of a list, which is a member of the results.
+// Pages requests all pages of a list; key is its member in the results.
 func Pages(ctx context.Context, method, member string, limits Limits, request Request) ([]jsonv.Value, error) {
 	var out []jsonv.Value
 	seen := map[string]bool{}
@@ -91,7 +92,7 @@ func Pages(ctx context.Context, method, member string, limits Limits, request Re
 	return nil, tooLong(" and more to come")
 }
 
-// Value is the offer as one JSON value: the lists by their member in MCP, and
+// Value returns the offer as one JSON value: the lists by their member in MCP, and
 // the handshake as server. A list without capability is empty.
 func (o *Offer) Value() jsonv.Value {
 	var out []jsonv.Member

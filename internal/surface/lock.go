@@ -20,16 +20,16 @@ import (
 // LockVersion is the version of the format of lock files.
 const LockVersion = 1
 
-// lockEnd is the last line of a lock file. Without it the file was cut off.
+// lockEnd is the last line of a lock file. A file without it is truncated.
 const lockEnd = "end: true"
 
 const lockHead = "# Written by mcptest lock. Do not edit it: run mcptest lock again.\n"
 
-// maxDepth bounds the nesting of a definition in a lock file, so that every
-// lock file that is written can be read.
+// maxDepth limits the nesting of a definition in a lock file, so that every written
+// lock file can be read.
 const maxDepth = 90
 
-// sections are the keys of a lock file that hold definitions.
+// sections are the keys of a lock file that contain definitions.
 var sections = map[string]Kind{"tools": Tool, "resources": Resource, "resource_templates": Template, "prompts": Prompt}
 
 func sectionOf(k Kind) string {
@@ -41,7 +41,7 @@ func sectionOf(k Kind) string {
 	return ""
 }
 
-// ErrDuplicate is the error of a surface that has two definitions of one name.
+// ErrDuplicate reports that a surface has two definitions with the same name.
 var ErrDuplicate = errors.New("the lists are ambiguous")
 
 // Lock returns the lock file of a surface. Each definition is a block with its
@@ -76,7 +76,7 @@ func (s *Surface) Lock() ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// Write replaces a lock file, and makes its folder.
+// Write replaces a lock file, and creates its folder.
 func Write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -84,8 +84,8 @@ func Write(path string, data []byte) error {
 	return osfile.Replace(path, data, 0o666)
 }
 
-// LockPath is the lock file of a server: out itself, or a file in it if out is a
-// folder or ends with a slash.
+// LockPath returns the path of a server's lock file: out itself, or a file in it if
+// out is a folder or ends with a slash.
 func LockPath(out, server string) string {
 	st, err := os.Stat(out)
 	if !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
@@ -115,8 +115,8 @@ func depth(v jsonv.Value) int {
 	return deepest + 1
 }
 
-// Replaceable returns why a file with this content must not be replaced by a lock
-// file: only lock files are, damaged ones too, and empty files.
+// Replaceable returns the reason why a file with this content must not be replaced by
+// a lock file: only lock files (also damaged ones) and empty files may be.
 func Replaceable(data []byte) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil
@@ -132,9 +132,9 @@ func Replaceable(data []byte) error {
 	return errors.New("is not a lock file: use --out for another one")
 }
 
-// Orphans lists the lock files of a folder that are of variants ("name@variant")
-// that do not exist: some of servers are of the same name. Other files belong to
-// other suites, or can't be read, and are left out.
+// Orphans lists the lock files in a folder for variants ("name@variant") that no
+// longer exist, if the suite still has a server of that name. Files that belong to
+// other suites, or can't be read, are omitted.
 func Orphans(dir string, servers []string) (out []*Surface) {
 	locks, _ := filepath.Glob(filepath.Join(osfile.EscapeGlob(dir), "*.lock.yaml"))
 	for _, path := range locks {
@@ -150,8 +150,8 @@ func Orphans(dir string, servers []string) (out []*Surface) {
 	return out
 }
 
-// ParseLock reads a lock file. The error is of type source.Diagnostics and
-// names all mistakes with their lines.
+// ParseLock reads a lock file. The error is of type source.Diagnostics and contains
+// all mistakes with their lines.
 func ParseLock(f *source.File) (*Surface, error) {
 	if d, found := stored.Conflict(f, "mcptest lock again"); found {
 		return nil, source.Diagnostics{d}
@@ -247,7 +247,7 @@ func readSection(d *source.Decoder, kind Kind, path string, n *source.Node) []It
 	return out
 }
 
-// verify compares the checksum of a block with the one that its content has.
+// verify compares the checksum of a block with that of its content.
 func verify(d *source.Decoder, got, block *source.Node, path, want string) {
 	switch {
 	case got == nil:

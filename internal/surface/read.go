@@ -15,12 +15,12 @@ import (
 	"mcptest/internal/source"
 )
 
-// MaxFile bounds a file that is read, in bytes.
+// MaxFile is the maximum size of a file in bytes.
 const MaxFile = 64 << 20
 
-// Read reads the surfaces of a file or a folder: one, except for a folder that
-// holds the lock files of several servers. mask hides secrets in texts. Errors
-// name the file, and the line where there is one.
+// Read reads the surfaces in a file or a folder: one, or several if the folder
+// contains the lock files of several servers. mask hides secrets in texts. Errors
+// contain the file and, if known, the line.
 func Read(path string, mask func(string) string) ([]*Surface, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -43,7 +43,7 @@ func fileError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// readFolder reads lock files, or else toolsnaps, which hold one tool each.
+// readFolder reads lock files, or else toolsnaps, which contain one tool each.
 func readFolder(dir string, mask func(string) string) ([]*Surface, error) {
 	locks, err := filepath.Glob(filepath.Join(osfile.EscapeGlob(dir), "*.lock.yaml"))
 	if err != nil {
@@ -124,7 +124,7 @@ func readFile(path string, mask func(string) string) (*Surface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	offset, line := 0, 1 // of the definition before, as positions are asked for in their order
+	offset, line := 0, 1 // of the previous definition, because positions are requested in order
 	s := New(server, handshake, lists, mask, func(v jsonv.Value) int {
 		if v.Offset() < 0 {
 			return 0
@@ -206,12 +206,12 @@ func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kin
 	return "", handshake, lists, nil
 }
 
-// recordLists takes the lists from the exchanges of a run: the pages of the
-// first server whose lists were requested.
+// recordLists returns the lists in the exchanges of a run: the pages of the first
+// server whose lists were requested.
 func recordLists(run jsonv.Value) (server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, err error) {
 	lists = map[Kind][]jsonv.Value{}
 	found := false
-	seen := map[string]bool{} // requests, as several tests may make the same one
+	seen := map[string]bool{} // requests; several tests may make the same one
 	for _, test := range run.Lookup("tests").Elems() {
 		for _, x := range test.Lookup("exchanges").Elems() {
 			i := slices.IndexFunc(Lists(), func(l List) bool { return l.Method == x.Lookup("method").Text() })
@@ -239,8 +239,8 @@ func recordLists(run jsonv.Value) (server string, handshake jsonv.Value, lists m
 	return server, handshake, lists, nil
 }
 
-// recordCalls takes the calls of a server's tools from the exchanges of a run,
-// as far as the record keeps them in full.
+// recordCalls returns the calls of a server's tools in the exchanges of a run that
+// the record contains completely.
 func recordCalls(run jsonv.Value, server string) []Call {
 	var out []Call
 	for _, test := range run.Lookup("tests").Elems() {

@@ -25,15 +25,15 @@ const (
 	Resource Kind = "resource"
 	Template Kind = "resource-template"
 	Prompt   Kind = "prompt"
-	Server   Kind = "server" // what the handshake says, in changes
+	Server   Kind = "server" // the handshake, in changes
 )
 
-// A List is how MCP lists definitions of one kind.
+// A List describes the list of one kind of definition in MCP.
 type List struct {
 	Kind       Kind
 	Method     string // tools/list
 	Member     string // of the result: tools
-	Key        string // the member of a definition that names it
+	Key        string // the member that contains the name of a definition
 	Capability string
 }
 
@@ -52,7 +52,7 @@ type Item struct {
 	Kind Kind
 	Name string
 	Def  jsonv.Value // canonical
-	Line int         // in the file that it was read from; 0: unknown
+	Line int         // in the source file; 0: unknown
 }
 
 // Surface is what one server offers.
@@ -61,12 +61,12 @@ type Surface struct {
 	Source   string      // the file that it was read from
 	Info     jsonv.Value // capabilities, instructions and serverInfo without its version; may be absent
 	Items    []Item      // sorted by kind and name; names are unique in a kind
-	Unknown  []Kind      // kinds that the source says nothing of, such as prompts in a tools/list response
-	Warnings []string    // what is odd about the lists, such as a repeated name
-	Calls    []Call      // calls of tools in the record that it was read from
+	Unknown  []Kind      // kinds that the source does not contain, such as prompts in a tools/list response
+	Warnings []string    // problems of the lists, such as a repeated name
+	Calls    []Call      // calls of tools in the record
 }
 
-// Call is a call of a tool that was answered.
+// Call is a call of a tool that got a response.
 type Call struct {
 	Tool   string
 	Result jsonv.Value
@@ -139,8 +139,8 @@ func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mas
 	return s
 }
 
-// info takes what does not depend on the client, the protocol version or the
-// release from the result of a handshake.
+// info returns the parts of a handshake that do not depend on the client, the
+// protocol version or the release.
 func info(handshake jsonv.Value) jsonv.Value {
 	if handshake.Kind() != jsonv.KindObject {
 		return jsonv.Value{}
@@ -166,7 +166,7 @@ func (c canon) value(v jsonv.Value) jsonv.Value {
 		}
 		return jsonv.Array(out...)
 	case jsonv.KindObject:
-		last := map[string]jsonv.Value{} // of a repeated key the last one counts
+		last := map[string]jsonv.Value{} // the last of several equal keys counts
 		for k, e := range v.Members() {
 			last[c.text(k)] = e
 		}
@@ -179,7 +179,8 @@ func (c canon) value(v jsonv.Value) jsonv.Value {
 	return v
 }
 
-// text hides the secrets of a text. The hash keeps changes visible.
+// text replaces the secrets in a text by a mask and a hash, which keeps changes
+// visible.
 func (c canon) text(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")

@@ -27,7 +27,7 @@ type Upstream struct {
 	Template  []byte // the contents of Into.File
 	Routes    []*Route
 	Recording string // absolute; "" if there is none
-	// Allowed: a request that nothing answers fails no test.
+	// Allowed is set if an unmatched request fails no test.
 	Allowed bool
 	Proxy   bool // requests come through a proxy
 	Isolate bool // the server has no other network

@@ -13,11 +13,11 @@ type Declaration struct {
 	StandsFor string `yaml:"stands_for,required" example:"https://api.example.com" schema:"minLength: 1"`
 	// How the server gets the address of the double.
 	Into *Into `yaml:"into" example:"{env: API_URL}"`
-	// How requests are answered. The first route that matches is used.
+	// The responses to requests. The first route that matches is used.
 	Routes []*RouteDecl `yaml:"routes" example:"[{match: {method: GET, path: '/users/{id}'}, reply: {json: {id: '{{path.id}}'}}}]"`
 	// The recording that is used for requests without a route, relative to this file.
 	Recording string `yaml:"recording" example:"upstream/api.yaml"`
-	// What happens to other requests: fail answers 501 and fails the test, 404 only answers.
+	// What happens to other requests: fail responds with 501 and fails the test, 404 only responds.
 	Unmatched Unmatched `yaml:"unmatched" default:"fail" example:"404"`
 	// How requests reach the double: address (see into), or proxy, for servers whose address of the API can't be changed.
 	Via string `yaml:"via" enum:"address|proxy" default:"address" example:"proxy"`
@@ -47,7 +47,7 @@ type RouteDecl struct {
 	Match *MatchDecl `yaml:"match,required" example:"{method: GET, path: '/users/{id}'}"`
 	// The response, or a list: one for each request in turn, of which the last repeats.
 	Reply Replies `yaml:"reply" example:"{status: 429, headers: {retry-after: 1}}"`
-	// How many requests the route answers; unlimited when left out.
+	// The maximum number of requests to which the route responds; unlimited when left out.
 	Times *int `yaml:"times" example:"1" schema:"minimum: 1"`
 }
 
@@ -140,7 +140,7 @@ func (s *Scalar) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	*s = Scalar(n.Spelling())
 }
 
-// Unmatched configures the handling of requests that nothing answers.
+// Unmatched configures the handling of requests that no route or recording matches.
 type Unmatched struct{ Allowed bool }
 
 // DecodeNode reads fail or 404.

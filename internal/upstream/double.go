@@ -17,17 +17,18 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Exchange is one request that a double answered.
+// Exchange is one request to a double with its response.
 type Exchange struct {
 	Request *Request
 	Status  int    // 0: the connection was closed without a response
-	Route   string // what answered it: the place of the route in the suite, or the fallback
-	// Unmatched is the reason why nothing answered it; "" if something did.
+	Route   string // the source of the response: the position of the route in the suite, or the fallback
+	// Unmatched is the reason why there is no response to the request; "" if there is
+	// one.
 	Unmatched string
 	// Missing is the name of the value of the request that the response needed and
 	// that was absent.
 	Missing string
-	// Late is set if it came after the response of the test.
+	// Late is set if the request came after the response of the test.
 	Late bool
 	// Tests are the tests that were running.
 	Tests []string
@@ -36,7 +37,7 @@ type Exchange struct {
 	Done time.Time
 }
 
-// Double answers the requests for one upstream on a loopback port.
+// Double responds to the requests for one upstream on a loopback port.
 type Double struct {
 	Upstream *Upstream
 
@@ -53,7 +54,7 @@ type Double struct {
 
 type doubleState struct {
 	watches []*Watch
-	used    map[*Route]int // number of requests answered by each route
+	used    map[*Route]int // number of requests for which each route was used
 	// starting is the number of servers that are being started; begun is set when the
 	// first test begins. Other requests that belong to no test are late.
 	starting int
@@ -95,7 +96,7 @@ func (d *Double) Listen() error {
 	return nil
 }
 
-// Close ends the double and every response that is being sent.
+// Close ends the double and all responses in progress.
 func (d *Double) Close() {
 	d.cancel()
 	if d.server != nil {
@@ -103,7 +104,7 @@ func (d *Double) Close() {
 	}
 }
 
-// Host returns the address and port of the double.
+// Host returns the host and port of the double.
 func (d *Double) Host() string { return d.listener.Addr().String() }
 
 // URL returns the address of the double, with the path of the API's address.
@@ -158,7 +159,7 @@ func (d *Double) Begin(test string, routes []*Route, alone bool) *Watch {
 	return w
 }
 
-// Answered records whether the test has its response: later requests are late.
+// Answered sets whether the test has its response: later requests are late.
 func (w *Watch) Answered(yes bool) {
 	w.double.update(func(*doubleState) { w.answered = yes })
 }

@@ -28,15 +28,16 @@ type Request struct {
 	// Origin is the address at which the server reached the double, such as
 	// http://127.0.0.1:41723.
 	Origin string
-	// Scope is the attempt of a test that it belongs to; nil if there is none, or more
-	// than one.
+	// Scope is the attempt of a test that the request belongs to; nil if there is
+	// none, or more than one.
 	Scope *Scope
 	// Nearest describes the nearest request that has a response; set by a fallback
 	// without a response.
 	Nearest string
 }
 
-// Scope is an attempt of a test, for a fallback that answers each attempt separately.
+// Scope is an attempt of a test, for a fallback that responds to each attempt
+// separately.
 type Scope struct {
 	Test   string
 	Memory any // of the fallback of one double
@@ -121,5 +122,6 @@ const (
 	EndTruncated        // the connection is closed within the body
 )
 
-// Fallback answers requests that no route matches; ok is false if it has no response.
+// Fallback responds to requests that no route matches; ok is false if it has no
+// response.
 type Fallback func(r *Request) (res *Response, ok bool)

@@ -23,23 +23,24 @@ type Lock struct {
 	FailOn string `yaml:"fail_on" enum:"breaking|trust|review|any"`
 }
 
-// Tokens bounds what the definitions of tools cost in the context of a model.
+// Tokens limits how many tokens the definitions of tools take in the context of a
+// model.
 type Tokens struct {
 	Pos source.Pos
-	// The most tokens that all tools together may take.
+	// Maximum for all tools together.
 	Total *int `yaml:"total"`
-	// The most tokens that one tool may take.
+	// Maximum for one tool.
 	Tool *int `yaml:"tool"`
-	// How much the total may grow since the lock file was written, such as 5%.
+	// Maximum growth of the total since the lock file was written, such as 5%.
 	Growth string `yaml:"growth"`
-	// The lock file for growth; lock of the entry when left out.
+	// The lock file for growth; by default that of the entry's lock.
 	Lock string `yaml:"lock"`
 
 	growth float64
 }
 
-// SameAs names the ways to reach a server between which its surface must not
-// differ.
+// SameAs names other ways to reach the server; its surface must be the same on all of
+// them.
 type SameAs struct {
 	Pos source.Pos
 	// Transports: those of the server's address, or of its variants.

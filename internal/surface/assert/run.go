@@ -17,19 +17,19 @@ import (
 	"mcptest/internal/surface/diff"
 )
 
-// Env is the data of a check in addition to what the server offers.
+// Env is the data of a check in addition to the surface.
 type Env struct {
 	Server string // its name in the suite
 	Dir    string // of the suite
-	// Shown is the suite's folder as messages and commands name it.
+	// Shown is the suite's folder as shown in messages and commands.
 	Shown string
-	Usage string // how a command reaches the server, beginning with a space
+	Usage string // the arguments by which a command reaches the server, with a leading space
 	Mask  func(string) string
-	// Others are what the server offers over other transports or protocol versions.
+	// Others are the surfaces over other transports or protocol versions.
 	Others []Other
 }
 
-// Other is what a server offers over another transport or protocol version.
+// Other is the surface of a server over another transport or protocol version.
 type Other struct {
 	Over  string // 2025-06-18
 	Offer jsonv.Value
@@ -42,7 +42,7 @@ type Verdict struct {
 	Notes   []string // changes that do not fail
 }
 
-// Run judges what a server offers, as the target surface has it.
+// Run evaluates the check for the surface of a server.
 func (c *Check) Run(ctx context.Context, offer jsonv.Value, env Env) Verdict {
 	live := surfaceOf(offer, env)
 	switch {
@@ -111,7 +111,7 @@ func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surf
 	return list[0], shown, ""
 }
 
-// command is the command that writes a lock file.
+// command returns the command that writes a lock file.
 func command(file string, env Env) string {
 	out := file
 	if !filepath.IsAbs(out) {
@@ -123,7 +123,7 @@ func command(file string, env Env) string {
 	return "mcptest lock" + env.Usage + " --out " + display.Escape(out)
 }
 
-// lines are changes as diff prints them.
+// lines returns changes in the form of mcptest diff.
 func lines(changes []diff.Change) []string {
 	var b strings.Builder
 	_ = diff.Write(&b, "text", changes, "") // a strings.Builder does not fail
@@ -161,7 +161,7 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 	return Verdict{Problem: strings.Join(problems, "; ") + " (" + surface.TokenCount + ")", Lines: largest}
 }
 
-// same compares what a server offers with what it offers otherwise.
+// same compares the surface of a server with its surfaces over other connections.
 func same(ctx context.Context, live *surface.Surface, env Env) Verdict {
 	var v Verdict
 	for _, o := range env.Others {

@@ -14,14 +14,14 @@ import (
 type Options struct {
 	Env      []string
 	Registry *proc.Registry
-	// KeepDir has a folder removed if this program is killed before drop is
-	// called.
+	// KeepDir registers a folder that is removed if this program is killed before
+	// drop is called.
 	KeepDir func(path string) (drop func())
 }
 
 // Checkout is a worktree of a commit.
 type Checkout struct {
-	Dir string // in the worktree, what the current folder is in the repository
+	Dir string // the current folder, in the worktree
 
 	o          Options
 	temp, tree string
@@ -40,8 +40,8 @@ func (e *Error) Error() string { return e.What + " failed (" + e.Status + ")" }
 // Detail returns the end of the output.
 func (e *Error) Detail() string { return strings.Join(e.Output, "\n") }
 
-// Add checks out a commit. The result is never nil and must be removed, after
-// an error as well.
+// Add checks out a commit. The result is never nil and must be removed, also after an
+// error.
 func Add(ctx context.Context, ref string, o Options) (*Checkout, error) {
 	c := &Checkout{o: o}
 	prefix, err := c.run(ctx, "git", "", "git", "rev-parse", "--show-prefix")
@@ -62,7 +62,7 @@ func Add(ctx context.Context, ref string, o Options) (*Checkout, error) {
 	return c, err
 }
 
-// Build runs a command of the shell in Dir.
+// Build runs a shell command in Dir.
 func (c *Checkout) Build(ctx context.Context, command string) error {
 	_, err := c.run(ctx, "the build", c.Dir, "sh", "-c", command)
 	return err

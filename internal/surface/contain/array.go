@@ -6,7 +6,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Bounds of the arrays that are tried.
+// Limits of the constructed arrays.
 const (
 	maxElements = 70
 	maxDemands  = 4
@@ -15,7 +15,7 @@ const (
 // demand is a literal that must hold for some element.
 type demand struct {
 	l    lit
-	from int // the first position at which it may be; to is the last
+	from int // first possible position; to is the last
 	to   int
 	own  bool // no other demand of the same group may use the position
 }
@@ -26,7 +26,7 @@ type arrayGoal struct {
 	lo, hi int
 	items  []*atom
 	every  []lit // for every element
-	prefix int   // positions from here on are alike
+	prefix int   // all positions from here on have the same conditions
 	unique bool
 }
 
@@ -48,7 +48,7 @@ func (b *branch) array() answer {
 		}
 	}
 	forbid := func(a *atom, n int) {
-		if n == 0 { // otherwise check decides
+		if n == 0 { // check decides otherwise
 			g.every = append(g.every, neg(a.rest))
 		}
 	}
@@ -70,7 +70,7 @@ func (b *branch) array() answer {
 	return g.violated(b.of(opItems, true), demands)
 }
 
-// violated chooses, for each negated items, the element that breaks it.
+// violated chooses, for each negated items, the element that violates it.
 func (g *arrayGoal) violated(broken []*atom, demands []demand) answer {
 	if len(broken) == 0 {
 		return g.place(demands, nil)
@@ -148,7 +148,7 @@ func (g *arrayGoal) build(demands []demand, at []int) answer {
 		}
 		got := g.b.s.solve(goal, g.b.depth+1)
 		if got.st == unknown || got.st == empty && g.unique && len(out) > 0 && (g.prefix > 0 || len(demands) > 0) {
-			return answer{st: unknown} // other values before it might leave one
+			return answer{st: unknown} // another value before it might leave one
 		}
 		if got.st == empty {
 			return answer{}
@@ -158,7 +158,7 @@ func (g *arrayGoal) build(demands []demand, at []int) answer {
 	return g.check(jsonv.Array(out...))
 }
 
-// check evaluates what construction does not ensure.
+// check evaluates the conditions that the construction does not guarantee.
 func (g *arrayGoal) check(v jsonv.Value) answer {
 	if got := g.b.try(v); got.st != empty {
 		return got

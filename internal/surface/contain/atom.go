@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// types is a set of JSON types, in which integers are apart from other numbers.
+// types is a set of JSON types; integers are separate from other numbers.
 type types uint8
 
 const (
@@ -76,7 +76,7 @@ const (
 	opOne                  // exactly one of nodes
 	opNot                  // not rest
 	opNode                 // rest
-	opOpaque               // not understood
+	opOpaque               // not supported
 )
 
 // atom is one assertion. Except for opTypes, it holds for every value whose type
@@ -103,7 +103,7 @@ type node struct {
 	atoms []*atom
 	hints []jsonv.Value // defaults, examples
 	key   string        // equal keys: equal meaning; set on demand
-	// recursive says that the key only holds for the node by itself.
+	// recursive is set if the key is only valid for this node.
 	recursive bool
 	// Of a schema whose instances have only declared properties (closes): those
 	// that it declares or requires itself, whether it has the keyword that
@@ -112,7 +112,8 @@ type node struct {
 	declared               []string
 }
 
-// declares reports whether an additional atom leaves a name to other keywords.
+// declares reports whether an additional atom excludes a name because another keyword
+// covers it.
 func (a *atom) declares(name string) bool {
 	return slices.Contains(a.names, name) || slices.ContainsFunc(a.res, func(re *regexp.Regexp) bool { return re.MatchString(name) })
 }

@@ -47,7 +47,7 @@ func (b *branch) expand(work []lit) answer {
 	if len(b.either) == 0 {
 		return b.construct()
 	}
-	// Few alternatives first: they fail early.
+	// Start with few alternatives, because they fail early.
 	i := 0
 	for j := range b.either {
 		if len(b.either[j]) < len(b.either[i]) {
@@ -66,7 +66,7 @@ func (b *branch) expand(work []lit) answer {
 	return best
 }
 
-// choose tries the given values: there are no others.
+// choose tries the given values; no others are possible.
 func (b *branch) choose(values []jsonv.Value) answer {
 	best := answer{}
 	for _, v := range values {
@@ -86,8 +86,8 @@ func (b *branch) try(v jsonv.Value) answer {
 	return answer{maybe, v}
 }
 
-// hint tries the defaults and examples of the schemas: they make witnesses that
-// people understand.
+// hint tries the defaults and examples of the schemas, because they are witnesses
+// that people understand.
 func (b *branch) hint() answer {
 	for _, l := range b.goal {
 		if l.n == nil || l.neg {
@@ -190,8 +190,8 @@ func (b *branch) addAtom(l lit, work []lit) []lit {
 	return work
 }
 
-// oneOf are the ways in which exactly one of the nodes holds, or, negated, none
-// or two of them.
+// oneOf returns the ways in which exactly one of the nodes holds, or, if negated,
+// none or two of them.
 func oneOf(nodes []*node, negated bool) [][]lit {
 	var out [][]lit
 	for i, n := range nodes {
@@ -219,7 +219,7 @@ func oneOf(nodes []*node, negated bool) [][]lit {
 	return out
 }
 
-// construct builds a value of one of the types that are left.
+// construct builds a value of one of the remaining types.
 func (b *branch) construct() answer {
 	best := answer{}
 	for _, t := range []struct {
@@ -247,7 +247,7 @@ func (b *branch) construct() answer {
 	return best
 }
 
-// opaque reports whether something about values of a type is not understood.
+// opaque reports whether a condition on values of a type is not supported.
 func (b *branch) opaque(on types) bool {
 	return slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opOpaque && l.a.on&on != 0 })
 }
@@ -263,7 +263,7 @@ func (b *branch) of(o op, negated bool) []*atom {
 	return out
 }
 
-// limits are the least and greatest count that two kinds of atoms allow.
+// limits returns the minimum and maximum count that two kinds of atoms allow.
 func (b *branch) limits(least, most op) (lo, hi int) {
 	hi = 1 << 31
 	for _, a := range b.of(least, false) {
@@ -281,7 +281,7 @@ func (b *branch) limits(least, most op) (lo, hi int) {
 	return lo, hi
 }
 
-// excluded are the values that negated enums forbid.
+// excluded returns the values that negated enums forbid.
 func (b *branch) excluded() []jsonv.Value {
 	var out []jsonv.Value
 	for _, a := range b.of(opEnum, true) {

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Schema is a schema that was read for Check.
+// Schema is a schema that Check can compare.
 type Schema struct {
 	Doc   jsonv.Value
 	valid *jsonschema.Schema
@@ -25,8 +25,7 @@ func Compile(doc jsonv.Value) (*Schema, error) {
 	return &Schema{Doc: doc, valid: valid}, nil
 }
 
-// Draft is the draft of JSON Schema that a schema is written in: 4, 6, 7, 2019
-// or 2020.
+// Draft returns the draft of JSON Schema that a schema uses: 4, 6, 7, 2019 or 2020.
 func (s *Schema) Draft() int { return draftOf(s.Doc) }
 
 // compiler reads the keywords of one document into nodes.
@@ -107,14 +106,13 @@ func (r *reader) add(o op, on types) *atom {
 	return a
 }
 
-// opaque adds an atom that is not understood. One of objects may declare any
-// property.
+// opaque adds an atom that is not supported. One of objects may declare any property.
 func (r *reader) opaque(on types, text string) {
 	r.add(opOpaque, on).text = text
 	r.n.open = r.n.open || on&tObject != 0
 }
 
-// whole is the text of an opaque atom that depends on its surroundings.
+// whole returns the text of an opaque atom that depends on its surroundings.
 func (r *reader) whole(keyword string) string { return r.c.doc.String() + " " + r.ptr + " " + keyword }
 
 func (r *reader) sub(keys ...string) *node {
@@ -177,11 +175,10 @@ func (r *reader) ref() {
 	r.add(opNode, tAll).rest = r.c.node(target, ptr)
 }
 
-// maxExponent bounds the numbers that are computed with.
+// maxExponent limits the numbers in computations.
 const maxExponent = 400
 
-// ratOf is the exact value of a number, nil for one that is too long to compute
-// with.
+// ratOf returns the exact value of a number, or nil if it is too long.
 func ratOf(v jsonv.Value) *big.Rat {
 	lit := v.Literal()
 	if len(lit) > maxExponent {

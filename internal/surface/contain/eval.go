@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// truth is the value of a literal, as far as it is understood.
+// truth is the value of a literal, if it can be determined.
 type truth uint8
 
 const (
@@ -26,7 +26,7 @@ func truthOf(b bool) truth {
 
 func (t truth) not() truth { return yes - t }
 
-// maxEval bounds how deep schemas and values are evaluated.
+// maxEval limits the depth of the evaluated schemas and values.
 const maxEval = 60
 
 // holds evaluates a conjunction.

@@ -10,11 +10,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// maxKeyWork bounds the nodes that are visited to compare schemas by meaning.
+// maxKeyWork limits the nodes that are visited to compare schemas by meaning.
 const maxKeyWork = 200_000
 
-// meaning is a text that two literals only share if they hold for the same
-// values. It lets A and not A contradict each other without being expanded.
+// meaning returns a text that two literals share only if they hold for the same
+// values. With it, A and not A contradict each other without being expanded.
 func (s *solver) meaning(l lit) string {
 	key := ""
 	if l.n != nil {
@@ -50,7 +50,7 @@ func (s *solver) nodeKey(n *node, above []*node) string {
 	}
 	slices.Sort(parts)
 	key := shorten("(" + strings.Join(parts, "&") + ")")
-	// What refers to a schema further out means something else elsewhere.
+	// The meaning of a reference to an outer schema depends on its place.
 	if s.backs == before || len(above) == 1 {
 		n.key, n.recursive = key, s.backs != before
 	}
@@ -85,7 +85,7 @@ func (s *solver) atomKey(a *atom, above []*node) string {
 	return shorten(b.String())
 }
 
-// valueKey describes a value so that equal values have equal descriptions.
+// valueKey describes a value; equal values have equal descriptions.
 func valueKey(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindNumber:

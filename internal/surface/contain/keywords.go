@@ -39,8 +39,8 @@ func (r *reader) scalars() {
 	}
 }
 
-// pattern adds an atom with a regular expression, an opaque one where only the
-// validator knows the language.
+// pattern adds an atom with a regular expression; an opaque one if only the validator
+// supports it.
 func (r *reader) pattern(o op, on types, text string) *atom {
 	re, err := regexp.Compile(text)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *reader) number(key string, o op, strict bool) {
 	a.num, a.strict = num, strict
 }
 
-// count adds an atom with a count; the counts that always hold are left out.
+// count adds an atom with a count, unless the count always holds.
 func (r *reader) count(key string, o op, on types) {
 	v := r.v.Lookup(key)
 	if v.Kind() != jsonv.KindNumber {
@@ -186,7 +186,7 @@ func (r *reader) objects() {
 		if r.inPlace() || r.has(additional) {
 			r.opaque(tObject, r.whole("unevaluatedProperties"))
 		} else {
-			additional = "unevaluatedProperties" // nothing else evaluates properties
+			additional = "unevaluatedProperties" // no other keyword evaluates properties
 		}
 	}
 	if r.has(additional) {
@@ -232,9 +232,9 @@ func (r *reader) dependencies(keyword string) {
 	}
 }
 
-// declared notes which properties the schema declares itself, and whether it
-// allows others by a keyword. Those that it requires count in addition, as no
-// value is accepted without them.
+// declared records which properties the schema declares itself, and whether a keyword
+// allows others. Required properties count as declared, because no value is accepted
+// without them.
 func (r *reader) declared() {
 	r.n.open = r.n.open || r.has("patternProperties") || r.has("additionalProperties") || r.has("unevaluatedProperties")
 	r.n.declares = r.has("properties")

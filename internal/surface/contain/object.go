@@ -11,14 +11,14 @@ import (
 // objectGoal is the conditions on an object.
 type objectGoal struct {
 	b          *branch
-	names      []string // that the schemas mention
+	names      []string // mentioned by the schemas
 	props      []*atom
 	patterns   []*atom
 	additional []*atom
 	keys       []lit // for every name
 	must, not  map[string]bool
 	lo, hi     int
-	incomplete bool // a failure to construct proves nothing
+	incomplete bool // a failed construction proves nothing
 }
 
 // wish is a property that must exist under one of several names.
@@ -66,7 +66,7 @@ func (b *branch) object() answer {
 	return got
 }
 
-// mentioned collects the names that the goal treats in different ways.
+// mentioned collects the names with different conditions in the goal.
 func (g *objectGoal) mentioned() {
 	names := map[string]bool{}
 	for _, l := range g.b.atoms {
@@ -82,7 +82,7 @@ func (g *objectGoal) mentioned() {
 	g.names = slices.Sorted(maps.Keys(names))
 }
 
-// wishes are the requirements of negated atoms on some property.
+// wishes returns the requirements of negated atoms on some property.
 func (g *objectGoal) wishes() []wish {
 	var out []wish
 	for _, a := range g.b.of(opAdditional, true) {
@@ -125,7 +125,7 @@ func (g *objectGoal) wishes() []wish {
 	return out
 }
 
-// fresh are names that no schema mentions: one that no pattern matches, and
+// fresh returns names that no schema mentions: one that no pattern matches, and
 // samples of the patterns.
 func (g *objectGoal) fresh(i int) []string {
 	out := []string{}
@@ -169,7 +169,7 @@ func (g *objectGoal) fresh(i int) []string {
 
 func (g *objectGoal) nameFits(name string) truth { return g.b.s.holds(g.keys, jsonv.String(name), 0) }
 
-// at returns the conditions on the property called name.
+// at returns the conditions on a property.
 func (g *objectGoal) at(name string) []lit {
 	var goal []lit
 	for _, a := range g.props {
@@ -190,7 +190,7 @@ func (g *objectGoal) at(name string) []lit {
 	return goal
 }
 
-// grant chooses the names for the wishes.
+// grant chooses the names of the wishes.
 func (g *objectGoal) grant(wishes []wish, members map[string][]lit) answer {
 	if len(wishes) == 0 {
 		return g.build(members)
@@ -204,14 +204,14 @@ func (g *objectGoal) grant(wishes []wish, members map[string][]lit) answer {
 			break
 		}
 	}
-	// Two wishes may have to share a name that no schema mentions.
+	// Two wishes may need the same name that no schema mentions.
 	if best.st == empty && len(wishes) > 1 && g.hi < maxElements {
 		best.st = unknown
 	}
 	return best
 }
 
-// property solves one property; its absence is decided elsewhere.
+// property finds a value of one property; absence is decided elsewhere.
 func (g *objectGoal) property(name string, extra []lit) answer {
 	if g.not[name] {
 		return answer{}
@@ -267,8 +267,8 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 	return answer{st: unknown}
 }
 
-// fill adds one property that may be there. Names that no schema mentions are
-// alike, so one more of them than there are properties is enough.
+// fill adds one optional property. Names that no schema mentions are interchangeable,
+// so one more name than there are properties is enough.
 func (g *objectGoal) fill(values map[string]jsonv.Value) status {
 	names := slices.Clone(g.names)
 	for i := range len(values) + 1 {

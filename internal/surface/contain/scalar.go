@@ -7,12 +7,12 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// maxMultiples bounds how many multiples in a range are tried.
+// maxMultiples limits how many multiples in a range are tried.
 const maxMultiples = 4000
 
 // bounds is the range of a number.
 type bounds struct {
-	lo, hi             *big.Rat // nil: none
+	lo, hi             *big.Rat // nil if there is none
 	loStrict, hiStrict bool
 }
 
@@ -109,7 +109,7 @@ func (b *branch) fitsNumber(x *big.Rat) bool {
 	})
 }
 
-// commonMultiple is the least common multiple of two numbers; a may be nil.
+// commonMultiple returns the least common multiple of two numbers; a may be nil.
 func commonMultiple(a, b *big.Rat) *big.Rat {
 	if a == nil {
 		return b
@@ -121,8 +121,8 @@ func commonMultiple(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(lcm, new(big.Int).Mul(a.Denom(), b.Denom()))
 }
 
-// multiples lists multiples of step in the range, those near zero or a bound
-// first, and reports whether these are all.
+// multiples lists multiples of step in the range, beginning near zero or a bound, and
+// reports whether the list is complete.
 func (r *bounds) multiples(step *big.Rat) (list []*big.Rat, complete bool) {
 	var lo, hi *big.Int
 	if r.lo != nil {
@@ -154,7 +154,7 @@ func (r *bounds) multiples(step *big.Rat) (list []*big.Rat, complete bool) {
 		list = append(list, new(big.Rat).Mul(new(big.Rat).SetInt(k), step))
 	}
 	if hi != nil && lo == nil {
-		slices.Reverse(list) // the values next to the bound
+		slices.Reverse(list) // begin next to the bound
 	}
 	return list, complete
 }

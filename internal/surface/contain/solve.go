@@ -21,7 +21,7 @@ const (
 
 // Options of a comparison.
 type Options struct {
-	// Declared leaves out values of a with properties that a neither declares nor
+	// Declared ignores values of a with properties that a neither declares nor
 	// requires, unless a has a keyword that allows them.
 	Declared bool
 }
@@ -62,13 +62,13 @@ func Confirms(ctx context.Context, a, b *Schema, v jsonv.Value) bool {
 	return err == nil && len(out) > 0
 }
 
-// status says whether a set of literals has a value. Higher is better.
+// status is the result for a set of literals. A higher one is better.
 type status uint8
 
 const (
 	empty   status = iota // proved: no value
 	unknown               // not decided
-	maybe                 // v fits as far as it is understood
+	maybe                 // v fits, except for unsupported keywords
 	found                 // v fits
 )
 
@@ -77,7 +77,7 @@ type answer struct {
 	v  jsonv.Value
 }
 
-// better keeps the more useful of two answers of alternatives.
+// better returns the more useful of the results of two alternatives.
 func better(a, b answer) answer {
 	if b.st > a.st {
 		return b
@@ -103,11 +103,10 @@ func newSolver() *solver {
 
 func (s *solver) newID() int { s.ids++; return s.ids }
 
-// solve searches a value for which all literals of a goal hold.
+// solve searches for a value for which all literals of a goal hold.
 //
-// A goal that leads back to itself one level deeper has no value on that way:
-// of all values of the goal, one that is nested least does not contain another
-// one.
+// If a goal leads to itself one level deeper, this way has no value: among all values
+// of the goal, one with the least nesting does not contain another one.
 func (s *solver) solve(goal []lit, depth int) answer {
 	if s.steps++; s.steps > maxSteps || depth > maxDepth {
 		return answer{st: unknown}
@@ -147,13 +146,14 @@ func goalKey(goal []lit) string {
 	return b.String()
 }
 
-// only is an atom that forbids all but the named properties.
+// only returns an atom that forbids all properties except the named ones.
 func (s *solver) only(names []string) *atom {
 	return &atom{id: s.newID(), op: opAdditional, on: tObject, names: names, rest: s.nothing}
 }
 
 // declared collects the properties that the closing schemas of a goal declare,
-// with those that they apply in place, and whether one of them allows others.
+// including those of schemas that apply in place, and reports whether one of them
+// allows others.
 func (s *solver) declared(goal []lit) (names []string, declares, open bool) {
 	seen, least := map[*node]bool{}, 0
 	var visit func(n *node)

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Bounds of the texts that are tried.
+// Limits of the constructed texts.
 const (
 	maxWords  = 200
 	maxLength = 20_000
@@ -70,14 +70,14 @@ func (b *branch) fitsText(w string, lo, hi int) answer {
 	return answer{st, jsonv.String(w)}
 }
 
-// samples are texts in the formats that old drafts assert.
+// samples are texts in the formats that old drafts validate.
 var samples = map[string][]string{
 	"email": {"ada@example.com"}, "uri": {"https://example.com/"}, "uri-reference": {"https://example.com/"}, "date": {"2026-01-31"},
 	"date-time": {"2026-01-31T12:00:00Z"}, "time": {"12:00:00Z"}, "uuid": {"123e4567-e89b-42d3-a456-426614174000"},
 	"ipv4": {"192.0.2.1"}, "ipv6": {"2001:db8::1"}, "hostname": {"example.com"}, "duration": {"P1D"}, "regex": {"a"}, "json-pointer": {"/a"},
 }
 
-// plainWords are texts of allowed lengths, more than are excluded.
+// plainWords returns texts of allowed lengths, more than are excluded.
 func plainWords(lo, hi, excluded int) []string {
 	var out []string
 	for _, w := range []string{"text", "a", "", "b", "0", "A", "-", " ", "a b", "!", "é"} {
@@ -90,7 +90,7 @@ func plainWords(lo, hi, excluded int) []string {
 		return out
 	}
 	for i := range excluded + 1 {
-		// As many different texts as there are excluded ones, and one more.
+		// One more text than there are excluded ones.
 		out = append(out, strings.Repeat("a", max(lo-1, 0))+string(rune('一'+i%20_000)))
 	}
 	if hi < 1<<20 && hi > lo {
@@ -99,8 +99,8 @@ func plainWords(lo, hi, excluded int) []string {
 	return out
 }
 
-// wordsOf lists texts that a pattern matches, of at least a length where it
-// repeats something, and reports whether these are all.
+// wordsOf lists texts that a pattern matches, with repetitions for a minimum length,
+// and reports whether the list is complete.
 func wordsOf(pattern string, length int) (words []string, complete bool) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -171,7 +171,7 @@ func language(re *syntax.Regexp, length int) (words []string, complete bool) {
 	return []string{""}, false // anchors and boundaries within
 }
 
-// classWords lists members of a character class: all of a small one.
+// classWords lists members of a character class; all members of a small one.
 func classWords(ranges []rune) (words []string, complete bool) {
 	complete = true
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -195,8 +195,8 @@ func classWords(ranges []rune) (words []string, complete bool) {
 	return distinct(words), complete
 }
 
-// repeated lists repetitions: the fewest, one more, and as many as a text of a
-// length needs.
+// repeated lists repetitions: the minimum, one more, and as many as a minimum length
+// requires.
 func repeated(sub *syntax.Regexp, least, most, length int) (words []string, complete bool) {
 	part, all := language(sub, 0)
 	counts := []int{least, least + 1, min(max(length, least), maxLength)}

@@ -20,7 +20,7 @@ type Class string
 const (
 	Breaking Class = "breaking" // a valid call is rejected now, or an impossible response is allowed now
 	Trust    Class = "trust"    // a promise was withdrawn, or a text may mislead a model
-	Review   Class = "review"   // a person must look: texts, and schemas that could be proved neither way
+	Review   Class = "review"   // a person must decide: texts, and schemas with no proof either way
 	Safe     Class = "safe"     // proved to accept everything that was accepted before
 )
 
@@ -29,8 +29,8 @@ func Classes() []Class { return []Class{Breaking, Trust, Review, Safe} }
 
 func rank(c Class) int { return slices.Index(Classes(), c) }
 
-// Fails reports whether a change fails under --fail-on: the class given and
-// those before it do, and with "any" all do.
+// Fails reports whether a change fails under --fail-on: changes of the given class
+// and of more serious ones do, and with "any" all do.
 func Fails(c Class, failOn string) bool { return failOn == "any" || rank(c) <= rank(Class(failOn)) }
 
 // Change is one difference.
@@ -49,12 +49,12 @@ type Change struct {
 
 // Options of a comparison.
 type Options struct {
-	// Target is appended to calls: the flags or the command that reach the server.
+	// Target is appended to calls: the flags or the command for reaching the server.
 	Target string
-	// ByName pairs surfaces by the names of their servers also if there is one
-	// on each side.
+	// ByName pairs surfaces by the names of their servers even if there is one on
+	// each side.
 	ByName bool
-	// InNew points into the new file also for what both have.
+	// InNew makes changes point into the new file if both files have the definition.
 	InNew bool
 }
 
@@ -93,9 +93,9 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 	return c.changes
 }
 
-// Unstable appends to found what differs between two readings of the lists of
-// one server, once for each definition: a matter of trust. reading says which
-// one again is.
+// Unstable appends to found the differences between two readings of the lists of one
+// server, once for each definition, as a matter of trust. reading names the second
+// reading.
 func Unstable(ctx context.Context, found []Change, first, again *surface.Surface, reading string, o Options) []Change {
 	for _, ch := range Compare(ctx, []*surface.Surface{first}, []*surface.Surface{again}, o) {
 		same := func(a Change) bool { return a.Kind == ch.Kind && a.Name == ch.Name }
@@ -107,8 +107,8 @@ func Unstable(ctx context.Context, found []Change, first, again *surface.Surface
 	return found
 }
 
-// NotCompared lists the kinds that one side has definitions of while the other
-// says nothing of them: a tools/list response has no prompts.
+// NotCompared lists the kinds that have definitions on one side and are unknown on
+// the other: a tools/list response has no prompts.
 func NotCompared(old, new []*surface.Surface) []surface.Kind {
 	var out []surface.Kind
 	for _, l := range surface.Lists() {
@@ -125,7 +125,7 @@ func NotCompared(old, new []*surface.Surface) []surface.Kind {
 	return out
 }
 
-// comparer collects changes. at is where the current definition is.
+// comparer collects changes. at is the position of the current definition.
 type comparer struct {
 	ctx     context.Context
 	o       Options
@@ -146,8 +146,8 @@ func (c *comparer) add(class Class, pointer, witness, format string, args ...any
 	c.report(ch)
 }
 
-// look makes a definition the current one. Changes point into the old file, as
-// a lock file is on the old side, unless the definition is only in the new one.
+// look makes a definition the current one. Changes point into the old file, which is
+// usually the lock file, unless only the new one has the definition.
 func (c *comparer) look(s *surface.Surface, it surface.Item) {
 	c.at = Change{Kind: it.Kind, Name: it.Name, File: s.Source, Line: it.Line}
 }
@@ -208,8 +208,8 @@ func noun(k surface.Kind) string {
 	return string(k)
 }
 
-// sameButName reports whether two definitions differ in nothing but what they
-// are called. Without a description many definitions are alike.
+// sameButName reports whether two definitions differ only in their names. Without a
+// description, many definitions are alike.
 func sameButName(a, b surface.Item) bool {
 	if a.Kind != b.Kind {
 		return false
@@ -223,12 +223,12 @@ func sameButName(a, b surface.Item) bool {
 	return a.Def.Lookup("description").Len() > 0 && jsonv.Equal(strip(a.Def), strip(b.Def))
 }
 
-// server compares what the handshakes say.
+// server compares the handshakes.
 func (c *comparer) server(old, new *surface.Surface) {
 	name := cmp.Or(new.Server, old.Server)
 	c.at = Change{Kind: surface.Server, Name: name, File: old.Source}
 	if old.Info.IsAbsent() || new.Info.IsAbsent() || jsonv.Equal(old.Info, new.Info) {
-		return // lists alone don't say
+		return // lists alone don't contain it
 	}
 	flagged := c.texts(old.Info, new.Info)
 	c.member("/instructions", old.Info.Lookup("instructions"), new.Info.Lookup("instructions"), flagged)
@@ -283,15 +283,15 @@ func (c *comparer) members(ptr string, a, b jsonv.Value, flagged map[string]bool
 	}
 }
 
-// member reports a member that is not understood further. Texts that were
-// reported as a matter of trust are not reported again.
+// member reports a changed member without a rule. Texts that were reported as a
+// matter of trust are not reported again.
 func (c *comparer) member(ptr string, a, b jsonv.Value, flagged map[string]bool) {
 	if !jsonv.Equal(a, b) && !flagged[ptr] {
 		c.add(Review, ptr, "", "%s %s", label(ptr), change(a, b))
 	}
 }
 
-// label is the member that a pointer leads to, for messages.
+// label returns the name of the member that a pointer leads to, for messages.
 func label(ptr string) string {
 	tokens, err := jsonv.ParsePointer(ptr)
 	if err != nil || len(tokens) == 0 {
@@ -344,7 +344,7 @@ func excerpts(a, b string) string {
 	return cut(x) + " → " + cut(y)
 }
 
-// use is a command that was valid for the old definition.
+// use returns a command that was valid for the old definition.
 func (c *comparer) use(it surface.Item) string {
 	switch it.Kind {
 	case surface.Tool:
@@ -377,7 +377,7 @@ func filled(template string) string {
 	}
 }
 
-// call is the command line of a call.
+// call returns the command line of a call.
 func (c *comparer) call(name string, args jsonv.Value) string {
 	line := "mcptest call " + shellwords.Quote(name)
 	if args.Len() > 0 {

@@ -67,7 +67,7 @@ func (ch *Change) subject() string {
 	return what
 }
 
-// maxShownWitness bounds a witness for people; JSON has it in full.
+// maxShownWitness limits a witness in text for people; JSON contains it in full.
 const maxShownWitness = 2000
 
 func (ch *Change) shownWitness() string {
@@ -129,7 +129,7 @@ func asJSON(changes []Change) jsonv.Value {
 	return jsonv.ObjectOf("changes", jsonv.Array(list...), "summary", jsonv.ObjectOf(sums...))
 }
 
-// findings are the changes as those of a quality gate.
+// findings returns the changes as findings of a quality gate.
 func findings(changes []Change) (rules []gate.Rule, out []gate.Finding) {
 	docs := map[Class]string{
 		Breaking: "A valid call is rejected now, or an impossible response is allowed now.", Trust: "A promise was withdrawn, or a text may mislead a model.",

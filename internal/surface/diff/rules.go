@@ -57,7 +57,7 @@ func (c *comparer) annotations(ptr string, a, b jsonv.Value, flagged map[string]
 	}
 }
 
-// promptArguments compares the arguments of a prompt, which are texts.
+// promptArguments compares the arguments of a prompt, which are always strings.
 func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
 	find := func(list jsonv.Value, name string) jsonv.Value {
 		for _, e := range list.Elems() {
@@ -92,8 +92,8 @@ func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
 	}
 }
 
-// flaw is a reason for which clients reject a definition, often with the whole
-// list that it is in.
+// flaw is a reason why clients reject a definition, often with the whole list that
+// contains it.
 type flaw struct{ member, message string }
 
 // flaws lists the flaws of a tool, at most one for each member.

@@ -12,14 +12,14 @@ import (
 	"mcptest/internal/surface/contain"
 )
 
-// Bounds of the comparison of two schemas.
+// Limits of the comparison of two schemas.
 const (
 	maxEdits   = 100
 	schemaTime = 5 * time.Second
 )
 
-// schemaPair is the comparison of two versions of one schema. The roles follow
-// the direction of the data: what from accepts, to should accept.
+// schemaPair is the comparison of two versions of one schema. The roles follow the
+// direction of the data: to should accept everything that from accepts.
 type schemaPair struct {
 	c        *comparer
 	ctx      context.Context
@@ -32,7 +32,7 @@ type schemaPair struct {
 	worst    Class
 }
 
-// schema compares two schemas: edit by edit, and as a whole.
+// schema compares two schemas: each edit, and as a whole.
 func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, flagged map[string]bool) {
 	ctx, cancel := context.WithTimeout(c.ctx, schemaTime)
 	defer cancel()
@@ -75,8 +75,8 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 	}
 }
 
-// ofObjects adds what MCP requires of arguments and structured content: that
-// they are objects. A tool without outputSchema may return any object.
+// ofObjects adds MCP's requirement that arguments and structured content are objects.
+// A tool without outputSchema may return any object.
 func ofObjects(v jsonv.Value, output bool) jsonv.Value {
 	if v.IsAbsent() || !output && v.Kind() == jsonv.KindObject && v.Lookup("type").IsAbsent() && v.Lookup("$ref").IsAbsent() {
 		return v.With("type", jsonv.String("object"))
@@ -91,7 +91,7 @@ func (p *schemaPair) noun() string {
 	return "argument"
 }
 
-// allowed takes out the new optional arguments of a schema that allows any others:
+// allowed removes the new optional arguments from a schema that allows any others:
 // calls could pass them with any value, but none was declared.
 func (p *schemaPair) allowed(w *walker) {
 	w.edits = slices.DeleteFunc(w.edits, func(e edit) bool {
@@ -103,8 +103,8 @@ func (p *schemaPair) allowed(w *walker) {
 	})
 }
 
-// single compiles the old schema with one edit. If that refers to definitions that
-// only the new schema has, they come along.
+// single compiles the old schema with one edit. Definitions of the new schema that
+// the edit refers to are copied.
 func (p *schemaPair) single(e edit) (*contain.Schema, error) {
 	doc := e.apply(p.old)
 	out, err := contain.Compile(doc)
@@ -121,9 +121,9 @@ func (p *schemaPair) single(e edit) (*contain.Schema, error) {
 	return contain.Compile(doc)
 }
 
-// check reports whether data in the direction of the schema still fits: the
-// arguments of old calls the new schema, new results the old one. Undeclared
-// fields count where a schema of results no longer forbids them.
+// check reports whether the data is still accepted: the arguments of old calls by the
+// new schema, new results by the old one. Undeclared fields count if a schema of
+// results no longer forbids them.
 func (p *schemaPair) check(old, new *contain.Schema, opens bool) (contain.Verdict, jsonv.Value) {
 	if p.output {
 		old, new = new, old
@@ -131,7 +131,7 @@ func (p *schemaPair) check(old, new *contain.Schema, opens bool) (contain.Verdic
 	return contain.Check(p.ctx, old, new, contain.Options{Declared: !p.output || !opens})
 }
 
-// confirmed reports whether a witness holds for the two versions themselves.
+// confirmed reports whether a witness holds for the two complete versions.
 func (p *schemaPair) confirmed(witness jsonv.Value) bool {
 	from, to := p.oldS, p.newS
 	if p.output {
@@ -140,8 +140,8 @@ func (p *schemaPair) confirmed(witness jsonv.Value) bool {
 	return contain.Confirms(p.ctx, from, to, witness)
 }
 
-// edit reports one edit: as if it were the only one, and with a witness that
-// holds for all of them.
+// edit reports one edit as if it were the only one, but with a witness that holds for
+// all of them.
 func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	class, witness, note := Safe, "", ""
 	if whole != contain.Contained {
@@ -175,8 +175,8 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	p.c.add(class, p.root+e.at, witness, "%s%s", e.message, note)
 }
 
-// reservation returns why an edit that rejects no declared argument must be reviewed
-// nevertheless, or "".
+// reservation returns the reason to review an edit that rejects no declared argument,
+// or "".
 func (p *schemaPair) reservation(e edit) string {
 	if e.at == "/$schema" && p.oldS.Draft() != p.newS.Draft() {
 		if k := cmp.Or(dialectal(p.old), dialectal(p.new)); k != "" {
@@ -195,7 +195,7 @@ func (p *schemaPair) reservation(e edit) string {
 	return ""
 }
 
-// dialectal returns a keyword of a schema whose meaning depends on the dialect.
+// dialectal returns a keyword whose meaning depends on the schema's dialect.
 func dialectal(v jsonv.Value) string {
 	for _, k := range []string{"dependencies", "dependentRequired", "dependentSchemas", "additionalItems", "prefixItems", "unevaluatedItems", "unevaluatedProperties", "minContains", "maxContains", "$recursiveRef", "$dynamicRef", "$anchor", "id", "format"} {
 		if !v.Lookup(k).IsAbsent() {

@@ -9,17 +9,17 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// edit is one change of a schema that can be made by itself.
+// edit is one change of a schema that can be made alone.
 type edit struct {
 	at      string // pointer
 	message string
-	lost    bool // a property is gone
-	opens   bool // a keyword that forbids other properties is gone
-	allowed bool // a new optional property, of which any value was allowed before
+	lost    bool // a property was removed
+	opens   bool // a keyword that forbids other properties was removed
+	allowed bool // a new optional property that accepted any value before
 	sets    []set
 }
 
-// set puts a value at a pointer; an absent one removes what is there.
+// set sets the value at a pointer, or removes it if v is absent.
 type set struct {
 	at []string
 	to jsonv.Value
@@ -32,15 +32,14 @@ func (e edit) apply(doc jsonv.Value) jsonv.Value {
 	return doc
 }
 
-// beyondSafe reports whether an edit only adds a bound at the largest integers
-// that double precision holds. Generators of schemas add such bounds on their
-// own.
+// beyondSafe reports whether an edit only adds a bound at the largest integers of
+// double precision, as generators of schemas do.
 func (e edit) beyondSafe() bool {
 	_, keyword, _ := strings.Cut(e.at[max(strings.LastIndex(e.at, "/"), 0):], "/")
 	return slices.Contains([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, keyword) && beyondSafe(e.sets[0].to)
 }
 
-// beyondSafe reports whether a value holds a number of at least 2^53 - 1.
+// beyondSafe reports whether a value contains a number of at least 2^53 - 1.
 func beyondSafe(v jsonv.Value) bool {
 	if v.Kind() == jsonv.KindNumber {
 		return math.Abs(v.Float64()) >= 1<<53-1
@@ -70,18 +69,18 @@ func put(doc jsonv.Value, at []string, to jsonv.Value) jsonv.Value {
 	return doc.With(at[0], put(doc.Lookup(at[0]), at[1:], to))
 }
 
-// note is a change of a member that constrains nothing.
+// note records a change of a member that constrains nothing.
 type note struct{ at, message string }
 
 // walker aligns two versions of a schema.
 type walker struct {
 	noun, root string
-	formats    bool // the dialect asserts them
+	formats    bool // the dialect validates formats
 	edits      []edit
 	notes      []note
 }
 
-// How the keywords of JSON Schema hold other schemas.
+// The ways in which keywords of JSON Schema contain other schemas.
 var (
 	oneSchema  = []string{"items", "additionalItems", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains", "propertyNames", "not", "if", "then", "else"}
 	schemaMap  = []string{"$defs", "definitions", "patternProperties", "dependentSchemas"}
@@ -130,7 +129,7 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 	}
 }
 
-// plain reports whether a pointer leads to a schema that every value in its place
+// plain reports whether a pointer leads to a schema that every value at its place
 // must match.
 func plain(at string) bool {
 	tokens, _ := jsonv.ParsePointer(at)
@@ -149,7 +148,7 @@ func closing(keyword string) bool {
 	return keyword == "additionalProperties" || keyword == "unevaluatedProperties"
 }
 
-// unchecked notes a member that clients see and no validator checks. Old drafts
+// unchecked records a member that clients see but validators do not check. Old drafts
 // do check formats.
 func (w *walker) unchecked(k, here string, a, b jsonv.Value) {
 	subject := w.subject(strings.TrimSuffix(here, "/"+k))
@@ -196,7 +195,7 @@ func (w *walker) properties(old, new jsonv.Value, at string) {
 	}
 }
 
-// requires is the list of required properties with or without one of them.
+// requires returns the list of required properties with or without one of them.
 func (w *walker) requires(old jsonv.Value, at, name string, with bool) set {
 	list := slices.DeleteFunc(old.Lookup("required").List(), func(e jsonv.Value) bool { return e.Text() == name })
 	if with {

@@ -11,14 +11,13 @@ import (
 	"mcptest/internal/source"
 )
 
-// Block is the place of a table in a document: the bytes between the lines of
-// its markers.
+// Block is the place of a table in a document: the bytes between the marker lines.
 type Block struct {
 	file       *source.File
 	server     string // "" for any
 	line       int    // of the opening marker
 	start, end int
-	newline    string // as the opening marker's line ends
+	newline    string // the line end of the opening marker
 }
 
 var (

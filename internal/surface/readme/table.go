@@ -8,9 +8,8 @@ import (
 	"mcptest/internal/surface"
 )
 
-// Table is the table of a server's tools, sorted by name, so that it does not
-// depend on the order of the list. The column of hints is there only if a tool
-// has one.
+// Table returns the table of a server's tools, sorted by name, so that it does not
+// depend on the order of the list. The column of hints exists only if a tool has one.
 func Table(s *surface.Surface) string {
 	var rows [][]string
 	hinted := false
@@ -41,7 +40,7 @@ func Table(s *surface.Surface) string {
 	return b.String()
 }
 
-// summary is the first paragraph of a description, or else the title.
+// summary returns the first paragraph of a description, or else the title.
 func summary(tool jsonv.Value) string {
 	for _, key := range []string{"description", "title"} {
 		text := strings.ReplaceAll(strings.TrimSpace(tool.Lookup(key).Text()), "\r\n", "\n")
@@ -53,7 +52,7 @@ func summary(tool jsonv.Value) string {
 	return tool.Lookup("annotations", "title").Text()
 }
 
-// arguments lists the required arguments in bold and then the others.
+// arguments lists the required arguments in bold, then the others.
 func arguments(schema jsonv.Value) string {
 	required := map[string]bool{}
 	for _, r := range schema.Lookup("required").Elems() {
@@ -70,7 +69,7 @@ func arguments(schema jsonv.Value) string {
 	return strings.Join(append(must, may...), ", ")
 }
 
-// hints names what the annotations of a tool promise.
+// hints returns the properties that the annotations of a tool declare.
 func hints(annotations jsonv.Value) string {
 	var out []string
 	for _, h := range []struct{ key, yes, no string }{

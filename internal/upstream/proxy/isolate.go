@@ -83,7 +83,7 @@ func (p *Proxy) accept(l net.Listener, serve func(net.Conn)) {
 	}
 }
 
-// direct answers a connection of a program that connects to the proxy as if it were
+// direct handles a connection of a program that connects to the proxy as if it were
 // the host.
 func (p *Proxy) direct(c net.Conn) {
 	if !p.hold(c) {

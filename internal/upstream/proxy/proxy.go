@@ -192,7 +192,7 @@ func (p *Proxy) undeclared(host string) string {
 	return p.report(Undeclared, host, "the server tried to connect to %s, which is not declared as an upstream: the proxy responded with 502", host)
 }
 
-// serveProxy answers the requests of a program that uses the proxy.
+// serveProxy handles the requests of a program that uses the proxy.
 func (p *Proxy) serveProxy(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodConnect:

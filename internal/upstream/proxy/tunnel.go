@@ -76,7 +76,7 @@ type tunnelKey struct{}
 // recordHandshake is the first byte of TLS.
 const recordHandshake = 0x16
 
-// tunnel answers the requests of a program to a host, with or without TLS.
+// tunnel handles the requests of a program to a host, with or without TLS.
 func (p *Proxy) tunnel(c *peeked, host string) {
 	raw := c.Conn
 	_ = raw.SetReadDeadline(time.Now().Add(handshakeTime))
@@ -151,7 +151,7 @@ func (p *Proxy) refused(host string, err error) {
 	}
 }
 
-// serveInner answers a request within a tunnel.
+// serveInner handles a request within a tunnel.
 func (p *Proxy) serveInner(w http.ResponseWriter, r *http.Request) {
 	t := r.Context().Value(tunnelKey{}).(*tunnel)
 	host := t.host

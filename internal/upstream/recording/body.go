@@ -51,7 +51,7 @@ type part struct {
 	body                      body
 }
 
-// maxBody is the size from which a body is not recorded, compressed or not.
+// maxBody is the size above which a body is not recorded, compressed or not.
 const maxBody = 8 << 20
 
 // maxNested is the number of levels of nested multipart bodies.

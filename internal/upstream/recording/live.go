@@ -118,8 +118,8 @@ func local(res *upstream.Response, api *url.URL, q *upstream.Request) *upstream.
 	return &out
 }
 
-// Replay returns a fallback that answers requests from a recording. api is the
-// recorded address, if the recording does not contain it.
+// Replay returns a fallback that responds from a recording. api is the recorded
+// address, if the recording does not contain it.
 func (f *File) Replay(api *url.URL) upstream.Fallback {
 	if u, err := url.Parse(f.standsFor); err == nil && u.Host != "" {
 		api = u

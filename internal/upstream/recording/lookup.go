@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/upstream"
 )
 
-// Player answers requests of one test from a recording. It is safe for concurrent
-// use.
+// Player finds the responses to the requests of one test in a recording. It is safe
+// for concurrent use.
 type Player struct {
 	file *File
 	test string
