@@ -73,7 +73,7 @@ func crashRows() []row {
 		with(crash("per-file", "the server crashes after every answer, and each file has a server of its own", each(segv), "pass pass", signal), "", "run_options: {restart_policy: per_file}\n"),
 		with(crash("serial", "the server crashes after every answer, and the file is serial", each(segv), "fail fail", signal), "", "run_options: {parallel: false}\n"),
 		with(crash("serial-status", "the same with status 6", each(exit), "fail fail", status), "", "run_options: {parallel: false}\n"),
-		with(crash("in-bracket", "the server crashes after an answer, and the tests have hooks", after(segv), "fail pass", signal), "", "hooks: {beforeEach: \"true\"}\n"),
+		with(crash("in-bracket", "the server crashes after a response, and the tests have hooks", after(segv), "fail pass", signal), "", "hooks: {beforeEach: \"true\"}\n"),
 		crash("at-the-end", "the server crashes when its input is closed", talk{at: "end", act: segv}, "pass pass", signal),
 		{
 			id: "process/crash-tolerated", what: "a crash between two calls that the suite tolerates", stdio: after(segv), server: "tolerate: [server-crashed]",

@@ -19,7 +19,7 @@ func httpRows() []row {
 		return row{id: "http/" + id, what: what, http: &web{call: call}, exit: 1, tests: "error pass", says: says}
 	}
 	status := func(code int, contentType, body string, says ...string) row {
-		return lost(fmt.Sprintf("status-%d", code), fmt.Sprintf("a call is answered with HTTP %d", code), func(v *visit) { v.send(code, contentType, body) }, append(says, fmt.Sprintf("HTTP %d", code))...)
+		return lost(fmt.Sprintf("status-%d", code), fmt.Sprintf("a call gets HTTP %d", code), func(v *visit) { v.send(code, contentType, body) }, append(says, fmt.Sprintf("HTTP %d", code))...)
 	}
 	odd := func(id, what string, call func(*visit)) row {
 		return row{id: "http/odd-" + id, what: "odd: " + what, http: &web{call: call}, tests: "pass pass"}
@@ -45,18 +45,18 @@ func httpRows() []row {
 		status(503, "", "", "Service Unavailable"),
 		status(504, "", "", "Gateway Timeout"),
 		lost("status-202", "a call is accepted but got no response", func(v *visit) { v.WriteHeader(202) }, "accepted but got no response"),
-		lost("status-204", "a call is answered with HTTP 204", func(v *visit) { v.WriteHeader(204) }, "accepted but got no response"),
-		lost("empty-body", "a call is answered with an empty body", func(v *visit) { v.json(200, "") }, "the body is empty"),
+		lost("status-204", "a call gets HTTP 204", func(v *visit) { v.WriteHeader(204) }, "accepted but got no response"),
+		lost("empty-body", "a call gets an empty body", func(v *visit) { v.json(200, "") }, "the body is empty"),
 		lost("html", "a page to log in, with HTTP 200", func(v *visit) { v.send(200, "text/html", "<p>log in</p>") }, "text/html", "log in"),
-		lost("binary", "an answer of random bytes", func(v *visit) { v.send(200, "application/octet-stream", "\x00\x01\x02\xff\xfe") }, "application/octet-stream"),
-		{id: "http/text-plain", what: "the answer's content type is text/plain", http: &web{call: func(v *visit) { v.send(200, "text/plain", v.good()) }}, exit: 1, tests: "fail pass", says: []string{"content-type", "text/plain"}},
-		{id: "http/broken-json", what: "the answer is not JSON", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":"2.0","id":`+v.id+`,"result":{`) }}, exit: 1, tests: "fail pass", says: []string{"not valid JSON"}},
-		{id: "http/bom", what: "a byte order mark before the answer", http: &web{call: func(v *visit) { v.json(200, "\ufeff"+v.good()) }}, exit: 1, tests: "fail pass", says: []string{"bom"}},
-		lost("other-id", "the answer has another id", func(v *visit) { v.json(200, answer("4711", goodResult)) }, "4711"),
-		lost("number", "the answer is a number", func(v *visit) { v.json(200, "7") }, "does not answer the request"),
+		lost("binary", "a response of random bytes", func(v *visit) { v.send(200, "application/octet-stream", "\x00\x01\x02\xff\xfe") }, "application/octet-stream"),
+		{id: "http/text-plain", what: "the response's content type is text/plain", http: &web{call: func(v *visit) { v.send(200, "text/plain", v.good()) }}, exit: 1, tests: "fail pass", says: []string{"content-type", "text/plain"}},
+		{id: "http/broken-json", what: "the response is not JSON", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":"2.0","id":`+v.id+`,"result":{`) }}, exit: 1, tests: "fail pass", says: []string{"not valid JSON"}},
+		{id: "http/bom", what: "a byte order mark before the response", http: &web{call: func(v *visit) { v.json(200, "\ufeff"+v.good()) }}, exit: 1, tests: "fail pass", says: []string{"bom"}},
+		lost("other-id", "the response has another id", func(v *visit) { v.json(200, answer("4711", goodResult)) }, "4711"),
+		lost("number", "the response is a number", func(v *visit) { v.json(200, "7") }, "is not a response to the request"),
 		lost("truncated", "the body is shorter than its length", func(v *visit) { v.raw(head+"Content-Length: 9999\r\n\r\n{\"jsonrpc\"", false) }, "the connection broke in the body"),
 		lost("reset", "the connection is reset in the body", func(v *visit) { v.raw(head+"Content-Length: 9999\r\n\r\n{\"jsonrpc\"", true) }, "the connection broke in the body"),
-		lost("closed", "the connection is closed without an answer", func(v *visit) { v.raw("", false) }, "closed before an answer"),
+		lost("closed", "the connection is closed without a response", func(v *visit) { v.raw("", false) }, "closed before a response"),
 		lost("no-http", "a response that is not HTTP", func(v *visit) { v.raw("SSH-2.0-OpenSSH\r\n\r\n", false) }, "is not HTTP"),
 		lost("broken-chunk", "a chunk whose length is no number", func(v *visit) {
 			v.raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false)
@@ -72,9 +72,9 @@ func httpRows() []row {
 		lost("redirect-to-get", "a redirect that would make the call a GET", func(v *visit) { http.Redirect(v, v.r, "/x", http.StatusFound) }, "redirect"),
 		lost("redirect-loop", "endless redirects", func(v *visit) { http.Redirect(v, v.r, "/mcp", http.StatusTemporaryRedirect) }, "more than 5 redirects"),
 		lost("redirect-nowhere", "a redirect without an address", func(v *visit) { v.WriteHeader(307) }, "307"),
-		{id: "http/hang", what: "a call is never answered", http: &web{call: (*visit).hang}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
-		{id: "http/hang-in-body", what: "the answer stops in the middle", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":`); v.Flush(); v.hang() }}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
-		{id: "http/drip", what: "the answer comes at one byte every 50 ms", http: &web{call: func(v *visit) {
+		{id: "http/hang", what: "a call gets no response", http: &web{call: (*visit).hang}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
+		{id: "http/hang-in-body", what: "the response stops in the middle", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":`); v.Flush(); v.hang() }}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
+		{id: "http/drip", what: "the response comes at one byte every 50 ms", http: &web{call: func(v *visit) {
 			for i := 0; v.r.Context().Err() == nil && i < 200; i++ {
 				v.ResponseWriter.Write([]byte(" "))
 				v.Flush()
@@ -91,12 +91,12 @@ func httpRows() []row {
 		{id: "http/silent-port", what: "the port accepts and says nothing", http: &web{listen: silent}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"within 1s", "a longer connect_timeout gives it more time"}, within: 6 * time.Second},
 		{id: "http/not-mcp", what: "the address is a web site", http: &web{any: func(v *visit) bool { v.send(404, "text/html", "<h1>Not here</h1>"); return true }}, exit: 1, tests: "error error", says: []string{"HTTP 404 Not Found; is the path right?", "mcptest doctor --server s"}},
 
-		odd("201", "the answer has status 201", func(v *visit) { v.json(201, v.good()) }),
+		odd("201", "the response has status 201", func(v *visit) { v.json(201, v.good()) }),
 		odd("charset", "the content type names a charset", func(v *visit) { v.send(200, "Application/JSON; charset=utf-8", v.good()) }),
-		odd("pretty", "the answer is written over several lines", func(v *visit) {
+		odd("pretty", "the response is written over several lines", func(v *visit) {
 			v.json(200, "\n{\n  \"jsonrpc\": \"2.0\",\r\n  \"id\": "+v.id+",\n  \"result\": "+goodResult+"\n}\n")
 		}),
-		odd("gzip", "the answer is compressed", func(v *visit) {
+		odd("gzip", "the response is compressed", func(v *visit) {
 			v.Header().Set("Content-Encoding", "gzip")
 			v.json(200, zipped(v.good()))
 		}),
@@ -109,7 +109,7 @@ func httpRows() []row {
 		}),
 		odd("no-keep-alive", "the connection is closed after each answer", func(v *visit) { v.Header().Set("Connection", "close"); v.ok() }),
 		odd("early-hints", "informational answers come first", func(v *visit) { v.WriteHeader(103); v.WriteHeader(103); v.ok() }),
-		odd("chunks", "the answer comes in chunks of one byte", func(v *visit) {
+		odd("chunks", "the response comes in chunks of one byte", func(v *visit) {
 			v.Header().Set("Content-Type", "application/json")
 			for _, b := range []byte(v.good()) {
 				v.ResponseWriter.Write([]byte{b})

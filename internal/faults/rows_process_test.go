@@ -47,7 +47,7 @@ func processRows() []row {
 			id: "process/dies-between", what: "the server dies between two calls", stdio: talk{act: ok(func(*stdio) { delay(20 * time.Millisecond); os.Exit(6) })},
 			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass pass", says: []string{"exit status 6", "died and was restarted"},
 		},
-		stuck("hangs", "a call is never answered", func(*stdio) {}, 2500*time.Millisecond),
+		stuck("hangs", "a call gets no response", func(*stdio) {}, 2500*time.Millisecond),
 		stuck("hangs-deaf", "the server stops reading and writing", hang, 5*time.Second),
 		stuck("stopped", "the server stops itself (SIGSTOP)", func(*stdio) { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }, 6*time.Second),
 		stuck("spins", "the server computes without end", func(*stdio) {
@@ -55,7 +55,7 @@ func processRows() []row {
 			}
 		}, 5*time.Second),
 		stuck("hangs-on-sigterm", "the server hangs and ignores SIGTERM", func(*stdio) { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP); hang(nil) }, 6*time.Second),
-		stuck("answers-late", "the answer comes after the limit", func(s *stdio) { delay(time.Second); s.ok() }, 4*time.Second),
+		stuck("answers-late", "the response comes after the limit", func(s *stdio) { delay(time.Second); s.ok() }, 4*time.Second),
 		{
 			id: "process/reads-nothing", what: "the server stops reading, and a call is larger than the pipe buffer", stdio: talk{at: "notifications/initialized", act: hang},
 			test: "timeout: 1s", suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools:\n  - {name: one, tool: t, timeout: 1s, args: {text: " + strings.Repeat("x", 300000) + "}}\n",
@@ -71,7 +71,7 @@ func processRows() []row {
 		},
 		fine("odd-status-at-the-end", "odd: the server ends with status 7 when its input ends", "end", exitWith(7, "no more input\n")),
 		{
-			id: "process/odd-closes-input", what: "odd: the server closes its input after an answer and is replaced", stdio: talk{act: ok(func(*stdio) { os.Stdin.Close(); hang(nil) })},
+			id: "process/odd-closes-input", what: "odd: the server closes its input after a response and is replaced", stdio: talk{act: ok(func(*stdio) { os.Stdin.Close(); hang(nil) })},
 			server: "validate_output: false", more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass error", says: []string{"the server closed its standard input"}, within: 6 * time.Second,
 		},
 		fine("deaf-to-end-of-input", "the server keeps running when its input ends", "end", hang),

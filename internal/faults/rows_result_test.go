@@ -57,7 +57,7 @@ func resultRows() []row {
 			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", exit: 1, tests: "fail", says: []string{"output-schema"},
 		},
 
-		list("refused", "tools/list is answered with an error", ``, 0),
+		list("refused", "tools/list gets an error", ``, 0),
 		list("no-tools", "the result of tools/list has no tools", `{}`, 1, "tool-list", "no tools"),
 		list("text", "tools is a text", `{"tools":"none"}`, 1, "tool-list", "not an array"),
 		list("same-cursor", "tools/list gives the same cursor again and again", strings.TrimSuffix(goodTools, "}")+`,"nextCursor":"x"}`, 0, "cursor", "twice"),

@@ -27,19 +27,19 @@ func sseRows() []row {
 		odd("crlf", "lines end with CR LF", func(g string) string { return "event: message\r\ndata: " + g + "\r\n\r\n" }),
 		odd("bom", "a byte order mark before the stream", func(g string) string { return "\ufeffdata: " + g + "\n\n" }),
 		odd("comments", "comments and empty events", func(g string) string { return ": hello\n\n:\n\ndata: " + g + "\n\n" }),
-		odd("many-data-lines", "the answer is split over several data lines", func(g string) string {
+		odd("many-data-lines", "the response is split over several data lines", func(g string) string {
 			return "data: " + strings.ReplaceAll(g, `"result"`, "\ndata: \"result\"") + "\n\n"
 		}),
 		odd("no-space", "no space behind the colon", func(g string) string { return "data:" + g + "\n\n" }),
 		odd("unknown-fields", "unknown fields", func(g string) string { return "color: red\nretry: soon\ndata: " + g + "\n\n" }),
-		odd("log-first", "a notification before the answer", func(g string) string { return event(log) + event(g) }),
+		odd("log-first", "a notification before the response", func(g string) string { return event(log) + event(g) }),
 		odd("retry", "a time to come back, and an id", func(g string) string { return "id: 5\nretry: 10\ndata: " + g + "\n\n" }),
 		{id: "sse/odd-bytes", what: "odd: the stream comes byte by byte", http: &web{call: func(v *visit) {
 			for _, b := range []byte(event(v.good())) {
 				v.sse(string(b))
 			}
 		}}, tests: "pass pass"},
-		{id: "sse/odd-stays-open", what: "odd: the stream stays open after the answer", http: &web{call: func(v *visit) { v.sse(event(v.good())); v.hang() }}, tests: "pass pass"},
+		{id: "sse/odd-stays-open", what: "odd: the stream stays open after the response", http: &web{call: func(v *visit) { v.sse(event(v.good())); v.hang() }}, tests: "pass pass"},
 		{id: "sse/odd-resumed", what: "odd: the stream breaks after an event with an id and is resumed", http: &web{call: func(v *visit) {
 			id, _ := strconv.ParseInt(v.id, 10, 64)
 			v.seen.Store(id)
@@ -51,17 +51,17 @@ func sseRows() []row {
 			v.sse(event(answer(strconv.FormatInt(v.seen.Load(), 10), goodResult)))
 			return true
 		}}, exit: 0, tests: "pass pass"},
-		lost("no-answer", "the stream ends without an answer", func(v *visit) { v.sse(event(log)) }, "no response on the stream: it ended after 1 event"),
+		lost("no-answer", "the stream ends without a response", func(v *visit) { v.sse(event(log)) }, "no response on the stream: it ended after 1 event"),
 		lost("empty", "the stream ends at once", func(v *visit) { v.sse("") }, "no response on the stream"),
 		lost("no-last-line", "the last empty line is missing", func(v *visit) { v.sse("data: " + v.good()) }, "no response on the stream: it ended after 0 events"),
 		lost("broken", "the stream breaks", func(v *visit) {
 			v.raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ndata:\r\nzz\r\n", true)
 		}, "no response on the stream: it broke"),
-		lost("other-event", "the answer comes as an event of another type", func(v *visit) { v.sse("event: ping\ndata: " + v.good() + "\n") }, "no response on the stream"),
+		lost("other-event", "the response comes as an event of another type", func(v *visit) { v.sse("event: ping\ndata: " + v.good() + "\n") }, "no response on the stream"),
 		{id: "sse/not-json", what: "an event that is not JSON", http: &web{call: func(v *visit) { v.sse(event("hello") + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"stray-output", "hello"}},
 		{id: "sse/answered-twice", what: "the call is answered twice on the stream", http: &web{call: func(v *visit) { v.sse(event(v.good()) + event(v.good())) }}, exit: 1, tests: "fail pass", says: []string{"duplicate-id"}},
 		{id: "sse/utf8", what: "an event that is not UTF-8", http: &web{call: func(v *visit) { v.sse("data: \xff\xfe\n\n" + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"invalid-utf8"}},
-		{id: "sse/plain-type", what: "an event stream that says it is JSON", http: &web{call: func(v *visit) { v.json(200, event(v.good())) }}, exit: 1, tests: "error pass", says: []string{"application/json", "does not answer the request"}},
+		{id: "sse/plain-type", what: "an event stream that says it is JSON", http: &web{call: func(v *visit) { v.json(200, event(v.good())) }}, exit: 1, tests: "error pass", says: []string{"application/json", "is not a response to the request"}},
 		{id: "sse/json-as-stream", what: "JSON that says it is an event stream", http: &web{call: func(v *visit) { v.sse(v.good()) }}, exit: 1, tests: "error pass", says: []string{"no response on the stream"}},
 		late(lost("hangs", "the stream opens and says nothing", func(v *visit) { v.sse(": wait\n\n"); v.hang() })),
 		late(lost("endless-line", "one line without an end", func(v *visit) { v.sse("data: \"x"); v.flood("x", 1<<40) })),

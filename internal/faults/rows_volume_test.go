@@ -29,13 +29,13 @@ func volumeRows() []row {
 		return r
 	}
 	return []row{
-		says("over-the-limit", "an answer of 20 MB", "fail pass", 1, func(s *stdio) { text(s, 20*mib) }, "oversize", "over the limit of 16 MiB"),
-		says("over-the-limit-id-last", "an answer of 20 MB that names its request at the end", "fail pass", 1, func(s *stdio) {
+		says("over-the-limit", "a response of 20 MB", "fail pass", 1, func(s *stdio) { text(s, 20*mib) }, "oversize", "over the limit of 16 MiB"),
+		says("over-the-limit-id-last", "a response of 20 MB that names its request at the end", "fail pass", 1, func(s *stdio) {
 			s.write(`{"jsonrpc":"2.0","result":{"x":"`)
 			s.flood("x", 20*mib)
 			s.write(`"},"id":` + s.id + "}\n")
 		}, "oversize"),
-		says("just-below", "an answer of 15 MB that fails", "fail pass", 1, func(s *stdio) { text(s, 15*mib) }, "exact"),
+		says("just-below", "a response of 15 MB that fails", "fail pass", 1, func(s *stdio) { text(s, 15*mib) }, "exact"),
 		patient(says("endless-line", "a line without an end", "error pass", 1, func(s *stdio) { s.flood("x", -1) }, "endless line without a newline")),
 		says("many-lines", "a million lines of noise", "pass pass", 1, func(s *stdio) { s.flood("noise noise noise\n", 1000000); s.ok() }, "stray-output", "flood"),
 		hurry(says("endless-lines", "noise without an end", "error pass", 1, func(s *stdio) { s.flood("noise noise noise\n", -1) }, "stray-output", "(limit: timeout 3s)")),
@@ -93,7 +93,7 @@ func volumeRows() []row {
 			s.flood("no ", 3*mib)
 			s.write(`"}}` + "\n")
 		}, "-32000", "no no"),
-		says("long-id", "an answer to an id of 1 MB", "pass pass", 1, func(s *stdio) {
+		says("long-id", "a response to an id of 1 MB", "pass pass", 1, func(s *stdio) {
 			s.write(`{"jsonrpc":"2.0","result":{},"id":"`)
 			s.flood("i", mib)
 			s.write(`"}` + "\n")
@@ -103,7 +103,7 @@ func volumeRows() []row {
 			s.flood(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}`+"\n", 100000)
 			s.ok()
 		}, "progress-token"),
-		says("many-answers", "100,000 answers to ids that were never sent", "pass pass", 1, func(s *stdio) {
+		says("many-answers", "100,000 responses to ids that were never sent", "pass pass", 1, func(s *stdio) {
 			s.flood(`{"jsonrpc":"2.0","id":77777,"result":{}}`+"\n", 100000)
 			s.ok()
 		}, "unknown-id", "flood"),

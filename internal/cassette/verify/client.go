@@ -86,7 +86,7 @@ func (c *client) answer(_ context.Context, method string, params []byte) ([]byte
 		}
 	}
 	if best < 0 {
-		return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the recorded client has not answered " + method}
+		return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the recorded client has not responded to " + method}
 	}
 	c.used[best] = true
 	asked := c.recorded.Asked[best]

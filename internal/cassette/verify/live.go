@@ -188,7 +188,7 @@ func (l *live) list(call *cassette.Call, kind surface.List) error {
 	}
 	l.unread[kind.Kind] = true
 	l.failed(s, call.Session, err)
-	l.report.Changes = append(l.report.Changes, changeOf(call, diff.Breaking, "", "%s was answered and has no result now: %v", kind.Method, err))
+	l.report.Changes = append(l.report.Changes, changeOf(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, err))
 	return nil
 }
 
