@@ -48,6 +48,11 @@ func (o *eventOut) start() {
 func (o *eventOut) event(raw []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.write(raw)
+}
+
+// write sends one message. The caller holds mu.
+func (o *eventOut) write(raw []byte) error {
 	if o.w == nil || o.over {
 		return errNoStream
 	}
@@ -66,17 +71,15 @@ func (o *eventOut) event(raw []byte) error {
 // last sends the JSON-RPC response and ends the HTTP response.
 func (o *eventOut) last(frame []byte, status int) {
 	o.mu.Lock()
-	begun := o.begun
-	o.done = true
-	o.mu.Unlock()
-	if begun {
-		_ = o.event(frame)
+	defer o.mu.Unlock()
+	if o.begun {
+		_ = o.write(frame)
 	} else {
 		o.w.Header().Set("Content-Type", "application/json")
 		o.w.WriteHeader(status)
 		_, _ = o.w.Write(frame)
 	}
-	o.end()
+	o.done, o.over = true, true
 }
 
 // sent reports whether the response was sent.
