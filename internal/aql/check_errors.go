@@ -26,7 +26,7 @@ func (x *evaluation) errorForm() {
 	x.observed = display.Count(x.cases, "response") + ", all of the documented form."
 	if x.set == rule.Strict {
 		n := x.otherForms()
-		x.observed = fmt.Sprintf("%s to invalid calls and %d others, all of the documented form.", display.Count(x.cases, "response"), n)
+		x.observed = fmt.Sprintf("%s to invalid calls and %s, all of the documented form.", display.Count(x.cases, "response"), display.Count(n, "other"))
 	}
 }
 
