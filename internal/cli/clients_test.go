@@ -45,24 +45,70 @@ func TestClientsOfCassettes(t *testing.T) {
 			if served := client(t, "stdio", "mcptest", "serve", "--cassette", file); served != direct {
 				t.Errorf("from the server:\n%s\nfrom the cassette:\n%s", direct, served)
 			}
-			web := exec.Command("mcptest", "serve", "--cassette", file, "--http", "127.0.0.1:0")
-			said, err := web.StderrPipe()
-			if err == nil {
-				err = web.Start()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = web.Process.Kill(); _ = web.Wait() }()
-			line, err := bufio.NewReader(said).ReadString('\n')
-			_, url, ok := strings.Cut(strings.TrimSpace(line), "listening on ")
-			if !ok {
-				t.Fatal(line, err)
-			}
-			if served := client(t, "http", url); served != direct {
+			if served := client(t, "http", serveHTTP(t, file)); served != direct {
 				t.Errorf("from the server:\n%s\nfrom the cassette over HTTP:\n%s", direct, served)
 			}
 		})
+	}
+}
+
+// serveHTTP serves a cassette during a test, and returns the address.
+func serveHTTP(t *testing.T, file string) string {
+	t.Helper()
+	web := exec.Command("mcptest", "serve", "--cassette", file, "--http", "127.0.0.1:0")
+	said, err := web.StderrPipe()
+	if err == nil {
+		err = web.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = web.Process.Kill(); _ = web.Wait() })
+	line, err := bufio.NewReader(said).ReadString('\n')
+	_, url, ok := strings.Cut(strings.TrimSpace(line), "listening on ")
+	if !ok {
+		t.Fatal(line, err)
+	}
+	return url
+}
+
+// Over HTTP, a request that the recorded server sent after a notification comes with the
+// next request.
+func TestServeAsksAfterNotification(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.cassette.ndjson")
+	err := os.WriteFile(file, []byte(`{"mcptest_cassette":1,"server":{},"protocol":"2025-11-25","transport":"stdio","masks":[]}
+{"session":1,"at_ms":1,"dir":"to-server","message":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}}
+{"session":1,"at_ms":2,"dir":"from-server","message":{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}}
+{"session":1,"at_ms":3,"dir":"to-server","message":{"jsonrpc":"2.0","method":"notifications/initialized"}}
+{"session":1,"at_ms":4,"dir":"from-server","message":{"jsonrpc":"2.0","id":7,"method":"roots/list"}}
+{"session":1,"at_ms":5,"dir":"to-server","message":{"jsonrpc":"2.0","id":7,"result":{"roots":[]}}}
+{"session":1,"at_ms":6,"dir":"to-server","message":{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}}
+{"session":1,"at_ms":7,"dir":"from-server","message":{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"ok"}]}}}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan string, 10)
+	client := mcp.NewClient(&mcp.Implementation{Name: "consumer", Version: "1"}, nil)
+	client.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			asked <- method
+			return next(ctx, method, req)
+		}
+	})
+	s, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, file)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}}); err != nil {
+			t.Error(err)
+		}
+	}
+	_ = s.Close()
+	if n := len(asked); n != 1 || <-asked != "roots/list" {
+		t.Errorf("the client was asked %d times, expected one roots/list", n)
 	}
 }
 

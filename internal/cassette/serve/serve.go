@@ -111,12 +111,13 @@ type session struct {
 	mu     sync.Mutex
 	client *cassette.Client // nil before the first message
 	taken  map[string]taken // by the id of the request
+	noted  []*cassette.Call // notifications over HTTP, until the next request
 }
 
 // taken is the recording assigned to a request.
 type taken struct {
 	call  *cassette.Call
-	early []*cassette.Call // streams of the session, whose messages came before the call
+	early []*cassette.Call // notifications and streams, whose messages came before the call
 	reply *mcpserver.Reply // in place of a call
 }
 
@@ -158,10 +159,15 @@ func (x *session) take(req *mcpserver.Request) taken {
 	}
 	call, miss := x.client.Take(req.Raw)
 	switch {
+	case call != nil && req.Notification && x.s.o.HTTP:
+		x.noted = append(x.noted, call) // its response has no stream for messages
+		return taken{}
 	case call != nil && req.Notification:
 		return taken{call: call}
 	case call != nil:
-		return taken{call: call, early: x.client.TakeEarly(call)}
+		early := append(x.noted, x.client.TakeEarly(call)...)
+		x.noted = nil
+		return taken{call: call, early: early}
 	case miss == nil && req.Method == protocol.MethodDiscover:
 		return taken{reply: failure(-32601, "%s was recorded with protocol version %s, which has no server/discover", x.s.c.File, x.s.versions[0])}
 	case miss == nil && req.Method == "ping":
