@@ -50,7 +50,7 @@ func TestCapturedList(t *testing.T) {
 	}
 }
 
-// Schemas that refer to themselves must not be followed for ever.
+// A schema that refers to itself must not cause an endless loop.
 func TestCapturedRecursion(t *testing.T) {
 	t.Parallel()
 	load(t, `{"tools": [{"name": "a", "inputSchema": {}, "outputSchema": {"$ref": "#", "type": "object"}},
@@ -70,7 +70,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(golden)
 	}
 	f.Add([]byte(one("\n- when: {exists: 'args[args.x]'}\n  text: ${args['a'][0][-1].b + 1 - 2:-x}\n- {raw: {base64: AA==, repeat: 2}}")))
-	// Each reaches code that no other seed does.
+	// Each seed reaches code that no other seed does.
 	for _, seed := range []string{
 		"#mposition examples. It answers just well enough for\n# eachtof them to show its point.\nmock_server:\n  name: composition\n  tools:\n    - name: search\n      description: Finds packages; forgets to osay for which language\n      input_schema: {~ype: object, properties: {q: {type: string answers j}}, required: [q]}\n      response: \"3 packages found: serde, tokio, rayon\"",
 		" protoڭncol onc:",

@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// open makes our own session with a manifest, in process.
+// open opens a session with a manifest in this process.
 func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
 	t.Helper()
 	client, end := wire.NewPipe()
@@ -39,12 +39,12 @@ func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
 	return s, server
 }
 
-// Every kind of violation has a tool of the evil preset that commits it, under
-// its name, and the session reports it.
+// For every kind of violation, the evil preset has a tool of that name that causes
+// it, and the session reports it.
 func TestHostileAdaptersAreDetected(t *testing.T) {
 	t.Parallel()
 	m := preset(t, "evil")
-	// Cannot be committed by a tool: it is over before the first call.
+	// A tool cannot cause it: it happens before the first call.
 	exempt := []string{protocol.EarlyResponse}
 	// Ended by the process, so the pipe breaks.
 	dying := []string{protocol.PartialLine}
@@ -83,8 +83,8 @@ func TestHostileAdaptersAreDetected(t *testing.T) {
 	}
 }
 
-// wireKinds are the kinds that a session finds by itself on a stream of lines;
-// others need the runner (output-schema) or another transport.
+// wireKinds are the kinds that a session detects on a stream of lines; others require
+// the runner (output-schema) or another transport.
 var wireKinds = []string{
 	protocol.StrayOutput, protocol.BadJSON, protocol.PrettyJSON, protocol.PartialLine, protocol.Oversize, protocol.InvalidUTF8, protocol.LoneSurrogate, protocol.BOM,
 	protocol.NULByte, protocol.DuplicateKey, protocol.Batch, protocol.BadJSONRPC, protocol.BadMessage, protocol.Echo, protocol.UnknownID, protocol.DuplicateID,
@@ -92,7 +92,7 @@ var wireKinds = []string{
 	protocol.ProgressToken, protocol.Flood,
 }
 
-// A server that behaves is not accused of anything.
+// A correct server causes no violation.
 func TestGoodPresetsHaveNoViolations(t *testing.T) {
 	t.Parallel()
 	for name, tools := range map[string][]string{

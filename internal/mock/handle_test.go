@@ -204,7 +204,7 @@ func TestFaults(t *testing.T) {
 	t.Run("slow", func(t *testing.T) {
 		t.Parallel()
 		w := connect(t, m, fault("slow:300"), "{}")
-		fast := time.Hour // the quickest of five, where the machine is busy
+		fast := time.Hour // the fastest of five, because the machine may be busy
 		for range 5 {
 			start := time.Now()
 			w.call("ping", "")
@@ -259,7 +259,7 @@ func TestParseFault(t *testing.T) {
 	}
 }
 
-// A context that ends takes a server along whose input never ends.
+// The end of the context ends a server whose input never ends.
 func TestServeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	w := connect(t, load(t, one("ok")), mock.Options{}, "{}")
@@ -285,7 +285,7 @@ func (f *forever) Read([]byte) (int, error) {
 	return 0, context.Canceled
 }
 
-// For any message of a client, the server answers in JSON lines and ends with its
+// For any message of a client, the server responds with JSON lines and ends with its
 // input.
 func FuzzServe(f *testing.F) {
 	for _, params := range []string{`{"name":"free"}`, `{"name":"typed","arguments":{"n":1e400}}`, `{"uri":"t://a/x/b%2"}`, `{"cursor":"dG9vbHM6Mg"}`, `{"name":"full","arguments":{"x":"\ud800"}}`, `[]`, `null`} {

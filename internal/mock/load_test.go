@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// mistakes loads a manifest and returns what is wrong with it, one a line.
+// mistakes loads a manifest and returns its mistakes, one per line.
 func mistakes(text string) string {
 	m, ds := mock.Load(&source.File{Name: "m", Data: []byte(text)})
 	var lines []string
@@ -105,7 +105,7 @@ func TestLoadMistakes(t *testing.T) {
 	same(t, golden, got.String(), string(want))
 }
 
-// The manifests of the guide are such.
+// The manifests in the guide are valid.
 func TestManifestsOfTheGuide(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../docs/guides/mock.md")
@@ -124,7 +124,7 @@ func TestManifestsOfTheGuide(t *testing.T) {
 	}
 }
 
-// The manifest in the examples' README is one.
+// The manifest in the README of the examples is valid.
 func TestManifestOfTheReadme(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../examples/README.md")

@@ -20,7 +20,7 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// sdk is the official Go client against a manifest, with what it was sent.
+// sdk is the official Go client of a manifest, with the messages that it received.
 type sdk struct {
 	*mcp.ClientSession
 	ctx context.Context
@@ -38,8 +38,7 @@ func (s *sdk) note(fn func()) {
 	fn()
 }
 
-// waitFor looks until the notifications have come; the SDK hands them out on
-// its own time.
+// waitFor waits for the notifications; the SDK delivers them asynchronously.
 func (s *sdk) waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	if !testkit.Poll(10*time.Second, func() bool {
@@ -51,13 +50,14 @@ func (s *sdk) waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// road is a way to a server: how the bytes go, and the revision the client asks for.
+// road is a way to reach a server: the transport, and the version that the client
+// requests.
 type road struct{ transport, revision string }
 
 // stateless reports whether the revision has no sessions.
 func (r road) stateless() bool { return !slices.Contains(protocol.SessionVersions(), r.revision) }
 
-// everyRoad runs a test over each transport at each revision.
+// everyRoad runs a test over each transport with each protocol version.
 func everyRoad(t *testing.T, test func(t *testing.T, r road)) {
 	t.Parallel()
 	for _, transport := range []string{"stdio", "http"} {
@@ -70,7 +70,7 @@ func everyRoad(t *testing.T, test func(t *testing.T, r road)) {
 	}
 }
 
-// open serves a manifest and returns the SDK's way to it.
+// open serves a manifest and returns the SDK's transport to it.
 func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Transport {
 	t.Helper()
 	if r.transport == "http" {
@@ -102,7 +102,7 @@ func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Tran
 	return &mcp.IOTransport{Reader: outR, Writer: inW}
 }
 
-// connectSDK is the SDK's client at the newest revision over stdio.
+// connectSDK connects the SDK's client over stdio with the newest protocol version.
 func connectSDK(t *testing.T, m *mock.Manifest) *sdk {
 	t.Helper()
 	return road{"stdio", protocol.Versions()[0]}.dial(t, m)
@@ -180,7 +180,7 @@ func preset(t *testing.T, name string) *mock.Manifest {
 	return m
 }
 
-// call calls a tool and shows its result: kinds and texts of the content.
+// call calls a tool and returns its result: kinds and texts of the content.
 func (s *sdk) call(t *testing.T, name string, args map[string]any) string {
 	t.Helper()
 	p := &mcp.CallToolParams{Name: name, Arguments: args}

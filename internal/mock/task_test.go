@@ -45,10 +45,10 @@ func cut(answer string, keys ...string) string {
 	return v.Lookup(keys...).String()
 }
 
-// text of a member, without quotes.
+// text returns the text of a member without quotes.
 func plain(answer string, keys ...string) string { return strings.Trim(cut(answer, keys...), `"`) }
 
-// until asks about a task until it has the status.
+// until requests a task until it has the status.
 func (w *lineClient) until(status, params string, keys ...string) (got string) {
 	w.t.Helper()
 	testkit.Wait(w.t, "the task to be "+status, func() bool {
@@ -58,7 +58,7 @@ func (w *lineClient) until(status, params string, keys ...string) (got string) {
 	return got
 }
 
-// after reads the next line that is no such notification.
+// after reads the next line that is not such a notification.
 func (w *lineClient) after(method string) string {
 	w.t.Helper()
 	for {
@@ -137,7 +137,7 @@ func TestTaskEndsInSession(t *testing.T) {
 	got, _ = w.call("tasks/result", endless)
 	same(t, "result of a cancelled task", cut(got, "error", "code"), "-32602")
 
-	// What a task asks is asked while its result is waited for.
+	// The requests of a task are sent while the client waits for its result.
 	asking := begin("asks")
 	w.until("input_required", asking, "result")
 	w.send(`{"jsonrpc":"2.0","id":"r","method":"tasks/result","params":` + asking + `}`)
@@ -159,7 +159,7 @@ func TestTaskEndsInSession(t *testing.T) {
 	}
 }
 
-// Revisions before tasks know nothing of them.
+// Older protocol versions do not support tasks.
 func TestNoTasksBefore(t *testing.T) {
 	t.Parallel()
 	w := connect(t, load(t, jobs), mock.Options{}, "{}") // 2025-06-18
@@ -173,7 +173,7 @@ func TestNoTasksBefore(t *testing.T) {
 	same(t, "list", cut(got, "error", "code"), "-32601")
 }
 
-// meta is the _meta of a stateless request.
+// meta returns the _meta of a stateless request.
 func meta(capabilities string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
 }

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lineClient is a client that writes and reads lines and knows nothing of MCP.
+// lineClient is a client that writes and reads lines without interpreting them.
 type lineClient struct {
 	t      *testing.T
 	in     *io.PipeWriter
@@ -39,7 +39,7 @@ func load(t testing.TB, text string) *mock.Manifest {
 	return m
 }
 
-// connect serves a manifest and says hello with the given capabilities.
+// connect serves a manifest and initializes a session with the given capabilities.
 func connect(t *testing.T, m *mock.Manifest, o mock.Options, capabilities string) *lineClient {
 	t.Helper()
 	inR, inW := io.Pipe()
@@ -93,7 +93,7 @@ func (w *lineClient) read() (string, bool) {
 	return "", false
 }
 
-// call sends a request and returns its response, and what came before it.
+// call sends a request and returns its response, and the messages before it.
 func (w *lineClient) call(method, params string) (answer string, before []string) {
 	w.t.Helper()
 	w.id++
@@ -113,7 +113,7 @@ func (w *lineClient) call(method, params string) (answer string, before []string
 	}
 }
 
-// tool calls a tool and returns what is behind the response's id.
+// tool calls a tool and returns the rest of the response after its id.
 func (w *lineClient) tool(name, args string) string {
 	w.t.Helper()
 	answer, _ := w.call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
@@ -135,7 +135,8 @@ func same(t *testing.T, what, got, want string) {
 	}
 }
 
-// one wraps a response into a manifest with a tool t whose arguments are free.
+// one returns a manifest with a tool t that has the response and accepts any
+// arguments.
 func one(response string) string {
 	return "mock_server:\n  name: x\n  state: {n: 1, list: [a, b], deep: {k: {v: 7}}}\n  tools:\n    - name: t\n      response: " +
 		strings.ReplaceAll(response, "\n", "\n        ") + "\n"

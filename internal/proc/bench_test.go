@@ -10,7 +10,8 @@ import (
 	"mcptest/internal/shellwords"
 )
 
-// The cost of a start and a polite stop, by hand and by us.
+// The cost of starting and gracefully stopping a program, with os/exec and with this
+// package.
 
 func BenchmarkByHand(b *testing.B) {
 	for b.Loop() {

@@ -19,8 +19,8 @@ func pids(list []procInfo) []int {
 	return out
 }
 
-// An orphan is in the list of our first thread, whichever thread started its
-// parent.
+// An orphan is in the list of this process's first thread, regardless of the thread
+// that started its parent.
 func TestOrphansAreChildren(t *testing.T) {
 	r, err := Adopt()
 	if err != nil {

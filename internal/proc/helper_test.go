@@ -43,7 +43,7 @@ var helpers = map[string]func(args []string){
 		fmt.Println("ready")
 		hang()
 	},
-	"stubborn": func(a []string) { // hears neither the end of its input nor SIGTERM
+	"stubborn": func(a []string) { // ignores the end of its input and SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
 		if len(a) > 0 {
@@ -63,7 +63,7 @@ var helpers = map[string]func(args []string){
 		fmt.Println("last out")
 		fmt.Fprintln(os.Stderr, "last err")
 	},
-	"closed": func([]string) { // closes everything and lives on
+	"closed": func([]string) { // closes everything and continues
 		for fd := range 3 {
 			syscall.Close(fd)
 		}
@@ -80,14 +80,14 @@ var helpers = map[string]func(args []string){
 		check(c.Start())
 		c.Wait()
 	},
-	"daemon": func([]string) { // leaves a daemon in a session of its own
+	"daemon": func([]string) { // leaves a daemon in a separate session
 		c := self("sleep")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		check(c.Start())
 		fmt.Println("daemon", c.Process.Pid)
 	},
-	"apart": func([]string) { // leaves a child in a group of its own, in the same session, and ends with its input
+	"apart": func([]string) { // leaves a child in a separate group of the same session, and ends with its input
 		c := self("sleep")
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		check(c.Start())
@@ -135,7 +135,7 @@ func self(args ...string) *exec.Cmd {
 	return exec.Command(exe(), append([]string{"helper"}, args...)...)
 }
 
-// argv is how to start a helper program.
+// argv returns the command of a helper program.
 func argv(args ...string) []string { return append([]string{exe(), "helper"}, args...) }
 
 func TestMain(m *testing.M) {
@@ -143,7 +143,7 @@ func TestMain(m *testing.M) {
 		helpers[os.Args[2]](os.Args[3:])
 		return
 	}
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else every helper takes a second to end
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every helper takes a second to end
 	code := m.Run()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
@@ -158,7 +158,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// survivors lists helper programs that are still there (Linux).
+// survivors lists running helper programs (Linux).
 func survivors() []string {
 	var out []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -171,11 +171,11 @@ func survivors() []string {
 	return out
 }
 
-// hang keeps a helper for longer than its test needs it. It ends by itself, so
-// that what a broken test leaves behind does not stay.
+// hang keeps a helper running longer than its test needs. The helper ends by itself,
+// so that a broken test leaves nothing running.
 func hang() { <-time.After(time.Minute) }
 
-// alive reports whether a process exists and is no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -185,7 +185,7 @@ func alive(pid int) bool {
 	return rest != "" && rest[0] != 'Z'
 }
 
-// eventually waits up to five seconds for something.
+// eventually waits up to five seconds for a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	if !testkit.Poll(5*time.Second, ok) {
@@ -210,7 +210,7 @@ func ready(t *testing.T, p *proc.Process) string {
 	return p.Output().Lines(1)[0]
 }
 
-// pidIn is the number after word in the first line of output that has it.
+// pidIn returns the number after word in the first line of output that contains word.
 func pidIn(t *testing.T, out, word string) int {
 	t.Helper()
 	sc := bufio.NewScanner(strings.NewReader(out))
@@ -225,9 +225,8 @@ func pidIn(t *testing.T, out, word string) int {
 	return 0
 }
 
-// within fails when fn takes longer than d, where the machine has a processor
-// for each program that wants one; otherwise as much longer as it is short of
-// them.
+// within fails if fn takes longer than d. The limit is longer if the machine has
+// fewer free processors than programs that need one.
 func within(t *testing.T, d time.Duration, fn func()) {
 	t.Helper()
 	var load float64

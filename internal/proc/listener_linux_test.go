@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The program that listens is known by the address that it listens at, in the
-// form that the kernel has for it.
+// The listening program is found by its address, in the kernel's form.
 func TestListeners(t *testing.T) {
 	for _, at := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0", "[::]:0"} {
 		l, err := net.Listen("tcp", at)

@@ -151,7 +151,8 @@ func TestProbeHTTP(t *testing.T) {
 	}
 }
 
-// A server that takes the connection and says nothing must not outlast ctx.
+// A server that accepts the connection and sends nothing must not delay the end of
+// ctx.
 func TestProbeSilentServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -166,7 +167,7 @@ func TestProbeSilentServer(t *testing.T) {
 	}
 }
 
-// The status decides: a response that is a stream without an end is a response.
+// The status decides: a response with an endless body counts.
 func TestProbeReadsNoBody(t *testing.T) {
 	over := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -186,7 +187,7 @@ func TestProbeReadsNoBody(t *testing.T) {
 	})
 }
 
-// listenLater listens at an address that probes find closed at first.
+// listenLater starts to listen at an address after the first probes failed.
 func listenLater(addr string, after time.Duration) <-chan net.Listener {
 	opened := make(chan net.Listener, 1)
 	time.AfterFunc(after, func() {
@@ -196,8 +197,8 @@ func listenLater(addr string, after time.Duration) <-chan net.Listener {
 	return opened
 }
 
-// The reason reported is the last that was found: a port that refused at
-// first, and then took a connection that it never answers.
+// The reported reason is the last one: a port that first refused connections, and
+// then accepted one without responding.
 func TestProbeTellsTheLatestReason(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -240,7 +241,7 @@ func TestProbeWith(t *testing.T) {
 	}
 }
 
-// What has ended says nothing more: it is not waited for.
+// A probe does not wait for a program that has ended.
 func TestProbeLogThatHasEnded(t *testing.T) {
 	over := &probe.NoMatchError{}
 	r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0")})
@@ -269,7 +270,7 @@ func TestProbeEndsWithTheProcess(t *testing.T) {
 			t.Errorf("%s: got %v", s, err)
 		}
 	}
-	// a look that hangs ends with the process too
+	// a check that hangs also ends with the process
 	l, _ := net.Listen("tcp", "127.0.0.1:0")
 	defer l.Close()
 	p := start(t, proc.Spec{Argv: argv("exit", "4")})
@@ -302,7 +303,7 @@ func TestProbeLog(t *testing.T) {
 	}
 }
 
-// A line that passes between two looks and is dropped at once is still seen;
+// A line that arrives between two checks and is dropped immediately is still noticed;
 // so is a prompt without a line end.
 func TestProbeLogInAFlood(t *testing.T) {
 	for _, text := range []string{"now ready\n", "now ready"} {

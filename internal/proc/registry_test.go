@@ -116,7 +116,7 @@ func TestWatchdogFindsDaemons(t *testing.T) {
 	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
-// A child that left its group is found when that group has ended before.
+// A child that left its group is found even if that group has ended before.
 func TestWatchdogFindsWhoLeftAGroupThatEnded(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the environment of other processes")
@@ -172,7 +172,7 @@ func TestWatchdogClose(t *testing.T) {
 	}
 }
 
-// A watchdog must not kill a process that has got the id of one that ended.
+// A watchdog must not kill a process that reuses the id of one that ended.
 func TestWatchdogMainChecksStartTimes(t *testing.T) {
 	a, b := start(t, proc.Spec{Argv: argv("sleep")}), start(t, proc.Spec{Argv: argv("sleep")})
 	ready(t, a)
@@ -202,9 +202,9 @@ func TestNilWatchdogAndReaper(t *testing.T) {
 	}
 }
 
-// adopter is a program that adopts: it prints as JSON what it found.
+// adopter is a program that adopts orphans and prints the result as JSON.
 func adopter(a []string) {
-	other := self("sleep") // a child of os/exec from elsewhere
+	other := self("sleep") // a child that was started with os/exec directly
 	check(other.Start())
 	r, err := proc.Adopt()
 	check(err)
@@ -217,7 +217,7 @@ func adopter(a []string) {
 	check(err)
 	late := self("exit", "6") // waited for only much later
 	check(late.Start())
-	time.Sleep(2500 * time.Millisecond) // the reaper looks twice
+	time.Sleep(2500 * time.Millisecond) // the reaper checks twice
 	var kept proc.Snapshot
 	if len(a) > 0 {
 		kept = led.Release()
@@ -366,8 +366,7 @@ func churner() {
 	}
 }
 
-// Killed at any moment, also in the middle of a start, the runner leaves
-// nothing behind.
+// A runner that is killed at any moment, also during a start, leaves nothing running.
 func TestKilledInTheMiddleOfAStart(t *testing.T) {
 	for i := range 10 {
 		cmd := self("churn")
@@ -385,7 +384,7 @@ func TestKilledInTheMiddleOfAStart(t *testing.T) {
 	}
 }
 
-// Many starts and stops leave no file open and no goroutine.
+// Many starts and stops leave no open file and no goroutine.
 func TestStartsLeakNothing(t *testing.T) {
 	files := func() int { d, _ := os.ReadDir("/proc/self/fd"); return len(d) }
 	g, err := proc.StartWatchdog(exe(), "helper", "watchdog")

@@ -34,14 +34,14 @@ func TestRunInput(t *testing.T) {
 	if r.Err() != nil || r.Stdout.String() != in {
 		t.Errorf("%d bytes of %d, %v", r.Stdout.Total(), len(in), r.Err())
 	}
-	// one that does not read its input
+	// a program that does not read its input
 	within(t, 2*time.Second, func() {
 		r = proc.Run(bg, proc.Spec{Argv: argv("exit", "0"), Stdin: strings.NewReader(in)})
 	})
 	if r.Err() != nil {
 		t.Error(r.Err())
 	}
-	// nil is the end of the input at once
+	// nil means an empty input
 	if r = proc.Run(bg, proc.Spec{Argv: argv("cat")}); r.Err() != nil || r.Stdout.Total() != 0 {
 		t.Errorf("got %q, %v", r.Stdout, r.Err())
 	}

@@ -142,7 +142,7 @@ func TestDoneWithHeldPipes(t *testing.T) {
 	}
 }
 
-// What a process wrote before it ended is read in full, even long after.
+// The complete output of a process can be read long after it ended.
 func TestWireKeepsWhatWasWritten(t *testing.T) {
 	big := strings.Repeat("x", 40_000)
 	p := start(t, proc.Spec{Argv: argv("args", big), PipeStdout: true})
@@ -178,7 +178,7 @@ func TestPipesBothWays(t *testing.T) {
 	}
 }
 
-// A program that never reads must not hang a writer for ever.
+// A program that never reads must not block a writer forever.
 func TestBlockedWriteEndsWithTheProcess(t *testing.T) {
 	p := start(t, proc.Spec{Argv: argv("sleep"), PipeStdin: true})
 	ready(t, p)

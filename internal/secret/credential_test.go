@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/secret"
 )
 
-// TestNamedCredentials: values under names of credentials, as languages and
-// formats write them, and texts that only look like it.
+// TestNamedCredentials: values under names of credentials, as languages and formats
+// write them, and texts that only look similar.
 func TestNamedCredentials(t *testing.T) {
 	r := secret.NewRedactor()
 	for _, tc := range []struct{ in, want string }{
@@ -50,7 +50,7 @@ func TestNamedCredentials(t *testing.T) {
 }
 
 // TestMembers: a member with the name of a credential is masked with any value, and
-// what remains is JSON.
+// the rest is valid JSON.
 func TestMembers(t *testing.T) {
 	r := secret.NewRedactor()
 	for in, want := range map[string]string{
@@ -88,7 +88,7 @@ func TestMembers(t *testing.T) {
 }
 
 // TestPass: the value of pass and bearer is masked if it looks like a credential, and
-// stays if it is what a test did.
+// stays if it is the result of a test.
 func TestPass(t *testing.T) {
 	r := secret.NewRedactor()
 	for in, want := range map[string]string{
@@ -162,7 +162,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestParts: what a message shows of a long text may begin and end within a
+// TestParts: an excerpt of a long text in a message may begin and end within a
 // declared secret.
 func TestParts(t *testing.T) {
 	r := secret.NewRedactor()
@@ -184,12 +184,12 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestHostileTexts: no text makes looking for secrets slow.
+// TestHostileTexts: no text makes the search for secrets slow.
 func TestHostileTexts(t *testing.T) {
 	r := secret.NewRedactor()
 	r.Add("declared-secret-value")
 	for _, unit := range []string{`\`, `\\u00`, "&", "%", "%2", "&#", "token=", `password:"`, "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----\nab", "…", "oken", `\"token\":\"`, "--api-key ", "Cookie: a=\"", "AAAAAAAAAAAAAAAAEND "} {
-		in := strings.Repeat(unit, 1<<19/len(unit)) // what is quadratic does not end here
+		in := strings.Repeat(unit, 1<<19/len(unit)) // a quadratic search would not end
 		got := r.String(in + "declared-secret-value")
 		if strings.Contains(got, "declared") {
 			t.Errorf("after many %q, a secret is still there", unit)
@@ -197,8 +197,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// A whole PEM block is a key, however short; two lines that are only spoken of
-// are none.
+// A complete PEM block is a key of any length; two lines that are only mentioned in a
+// text are not.
 func TestShortKey(t *testing.T) {
 	const begin, end = "-----BEGIN PRIVATE " + "KEY-----", "-----END PRIVATE " + "KEY-----"
 	r := secret.NewRedactor()

@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// style writes the characters of a text with the escapes of some language.
+// style writes a text with the escapes of a language.
 type style struct {
 	name string
 	enc  func(t *rapid.T, r rune) string
@@ -49,7 +49,7 @@ func plainOr(plain, other string, t *rapid.T) string {
 	return plain
 }
 
-// styles are those of the string literals and encoders that servers use.
+// styles are the string literals and encoders that servers use.
 var styles = []style{
 	{"json", func(_ *rapid.T, r rune) string { return jsonRune(r) }},
 	{"php json", func(_ *rapid.T, r rune) string {
@@ -105,8 +105,8 @@ func write(t *rapid.T, s string, by style) string {
 	return b.String()
 }
 
-// TestNoEscapeHidesADeclaredSecret: in every style of writing a text, once
-// or twice over, a secret in it is masked, and nothing but it.
+// TestNoEscapeHidesADeclaredSecret: a secret is masked in every style, once or twice
+// applied, and nothing else is.
 func TestNoEscapeHidesADeclaredSecret(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[A-Za-z0-9/"'\\ü€🔑 &<>+$.-]{8,24}`).Draw(t, "secret")
@@ -118,7 +118,8 @@ func TestNoEscapeHidesADeclaredSecret(t *testing.T) {
 	})
 }
 
-// TestNoEscapeHidesARecognisedSecret is the same for what its form gives away.
+// TestNoEscapeHidesARecognisedSecret is the same for secrets that are recognized by
+// their form.
 func TestNoEscapeHidesARecognisedSecret(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.SampledFrom([]string{aws, gh, ghp, gl, slk, goog, oai, anth, jwt, pem, "npm_" + strings.Repeat("a1B2", 9)}).Draw(t, "secret")
@@ -130,7 +131,7 @@ func checkStyles(t *rapid.T, value string, r *secret.Redactor, declare bool) {
 	if declare {
 		r.Add(value)
 	}
-	const before, after = "say: ", " , done" // characters that every style leaves readable enough
+	const before, after = "say: ", " , done" // characters that every style leaves readable
 	parts := []string{before, value, after}
 	var names []string
 	for range rapid.IntRange(1, 2).Draw(t, "levels") {

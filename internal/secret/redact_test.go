@@ -13,8 +13,8 @@ import (
 	"mcptest/internal/secret"
 )
 
-// The secrets of these tests are made up, and put together here so that no
-// scanner of repositories takes them for real ones.
+// The secrets of these tests are invented and assembled here, so that scanners of
+// repositories do not report them.
 var (
 	pem  = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEowIBAAKCAQEAx7\nq0JbC2v9\n-----END RSA " + "PRIVATE KEY-----"
 	aws  = "AKIA" + "Q3EGVZ5TTJXWN6KD"
@@ -137,8 +137,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestDeclaredNeverSurvives: with any text around a declared secret, in
-// any form, it is gone, and redacting again changes nothing.
+// TestDeclaredNeverSurvives: with any text around it, and in any form, a declared
+// secret is masked, and redacting again changes nothing.
 func TestDeclaredNeverSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[A-Za-z0-9!"#$%&'()*+,/:;<=>?@\\^_{|}~é-]{8,20}`).Draw(t, "secret")
@@ -202,8 +202,8 @@ func TestRedactingWriter(t *testing.T) {
 	}
 }
 
-// TestSecretsMayJoin: what was clean before a secret was declared is masked
-// after.
+// TestSecretsMayJoin: a text that was clean before a secret was declared is masked
+// afterwards.
 func TestSecretsMayJoin(t *testing.T) {
 	r := secret.NewRedactor()
 	const text = "session 0123abcd4567"

@@ -22,7 +22,7 @@ func parse(t interface{ Fatal(...any) }, text string) jsonv.Value {
 	return v
 }
 
-// value draws a JSON value whose texts and keys are hard for YAML.
+// value generates a random JSON value with texts and keys that are difficult in YAML.
 func value(depth int) *rapid.Generator[jsonv.Value] {
 	text := rapid.OneOf(
 		rapid.SampledFrom([]string{

@@ -18,8 +18,8 @@ import (
 	"mcptest/internal/upstream"
 )
 
-// get sends a request without keep-alive and returns what came: the status and
-// body, or the error.
+// get sends a request without keep-alive and returns the status and body, or the
+// error.
 func get(t testing.TB, method, url, body string) (string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -72,7 +72,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A response that needs what the request does not have is a problem.
+// A response that needs a missing value of the request is a problem.
 func TestMissingValues(t *testing.T) {
 	for _, reply := range []string{
 		`text: "a {{query.nope}}"`, `json: {a: [{b: "{{query.nope}}"}]}`, `headers: {x: "{{query.nope}}"}`, `chunks: [a, "{{query.nope}}"]`, `sse: [{data: "{{query.nope}}"}]`,
@@ -112,7 +112,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %q, %v", path, got, err)
 		}
 	}
-	// Close ends what is being sent.
+	// Close ends responses in progress.
 	var wg sync.WaitGroup
 	for _, path := range []string{"/slow", "/stall"} {
 		w := d.Begin("test", nil, false)
@@ -144,7 +144,7 @@ func TestRoutesOfATest(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	for range 2 { // the counts begin anew
+	for range 2 { // the counts start at zero again
 		w := d.Begin("test", own.Routes, true)
 		var got []string
 		for range 3 {
@@ -166,7 +166,7 @@ func TestRoutesOfATest(t *testing.T) {
 	if len(reported) != 2 || !reported[0].Late || reported[0].Request.Method != "POST" {
 		t.Errorf("%+v", reported)
 	}
-	// Two tests at once: the request belongs to neither.
+	// Two tests at the same time: the request belongs to neither.
 	one, two := d.Begin("test", nil, false), d.Begin("test", nil, false)
 	d.Answer(request("GET", "/v1/a", ""))
 	if len(one.Seen())+len(two.Seen()) != 0 || len(reported) != 3 {
@@ -201,7 +201,7 @@ func TestOtherProtocols(t *testing.T) {
 	if res.StatusCode != 501 || !strings.Contains(w.Seen()[0].Unmatched, "WebSocket") {
 		t.Errorf("%d %+v", res.StatusCode, w.Seen())
 	}
-	// HTTP/2 without TLS is answered; TLS is refused quickly.
+	// HTTP/2 without TLS works; TLS is refused quickly.
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
 	if res, err = (&http.Client{Transport: &http.Transport{Protocols: p}}).Get(d.URL()); err != nil || res.ProtoMajor != 2 || res.StatusCode != 200 {

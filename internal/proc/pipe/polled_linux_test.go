@@ -30,7 +30,7 @@ func blocking(t *testing.T, socket bool) (r, w *os.File) {
 	return r, w
 }
 
-// readAll sends each piece that it reads.
+// readAll sends each chunk that it reads.
 func readAll(r io.Reader, to chan<- string) {
 	defer close(to)
 	buf := make([]byte, 64)
@@ -93,7 +93,7 @@ func TestPolledReaderDoesNotBlockInARead(t *testing.T) {
 	}
 }
 
-// Data that arrives before, while and after the reader looks for it is read.
+// Data is read whether it arrives before, during or after the reader's check.
 func TestPolledReaderLosesNoData(t *testing.T) {
 	r, w := blocking(t, false)
 	back, forth := blocking(t, false)

@@ -69,8 +69,8 @@ func TestTailSince(t *testing.T) {
 	}
 }
 
-// For any writes, any limit and any mark: what Since returns is the stream
-// from the mark on, with one gap at most that it counts right.
+// For any writes, any limit and any mark, Since returns the stream from the mark on,
+// with at most one gap whose size is correct.
 func TestTailIsTheStreamWithAGap(t *testing.T) {
 	gap := regexp.MustCompile(`\n?\[(\d+) bytes left out\]\n`)
 	rapid.Check(t, func(rt *rapid.T) {

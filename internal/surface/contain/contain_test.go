@@ -126,8 +126,8 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// TestDeclaredElsewhere: arguments that a tool needs count although it does not
-// describe them, and where the declarations can't be read all arguments do.
+// TestDeclaredElsewhere: required arguments count even if the tool does not describe
+// them, and all arguments count if the declarations can't be read.
 func TestDeclaredElsewhere(t *testing.T) {
 	t.Parallel()
 	const closed = `{"type":"object","properties":{"a":{}},"additionalProperties":false}`
@@ -155,8 +155,8 @@ func TestDeclaredElsewhere(t *testing.T) {
 	}
 }
 
-// drawer draws schemas over a small domain, so that all values that matter can
-// be enumerated.
+// drawer generates random schemas over a small domain, so that all relevant values
+// can be enumerated.
 type drawer struct{ r *rand.Rand }
 
 func (d drawer) one(list ...string) string { return list[d.r.IntN(len(list))] }
@@ -240,7 +240,7 @@ func (d drawer) document() string {
 	return s
 }
 
-// mutate changes one thing, so that many pairs are nearly equal.
+// mutate makes one change, so that many pairs are nearly equal.
 func (d drawer) mutate(s string) string {
 	from := [][2]string{{`"minimum":0`, `"minimum":1`}, {`"maximum":2`, `"maximum":1`}, {`"integer"`, `"number"`}, {`["a"]`, `["a","b"]`}, {`"a"`, `"ab"`}, {`false`, `true`}, {"anyOf", "oneOf"}, {`["integer","null"]`, `"integer"`}, {"true", "false"}, {`"minLength":0`, `"minLength":1`}, {`"maxItems":2`, `"maxItems":1`}}
 	for range 20 {
@@ -255,7 +255,7 @@ func (d drawer) mutate(s string) string {
 	return d.document()
 }
 
-// universe are the values of the domain.
+// universe contains the values of the domain.
 func universe(t testing.TB) []jsonv.Value {
 	var scalars, out []string
 	scalars = append(scalars, "null", "true", "false", "-1", "0", "0.75", "1", "2", "3", `""`, `"a"`, `"b"`, `"ab"`, `"abb"`)

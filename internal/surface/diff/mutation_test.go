@@ -159,8 +159,8 @@ func compare(t testing.TB, old, new string) []diff.Change {
 	return diff.Compare(t.Context(), []*surface.Surface{read(t, old)}, []*surface.Surface{read(t, new)}, diff.Options{})
 }
 
-// TestMutations plants one mutation at a time: each is reported, with the class
-// that it has, and breaking ones with a witness.
+// TestMutations applies one mutation at a time: each is reported with its class, and
+// breaking ones with a witness.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	if len(mutations) < 60 {
@@ -230,8 +230,8 @@ func TestSchemaPairs(t *testing.T) {
 	}
 }
 
-// TestManyEdits: a schema with more changes than are judged one by one is never
-// called unchanged or safe.
+// TestManyEdits: a schema with more changes than the limit for single edits is never
+// classified as unchanged or safe.
 func TestManyEdits(t *testing.T) {
 	t.Parallel()
 	tool := func(maximum string) string {
@@ -249,8 +249,8 @@ func TestManyEdits(t *testing.T) {
 	}
 }
 
-// BenchmarkHundredTools is what a lock of 100 tools adds to requesting the list:
-// the model of it, the lock file, and the comparison with that file.
+// BenchmarkHundredTools measures the cost of a lock file for 100 tools in addition to
+// the request for the list: the model, the lock file, and the comparison with it.
 func BenchmarkHundredTools(b *testing.B) {
 	var list []jsonv.Value
 	for i := range 100 {

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program in a namespace reaches the proxy, by the variables and without them,
-// and other doubles, and nothing else.
+// A program in a namespace reaches only the proxy, with or without the variables, and
+// other doubles.
 func TestIsolation(t *testing.T) {
 	double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "a double") }))
 	defer double.Close()
@@ -93,7 +93,7 @@ func TestIsolation(t *testing.T) {
 	})
 }
 
-// Close ends what programs that still run have open.
+// Close ends the open connections of running programs.
 func TestIsolationClose(t *testing.T) {
 	p, _ := start(t, Options{})
 	isolation, err := p.Isolate("/proc/self/exe", nil)

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// problems collects what a proxy reports.
+// problems collects the problems that a proxy reports.
 type problems struct {
 	mu   sync.Mutex
 	list []Problem
@@ -70,7 +70,8 @@ func start(t *testing.T, o Options) (*Proxy, *problems) {
 	return p, seen
 }
 
-// client is an HTTP client of a proxy with the trust that its variables give.
+// client returns an HTTP client that uses the proxy and the certificates in its
+// variables.
 func client(t *testing.T, p *Proxy, change func(*tls.Config)) *http.Client {
 	t.Helper()
 	pool := x509.NewCertPool()
@@ -246,7 +247,7 @@ func connectTo(t *testing.T, p *Proxy, addr string) net.Conn {
 	return conn
 }
 
-// A program that sends nothing through its tunnel is not waited for without end.
+// The wait for a program that sends nothing through its tunnel has a limit.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
@@ -261,7 +262,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// The authority is good for the declared hosts, for a day, and for nothing else.
+// The authority can certify only the declared hosts, for one day.
 func TestConstraints(t *testing.T) {
 	for _, hosts := range [][]string{{"api.example.com", "10.1.2.3"}, {"api.example.com"}, {"10.1.2.3"}} {
 		ca, err := newAuthority(hosts)
@@ -290,7 +291,7 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
-// An address of this machine that another double has is reached through the proxy.
+// The address of another double on this machine can be reached through the proxy.
 func TestPass(t *testing.T) {
 	other := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "other") }))
 	defer other.Close()
@@ -303,7 +304,7 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// Nothing stays when a proxy is closed: no file, no port, no open tunnel.
+// A closed proxy leaves nothing: no file, no port, no open tunnel.
 func TestClose(t *testing.T) {
 	p, _ := start(t, Options{})
 	conn := connectTo(t, p, "api.example.com:443")
@@ -320,7 +321,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Programs that people use take the variables.
+// Common programs use the variables.
 func TestPrograms(t *testing.T) {
 	p, _ := start(t, Options{})
 	for name, argv := range map[string][]string{

@@ -17,7 +17,7 @@ import (
 	"mcptest/internal/upstream/recording"
 )
 
-// A run of some tests replaces only what it asked for.
+// A run of some tests replaces only the exchanges that it requested.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "api.yaml")
 	for i, targets := range [][]string{{"/a", "/b"}, {"/b", "/c"}} {
@@ -42,7 +42,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// A recording is not lost to a run without the API.
+// A run without access to the API does not replace a recording.
 func TestUnsaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "api.yaml")
 	again := func(wrong bool, want string, record func(*recording.Recorder)) {
@@ -74,7 +74,7 @@ func TestUnsaved(t *testing.T) {
 	})
 }
 
-// Expired credentials do not replace what was recorded with valid ones.
+// Expired credentials do not replace exchanges that were recorded with valid ones.
 func TestNewlyRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "api.yaml")
 	record := func(status map[string]int) recording.Saved {
@@ -99,7 +99,7 @@ func TestNewlyRefused(t *testing.T) {
 	}
 }
 
-// A link to the recording stays a link.
+// A symbolic link to the recording stays a link.
 func TestLink(t *testing.T) {
 	dir := t.TempDir()
 	link, target := filepath.Join(dir, "link.yaml"), filepath.Join(dir, "target.yaml")
@@ -139,7 +139,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// What cannot be passed on is reported without the secrets of its address.
+// A request that cannot be passed on is reported without the secrets of its address.
 func TestLiveFailures(t *testing.T) {
 	for _, partial := range []bool{false, true} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

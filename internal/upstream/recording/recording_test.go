@@ -17,7 +17,7 @@ import (
 	"mcptest/internal/upstream/recording"
 )
 
-// call is a request and its response, as short as tests want to write them.
+// call is a request and its response in a short form for tests.
 func call(test, method, target, body string, status int, answer string) (string, *upstream.Request, *upstream.Response) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -138,7 +138,7 @@ end: true
 	}
 }
 
-// The bytes of a body come back, in every form and layout.
+// A body keeps its bytes in every form and layout.
 func TestBodies(t *testing.T) {
 	gz := func(s string) string {
 		var b bytes.Buffer
@@ -160,7 +160,7 @@ func TestBodies(t *testing.T) {
 			t.Fatalf("%q: not found in\n%s", text, file)
 		}
 		got := string(res.Body)
-		if strings.HasPrefix(text, "\x1f\x8b") { // compressed again, perhaps in another way
+		if strings.HasPrefix(text, "\x1f\x8b") { // compressed again, possibly with different bytes
 			z, err := gzip.NewReader(strings.NewReader(got))
 			if err != nil {
 				t.Fatal(err)
@@ -175,8 +175,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Equal requests get their responses in order, per test, in any order of
-// the tests was.
+// Equal requests get their responses in order, per test, regardless of the order of
+// the tests.
 func TestOrder(t *testing.T) {
 	type step struct{ test, target, answer string }
 	tests := map[string][]step{

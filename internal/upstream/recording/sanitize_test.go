@@ -15,11 +15,12 @@ import (
 	"mcptest/internal/upstream/recording"
 )
 
-// TestSecrets plants secrets in every carrier; none may reach the disk.
+// TestSecrets puts secrets into every part of an exchange; none may be written to
+// disk.
 func TestSecrets(t *testing.T) {
 	n := 0
 	var planted []string
-	plant := func() string { // nothing in its form gives it away
+	plant := func() string { // it has no recognizable form
 		n++
 		v := fmt.Sprintf("Zq%dxW7pLm%dTr9v", n, n*7)
 		planted = append(planted, v)
@@ -126,7 +127,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// base64ish returns what the base64 words of a text stand for.
+// base64ish returns the decoded base64 words of a text.
 func base64ish(text string) (out []string) {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\":,", r) }) {
 		if b, err := base64.StdEncoding.DecodeString(w); err == nil && len(w) > 8 {
@@ -136,7 +137,7 @@ func base64ish(text string) (out []string) {
 	return out
 }
 
-// What is no credential stays, because the server needs it.
+// Values that are not credentials stay, because the server needs them.
 func TestKeptValues(t *testing.T) {
 	r := recording.NewRecorder("api", "")
 	const answer = `{"next_page_token":"CAUQAA1b2","key":"PROJ-12","id":"a1b2c3d4e5f6","token_type":"bearer","expires_in":3600,"cursor":"eyJhIjox","total_tokens":12,"code":"NOT_FOUND","signature_version":"4","html_url":"https://h/x?page=2"}`
