@@ -57,11 +57,11 @@ type polled struct {
 func (p polled) Read(b []byte) (int, error) {
 	// An error of the poller leaves the waiting to the read.
 	_ = p.ready.Read(func(uintptr) (arrived bool) {
-		_ = p.raw.Control(func(fd uintptr) {
+		closed := p.raw.Control(func(fd uintptr) {
 			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 			arrived = n > 0 || err != nil && err != unix.EINTR
 		})
-		return arrived
+		return arrived || closed != nil
 	})
 	return p.Reader.Read(b)
 }

@@ -117,6 +117,15 @@ func TestPolledReaderLosesNoData(t *testing.T) {
 	}
 }
 
+func TestPolledReaderOfAClosedFileReturns(t *testing.T) {
+	r, _ := blocking(t, false)
+	polled := pipe.Polled(r)
+	r.Close()
+	if n, err := polled.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 func TestPolledLeavesOtherReaders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
