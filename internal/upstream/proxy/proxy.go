@@ -235,8 +235,16 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).EnableFullDuplex() // the response can precede the end of the request
 	(&httputil.ReverseProxy{
 		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
-		FlushInterval: -1,                                                                        // immediately
-		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.RawQuery = r.In.URL.RawQuery }, // also if it is malformed
+		FlushInterval: -1, // immediately
+		ErrorLog:      p.outer.ErrorLog,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // also if it is malformed
+			for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+				if values, ok := r.In.Header[name]; ok {
+					r.Out.Header[name] = values
+				}
+			}
+		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, "mcptest: "+err.Error(), http.StatusBadGateway)
 		},

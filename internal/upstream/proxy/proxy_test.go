@@ -304,6 +304,34 @@ func TestPass(t *testing.T) {
 	}
 }
 
+// A request to such an address without a tunnel keeps its headers.
+func TestPassHeaders(t *testing.T) {
+	got := make(chan http.Header, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Header }))
+	defer other.Close()
+	addr := other.Listener.Addr().String()
+	p, _ := start(t, Options{Pass: func(a string) bool { return a == addr }})
+	q, err := http.NewRequest(http.MethodGet, other.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
+	for _, name := range names {
+		q.Header.Set(name, "as sent")
+	}
+	res, err := client(t, p, nil).Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	header := <-got
+	for _, name := range names {
+		if values := header[name]; !slices.Equal(values, []string{"as sent"}) {
+			t.Errorf("%s: %q", name, values)
+		}
+	}
+}
+
 // A closed proxy leaves nothing: no file, no port, no open tunnel.
 func TestClose(t *testing.T) {
 	p, _ := start(t, Options{})
