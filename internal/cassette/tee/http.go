@@ -34,7 +34,8 @@ type Proxy struct {
 	elsewhere sync.Once // the client is sent to another server
 
 	mu       sync.Mutex
-	ids      map[string]int // Mcp-Session-Id → session
+	ids      map[string]int  // Mcp-Session-Id → session
+	moved    map[string]bool // paths that the server's address redirects to
 	sessions int
 	latest   int         // the session of requests without an id
 	streams  map[int]int // session → its exchanges so far
@@ -48,7 +49,7 @@ const keepIdle = 4 * time.Second
 // transport. failed is called with the error if a request could not be forwarded, or the
 // client is sent to another server.
 func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
-	p := &Proxy{target: target, sse: sse, tap: tap, failed: failed, ids: map[string]int{}, streams: map[int]int{}}
+	p := &Proxy{target: target, sse: sse, tap: tap, failed: failed, ids: map[string]int{}, moved: map[string]bool{}, streams: map[int]int{}}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // recorded data must be readable
 	transport.IdleConnTimeout = keepIdle
@@ -105,7 +106,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Without this, net/http closes the request's body then, and the transport ends
 	// its connection to the server.
 	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 and fakes don't need it
-	x := &exchange{proxy: p, host: r.Host, method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
+	x := &exchange{proxy: p, host: r.Host, moved: p.hasMoved(r.URL.Path), method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	if r.Body != nil {
 		r.Body = &tapped{body: r.Body, data: x.read, end: func(bool) { x.sent() }}
@@ -147,7 +148,7 @@ func (p *Proxy) response(res *http.Response) error {
 	}
 	head := cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.FromServer, HTTP: &cassette.HTTP{Status: res.StatusCode, Header: res.Header.Clone()}}
 	p.remember(res.Header.Get("Mcp-Session-Id"), x.session)
-	p.redirect(res, x.host)
+	p.redirect(res, x)
 	body := &tapped{body: res.Body}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
 		p.tap.Frame(head)
@@ -230,6 +231,7 @@ type exchange struct {
 	method   string
 	header   http.Header
 	endpoint bool // it was sent to the server's address
+	moved    bool // it was sent to an address that this one redirects to
 
 	mu              sync.Mutex
 	body            bytes.Buffer
@@ -260,7 +262,7 @@ func (x *exchange) sent() {
 	x.placed = true
 	body := slices.Clone(x.body.Bytes())
 	// Messages of HTTP+SSE are sent to a separate address.
-	if !bytes.Contains(body, []byte(`"jsonrpc"`)) && (!x.endpoint || x.method == http.MethodOptions) {
+	if !bytes.Contains(body, []byte(`"jsonrpc"`)) && (!x.endpoint && !x.moved || x.method == http.MethodOptions) {
 		return
 	}
 	begins := x.method == http.MethodGet

@@ -189,6 +189,49 @@ func TestProxyForwardsResponseBeforeEndOfRequest(t *testing.T) {
 	}
 }
 
+// The stream at the address that a server's address redirects to is recorded.
+func TestProxyRecordsRedirectedStream(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if next := map[string]string{"/mcp": "/moved", "/moved": "again/?a=1"}[r.URL.Path]; next != "" {
+			w.Header().Set("Location", next)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: "+r.URL.Path+"\n\n")
+	}))
+	defer upstream.Close()
+	target, _ := url.Parse(upstream.URL + "/mcp")
+	var seen frames
+	tap := tee.NewTap(seen.record)
+	front := httptest.NewServer(tee.NewProxy(target, false, tap, func(err error) { t.Error(err) }))
+	defer front.Close()
+	for _, path := range []string{"/again/", "/mcp"} { // the first one is not part of MCP yet
+		res, err := http.Get(front.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(res.Body); err != nil || string(body) != "data: /again/\n\n" {
+			t.Errorf("%q, %v", body, err)
+		}
+		res.Body.Close()
+	}
+	front.Close()
+	if lost, err := tap.Close(); lost > 0 || err != nil {
+		t.Fatal(lost, err)
+	}
+	recorded := 0
+	for _, f := range seen.list {
+		if string(f.Data) == "/again/" {
+			recorded++
+		}
+	}
+	if recorded != 1 {
+		t.Errorf("%d events were recorded", recorded)
+	}
+}
+
 // A client that follows a redirect, or the address for messages of HTTP+SSE, stays with
 // the proxy.
 func TestProxyKeepsClient(t *testing.T) {

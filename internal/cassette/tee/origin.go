@@ -36,11 +36,26 @@ func hostPort(u *url.URL) string {
 	return u.Hostname() + ":" + cmp.Or(u.Port(), port)
 }
 
-// redirect changes the target of a redirect.
-func (p *Proxy) redirect(res *http.Response, host string) {
-	if to := res.Header.Get("Location"); to != "" && res.StatusCode/100 == 3 {
-		res.Header.Set("Location", p.throughProxy(to, host))
+// redirect changes the target of a redirect, and remembers that of the server's address.
+func (p *Proxy) redirect(res *http.Response, x *exchange) {
+	to, err := res.Location()
+	if err != nil || res.StatusCode/100 != 3 {
+		return
 	}
+	login := res.StatusCode == http.StatusFound || res.StatusCode == http.StatusSeeOther // or another page
+	if (x.endpoint || x.moved) && !login && hostPort(to) == hostPort(p.target) {
+		p.mu.Lock()
+		p.moved[to.Path] = true
+		p.mu.Unlock()
+	}
+	res.Header.Set("Location", p.throughProxy(res.Header.Get("Location"), x.host))
+}
+
+// hasMoved reports whether the server's address redirects to a path.
+func (p *Proxy) hasMoved(path string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.moved[path]
 }
 
 // maxEndpoint bounds the beginning of a stream of HTTP+SSE that is searched for the
