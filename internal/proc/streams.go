@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"mcptest/internal/proc/pipe"
 	"mcptest/internal/proc/tail"
 )
 
@@ -39,6 +40,7 @@ func (s *stdinPipe) copyFrom(r io.Reader) {
 // stream reads one captured output until its end.
 type stream struct {
 	f     *os.File
+	in    *pipe.Source
 	tail  *tail.Tail
 	lines *tail.Splitter
 	copy  io.Writer // may be nil
@@ -47,7 +49,11 @@ type stream struct {
 }
 
 func newStream(f *os.File, kept *tail.Tail, onLine func(string)) *stream {
-	st := &stream{f: f, tail: kept, ended: make(chan struct{})}
+	st := &stream{f: f, in: pipe.NewSource(f), tail: kept, ended: make(chan struct{})}
+	kept.Follow(func() (written int64) {
+		st.in.Unread(func(n int) { written = kept.Total() + int64(n) })
+		return written
+	})
 	if onLine != nil {
 		st.lines = &tail.Splitter{Emit: func(l []byte) { onLine(string(l)) }}
 	}
@@ -59,10 +65,10 @@ func (st *stream) pump(exited <-chan struct{}) {
 	defer close(st.ended)
 	defer st.f.Close()
 	buf := make([]byte, 4<<10)
+	keep := func(b []byte) { _, _ = st.tail.Write(b) }
 	for last := false; ; {
-		n, err := st.f.Read(buf)
+		n, err := st.in.Read(buf, keep)
 		if n > 0 {
-			_, _ = st.tail.Write(buf[:n])
 			if st.copy != nil {
 				_, _ = st.copy.Write(buf[:n])
 			}

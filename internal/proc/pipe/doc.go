@@ -2,13 +2,15 @@
 // pipe still has a reader.
 //
 // Entry points: [Turn.Waiter] waits briefly for data without Go's poller, [Polled]
-// makes a reader that always waits in it, [ReaderGone] looks for a reader.
+// makes a reader that always waits in it, [NewSource] one that knows how much is
+// unread, [ReaderGone] looks for a reader.
 //
 // Invariants:
 //
 //   - A Waiter ends after a millisecond at the latest, also in a pipe that is closed
 //     meanwhile. It reads nothing.
-//   - On systems other than Linux nothing waits, and no reader is reported as gone.
+//   - On systems other than Linux nothing waits, nothing is known to be unread, and no
+//     reader is reported as gone.
 package pipe
 
 import "sync/atomic"

@@ -25,6 +25,7 @@ type Tail struct {
 	stamps   []stamp
 	changed  chan struct{}
 	over     bool // the stream has ended
+	written  func() int64
 	watchers []*lineMatch
 }
 
@@ -123,6 +124,37 @@ func appendWithin(b, p []byte, most int) []byte {
 	return append(b, p...)
 }
 
+// Follow sets the function that returns the length of the stream so far, including
+// what was not passed to Write yet. It must be set before the Tail is used.
+func (t *Tail) Follow(written func() int64) { t.written = written }
+
+// catchUpMost limits the wait for output that was written but does not arrive.
+const catchUpMost = time.Second
+
+// catchUp waits until the Tail has what was written before: a program that writes to
+// standard error and then responds expects that both are read in this order.
+func (t *Tail) catchUp() {
+	if t.written == nil {
+		return
+	}
+	want := t.written()
+	var limit <-chan time.Time
+	for {
+		changed := t.Changed()
+		if t.Total() >= want || t.Over() {
+			return
+		}
+		if limit == nil {
+			limit = time.After(catchUpMost)
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			return
+		}
+	}
+}
+
 // Finish marks the end of the stream.
 func (t *Tail) Finish() {
 	t.mu.Lock()
@@ -178,11 +210,15 @@ func (t *Tail) Bytes() []byte {
 func (t *Tail) String() string { return t.Since(0) }
 
 // Mark returns the current end of the stream.
-func (t *Tail) Mark() Mark { return Mark(t.Total()) }
+func (t *Tail) Mark() Mark {
+	t.catchUp()
+	return Mark(t.Total())
+}
 
 // Since returns the output after m, as far as it is kept; a separate line counts the
 // dropped bytes, if any.
 func (t *Tail) Since(m Mark) string {
+	t.catchUp()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	from := max(int64(m), 0)
