@@ -56,14 +56,16 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 
 // probed continues after a response to the probe.
 func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
+	n.received(x)
 	d, err := n.versionIn(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick.Known() {
 		x = n.discover(ctx, refused.pick)
+		n.received(x)
 		d, err = n.versionIn(x)
 	}
 	if err == nil {
-		n.adoptDiscover(x)
+		n.adoptDiscover()
 		return d, "", nil
 	}
 	var connect *wire.ConnectError
@@ -121,14 +123,23 @@ func (n *negotiator) isStdio() bool {
 	return n.http == nil
 }
 
-// dropProbeViolations drops the violations of the response to the probe, because a
-// server that does not know the request need not follow its rules. A response to an
-// id that was never sent counts as that to the probe only if there is no other.
+// dropProbeViolations drops the violations that are a valid rejection of the probe:
+// an error without the id of the request, unless its code shows that the server has
+// read the method. A response to an id that was never sent counts as that to the
+// probe only if there is no other.
 func (n *negotiator) dropProbeViolations(probe *Exchange) {
+	rpc := probe.RPCError()
+	if rpc == nil {
+		rpc = rpcIn(probe.Cause)
+	}
+	unread := probe.Response == nil
+	if rpc != nil {
+		unread = rpc.Code != protocol.CodeMethodNotFound && rpc.Code != protocol.CodeInvalidParams && rpc.Code != protocol.CodeInternal
+	}
 	n.conn.DropViolations(func(v protocol.Violation) bool {
 		switch v.Kind {
-		case protocol.NullID, protocol.MissingID, protocol.IDType, protocol.BadError:
-			return true
+		case protocol.NullID, protocol.MissingID:
+			return unread
 		case protocol.UnknownID:
 			return probe.Response == nil
 		}
@@ -137,9 +148,9 @@ func (n *negotiator) dropProbeViolations(probe *Exchange) {
 }
 
 // adoptDiscover uses the response to server/discover as the handshake.
-func (n *negotiator) adoptDiscover(x *Exchange) {
-	v, _ := handshakeResult(x, n.o.tolerated)
-	n.hello, n.server = x, v
+func (n *negotiator) adoptDiscover() {
+	v, _ := handshakeResult(n.hello, n.o.tolerated)
+	n.server = v
 	n.require("server/discover", jsonv.KindObject, "capabilities")
 	// In this era, serverInfo is in _meta. It is copied to its position in the result
 	// of initialize, so that a suite can test servers of both eras.
@@ -227,12 +238,13 @@ func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.V
 		return failed("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
 	}
 	x := n.discover(ctx, d)
+	n.received(x)
 	got, err := n.versionIn(x)
 	if refused, ok := errors.AsType[*unsupportedError](err); ok && refused.pick == d { // some servers reject the first request to see whether it is repeated
 		x = n.discover(ctx, d)
+		n.received(x)
 		got, err = n.versionIn(x)
 	}
-	n.hello = x
 	switch {
 	case x.Cause != nil && !deniesRequest(x.Cause):
 		return failed(protocol.MethodDiscover, x.Cause)
@@ -241,6 +253,6 @@ func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.V
 	case got != d:
 		return failed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the response to server/discover")))
 	}
-	n.adoptDiscover(x)
+	n.adoptDiscover()
 	return d, "", nil
 }

@@ -155,6 +155,54 @@ func TestDetectEra(t *testing.T) {
 	}
 }
 
+// The violations in the response to server/discover are those of the handshake.
+// Rejecting an unknown request is valid, even without its id if the server did not
+// read the method.
+func TestDetectViolations(t *testing.T) {
+	const no = `"error":{"code":-32601,"message":"no"}}`
+	for _, c := range []struct{ name, probe, want string }{
+		{"refused", `{"jsonrpc":"2.0","id":ID,` + no, ""},
+		{"id null, invalid request", refused("null", -32600, ""), ""},
+		{"id null, code of the server", refused("null", -32000, ""), ""},
+		{"no id, parse error", `{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}`, ""},
+		{"result of another kind", result("ID", `{"ok":true}`), ""},
+		{"byte order mark", "\ufeff" + `{"jsonrpc":"2.0","id":ID,` + no, "bom"},
+		{"byte order mark, modern", "\ufeff" + result("ID", discovered), "bom"},
+		{"id of another type", `{"jsonrpc":"2.0","id":"ID",` + no, "id-type"},
+		{"id null, unknown method", refused("null", -32601, ""), "null-id"},
+		{"no jsonrpc", `{"id":ID,` + no, "bad-jsonrpc"},
+		{"code is a string", `{"jsonrpc":"2.0","id":ID,"error":{"code":"-32601","message":"no"}}`, "bad-error"},
+		{"no message", `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601}}`, "bad-error"},
+		{"result and error", `{"jsonrpc":"2.0","id":ID,"result":{},` + no, "result-and-error"},
+		{"result is null", result("ID", "null"), "bad-result"},
+		{"several lines", "{\n\"jsonrpc\":\"2.0\",\"id\":ID,\n" + no, "pretty-json"},
+		{"batch", `[{"jsonrpc":"2.0","id":ID,` + no + `]`, "batch"},
+		{"same key twice", `{"jsonrpc":"2.0","jsonrpc":"2.0","id":ID,` + no, "duplicate-key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, err := mcp.Open(t.Context(), speaker(t, func(method, id string) string {
+					switch method {
+					case "server/discover":
+						return strings.ReplaceAll(c.probe, "ID", id)
+					case "initialize":
+						return result(id, helloResult)
+					}
+					return ""
+				}), mcp.Options{Protocol: mcp.Auto})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close(context.Background())
+				got := append(s.TakeViolations(), s.Handshake().Violations...)
+				if kinds(got) != c.want || len(got) > 1 {
+					t.Errorf("violations %v, want %q once", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 // late opens a server by a first connection that may answer late, and reports
 // the methods that each connection was sent.
 func late(t *testing.T, o mcp.Options, first, again func(method, id string) string) (*mcp.Session, [][]string, error) {

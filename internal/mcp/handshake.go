@@ -22,8 +22,17 @@ type negotiator struct {
 	http *wire.HTTP // nil for a stream
 	o    *Options
 
-	hello  *Exchange   // the handshake; nil before it
+	hello  *Exchange   // the latest exchange, at last the handshake; see received
 	server jsonv.Value // its result
+}
+
+// received makes x the handshake. The violations of the earlier exchanges are added to
+// it: they have no other place.
+func (n *negotiator) received(x *Exchange) {
+	if n.hello != nil {
+		x.Violations = slices.Concat(n.hello.Violations, x.Violations)
+	}
+	n.hello = x
 }
 
 // handshake sends initialize and negotiates the revision (MCP 2025-11-25 lifecycle).
@@ -35,7 +44,7 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 		want = protocol.Newest(protocol.EraSession).Name
 	}
 	for again := false; ; again = true {
-		n.hello = n.send.once(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{})
+		n.received(n.send.once(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{}))
 		if n.hello.Cause != nil {
 			return n.refusedInitialize(ctx, n.hello.Cause)
 		}
