@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"mime"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,12 +55,12 @@ func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 	transport.IdleConnTimeout = keepIdle
 	p.proxy = &httputil.ReverseProxy{
 		Transport:      transport,
-		FlushInterval:  -1, // immediately
+		FlushInterval:  -1,                         // immediately
+		ErrorLog:       log.New(io.Discard, "", 0), // the recording says how a stream ended
 		Rewrite:        p.rewrite,
 		ModifyResponse: p.response,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			x := exchangeOf(r)
-			x.sent()
 			x.end(&cassette.End{Reason: err.Error(), Client: r.Context().Err() != nil})
 			if r.Context().Err() == nil {
 				failed(err)
@@ -102,15 +102,18 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Host is not allowed", http.StatusForbidden)
 		return
 	}
-	// The server can respond before the client's request has been read to its end.
-	// Without this, net/http closes the request's body then, and the transport ends
-	// its connection to the server.
-	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 and fakes don't need it
 	x := &exchange{proxy: p, host: r.Host, moved: p.hasMoved(r.URL.Path), method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
-	if r.Body != nil {
-		r.Body = &tapped{body: r.Body, data: x.read, end: func(bool) { x.sent() }}
+	// The request is read to its end before it is forwarded: a server can respond before
+	// it has read all of it, and net/http closes the request with the first byte of a
+	// response.
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "the request ended early: "+err.Error(), http.StatusBadRequest)
+		return
 	}
+	x.sent(body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	p.proxy.ServeHTTP(w, r)
 }
 
@@ -142,7 +145,6 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 // response records the head of a response, and arranges for its body to be recorded.
 func (p *Proxy) response(res *http.Response) error {
 	x := exchangeOf(res.Request)
-	x.sent()
 	if x.session == 0 || res.StatusCode == http.StatusSwitchingProtocols {
 		return nil
 	}
@@ -233,9 +235,6 @@ type exchange struct {
 	endpoint bool // it was sent to the server's address
 	moved    bool // it was sent to an address that this one redirects to
 
-	mu              sync.Mutex
-	body            bytes.Buffer
-	placed          bool
 	session, stream int // 0: the exchange is not part of MCP
 }
 
@@ -245,22 +244,8 @@ func exchangeOf(r *http.Request) *exchange {
 	return r.Context().Value(exchangeKey{}).(*exchange) //nolint:forcetypeassert // set in ServeHTTP
 }
 
-// read records a part of the request's body.
-func (x *exchange) read(b []byte) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.body.Write(b)
-}
-
-// sent records the request, when it has been read completely or the response arrives.
-func (x *exchange) sent() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.placed {
-		return
-	}
-	x.placed = true
-	body := slices.Clone(x.body.Bytes())
+// sent records the request.
+func (x *exchange) sent(body []byte) {
 	// Messages of HTTP+SSE are sent to a separate address.
 	if !bytes.Contains(body, []byte(`"jsonrpc"`)) && (!x.endpoint && !x.moved || x.method == http.MethodOptions) {
 		return

@@ -153,39 +153,50 @@ func TestProxyRefusesForeignHost(t *testing.T) {
 // still forwarded completely.
 func TestProxyForwardsResponseBeforeEndOfRequest(t *testing.T) {
 	t.Parallel()
-	ended := make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			t.Error(err)
 		}
-		_, _ = io.ReadFull(r.Body, make([]byte, 2))
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: 1\n\n")
 		w.(http.Flusher).Flush()
-		if _, err := io.ReadAll(r.Body); err != nil {
-			t.Error("read the end of the request:", err)
-		}
-		<-ended
-		fmt.Fprint(w, "data: 2\n\n")
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "data: %d %v\n\n", n, err)
 	}))
 	defer upstream.Close()
 	target, _ := url.Parse(upstream.URL)
 	front := httptest.NewServer(tee.NewProxy(target, false, tee.NewTap((&frames{}).record), func(err error) { t.Error(err) }))
 	defer front.Close()
-	body, end := io.Pipe()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, front.URL, body)
-	go func() { _, _ = io.WriteString(end, "{}") }()
+	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, front.URL, strings.NewReader(strings.Repeat(" ", 16<<20)))
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	end.Close()
-	close(ended)
-	if got, err := io.ReadAll(res.Body); err != nil || string(got) != "data: 1\n\ndata: 2\n\n" {
+	if got, err := io.ReadAll(res.Body); err != nil || string(got) != "data: 1\n\ndata: 16777216 <nil>\n\n" {
 		t.Errorf("%q %v", got, err)
+	}
+}
+
+// Each request to a server that is not reachable gets a response, on one connection.
+func TestProxyOfUnreachableServer(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(nil)
+	target, _ := url.Parse(gone.URL)
+	gone.Close()
+	front := httptest.NewServer(tee.NewProxy(target, false, tee.NewTap((&frames{}).record), func(error) {}))
+	defer front.Close()
+	for i := range 20 {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL, io.MultiReader(strings.NewReader("{}"))) // cannot be repeated
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatalf("request %d: %v", i+1, err)
+		}
+		if res.Body.Close(); res.StatusCode != http.StatusBadGateway {
+			t.Error(res.Status)
+		}
 	}
 }
 

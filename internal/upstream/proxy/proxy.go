@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -232,7 +233,14 @@ func (p *Proxy) passes(addr string) bool { return p.options.Pass != nil && p.opt
 
 // forward passes a request to an address of this machine.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).EnableFullDuplex() // the response can precede the end of the request
+	// net/http closes the request with the first byte of a response, which can precede
+	// the end of the request.
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "mcptest: the request ended early: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	(&httputil.ReverseProxy{
 		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
 		FlushInterval: -1, // immediately
