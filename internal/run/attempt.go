@@ -71,7 +71,7 @@ func (a *attempt) open(ctx context.Context) bool {
 		slot := a.slot(s)
 		sess, err := slot.Session(ctx)
 		if err == nil && needsList(a.c, sess) {
-			s.Tools.Wait(ctx)
+			s.Tools().Wait(ctx)
 			sess, err = slot.Session(ctx) // the server may have ended on tools/list
 		}
 		if err != nil {

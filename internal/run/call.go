@@ -174,7 +174,7 @@ func (a *attempt) mustNotCall(sess *mcp.Session, s *pool.Server, op *plan.Op) bo
 	if op.Method != "tools/call" || sess.Era() != protocol.EraStateless || sess.Stderr() != nil {
 		return false
 	}
-	why := s.Tools.Unusable(op.Subject)
+	why := s.Tools().Unusable(op.Subject)
 	if why != "" {
 		a.out.fail(result.Fail, fmt.Sprintf("tool %s was not called: a client must drop it: %s", op.Subject, why))
 	}

@@ -63,7 +63,7 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 	}
 	s := p.servers[key]
 	if s == nil {
-		s = &Server{pool: p, Def: def, caps: caps, file: file, Tools: newTools()}
+		s = &Server{pool: p, Def: def, caps: caps, file: file, state: state{tools: newTools()}}
 		s.slots = make([]*Slot, max(1, def.Sessions))
 		for i := range s.slots {
 			s.slots[i] = &Slot{server: s}

@@ -22,8 +22,7 @@ import (
 
 // Server is a server definition in use, with its sessions and its list of tools.
 type Server struct {
-	Def   *plan.Server
-	Tools *Tools
+	Def *plan.Server
 
 	pool *Pool
 	caps respond.Capabilities
@@ -47,6 +46,7 @@ type state struct {
 	ignoresEOF bool // a session did not end after its input was closed
 	alwaysBusy bool // a session was not idle when it should have been closed
 	stateful   bool // a case may have left state in the session
+	tools      *Tools
 	offers     map[*mcp.Session]*offered
 }
 
@@ -75,7 +75,7 @@ func (s *Server) Next() *Slot {
 func (s *Server) Request(ctx context.Context, op *plan.Op) mcp.Call {
 	call := mcp.Call{Method: op.Method, Params: op.Params, CancelAfter: op.CancelAfter}
 	if op.MaybeMethod {
-		if has, known := s.Tools.Has(ctx, op.Subject); !has || !known {
+		if has, known := s.Tools().Has(ctx, op.Subject); !has || !known {
 			call.Method, call.Params = op.Subject, op.Args
 		}
 	}
@@ -87,13 +87,18 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 	if !s.Def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
 		return check.Report{}
 	}
-	return s.Tools.schema(ctx, tool).Check(ctx, tool, res)
+	t := s.Tools()
+	schema := t.schema(ctx, tool)
+	if schema == nil && t.isDone() {
+		t.warn(s)
+	}
+	return schema.Check(ctx, tool, res)
 }
 
 // CheckArguments compares the arguments of a tools/call with the tool's
 // inputSchema, if the list of tools is known.
 func (s *Server) CheckArguments(ctx context.Context, tool string, params []byte) []string {
-	schema := s.Tools.input(ctx, tool)
+	schema := s.Tools().input(ctx, tool)
 	if schema.Kind() != jsonv.KindObject {
 		return nil
 	}
@@ -110,7 +115,7 @@ func (s *Server) ToolViolation(ctx context.Context, tool string) string {
 	if !s.Def.ValidateOutput {
 		return ""
 	}
-	return s.Tools.violation(ctx, tool)
+	return s.Tools().violation(ctx, tool)
 }
 
 // AwaitIdle waits until a session is idle, so that the exit of a server that is about
@@ -146,12 +151,14 @@ var errClosed = errors.New("the run is over")
 
 // close ends every session of the server.
 func (s *Server) close(ctx context.Context) []ending {
-	s.Tools.stop()
+	s.Tools().stop()
 	var out []ending
 	for _, slot := range s.slots {
 		out = append(out, slot.end(ctx, errClosed)...)
 	}
-	<-s.Tools.done
+	t := s.Tools()
+	<-t.done
+	t.warn(s)
 	if s.apart == nil {
 		s.doubles.Close()
 	}

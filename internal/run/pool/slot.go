@@ -100,7 +100,7 @@ func (s *Slot) open(ctx context.Context) error {
 	if s.sess = deps.Warm.take(sv); s.sess != nil {
 		s.info.Protocol, s.info.ServerInfo = s.sess.Protocol(), serverInfo(s.sess)
 		deps.Send(result.ServerUp{Server: s.info})
-		sv.Tools.fetch(sv, s.sess)
+		sv.listTools(s.sess)
 		return nil
 	}
 	def, done, err := sv.doubles.Prepare(sv.Def)
@@ -121,7 +121,7 @@ func (s *Slot) open(ctx context.Context) error {
 	s.info.ServerInfo = serverInfo(sess)
 	deps.Send(result.ServerUp{Server: s.info})
 	sv.report(sess.Handshake().Violations)
-	sv.Tools.fetch(sv, sess)
+	sv.listTools(sess)
 	return nil
 }
 

@@ -20,13 +20,15 @@ const listTime = time.Second
 var errListLate = fmt.Errorf("tools/list got no response within %s of the first response", listTime)
 
 // Tools is a server's list of tools. It is fetched once, in parallel with the first
-// call.
+// call. A list that was lost with its session is replaced by a new one.
 type Tools struct {
 	once   sync.Once
+	sess   *mcp.Session  // written in once
 	done   chan struct{} // closed when the list is complete or given up
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	clock  sync.Once // of the first wait
+	warned sync.Once
 
 	// The following fields are written before done is closed.
 	err        error
@@ -42,9 +44,32 @@ func newTools() *Tools {
 	return t
 }
 
+// Tools returns the current list of tools.
+func (s *Server) Tools() *Tools { return s.update(func(*state) {}).tools }
+
+// listTools requests the list of tools in a new session: the first time, and if the
+// session of the last request ended before the list was complete.
+func (s *Server) listTools(sess *mcp.Session) {
+	t := s.Tools()
+	t.fetch(s, sess)
+	if t.sess != sess && t.lost() {
+		s.replaceTools(t).fetch(s, sess)
+	}
+}
+
+// replaceTools replaces a list unless it has been replaced, and returns the current one.
+func (s *Server) replaceTools(t *Tools) *Tools {
+	return s.update(func(st *state) {
+		if st.tools == t {
+			st.tools = newTools()
+		}
+	}).tools
+}
+
 // fetch requests the list in the background, once.
 func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 	t.once.Do(func() {
+		t.sess = sess
 		caps := sess.ServerInfo().Lookup("capabilities")
 		if caps.Lookup("tools").IsAbsent() && !caps.IsAbsent() {
 			close(t.done)
@@ -66,11 +91,34 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 			if late && t.err != nil {
 				t.err = errListLate
 			}
-			if t.err != nil && (late || t.ctx.Err() == nil) && s.Def.ValidateOutput {
-				s.warn("tool-list", "the tool list could not be read, so outputSchema is not checked: "+t.err.Error())
+			if !late && t.ctx.Err() != nil {
+				t.err = nil // given up
+			} else if sess.Alive() {
+				t.warn(s)
 			}
 		}()
 	})
+}
+
+// lost waits until a list whose session has ended is given up, and reports whether
+// it is incomplete.
+func (t *Tools) lost() bool {
+	if t.sess == nil || t.sess.Alive() {
+		return false
+	}
+	<-t.done
+	return t.err != nil
+}
+
+// warn reports once that the list could not be read. The caller has waited for it.
+// For a list that was lost with its session, warn is called when a result could not be
+// checked, or at the end of the server: another session may replace the list before.
+func (t *Tools) warn(s *Server) {
+	if t.err != nil && s.Def.ValidateOutput {
+		t.warned.Do(func() {
+			s.warn("tool-list", "the tool list could not be read, so outputSchema is not checked: "+t.err.Error())
+		})
+	}
 }
 
 // stop gives up a list that is still being fetched.

@@ -29,10 +29,10 @@ func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, method, name s
 	}
 	var known []string
 	if method == "tools/call" {
-		if has, sure := s.Tools.Has(ctx, name); has || !sure {
+		if has, sure := s.Tools().Has(ctx, name); has || !sure {
 			return ""
 		}
-		known = sortedKeys(s.Tools.schemas)
+		known = sortedKeys(s.Tools().schemas)
 	} else if known = s.names(ctx, sess, l); known == nil || slices.Contains(known, name) {
 		return ""
 	}
