@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version,
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && n.isStdio():
 		return failed("initialize", n.fresh(err))
 	}
-	n.dropProbeViolations(x)
+	n.dropProbeViolations()
 	probe := err
 	d, phase, err := n.handshake(ctx)
 	note := ""
@@ -127,11 +128,9 @@ func (n *negotiator) isStdio() bool {
 // an error without the id of the request, unless its code shows that the server has
 // read the method. A response to an id that was never sent counts as that to the
 // probe only if there is no other.
-func (n *negotiator) dropProbeViolations(probe *Exchange) {
-	rpc := probe.RPCError()
-	if rpc == nil {
-		rpc = rpcIn(probe.Cause)
-	}
+func (n *negotiator) dropProbeViolations() {
+	probe := cmp.Or(n.hello, &Exchange{})
+	rpc := cmp.Or(probe.RPCError(), rpcIn(probe.Cause))
 	unread := probe.Response == nil
 	if rpc != nil {
 		unread = rpc.Code != protocol.CodeMethodNotFound && rpc.Code != protocol.CodeInvalidParams && rpc.Code != protocol.CodeInternal

@@ -152,6 +152,7 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 
 // probedLate handles a response to the probe that arrived after initialize was sent.
 func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
+	n.received(x)
 	_, err := n.versionIn(x)
 	var refused *unsupportedError
 	var connect *wire.ConnectError

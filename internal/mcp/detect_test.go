@@ -299,6 +299,41 @@ func TestDetectLate(t *testing.T) {
 	}
 }
 
+// The violations over the first connection are reported too, unless the second one
+// has the same.
+func TestDetectViolationsOfFirst(t *testing.T) {
+	for _, c := range []struct{ name, probe, hello, want string }{
+		{"only over the first", "unknown method", "", "stray-output"},
+		{"over both", "unknown method", "starting~", "stray-output"},
+		{"late rejection without id", strings.Repeat("~", 220) + refused("null", -32600, ""), "", ""},
+		{"late rejection with a byte order mark", strings.Repeat("~", 220) + "\ufeff" + refused("ID", -32601, ""), "", "bom"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := func(method, id string) string {
+					if method == "initialize" {
+						return c.hello + result(id, helloResult)
+					}
+					return strings.ReplaceAll(c.probe, "ID", id)
+				}
+				s, _, err := late(t, mcp.Options{ConnectTimeout: 30 * time.Second}, func(method, id string) string {
+					if method == "initialize" && strings.Contains(c.probe, "ID") {
+						return ""
+					}
+					return server(method, id)
+				}, server)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := append(s.TakeViolations(), s.Handshake().Violations...)
+				if kinds(got) != c.want || len(got) > 1 {
+					t.Errorf("violations %v, want %q once", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 // When initialize is sent to a server that does not answer server/discover.
 func TestDetectPatience(t *testing.T) {
 	for _, c := range []struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,7 @@ const methodInitialized = "notifications/initialized"
 // reopen opens the server over another connection, with the era that the first one
 // revealed.
 func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*Session, error) {
+	n.dropProbeViolations()
 	first := s.openError("initialize", why, n)
 	s.SkipGrace()
 	s.Close(context.WithoutCancel(ctx))
@@ -112,6 +114,9 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 	o := s.o
 	o.Era, o.Redial, o.redialed = why.era, nil, why
 	fresh, err := Open(ctx, t, o)
+	if err == nil {
+		fresh.addViolations(first.Violations)
+	}
 	if failed, ok := errors.AsType[*wire.OpenError](err); ok {
 		addFirst(failed, first)
 		if why.note != "" {
@@ -119,6 +124,15 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 		}
 	}
 	return fresh, err
+}
+
+// addViolations adds the violations over the first connection to the handshake, except
+// kinds that the server repeated over this one.
+func (s *Session) addViolations(first []protocol.Violation) {
+	again := append(s.hello.Violations, s.TakeViolations()...)
+	s.hello.Violations = append(slices.DeleteFunc(first, func(v protocol.Violation) bool {
+		return slices.ContainsFunc(again, func(w protocol.Violation) bool { return w.Kind == v.Kind })
+	}), again...)
 }
 
 // addFirst adds details of the first connection to e, the error of the second, unless
