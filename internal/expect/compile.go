@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
@@ -62,7 +63,11 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 		}
 		hint, nearest := "", source.Nearest(f.Key.Text, known)
 		if nearest == "" && (known[0] == "target" || known[0] == "assertions") && n.Get("matcher") == nil {
-			hint = fmt.Sprintf("write an entry of the list: - {target: text, matcher: {%s: …}}", cmp.Or(c.meant(f.Key.Text), "contains"))
+			target, matcher := "text", cmp.Or(c.meant(f.Key.Text), "contains")
+			if slices.Contains([]string{"isError", "error", "result", "refusal"}, f.Key.Text) {
+				target, matcher = strings.Replace(f.Key.Text, "is", "result.is", 1), "exact"
+			}
+			hint = fmt.Sprintf("write an entry of the list: - {target: %s, matcher: {%s: …}}", target, matcher)
 			meant = append(meant, "target", "matcher")
 		}
 		c.errorf(f.Key, path, hint, "unknown key %s%s", quoteKey(f.Key.Text), source.Aside(source.DidYouMean(f.Key.Text, known)))

@@ -68,11 +68,8 @@ func (c *compiler) named(key, arg *source.Node, path string) *check {
 	}
 	value := arg.JSON()
 	_, names := value.Get(keyIsError)
-	return &check{
-		row: row, m: m, shown: row.Name + " " + show(value, shownInLine),
-		namesIsError: names,
-		execs:        runsPrograms(m),
-	}
+	shown := row.Name + " " + show(value, shownInLine)
+	return &check{row: row, m: m, shown: shown, namesIsError: names, execs: runsPrograms(m)}
 }
 
 func (c *compiler) unknownMatcher(key *source.Node, path string) {
