@@ -114,6 +114,9 @@ func (c *call) target() (*target, bool) {
 		name, value, _ := strings.Cut(h, ":")
 		t.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 		t.secrets = append(t.secrets, strings.TrimSpace(value))
+		if _, credential, ok := strings.Cut(strings.TrimSpace(value), " "); ok && strings.EqualFold(strings.TrimSpace(name), "Authorization") {
+			t.secrets = append(t.secrets, credential)
+		}
 	}
 	if name, given := c.flags["bearer-env"]; given {
 		value := cmdutil.LookupEnv(c.Env, name)

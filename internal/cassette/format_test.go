@@ -223,3 +223,31 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A credential that is in a header is masked in all messages of a cassette that is
+// rewritten, also in those before it.
+func TestRedactLearnsHeaders(t *testing.T) {
+	const token = "PLANTopaque-credential-of-acme"
+	request := to(`{"id":2}`)
+	request.HTTP = &cassette.HTTP{Method: "POST", Header: map[string][]string{"Authorization": {"Bearer x"}}}
+	path := write(t, from(hello), from(`{"id":1,"result":"`+token+`"}`), request)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = bytes.Replace(b, []byte(`["[redacted]"]`), []byte(`["Bearer `+token+`"]`), 1)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := cassette.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if n, err := cassette.Redact(path+".2", c, secret.NewRedactor()); n != 1 || err != nil {
+		t.Errorf("%d changed messages, %v", n, err)
+	}
+	if b, err = os.ReadFile(path + ".2"); err != nil || bytes.Contains(b, []byte(token)) {
+		t.Errorf("%v\n%s", err, b)
+	}
+}

@@ -28,6 +28,7 @@ func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err
 	}()
 	w := &Writer{redact: redact, start: time.Now(), f: file.File, header: c.Header, ids: map[string]string{}}
 	learn := func(f *Frame) error {
+		w.credentials(f.HTTP)
 		data, err := c.Data(f)
 		w.mask(data)
 		return err

@@ -131,6 +131,7 @@ func (w *Writer) append(f *Frame) error {
 	if f.Omitted > 0 {
 		data = data[:min(len(data), OmittedHead)]
 	}
+	w.credentials(f.HTTP)
 	if !f.Masked {
 		data, f.Note = w.mask(data), w.mask(f.Note)
 	}
@@ -171,6 +172,18 @@ func (w *Writer) count(f *Frame) {
 	if f.Data != nil {
 		w.messages++
 		w.answered = w.answered || f.Dir == FromServer
+	}
+}
+
+// credentials masks the credentials in headers everywhere from then on.
+func (w *Writer) credentials(h *HTTP) {
+	if h == nil {
+		return
+	}
+	for name, values := range h.Header {
+		for _, v := range values {
+			w.redact.LearnHeader(name, v)
+		}
 	}
 }
 

@@ -72,15 +72,18 @@ func (r *Redactor) add(v string) {
 // would be masked in ordinary text. It stops after a few thousand.
 func (r *Redactor) Learn(values ...string) {
 	for _, v := range values {
-		if !learnable(v) {
-			continue
+		if learnable(v) {
+			r.learn(v)
 		}
-		r.mu.Lock()
-		if !r.declared[v] && r.learned < maxLearned {
-			r.learned++
-			r.add(v)
-		}
-		r.mu.Unlock()
+	}
+}
+
+func (r *Redactor) learn(v string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.declared[v] && r.learned < maxLearned {
+		r.learned++
+		r.add(v)
 	}
 }
 
