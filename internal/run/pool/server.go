@@ -87,7 +87,7 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 	if !s.Def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
 		return check.Report{}
 	}
-	t := s.Tools()
+	t := s.toolsOfCall()
 	schema := t.schema(ctx, tool)
 	if schema == nil && t.isDone() {
 		t.warn(s)

@@ -29,8 +29,10 @@ type Tools struct {
 	cancel context.CancelCauseFunc
 	clock  sync.Once // of the first wait
 	warned sync.Once
+	forced bool // requested even from a server that does not declare tools
 
 	// The following fields are written before done is closed.
+	undeclared bool // not requested, because the server does not declare tools
 	err        error
 	schemas    map[string]*check.OutputSchema // every tool; nil for one without a schema
 	violations map[string]string              // of tools with an invalid entry
@@ -53,15 +55,28 @@ func (s *Server) listTools(sess *mcp.Session) {
 	t := s.Tools()
 	t.fetch(s, sess)
 	if t.sess != sess && t.lost() {
-		s.replaceTools(t).fetch(s, sess)
+		s.replaceTools(t, false).fetch(s, sess)
 	}
 }
 
+// toolsOfCall returns the list of tools after a successful tools/call. If the server
+// does not declare tools, the list is requested now: the result is checked like any other.
+func (s *Server) toolsOfCall() *Tools {
+	t := s.Tools()
+	if t.isDone() && t.undeclared {
+		sess := t.sess
+		t = s.replaceTools(t, true)
+		t.fetch(s, sess)
+	}
+	return t
+}
+
 // replaceTools replaces a list unless it has been replaced, and returns the current one.
-func (s *Server) replaceTools(t *Tools) *Tools {
+func (s *Server) replaceTools(t *Tools, forced bool) *Tools {
 	return s.update(func(st *state) {
 		if st.tools == t {
 			st.tools = newTools()
+			st.tools.forced = forced
 		}
 	}).tools
 }
@@ -71,7 +86,8 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 	t.once.Do(func() {
 		t.sess = sess
 		caps := sess.ServerInfo().Lookup("capabilities")
-		if caps.Lookup("tools").IsAbsent() && !caps.IsAbsent() {
+		if caps.Lookup("tools").IsAbsent() && !caps.IsAbsent() && !t.forced {
+			t.undeclared = true
 			close(t.done)
 			return
 		}
@@ -101,13 +117,13 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 }
 
 // lost waits until a list whose session has ended is given up, and reports whether
-// it is incomplete.
+// it is incomplete or was not requested.
 func (t *Tools) lost() bool {
 	if t.sess == nil || t.sess.Alive() {
 		return false
 	}
 	<-t.done
-	return t.err != nil
+	return t.err != nil || t.undeclared
 }
 
 // warn reports once that the list could not be read. The caller has waited for it.
