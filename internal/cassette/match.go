@@ -30,7 +30,7 @@ func (p *Player) params(data []byte) jsonv.Value {
 	if err != nil {
 		return jsonv.String(string(data))
 	}
-	params := p.stable(v.Lookup("params"))
+	params := p.Stable(v.Lookup("params"))
 	if params.Kind() == jsonv.KindObject && params.Len() == 0 {
 		return jsonv.Value{} // the same as none
 	}
@@ -41,7 +41,9 @@ func (p *Player) params(data []byte) jsonv.Value {
 // without the volatile paths of the header.
 func (c *Cassette) Stable(v jsonv.Value) jsonv.Value { return stable(v, c.volatile) }
 
-func (p *Player) stable(v jsonv.Value) jsonv.Value { return stable(v, p.volatile) }
+// Stable returns the parameters of a request without metadata and without the volatile
+// paths of the player.
+func (p *Player) Stable(v jsonv.Value) jsonv.Value { return stable(v, p.volatile) }
 
 func stable(v jsonv.Value, volatile [][]jsonpath.Step) jsonv.Value {
 	if v.Kind() != jsonv.KindObject {

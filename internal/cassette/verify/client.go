@@ -18,6 +18,7 @@ type client struct {
 	mu      sync.Mutex
 	used    map[int]bool   // of recorded.Asked
 	count   map[string]int // requests of the server by method
+	asked   []asked        // these requests
 	changed chan struct{}  // closed and replaced at each request
 }
 
@@ -32,7 +33,7 @@ func (c *client) askedAfter(call *cassette.Call) bool {
 }
 
 // await waits until the server has made its recorded requests, up to those after a call.
-// One that it does not make is waited for once. The result is how long the recorded
+// (nil: all). One that it does not make is waited for once. The result is how long the recorded
 // client waited after its last answer.
 func (c *client) await(ctx context.Context, until *cassette.Call) (pause time.Duration) {
 	want := map[string]int{}
@@ -68,6 +69,9 @@ func (c *client) answer(_ context.Context, method string, params []byte) ([]byte
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count[method]++
+	if isQuestion(method) {
+		c.asked = append(c.asked, asked{method: method, params: live})
+	}
 	close(c.changed)
 	c.changed = make(chan struct{})
 	best, rank := -1, 0

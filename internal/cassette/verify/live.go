@@ -42,14 +42,16 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(s
 	}
 	defer l.abandon()
 	r = l.report
-	idle, err := betweenCalls(c, calls)
+	idle, between, err := betweenCalls(c, calls)
 	if err != nil {
 		return nil, nil, err
 	}
 	err = r.compared(c, calls, source{again: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after})
 	maps.DeleteFunc(r.Lists, func(kind surface.Kind, _ []jsonv.Value) bool { return l.unread[kind] })
 	add(l.total, idle, -1)
-	r.finish(l.total)
+	r.asked.was = append(r.asked.was, between...)
+	r.asked.now = append(r.asked.now, l.askedBetween(mask)...)
+	r.finish(l.total, c.Stable)
 	return r, l.now, err
 }
 
@@ -64,6 +66,7 @@ type live struct {
 	report, now *Report
 	total       map[string]int        // notifications between calls
 	unread      map[surface.Kind]bool // lists that the server does not return
+	asked       []asked               // requests of the server during calls
 }
 
 type session struct {
@@ -106,7 +109,12 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 		if m.Kind == mcp.KindNotification {
 			count(out.during, m.Method)
 		}
+		if m.Kind == mcp.KindRequest && isQuestion(m.Method) {
+			params, _ := jsonv.Parse(m.Params)
+			out.asked = append(out.asked, asked{method: m.Method, params: params})
+		}
 	}
+	l.asked = append(l.asked, out.asked...)
 	add(s.during, out.during, 1)
 	recorded, _, err := counted(l.c, call)
 	if err != nil {
@@ -164,9 +172,30 @@ func (l *live) after(call *cassette.Call, last bool) error {
 		s.conn.Session().AwaitIdle(l.ctx)
 	}
 	if last {
+		ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
+		defer cancel()
+		if l.sessions[call.Session] != nil {
+			l.clients[call.Session].await(ctx, nil)
+		}
 		l.close(call.Session)
 	}
 	return nil
+}
+
+// askedBetween returns the requests of the server that did not come during a call.
+func (l *live) askedBetween(mask func(string) string) []asked {
+	var q questions
+	q.now = l.asked
+	for _, client := range l.clients {
+		client.mu.Lock()
+		q.was = append(q.was, client.asked...)
+		client.mu.Unlock()
+	}
+	q.pair(func(was, now asked) bool { return jsonv.Equal(was.params, now.params) })
+	for i := range q.was {
+		q.was[i].params = masked(q.was[i].params, mask)
+	}
+	return q.was
 }
 
 // list reads a list of the server where the recorded client did.

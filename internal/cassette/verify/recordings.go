@@ -43,8 +43,8 @@ func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unu
 		if err != nil {
 			return outcome{}, err
 		}
-		during, _, err := counted(b, other)
-		out := outcome{result: response.Lookup("result"), during: during}
+		out, err := recordedWith(b, other)
+		out.result = response.Lookup("result")
 		if e := response.Lookup("error"); !e.IsAbsent() {
 			out.err = protocol.ParseRPCError(e.Append(nil))
 		}
@@ -53,16 +53,17 @@ func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unu
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	was, err := betweenCalls(a, calls)
+	was, old, err := betweenCalls(a, calls)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	idle, err := betweenCalls(b, player.Calls())
+	idle, others, err := betweenCalls(b, player.Calls())
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	add(idle, was, -1)
-	r.finish(idle)
+	r.asked.was, r.asked.now = append(r.asked.was, old...), append(r.asked.now, others...)
+	r.finish(idle, player.Stable)
 	for _, call := range player.Unused() {
 		unused = append(unused, player.Shown(call))
 	}

@@ -105,17 +105,23 @@ func count(in map[string]int, method string) {
 	}
 }
 
-// betweenCalls returns how many notifications of the server are recorded outside of calls.
-func betweenCalls(c *cassette.Cassette, calls []*cassette.Call) (map[string]int, error) {
-	all := map[string]int{}
+// betweenCalls returns how many notifications of the server are recorded outside of
+// calls, and its requests there.
+func betweenCalls(c *cassette.Cassette, calls []*cassette.Call) (map[string]int, []asked, error) {
+	all, requests := map[string]int{}, []asked(nil)
 	for _, call := range calls {
 		_, outside, err := counted(c, call)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		add(all, outside, 1)
+		_, more, err := askedIn(c, call)
+		if err != nil {
+			return nil, nil, err
+		}
+		requests = append(requests, more...)
 	}
-	return all, nil
+	return all, requests, nil
 }
 
 // isOverhead reports whether clients make a request for the session, not for its

@@ -27,6 +27,7 @@ type Report struct {
 
 	followed map[*cassette.Call]bool // sent as part of an earlier call
 	traffic  traffic
+	asked    questions
 }
 
 func newReport() *Report {
@@ -36,10 +37,11 @@ func newReport() *Report {
 	}
 }
 
-// finish adds the changes of notifications. idle is how
-// many more there are between calls than recorded.
-func (r *Report) finish(idle map[string]int) {
+// finish adds the changes of notifications, and of requests of the server. idle is how
+// many more notifications there are between calls than recorded.
+func (r *Report) finish(idle map[string]int, stable func(jsonv.Value) jsonv.Value) {
 	r.traffic.idle = idle
+	r.Changes = append(r.Changes, r.asked.changes(stable)...)
 	r.Changes = append(r.Changes, r.traffic.changes()...)
 }
 
@@ -49,6 +51,15 @@ type outcome struct {
 	err     error
 	crashed bool
 	during  map[string]int // notifications of the server
+	asked   []asked        // its requests to the client
+}
+
+// recordedWith returns what the server sent during a recorded call in addition to its response.
+func recordedWith(c *cassette.Cassette, call *cassette.Call) (out outcome, err error) {
+	if out.during, _, err = counted(c, call); err == nil {
+		out.asked, _, err = askedIn(c, call)
+	}
+	return out, err
 }
 
 // source is where the responses come from that are compared with recorded ones.
@@ -110,12 +121,12 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	if params.Kind() == jsonv.KindObject {
 		params = params.Without("_meta")
 	}
-	before, _, err := counted(c, call)
+	was, err := recordedWith(c, call)
 	if err != nil {
 		return err
 	}
 	if from.again {
-		if recorded, err = r.concluded(c, calls, recorded, before); err != nil {
+		if recorded, err = r.concluded(c, calls, recorded, &was); err != nil {
 			return err
 		}
 	}
@@ -136,7 +147,8 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server no longer crashes"))
 	default:
 		r.compare(call, recorded, masked(now.result, from.mask), refused, from.mask, c.Stable)
-		r.traffic.during(call, before, now.during)
+		r.traffic.during(call, was.during, now.during)
+		r.asked.during(call, was.asked, now.asked, from.mask)
 	}
 	return nil
 }
@@ -165,9 +177,9 @@ func (r *Report) handshake(result jsonv.Value) {
 }
 
 // concluded returns the response that ended the first of calls: if it required input,
-// that to the request with the last input. It adds the notifications during these
-// requests to those of the first.
-func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, during map[string]int) (jsonv.Value, error) {
+// that to the request with the last input. It adds the notifications and the requests of
+// the server during these requests to those of the first.
+func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, with *outcome) (jsonv.Value, error) {
 	for _, next := range calls[1:] {
 		if response.Lookup("result", "resultType").Text() != "input_required" {
 			break
@@ -180,12 +192,14 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 			return response, err
 		}
 		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
+			with.asked = append(with.asked, required(calls[0], response)...)
 			response, r.followed[next] = later, true
-			more, _, err := counted(c, next)
+			more, err := recordedWith(c, next)
 			if err != nil {
 				return response, err
 			}
-			add(during, more, 1)
+			add(with.during, more.during, 1)
+			with.asked = append(with.asked, more.asked...)
 		}
 	}
 	return response, nil

@@ -38,7 +38,8 @@ func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
 the recorded responses; recorded lists are compared like in mcptest diff:
   breaking  an error instead of a result, a missing member, another type, a definition that rejects valid calls, a crash,
             a timeout, or a violation of the protocol
-  review    another value or text, another error, fewer or more notifications during a call, or another protocol version
+  review    another value or text, another error, fewer or more notifications during a call, fewer, more or other requests
+            of the server to the client during a call, or another protocol version
   safe      a new member
 
 Each recorded session is a separate session, over stdio a separate process. The client declares what the recorded client
