@@ -146,4 +146,3 @@ func required(call *cassette.Call, response jsonv.Value) (out []asked) {
 	}
 	return out
 }
-
