@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -274,6 +275,43 @@ func TestHTTPFaults(t *testing.T) {
 			}
 			if x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call"}); errors.As(x.Cause, new(*wire.ClosedError)) {
 				t.Error("the session is over:", x.Cause)
+			}
+		})
+	}
+}
+
+// An error in the HTTP response to a notification is a violation: a server that rejects a
+// notification responds with a status of 400 and above.
+func TestHTTPErrorToNotification(t *testing.T) {
+	const no = `"error":{"code":-32601,"message":"Method not found"}}`
+	for _, c := range []struct {
+		name, body, want string
+	}{
+		{"empty", ``, ""},
+		{"not JSON-RPC", `{"error":{"message":"none"}}`, ""},
+		{"text", `Accepted`, ""},
+		{"result", `{"jsonrpc":"2.0","id":null,"result":{}}`, ""},
+		{"error", `{"jsonrpc":"2.0","id":null,` + no, "null-id"},
+		{"error without id", `{"jsonrpc":"2.0",` + no, "missing-id"},
+		{"error with an id", `{"jsonrpc":"2.0","id":7,` + no, "unknown-id"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch m := readRPC(r); m.Method {
+				case "initialize":
+					answerJSON(w, m.ID, helloResult)
+				case "notifications/initialized":
+					w.Header().Set("Content-Type", "application/json")
+					io.WriteString(w, c.body)
+				default:
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				}
+			}))
+			t.Cleanup(srv.Close)
+			s := mustOpen(t, srv.URL)
+			got := s.TakeViolations()
+			if kinds(got) != c.want || len(got) > 1 {
+				t.Errorf("violations %v, want %q once", got, c.want)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,13 +109,31 @@ func (x *httpExchange) accepted(resp *http.Response) error {
 		if mediaType(x.info.ContentType) == "text/event-stream" {
 			_ = resp.Body.Close() // it cannot contain a response
 		} else {
-			drain(resp.Body)
+			x.unexpected(resp.Body)
 		}
 		x.t.begun(x.ctx, x.out, resp)
 		return nil
 	}
 	x.info.Body = head(resp.Body)
 	return x.refuse("", rpcErrorOf(x.info.Body))
+}
+
+// unexpected reports a JSON-RPC error in a body that accepts a message without a
+// response.
+func (x *httpExchange) unexpected(body io.ReadCloser) {
+	raw, _ := io.ReadAll(io.LimitReader(body, bodyExcerpt))
+	drain(body)
+	if rpcErrorOf(raw) == nil || protocol.MemberOf(raw, "jsonrpc") == nil {
+		return
+	}
+	kind := protocol.UnknownID
+	if id := protocol.MemberOf(raw, "id"); id == nil {
+		kind = protocol.MissingID
+	} else if string(id) == "null" {
+		kind = protocol.NullID
+	}
+	msg := "an error as response to " + cmp.Or(x.out.Method, "a response") + ", which has none"
+	x.t.sink.OnViolation("", protocol.Violation{Kind: kind, Msg: msg, Excerpt: protocol.Excerpt(raw)})
 }
 
 func ok(status int) bool { return status >= 200 && status < 300 }
