@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"mcptest/internal/cassette"
@@ -34,7 +35,7 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(s
 		return nil, nil, err
 	}
 	l := &live{
-		ctx: ctx, c: c, connect: connect, sessions: map[int]*session{}, clients: map[int]*client{},
+		ctx: ctx, c: c, connect: connect, sessions: map[int]*session{}, clients: map[int]*client{}, idle: map[int]map[string]int{},
 		report: newReport(), now: newReport(), total: map[string]int{}, unread: map[surface.Kind]bool{},
 	}
 	for n, rc := range recorded {
@@ -45,6 +46,12 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(s
 	idle, between, err := betweenCalls(c, calls)
 	if err != nil {
 		return nil, nil, err
+	}
+	for n := range recorded {
+		others := func(call *cassette.Call) bool { return call.Session != n }
+		if l.idle[n], _, err = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), others)); err != nil {
+			return nil, nil, err
+		}
 	}
 	err = r.compared(c, calls, source{again: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after})
 	maps.DeleteFunc(r.Lists, func(kind surface.Kind, _ []jsonv.Value) bool { return l.unread[kind] })
@@ -64,15 +71,16 @@ type live struct {
 	sessions    map[int]*session
 	clients     map[int]*client
 	report, now *Report
-	total       map[string]int        // notifications between calls
-	unread      map[surface.Kind]bool // lists that the server does not return
-	asked       []asked               // requests of the server during calls
+	total       map[string]int         // notifications between calls
+	idle        map[int]map[string]int // recorded notifications between calls, by session
+	unread      map[surface.Kind]bool  // lists that the server does not return
+	asked       []asked                // requests of the server during calls
 }
 
 type session struct {
 	conn   *inspect.Conn
 	during map[string]int // notifications during calls
-	wanted map[string]int // notifications that were recorded during these calls
+	wanted map[string]int // recorded notifications during these calls, at the end also between calls
 }
 
 // open returns the session for a recorded one.
@@ -174,8 +182,11 @@ func (l *live) after(call *cassette.Call, last bool) error {
 	if last {
 		ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
 		defer cancel()
-		if l.sessions[call.Session] != nil {
+		if s := l.sessions[call.Session]; s != nil {
 			l.clients[call.Session].await(ctx, nil)
+			for method, n := range l.idle[call.Session] {
+				s.wanted[method] = max(s.wanted[method], s.during[method]) + n
+			}
 		}
 		l.close(call.Session)
 	}
