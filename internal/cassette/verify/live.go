@@ -113,9 +113,15 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	}
 	x := s.conn.Send(l.ctx, request)
 	out := outcome{during: map[string]int{}}
+	if x.HTTP != nil {
+		out.own = map[string]int{}
+	}
 	for _, m := range x.During {
 		if m.Kind == mcp.KindNotification {
 			count(out.during, m.Method)
+			if out.own != nil && m.Stream != "" {
+				count(out.own, m.Method)
+			}
 		}
 		if m.Kind == mcp.KindRequest && isQuestion(m.Method) {
 			params, _ := jsonv.Parse(m.Params)

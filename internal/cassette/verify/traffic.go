@@ -18,6 +18,7 @@ import (
 type traffic struct {
 	fewer, more map[string][]place
 	idle        map[string]int // between calls: how many more there are than recorded
+	own         []diff.Change  // on the streams of calls
 }
 
 // place is a call with the number of its notifications that are missing or new.
@@ -27,26 +28,35 @@ type place struct {
 }
 
 // during compares the notifications during one call.
-func (t *traffic) during(call *cassette.Call, recorded, now map[string]int) {
-	for method, n := range recorded {
-		if n > now[method] {
-			t.fewer[method] = append(t.fewer[method], place{call, n - now[method]})
-		}
-	}
-	for method, n := range now {
-		if n > recorded[method] {
-			t.more[method] = append(t.more[method], place{call, n - recorded[method]})
+func (t *traffic) during(call *cassette.Call, recorded, now outcome) {
+	all := maps.Clone(recorded.during)
+	maps.Copy(all, now.during)
+	for _, method := range slices.Sorted(maps.Keys(all)) {
+		switch n := now.during[method] - recorded.during[method]; {
+		case n != 0 && recorded.alone(method) && now.alone(method): // no other call has them
+			word := "more"
+			if n < 0 {
+				n, word = -n, "fewer"
+			}
+			t.own = append(t.own, changeOf(call, diff.Review, "", fewerOrMore, n, word, method))
+		case n < 0:
+			t.fewer[method] = append(t.fewer[method], place{call, -n})
+		case n > 0:
+			t.more[method] = append(t.more[method], place{call, n})
 		}
 	}
 }
 
+const fewerOrMore = "the server sends %d %s %s during the call than recorded"
+
 // changes returns what is lost or new.
-func (t *traffic) changes() (out []diff.Change) {
+func (t *traffic) changes() []diff.Change {
+	out := t.own
 	report := func(method, word string, places []place, n int) {
 		for _, p := range places {
 			if count := min(n, p.n); count > 0 {
 				n -= count
-				out = append(out, changeOf(p.call, diff.Review, "", "the server sends %d %s %s during the call than recorded", count, word, method))
+				out = append(out, changeOf(p.call, diff.Review, "", fewerOrMore, count, word, method))
 			}
 		}
 	}

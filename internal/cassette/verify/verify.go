@@ -52,6 +52,7 @@ type outcome struct {
 	crashed bool
 	during  map[string]int // notifications of the server
 	asked   []asked        // its requests to the client
+	own     map[string]int // of during: on the HTTP stream of the request; nil: not known
 }
 
 // recordedWith returns what the server sent during a recorded call in addition to its response.
@@ -59,8 +60,16 @@ func recordedWith(c *cassette.Cassette, call *cassette.Call) (out outcome, err e
 	if out.during, _, err = counted(c, call); err == nil {
 		out.asked, _, err = askedIn(c, call)
 	}
+	if err == nil && call.Stream > 0 && call.Response != nil && call.Response.Stream == call.Stream {
+		own := *call
+		own.Frames = slices.DeleteFunc(slices.Clone(call.Frames), func(f *cassette.Frame) bool { return f.Stream != call.Stream })
+		out.own, _, err = counted(c, &own)
+	}
 	return out, err
 }
+
+// alone reports whether all notifications with a method came on the request's own stream.
+func (o outcome) alone(method string) bool { return o.own != nil && o.own[method] == o.during[method] }
 
 // source is where the responses come from that are compared with recorded ones.
 type source struct {
@@ -147,7 +156,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server no longer crashes"))
 	default:
 		r.compare(call, recorded, masked(now.result, from.mask), refused, from.mask, c.Stable)
-		r.traffic.during(call, was.during, now.during)
+		r.traffic.during(call, was, now)
 		r.asked.during(call, was.asked, now.asked, from.mask)
 	}
 	return nil
@@ -199,7 +208,7 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 				return response, err
 			}
 			add(with.during, more.during, 1)
-			with.asked = append(with.asked, more.asked...)
+			with.asked, with.own = append(with.asked, more.asked...), nil
 		}
 	}
 	return response, nil
