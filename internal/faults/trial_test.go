@@ -175,14 +175,19 @@ func (t *trial) start() {
 }
 
 // peak is the program's maximum memory, in MiB. The kernel's figure at the end includes its
-// children, and the memory of this process when it started the program; if that is over the
-// limit, the observed maximum counts.
+// children, and the memory of this process when it started the program; the observed maximum
+// does not. It is 0 for a program that ended before it was observed and needed less than
+// this process.
 func (t *trial) peak() int {
-	atEnd := int(t.state.SysUsage().(*syscall.Rusage).Maxrss >> 10)
-	if seen := int(t.seen.Load() >> 10); seen > 0 {
-		return min(atEnd, seen)
+	atEnd := t.state.SysUsage().(*syscall.Rusage).Maxrss
+	if seen := t.seen.Load(); seen > 0 {
+		return int(min(atEnd, seen) >> 10)
 	}
-	return atEnd
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err == nil && atEnd <= own.Maxrss {
+		return 0
+	}
+	return int(atEnd >> 10)
 }
 
 // watch observes the program's memory, and the other runnable threads, until done is
@@ -190,8 +195,10 @@ func (t *trial) peak() int {
 func (t *trial) watch(pid int, done <-chan struct{}) {
 	for {
 		t.crowd.look()
+		program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-		if _, rest, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
+		// Until the program is executed, the memory is that of this process.
+		if _, rest, ok := bytes.Cut(status, []byte("VmHWM:")); ok && program != self {
 			if kb, err := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64); err == nil {
 				t.seen.Store(max(kb, t.seen.Load()))
 			}

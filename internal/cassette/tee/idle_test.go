@@ -46,7 +46,7 @@ func TestProxyDoesNotUseAConnectionThatTheServerMayClose(t *testing.T) {
 		for i := range 2 {
 			w := httptest.NewRecorder()
 			proxy.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://localhost/mcp", strings.NewReader(`{"id":1,"method":"initialize"}`)))
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			if w.Code != http.StatusOK || dials != i+1 {
 				t.Errorf("request %d: status %d, %d connections", i+1, w.Code, dials)
 			}

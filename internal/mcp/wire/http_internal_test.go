@@ -43,7 +43,7 @@ func TestPostDoesNotUseAConnectionThatTheServerMayClose(t *testing.T) {
 			pause time.Duration
 			dials int
 		}{{0, 1}, {3 * time.Second, 1}, {5 * time.Second, 2}} {
-			time.Sleep(c.pause)
+			<-time.After(c.pause)
 			err := transport.Send(t.Context(), Outgoing{Raw: []byte(`{"jsonrpc":"2.0","method":"n"}`), Method: "n"})
 			if err != nil || dials != c.dials {
 				t.Errorf("message %d, after %s: %d connections, expected %d (%v)", i+1, c.pause, dials, c.dials, err)

@@ -143,7 +143,7 @@ func TestTailEndsSince(t *testing.T) {
 		fmt.Fprint(kept, "before\n")
 		mark := kept.Mark()
 		for i := range 30 {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			fmt.Fprintf(kept, "\x1b[31mline\x1b[0m %d\r\nand more\n", i)
 		}
 		lines, at := kept.EndsSince(mark, 8)
