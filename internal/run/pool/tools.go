@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/check"
 	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // listTime limits the time that all tests together wait for the list of tools. It
@@ -117,12 +118,17 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 }
 
 // lost waits until a list whose session has ended is given up, and reports whether
-// it is incomplete or was not requested.
+// it is incomplete or was not requested, and may be requested again: a server that
+// ended while nothing but tools/list was in flight could end on it again.
 func (t *Tools) lost() bool {
 	if t.sess == nil || t.sess.Alive() {
 		return false
 	}
 	<-t.done
+	closed, ok := errors.AsType[*wire.ClosedError](t.err)
+	if ok && !closed.Ours && len(closed.InFlight) == 1 && closed.InFlight[0].Method == "tools/list" {
+		return false
+	}
 	return t.err != nil || t.undeclared
 }
 
