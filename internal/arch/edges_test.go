@@ -58,7 +58,7 @@ var edges = map[string][]string{
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
-	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc", "internal/proc/tail"},
+	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc", "internal/proc/tail", "internal/testkit"},
 	"internal/mcp/conn":     {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
 	"internal/mcp":          {"internal/mcp/conn", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
 	// What MCP requires of a response. run and cli ask; mcp itself does not.

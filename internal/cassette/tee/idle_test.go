@@ -12,19 +12,8 @@ import (
 	"time"
 
 	"mcptest/internal/cassette/tee"
+	"mcptest/internal/testkit"
 )
-
-// connections is a listener of in-memory connections.
-type connections chan net.Conn
-
-func (c connections) Accept() (net.Conn, error) {
-	if conn, ok := <-c; ok {
-		return conn, nil
-	}
-	return nil, net.ErrClosed
-}
-func (c connections) Close() error   { return nil }
-func (c connections) Addr() net.Addr { return &net.TCPAddr{} }
 
 // Many servers close a connection that was idle for five seconds: a request that is
 // sent as this happens fails.
@@ -34,7 +23,7 @@ func TestProxyDoesNotUseAConnectionThatTheServerMayClose(t *testing.T) {
 		var seen frames
 		tap := tee.NewTap(seen.record)
 		proxy := tee.NewProxy(target, false, tap, func(err error) { t.Error(err) })
-		server, accepted := &http.Server{Handler: mcpServer()}, make(connections)
+		server, accepted := &http.Server{Handler: mcpServer()}, make(testkit.Listener)
 		go func() { _ = server.Serve(accepted) }()
 		dials := 0
 		proxy.Dial(func(context.Context, string, string) (net.Conn, error) {

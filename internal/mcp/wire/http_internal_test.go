@@ -7,19 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mcptest/internal/testkit"
 )
-
-// connections is a listener of in-memory connections.
-type connections chan net.Conn
-
-func (c connections) Accept() (net.Conn, error) {
-	if conn, ok := <-c; ok {
-		return conn, nil
-	}
-	return nil, net.ErrClosed
-}
-func (c connections) Close() error   { return nil }
-func (c connections) Addr() net.Addr { return &net.TCPAddr{} }
 
 // Node.js, uvicorn and Apache close a connection that was idle for five seconds. A POST
 // that is sent as this happens gets no response, and must not be repeated.
@@ -29,7 +19,7 @@ func TestPostDoesNotUseAConnectionThatTheServerMayClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		accepted := make(connections)
+		accepted := make(testkit.Listener)
 		dials := 0
 		transport.(*HTTP).pool.DialContext = func(context.Context, string, string) (net.Conn, error) {
 			dials++
