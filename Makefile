@@ -89,8 +89,8 @@ release:
 .PHONY: test
 test: servers vet
 	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)),./...)
-	$(if $(SEED),MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED))
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,./...)
 
 ## check: test, then format, lint, generated files, race, cross-compiling
 .PHONY: check
@@ -167,8 +167,7 @@ drift:
 # packages whose tests run whole programs against limits of time.
 race: servers
 	@echo "==> go test -race, all packages but internal/cli and internal/aqlcli"
-	$(RACE) $(if $(SEED),$(filter-out $(RANDOM) %/internal/cli %/internal/aqlcli,$(PACKAGES)),$(filter-out %/internal/cli %/internal/aqlcli,$(PACKAGES)))
-	$(if $(SEED),$(RACE) $(RANDOM) -rapid.seed=$(SEED))
+	$(RACE) $(filter-out $(if $(SEED),$(RANDOM)) %/internal/cli %/internal/aqlcli,$(PACKAGES)) $(if $(SEED),|| rc=1; $(RACE) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc)
 
 ## cross: compile for linux, darwin, windows on amd64 and arm64, and vet for each system
 # No file is for one architecture only, so vet sees the same code on both.

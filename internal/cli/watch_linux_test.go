@@ -85,6 +85,18 @@ func (p *terminal) press(t *testing.T, keys string) {
 	}
 }
 
+// replaceFile writes a file as editors do. A file that is written in place is empty for
+// a moment, and a watching program may run that.
+func replaceFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+"~", []byte(text), 0o700); err != nil { //nolint:gosec // may be a program
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+"~", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const watchedSuite = `
 servers: {echo: {command: [mcptest, mock, --preset, echo]}}
 tools:
@@ -97,13 +109,8 @@ tools:
 func TestWatchTerminal(t *testing.T) {
 	dir := t.TempDir()
 	save := func(expected string) {
-		path := filepath.Join(dir, "mcptest.yaml")
-		if err := os.WriteFile(path+"~", fmt.Appendf(nil, watchedSuite, expected), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+"~", path); err != nil { // as editors do
-			t.Fatal(err)
-		}
+		t.Helper()
+		replaceFile(t, filepath.Join(dir, "mcptest.yaml"), fmt.Sprintf(watchedSuite, expected))
 	}
 	save("b")
 	person, program := openTerminal(t)
@@ -162,9 +169,8 @@ func TestWatchKeepsServers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
-			t.Fatal(err)
-		}
+		t.Helper()
+		replaceFile(t, filepath.Join(dir, name), text)
 	}
 	write("server.sh", "#!/bin/sh\necho started >> starts\nexec mcptest mock --preset echo\n")
 	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o700); err != nil {
@@ -225,9 +231,7 @@ func TestWatchFindsFiles(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path(name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path(name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
-			t.Fatal(err)
-		}
+		replaceFile(t, path(name), text)
 	}
 	const suite = "servers: {echo: {command: [mcptest, mock, --preset, echo]}}\ntools:\n  - {name: %s, tool: echo, args: {message: a}}\n"
 	write("tests/mcptest.yaml", fmt.Sprintf("imports: [parts/missing.yaml]\n"+suite, "one"))
