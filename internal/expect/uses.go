@@ -31,6 +31,9 @@ func (u Uses) HTTP() bool { return u.has(partHTTPStatus, partHTTPHeaders) }
 // Surface reports whether the surface of the server is used.
 func (u Uses) Surface() bool { return u.has(partSurface) }
 
+// Times reports whether the duration of the call is used.
+func (u Uses) Times() bool { return u.has(partDuration) }
+
 // Execs reports whether programs are run.
 func (u Uses) Execs() bool { return u&execs != 0 }
 

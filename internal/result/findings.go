@@ -8,6 +8,7 @@ type FindingKind struct{ Name, Doc string }
 var FindingKinds = []FindingKind{
 	{"unused-recording", "a cassette contains requests that no test of a replayed run sent (run --replay). The message names the first of them. Or a recording of an upstream has exchanges of a test that no longer exists: a warning"},
 	{"other-server", "a cassette was replayed that was recorded from another command or URL than the configured one (run --replay): a warning"},
+	{"replayed-times", "tests of a replayed run examine how long calls took: the replay was measured, not the server (run --replay): a warning that names them"},
 	{"leftover-process", "a process was still running at the end and was stopped. The message names it and, if known, the hook, step or server that started it: a warning"},
 	{"forced-stop", "a server or background step did not exit when it was asked to, or had no time left after a signal, and was killed: a warning"},
 	{"background-ended", "a background step exited before the tests that needed it: a warning"},

@@ -70,14 +70,16 @@ func (c *Flags) Check(env []string, allowInCI, setupOnly bool) error {
 type Cassettes struct {
 	*transport.Folder
 	flags *Flags
+	plan  *plan.Plan
 	whole bool // all tests are run, so that every recorded request should be sent
+	timed timed
 }
 
 // Open opens the cassettes of a plan; nil without the flags. For a replay, it removes
 // steps from the plan that only prepare servers, and adds notes for the record.
 func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, notes []string) (*Cassettes, []string, error) {
 	o := transport.Options{Program: "mcptest " + cmdutil.Version(), Redact: redact, Volatile: c.volatile}
-	out := &Cassettes{flags: c, whole: len(notes) == 0}
+	out := &Cassettes{flags: c, plan: p, whole: len(notes) == 0}
 	var err error
 	switch {
 	case c.Record != "":
@@ -118,6 +120,13 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 		return
 	}
 	deps.Dial = c.Dial
+	done := deps.OnCaseDone
+	deps.OnCaseDone = func(r *result.Case) {
+		if r.Status != result.Skip {
+			c.timed.add(c.plan.Case(r.Index))
+		}
+		done(r)
+	}
 	judged := deps.FinalFindings
 	deps.FinalFindings = func() []result.Finding {
 		list := judged()
@@ -128,6 +137,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 					o.File, o.Server, o.Configured, o.Recorded),
 			})
 		}
+		list = append(list, c.timed.findings()...)
 		for _, player := range c.Players() {
 			if unused := player.Unused(); c.whole && len(unused) > 0 {
 				list = append(list, unusedFinding(player, unused))
@@ -140,18 +150,22 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 // unusedFinding lists the recorded requests that were not sent.
 func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
 	var lines []string
-	for i, call := range unused {
-		if i == 5 {
-			lines = append(lines, fmt.Sprintf("%d more", len(unused)-i))
-			break
-		}
+	for _, call := range unused {
 		lines = append(lines, fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line))
 	}
 	file := p.Cassette().File
 	return result.Finding{
 		Kind: "unused-recording", Severity: "warning", File: file, Line: unused[0].Request.Line,
-		Message: fmt.Sprintf("%s contains %s that no test sent: %s", file, display.Count(len(unused), "recorded request"), strings.Join(lines, "; ")),
+		Message: fmt.Sprintf("%s contains %s that no test sent: %s", file, display.Count(len(unused), "recorded request"), firstOf(lines)),
 	}
+}
+
+// firstOf joins the first elements of a list.
+func firstOf(list []string) string {
+	if rest := len(list) - 5; rest > 0 {
+		list = append(list[:5:5], fmt.Sprintf("%d more", rest))
+	}
+	return strings.Join(list, "; ")
 }
 
 // Finish closes the cassettes and prints what was recorded. An interrupted run does not

@@ -1,0 +1,59 @@
+package playback
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"mcptest/internal/display"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+)
+
+// timed collects the tests whose assertions examine how long calls took: in a replay they
+// say nothing about the server.
+type timed struct {
+	mu    sync.Mutex
+	cases map[int]*plan.Case // by index
+}
+
+// add notes a test that was run.
+func (t *timed) add(c *plan.Case) {
+	is := c.Tree.MaxDuration != nil || c.Tree.Uses().Times()
+	for _, op := range c.Ops {
+		is = is || op.Tree != nil && (op.Tree.MaxDuration != nil || op.Tree.Uses().Times())
+		is = is || slices.ContainsFunc(op.Capture, func(cp plan.Capture) bool { return cp.Target != nil && cp.Target.Uses().Times() })
+	}
+	if !is {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cases == nil {
+		t.cases = map[int]*plan.Case{}
+	}
+	t.cases[c.Index] = c
+}
+
+// findings returns the warning that names the tests.
+func (t *timed) findings() []result.Finding {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var names []string
+	var first *plan.Case
+	for _, i := range slices.Sorted(maps.Keys(t.cases)) {
+		if first == nil {
+			first = t.cases[i]
+		}
+		names = append(names, t.cases[i].Name)
+	}
+	if first == nil {
+		return nil
+	}
+	return []result.Finding{{
+		Kind: "replayed-times", Severity: "warning", File: first.File.Path, Line: first.Pos.Line,
+		Message: fmt.Sprintf("the times in %s are those of the replay: assertions on duration_ms and max_duration_ms say nothing about the server, "+
+			"and their result may differ from the recorded run: %s", display.Count(len(names), "test"), firstOf(names)),
+	}}
+}
