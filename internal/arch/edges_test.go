@@ -14,20 +14,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the arrows in .golangci.yml from the table")
 
-// all in a row means "may import every package of the module".
+// all in a row allows every package of the module.
 const all = "*"
 
-// anywhere may be imported by every package: what may be shown to people has
-// one definition.
+// anywhere may be imported by every package, so that only one package decides
+// which characters are shown.
 const anywhere = "internal/display"
 
-// edges is the picture of ARCHITECTURE.md as a table: for each package, the
-// packages of the module that it may import. Data flows one way, so nothing may
-// import what is to its right in
+// edges lists for each package the packages of the module that it may import; the
+// diagram in ARCHITECTURE.md shows the same. Data flows one way, so no package may
+// import one to its right in
 //
 //	source → suite → plan → run → result → report
 //
-// (result is a vocabulary: run and report meet in it, and it knows neither).
+// Package result defines the types that run and report share, and imports neither.
 var edges = map[string][]string{
 	anywhere:         {},
 	"internal/jsonv": {},
@@ -38,10 +38,10 @@ var edges = map[string][]string{
 	"internal/proc/pipe":  {},
 	"internal/proc":       {"internal/proc/pipe", "internal/proc/tail"},
 	"internal/proc/probe": {"internal/proc", "internal/proc/tail"},
-	// The syntax of ${…}; what is in it is up to each language.
+	// The syntax of ${…}; each language defines what may be in it.
 	"internal/placeholder":       {},
 	"internal/shellwords":        {"internal/placeholder"},
-	"internal/watchdog":          {}, // and almost nothing else: it is initialized first
+	"internal/watchdog":          {}, // has almost no imports, so that it is initialized first
 	"internal/term":              {},
 	"internal/secret":            {"internal/jsonv"},
 	"internal/source":            {"internal/source/syntax", "internal/source/spelling", "internal/jsonv"},
@@ -55,32 +55,31 @@ var edges = map[string][]string{
 	"internal/expect/textdiff":   {"internal/jsonv"},
 	"internal/snapshot":          {"internal/source", "internal/source/stored", "internal/jsonv", "internal/expect/jsonpath", "internal/osfile"},
 	"internal/expect":            {"internal/compat", "internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/surface/assert", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
-	// The client half of MCP: the session is on top of the wire, and both use the
-	// vocabulary of the protocol.
+	// The client half of MCP: sessions use the wire, and both use the vocabulary of
+	// the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
 	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc", "internal/proc/tail", "internal/testkit"},
 	"internal/mcp/conn":     {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
 	"internal/mcp":          {"internal/mcp/conn", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
-	// What MCP requires of a response. run and cli ask; mcp itself does not.
+	// What MCP requires of a response. run and cli import it; mcp does not.
 	"internal/mcp/check": {"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/jsonschema", "internal/source"},
-	// The server half does not know the client half.
+	// The server half does not import the client half.
 	"internal/mcpserver": {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv"},
 	"internal/auth":      {"internal/osfile"},
 	// Test doubles of the APIs behind a server.
 	"internal/upstream":           {"internal/jsonv", "internal/secret", "internal/source"},
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/upstream/proxy":     {"internal/testkit"},
-	// Recorded traffic: the file, and what matches requests with it.
+	// Recorded traffic: the file, and how requests are matched with it.
 	"internal/cassette":           {"internal/mcp/protocol", "internal/osfile", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/proc/pipe", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/cassette/transport": {"internal/cassette", "internal/connect", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/secret", "internal/jsonv"},
-	// suite reads expect's table of matchers for the published schema; it
-	// compiles nothing.
+	// suite uses expect's table of matchers only for the published schema.
 	"internal/suite": {"internal/compat", "internal/upstream", "internal/upstream/recording", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
-	// The rows of cases:, which are many.
-	// The HTTP around tests.
+	// Upstreams, and the headers of calls.
 	"internal/plan/traffic": {"internal/suite", "internal/upstream", "internal/source"},
-	"internal/plan/rows":    {"internal/suite", "internal/source", "internal/jsonv"},
+	// The rows of cases:.
+	"internal/plan/rows": {"internal/suite", "internal/source", "internal/jsonv"},
 	"internal/plan":         {"internal/plan/traffic", "internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result":       {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
@@ -104,7 +103,7 @@ var edges = map[string][]string{
 		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
 		"internal/result", "internal/source", "internal/osfile",
 	},
-	// The families of formats, and what they share. They do not know each other.
+	// The families of formats, which do not import each other, and what they share.
 	"internal/report/render":  {"internal/result", "internal/term"},
 	"internal/report/explain": {"internal/report/render", "internal/result", "internal/source", "internal/term"},
 	"internal/report/pretty":  {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
@@ -113,9 +112,9 @@ var edges = map[string][]string{
 	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/mock":           {"internal/placeholder", "internal/expect/jsonpath", "internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
 
-	// MCP-AQL. Below the evaluation: JavaScript's semantics, the table of rules,
-	// and the evidence. Above it nothing of it is known: a live run only collects
-	// evidence, and a recording is only what passed between run and adapter.
+	// MCP-AQL. The evaluation uses JavaScript's semantics, the table of rules and
+	// the evidence. A live run only collects evidence, and a recording contains only
+	// what passed between run and adapter, so neither imports the evaluation.
 	"internal/aql/reference": {"internal/jsonv"},
 	"internal/aql/rule":      {"internal/source"},
 	"internal/aql/evidence":  {"internal/aql/reference", "internal/aql/rule", "internal/jsonv", "internal/shellwords", "internal/secret", "internal/source"},
@@ -123,8 +122,8 @@ var edges = map[string][]string{
 	"internal/aql":           {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv"},
 	"internal/aql/fixtures":  {"internal/aql", "internal/aql/evidence", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv", "internal/source"},
 	"internal/aql/semantic":  {"internal/aql/evidence", "internal/aql/reference", "internal/judge", "internal/jsonv"},
-	// A live run, from below: what the adapter describes, the calls and the data
-	// that they may touch, the tests.
+	// A live run: what the adapter describes, the calls and the data that they may
+	// change, the tests.
 	"internal/aql/live/catalog": {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/jsonv"},
 	"internal/aql/live/tape":    {"internal/aql/evidence", "internal/cassette", "internal/display", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/secret"},
 	"internal/aql/live/guard": {
@@ -146,14 +145,14 @@ var edges = map[string][]string{
 	"internal/gate":   {},
 	"internal/compat": {"internal/secret", "internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
 	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source", "schemas"},
-	// What a server offers, its lock files, and what a change of it breaks.
+	// What a server offers, its lock files, and the effect of changes.
 	"internal/surface":          {"internal/jsonv", "internal/mcp/protocol", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/readme":   {"internal/surface", "internal/source", "internal/jsonv"},
 	"internal/surface/checkout": {"internal/proc"},
 	"internal/surface/assert":   {"internal/surface", "internal/surface/diff", "internal/jsonv", "internal/source"},
 	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/shellwords"},
-	// How much of what servers offer was examined.
+	// How much of what servers offer the tests of a run examined.
 	"internal/coverage": {"internal/surface", "internal/draft", "internal/expect/jsonpath", "internal/result", "internal/jsonv"},
 	// What one run leaves for the next, and what --setup-only leaves running.
 	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
@@ -165,10 +164,10 @@ var edges = map[string][]string{
 		"internal/jsonv", "internal/jsonschema",
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
-	// gen describes what the others define; cli asks it for explain.
+	// gen describes what other packages define; cli uses it for explain.
 	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source", "schemas"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/proc/pipe", "internal/secret", "internal/source", "internal/watchdog"},
-	// Commands share option; the commands of one server are apart from those of suites.
+	// All commands use option; those for one server are in a package of their own.
 	"internal/cli/option": {
 		"internal/upstream/recording",
 		"internal/auth", "internal/cmdutil", "internal/connect", "internal/display", "internal/history", "internal/inspect", "internal/jsonv", "internal/mcp",
@@ -210,7 +209,7 @@ var edges = map[string][]string{
 	},
 
 	"internal/arch":          {},
-	"internal/conformance":   {}, // runs the programs, and knows nothing of their insides
+	"internal/conformance":   {}, // runs the compiled programs
 	"internal/bench":         {}, // tests only
 	"internal/packaging":     {"schemas"},
 	"internal/faults":        {}, // tests only
@@ -225,9 +224,8 @@ var edges = map[string][]string{
 // testOnly marks a module that only _test.go files may import.
 const testOnly = "tests"
 
-// modules says where a third-party module may be used. One place each: a
-// library that two packages know is a library that is hard to replace.
-// A longer path wins over a shorter one.
+// modules lists the packages that may import a third-party module: as few as
+// possible, so that the module can be replaced. The longest matching path counts.
 var modules = map[string][]string{
 	"go.yaml.in/yaml/v4":                     {"internal/source"},
 	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonschema"},
@@ -240,7 +238,7 @@ var modules = map[string][]string{
 	"golang.org/x/sys":                       {"internal/proc", "internal/proc/pipe", "internal/term", "internal/osfile", "internal/upstream/proxy"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
 	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
-	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours
+	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex
 	"golang.org/x/oauth2":                    {"internal/auth"},
 	"github.com/google/go-cmp":               {testOnly},
 	"github.com/rogpeppe/go-internal":        {testOnly},
@@ -257,7 +255,7 @@ func TestImportsFollowTheTable(t *testing.T) {
 		}
 	}
 	for _, f := range files {
-		if f.external { // a test from outside is a user of the package and may use others
+		if f.external { // an external test may use other packages as a user would
 			continue
 		}
 		for _, ip := range f.imports {
@@ -361,8 +359,8 @@ func TestLinterKnowsTheArrows(t *testing.T) {
 	}
 }
 
-// depguardRules writes one rule a package: every package of the module is denied,
-// the allowed ones are longer prefixes and win.
+// depguardRules writes one rule per package. It denies the module and allows longer
+// prefixes, which take precedence.
 func depguardRules() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "      rules:\n")
