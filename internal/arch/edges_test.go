@@ -80,8 +80,8 @@ var edges = map[string][]string{
 	"internal/plan/traffic": {"internal/suite", "internal/upstream", "internal/source"},
 	// The rows of cases:.
 	"internal/plan/rows": {"internal/suite", "internal/source", "internal/jsonv"},
-	"internal/plan":         {"internal/plan/traffic", "internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
-	"internal/result":       {"internal/secret"},
+	"internal/plan":      {"internal/plan/traffic", "internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
+	"internal/result":    {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
 	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/shellwords", "internal/auth", "internal/jsonv"},
