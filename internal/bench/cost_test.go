@@ -31,7 +31,7 @@ func TestCost(t *testing.T) {
 	tl := buildTools(t)
 	n := rounds(t)
 	fmt.Printf("%d rounds; medians, the ratios with their quartiles\n", n)
-	fmt.Printf("%-58s %9s %9s %-4s %-18s  aim\n", "", "mcptest", "floor", "unit", " ratio")
+	fmt.Printf("%-58s %9s %9s %-4s %-18s  goal\n", "", "mcptest", "floor", "unit", " ratio")
 	for _, group := range [][]measurement{load(t, tl), perTest(t, tl), start(t, tl), memory(t, tl)} {
 		for _, m := range group {
 			m.rounds = n
@@ -109,7 +109,7 @@ func perTest(tb testing.TB, t *tools) []measurement {
 				parts = slopeParts(limits{}, limits{}, limits{})
 			}
 			out = append(out, measurement{
-				name: fmt.Sprintf("a test from cases:, %s, %d at once", s.name, window), parts: parts,
+				name: fmt.Sprintf("a test from cases:, %s, %d in flight", s.name, window), parts: parts,
 				ours: func() []float64 {
 					return slope(s.few, s.many, func(n int) sample { return t.run(tb, paths[n]) })
 				},
@@ -154,7 +154,7 @@ func start(tb testing.TB, t *tools) []measurement {
 		}
 		out = append(out, m)
 		if s.prefix != "" {
-			m.name += ", floor ends it by SIGTERM at once"
+			m.name += ", floor ends it by SIGTERM immediately"
 			m.parts = []part{{name: ": to the verdict", unit: "ms"}, {name: ": to the exit", unit: "ms"}}
 			m.floor = func() []float64 { return times(t.calls(tb, 1, 1, "term", argument(s.prefix), s.argv)) }
 			out = append(out, m)
