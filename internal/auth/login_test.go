@@ -115,7 +115,7 @@ func TestLoginsOfAPersonThatFail(t *testing.T) {
 		if c.Resource, c.Store = s.URL+"/mcp", storeOf(t); c.Grant == "" {
 			c.Grant = auth.AuthorizationCode
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		p := browse(t)
 		if s.page {
 			p.Open = func(string) { cancel() }

@@ -61,7 +61,7 @@ func TestRecordLeavesNothing(t *testing.T) {
 				if name == "server" && s.ExitCode() != 137 {
 					t.Errorf("the recorder ended with %s, expected exit code 137", s)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				_ = cmd.Process.Kill()
 				t.Error("the recorder still runs")
 			}

@@ -23,7 +23,7 @@ func examine(t *testing.T, url string) (doctor.Diagnosis, string) {
 	o := connect.Options{UserAgent: "test"}
 	conn := inspect.New(inspect.Options{
 		Server: &plan.Server{
-			Name: "server", URL: url, Transport: "auto", Protocol: mcp.Auto, Timeout: 10 * time.Second, ConnectTimeout: 10 * time.Second,
+			Name: "server", URL: url, Transport: "auto", Protocol: mcp.Auto, Timeout: time.Minute, ConnectTimeout: time.Minute,
 			Tolerate: map[string]bool{}, ValidateOutput: true,
 		},
 		Client: mcp.Implementation{Name: "test"}, Connect: o, Eras: connect.NewEras(nil),

@@ -33,7 +33,7 @@ func open(t *testing.T, preset string, change func(*inspect.Options)) *inspect.C
 	t.Cleanup(listener.Close)
 	o := inspect.Options{
 		Server: &plan.Server{
-			Name: "mock", URL: listener.URL, Transport: "auto", Protocol: mcp.Auto, Timeout: 10 * time.Second, ConnectTimeout: 10 * time.Second,
+			Name: "mock", URL: listener.URL, Transport: "auto", Protocol: mcp.Auto, Timeout: time.Minute, ConnectTimeout: time.Minute,
 			ValidateOutput: true, Tolerate: map[string]bool{},
 		},
 		Client: mcp.Implementation{Name: "test"}, Eras: connect.NewEras(nil),

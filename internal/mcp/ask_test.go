@@ -55,7 +55,7 @@ func TestServerRequests(t *testing.T) {
 				}
 				p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 			})
-			x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call", Answer: tc.call})
+			x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Answer: tc.call})
 			if x.Cause != nil || len(x.Violations) > 0 {
 				t.Fatal(x.Cause, x.Violations)
 			}
@@ -84,7 +84,7 @@ func TestRequestFlood(t *testing.T) {
 		p.write(`{"jsonrpc":"2.0","id":"r0","method":"roots/list"}`, `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`)
 	})
 	before := runtime.NumGoroutine()
-	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	if n := runtime.NumGoroutine() - before; n > 10 {
 		t.Errorf("%d goroutines more", n)
 	}
@@ -106,7 +106,7 @@ func TestServerCancelsItsRequest(t *testing.T) {
 		<-cancelled
 		p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 	})
-	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	if x.Cause != nil || methods(x.During) != "request roots/list, notification notifications/cancelled" {
 		t.Error(x.Cause, methods(x.During))
 	}
@@ -136,10 +136,10 @@ func TestAttribution(t *testing.T) {
 	var wg sync.WaitGroup
 	var a, b *mcp.Exchange
 	wg.Go(func() {
-		a = s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`), ProgressToken: true})
+		a = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`), ProgressToken: true})
 	})
 	wg.Go(func() {
-		b = s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"b","_meta":{"progressToken":"mine"}}`), ProgressToken: true})
+		b = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"b","_meta":{"progressToken":"mine"}}`), ProgressToken: true})
 	})
 	wg.Wait()
 	if a.Cause != nil || b.Cause != nil {
@@ -179,7 +179,7 @@ func TestConcurrent(t *testing.T) {
 	for range n {
 		wg.Go(func() {
 			for range 20 {
-				x := s.Do(within(t, 20*time.Second), mcp.Call{Method: "tools/call"})
+				x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 				if x.Cause != nil || string(x.Result) != `{"id":`+x.ID+`}` {
 					t.Errorf("%v %s for %s", x.Cause, x.Result, x.ID)
 					return

@@ -123,34 +123,35 @@ func TestDetectEra(t *testing.T) {
 		}(), want: "2026-07-28"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			fresh := 0
-			s, err := mcp.Open(t.Context(), speaker(t, c.answers), mcp.Options{
-				Protocol: mcp.Auto, ConnectTimeout: 4 * time.Second,
-				Redial: func(context.Context) (wire.Transport, error) {
-					fresh++
-					return speaker(t, c.again), nil
-				},
-			})
-			if (fresh == 1) != (c.again != nil) {
-				t.Errorf("%d fresh connections", fresh)
-			}
-			if err != nil {
-				if c.err == "" || !strings.Contains(err.Error(), c.err) {
-					t.Fatal(err)
+			synctest.Test(t, func(t *testing.T) {
+				fresh := 0
+				s, err := mcp.Open(t.Context(), speaker(t, c.answers), mcp.Options{
+					Protocol: mcp.Auto, ConnectTimeout: 4 * time.Second,
+					Redial: func(context.Context) (wire.Transport, error) {
+						fresh++
+						return speaker(t, c.again), nil
+					},
+				})
+				if (fresh == 1) != (c.again != nil) {
+					t.Errorf("%d fresh connections", fresh)
 				}
-				return
-			}
-			defer s.Close(context.Background())
-			if s.Protocol() != c.want {
-				t.Errorf("revision %s, want %s", s.Protocol(), c.want)
-			}
-			if v := s.TakeViolations(); len(v) > 0 {
-				t.Error(v)
-			}
-			if (s.Era() == protocol.EraStateless) != (c.want == "2026-07-28") {
-				t.Error(s.Era())
-			}
+				if err != nil {
+					if c.err == "" || !strings.Contains(err.Error(), c.err) {
+						t.Fatal(err)
+					}
+					return
+				}
+				defer s.Close(context.Background())
+				if s.Protocol() != c.want {
+					t.Errorf("revision %s, want %s", s.Protocol(), c.want)
+				}
+				if v := s.TakeViolations(); len(v) > 0 {
+					t.Error(v)
+				}
+				if (s.Era() == protocol.EraStateless) != (c.want == "2026-07-28") {
+					t.Error(s.Era())
+				}
+			})
 		})
 	}
 }

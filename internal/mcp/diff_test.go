@@ -108,7 +108,7 @@ func checkSDKServer(t *testing.T, tr wire.Transport, revision string) {
 		t.Errorf("revision %s, want %s", s.Protocol(), want)
 	}
 	tool := func(name, args string, progress bool) *mcp.Exchange {
-		x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + name + `","arguments":` + args + `}`), ProgressToken: progress})
+		x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + name + `","arguments":` + args + `}`), ProgressToken: progress})
 		if x.Cause != nil || len(x.Violations) > 0 {
 			t.Errorf("%s: %v %v", name, x.Cause, x.Violations)
 		}
@@ -241,7 +241,7 @@ func TestHTTPSDKServer(t *testing.T) {
 				}
 				defer s.Close(context.Background())
 				for range 3 {
-					x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"echo","arguments":{"text":"a\nb"}}`)})
+					x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"echo","arguments":{"text":"a\nb"}}`)})
 					if x.Cause != nil || len(x.Violations) > 0 || !strings.Contains(string(x.Result), `a\nb`) {
 						t.Fatalf("%v %v %s", x.Cause, x.Violations, x.Response)
 					}

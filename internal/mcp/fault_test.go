@@ -328,7 +328,7 @@ func (f *fault) check(t *testing.T) {
 	defer s.Close(context.Background())
 	limit := f.timeout
 	if limit == 0 {
-		limit = 20 * time.Second
+		limit = time.Minute
 	}
 	call := mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t"}`)}
 	do := func(d time.Duration) *mcp.Exchange {
@@ -339,7 +339,7 @@ func (f *fault) check(t *testing.T) {
 	x := do(limit)
 	after := limit
 	if !f.dead {
-		after = 10 * time.Second
+		after = time.Minute
 	}
 	next := do(after)
 	seen := s.TakeViolations()

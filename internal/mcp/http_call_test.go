@@ -75,13 +75,14 @@ func TestHTTPServerRequests(t *testing.T) {
 	if got := <-answers; got != `{"jsonrpc":"2.0","id":"s1","result":{"for":"roots/list"}}` {
 		t.Error(got)
 	}
-	x := s.Do(within(t, 2*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	if x.Cause != nil || methods(x.During) != "request elicitation/create, answer elicitation/create" {
 		t.Error(x.Cause, methods(x.During))
 	}
 }
 
 func TestHTTPCancel(t *testing.T) {
+	t.Parallel()
 	cancelled := make(chan string, 1)
 	gone := make(chan struct{}, 2)
 	hang := func(w http.ResponseWriter, r *http.Request, m rpc) {
@@ -100,7 +101,7 @@ func TestHTTPCancel(t *testing.T) {
 	}))
 	defer legacy.Close()
 	s := mustOpen(t, legacy.URL)
-	x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", CancelAfter: 30 * time.Millisecond})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", CancelAfter: 2 * time.Second})
 	if !errors.As(x.Cause, new(*mcp.CancelledError)) {
 		t.Error(x.Cause)
 	}
@@ -114,7 +115,7 @@ func TestHTTPCancel(t *testing.T) {
 		}
 		hang(w, r, m)
 	}).URL, mcp.Options{})
-	x = s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", CancelAfter: 30 * time.Millisecond})
+	x = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", CancelAfter: 2 * time.Second})
 	if !errors.As(x.Cause, new(*mcp.CancelledError)) {
 		t.Error(x.Cause)
 	}

@@ -249,13 +249,13 @@ func TestHTTPFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			limit := 10 * time.Second
+			limit := 20 * time.Second
 			if strings.HasPrefix(c.cause, "timed out") {
 				limit = time.Second
 			}
 			start := time.Now()
 			x := s.Do(within(t, limit), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`)})
-			if d := time.Since(start); d > limit+2*time.Second {
+			if d := time.Since(start); d > limit+30*time.Second {
 				t.Errorf("it took %s", d)
 			}
 			if got := fmt.Sprint(x.Cause); c.cause == "" && x.Cause != nil || !strings.Contains(got, c.cause) {
@@ -335,7 +335,7 @@ func TestHTTPMemory(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	runtime.ReadMemStats(&after)
 	if x.Cause == nil {
 		t.Error("256 MiB without an end were taken as a response")

@@ -73,7 +73,7 @@ func TestFirstCallWaitsForTheStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "tools/call"}); x.Cause != nil {
+	if x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"}); x.Cause != nil {
 		t.Error(x.Cause)
 	}
 }

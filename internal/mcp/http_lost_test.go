@@ -77,10 +77,10 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 	defer srv.Close()
 	s := mustOpen(t, srv.URL)
 	for range 2 {
-		if x := s.Do(within(t, 20*time.Second), mcp.Call{Method: "forget"}); x.Cause != nil {
+		if x := s.Do(within(t, time.Minute), mcp.Call{Method: "forget"}); x.Cause != nil {
 			t.Fatal(x.Cause)
 		}
-		x := s.Do(within(t, 20*time.Second), mcp.Call{Method: "tools/call"})
+		x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 		var lost *wire.SessionLostError
 		if !renewed {
 			mu.Lock()
@@ -93,7 +93,7 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 		if !errors.As(x.Cause, &lost) || !lost.Renewed || x.HTTP == nil || x.HTTP.Status != status {
 			t.Fatalf("%v %+v", x.Cause, x.HTTP)
 		}
-		if x := s.Do(within(t, 20*time.Second), mcp.Call{Method: "tools/call"}); x.Cause != nil {
+		if x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"}); x.Cause != nil {
 			t.Fatal(x.Cause)
 		}
 	}

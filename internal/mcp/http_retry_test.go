@@ -43,7 +43,7 @@ func TestHTTPResume(t *testing.T) {
 	}))
 	defer srv.Close()
 	s := mustOpen(t, srv.URL)
-	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	if x.Cause != nil || len(x.During) != 1 || gets.Load() != 2 {
 		t.Fatalf("%v, %d messages, %d GETs", x.Cause, len(x.During), gets.Load())
 	}
@@ -73,7 +73,7 @@ func TestHTTPRetry(t *testing.T) {
 	})
 	do := func(s *mcp.Session, method, params string) (*mcp.Exchange, int) {
 		n.Store(0)
-		x := s.Do(within(t, time.Second), mcp.Call{Method: method, Params: []byte(params)})
+		x := s.Do(within(t, time.Minute), mcp.Call{Method: method, Params: []byte(params)})
 		return x, int(n.Load())
 	}
 	s := mustOpen(t, srv.URL)
@@ -154,7 +154,7 @@ func TestLoginIsNeitherRetryNorSilence(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	// Half of the limit is how long silence lasts.
-	const limit = 4 * time.Second
+	const limit = 12 * time.Second
 	o := wire.HTTPOptions{Auth: &token{takes: limit * 5 / 8}}
 	s, err := openHTTP(t, srv.URL, o, mcp.Options{
 		Protocol: mcp.Auto, ConnectTimeout: limit,

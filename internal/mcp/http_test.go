@@ -103,7 +103,7 @@ func TestHTTPJSONAndHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`), Header: http.Header{"X-Call": {"c"}}})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`), Header: http.Header{"X-Call": {"c"}}})
 	if x.Cause != nil || string(x.Result) != `{"ok":true}` || x.HTTP.Status != 200 || x.HTTP.Attempts != 1 || len(x.Violations) > 0 {
 		t.Fatalf("%+v", x)
 	}
@@ -140,7 +140,7 @@ func TestHTTPEventStream(t *testing.T) {
 	})
 	s := mustOpen(t, srv.URL)
 	for range 3 {
-		x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`)})
+		x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`)})
 		if x.Cause != nil || string(x.Result) != `{}` || len(x.Violations) > 0 || len(x.During) != 1 || x.During[0].Method != "notifications/message" {
 			t.Fatalf("%+v", x)
 		}
@@ -175,7 +175,7 @@ func TestOneWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = mcp.Open(within(t, 10*time.Second), tr, mcp.Options{Protocol: "2025-11-25"})
+	_, _ = mcp.Open(within(t, time.Minute), tr, mcp.Options{Protocol: "2025-11-25"})
 	if got := <-first; !strings.Contains(got, "POST / HTTP/1.1") || !strings.Contains(got, `"method":"initialize"`) {
 		t.Errorf("the first write is %q, want header and body", got)
 	}

@@ -60,7 +60,7 @@ func TestSendRaw(t *testing.T) {
 				id := idOf([]byte(p.read()))
 				p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 			})
-			x := s.SendRaw(within(t, 5*time.Second), []byte(tc.send))
+			x := s.SendRaw(within(t, time.Minute), []byte(tc.send))
 			if x.Cause != nil || string(x.Result) != tc.result || string(x.Error) != tc.rpcErr {
 				t.Errorf("%v %s %s %v", x.Cause, x.Result, x.Error, x.Violations)
 			}
@@ -70,7 +70,7 @@ func TestSendRaw(t *testing.T) {
 			if tc.name != "batch" && len(x.Violations) > 0 {
 				t.Error(x.Violations)
 			}
-			if y := s.Do(within(t, 5*time.Second), mcp.Call{Method: "ping"}); y.Cause != nil {
+			if y := s.Do(within(t, time.Minute), mcp.Call{Method: "ping"}); y.Cause != nil {
 				t.Error(y.Cause)
 			}
 			if vs := s.TakeViolations(); kinds(vs) != tc.session {
@@ -90,7 +90,7 @@ func TestSendRawTimeout(t *testing.T) {
 	if x.Cause == nil || !strings.Contains(x.Cause.Error(), "notifications/x timed out") {
 		t.Error(x.Cause)
 	}
-	if y := s.Do(within(t, 5*time.Second), mcp.Call{Method: "ping"}); y.Cause != nil {
+	if y := s.Do(within(t, time.Minute), mcp.Call{Method: "ping"}); y.Cause != nil {
 		t.Error(y.Cause)
 	}
 }
@@ -130,7 +130,7 @@ func TestServerThatDoesNotRead(t *testing.T) {
 	s := scripted(t, mcp.Options{}, func(*peer) {
 		select {
 		case <-over:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 		}
 	})
 	big := []byte(`{"x":"` + strings.Repeat("x", 4<<20) + `"}`)
@@ -139,7 +139,7 @@ func TestServerThatDoesNotRead(t *testing.T) {
 	if x.Cause == nil || !strings.Contains(x.Cause.Error(), "(limit: timeout 2s); the server does not read its input") {
 		t.Error(x.Cause)
 	}
-	if d := time.Since(start); d > 10*time.Second {
+	if d := time.Since(start); d > 40*time.Second {
 		t.Errorf("took %s", d)
 	}
 }
@@ -148,7 +148,7 @@ func TestParse(t *testing.T) {
 	s := handled(t, mcp.Options{}, func(context.Context, *mcpserver.Request) *mcpserver.Reply {
 		return &mcpserver.Reply{Result: []byte(`{"a":{"b":1,"b":2},"s":"\ud800"}`)}
 	})
-	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	v, vs, err := x.Parse(jsonv.Options{})
 	if err != nil || v.Lookup("result", "a", "b").Literal() != "2" || kinds(vs) != protocol.DuplicateKey+","+protocol.LoneSurrogate || vs[0].ID != x.ID {
 		t.Errorf("%v %v %v", v, vs, err)

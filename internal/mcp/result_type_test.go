@@ -55,7 +55,7 @@ func TestResultTypeThatWasNotAskedFor(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.open(mcp.Options{Capabilities: tt.declare})
-			x := s.Do(within(t, 20*time.Second), mcp.Call{Method: "tools/call", Params: []byte(tt.params)})
+			x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(tt.params)})
 			if x.Cause != nil || kinds(x.Violations) != tt.want {
 				t.Errorf("%v %v, want %q", x.Cause, x.Violations, tt.want)
 			}

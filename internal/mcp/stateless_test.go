@@ -84,7 +84,7 @@ func TestModernRequest(t *testing.T) {
 		{call: mcp.Call{Method: "x", Params: []byte(`{}`), ProgressToken: true}, params: `{"_meta":{` + meta + `,"progressToken":9}}`},
 		{call: mcp.Call{Method: "x", Params: []byte(`[1]`)}, params: `[1]`},
 	} {
-		x := s.Do(within(t, time.Second), c.call)
+		x := s.Do(within(t, time.Minute), c.call)
 		if x.Cause != nil || len(x.Violations) > 0 {
 			t.Fatal(x.Cause, x.Violations)
 		}
@@ -148,7 +148,7 @@ func TestToolHeaders(t *testing.T) {
 		}
 	})
 	s := openModern(t, srv.URL, mcp.Options{})
-	x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t","arguments":{"region":"eu","n":42.0,"b":true,"o":{"deep":"ü"},"plain":"p"}}`)})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t","arguments":{"region":"eu","n":42.0,"b":true,"o":{"deep":"ü"},"plain":"p"}}`)})
 	if x.Cause != nil || x.Error != nil || len(x.Hops) != 1 || x.Hops[0].HTTP.Status != 400 || calls != 2 || lists != 1 || x.Hops[0].ID == x.ID {
 		t.Fatalf("%+v, %d calls, %d lists", x, calls, lists)
 	}
@@ -157,7 +157,7 @@ func TestToolHeaders(t *testing.T) {
 			t.Errorf("%s: %q, want %q", k, v, want)
 		}
 	}
-	s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t","arguments":{"region":null,"n":"x"}}`)})
+	s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t","arguments":{"region":null,"n":"x"}}`)})
 	if _, ok := got["Mcp-Param-Region"]; ok || got.Get("Mcp-Param-N") != "x" {
 		t.Error(got)
 	}
@@ -214,7 +214,7 @@ func TestMultiRoundTrip(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen = nil
 			call := func(tool string) *mcp.Exchange {
-				return s.Do(within(t, 2*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + tool + `"}`)})
+				return s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + tool + `"}`)})
 			}
 			x := call("ask")
 			if x.Cause != nil || len(x.Violations) > 0 || len(x.Hops) != 1 || methods(x.During) !=
@@ -240,12 +240,12 @@ func TestMultiRoundTrip(t *testing.T) {
 					t.Errorf("%s: %v", tool, x.Violations)
 				}
 			}
-			x = s.Do(within(t, time.Second), mcp.Call{Method: "tools/list", Params: []byte(`{"cursor":"c"}`)})
+			x = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/list", Params: []byte(`{"cursor":"c"}`)})
 			if x.Cause == nil || len(x.Violations) != 1 {
 				t.Error(x.Cause, x.Violations)
 			}
 			none := func(context.Context, string, []byte) ([]byte, *protocol.RPCError) { return nil, nil }
-			x = s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"ask"}`), Answer: none})
+			x = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"ask"}`), Answer: none})
 			if !errors.As(x.Cause, &in) || !strings.Contains(in.Error(), "elicitation/create") {
 				t.Error(x.Cause)
 			}

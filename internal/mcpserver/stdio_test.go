@@ -108,7 +108,7 @@ func TestServeCancel(t *testing.T) {
 	s.Do(t.Context(), mcp.Call{Method: "tools/call", CancelAfter: 10 * time.Millisecond})
 	select {
 	case <-cancelled:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the request was not cancelled")
 	}
 }
@@ -139,7 +139,7 @@ func TestServeAsk(t *testing.T) {
 		}
 		return &mcpserver.Reply{Result: []byte("{}")}
 	})
-	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	want := "request roots/list, answer roots/list, request sampling/createMessage, answer sampling/createMessage, notification notifications/x"
 	if x.Cause != nil || methods(x.During) != want {
 		t.Errorf("%v %s", x.Cause, methods(x.During))

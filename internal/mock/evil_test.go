@@ -27,7 +27,7 @@ func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
 		_, _ = server.ServeStdio(ctx, end, end)
 		end.Close()
 	}()
-	s, err := mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 10 * time.Second})
+	s, err := mcp.Open(ctx, client, mcp.Options{ConnectTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

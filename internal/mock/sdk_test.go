@@ -41,7 +41,7 @@ func (s *sdk) note(fn func()) {
 // waitFor waits for the notifications; the SDK delivers them asynchronously.
 func (s *sdk) waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	if !testkit.Poll(10*time.Second, func() bool {
+	if !testkit.Poll(time.Minute, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return ok()

@@ -60,7 +60,7 @@ func observed(t *testing.T, call ...string) (*scaffold.Draft, error) {
 		t.Fatal(err)
 	}
 	conn := inspect.New(inspect.Options{
-		Server: &plan.Server{Name: "s", URL: listener.URL, Transport: "auto", Protocol: mcp.Auto, Timeout: 10 * time.Second, ConnectTimeout: 10 * time.Second, Tolerate: map[string]bool{}},
+		Server: &plan.Server{Name: "s", URL: listener.URL, Transport: "auto", Protocol: mcp.Auto, Timeout: time.Minute, ConnectTimeout: time.Minute, Tolerate: map[string]bool{}},
 		Client: mcp.Implementation{Name: "test"}, Eras: connect.NewEras(nil),
 	})
 	for range 2 {

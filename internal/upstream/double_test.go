@@ -214,7 +214,7 @@ func TestOtherProtocols(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprint(conn, "\x16\x03\x01\x00\x05hello\r\n\r\n")
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "400") {
 		t.Errorf("%q %v", line, err)
 	}

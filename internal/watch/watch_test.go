@@ -88,7 +88,7 @@ func TestFiles(t *testing.T) {
 		step.do()
 		select {
 		case <-f.changed:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("%s: no event", step.name)
 		}
 		var got []string
@@ -132,7 +132,7 @@ func none() ([]string, error) { return nil, nil }
 // loop runs Loop until it ends; each run does what the function says.
 func loop(t *testing.T, keys string, f *Files, run func(n int, r Request, stop context.CancelFunc)) (requests []Request, out string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	var b bytes.Buffer
 	Loop(ctx, Options{Keys: read(strings.NewReader(keys)), Out: &b, Files: f, Find: none, Run: func(_ context.Context, r Request, _ func([]string)) []string {

@@ -167,7 +167,7 @@ func TestProxyForwardsResponseBeforeEndOfRequest(t *testing.T) {
 	target, _ := url.Parse(upstream.URL)
 	front := httptest.NewServer(tee.NewProxy(target, false, tee.NewTap((&frames{}).record), func(err error) { t.Error(err) }))
 	defer front.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, front.URL, strings.NewReader(strings.Repeat(" ", 16<<20)))
 	res, err := http.DefaultClient.Do(req)

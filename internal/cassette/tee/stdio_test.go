@@ -160,7 +160,7 @@ func TestStdioStopsServerThatItsClientLeft(t *testing.T) {
 	in, w := io.Pipe()
 	defer w.Close()
 	tap := tee.NewTap((&frames{}).record)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	st, err := tee.Stdio{Server: server("hang"), In: in, Out: closedWriter{}, Err: io.Discard, Tap: tap}.Run(ctx)
 	if err != nil || st.Exit.Signal == "" || ctx.Err() != nil {

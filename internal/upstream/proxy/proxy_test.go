@@ -42,7 +42,7 @@ func (p *problems) expect(t *testing.T, kind, host, text string) {
 	t.Helper()
 	select {
 	case <-p.more:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("no problem of kind %s was reported", kind)
 	}
 	p.mu.Lock()
