@@ -20,10 +20,11 @@ type Options struct {
 	Server       *plan.Server
 	Client       mcp.Implementation
 	Connect      connect.Options
-	WaitForReady time.Duration // how long to wait for an address to become ready
-	Eras         *connect.Eras // detected eras, to be updated
-	Capabilities jsonv.Value   // declared by the client; absent: none
-	Answer       mcp.Answerer  // nil: requests of the server are refused
+	Dial         connect.Dialer // nil: connect.Dial
+	WaitForReady time.Duration  // how long to wait for an address to become ready
+	Eras         *connect.Eras  // detected eras, to be updated
+	Capabilities jsonv.Value    // declared by the client; absent: none
+	Answer       mcp.Answerer   // nil: requests of the server are refused
 	// Violations receives violations as they are found; nil: Seen returns them.
 	Violations func([]protocol.Violation)
 }
@@ -58,6 +59,9 @@ func (c *Conn) Start(ctx context.Context) (facts wire.Facts, err error) {
 }
 
 func (c *Conn) dial(ctx context.Context) (wire.Transport, error) {
+	if c.o.Dial != nil {
+		return c.o.Dial(ctx, c.o.Server, c.o.Connect)
+	}
 	return connect.Dial(ctx, c.o.Server, c.o.Connect)
 }
 

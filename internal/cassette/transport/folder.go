@@ -193,7 +193,7 @@ func Replay(dir string, p *plan.Plan, o Options) (*Folder, error) {
 }
 
 // Dial connects to the recording of a server; it implements [connect.Dialer].
-func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
 	name := f.names[s.Key]
 	p := f.players[name]
 	if p == nil {
@@ -209,20 +209,27 @@ func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wir
 	if web := p.Cassette().Transport != cassette.Stdio; web != (s.Argv == nil) {
 		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s was recorded over %s, but the server is configured differently: record it again", name, p.Cassette().Transport)}
 	}
-	if s.Argv != nil {
-		return ReplayStdio(p, n, s.Argv, o.Limits)
+	return Dialer(p, n)(ctx, s, o)
+}
+
+// Dialer returns a dialer to the recorded server. n counts the connections, from 1.
+func Dialer(p *cassette.Player, n int) connect.Dialer {
+	return func(_ context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+		if s.Argv != nil {
+			return ReplayStdio(p, n, s.Argv, o.Limits)
+		}
+		if why := failedOpen(p, n); why != nil {
+			return nil, why
+		}
+		h := connect.HTTPOptions(s, o)
+		replayed := newHTTPReplay(p, n)
+		if s.Auth != nil {
+			h.Auth = replayedAuth{replayed}
+		}
+		h.Wrap = func(http.RoundTripper) http.RoundTripper { return replayed }
+		h.Receive = replayed.receiver
+		return wire.NewHTTP(s.URL, h)
 	}
-	if why := failedOpen(p, n); why != nil {
-		return nil, why
-	}
-	h := connect.HTTPOptions(s, o)
-	replayed := newHTTPReplay(p, n)
-	if s.Auth != nil {
-		h.Auth = replayedAuth{replayed}
-	}
-	h.Wrap = func(http.RoundTripper) http.RoundTripper { return replayed }
-	h.Receive = replayed.receiver
-	return wire.NewHTTP(s.URL, h)
 }
 
 // replayedAuth replaces the credentials of the recorded client: it repeats exactly

@@ -16,16 +16,58 @@ import (
 	"mcptest/internal/surface/diff"
 )
 
-// Connect opens a session with the server under test, as the recorded client did.
-type Connect func(ctx context.Context, recorded *cassette.RecordedClient, answer mcp.Answerer) (*inspect.Conn, error)
+// Connect opens a session with the server under test, as the recorded client did. n is the
+// number of the recorded session. The connection calls violated for violations.
+type Connect func(ctx context.Context, n int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation)) (*inspect.Conn, error)
+
+// Violations returns the violations of the recorded server: those that the same client
+// notices in a replay, which connect opens.
+func Violations(ctx context.Context, c *cassette.Cassette, connect Connect) ([]Violation, error) {
+	l, calls, err := newLive(ctx, c, connect)
+	if err != nil {
+		return nil, err
+	}
+	l.replayed = true
+	defer l.abandon()
+	err = l.report.compared(c, calls, l.source(func(s string) string { return s }))
+	return l.report.Violations, err
+}
 
 // Run sends the recorded requests: those of each recorded session in a session of its
 // own, with a client that declares and answers what the recorded client did. mask hides
 // secrets in the server's answers as they are hidden in the cassette. Of the second
 // report only the lists and the handshake matter: they are those of the server under
-// test. An error means that the server could not be reached (any
-// more); the reports are then valid as far as they got.
-func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(string) string) (r, now *Report, err error) {
+// test. violations are those of the recorded server. An error means that the server
+// could not be reached (any more); the reports are then valid as far as they got.
+func Run(ctx context.Context, c *cassette.Cassette, connect Connect, violations []Violation, mask func(string) string) (r, now *Report, err error) {
+	l, calls, err := newLive(ctx, c, connect)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.abandon()
+	r = l.report
+	idle, between, err := betweenCalls(c, calls)
+	if err != nil {
+		return nil, nil, err
+	}
+	for n := range l.clients {
+		others := func(call *cassette.Call) bool { return call.Session != n }
+		if l.idle[n], _, err = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), others)); err != nil {
+			return nil, nil, err
+		}
+	}
+	err = r.compared(c, calls, l.source(mask))
+	l.abandon()
+	r.Changes = append(r.violations(violations), r.Changes...)
+	maps.DeleteFunc(r.Lists, func(kind surface.Kind, _ []jsonv.Value) bool { return l.unread[kind] })
+	add(l.total, idle, -1)
+	r.asked.was = append(r.asked.was, between...)
+	r.asked.now = append(r.asked.now, l.askedBetween(mask)...)
+	r.finish(l.total, c.Stable)
+	return r, l.now, err
+}
+
+func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live, []*cassette.Call, error) {
 	calls, err := c.Calls()
 	if err != nil {
 		return nil, nil, err
@@ -41,25 +83,11 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, mask func(s
 	for n, rc := range recorded {
 		l.clients[n] = newClient(rc)
 	}
-	defer l.abandon()
-	r = l.report
-	idle, between, err := betweenCalls(c, calls)
-	if err != nil {
-		return nil, nil, err
-	}
-	for n := range recorded {
-		others := func(call *cassette.Call) bool { return call.Session != n }
-		if l.idle[n], _, err = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), others)); err != nil {
-			return nil, nil, err
-		}
-	}
-	err = r.compared(c, calls, source{again: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after})
-	maps.DeleteFunc(r.Lists, func(kind surface.Kind, _ []jsonv.Value) bool { return l.unread[kind] })
-	add(l.total, idle, -1)
-	r.asked.was = append(r.asked.was, between...)
-	r.asked.now = append(r.asked.now, l.askedBetween(mask)...)
-	r.finish(l.total, c.Stable)
-	return r, l.now, err
+	return l, calls, nil
+}
+
+func (l *live) source(mask func(string) string) source {
+	return source{again: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after}
 }
 
 // live are the sessions with the server under test, by the number of the recorded
@@ -75,12 +103,17 @@ type live struct {
 	idle        map[int]map[string]int // recorded notifications between calls, by session
 	unread      map[surface.Kind]bool  // lists that the server does not return
 	asked       []asked                // requests of the server during calls
+	replayed    bool                   // the server is a cassette
 }
 
 type session struct {
 	conn   *inspect.Conn
 	during map[string]int // notifications during calls
 	wanted map[string]int // recorded notifications during these calls, at the end also between calls
+
+	violations []Violation
+	current    *cassette.Call            // the latest one
+	sent       map[string]*cassette.Call // by the id of the request
 }
 
 // open returns the session for a recorded one.
@@ -88,11 +121,12 @@ func (l *live) open(n int) (*session, error) {
 	if s := l.sessions[n]; s != nil {
 		return s, nil
 	}
-	conn, err := l.connect(l.ctx, l.clients[n].recorded, l.clients[n].answer)
+	s := &session{during: map[string]int{}, wanted: map[string]int{}, sent: map[string]*cassette.Call{}}
+	conn, err := l.connect(l.ctx, n, l.clients[n].recorded, l.clients[n].answer, s.violated)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn: conn, during: map[string]int{}, wanted: map[string]int{}}
+	s.conn = conn
 	l.sessions[n] = s
 	if l.now.Handshake.IsAbsent() {
 		l.now.Handshake = conn.Session().ServerInfo()
@@ -103,6 +137,9 @@ func (l *live) open(n int) (*session, error) {
 // send makes one request. A server that does not respond is started again for the
 // next one.
 func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error) {
+	if l.replayed && canceled(l.c, call) {
+		return outcome{err: absent("the cassette waits for the cancellation")}, nil
+	}
 	s, err := l.open(call.Session)
 	if err != nil {
 		return outcome{}, err
@@ -111,7 +148,9 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	if !params.IsAbsent() {
 		request.Params = params.Append(nil)
 	}
+	s.current = call
 	x := s.conn.Send(l.ctx, request)
+	s.sent[x.ID] = call
 	out := outcome{during: map[string]int{}}
 	if x.HTTP != nil {
 		out.own = map[string]int{}
@@ -134,13 +173,23 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	if err != nil {
 		return out, err
 	}
-	add(s.wanted, recorded, 1)
+	if !l.replayed {
+		add(s.wanted, recorded, 1)
+	}
 	if l.ctx.Err() != nil {
 		return out, context.Cause(l.ctx)
 	}
 	out.result, out.err = s.conn.ResultOf(x)
 	out.crashed = l.failed(s, call.Session, out.err)
 	return out, nil
+}
+
+// canceled reports whether the recorded client canceled a call.
+func canceled(c *cassette.Cassette, call *cassette.Call) bool {
+	return slices.ContainsFunc(call.Frames, func(f *cassette.Frame) bool {
+		data, err := c.Data(f)
+		return err == nil && f.Dir == cassette.ToServer && protocol.MemberOf(data, "method") != nil
+	})
 }
 
 // failed ends a session whose server does not respond, and reports whether it crashed.
@@ -171,6 +220,12 @@ func (l *live) notify(call *cassette.Call, params jsonv.Value) error {
 // after continues after a call like the recorded client. If the server asked that client
 // something between this call and the next one, it may need the answer for the next one.
 func (l *live) after(call *cassette.Call, last bool) error {
+	if l.replayed { // nothing that the server sends on its own is missing
+		if last {
+			l.close(call.Session)
+		}
+		return nil
+	}
 	if client := l.clients[call.Session]; client.askedAfter(call) {
 		s, err := l.open(call.Session)
 		if err != nil {
@@ -224,6 +279,7 @@ func (l *live) list(call *cassette.Call, kind surface.List) error {
 	if !s.conn.Offers(kind.Capability) {
 		return nil // a change of the handshake
 	}
+	s.current = call
 	items, err := s.conn.List(l.ctx, kind.Method, kind.Member)
 	switch {
 	case l.ctx.Err() != nil:
@@ -282,14 +338,15 @@ func (l *live) close(n int) {
 	}
 	// What the server writes until it has stopped counts as well.
 	live.Close(l.ctx)
-	s.conn.ReportRemaining()
+	l.report.noted(s)
 	s.conn.Close()
 }
 
 // abandon ends the sessions that remain after an error.
 func (l *live) abandon() {
-	for n := range l.sessions {
-		l.sessions[n].conn.ReportRemaining()
-		l.sessions[n].conn.Close()
+	for n, s := range l.sessions {
+		delete(l.sessions, n)
+		l.report.noted(s)
+		s.conn.Close()
 	}
 }

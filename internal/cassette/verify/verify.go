@@ -24,6 +24,8 @@ type Report struct {
 	Lists map[surface.Kind][]jsonv.Value
 	// Handshake is the recorded result of initialize or server/discover.
 	Handshake jsonv.Value
+	// Violations are those of the server under test.
+	Violations []Violation
 
 	followed map[*cassette.Call]bool // sent as part of an earlier call
 	traffic  traffic

@@ -39,7 +39,8 @@ The server of the suite is the recorded one, unless another one is given. It is 
 session gets its own entry of the server, which declares and answers what the recorded client did. Equal requests are one
 test, unless they call a tool and other tools were called between them. Requests with a masked secret, those that the
 client canceled or answered in more than one way, equal requests that were refused only sometimes, and those that depend
-on what the client announced between requests, such as its roots, are omitted and listed in the suite. The cassette itself is never overwritten.
+on what the client announced between requests, such as its roots, are omitted and listed in the suite. Violations of the
+protocol that the recorded server committed are tolerated. The cassette itself is never overwritten.
 
 Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists, 4 the file could not be written.`,
 		Example: `  mcptest cassette promote bug.cassette.ndjson -o bug.mcptest.yaml
@@ -104,6 +105,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err != nil {
 		return option.Fail(option.ExitInvalid, "%v", err)
 	}
+	su.Server.Tolerate = committed(cmd.Context(), c)
 	if len(su.Tests) == 0 {
 		return option.Fail(option.ExitInvalid, "%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
 	}

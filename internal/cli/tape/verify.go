@@ -37,10 +37,10 @@ func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Send the recorded requests to a server, in order and with the recorded arguments, and classify the differences from
 the recorded responses; recorded lists are compared like in mcptest diff:
   breaking  an error instead of a result, a missing member, another type, a definition that rejects valid calls, a crash,
-            a timeout, or a violation of the protocol
+            a timeout, or a violation of the protocol that the recorded server did not commit
   review    another value or text, another error, fewer or more notifications during a call, fewer, more or other requests
             of the server to the client during a call, or another protocol version
-  safe      a new member
+  safe      a new member, or a recorded violation of the protocol that no longer occurs
 
 Each recorded session is a separate session, over stdio a separate process. The client declares what the recorded client
 declared, uses its protocol version unless --protocol names one, sends its notifications, and answers the requests of the
@@ -77,18 +77,18 @@ requests that were not sent, 7 nothing was compared.`,
 }
 
 func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.Cassette, argv []string) error {
-	var seen violations
 	var base inspect.Options
-	ctx, l, end, err := f.target.Prepare(cmd, s, argv, seen.collect, func(o *inspect.Options) { base = *o })
+	ctx, l, end, err := f.target.Prepare(cmd, s, argv, func(o *inspect.Options) { base = *o })
 	if err != nil {
 		return err
 	}
 	return option.Guarded(l.World, s.Err, func() error {
 		defer end()
 		var older []diff.Change
-		dial := func(ctx context.Context, recorded *cassette.RecordedClient, answer mcp.Answerer) (*inspect.Conn, error) {
+		dial := func(ctx context.Context, _ int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation)) (*inspect.Conn, error) {
 			o := base
 			o.Capabilities, o.Answer = recorded.Capabilities, answer
+			o.Violations = separated(base.Violations, violated)
 			conn, err := inspect.OpenWith(ctx, o, recorded.Protocol)
 			if err != nil {
 				return nil, err
@@ -105,11 +105,11 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 			}
 			return conn, nil
 		}
-		r, now, err := verify.Run(ctx, c, dial, l.Redactor.String)
+		r, now, err := verify.Run(ctx, c, dial, recordedViolations(ctx, c), l.Redactor.String)
 		if r == nil {
 			return option.Fail(option.ExitInvalid, "%v", err)
 		}
-		changes := slices.Concat(seen.changes(), older, r.Changes)
+		changes := slices.Concat(older, r.Changes)
 		keepCommon(now.Lists, r.Lists)
 		if err == nil && len(r.Lists) > 0 {
 			old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
@@ -134,41 +134,17 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 	})
 }
 
-// violations collects the protocol violations of the live server.
-type violations []protocol.Violation
-
-func (v *violations) collect(o *inspect.Options) {
-	tolerated := o.Violations
-	o.Violations = func(list []protocol.Violation) {
-		for _, one := range list {
-			if one.Tolerated {
-				tolerated([]protocol.Violation{one})
+// separated passes tolerated violations and other ones to different functions.
+func separated(tolerated, other func([]protocol.Violation)) func([]protocol.Violation) {
+	return func(list []protocol.Violation) {
+		for _, v := range list {
+			if v.Tolerated {
+				tolerated([]protocol.Violation{v})
 			} else {
-				*v = append(*v, one)
+				other([]protocol.Violation{v})
 			}
 		}
 	}
-}
-
-// changes returns one breaking change for each kind of violation.
-func (v violations) changes() (out []diff.Change) {
-	count := map[string]int{}
-	for _, one := range v {
-		count[one.Kind]++
-	}
-	for _, one := range v {
-		n := count[one.Kind]
-		if n == 0 {
-			continue
-		}
-		count[one.Kind] = 0
-		message := "protocol violation: " + inspect.ViolationText(one)
-		if n > 1 {
-			message += fmt.Sprintf(" (and %d more)", n-1)
-		}
-		out = append(out, diff.Change{Class: diff.Breaking, Kind: surface.Server, Message: message})
-	}
-	return out
 }
 
 // printCompared prints what was compared and the changes. It is an error if nothing
