@@ -35,7 +35,8 @@ func (c *Conn) CheckCall(ctx context.Context, tool string, args jsonv.Value, x *
 		}
 		if i := slices.IndexFunc(tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }); i >= 0 {
 			schema = check.NewOutputSchema(tools[i].Lookup("outputSchema"))
-			for _, fault := range check.Arguments(tools[i].Lookup("inputSchema"), args) {
+			wrong, _ := check.Arguments(tools[i].Lookup("inputSchema"), args)
+			for _, fault := range wrong {
 				warnings = append(warnings, "argument "+fault)
 			}
 		}

@@ -51,9 +51,9 @@ func (a *attempt) operations(ctx context.Context) {
 		if !ok {
 			return
 		}
-		var wrong []string
+		var wrong pool.Mistakes
 		if !a.c.InvalidArgs && x.Method == "tools/call" && op.Raw == nil && len(op.Params) > 0 {
-			wrong = a.server(op).CheckArguments(ctx, op.Subject, op.Params)
+			wrong = a.server(op).Mistakes(ctx, a.sessions[a.server(op)], op, len(a.c.Headers) == 0)
 		}
 		if op.CancelAfter > 0 && x.Cause == nil {
 			a.out.warn(fmt.Sprintf("cancel_after: %s cancelled nothing: the response came after %s", op.CancelAfter, x.Elapsed.Round(time.Millisecond)))
@@ -63,7 +63,11 @@ func (a *attempt) operations(ctx context.Context) {
 		if passed && i == len(a.c.Ops)-1 {
 			a.judge(ctx)
 		}
-		a.judgeArguments(op, wrong)
+		failure, warnings := wrong.Judge(op.Subject, a.out.c.Status == "", a.rejected(), a.c.File.Options.StrictArgs)
+		a.out.warn(warnings...)
+		if failure != "" {
+			a.out.fail(result.Fail, failure)
+		}
 		measure(a, op, x, a.out.c.Assertions[before:])
 		if !passed {
 			return

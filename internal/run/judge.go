@@ -97,21 +97,6 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	return true
 }
 
-// judgeArguments warns about arguments that the tool does not declare, or fails the
-// case with strict_args. It ignores a call that was rejected as the test expects,
-// because negative tests send wrong arguments on purpose.
-func (a *attempt) judgeArguments(op *plan.Op, wrong []string) {
-	if len(wrong) == 0 || a.rejected() && a.out.c.Status == "" {
-		return
-	}
-	text := "arguments of " + op.Subject + ": " + strings.Join(wrong, "; ")
-	if a.c.File.Options.StrictArgs && a.out.c.Status == "" {
-		a.out.fail(result.Fail, text+" (strict_args; if this is intended, set invalid_args: true on the test)")
-		return
-	}
-	a.out.warn(text)
-}
-
 // warnUnseen warns about assertions that passed without examining all of their
 // values.
 func (a *attempt) warnUnseen(prefix string, items []expect.ItemResult) {

@@ -14,7 +14,7 @@ type (
 		Tool string `yaml:"tool" example:"search" schema:"minLength: 1"`
 		// The tool's arguments.
 		Args *source.Node `yaml:"args"`
-		// The arguments are wrong on purpose: they are not compared with the tool's inputSchema.
+		// The tool's name or its arguments are wrong on purpose: they are not compared with the list of tools and the inputSchema.
 		InvalidArgs bool `yaml:"invalid_args" default:"false" example:"true"`
 		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`

@@ -10,21 +10,21 @@ import (
 )
 
 // Arguments lists the arguments that an inputSchema does not declare, that are
-// missing, or that have another type. It ignores the rest of the schema, which the
-// server checks.
-func Arguments(schema, args jsonv.Value) []string {
+// missing, or that have another type, and those that it does not declare once more.
+// It ignores the rest of the schema, which the server checks.
+func Arguments(schema, args jsonv.Value) (problems, unknown []string) {
 	if args.IsAbsent() {
 		args = jsonv.Object()
 	}
 	var c argumentCheck
 	c.object("", schema, args)
-	return c.problems
+	return c.problems, c.unknown
 }
 
 // maxArguments limits the reported problems of one call.
 const maxArguments = 10
 
-type argumentCheck struct{ problems []string }
+type argumentCheck struct{ problems, unknown []string }
 
 func (c *argumentCheck) add(problem string) {
 	if len(c.problems) < maxArguments {
@@ -51,6 +51,9 @@ func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
 			problem += source.Aside(source.Suggest(path + near))
 		}
 		c.add(problem)
+		if len(c.unknown) < maxArguments {
+			c.unknown = append(c.unknown, problem)
+		}
 	}
 	for _, r := range schema.Lookup("required").Elems() {
 		if _, given := v.Get(r.Text()); !given && r.Kind() == jsonv.KindString && !slices.Contains(meant, r.Text()) {

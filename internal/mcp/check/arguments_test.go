@@ -35,7 +35,8 @@ func TestArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		args, _ := jsonv.Parse([]byte(c.args))
-		if got := strings.Join(check.Arguments(schema, args), "; "); got != c.want {
+		problems, _ := check.Arguments(schema, args)
+		if got := strings.Join(problems, "; "); got != c.want {
 			t.Errorf("%s on %s: %q, want %q", c.schema, c.args, got, c.want)
 		}
 	}

@@ -95,20 +95,6 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 	return schema.Check(ctx, tool, res)
 }
 
-// CheckArguments compares the arguments of a tools/call with the tool's
-// inputSchema, if the list of tools is known.
-func (s *Server) CheckArguments(ctx context.Context, tool string, params []byte) []string {
-	schema := s.Tools().input(ctx, tool)
-	if schema.Kind() != jsonv.KindObject {
-		return nil
-	}
-	v, err := jsonv.Parse(params)
-	if err != nil {
-		return nil
-	}
-	return check.Arguments(schema, v.Lookup("arguments"))
-}
-
 // ToolViolation describes the mistake in a tool's entry in tools/list, or returns
 // "". It only requests the list if the server's output is validated.
 func (s *Server) ToolViolation(ctx context.Context, tool string) string {

@@ -36,7 +36,7 @@ func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, method, name s
 	} else if known = s.names(ctx, sess, l); known == nil || slices.Contains(known, name) {
 		return ""
 	}
-	msg := "the server has no " + l.what + " " + strconv.Quote(name)
+	msg := "the server lists no " + l.what + " " + strconv.Quote(name)
 	near := source.Nearest(name, known)
 	switch {
 	case near != "":
