@@ -17,7 +17,7 @@ func Program() gen.Program {
 // reference.
 var exitCodes = []gen.ExitCode{
 	{Code: option.ExitPassed, Doc: "all tests passed, or the shard is empty although tests were selected"},
-	{Code: option.ExitFailed, Doc: "a test failed, or a server could not be started or tested"},
+	{Code: option.ExitFailed, Doc: "a test failed, a server could not be started or tested, or a finding failed the run, such as warnings with --fail-on-warnings"},
 	{Code: option.ExitInvalid, Doc: "an invalid suite, flag or environment, or a failed setup; if a suite is invalid, nothing was started"},
 	{Code: option.ExitReady, Doc: "timed out waiting for a server to become ready (--wait-for-ready, wait_for_ready); no other failures"},
 	{Code: option.ExitInternal, Doc: "an internal error, or a report could not be written"},

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cli/playback"
 	"mcptest/internal/cmdutil"
@@ -206,10 +208,17 @@ func stepSummary(path string, r *result.Run) error {
 	return errors.Join(md.Write(file, r, render.Options{}), file.Close())
 }
 
+func (f *runFlags) addGates(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.gates.Flaky, "fail-on-flaky", false, "exit 1 if a test passed only after a retry")
+	fl.BoolVar(&f.gates.Warnings, "fail-on-warnings", false, "exit 1 if there is a warning about the suites or of the run")
+	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are reported as skipped; an entry that no longer fails makes the run fail")
+}
+
 // readVerdicts reads the baseline. Mistakes in it are printed and end the command.
 func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdicts, error) {
+	f.gates.Part = f.part != nil
 	if f.baseline == "" {
-		return history.NewVerdicts(p, nil, f.failOnFlaky), nil
+		return history.NewVerdicts(p, nil, f.gates), nil
 	}
 	data, err := os.ReadFile(f.baseline)
 	if err != nil {
@@ -219,10 +228,12 @@ func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdi
 	if err != nil {
 		return nil, option.Fail(option.ExitInvalid, "--baseline: %v", err)
 	}
-	if errs, _ := f.Print(s, diags); errs > 0 {
+	errs, warnings := f.Print(s, diags)
+	if errs > 0 {
 		return nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), f.baseline)
 	}
-	return history.NewVerdicts(p, b, f.failOnFlaky), nil
+	f.gates.Loading += warnings
+	return history.NewVerdicts(p, b, f.gates), nil
 }
 
 // namesToRun returns the selection of --last-failed: nil, for every test, if no

@@ -36,7 +36,8 @@ type runFlags struct {
 	filters, tags, skipTags, servers []string
 	reporters                        []string
 	output                           string
-	failFast, failOnFlaky            bool
+	failFast                         bool
+	gates                            history.Gates
 	parallel                         option.Parallel
 	timeout                          time.Duration
 	retries                          int
@@ -98,8 +99,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.StringArrayVarP(&f.reporters, "reporter", "r", nil, "`name` or name=path; may be repeated; the terminal shows pretty unless another reporter writes there: "+formatNames())
 	fl.StringVarP(&f.output, "output", "o", "", "write the (single) report to this `file`")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failure")
-	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit 1 if a test passed only after a retry")
-	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are reported as skipped; an entry that no longer fails makes the run fail")
+	f.addGates(fl)
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed in the last run, or all tests if none did")
 	fl.BoolVar(&f.coverage, "coverage", false, "measure how much of what the servers offer the tests examine")
 	fl.BoolVar(&f.watching, "watch", false, "run again when a file of the suites changes, the tests that failed first; q or Ctrl-C ends it")
@@ -219,8 +219,8 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 		f.loaded(files)
 		watch.FailedFirst(p, history.Failed(suites))
 	}
-	errs, _ := f.Print(s, diags)
-	if errs > 0 {
+	var errs int
+	if errs, f.gates.Loading = f.Print(s, diags); errs > 0 {
 		return nil, nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), blame(diags, strings.Join(paths, ", ")))
 	}
 	if err := f.knownServers(suites); err != nil {
@@ -345,7 +345,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	live, status := f.live(s, specs)
 	logs, listeners := openLogs(s, specs)
 	times := history.Stopwatch{}
-	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times)})
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times, f.verdicts)})
 	defer rec.Close()
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.rerunFlags(),
@@ -355,7 +355,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
-		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(f.erasDir(suites)),
+		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, LastFindings: f.verdicts.Last, Eras: history.Eras(f.erasDir(suites)),
 	}
 	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
 	tapes.Connect(&deps)

@@ -16,11 +16,12 @@ import (
 
 func newValidateCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.SuiteFlags
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "validate [paths…]",
 		Short: "Check suites without running anything",
 		Long: `Check suites without running anything, and list every error with its position.
-Exit codes: 0 no errors, 2 otherwise.`,
+Exit codes: 0 no errors, 2 otherwise; with --fail-on-warnings 2 for a warning, too.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
 				return option.Fail(option.ExitInvalid, "%v", err)
@@ -45,10 +46,14 @@ Exit codes: 0 no errors, 2 otherwise.`,
 			if errs > 0 {
 				return option.Fail(option.ExitInvalid, "%s, %s", display.Count(errs, "error"), display.Count(warns, "warning"))
 			}
+			if strict && warns > 0 {
+				return option.Fail(option.ExitInvalid, "no errors, but %s (--fail-on-warnings)", display.Count(warns, "warning"))
+			}
 			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", display.Count(len(suites), "suite"), display.Count(p.Len(), "test"), display.Count(warns, "warning"))
 			return err
 		},
 	}
 	f.Add(cmd)
+	cmd.Flags().BoolVar(&strict, "fail-on-warnings", false, "exit 2 if there is a warning")
 	return cmd
 }

@@ -37,7 +37,7 @@ func load(t *testing.T) ([]*suite.Suite, *plan.Plan) {
 func TestFailedTestsAreRemembered(t *testing.T) {
 	suites, p := load(t)
 	run := func(cases ...*result.Case) map[string]bool {
-		v := NewVerdicts(p, nil, false)
+		v := NewVerdicts(p, nil, Gates{})
 		for _, c := range cases {
 			v.CaseDone(c)
 		}
@@ -74,7 +74,7 @@ func TestSecretNamesAreHashed(t *testing.T) {
 	suites, p := load(t)
 	hide := secret.NewRedactor()
 	hide.Add("hunter-2-secret")
-	v := NewVerdicts(p, nil, false)
+	v := NewVerdicts(p, nil, Gates{})
 	v.CaseDone(&result.Case{Name: "logs in with hunter-2-secret", Status: result.Fail})
 	if err := v.KeepFailed(suites, hide); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestDurations(t *testing.T) {
 func TestFlakyTestsFailTheRun(t *testing.T) {
 	_, p := load(t)
 	for _, fail := range []bool{false, true} {
-		v := NewVerdicts(p, nil, fail)
+		v := NewVerdicts(p, nil, Gates{Flaky: fail})
 		v.CaseDone(&result.Case{Name: "one", Status: result.Pass, Flaky: true})
 		if got := v.Findings(); (len(got) == 1) != fail {
 			t.Errorf("%v: got %v", fail, got)

@@ -3,6 +3,9 @@ package result
 // FindingKind describes a kind of finding.
 type FindingKind struct{ Name, Doc string }
 
+// AllSkipped is the kind of the finding about a run that tested nothing.
+const AllSkipped = "all-skipped"
+
 // FindingKinds are the kinds other than protocol violations, in the order of the
 // documentation.
 var FindingKinds = []FindingKind{
@@ -17,6 +20,8 @@ var FindingKinds = []FindingKind{
 	{"afterAll", "an afterAll hook failed: a warning that does not change the exit code"},
 	{"hand-over", "the environment of --setup-only could not be left running and was stopped"},
 	{"internal-error", "an internal error of mcptest; cleanup was still done"},
+	{AllSkipped, "every selected test was skipped, so the run tested nothing: a warning"},
+	{"warnings", "there are warnings, with --fail-on-warnings"},
 	{"flaky", "tests passed only after a retry, with --fail-on-flaky"},
 	{CoverageFinding, "the tests examine less of what a server offers than the suite's coverage requires; if nothing else failed, the exit code is 6"},
 	{"unmatched-upstream-request", "an upstream got a request that no route matches, and that belongs to no single test; a warning with unmatched: 404"},

@@ -82,6 +82,9 @@ type Deps struct {
 	// FinalFindings, if not nil, is called once after the last case, before the
 	// exit code is determined. It returns findings about the whole run.
 	FinalFindings func() []result.Finding
+	// LastFindings, if not nil, is called after all other findings were sent, unless
+	// the run was interrupted. passed says that none of them makes the run fail.
+	LastFindings func(passed bool) []result.Finding
 	// Upstreams are the dependencies of test doubles; Report is replaced by that of
 	// the run.
 	Upstreams doubles.Deps
@@ -250,6 +253,11 @@ func (r *runner) finish(ctx context.Context) int {
 	r.reportCoverage(ctx)
 	for _, f := range r.findings.rest() {
 		r.deps.Send(result.FindingSeen{Finding: f})
+	}
+	if r.deps.LastFindings != nil && ctx.Err() == nil {
+		for _, f := range r.deps.LastFindings(r.exit.code() == ExitPassed) {
+			r.report(f)
+		}
 	}
 	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code()}
 	var in *Interrupted

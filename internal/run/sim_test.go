@@ -163,7 +163,11 @@ func (s *sim) handle(ctx context.Context, req *mcpserver.Request, conn io.ReadWr
 		}
 		return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":` + caps + `,"serverInfo":{"name":"sim","version":"1"}}`)}
 	case "tools/list":
-		return &mcpserver.Reply{Result: []byte(`{"tools":[{"name":"typed","inputSchema":{"type":"object","properties":{"limit":{"type":"integer"}}}}]}`)}
+		tools := `{"name":"typed","inputSchema":{"type":"object","properties":{"limit":{"type":"integer"}}}}`
+		for _, name := range []string{"ok", "fail", "slow", "hang", "crash", "noise", "flaky"} {
+			tools += `,{"name":"` + name + `","inputSchema":{"type":"object"}}`
+		}
+		return &mcpserver.Reply{Result: []byte(`{"tools":[` + tools + `]}`)}
 	case "tools/call":
 	default:
 		if req.Notification {

@@ -25,6 +25,9 @@ func Summary(p *render.Printer, r *result.Run) string {
 		counts += ", but " + p.Paint(term.Bad, findingsFail(r, found))
 		found = 0
 	}
+	if r.ExitCode == 0 && slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return f.Kind == result.AllSkipped }) {
+		counts = fmt.Sprintf("0 tests ran, %d skipped", s.Skipped)
+	}
 	text := p.Paint(st, word) + "  " + counts
 	tally := func(st term.Style, n int, noun string) {
 		if n > 0 {
