@@ -30,27 +30,28 @@ func (p *Player) params(data []byte) jsonv.Value {
 	if err != nil {
 		return jsonv.String(string(data))
 	}
-	params := p.Stable(v.Lookup("params"))
+	params := p.c.Stable(v.Lookup("params"))
 	if params.Kind() == jsonv.KindObject && params.Len() == 0 {
 		return jsonv.Value{} // the same as none
 	}
 	return params
 }
 
+// Ignore adds volatile paths to those of the header.
+func (c *Cassette) Ignore(volatile []string) error {
+	more, err := paths(volatile)
+	c.Volatile, c.volatile = append(c.Volatile, volatile...), append(c.volatile, more...)
+	return err
+}
+
 // Stable returns the parameters of a request, or a result, without metadata and
-// without the volatile paths of the header.
-func (c *Cassette) Stable(v jsonv.Value) jsonv.Value { return stable(v, c.volatile) }
-
-// Stable returns the parameters of a request without metadata and without the volatile
-// paths of the player.
-func (p *Player) Stable(v jsonv.Value) jsonv.Value { return stable(v, p.volatile) }
-
-func stable(v jsonv.Value, volatile [][]jsonpath.Step) jsonv.Value {
+// without the volatile paths.
+func (c *Cassette) Stable(v jsonv.Value) jsonv.Value {
 	if v.Kind() != jsonv.KindObject {
 		return v
 	}
 	v = v.Without("_meta")
-	for _, path := range volatile {
+	for _, path := range c.volatile {
 		v = without(v, path)
 	}
 	return v

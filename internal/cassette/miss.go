@@ -117,7 +117,7 @@ func (p *Player) answer(data []byte) jsonv.Value {
 	if e := v.Lookup("error"); !e.IsAbsent() {
 		return jsonv.ObjectOf("error", e)
 	}
-	return jsonv.ObjectOf("result", p.Stable(v.Lookup("result")))
+	return jsonv.ObjectOf("result", p.c.Stable(v.Lookup("result")))
 }
 
 // asked returns the method of the server's request with an id.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/secret"
@@ -16,7 +15,6 @@ import (
 type Player struct {
 	c        *Cassette
 	calls    []*Call
-	volatile [][]jsonpath.Step
 	redact   *secret.Redactor
 
 	mu      sync.Mutex
@@ -27,16 +25,10 @@ type Player struct {
 	misses  []*Miss
 }
 
-// NewPlayer indexes a cassette. The paths of volatile are ignored in addition to
-// those declared in the cassette. Requests are masked with redact before they are
-// compared.
-func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player, error) {
+// NewPlayer indexes a cassette. Requests are masked with redact before they are compared.
+func NewPlayer(c *Cassette, redact *secret.Redactor) (*Player, error) {
 	p := &Player{c: c, redact: redact, hash: jsonv.NewHasher(), byKey: map[uint64][]*Call{}}
-	more, err := paths(volatile)
-	if err != nil {
-		return nil, err
-	}
-	p.volatile = append(c.volatile[:len(c.volatile):len(c.volatile)], more...)
+	var err error
 	if p.calls, err = c.Calls(); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,10 @@ func played(t *testing.T, volatile []string, frames ...cassette.Frame) *cassette
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	p, err := cassette.NewPlayer(c, volatile, secret.NewRedactor())
+	if err := c.Ignore(volatile); err != nil {
+		t.Fatal(err)
+	}
+	p, err := cassette.NewPlayer(c, secret.NewRedactor())
 	if err != nil {
 		t.Fatal(err)
 	}

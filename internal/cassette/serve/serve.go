@@ -95,7 +95,7 @@ func (s *Server) begin() (*cassette.Client, error) {
 }
 
 func (s *Server) player() (*cassette.Player, error) {
-	p, err := cassette.NewPlayer(s.c, nil, s.redact)
+	p, err := cassette.NewPlayer(s.c, s.redact)
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,9 @@ func Replay(dir string, p *plan.Plan, o Options) (*Folder, error) {
 	for name, c := range found {
 		var player *cassette.Player
 		if err == nil && slices.Contains(slices.Collect(maps.Values(f.names)), name) {
-			player, err = cassette.NewPlayer(c, o.Volatile, o.Redact)
+			if err = c.Ignore(o.Volatile); err == nil {
+				player, err = cassette.NewPlayer(c, o.Redact)
+			}
 		}
 		if player == nil {
 			_ = c.Close()

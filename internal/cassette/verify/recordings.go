@@ -14,10 +14,9 @@ func (a absent) Error() string { return string(a) }
 
 // Recordings compares the recordings of the same requests in two cassettes. Of the
 // second report only the lists and the handshake matter: they are those of b. unused
-// are the requests that only b has, as text for people. The paths of volatile are
-// ignored when requests are compared.
-func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unused []string, err error) {
-	player, err := cassette.NewPlayer(b, volatile, secret.NewRedactor())
+// are the requests that only b has, as text for people.
+func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err error) {
+	player, err := cassette.NewPlayer(b, secret.NewRedactor())
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -63,7 +62,7 @@ func Recordings(a, b *cassette.Cassette, volatile []string) (r, now *Report, unu
 	}
 	add(idle, was, -1)
 	r.asked.was, r.asked.now = append(r.asked.was, old...), append(r.asked.now, others...)
-	r.finish(idle, player.Stable)
+	r.finish(idle, b.Stable)
 	for _, call := range player.Unused() {
 		unused = append(unused, player.Shown(call))
 	}

@@ -58,6 +58,9 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if f.allowInCI {
 		words = append(words, "--allow-update-in-ci")
 	}
+	for _, path := range f.volatile {
+		words = append(words, "--volatile", path)
+	}
 	wrapped, err := clientconfig.Wrap(src, place.Key, name, words)
 	if errors.Is(err, clientconfig.ErrRecorded) {
 		return option.Fail(option.ExitInvalid, "--into: %s starts %s through mcptest already; --undo reverts that", place.Path, name)

@@ -30,6 +30,7 @@ import (
 // recordFlags are the flags of `mcptest record`.
 type recordFlags struct {
 	output, http, url, transport, into string
+	volatile                           []string
 	undo, quiet, allowInCI             bool
 }
 
@@ -66,6 +67,7 @@ an incomplete recording; 5 refused because CI is set.`,
 	fl.StringVar(&f.transport, "transport", cassette.StreamableHTTP, "HTTP transport of the server: streamable-http or sse")
 	fl.StringVar(&f.into, "into", "", "start the server NAME of this `CLIENT` through mcptest: "+strings.Join(clientconfig.Clients(), ", "))
 	fl.BoolVar(&f.undo, "undo", false, "with --into: start the server directly again")
+	volatile(cmd, &f.volatile)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing at the end")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "record even if CI is set")
 	return cmd
@@ -97,6 +99,9 @@ func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) 
 		return option.Fail(option.ExitInvalid, "expected exactly one server: -- command args…, or --http ADDR --url URL")
 	case f.transport != cassette.StreamableHTTP && f.transport != cassette.HTTPSSE:
 		return option.Fail(option.ExitInvalid, "--transport: expected streamable-http or sse, got %q", f.transport)
+	}
+	if err := cassette.CheckVolatile(f.volatile); err != nil {
+		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	if err := option.AllowUpdate(s.Env, f.allowInCI, "nothing is recorded", "mcptest record"); err != nil {
 		return err
@@ -148,7 +153,7 @@ func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*reco
 		}
 		r.path = filepath.Join(r.path, fmt.Sprintf("%s-%d%s", time.Now().Format("20060102-150405"), os.Getpid(), cassette.Suffix))
 	}
-	h.Program = "mcptest " + cmdutil.Version()
+	h.Program, h.Volatile = "mcptest "+cmdutil.Version(), f.volatile
 	w, err := cassette.Create(r.path, h, redactor)
 	for f.output == "" && errors.Is(err, cassette.ErrBusy) { // it took the name in the meantime
 		r.path = unused()

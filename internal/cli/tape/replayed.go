@@ -22,7 +22,7 @@ const replayTime = time.Minute
 // recordedViolations returns the violations of the recorded server, as far as its recording
 // can be replayed.
 func recordedViolations(ctx context.Context, c *cassette.Cassette) []verify.Violation {
-	player, err := cassette.NewPlayer(c, nil, secret.NewRedactor())
+	player, err := cassette.NewPlayer(c, secret.NewRedactor())
 	if err != nil {
 		return nil
 	}

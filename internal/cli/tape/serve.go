@@ -88,11 +88,15 @@ func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server) er
 	return nil
 }
 
-// open reads a cassette and warns if it is incomplete.
-func open(s cmdutil.Streams, file string) (*cassette.Cassette, error) {
+// open reads a cassette and warns if it is incomplete. volatile are paths in addition to
+// those of its header.
+func open(s cmdutil.Streams, file string, volatile ...string) (*cassette.Cassette, error) {
 	c, err := cassette.Open(file)
 	if err != nil {
 		return nil, option.Fail(option.ExitInvalid, "%v", err)
+	}
+	if err := c.Ignore(volatile); err != nil {
+		return nil, option.Fail(option.ExitInvalid, "%v", errors.Join(err, c.Close()))
 	}
 	if c.Warning != nil {
 		fmt.Fprintln(s.Err, "mcptest: warning: "+term.Escape(c.Warning.Error()))

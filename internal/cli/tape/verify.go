@@ -27,6 +27,7 @@ import (
 type verifyFlags struct {
 	changes option.ChangeFlags
 	target  option.TargetFlags
+	ignored []string
 }
 
 func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
@@ -63,7 +64,7 @@ requests that were not sent, 7 nothing was compared.`,
 			if err := f.changes.Check(f.target.JSON); err != nil {
 				return err
 			}
-			c, err := open(s, own[0])
+			c, err := open(s, own[0], f.ignored...)
 			if err != nil {
 				return err
 			}
@@ -73,7 +74,13 @@ requests that were not sent, 7 nothing was compared.`,
 	}
 	f.target.Add(cmd)
 	f.changes.Add(cmd, "breaking")
+	volatile(cmd, &f.ignored)
 	return cmd
+}
+
+// volatile adds the flag with the paths that are not compared.
+func volatile(cmd *cobra.Command, paths *[]string) {
+	cmd.Flags().StringArrayVar(paths, "volatile", nil, "ignore this `path` in the parameters of requests and in results, such as arguments.now or content[0].text; may be repeated")
 }
 
 func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.Cassette, argv []string) error {
@@ -175,7 +182,7 @@ func printCompared(s cmdutil.Streams, f *option.ChangeFlags, c *cassette.Cassett
 
 func newDiffCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.ChangeFlags
-	var volatile []string
+	var ignored []string
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Compare the responses of two cassettes",
@@ -190,26 +197,26 @@ or with --fail-on any requests of OLD that were not compared, 7 nothing was comp
 			if err := f.Check(false); err != nil {
 				return err
 			}
-			old, err := open(s, args[0])
+			old, err := open(s, args[0], ignored...)
 			if err != nil {
 				return err
 			}
 			defer old.Close()
-			now, err := open(s, args[1])
+			now, err := open(s, args[1], ignored...)
 			if err != nil {
 				return err
 			}
 			defer now.Close()
-			return compare(cmd.Context(), s, &f, old, now, volatile)
+			return compare(cmd.Context(), s, &f, old, now)
 		},
 	}
-	cmd.Flags().StringArrayVar(&volatile, "volatile", nil, "ignore this `path` into the parameters of requests, such as arguments.now; may be repeated")
+	volatile(cmd, &ignored)
 	f.Add(cmd, "breaking")
 	return cmd
 }
 
-func compare(ctx context.Context, s cmdutil.Streams, f *option.ChangeFlags, old, now *cassette.Cassette, volatile []string) error {
-	was, is, unused, err := verify.Recordings(old, now, volatile)
+func compare(ctx context.Context, s cmdutil.Streams, f *option.ChangeFlags, old, now *cassette.Cassette) error {
+	was, is, unused, err := verify.Recordings(old, now)
 	if err != nil {
 		return option.Fail(option.ExitInvalid, "%v", err)
 	}
