@@ -13,9 +13,9 @@ import (
 // Player finds the recorded call for each message of a client. It is safe for
 // concurrent use.
 type Player struct {
-	c        *Cassette
-	calls    []*Call
-	redact   *secret.Redactor
+	c      *Cassette
+	calls  []*Call
+	redact *secret.Redactor
 
 	mu      sync.Mutex
 	hash    *jsonv.Hasher
