@@ -36,7 +36,7 @@ func (s *Session) CheckAlive(ctx context.Context) error {
 	if s.conn.Version().Stateless {
 		c.Method = protocol.MethodDiscover // this version has no ping
 	}
-	s.send.once(limited, c, conn.Delivery{}) // an error response is a response, too
+	s.send.sendOnce(limited, c, conn.Delivery{}) // an error response is a response, too
 	if ctx.Err() != nil || !s.conn.Unresponsive() {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// begins opens the server as the options require.
-func (n *negotiator) begins(ctx context.Context) (protocol.Version, string, error) {
+// negotiate opens the server as the options require.
+func (n *negotiator) negotiate(ctx context.Context) (protocol.Version, string, error) {
 	switch d := protocol.VersionOf(n.o.Protocol); {
 	case d.Stateless:
 		return n.pinned(ctx, d)
@@ -44,19 +44,19 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 	handed := sync.OnceFunc(func() { close(sent) })
 	n.conn.Go(func() {
 		defer handed()
-		probe <- n.send.once(pctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: protocol.Newest(protocol.EraStateless), Handed: handed})
+		probe <- n.send.sendOnce(pctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: protocol.Newest(protocol.EraStateless), Handed: handed})
 	})
 	if n.isStdio() {
 		<-sent // initialize must be sent after it
 	}
 	if x := n.awaitProbe(ctx, probe); x != nil {
-		return n.probed(ctx, x)
+		return n.useProbe(ctx, x)
 	}
 	return n.askBoth(ctx, probe, asked)
 }
 
-// probed continues after a response to the probe.
-func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
+// useProbe continues after a response to the probe.
+func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
 	n.received(x)
 	d, err := n.versionIn(x)
 	var refused *unsupportedError
@@ -72,15 +72,15 @@ func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version,
 	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return failed(protocol.MethodDiscover, n.undetected(err, ""))
+		return detectionFailed(protocol.MethodDiscover, n.undetected(err, ""))
 	case errors.As(x.Cause, &connect) && connect.Info == nil:
-		return failed("connect", x.Cause)
+		return detectionFailed("connect", x.Cause)
 	case errors.As(err, &refused) && refused.final:
-		return failed("protocol", err)
+		return detectionFailed("protocol", err)
 	case errors.As(x.Cause, new(*wire.ClosedError)):
-		return failed("initialize", n.fresh(x.Cause))
+		return detectionFailed("initialize", n.needsRedial(x.Cause))
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && n.isStdio():
-		return failed("initialize", n.fresh(err))
+		return detectionFailed("initialize", n.needsRedial(err))
 	}
 	n.dropProbeViolations()
 	probe := err
@@ -91,13 +91,13 @@ func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version,
 	}
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
 		if listsRequests(rpcIn(err)) && n.o.Redial != nil {
-			return failed(phase, &freshError{era: protocol.EraStateless, why: err})
+			return detectionFailed(phase, &freshError{era: protocol.EraStateless, why: err})
 		}
 		if errors.As(probe, new(*noCommonError)) {
-			return failed("protocol", fmt.Errorf("%w; and %w", probe, err))
+			return detectionFailed("protocol", fmt.Errorf("%w; and %w", probe, err))
 		}
 		if n.o.Redial != nil && n.isStdio() {
-			return failed(phase, &freshError{era: protocol.EraSession, why: err, note: note})
+			return detectionFailed(phase, &freshError{era: protocol.EraSession, why: err, note: note})
 		}
 	}
 	if note != "" {
@@ -106,13 +106,13 @@ func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version,
 	return d, phase, err
 }
 
-// failed returns the result of a detection that failed in a phase.
-func failed(phase string, err error) (protocol.Version, string, error) {
+// detectionFailed returns the result of a detection that failed in a phase.
+func detectionFailed(phase string, err error) (protocol.Version, string, error) {
 	return protocol.Version{}, phase, err
 }
 
-// fresh requests another connection, opened with initialize, if one can be made.
-func (n *negotiator) fresh(why error) error {
+// needsRedial requests another connection, opened with initialize, if one can be made.
+func (n *negotiator) needsRedial(why error) error {
 	if n.o.Redial == nil || !n.isStdio() {
 		return why
 	}
@@ -160,7 +160,7 @@ func (n *negotiator) adoptDiscover() {
 
 // discover sends server/discover in the format of a revision.
 func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange {
-	return n.send.once(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
+	return n.send.sendOnce(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
 }
 
 var errLegacyOnly = errors.New("server/discover lists only versions that begin with initialize")
@@ -234,7 +234,7 @@ func refusal(rpc *protocol.RPCError) error {
 // pinned opens a server of the era of requests without detection.
 func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
 	if n.conn.Facts().Kind == wire.HTTPSSE {
-		return failed("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
+		return detectionFailed("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
 	}
 	x := n.discover(ctx, d)
 	n.received(x)
@@ -246,11 +246,11 @@ func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.V
 	}
 	switch {
 	case x.Cause != nil && !deniesRequest(x.Cause):
-		return failed(protocol.MethodDiscover, x.Cause)
+		return detectionFailed(protocol.MethodDiscover, x.Cause)
 	case err != nil:
-		return failed("protocol", n.unsupportedVersion(ctx, d, x, err))
+		return detectionFailed("protocol", n.unsupportedVersion(ctx, d, x, err))
 	case got != d:
-		return failed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the response to server/discover")))
+		return detectionFailed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the response to server/discover")))
 	}
 	n.adoptDiscover()
 	return d, "", nil

@@ -113,7 +113,7 @@ func (n *negotiator) firstOutput() time.Time {
 func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
 	hello := make(chan *Exchange, 1)
 	n.conn.Go(func() {
-		hello <- n.send.once(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)}, conn.Delivery{})
+		hello <- n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)}, conn.Delivery{})
 	})
 	var enough <-chan time.Time
 	grace := probeGrace
@@ -132,7 +132,7 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 			}
 			rpc := rpcIn(err)
 			if listsRequests(rpc) {
-				return failed("initialize", &freshError{era: protocol.EraStateless, why: err})
+				return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: err})
 			}
 			if err == nil {
 				initialize = "initialize was sent, too, and got a response"
@@ -145,7 +145,7 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 				enough = t.C
 			}
 		case <-enough:
-			return failed("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
+			return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
 		}
 	}
 }
@@ -158,17 +158,17 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return failed(protocol.MethodDiscover, n.undetected(err, initialize))
+		return detectionFailed(protocol.MethodDiscover, n.undetected(err, initialize))
 	case err == nil:
-		return failed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("the response to server/discover came after initialize had been sent")})
+		return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("the response to server/discover came after initialize had been sent")})
 	case errors.As(err, &refused) && refused.final:
-		return failed("protocol", err)
+		return detectionFailed("protocol", err)
 	case errors.As(err, &refused) && refused.pick.Known():
-		return failed("initialize", &freshError{era: protocol.EraStateless, why: err})
+		return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: err})
 	case errors.As(err, &connect) && connect.Info == nil:
-		return failed("connect", err)
+		return detectionFailed("connect", err)
 	}
-	return failed("initialize", &freshError{era: protocol.EraSession, why: err})
+	return detectionFailed("initialize", &freshError{era: protocol.EraSession, why: err})
 }
 
 // undetected adds the requests that were sent to the error of a server that did not

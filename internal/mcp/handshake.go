@@ -44,7 +44,7 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 		want = protocol.Newest(protocol.EraSession).Name
 	}
 	for again := false; ; again = true {
-		n.received(n.send.once(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{}))
+		n.received(n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{}))
 		if n.hello.Cause != nil {
 			return n.refusedInitialize(ctx, n.hello.Cause)
 		}
@@ -60,19 +60,19 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 	}
 	v, err := handshakeResult(n.hello, n.o.tolerated)
 	if err != nil {
-		return failed("initialize", fmt.Errorf("read the response to initialize: %w", err))
+		return detectionFailed("initialize", fmt.Errorf("read the response to initialize: %w", err))
 	}
 	n.server = v
 	got := v.Lookup("protocolVersion")
 	if got.Kind() != jsonv.KindString {
-		return failed("initialize", errors.New("the response to initialize has no protocolVersion"))
+		return detectionFailed("initialize", errors.New("the response to initialize has no protocolVersion"))
 	}
 	d := protocol.VersionOf(got.Text())
 	if n.o.pins() && got.Text() != want {
-		return failed("protocol", fmt.Errorf("asked for protocol version %s, the server responded with %q", want, got.Text()))
+		return detectionFailed("protocol", fmt.Errorf("asked for protocol version %s, the server responded with %q", want, got.Text()))
 	}
 	if d.Era() != protocol.EraSession {
-		return failed("protocol", fmt.Errorf("the server responded with protocol version %q, which is not supported (known: %s)",
+		return detectionFailed("protocol", fmt.Errorf("the server responded with protocol version %q, which is not supported (known: %s)",
 			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
 	}
 	n.require("initialize", jsonv.KindObject, "capabilities")

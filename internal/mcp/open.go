@@ -76,7 +76,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	whole := ctx
 	ctx, cancel := WithLimit(ctx, "connect_timeout", o.ConnectTimeout)
 	defer cancel()
-	d, phase, err := n.begins(ctx)
+	d, phase, err := n.negotiate(ctx)
 	if fresh, ok := errors.AsType[*freshError](err); ok {
 		return s.reopen(whole, fresh, n)
 	}

@@ -87,14 +87,14 @@ type sender struct {
 	idempotent func(context.Context, []byte) bool
 }
 
-// once sends a request and waits for its response.
-func (s *sender) once(ctx context.Context, c Call, d conn.Delivery) *Exchange {
-	s.complete(&c, &d)
+// sendOnce sends a request and waits for its response.
+func (s *sender) sendOnce(ctx context.Context, c Call, d conn.Delivery) *Exchange {
+	s.addVersionParams(&c, &d)
 	return s.conn.Do(ctx, c, d)
 }
 
-// complete adds what the protocol version requires of a request.
-func (s *sender) complete(c *Call, d *conn.Delivery) {
+// addVersionParams adds what the protocol version requires of a request.
+func (s *sender) addVersionParams(c *Call, d *conn.Delivery) {
 	if !d.Version.Known() {
 		d.Version = s.conn.Version()
 	}
@@ -159,7 +159,7 @@ func (s *Session) TakeViolations() []protocol.Violation { return s.conn.TakeViol
 
 // UnusableTools returns the tools that a client must not use because of an invalid
 // x-mcp-header, and why (MCP 2026-07-28, HTTP only).
-func (s *Session) UnusableTools() map[string]string { return s.tools.unusable() }
+func (s *Session) UnusableTools() map[string]string { return s.tools.invalidTools() }
 
 // Notify sends a notification. Params may be nil.
 func (s *Session) Notify(ctx context.Context, method string, params []byte) error {
@@ -182,12 +182,12 @@ func (s *Session) Do(ctx context.Context, c Call) *Exchange {
 	if d.Stateless {
 		return s.stateless(ctx, c, d)
 	}
-	x := s.send.once(ctx, c, conn.Delivery{Version: d})
+	x := s.send.sendOnce(ctx, c, conn.Delivery{Version: d})
 	var lost *wire.SessionLostError
 	if x.Cause == nil {
 		s.good.Add(1)
 		if c.Method == "tools/list" && s.http != nil {
-			s.tools.learn(x, d)
+			s.tools.update(x, d)
 		}
 	} else if errors.As(x.Cause, &lost) {
 		s.renew(ctx, lost)
@@ -199,12 +199,12 @@ func (s *Session) Do(ctx context.Context, c Call) *Exchange {
 func (s *Session) stateless(ctx context.Context, c Call, d protocol.Version) *Exchange {
 	if c.Method == protocol.MethodListen && c.CancelAfter == 0 {
 		d := conn.Delivery{Version: d}
-		s.send.complete(&c, &d)
+		s.send.addVersionParams(&c, &d)
 		return s.conn.Listen(ctx, c, d)
 	}
 	x := s.rounds(ctx, c)
 	if c.Method == "tools/list" && x.Result != nil && s.http != nil {
-		s.tools.learn(x, d)
+		s.tools.update(x, d)
 	}
 	return x
 }

@@ -28,7 +28,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 	for round := 0; ; round++ {
 		in, fault := inputOf(x)
 		if in == nil && fault == "" {
-			return gather(hops, x)
+			return joinRounds(hops, x)
 		}
 		if fault == "" && !protocol.AsksInput(c.Method) {
 			fault = "resultType is input_required, which a response to " + c.Method + " must not be"
@@ -36,16 +36,16 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 		if fault != "" {
 			conn.Violate(x, protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.o.tolerated(protocol.BadResult)})
 			x.Cause = &wire.ProtocolError{Method: c.Method, Kind: protocol.BadResult, Msg: fault}
-			return gather(hops, x)
+			return joinRounds(hops, x)
 		}
 		if round == s.o.Limits.Rounds {
 			x.Cause = &InputError{Method: c.Method, Msg: fmt.Sprintf("the server still asks for input after %d rounds", round)}
-			return gather(hops, x)
+			return joinRounds(hops, x)
 		}
 		responses, err := s.inputs(ctx, in, x, answer, c.Method)
 		if err != nil {
 			x.Cause = err
-			return gather(hops, x)
+			return joinRounds(hops, x)
 		}
 		hops = append(hops, x)
 		next := c
@@ -56,8 +56,8 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 
 var inputRequired = []byte(`"input_required"`)
 
-// gather combines the exchanges of one call.
-func gather(hops []*Exchange, x *Exchange) *Exchange {
+// joinRounds combines the exchanges of one call.
+func joinRounds(hops []*Exchange, x *Exchange) *Exchange {
 	if len(hops) == 0 {
 		return x
 	}

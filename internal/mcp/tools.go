@@ -27,15 +27,15 @@ type toolTable struct {
 	idempotent map[string]bool
 }
 
-// unusable returns the tools with an invalid x-mcp-header, with the reasons.
-func (t *toolTable) unusable() map[string]string {
+// invalidTools returns the tools with an invalid x-mcp-header, with the reasons.
+func (t *toolTable) invalidTools() map[string]string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.dropped)
 }
 
-// learn reads a response to tools/list.
-func (t *toolTable) learn(x *Exchange, d protocol.Version) {
+// update reads a response to tools/list.
+func (t *toolTable) update(x *Exchange, d protocol.Version) {
 	v, err := jsonv.Parse(x.Result)
 	if err != nil {
 		return
@@ -74,14 +74,14 @@ const maxKnownTools = 10_000
 // because servers check headers before executing the call.
 func (t *toolTable) call(ctx context.Context, c Call) *Exchange {
 	if c.Method != "tools/call" || t.stdio {
-		return t.send.once(ctx, c, conn.Delivery{})
+		return t.send.sendOnce(ctx, c, conn.Delivery{})
 	}
 	name := protocol.TextOf(protocol.MemberOf(c.Params, "name"))
 	t.mu.Lock()
 	known, headers := t.known, t.headers[name]
 	t.mu.Unlock()
 	mirror := protocol.ParamValues(headers, c.Params)
-	x := t.send.once(ctx, c, conn.Delivery{Mirror: mirror})
+	x := t.send.sendOnce(ctx, c, conn.Delivery{Mirror: mirror})
 	if known || x.Error == nil || x.RPCError().Code != protocol.CodeHeaderMismatch {
 		return x
 	}
@@ -94,7 +94,7 @@ func (t *toolTable) call(ctx context.Context, c Call) *Exchange {
 	if mirror = protocol.ParamValues(headers, c.Params); len(mirror) == 0 {
 		return x
 	}
-	return gather([]*Exchange{x}, t.send.once(ctx, c, conn.Delivery{Mirror: mirror}))
+	return joinRounds([]*Exchange{x}, t.send.sendOnce(ctx, c, conn.Delivery{Mirror: mirror}))
 }
 
 // list reads the complete tools/list.

@@ -70,7 +70,7 @@ func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version,
 	defer cancel()
 	if d.Stateless {
 		params := n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)
-		if v, err := jsonv.Parse(n.send.once(ctx, Call{Method: "initialize", Params: params}, conn.Delivery{}).Result); err == nil {
+		if v, err := jsonv.Parse(n.send.sendOnce(ctx, Call{Method: "initialize", Params: params}, conn.Delivery{}).Result); err == nil {
 			e.Has = revisionsIn(jsonv.Array(v.Lookup("protocolVersion")))
 		}
 		return e
@@ -87,10 +87,10 @@ func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (prot
 	d := protocol.VersionOf(n.o.Protocol)
 	if d.Known() && (n.hello.Error != nil || deniesRequest(refused)) {
 		if e := n.unsupportedVersion(ctx, d, n.hello, refused); len(e.Has) > 0 {
-			return failed("protocol", e)
+			return detectionFailed("protocol", e)
 		}
 	}
-	return failed("initialize", refused)
+	return detectionFailed("initialize", refused)
 }
 
 // revisionsIn returns the texts of a list, escaped for display.

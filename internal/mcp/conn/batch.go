@@ -17,7 +17,7 @@ func (r *receiver) batch(raw []byte, f wire.Frame) {
 		case !f.Unterminated && r.multiline.opens(raw):
 			r.multiline.add(raw, f.Offset, f.At)
 		case f.Whole || mayBeBatch(raw):
-			r.broken(raw, f, err)
+			r.invalidJSON(raw, f, err)
 		default: // a log line such as "[info] listening"
 			r.notes.stray(raw, f)
 			r.notes.assign("", nil)
@@ -69,7 +69,7 @@ func (r *receiver) answeredBy(parts [][]byte) (string, *call) {
 		if len(p) == 0 || p[0] != '{' {
 			continue
 		}
-		if id, k := r.meant(p, p); k != nil {
+		if id, k := r.guessCall(p, p); k != nil {
 			return id, k
 		}
 	}

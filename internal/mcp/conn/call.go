@@ -112,7 +112,7 @@ func (c *Conn) write(ctx context.Context, k *call, out wire.Outgoing) error {
 // notSent completes a call whose request could not be written.
 func (c *Conn) notSent(ctx context.Context, k *call, err error) {
 	if _, ok := errors.AsType[*wire.NotReadError](err); ok && ctx.Err() != nil {
-		c.giveUp(k, gaveUp(ctx, k.x, true), false)
+		c.giveUp(k, contextError(ctx, k.x, true), false)
 		return
 	}
 	if errors.As(err, new(*wire.BrokenError)) {
@@ -122,7 +122,7 @@ func (c *Conn) notSent(ctx context.Context, k *call, err error) {
 		case <-k.ready:
 			return
 		case <-ctx.Done():
-			c.giveUp(k, gaveUp(ctx, k.x, true), false)
+			c.giveUp(k, contextError(ctx, k.x, true), false)
 			return
 		case <-time.After(wire.ExitWait + wire.ExitWait/2):
 		}

@@ -199,14 +199,14 @@ func (c *callTable) callOf(id string) *call {
 	return nil
 }
 
-// answers reports whether the message has the id of a call in flight.
-func (c *callTable) answers(e *protocol.Envelope) bool {
+// matchesCall reports whether the message has the id of a call in flight.
+func (c *callTable) matchesCall(e *protocol.Envelope) bool {
 	n, ok := protocol.OwnID(e.ID)
 	return ok && c.pending[n] != nil
 }
 
-// justDone returns a call that is complete but not signaled yet.
-func (c *callTable) justDone(n int64) *call {
+// unsignaled returns a call that is complete but not signaled yet.
+func (c *callTable) unsignaled(n int64) *call {
 	for _, k := range c.woken {
 		if k.raw == nil && k.id == n {
 			return k
@@ -240,9 +240,9 @@ func (c *callTable) anyRaw() *call {
 	return c.raws[0]
 }
 
-// awaited reports whether a caller waits for a call in flight, other than mcptest's
+// hasWaiter reports whether a caller waits for a call in flight, other than mcptest's
 // own calls and those that the server never read.
-func (c *callTable) awaited() bool {
+func (c *callTable) hasWaiter() bool {
 	for _, k := range c.pending {
 		if !k.own && !k.listening && !k.x.Unread {
 			return true
@@ -251,9 +251,9 @@ func (c *callTable) awaited() bool {
 	return slices.ContainsFunc(c.raws, func(k *call) bool { return !k.x.Unread })
 }
 
-// leftUnread marks the requests in flight that the process had not read when it
+// markUnread marks the requests in flight that the process had not read when it
 // exited. The caller holds Session.sending if the process has exited.
-func (c *callTable) leftUnread(why *wire.ClosedError) {
+func (c *callTable) markUnread(why *wire.ClosedError) {
 	lines := bytes.Split(why.Unread, []byte("\n"))
 	begun := lines[len(lines)-1] // a line that was only written in part
 	c.each(func(k *call) {
@@ -262,8 +262,8 @@ func (c *callTable) leftUnread(why *wire.ClosedError) {
 	})
 }
 
-// gave reports whether id belongs to a request of this session.
-func (c *callTable) gave(id int64) bool {
+// wasSent reports whether id belongs to a request of this session.
+func (c *callTable) wasSent(id int64) bool {
 	n := protocol.RequestNumber(id)
 	return n >= 1 && n <= c.sent.Load()
 }

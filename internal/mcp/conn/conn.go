@@ -102,7 +102,7 @@ func (c *Conn) Facts() wire.Facts { return c.t.Facts() }
 func (c *Conn) Output() Output {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
-	return Output{First: c.in.first, None: c.in.notes.stdio && len(c.in.last) == 0, LastOdd: c.in.lastOdd()}
+	return Output{First: c.in.first, None: c.in.notes.stdio && len(c.in.last) == 0, LastOdd: c.in.lastInvalidLine()}
 }
 
 // Output describes the standard output of a process that could not be used as a

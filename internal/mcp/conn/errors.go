@@ -59,8 +59,8 @@ func (e *TimeoutError) Timeout() bool { return true }
 // Unwrap makes errors.Is(err, context.DeadlineExceeded) true.
 func (e *TimeoutError) Unwrap() error { return context.DeadlineExceeded }
 
-// gaveUp returns the cause of a call whose context ended.
-func gaveUp(ctx context.Context, x *Exchange, sending bool) error {
+// contextError returns the cause of a call whose context ended.
+func contextError(ctx context.Context, x *Exchange, sending bool) error {
 	at, cause := time.Now(), context.Cause(ctx)
 	after := at.Sub(x.Start)
 	if d, ok := ctx.Deadline(); ok && d.Before(at) {
@@ -77,7 +77,7 @@ func gaveUp(ctx context.Context, x *Exchange, sending bool) error {
 }
 
 // ContextError returns the cause of a call whose context ended before it was complete.
-func ContextError(ctx context.Context, x *Exchange) error { return gaveUp(ctx, x, false) }
+func ContextError(ctx context.Context, x *Exchange) error { return contextError(ctx, x, false) }
 
 // CancelledError ends a call that was canceled before its response arrived, by its
 // context (see Cause) or by Call.CancelAfter.

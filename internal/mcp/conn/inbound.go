@@ -126,13 +126,13 @@ func (r *receiver) object(raw []byte, f wire.Frame) {
 		r.multiline.add(raw, f.Offset, f.At)
 		return
 	}
-	r.broken(raw, f, err)
+	r.invalidJSON(raw, f, err)
 }
 
-// broken handles a line that is not valid JSON. If it contains the id of a call in
+// invalidJSON handles a line that is not valid JSON. If it contains the id of a call in
 // flight, it is the only response that call will get.
-func (r *receiver) broken(raw []byte, f wire.Frame, err error) {
-	id, k := r.meant(raw, raw)
+func (r *receiver) invalidJSON(raw []byte, f wire.Frame, err error) {
+	id, k := r.guessCall(raw, raw)
 	what := "a line"
 	if f.Whole {
 		what = "a body"
@@ -145,20 +145,20 @@ func (r *receiver) broken(raw []byte, f wire.Frame, err error) {
 	}
 	r.notes.assign(id, k)
 	if k != nil && !f.Unterminated {
-		r.unusable(k, raw, f.At, protocol.BadJSON, "the response is not valid JSON: "+protocol.SyntaxText(err))
+		r.failCall(k, raw, f.At, protocol.BadJSON, "the response is not valid JSON: "+protocol.SyntaxText(err))
 	}
 }
 
-// unusable completes a call whose response cannot be used.
-func (r *receiver) unusable(k *call, raw []byte, at time.Time, kind, msg string) {
+// failCall completes a call whose response cannot be used.
+func (r *receiver) failCall(k *call, raw []byte, at time.Time, kind, msg string) {
 	k.x.Response = raw
 	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Kind: kind, Msg: msg}
 	r.calls.complete(k, at)
 }
 
-// meant returns the call in flight that a damaged response belongs to: by the
+// guessCall returns the call in flight that a damaged response belongs to: by the
 // readable members of head, or by an id at the end of tail.
-func (r *receiver) meant(head, tail []byte) (string, *call) {
+func (r *receiver) guessCall(head, tail []byte) (string, *call) {
 	_ = r.scan.Scan(head)
 	e := r.scan.Envelope
 	if e.Has&protocol.HasMethod != 0 {
@@ -195,7 +195,7 @@ func (r *receiver) multilineDone() {
 		return
 	}
 	if err := r.scan.Scan(raw); err != nil {
-		r.broken(raw, f, err)
+		r.invalidJSON(raw, f, err)
 		return
 	}
 	r.message(raw, f)
@@ -307,14 +307,14 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	if r.early != nil {
 		r.early.Stop()
 	}
-	why.LastLine = r.lastOdd()
+	why.LastLine = r.lastInvalidLine()
 	if r.state.agreed().Known() {
-		r.calls.leftUnread(why)
+		r.calls.markUnread(why)
 	}
 	why.InFlight = r.calls.requestsInFlight()
 	if r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"
-	} else if why.Exited && why.Exit.Failed() && r.state.agreed().Known() && !r.calls.awaited() {
+	} else if why.Exited && why.Exit.Failed() && r.state.agreed().Known() && !r.calls.hasWaiter() {
 		r.state.crashed(why.Error(), why.Stderr)
 	}
 	r.state.closed = why
@@ -324,9 +324,9 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	r.stop()
 }
 
-// lastOdd returns the last line of standard output, or "" if it was a message or
+// lastInvalidLine returns the last line of standard output, or "" if it was a message or
 // there is no standard output (HTTP). The caller holds the lock of the state.
-func (r *receiver) lastOdd() string {
+func (r *receiver) lastInvalidLine() string {
 	if last := r.last; r.notes.stdio && len(last) > 0 && (last[0] != '{' || !r.selfContained(last)) {
 		return protocol.Excerpt(last)
 	}

@@ -23,7 +23,7 @@ func (r *receiver) OnOversize(l wire.OversizeMessage) {
 		r.last = append(r.last[:0], l.Head[:min(lastKept, len(l.Head))]...)
 		m := &longMessage{}
 		r.long = m
-		id, k := r.meant(l.Head, nil)
+		id, k := r.guessCall(l.Head, nil)
 		m.foreign = r.scan.Has&protocol.HasMethod != 0
 		if k == nil && !m.foreign && r.scan.Has&protocol.HasID == 0 && protocol.TrimSpace(l.Head)[0] == '{' {
 			if k = r.calls.only(); k != nil {
@@ -41,7 +41,7 @@ func (r *receiver) OnOversize(l wire.OversizeMessage) {
 	if m == nil || m.settled {
 		return
 	}
-	id, k := r.meant(nil, l.Tail)
+	id, k := r.guessCall(nil, l.Tail)
 	r.tooLong(l, f, l.Tail[max(0, len(l.Tail)-150):], id, k)
 }
 
@@ -53,6 +53,6 @@ func (r *receiver) tooLong(l wire.OversizeMessage, f wire.Frame, excerpt []byte,
 	r.notes.flag(protocol.Oversize, msg, excerpt[:min(len(excerpt), protocol.MaxExcerpt+1)], f)
 	r.notes.assign(id, k)
 	if k != nil {
-		r.unusable(k, nil, f.At, protocol.Oversize, "the response is "+msg)
+		r.failCall(k, nil, f.At, protocol.Oversize, "the response is "+msg)
 	}
 }

@@ -157,7 +157,7 @@ func TestIDs(t *testing.T) {
 		if id <= protocol.IDAt(n-1) || id <= 1000 {
 			t.Fatalf("id %d of request %d", id, n)
 		}
-		if !s.state.calls.gave(id) || s.state.calls.gave(id+1) || s.state.calls.gave(id-1) || s.state.calls.gave(protocol.IDAt(n+1)) || s.state.calls.gave(n) && n < 1000 {
+		if !s.state.calls.wasSent(id) || s.state.calls.wasSent(id+1) || s.state.calls.wasSent(id-1) || s.state.calls.wasSent(protocol.IDAt(n+1)) || s.state.calls.wasSent(n) && n < 1000 {
 			t.Fatalf("id %d of request %d is confused with its neighbors", id, n)
 		}
 		steps[id-protocol.IDAt(n-1)]++

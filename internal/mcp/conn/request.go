@@ -122,7 +122,7 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		if k := r.calls.find(n); k != nil && bytes.Equal(raw, k.x.Request) {
 			r.notes.flag(protocol.Echo, "the server sent the client's own request back", raw, f)
 			r.notes.assign(k.x.ID, k)
-			r.unusable(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of a response")
+			r.failCall(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of a response")
 			return
 		}
 	}

@@ -30,7 +30,7 @@ func (r *receiver) message(raw []byte, f wire.Frame) {
 	switch {
 	case e.Has&protocol.HasMethod == 0:
 		r.response(raw, e, f)
-	case e.IsResponse() && r.calls.answers(e):
+	case e.IsResponse() && r.calls.matchesCall(e):
 		r.notes.flag(protocol.BadMessage, `a response with a "method" member`, raw, f)
 		r.response(raw, e, f)
 	case e.Has&protocol.HasID != 0:
@@ -53,24 +53,24 @@ func (r *receiver) response(raw []byte, e *protocol.Envelope, f wire.Frame) {
 			r.answer(k, raw, e, f)
 			return
 		}
-		r.noCall(n, raw, e, f)
+		r.unmatchedResponse(n, raw, e, f)
 		return
 	}
 	if k := r.calls.anyRaw(); k != nil {
 		r.answer(k, raw, e, f)
 		return
 	}
-	r.oddID(raw, e, f)
+	r.foreignID(raw, e, f)
 }
 
-// noCall handles a response to an id that may be the client's, but of no call in
+// unmatchedResponse handles a response to an id that may be the client's, but of no call in
 // flight.
-func (r *receiver) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Frame) {
+func (r *receiver) unmatchedResponse(n int64, raw []byte, e *protocol.Envelope, f wire.Frame) {
 	switch {
 	case r.calls.late.take(n):
 		// The call was canceled: its response was sent before the server knew, which
 		// is valid.
-	case r.calls.gave(n):
+	case r.calls.wasSent(n):
 		r.notes.flag(protocol.DuplicateID, "a second response to id "+idText(n), raw, f)
 	case r.calls.anyRaw() != nil:
 		r.answer(r.calls.anyRaw(), raw, e, f)
@@ -82,14 +82,14 @@ func (r *receiver) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Fram
 	}
 	id := ""
 	var k *call
-	if r.calls.gave(n) {
-		id, k = idText(n), r.calls.justDone(n)
+	if r.calls.wasSent(n) {
+		id, k = idText(n), r.calls.unsignaled(n)
 	}
 	r.notes.assign(id, k)
 }
 
-// oddID handles a response with an id that the client never writes.
-func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
+// foreignID handles a response with an id that the client never writes.
+func (r *receiver) foreignID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	var k *call
 	n, ok := protocol.GuessID(e.ID)
 	if ok {
@@ -103,7 +103,7 @@ func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		kind, msg = protocol.MissingID, "a response without an id"
 	case t == jsonv.KindNull:
 		kind, msg = protocol.NullID, "a response with the id null"
-	case ok && r.calls.gave(n):
+	case ok && r.calls.wasSent(n):
 		kind, msg = protocol.IDType, fmt.Sprintf("the id is %s, the request had %d", protocol.Excerpt(e.ID), n)
 	case t == jsonv.KindNumber && bytes.ContainsAny(e.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
 		kind, msg = protocol.IDType, "the id is "+protocol.Excerpt(e.ID)+", not a string or an integer"
@@ -114,11 +114,11 @@ func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		return
 	}
 	if kind == protocol.MissingID || kind == protocol.NullID {
-		r.orphan(raw, f)
+		r.useIfOnlyCall(raw, f)
 	}
 	id := ""
-	if ok && kind == protocol.IDType && r.calls.gave(n) {
-		id, k = idText(n), r.calls.justDone(n)
+	if ok && kind == protocol.IDType && r.calls.wasSent(n) {
+		id, k = idText(n), r.calls.unsignaled(n)
 		r.calls.late.take(n)
 	}
 	r.notes.assign(id, k)
@@ -127,10 +127,10 @@ func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 // orphanGrace is how long a response without an id waits for a better one.
 const orphanGrace = 500 * time.Millisecond
 
-// orphan records a response that matches no call. If exactly one call is in flight
+// useIfOnlyCall records a response that matches no call. If exactly one call is in flight
 // and gets no other response within orphanGrace, this one is used, which is better
 // than a timeout.
-func (r *receiver) orphan(raw []byte, f wire.Frame) {
+func (r *receiver) useIfOnlyCall(raw []byte, f wire.Frame) {
 	only := r.calls.only()
 	if only == nil || r.early != nil {
 		return

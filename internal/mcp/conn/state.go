@@ -102,7 +102,7 @@ func (s *state) unresponsive() bool {
 func (s *state) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.calls.raws) > 0 || s.calls.awaited()
+	return len(s.calls.raws) > 0 || s.calls.hasWaiter()
 }
 
 // err returns why the connection ended, or nil while it is open.

@@ -58,11 +58,11 @@ func (e *ClosedError) Error() string {
 	default:
 		b.WriteString(" were in flight")
 	}
-	return b.String() + lastWords(e)
+	return b.String() + stderrCause(e)
 }
 
-// lastWords returns the error that the process wrote to standard error.
-func lastWords(e *ClosedError) string {
+// stderrCause returns the error that the process wrote to standard error.
+func stderrCause(e *ClosedError) string {
 	cause := tail.Cause(e.Stderr)
 	if !e.Exited || e.Ours || cause == "" {
 		return ""
@@ -96,7 +96,7 @@ type OpenError struct {
 // Error returns the cause with its phase in one line; see also Detail.
 func (e *OpenError) Error() string {
 	if closed, ok := errors.AsType[*ClosedError](e.Cause); ok && closed.Exited && len(closed.InFlight) > 0 {
-		return fmt.Sprintf("the server %s before responding to %s", ended(closed.Exit), closed.InFlight[0].Method) + lastWords(closed)
+		return fmt.Sprintf("the server %s before responding to %s", ended(closed.Exit), closed.InFlight[0].Method) + stderrCause(closed)
 	}
 	s := e.Cause.Error()
 	if !strings.HasPrefix(s, e.Phase) { // many causes contain their request

@@ -292,8 +292,8 @@ func (t *HTTP) LastHeard() (at time.Time, busy bool) {
 	return time.Unix(0, t.heard.Load()), t.busy.Load() > 0
 }
 
-// pausing marks such a wait, until the function it returns is called.
-func (t *HTTP) pausing() (over func()) {
+// beginPause marks such a wait, until the function it returns is called.
+func (t *HTTP) beginPause() (over func()) {
 	t.busy.Add(1)
 	return func() {
 		t.heard.Store(time.Now().UnixNano())
@@ -320,14 +320,14 @@ func (t *HTTP) Close(ctx context.Context) proc.Stopped {
 func (t *HTTP) endSession(ctx context.Context, session string) {
 	ctx, cancel := context.WithTimeout(ctx, deleteTime)
 	defer cancel()
-	resp, err := t.plain(ctx, http.MethodDelete, t.url, http.Header{"Mcp-Session-Id": {session}})
+	resp, err := t.sendWithoutBody(ctx, http.MethodDelete, t.url, http.Header{"Mcp-Session-Id": {session}})
 	if err == nil {
 		drain(resp.Body)
 	}
 }
 
-// plain sends a request without a body.
-func (t *HTTP) plain(ctx context.Context, verb string, u *url.URL, h http.Header) (*http.Response, error) {
+// sendWithoutBody sends a request without a body.
+func (t *HTTP) sendWithoutBody(ctx context.Context, verb string, u *url.URL, h http.Header) (*http.Response, error) {
 	for k, v := range t.base {
 		if _, ok := h[k]; !ok {
 			h[k] = v
@@ -341,8 +341,8 @@ func (t *HTTP) plain(ctx context.Context, verb string, u *url.URL, h http.Header
 	return t.roundTrip(ctx, &httpRequest{verb: verb, url: u, header: h})
 }
 
-// begun stores what a message changes for later ones.
-func (t *HTTP) begun(ctx context.Context, out *Outgoing, resp *http.Response) {
+// applyResponse stores what a message changes for later ones.
+func (t *HTTP) applyResponse(ctx context.Context, out *Outgoing, resp *http.Response) {
 	switch out.Method {
 	case "initialize":
 		id := resp.Header.Get("Mcp-Session-Id")

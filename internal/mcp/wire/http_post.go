@@ -51,7 +51,7 @@ func (x *httpExchange) run() error {
 	session := r.header.Get("Mcp-Session-Id")
 	resp, err := t.roundTrip(x.ctx, r)
 	if err != nil {
-		return x.broken(err)
+		return x.noResponse(err)
 	}
 	x.info = &HTTPInfo{
 		Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"),
@@ -62,7 +62,7 @@ func (x *httpExchange) run() error {
 	}
 	t.sink.OnHTTP(x.out.Stream, x.info)
 	if ok(resp.StatusCode) {
-		t.begun(x.ctx, x.out, resp)
+		t.applyResponse(x.ctx, x.out, resp)
 		if id := resp.Header.Get("Mcp-Session-Id"); id != "" && x.out.Method == "initialize" {
 			x.info.SessionID = id
 		}
@@ -79,7 +79,7 @@ func (x *httpExchange) run() error {
 		drain(resp.Body)
 		return x.refuse("the request was accepted but got no response", nil)
 	}
-	return x.whole(resp, isJSON(media), session)
+	return x.readResponse(resp, isJSON(media), session)
 }
 
 // mayRepeat sets the policy of 429 and 503 for a message.
@@ -95,8 +95,8 @@ func (t *HTTP) mayRepeat(r *httpRequest, out *Outgoing) {
 	}
 }
 
-// broken returns the error of a request without a response.
-func (x *httpExchange) broken(err error) error {
+// noResponse returns the error of a request without a response.
+func (x *httpExchange) noResponse(err error) error {
 	if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
 		return errGivenUp // canceled: the error is ignored
 	}
@@ -111,7 +111,7 @@ func (x *httpExchange) accepted(resp *http.Response) error {
 		} else {
 			x.unexpected(resp.Body)
 		}
-		x.t.begun(x.ctx, x.out, resp)
+		x.t.applyResponse(x.ctx, x.out, resp)
 		return nil
 	}
 	x.info.Body = head(resp.Body)
@@ -144,8 +144,8 @@ func (x *httpExchange) refuse(note string, rpc *protocol.RPCError) error {
 	return e
 }
 
-// whole reads a response that is a single body.
-func (x *httpExchange) whole(resp *http.Response, json bool, session string) error {
+// readResponse reads a response that is a single body.
+func (x *httpExchange) readResponse(resp *http.Response, json bool, session string) error {
 	defer resp.Body.Close()
 	b := bodies.Get().(*bytes.Buffer)
 	defer func() {

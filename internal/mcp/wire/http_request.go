@@ -61,7 +61,7 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 			u, hops = next, hops+1
 			r.attempts--
 		case (s == 401 || s == 403) && t.o.Auth != nil && !challenged:
-			over := t.pausing()
+			over := t.beginPause()
 			again, err := t.o.Auth.Challenged(ctx, resp)
 			over()
 			if err != nil {
@@ -75,8 +75,8 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 			r.attempts-- // only attempts on a busy server are counted
 			drain(resp.Body)
 		case s == 429 || s == 503:
-			over := t.pausing()
-			again := r.again(ctx, resp)
+			over := t.beginPause()
+			again := r.retry(ctx, resp)
 			over()
 			if !again {
 				return resp, nil
@@ -101,7 +101,7 @@ func (t *HTTP) once(ctx context.Context, r *httpRequest, u *url.URL) (*http.Resp
 	}
 	if t.o.Auth != nil {
 		req.Header = r.header.Clone()
-		over := t.pausing()
+		over := t.beginPause()
 		err := t.o.Auth.Authorize(ctx, req)
 		over()
 		if err != nil {
@@ -146,9 +146,9 @@ func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit 
 	return next, nil
 }
 
-// again reports whether to retry a request after a temporary error, and waits until
+// retry reports whether to retry a request after a temporary error, and waits until
 // then.
-func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
+func (r *httpRequest) retry(ctx context.Context, resp *http.Response) bool {
 	if len(r.tries) >= r.retries {
 		return false
 	}
@@ -156,7 +156,7 @@ func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 	if !said {
 		wait = retryPause
 	}
-	if r.notAgain = r.unwise(ctx, wait, said); r.notAgain != "" {
+	if r.notAgain = r.noRetryReason(ctx, wait, said); r.notAgain != "" {
 		return false
 	}
 	r.asks = nil
@@ -169,8 +169,8 @@ func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 	return true // if the context has ended, the next attempt reports it
 }
 
-// unwise returns why a request is not retried, or "".
-func (r *httpRequest) unwise(ctx context.Context, wait time.Duration, said bool) string {
+// noRetryReason returns why a request is not retried, or "".
+func (r *httpRequest) noRetryReason(ctx context.Context, wait time.Duration, said bool) string {
 	until := r.until
 	if until.IsZero() {
 		until, _ = ctx.Deadline()

@@ -95,7 +95,7 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 		if n > 0 {
 			x.feed(p, (*buf)[:n])
 			if !x.t.sink.Pending(x.out.Stream) {
-				x.rest(body, p, buf, err)
+				x.drainAfterResponse(body, p, buf, err)
 				return errComplete
 			}
 		}
@@ -124,9 +124,9 @@ func (x *httpExchange) feed(p *sseParser, b []byte) {
 	x.t.sink.OnDrained()
 }
 
-// rest reads what follows the response, to detect unexpected messages and to make the
+// drainAfterResponse reads what follows the response, to detect unexpected messages and to make the
 // connection reusable.
-func (x *httpExchange) rest(body io.ReadCloser, p *sseParser, buf *[]byte, err error) {
+func (x *httpExchange) drainAfterResponse(body io.ReadCloser, p *sseParser, buf *[]byte, err error) {
 	done := func() {
 		_ = body.Close()
 		x.cancel()
@@ -197,7 +197,7 @@ func (t *HTTP) events(ctx context.Context, u *url.URL, lastID string) (*http.Res
 	if lastID != "" {
 		h["Last-Event-Id"] = []string{lastID}
 	}
-	resp, err := t.plain(ctx, http.MethodGet, u, h)
+	resp, err := t.sendWithoutBody(ctx, http.MethodGet, u, h)
 	if err != nil {
 		return nil, &ConnectError{Method: "GET", URL: u.String(), Err: err}
 	}
