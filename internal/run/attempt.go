@@ -79,7 +79,7 @@ func (a *attempt) open(ctx context.Context) bool {
 			return false
 		}
 		a.out.c.AfterRestart = a.out.c.AfterRestart || slot.Restarted()
-		a.use(s, sess)
+		a.useSession(s, sess)
 		if a.c.Alone {
 			s.ReportViolations(sess) // from before this case
 		}
@@ -87,7 +87,7 @@ func (a *attempt) open(ctx context.Context) bool {
 	return true
 }
 
-func (a *attempt) use(s *pool.Server, sess *mcp.Session) {
+func (a *attempt) useSession(s *pool.Server, sess *mcp.Session) {
 	a.sessions[s] = sess
 	if t := sess.Stderr(); t != nil {
 		a.marks[sess] = t.Mark()
@@ -141,7 +141,7 @@ func (a *attempt) reopen(ctx context.Context, s *pool.Server) bool {
 		return false
 	}
 	a.out.c.AfterRestart = true
-	a.use(s, sess)
+	a.useSession(s, sess)
 	return true
 }
 

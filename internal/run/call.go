@@ -30,7 +30,7 @@ func (a *attempt) operations(ctx context.Context) {
 		return
 	}
 	a.steps = jsonv.Object()
-	defer a.forget()
+	defer a.dropObservation()
 	for i, op := range a.c.Ops {
 		if op.Fill != nil {
 			filled, diags := op.Fill(a.steps)
@@ -113,7 +113,7 @@ func stepName(op *plan.Op, i int) string {
 // call makes one call and observes it. It returns false if there is no response,
 // which ends the case.
 func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, bool) {
-	a.forget()
+	a.dropObservation()
 	s := a.server(op)
 	if op.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -156,8 +156,8 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	return x, ok
 }
 
-// forget drops the observation of the last call.
-func (a *attempt) forget() {
+// dropObservation drops the observation of the last call.
+func (a *attempt) dropObservation() {
 	a.obs = expect.Observation{}
 	if a.free != nil {
 		a.free()

@@ -54,7 +54,7 @@ func (cr *caseRun) retry(ctx context.Context) {
 		}
 		all.add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
-		_, stopped := cr.file.run.halted(ctx)
+		_, stopped := cr.file.run.haltReason(ctx)
 		switch {
 		case try > 0 && out.Status == result.Skip:
 			*out = before
@@ -136,7 +136,7 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 	}
 	lease := f.run.pool.Lease(cr.c, f.file, servers...)
 	defer lease.Release()
-	if reason, stopped := f.run.halted(ctx); stopped {
+	if reason, stopped := f.run.haltReason(ctx); stopped {
 		out.Status, out.Message = result.Skip, reason
 		return false
 	}

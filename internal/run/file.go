@@ -44,7 +44,7 @@ type verdict struct {
 func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
 	out := &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
 		File: f, Index: index, Start: r.start, Pool: r.pool, Cleanup: r.cleanup, Exec: r.deps.Exec, Registry: r.deps.Registry, Grace: r.opts.Grace,
-		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.protect,
+		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.recoverPanic,
 	}}
 	if f.Snapshots != nil {
 		out.snapshots = f.Snapshots.Begin(r.opts.Snapshots)
@@ -55,7 +55,7 @@ func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
 // execute runs the phases of the file. Every phase that began is followed by its
 // cleanup.
 func (f *fileRun) execute(ctx context.Context) {
-	if reason, stopped := f.run.halted(ctx); stopped {
+	if reason, stopped := f.run.haltReason(ctx); stopped {
 		f.giveUp(verdict{result.Skip, reason})
 		return
 	}
@@ -74,7 +74,7 @@ func (f *fileRun) begin(ctx context.Context) {
 		f.warm(ctx)
 	}
 	f.begun = true
-	fault := f.run.protect(func() {
+	fault := f.run.recoverPanic(func() {
 		own, err := f.addresses()
 		if err != nil {
 			f.refuse(result.Error, err.Error())
@@ -132,7 +132,7 @@ func (f *fileRun) warm(ctx context.Context) {
 		}
 		seen[s] = true
 		slot := f.run.pool.ForCase(c, s, f.file).First()
-		f.warming.Go(func() { f.run.protect(func() { _, _ = slot.Session(ctx) }) })
+		f.warming.Go(func() { f.run.recoverPanic(func() { _, _ = slot.Session(ctx) }) })
 	}
 }
 
@@ -174,20 +174,20 @@ func (f *fileRun) finish(ctx context.Context) {
 	}
 	r := f.run
 	f.scope.Background.TestsOver()
-	r.protect(func() { r.coverage.survey(ctx, f) })
+	r.recoverPanic(func() { r.coverage.survey(ctx, f) })
 	if f.setupBegun {
-		r.protect(f.teardown)
+		r.recoverPanic(f.teardown)
 	}
 	if f.begun {
-		r.protect(func() { f.afterAll(ctx) })
+		r.recoverPanic(func() { f.afterAll(ctx) })
 	}
-	r.protect(func() {
+	r.recoverPanic(func() {
 		// After a signal, servers and background steps share the remaining time.
 		ctx, cancel := r.cleanup.Part(min(2, f.scope.Background.Len()+1))
 		defer cancel()
 		r.pool.CloseFile(ctx, f.file, f.pending())
 	})
-	r.protect(func() {
+	r.recoverPanic(func() {
 		for _, w := range f.fixtures.Stop(&f.scope.Background) {
 			r.report(w)
 		}

@@ -33,7 +33,7 @@ func (f *fileRun) cases(ctx context.Context) {
 		for range min(q.workers, len(q.cases)) {
 			wg.Go(func() {
 				for i, ok := q.pop(); ok; i, ok = q.pop() {
-					f.conclude(i, func(c *caseRun) { c.unlessSkipped(ctx) })
+					f.finishCase(i, func(c *caseRun) { c.unlessSkipped(ctx) })
 				}
 			})
 		}
@@ -70,7 +70,7 @@ func (f *fileRun) queues() []*queue {
 // skips keeps its reason.
 func (f *fileRun) giveUp(v verdict) {
 	for i := f.first; i < f.end; i++ {
-		f.conclude(i, func(c *caseRun) {
+		f.finishCase(i, func(c *caseRun) {
 			c.out.Status, c.out.Message = v.status, v.message
 			if c.c.Skip != "" {
 				c.out.Status, c.out.Message = result.Skip, c.c.Skip
@@ -79,12 +79,12 @@ func (f *fileRun) giveUp(v verdict) {
 	}
 }
 
-// conclude runs fn to determine the result of the i-th case and sends it. A panic
+// finishCase runs fn to determine the result of the i-th case and sends it. A panic
 // ends only this case.
-func (f *fileRun) conclude(i int, fn func(*caseRun)) {
+func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
 	out := &result.Case{Index: i, Name: fmt.Sprintf("test %d", i+1), File: f.file.Path, Assertions: []result.Assertion{}}
 	cr := &caseRun{file: f, out: out}
-	if fault := f.run.protect(func() {
+	if fault := f.run.recoverPanic(func() {
 		cr.c = f.run.plan.Case(i)
 		f.describe(cr.c, out)
 		cr.snapshots = f.snapshotsOf(cr.c)
@@ -122,7 +122,7 @@ func (cr *caseRun) unlessSkipped(ctx context.Context) {
 	}
 	if cr.c.Skip != "" {
 		cr.out.Status, cr.out.Message = result.Skip, cr.c.Skip
-	} else if reason, stopped := r.halted(ctx); stopped {
+	} else if reason, stopped := r.haltReason(ctx); stopped {
 		cr.out.Status, cr.out.Message = result.Skip, reason
 	} else {
 		cr.execute(ctx)

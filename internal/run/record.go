@@ -13,7 +13,7 @@ import (
 // were waited for.
 func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
 	out := result.Exchange{
-		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response),
+		Step: step, Method: x.Method, Request: string(x.Request), Response: frameText(x.Response),
 		DurationMS: ms(x.Elapsed),
 	}
 	if !x.Start.IsZero() {
@@ -21,7 +21,7 @@ func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Mess
 	}
 	for _, list := range [][]mcp.Message{x.During, waited} {
 		for _, m := range list {
-			out.During = append(out.During, result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(x.Start)), Raw: same(m.Raw)})
+			out.During = append(out.During, result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(x.Start)), Raw: frameText(m.Raw)})
 		}
 	}
 	if x.Cause != nil {
@@ -39,9 +39,9 @@ func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Mess
 	return out
 }
 
-// same returns the text of a frame. It does not copy a large frame, because the
+// frameText returns the text of a frame. It does not copy a large frame, because the
 // frames of an exchange are immutable.
-func same(frame []byte) string {
+func frameText(frame []byte) string {
 	if len(frame) < smallResponse {
 		return string(frame)
 	}

@@ -162,7 +162,7 @@ func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
 			f.execute(ctx)
 		}
 	}
-	r.protect(func() { r.pool.Close(r.cleanup.Ctx) })
+	r.recoverPanic(func() { r.pool.Close(r.cleanup.Ctx) })
 	r.killOrphans()
 	return r.finish(ctx)
 }
@@ -196,7 +196,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 			},
 			Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
 		},
-		Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.protect, Warm: deps.Warm,
+		Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.recoverPanic, Warm: deps.Warm,
 	})
 	return r
 }
@@ -249,7 +249,7 @@ func (r *runner) finish(ctx context.Context) int {
 	for _, f := range r.pool.UnusedUpstreams() {
 		r.report(f)
 	}
-	r.protect(func() { r.saveSnapshots(ctx) })
+	r.recoverPanic(func() { r.saveSnapshots(ctx) })
 	r.reportCoverage(ctx)
 	for _, f := range r.findings.rest() {
 		r.deps.Send(result.FindingSeen{Finding: f})
@@ -301,9 +301,9 @@ func (r *runner) report(f result.Finding) {
 	}
 }
 
-// protect runs fn. It reports a panic in fn and returns it as text, so that cleanup
+// recoverPanic runs fn. It reports a panic in fn and returns it as text, so that cleanup
 // continues.
-func (r *runner) protect(fn func()) (fault string) {
+func (r *runner) recoverPanic(fn func()) (fault string) {
 	defer func() {
 		if p := recover(); p != nil {
 			fault = fmt.Sprintf("internal error: %v", p)
@@ -323,8 +323,8 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // interruptedReason is the message of a case that a signal ended.
 const interruptedReason = "interrupted"
 
-// halted returns why no further case is started.
-func (r *runner) halted(ctx context.Context) (string, bool) {
+// haltReason returns why no further case is started.
+func (r *runner) haltReason(ctx context.Context) (string, bool) {
 	if ctx.Err() != nil {
 		return interruptedReason, true
 	}

@@ -102,7 +102,7 @@ func (p *Pool) RecycleAll(ctx context.Context) { p.Recycle(ctx, p.order...) }
 
 // CloseFile ends the servers of a file that none of the later files uses.
 func (p *Pool) CloseFile(ctx context.Context, file *plan.File, later []*plan.File) {
-	p.close(ctx, endsWith(file, later))
+	p.close(ctx, notNeededLater(file, later))
 }
 
 // Close ends every server.

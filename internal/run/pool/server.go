@@ -174,11 +174,11 @@ func (s *Server) ReportLost(x *mcp.Exchange) {
 
 // warn reports a warning about the server.
 func (s *Server) warn(kind, msg string) {
-	s.pool.deps.Report(s.about(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
+	s.pool.deps.Report(s.withServer(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
 }
 
-// about adds the server and its position in the suite to a finding.
-func (s *Server) about(f result.Finding) result.Finding {
+// withServer adds the server and its position in the suite to a finding.
+func (s *Server) withServer(f result.Finding) result.Finding {
 	f.Server, f.File, f.Line = s.Def.Name, s.Def.Pos.File.Name, s.Def.Pos.Line
 	return f
 }
@@ -187,7 +187,7 @@ func (s *Server) about(f result.Finding) result.Finding {
 func (s *Server) Findings(list []protocol.Violation) []result.Finding {
 	var out []result.Finding
 	for _, v := range list {
-		f := s.about(result.Finding{Kind: v.Kind, Severity: "error", Message: v.Msg, Excerpt: v.Excerpt})
+		f := s.withServer(result.Finding{Kind: v.Kind, Severity: "error", Message: v.Msg, Excerpt: v.Excerpt})
 		if s.Tolerates(v) {
 			f.Severity = "warning"
 		} else {

@@ -132,7 +132,7 @@ func (s *Slot) failed(err error) error {
 		s.info.Exit = oe.Error()
 		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
 		for _, v := range oe.Violations {
-			s.server.pool.deps.Report(s.server.about(result.Finding{Kind: v.Kind, Severity: "warning", Message: v.Msg, Excerpt: v.Excerpt}))
+			s.server.pool.deps.Report(s.server.withServer(result.Finding{Kind: v.Kind, Severity: "warning", Message: v.Msg, Excerpt: v.Excerpt}))
 		}
 	}
 	s.server.pool.deps.Send(result.ServerDown{Server: s.info})
@@ -164,7 +164,7 @@ func (s *Slot) close(ctx context.Context) ending {
 	}
 	end.findings = sv.Findings(sess.TakeViolations())
 	warn := func(kind, msg string) {
-		end.findings = append(end.findings, sv.about(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
+		end.findings = append(end.findings, sv.withServer(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
 	}
 	for _, l := range stopped.Leftovers {
 		warn("leftover-process", fmt.Sprintf("the server left a process running: pid %d %s (stopped now)", l.Pid, l.Command))
@@ -184,7 +184,7 @@ func (s *Slot) end(ctx context.Context, err error) []ending {
 	switch {
 	case s.sess == nil:
 	case err == errClosed && s.reusable(ctx):
-		ends = append(ends, s.park())
+		ends = append(ends, s.keepWarm())
 	default:
 		ends = append(ends, s.close(ctx))
 	}

@@ -14,8 +14,8 @@ import (
 
 var errEnded = errors.New("no reason is known")
 
-// endsWith returns a function that reports whether no later file uses a server.
-func endsWith(file *plan.File, later []*plan.File) func(*Server) bool {
+// notNeededLater returns a function that reports whether no later file uses a server.
+func notNeededLater(file *plan.File, later []*plan.File) func(*Server) bool {
 	needed := map[string]bool{}
 	for _, next := range later {
 		if next.Options.RestartPolicy != plan.PerRun {
@@ -35,7 +35,7 @@ func endsWith(file *plan.File, later []*plan.File) func(*Server) bool {
 
 // Ending returns the started servers that no later file uses.
 func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
-	ends := endsWith(file, later)
+	ends := notNeededLater(file, later)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.order {

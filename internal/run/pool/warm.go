@@ -117,8 +117,8 @@ func (s *Slot) reusable(ctx context.Context) bool {
 		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
 }
 
-// park keeps the session for the next run. The caller holds the mutex.
-func (s *Slot) park() ending {
+// keepWarm keeps the session for the next run. The caller holds the mutex.
+func (s *Slot) keepWarm() ending {
 	sess, sv := s.sess, s.server
 	s.sess = nil
 	sv.update(func(st *state) { delete(st.offers, sess) })
