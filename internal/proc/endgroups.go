@@ -76,7 +76,7 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	for i, ref := range refs {
 		groups[i] = &ending{Ended: Ended{Ref: ref}, known: map[int]procInfo{}}
 	}
-	open := look(groups)
+	open := livingGroups(groups)
 	if term > 0 && ctx.Err() == nil {
 		for _, g := range open {
 			g.How = ByTerm
@@ -121,8 +121,8 @@ func (g *ending) signal(table []procInfo, group func(Ref), one func(procInfo)) {
 	}
 }
 
-// look returns the groups with a living member.
-func look(list []*ending) []*ending {
+// livingGroups returns the groups with a living member.
+func livingGroups(list []*ending) []*ending {
 	table := processes()
 	var out []*ending
 	for _, g := range list {
@@ -137,7 +137,7 @@ func look(list []*ending) []*ending {
 // still have one.
 func stillOpen(ctx context.Context, open []*ending) []*ending {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		if open = look(open); len(open) == 0 {
+		if open = livingGroups(open); len(open) == 0 {
 			return nil
 		}
 		timer := time.NewTimer(pause)

@@ -53,7 +53,7 @@ func asleep(seen map[string]string, pid int, out string) bool {
 		children, _ := readProc(dir + t.Name() + "/children")
 		for _, f := range strings.Fields(string(children)) {
 			child, err := strconv.Atoi(f)
-			if err != nil || !partOf(child, out) {
+			if err != nil || !sharesOutput(child, out) {
 				continue
 			}
 			if !asleep(seen, child, out) {
@@ -70,9 +70,9 @@ func sleepState(status []byte) bool {
 	return len(rest) > 0 && strings.IndexByte("STt", rest[0]) >= 0
 }
 
-// partOf reports whether a child has the given standard output, or is exiting and has
+// sharesOutput reports whether a child has the given standard output, or is exiting and has
 // closed its files. Its first thread can be a zombie before the others have ended.
-func partOf(pid int, out string) bool {
+func sharesOutput(pid int, out string) bool {
 	own, err := os.Readlink(fdPath(pid, "1"))
 	if errors.Is(err, fs.ErrNotExist) {
 		p, ok := readStat(pid)

@@ -18,4 +18,4 @@ func (p *Process) idle() bool {
 // awaitExit does nothing: Process.Wait waits.
 func awaitExit(int) {}
 
-func nap(d time.Duration) { time.Sleep(d) }
+func sleepBriefly(d time.Duration) { time.Sleep(d) }

@@ -27,7 +27,7 @@ func ForeignListener(p *Process, addr *net.TCPAddr) (owner string) {
 	group := pidsOf(membersIn(table, p.ref))
 	mark, _, _ := strings.Cut(p.mark, ".") // of the run
 	for _, q := range table {
-		if !holds(q.Pid, sockets) {
+		if !hasOpen(q.Pid, sockets) {
 			continue
 		}
 		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", q.Pid))
@@ -46,8 +46,8 @@ func pidsOf(list []procInfo) (out []int) {
 	return out
 }
 
-// holds reports whether a process has one of the files open.
-func holds(pid int, files []string) bool {
+// hasOpen reports whether a process has one of the files open.
+func hasOpen(pid int, files []string) bool {
 	links, _ := filepath.Glob(fdPath(pid, "*"))
 	return slices.ContainsFunc(links, func(l string) bool {
 		file, err := os.Readlink(l)

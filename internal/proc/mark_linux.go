@@ -86,8 +86,8 @@ func hasMark(pid int, mark string) bool {
 	})
 }
 
-// markBehind returns the rest of the mark of a process after prefix, or "".
-func markBehind(pid int, prefix string) string {
+// markSuffix returns the rest of the mark of a process after prefix, or "".
+func markSuffix(pid int, prefix string) string {
 	for _, kv := range environ(pid) {
 		if rest, ok := bytes.CutPrefix(kv, []byte(prefix)); ok {
 			return string(rest)

@@ -8,6 +8,6 @@ func newMark() string { return "" }
 
 func strays(string, map[int]bool) []Ref { return nil }
 
-func markBehind(int, string) string { return "" }
+func markSuffix(int, string) string { return "" }
 
 func killMarked(string, map[int]bool) {}

@@ -32,9 +32,9 @@ func awaitExit(pid int) {
 	}
 }
 
-// nap is a short time.Sleep, which the poller of Go's runtime would round up to a
+// sleepBriefly is a short time.Sleep, which the poller of Go's runtime would round up to a
 // millisecond.
-func nap(d time.Duration) {
+func sleepBriefly(d time.Duration) {
 	t := syscall.NsecToTimespec(d.Nanoseconds())
 	_ = syscall.Nanosleep(&t, nil)
 }

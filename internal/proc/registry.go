@@ -99,7 +99,7 @@ func (l *Registry) nameOf(pid int) string {
 	if mark == "" {
 		return ""
 	}
-	n, err := strconv.Atoi(markBehind(pid, mark+"."))
+	n, err := strconv.Atoi(markSuffix(pid, mark+"."))
 	if err != nil {
 		return ""
 	}

@@ -149,7 +149,7 @@ func backoff(d time.Duration, try func() bool) bool {
 			return false
 		}
 		if pause = min(pause, left); pause < time.Millisecond {
-			nap(pause)
+			sleepBriefly(pause)
 		} else {
 			time.Sleep(pause)
 		}
