@@ -49,7 +49,7 @@ func (d *dryRunner) line(indent int, format string, args ...any) {
 func (d *dryRunner) open(p *plan.Plan, first, n int) {
 	f := p.Files[n]
 	d.line(0, "suite %s (%s)", f.Name, f.Path)
-	d.bracket(2, 1, 1, f.BeforeAll, f.Setup, nil)
+	d.scope(2, 1, 1, f.BeforeAll, f.Setup, nil)
 	seen := map[*plan.Server]bool{}
 	for i := first; i < p.Len() && p.FileOf(i) == n; i++ {
 		s := p.ServerOf(i)
@@ -68,13 +68,13 @@ func (d *dryRunner) open(p *plan.Plan, first, n int) {
 func (d *dryRunner) close(p *plan.Plan, n int) {
 	if n >= 0 {
 		f := p.Files[n]
-		d.bracket(2, 1, 1, nil, f.Teardown, f.AfterAll)
+		d.scope(2, 1, 1, nil, f.Teardown, f.AfterAll)
 	}
 }
 
-// bracket prints hooks and steps in the order in which they would run; times is the
+// scope prints hooks and steps in the order in which they would run; times is the
 // number of runs, most the number with retries.
-func (d *dryRunner) bracket(indent, times, most int, before []*plan.Hook, steps []*plan.Step, after []*plan.Hook) {
+func (d *dryRunner) scope(indent, times, most int, before []*plan.Hook, steps []*plan.Step, after []*plan.Hook) {
 	for _, h := range before {
 		d.line(indent, "%s %s", h.Phase, h.Command)
 	}
@@ -125,7 +125,7 @@ func (d *dryRunner) test(c *plan.Case) {
 	if c.Server != nil && c.File.Options.RestartPolicy == plan.PerTest {
 		d.fresh += times
 	}
-	d.bracket(4, times, times*tries, c.File.BeforeEach, c.File.SetupPerTest, nil)
+	d.scope(4, times, times*tries, c.File.BeforeEach, c.File.SetupPerTest, nil)
 	for _, op := range c.Ops {
 		d.line(4, "%s", dryOp(op, len(c.Ops) > 1, c.Server))
 		d.execs = d.execs || op.Tree != nil && op.Tree.Uses().Execs()
@@ -134,7 +134,7 @@ func (d *dryRunner) test(c *plan.Case) {
 		}
 	}
 	d.execs = d.execs || c.Tree.Uses().Execs()
-	d.bracket(4, times, times*tries, nil, nil, c.File.AfterEach)
+	d.scope(4, times, times*tries, nil, nil, c.File.AfterEach)
 	d.calls += len(c.Ops) * times
 	d.most += len(c.Ops) * times * tries
 }

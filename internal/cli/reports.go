@@ -68,8 +68,8 @@ func reportSpecs(flag string, names []string, output string) ([]report.Spec, err
 	return specs, nil
 }
 
-// spare returns an error if a report would overwrite a suite file or a cassette.
-func spare(specs []report.Spec, suites []*suite.Suite) error {
+// checkOverwrites returns an error if a report would overwrite a suite file or a cassette.
+func checkOverwrites(specs []report.Spec, suites []*suite.Suite) error {
 	for _, spec := range specs {
 		if strings.HasSuffix(spec.Path, playback.Suffix) {
 			return option.Fail(option.ExitInvalid, "--reporter: %s is the name of a cassette; nothing was run", spec.Path)
@@ -249,9 +249,9 @@ func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[stri
 	return names
 }
 
-// keep stores data for the next run. In CI there is no next run, and shards split by
+// saveHistory stores data for the next run. In CI there is no next run, and shards split by
 // different durations would not match.
-func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger) {
+func (f *runFlags) saveHistory(s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger) {
 	if cmdutil.InCI(s.Env) {
 		return
 	}

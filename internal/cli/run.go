@@ -143,7 +143,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 	if err != nil {
 		return err
 	}
-	if err := spare(specs, suites); err != nil {
+	if err := checkOverwrites(specs, suites); err != nil {
 		return err
 	}
 	if p.Len() == 0 && (!f.setupOnly || f.selects()) {
@@ -221,7 +221,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	}
 	var errs int
 	if errs, f.gates.Loading = f.Print(s, diags); errs > 0 {
-		return nil, nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), blame(diags, strings.Join(paths, ", ")))
+		return nil, nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), mistakePlace(diags, strings.Join(paths, ", ")))
 	}
 	if err := f.knownServers(suites); err != nil {
 		return nil, nil, err
@@ -248,8 +248,8 @@ func (f *runFlags) selects() bool {
 	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0
 }
 
-// chosen returns the flags that select tests, as written.
-func (f *runFlags) chosen() string {
+// selectionFlags returns the flags that select tests, as written.
+func (f *runFlags) selectionFlags() string {
 	var parts []string
 	add := func(flag string, values []string) {
 		for _, v := range values {
@@ -276,7 +276,7 @@ func (f *runFlags) selected(p *plan.Plan) []string {
 	if have == all {
 		return nil
 	}
-	why := cmp.Or(f.chosen(), "only: in the suite")
+	why := cmp.Or(f.selectionFlags(), "only: in the suite")
 	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"), why)}
 }
 
@@ -306,13 +306,13 @@ func (f *runFlags) selection(p *plan.Plan) string {
 		return "the suites contain no tests"
 	}
 	if n == 1 {
-		return "the only test does not match " + f.chosen()
+		return "the only test does not match " + f.selectionFlags()
 	}
 	word := "matches"
 	if len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0 && f.lastFailed {
 		word = "matches all of"
 	}
-	return fmt.Sprintf("none of the %s %s %s", display.Count(n, "test"), word, f.chosen())
+	return fmt.Sprintf("none of the %s %s %s", display.Count(n, "test"), word, f.selectionFlags())
 }
 
 // execute runs the plan and writes the reports.
@@ -369,7 +369,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		code := run.Run(ctx, p, opts, deps)
 		live.Close()
 		lost := tapes.Finish(s.Err, ctx.Err() != nil)
-		f.keep(s, suites, times, deps.Eras, redactor, log)
+		f.saveHistory(s, suites, times, deps.Eras, redactor, log)
 		if up != nil {
 			finishSetup(s, up)
 		}
@@ -377,8 +377,8 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	})
 }
 
-// blame returns where the mistakes are: in the files, or only in the flags.
-func blame(diags source.Diagnostics, files string) string {
+// mistakePlace returns where the mistakes are: in the files, or only in the flags.
+func mistakePlace(diags source.Diagnostics, files string) string {
 	for _, d := range diags {
 		if d.Severity == source.Error && (len(d.Path) < 2 || d.Path[:2] != "--") {
 			return files

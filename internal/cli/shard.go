@@ -86,7 +86,7 @@ func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite)
 	if pick.from != "" {
 		fmt.Fprintf(s.Err, "mcptest: shard %d of %d, from %s\n", pick.index, pick.total, pick.from)
 	}
-	if err := advertise(s.Env); err != nil {
+	if err := touchShardStatus(s.Env); err != nil {
 		return nil, option.Fail(option.ExitInvalid, "TEST_SHARD_STATUS_FILE: %v", err)
 	}
 	digest, err := history.Digest(p, suites)
@@ -101,8 +101,8 @@ func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite)
 	return out, nil
 }
 
-// advertise touches the file that informs Bazel that the program supports sharding.
-func advertise(env []string) error {
+// touchShardStatus touches the file that informs Bazel that the program supports sharding.
+func touchShardStatus(env []string) error {
 	path := cmdutil.LookupEnv(env, "TEST_SHARD_STATUS_FILE")
 	if path == "" {
 		return nil

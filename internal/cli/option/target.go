@@ -146,8 +146,8 @@ func (f *TargetFlags) httpOnly() bool {
 	return len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure || f.Transport != wire.HTTPAuto
 }
 
-// bare returns a definition with the settings of the flags.
-func (f *TargetFlags) bare() *plan.Server {
+// fromFlags returns a definition with the settings of the flags.
+func (f *TargetFlags) fromFlags() *plan.Server {
 	return &plan.Server{
 		Name: "server", Pos: source.Pos{File: &source.File{}}, Transport: f.Transport, Protocol: f.Protocol,
 		ConnectTimeout: f.ConnectTimeout, Timeout: f.Timeout, Sessions: 1, Tolerate: map[string]bool{}, ValidateOutput: true,
@@ -164,7 +164,7 @@ func (f *TargetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, err
 	if err != nil {
 		return nil, Fail(ExitInternal, "find the current folder: %v", err)
 	}
-	sv := f.bare()
+	sv := f.fromFlags()
 	if err := EnvSet(s.Env, "--env", f.env...); err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (f *TargetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, err
 }
 
 func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
-	sv := f.bare()
+	sv := f.fromFlags()
 	u, err := HTTPURL("--url", f.URL, redactor)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
 		return option.Fail(option.ExitInvalid, "--out: %d servers need a folder for their lock files: --out surface/", len(names))
 	}
-	changes, code := f.orphans(cmd, s, names), 0
+	changes, code := f.removedVariants(cmd, s, names), 0
 	for _, name := range names {
 		target := f.target
 		target.Server = name
@@ -169,9 +169,9 @@ func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) 
 	return live, unstable, nil
 }
 
-// orphans returns the changes for lock files of removed variants; without --check it
+// removedVariants returns the changes for lock files of removed variants; without --check it
 // prints the files.
-func (f *lockFlags) orphans(cmd *cobra.Command, s cmdutil.Streams, names []string) (changes []diff.Change) {
+func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names []string) (changes []diff.Change) {
 	if len(names) < 2 {
 		return nil
 	}

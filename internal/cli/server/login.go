@@ -111,7 +111,7 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
-	login, err := auth.LogIn(ctx, c, f.person(s))
+	login, err := auth.LogIn(ctx, c, f.loginPrompt(s))
 	var sig *run.Interrupted
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
@@ -119,11 +119,11 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	case err != nil:
 		return option.Fail(option.ExitFailed, "login: %s", redactor.String(err.Error()))
 	}
-	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are stored in %s\n", term.Escape(login.Server), term.Escape(granted(login)), path)
+	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are stored in %s\n", term.Escape(login.Server), term.Escape(loginSummary(login)), path)
 	return err
 }
 
-func granted(l auth.Login) string {
+func loginSummary(l auth.Login) string {
 	s := ", at " + l.Issuer
 	if len(l.Scopes) > 0 {
 		s += ", scopes " + strings.Join(l.Scopes, " ")
@@ -131,8 +131,8 @@ func granted(l auth.Login) string {
 	return s
 }
 
-// person prints to the error stream what the user must do to log in.
-func (f *loginFlags) person(s cmdutil.Streams) auth.Person {
+// loginPrompt prints to the error stream what the user must do to log in.
+func (f *loginFlags) loginPrompt(s cmdutil.Streams) auth.Person {
 	return auth.Person{
 		Open: func(address string) {
 			if !f.noBrowser && option.OpenBrowser(s, address) {

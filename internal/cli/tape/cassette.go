@@ -110,7 +110,7 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 			if err := option.Free(output, force); err != nil {
 				return err
 			}
-			if err := apart(args[0], output); err != nil {
+			if err := checkNotInput(args[0], output); err != nil {
 				return err
 			}
 			c, err := open(s, args[0])
@@ -143,8 +143,8 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 	return cmd
 }
 
-// apart returns an error if the output of a command would replace its input.
-func apart(cassette, output string) error {
+// checkNotInput returns an error if the output of a command would replace its input.
+func checkNotInput(cassette, output string) error {
 	in, err := os.Stat(cassette)
 	if err != nil {
 		return nil // reported when it is read

@@ -21,7 +21,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if name == "" {
 		return option.Fail(option.ExitInvalid, "--into requires the NAME of a server in the configuration of the client")
 	}
-	places, err := f.places(s)
+	places, err := f.configFiles(s)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	return nil
 }
 
-// places returns the configuration files of the client.
-func (f *recordFlags) places(s cmdutil.Streams) ([]clientconfig.Place, error) {
+// configFiles returns the configuration files of the client.
+func (f *recordFlags) configFiles(s cmdutil.Streams) ([]clientconfig.Place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, option.Fail(option.ExitInternal, "find the current folder: %v", err)

@@ -71,7 +71,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err := option.Free(f.output, f.force); err != nil {
 		return err
 	}
-	if err := apart(own[0], f.output); err != nil {
+	if err := checkNotInput(own[0], f.output); err != nil {
 		return err
 	}
 	c, err := open(s, own[0])
