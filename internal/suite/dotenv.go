@@ -54,7 +54,7 @@ func (l *loader) envFile(name, flag string, out []Var) []Var {
 	if err != nil {
 		abs = name
 	}
-	file, diags := source.Read(abs, l.shown(abs))
+	file, diags := source.Read(abs, l.displayPath(abs))
 	if file == nil {
 		for _, d := range diags {
 			d.Path = flag

@@ -93,13 +93,13 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.check()
 	ds := l.dec.Diagnostics()
 	l.suite.EnvRead, l.suite.EnvMissing = l.env.StopRecording()
-	l.forget()
+	l.release()
 	return l.suite, ds
 }
 
-// forget releases what the suite's scopes would otherwise keep alive: they refer to
+// release releases what the suite's scopes would otherwise keep alive: they refer to
 // the loader to look up variables.
-func (l *loader) forget() {
+func (l *loader) release() {
 	l.docs, l.seen, l.dec = nil, nil, nil
 	for _, v := range l.decls {
 		v.Node, v.Value, v.From = nil, nil, nil
@@ -114,7 +114,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 		if p == id {
 			chain := append(append([]string(nil), l.stack[i:]...), id)
 			for j, p := range chain {
-				chain[j] = l.shown(p)
+				chain[j] = l.displayPath(p)
 			}
 			l.dec.Add(source.Diagnostic{
 				Pos: from, Path: path, Code: "import-cycle",
@@ -146,11 +146,11 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 
 // parse reads one file. It returns a nil node if the file is not a suite.
 func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, *source.File) {
-	file, diags := source.Read(abs, l.shown(abs))
+	file, diags := source.Read(abs, l.displayPath(abs))
 	if file == nil {
 		for _, d := range diags {
 			if from.File != nil {
-				d.Msg = fmt.Sprintf("can't import %s: %s", l.shown(abs), d.Msg)
+				d.Msg = fmt.Sprintf("can't import %s: %s", l.displayPath(abs), d.Msg)
 				d.Pos, d.Path = from, path
 			}
 			l.dec.Add(d)
@@ -185,12 +185,12 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 	}
 	if !l.opts.AllowOutside && !Inside(l.suite.Dir, abs) {
 		report(l.dec, imp.Pos, path, name+" is outside the suite's directory",
-			"move it below "+l.shown(l.suite.Dir)+", or run with --allow-outside")
+			"move it below "+l.displayPath(l.suite.Dir)+", or run with --allow-outside")
 		l.suite.Partial = true
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
-		report(l.dec, imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, why(err)), "looked for "+abs)
+		report(l.dec, imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), "looked for "+abs)
 		l.suite.Files, l.suite.Partial = append(l.suite.Files, filepath.Clean(abs)), true
 		return
 	}
@@ -220,7 +220,7 @@ func resolved(path string) string {
 	}
 }
 
-func why(err error) string {
+func readError(err error) string {
 	switch {
 	case os.IsNotExist(err):
 		return "no such file"
@@ -233,8 +233,8 @@ func why(err error) string {
 	return err.Error()
 }
 
-// shown returns a path for messages: relative if it is below the base directory.
-func (l *loader) shown(abs string) string {
+// displayPath returns a path for messages: relative if it is below the base directory.
+func (l *loader) displayPath(abs string) string {
 	base := l.opts.BaseDir
 	if base == "" {
 		base, _ = os.Getwd()
@@ -245,7 +245,7 @@ func (l *loader) shown(abs string) string {
 	return abs
 }
 
-func (l *loader) clash(what, name, path string, pos, other source.Pos) {
+func (l *loader) declaredTwice(what, name, path string, pos, other source.Pos) {
 	l.dec.Add(source.Diagnostic{
 		Pos: pos, Path: path, Code: "import-clash",
 		Msg:     fmt.Sprintf("%s %q is declared twice", what, name),

@@ -174,7 +174,7 @@ func (l *loader) merge() {
 		for _, e := range d.doc.Env.Entries {
 			path := source.PathKey("env", e.Key)
 			if old, ok := env[e.Key]; ok {
-				l.clash("environment variable", e.Key, path, e.Pos, old)
+				l.declaredTwice("environment variable", e.Key, path, e.Pos, old)
 				continue
 			}
 			env[e.Key] = e.Pos
@@ -197,7 +197,7 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 	for _, e := range d.doc.Servers.Entries {
 		path := source.PathKey("servers", e.Key)
 		if old, ok := seen[e.Key]; ok {
-			l.clash("server", e.Key, path, e.Pos, old)
+			l.declaredTwice("server", e.Key, path, e.Pos, old)
 			continue
 		}
 		seen[e.Key] = e.Pos

@@ -85,7 +85,7 @@ func (l *loader) declare(d *loadedDoc) {
 		name := f.Key.Text
 		path := source.PathKey("variables", name)
 		if old, ok := l.decls[name]; ok {
-			l.clash("variable", name, path, f.Key.Pos, old.key)
+			l.declaredTwice("variable", name, path, f.Key.Pos, old.key)
 			continue
 		}
 		if !interpolate.IsName(name) || strings.Contains(name, ".") {
@@ -131,7 +131,7 @@ func (l *loader) variable(name string) (*source.Node, bool) {
 	v, declared := l.decls[name]
 	if !declared {
 		if _, known := l.vars[name]; !known && l.docs != nil {
-			l.outside(name)
+			l.addUndeclared(name)
 		}
 		value, ok := l.vars[name]
 		return value, ok
@@ -159,8 +159,8 @@ func (l *loader) variable(name string) (*source.Node, bool) {
 	return value, true
 }
 
-// outside adds a variable that no file declares: one of --var, or random.KEY.
-func (l *loader) outside(name string) {
+// addUndeclared adds a variable that no file declares: one of --var, or random.KEY.
+func (l *loader) addUndeclared(name string) {
 	text, given := l.opts.Vars[name]
 	if key, random := strings.CutPrefix(name, "random."); random && key != "" {
 		if !given {
