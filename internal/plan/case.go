@@ -60,8 +60,8 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 		servers, out.Server = []*Server{out.Ops[0].Server}, out.Ops[0].Server
 	}
 	out.Tree = c.tree(st)
-	out.listens = c.listens(out)
-	c.place(out, out.Server)
+	out.listens = c.needsExclusive(out)
+	c.assignServer(out, out.Server)
 	if c.errors() == before && len(out.Ops) == 0 {
 		report(c.dec, n.Pos, e.Path, "nothing to invoke", "")
 	}
@@ -231,9 +231,9 @@ func (c *compiler) limits(st *suite.Test, out *Case) {
 	}
 }
 
-// place assigns a case to a server (nil if each of its steps names one) and sets
+// assignServer assigns a case to a server (nil if each of its steps names one) and sets
 // the fields that depend on it.
-func (c *compiler) place(out *Case, sv *Server) {
+func (c *compiler) assignServer(out *Case, sv *Server) {
 	out.Server = sv
 	switch {
 	case out.limit > 0:
@@ -253,13 +253,13 @@ func (c *compiler) place(out *Case, sv *Server) {
 // expectations compiles an `expect:` value. A schema in it may refer to files below
 // the suite's directory by a relative path; other files are never read.
 func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
-	return expecter(c, n).Expect(n, path, c.dec)
+	return expectCompiler(c, n).Expect(n, path, c.dec)
 }
 
-// rematched returns a copy of an assertion with the matcher in n; ok is false after
+// withMatcher returns a copy of an assertion with the matcher in n; ok is false after
 // a mistake.
-func (c *compiler) rematched(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
-	out = expecter(c, n).WithMatcher(a, n, path, c.dec)
+func (c *compiler) withMatcher(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
+	out = expectCompiler(c, n).WithMatcher(a, n, path, c.dec)
 	return out, out != nil
 }
 
@@ -295,10 +295,10 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 	return tree
 }
 
-// listens reports whether a case must not share its sessions on any server: it has
+// needsExclusive reports whether a case must not share its sessions on any server: it has
 // per-test hooks or fixtures, scripts the client's side, or examines messages that
 // cannot be attributed to one of several concurrent calls.
-func (c *compiler) listens(out *Case) bool {
+func (c *compiler) needsExclusive(out *Case) bool {
 	if c.file.Serial || c.set.Alone || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
 		return true
 	}

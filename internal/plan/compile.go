@@ -78,7 +78,7 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	for _, f := range p.Files {
 		sel.anyOnly = sel.anyOnly || f.only
 	}
-	p.refs = make([]ref, 0, sel.most(p))
+	p.refs = make([]ref, 0, sel.maxSelected(p))
 	for i, f := range p.Files {
 		p.refs = sel.selectFrom(p.refs, i, f)
 	}

@@ -59,7 +59,7 @@ func (c *compiler) sampled(e entry, b interpolate.Bindings, put func(*interpolat
 	}
 	if listens {
 		best.out.listens = true
-		c.place(best.out, best.out.Server)
+		c.assignServer(best.out, best.out.Server)
 	}
 	for _, d := range found {
 		if d.Severity != source.Error || common[d.Pos] == len(list) {
@@ -163,7 +163,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 		if cp.Value == nil {
 			continue
 		}
-		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: expecter(c, cp.Value).Target(cp.Value, path, c.dec)})
+		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: expectCompiler(c, cp.Value).Target(cp.Value, path, c.dec)})
 	}
 	return op
 }

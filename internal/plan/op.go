@@ -29,7 +29,7 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 	switch block {
 	case suite.Tools:
 		op.Method, op.Subject = "tools/call", call.Tool
-		op.Params = named("name", call.Tool, orEmpty(call.Args))
+		op.Params = namedParams("name", call.Tool, orEmpty(call.Args))
 		if strings.Contains(call.Tool, "/") {
 			op.MaybeMethod = true
 			if call.Args != nil {
@@ -38,14 +38,14 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 		}
 	case suite.Resources:
 		op.Method, op.Subject = "resources/read", call.URI
-		op.Params = named("uri", call.URI, jsonv.Value{})
+		op.Params = namedParams("uri", call.URI, jsonv.Value{})
 	case suite.Prompts:
 		op.Method, op.Subject = "prompts/get", call.Prompt
 		args := jsonv.Value{}
 		if call.Args != nil {
 			args = call.Args.JSON()
 		}
-		op.Params = named("name", call.Prompt, args)
+		op.Params = namedParams("name", call.Prompt, args)
 	case suite.Protocol:
 		op.Method, op.Notification = call.Method, call.Notification
 		if call.Params != nil {
@@ -66,9 +66,9 @@ func orEmpty(args *source.Node) jsonv.Value {
 	return args.JSON()
 }
 
-// named returns params with a name or URI, and arguments unless they are absent. It
+// namedParams returns params with a name or URI, and arguments unless they are absent. It
 // is called for each row, so it writes JSON without building a value first.
-func named(key, name string, args jsonv.Value) []byte {
+func namedParams(key, name string, args jsonv.Value) []byte {
 	out := append(make([]byte, 0, 64), `{"`+key+`":`...)
 	out = jsonv.AppendString(out, name)
 	if !args.IsAbsent() {

@@ -92,7 +92,7 @@ func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 
 // fits reports whether a row is certainly valid, without compiling anything.
 func (r *rowExpect) fits(v jsonv.Value) bool {
-	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool { return i.exact == nil || lacks(i.needs, v) })
+	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool { return i.exact == nil || lacksValue(i.needs, v) })
 }
 
 // tree compiles the tree of one row and reports mistakes to the compiler's decoder.
@@ -143,7 +143,7 @@ func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (ex
 	cc.dec = dec
 	if vary.matcher != nil {
 		n := r.entry.Scope.Expand(vary.matcher, item.Path, b, cc.dec)
-		a, ok := cc.rematched(item.Assertion, n, item.Path)
+		a, ok := cc.withMatcher(item.Assertion, n, item.Path)
 		item.Assertion = a
 		return item, ok && len(cc.dec.Diagnostics()) == 0
 	}
@@ -197,7 +197,7 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 	if i == 0 {
 		return
 	}
-	if len(t.varies.call) > 0 && (r.needs == nil || lacks(r.needs, v)) {
+	if len(t.varies.call) > 0 && (r.needs == nil || lacksValue(r.needs, v)) {
 		call := t.test.Call
 		t.entry.call(&call, t.varies.call, interpolate.Bindings{Case: v}, dec)
 	}
@@ -206,8 +206,8 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 	}
 }
 
-// lacks reports whether a row lacks a required value.
-func lacks(needs []interpolate.Placeholder, row jsonv.Value) bool {
+// lacksValue reports whether a row lacks a required value.
+func lacksValue(needs []interpolate.Placeholder, row jsonv.Value) bool {
 	return slices.ContainsFunc(needs, func(p interpolate.Placeholder) bool {
 		_, ok := p.Lookup(row)
 		return !ok

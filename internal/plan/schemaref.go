@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/suite"
 )
 
-// expecter returns the compiler of the expectations in a node.
-func expecter(c *compiler, n *source.Node) expect.Compiler {
+// expectCompiler returns the compiler of the expectations in a node.
+func expectCompiler(c *compiler, n *source.Node) expect.Compiler {
 	return expect.Compiler{Schemas: c.schemas, Upstreams: c.suite.Upstreams.Keys(), LoadSchema: func(_ source.Pos, uri string) ([]byte, error) {
 		return schemaFile(c, n, uri)
 	}}

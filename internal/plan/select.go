@@ -43,8 +43,8 @@ func newSelector(set Settings) (*selector, source.Diagnostics) {
 // byName reports whether the selection depends on names.
 func (s *selector) byName() bool { return len(s.match) > 0 || s.set.Names != nil }
 
-// most returns an upper bound of the number of selected cases.
-func (s *selector) most(p *Plan) int {
+// maxSelected returns an upper bound of the number of selected cases.
+func (s *selector) maxSelected(p *Plan) int {
 	if s.byName() || s.anyOnly {
 		return 0
 	}
@@ -58,7 +58,7 @@ func (s *selector) selectFrom(refs []ref, file int, f *File) []ref {
 				continue
 			}
 			for si := range t.serverCount(row) {
-				if s.want(t, row, si) {
+				if s.selected(t, row, si) {
 					refs = append(refs, ref{file: int32(file), template: int32(ti), row: int32(row), server: int32(si)})
 				}
 			}
@@ -75,7 +75,7 @@ func (s *selector) tags(tags []string) bool {
 	return len(s.set.Tags) == 0 || slices.ContainsFunc(s.set.Tags, has)
 }
 
-func (s *selector) want(t *template, row, server int) bool {
+func (s *selector) selected(t *template, row, server int) bool {
 	if len(s.set.Servers) > 0 {
 		sv := t.serverAt(row, server)
 		if sv == nil || !slices.ContainsFunc(s.set.Servers, func(name string) bool { return suite.MatchName(name, sv.Name) }) {

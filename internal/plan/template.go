@@ -280,7 +280,7 @@ func (out *Case) moveTo(to *Server, c *compiler) {
 		}
 		out.Ops[i] = &moved
 	}
-	c.place(out, to)
+	c.assignServer(out, to)
 }
 
 // checkRows checks every row except the first, which template checked.
