@@ -50,7 +50,7 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 				parts = append(parts, fmt.Sprintf("%s %d/%d", strings.ReplaceAll(term.Escape(p.Of), "_", " "), p.Covered, p.Total))
 			}
 			if len(p.Missing) > 0 {
-				c.Missing = append(c.Missing, missingWords[p.Of]+": "+some(p.Missing, verbose))
+				c.Missing = append(c.Missing, missingWords[p.Of]+": "+firstNames(p.Missing, verbose))
 			}
 		}
 		if s.Tokens > 0 {
@@ -67,7 +67,7 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 			c.Line += " (not judged: " + render.OneLine(r.Coverage.Partial, render.LongestLine) + ")"
 		}
 		if len(s.Unasserted) > 0 {
-			c.Missing = append(c.Missing, "called without an assertion on the result, which tests nothing: "+some(s.Unasserted, verbose))
+			c.Missing = append(c.Missing, "called without an assertion on the result, which tests nothing: "+firstNames(s.Unasserted, verbose))
 		}
 		c.Skeleton = skeleton(s, verbose)
 		out = append(out, c)
@@ -75,8 +75,8 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 	return out
 }
 
-// some returns the first of the names.
-func some(names []string, verbose bool) string {
+// firstNames returns the first of the names.
+func firstNames(names []string, verbose bool) string {
 	most, more := len(names), ""
 	if !verbose && most > mostMissing {
 		most, more = mostMissing, fmt.Sprintf(" and %d more", most-mostMissing)

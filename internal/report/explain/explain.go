@@ -29,16 +29,16 @@ func NewExplainer(r *result.Run, o render.Options) *Explainer {
 // TestCase explains a case that did not pass, without its name.
 func (x *Explainer) TestCase(c *result.Case) string {
 	Case(x.p, c)
-	return x.take(3)
+	return x.flushText(3)
 }
 
 // Phase explains a hook or a step that failed.
 func (x *Explainer) Phase(ph *result.Phase) string {
 	Phase(x.p, 0, ph)
-	return x.take(0)
+	return x.flushText(0)
 }
 
-func (x *Explainer) take(indent int) string {
+func (x *Explainer) flushText(indent int) string {
 	_ = x.p.Flush() // writing to memory cannot fail
 	text := x.buf.String()
 	x.buf.Reset()
