@@ -35,7 +35,7 @@ type receiver struct {
 	first     time.Time   // time of the first line
 	heard     time.Time   // time of the latest line
 	stream    string      // Frame.Stream of the frame that is being read
-	early     *time.Timer // see orphan
+	early     *time.Timer // see useIfOnlyCall
 }
 
 func newReceiver(s *state, o Options, stdio bool) *receiver {
