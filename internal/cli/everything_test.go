@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"mcptest/internal/testkit"
@@ -32,15 +33,10 @@ func listens(addr string, wait time.Duration) bool {
 }
 
 func everything(kind string, argv []string) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 125
-	}
-	addr := l.Addr().(*net.TCPAddr)
-	_ = l.Close()
+	port := strconv.Itoa(testkit.FreePort())
+	addr := net.JoinHostPort("127.0.0.1", port)
 	server := exec.Command("node", filepath.Join(os.Getenv("ROOT"), "testdata", "servers", "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js"), kind)
-	server.Env = append(os.Environ(), fmt.Sprintf("PORT=%d", addr.Port))
+	server.Env = append(os.Environ(), "PORT="+port)
 	if err := server.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 125
@@ -49,13 +45,13 @@ func everything(kind string, argv []string) int {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	}()
-	if !listens(addr.String(), 2*time.Minute) {
+	if !listens(addr, 2*time.Minute) {
 		fmt.Fprintf(os.Stderr, "server-everything does not listen on %s\n", addr)
 		return 125
 	}
 	path := map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[kind]
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "URL=http://"+addr.String()+path)
+	cmd.Env = append(os.Environ(), "URL=http://"+addr+path)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return max(1, cmd.ProcessState.ExitCode())

@@ -1,13 +1,14 @@
 package cli_test
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
+
+	"mcptest/internal/testkit"
 )
 
 // fixtureExamples are the examples that need a directory, and what must be installed for
@@ -46,7 +47,7 @@ func TestFixtureExamples(t *testing.T) {
 				env = append(env, "ISSUES_REQUIRE_POSTGRES=1")
 			}
 			for _, name := range ex.ports {
-				env = append(env, name+"="+freePort(t))
+				env = append(env, name+"="+strconv.Itoa(testkit.FreePort()))
 			}
 			dir, err := filepath.Abs("../../examples")
 			if err != nil {
@@ -78,18 +79,8 @@ func TestDatabaseExampleOnSQLite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml", "ISSUES_SQLITE=1", "ISSUES_PORT="+freePort(t))
+	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml", "ISSUES_SQLITE=1", "ISSUES_PORT="+strconv.Itoa(testkit.FreePort()))
 	if code != 0 || len(rec.Tests) != 5 || rec.Tests[4].Status != "skip" {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }

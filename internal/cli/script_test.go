@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 	"mcptest/internal/aqlcli"
 	"mcptest/internal/cli"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/testkit"
 )
 
 // The scripts below testdata/script run both programs like a user. The test binary is
@@ -79,22 +79,11 @@ func TestScripts(t *testing.T) {
 					e.Setenv("ROOT", root)
 					e.Setenv("NO_COLOR", "1")
 					e.Setenv("CI", "")
-					return freePorts(e, "PORT1", "PORT2")
+					e.Setenv("PORT1", strconv.Itoa(testkit.FreePort()))
+					e.Setenv("PORT2", strconv.Itoa(testkit.FreePort()))
+					return nil
 				},
 			})
 		})
 	}
-}
-
-// freePorts sets variables to free loopback ports.
-func freePorts(e *testscript.Env, names ...string) error {
-	for _, name := range names {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		defer l.Close() // after the last one, so that they differ
-		e.Setenv(name, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-	}
-	return nil
 }

@@ -81,12 +81,7 @@ func newSoak(t testing.TB, seed uint64) *soak {
 	s.mark = fmt.Sprintf("MCPTEST_SOAK_MARK=%d-%d", os.Getpid(), seed)
 	s.end = ends[s.rnd.IntN(len(ends))]
 	s.after = time.Duration(s.rnd.IntN(900)) * time.Millisecond
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.port = l.Addr().(*net.TCPAddr).Port
-	l.Close()
+	s.port = testkit.FreePort()
 	for _, d := range []string{"tmp", "work"} {
 		if err := os.Mkdir(filepath.Join(s.dir, d), 0o700); err != nil {
 			t.Fatal(err)

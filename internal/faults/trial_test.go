@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +53,7 @@ func newTrial(tb testing.TB, r *row) *trial {
 		url = u
 		tb.Cleanup(stop)
 	}
-	t.fill = strings.NewReplacer("$EXE", self, "$ID", r.id, "$URL", url, "$DIR", t.work, "$PORT", strconv.Itoa(freePort(tb)))
+	t.fill = strings.NewReplacer("$EXE", self, "$ID", r.id, "$URL", url, "$DIR", t.work, "$PORT", strconv.Itoa(testkit.FreePort()))
 	for name, text := range r.files {
 		t.write(name, t.fill.Replace(text))
 	}
@@ -110,15 +109,6 @@ func indent(text, by string) string {
 		return ""
 	}
 	return by + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+by) + "\n"
-}
-
-func freePort(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // run runs the program and checks the properties of every row.

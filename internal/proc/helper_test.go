@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -185,14 +184,6 @@ func alive(pid int) bool {
 	return rest != "" && rest[0] != 'Z'
 }
 
-// eventually waits up to five seconds for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	if !testkit.Poll(5*time.Second, ok) {
-		t.Fatalf("not within 5 s: %s", what)
-	}
-}
-
 func start(t *testing.T, s proc.Spec) *proc.Process {
 	t.Helper()
 	p, err := proc.Start(context.Background(), s)
@@ -206,7 +197,7 @@ func start(t *testing.T, s proc.Spec) *proc.Process {
 // ready waits for the first line of output.
 func ready(t *testing.T, p *proc.Process) string {
 	t.Helper()
-	eventually(t, "first line", func() bool { return len(p.Output().Lines(1)) > 0 })
+	testkit.Wait(t, "first line", func() bool { return len(p.Output().Lines(1)) > 0 })
 	return p.Output().Lines(1)[0]
 }
 
@@ -225,19 +216,13 @@ func pidIn(t *testing.T, out, word string) int {
 	return 0
 }
 
-// within fails if fn takes longer than d. The limit is longer if the machine has
-// fewer free processors than programs that need one.
-func within(t *testing.T, d time.Duration, fn func()) {
+// within fails if fn takes much longer than on a busy machine.
+func within(t *testing.T, fn func()) {
 	t.Helper()
-	var load float64
-	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
-		_, _ = fmt.Sscan(string(b), &load)
-	}
-	d = time.Duration(float64(d) * max(1, load/float64(runtime.NumCPU())))
 	begin := time.Now()
 	fn()
-	if took := time.Since(begin); took > d {
-		t.Errorf("took %s, want at most %s", took, d)
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("took %s", took)
 	}
 }
 

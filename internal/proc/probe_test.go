@@ -13,11 +13,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mcptest/internal/proc"
 	"mcptest/internal/proc/probe"
 	"mcptest/internal/proc/tail"
+	"mcptest/internal/testkit"
 )
 
 func TestParseProbe(t *testing.T) {
@@ -84,11 +86,11 @@ func soon(t *testing.T, d time.Duration) context.Context {
 }
 
 func TestProbeTCP(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort())
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
 	p := parse(t, "tcp://"+addr)
 	if err := p.Check(bg); err != nil {
 		t.Error(err)
@@ -103,7 +105,7 @@ func TestProbeTCP(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	late := listenLater(addr, 50*time.Millisecond)
-	if err := p.Wait(soon(t, 5*time.Second), probe.Watch{}); err != nil {
+	if err := p.Wait(soon(t, time.Minute), probe.Watch{}); err != nil {
 		t.Error(err)
 	}
 	if l := <-late; l != nil {
@@ -140,7 +142,7 @@ func TestProbeHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Wait(soon(t, 5*time.Second), probe.Watch{}); err != nil || hits != 4 {
+	if err := p.Wait(soon(t, time.Minute), probe.Watch{}); err != nil || hits != 4 {
 		t.Errorf("%v after %d looks", err, hits)
 	}
 	if _, err := parse(t, "/up").At("npx server"); err == nil {
@@ -159,7 +161,7 @@ func TestProbeSilentServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	within(t, 5*time.Second, func() {
+	within(t, func() {
 		err = parse(t, "http://"+l.Addr().String()).Wait(soon(t, 100*time.Millisecond), probe.Watch{})
 	})
 	if err == nil {
@@ -180,8 +182,8 @@ func TestProbeReadsNoBody(t *testing.T) {
 	}))
 	defer srv.Close()
 	defer close(over)
-	within(t, 5*time.Second, func() {
-		if err := parse(t, srv.URL).Check(soon(t, 20*time.Second)); err != nil {
+	within(t, func() {
+		if err := parse(t, srv.URL).Check(soon(t, time.Minute)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -200,17 +202,13 @@ func listenLater(addr string, after time.Duration) <-chan net.Listener {
 // The reported reason is the last one: a port that first refused connections, and
 // then accepted one without responding.
 func TestProbeTellsTheLatestReason(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	t.Parallel()
+	addr := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort())
 	opened := listenLater(addr, 100*time.Millisecond)
-	ctx, cancel := context.WithTimeoutCause(bg, time.Second, errors.New("some limit"))
+	ctx, cancel := context.WithTimeoutCause(bg, 5*time.Second, errors.New("some limit"))
 	defer cancel()
-	err = parse(t, "http://"+addr+"/health").Wait(ctx, probe.Watch{})
-	l = <-opened
+	err := parse(t, "http://"+addr+"/health").Wait(ctx, probe.Watch{})
+	l := <-opened
 	if l == nil {
 		t.Skip("the port was taken meanwhile")
 	}
@@ -245,15 +243,15 @@ func TestProbeWith(t *testing.T) {
 func TestProbeLogThatHasEnded(t *testing.T) {
 	over := &probe.NoMatchError{}
 	r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0")})
-	within(t, 3*time.Second, func() {
-		err := parse(t, "log:/ready/").Wait(soon(t, 30*time.Second), probe.Watch{Logs: []*tail.Tail{r.Stdout, r.Stderr}})
+	within(t, func() {
+		err := parse(t, "log:/ready/").Wait(soon(t, time.Minute), probe.Watch{Logs: []*tail.Tail{r.Stdout, r.Stderr}})
 		if !errors.As(err, &over) {
 			t.Errorf("got %v", err)
 		}
 	})
 	mute := start(t, proc.Spec{Argv: []string{"/bin/sh", "-c", "exec >&- 2>&-; exec sleep 30"}})
-	within(t, 5*time.Second, func() {
-		err := parse(t, "log:/ready/").Wait(soon(t, 30*time.Second), probe.Watch{Process: mute})
+	within(t, func() {
+		err := parse(t, "log:/ready/").Wait(soon(t, time.Minute), probe.Watch{Process: mute})
 		if !errors.As(err, &over) {
 			t.Errorf("got %v", err)
 		}
@@ -264,7 +262,7 @@ func TestProbeEndsWithTheProcess(t *testing.T) {
 	for _, s := range []string{"tcp://127.0.0.1:1", "http://127.0.0.1:1/", "log:/never/"} {
 		p := start(t, proc.Spec{Name: "db", Argv: argv("exit", "4")})
 		var err error
-		within(t, 2*time.Second, func() { err = parse(t, s).Wait(soon(t, 20*time.Second), probe.Watch{Process: p}) })
+		within(t, func() { err = parse(t, s).Wait(soon(t, time.Minute), probe.Watch{Process: p}) })
 		var died *probe.DiedError
 		if !errors.As(err, &died) || died.Exit.Code != 4 || !strings.Contains(err.Error(), "db ended (exit status 4) before "+s) || !strings.HasSuffix(err.Error(), "out\nerr") {
 			t.Errorf("%s: got %v", s, err)
@@ -274,7 +272,7 @@ func TestProbeEndsWithTheProcess(t *testing.T) {
 	l, _ := net.Listen("tcp", "127.0.0.1:0")
 	defer l.Close()
 	p := start(t, proc.Spec{Argv: argv("exit", "4")})
-	within(t, 2*time.Second, func() {
+	within(t, func() {
 		if err := parse(t, "http://"+l.Addr().String()).Wait(bg, probe.Watch{Process: p}); err == nil {
 			t.Error("ready?")
 		}
@@ -283,7 +281,7 @@ func TestProbeEndsWithTheProcess(t *testing.T) {
 
 func TestProbeLog(t *testing.T) {
 	p := start(t, proc.Spec{Argv: argv("ticker")})
-	if err := parse(t, "log:/^tick 3$/").Wait(soon(t, 5*time.Second), probe.Watch{Process: p}); err != nil {
+	if err := parse(t, "log:/^tick 3$/").Wait(soon(t, time.Minute), probe.Watch{Process: p}); err != nil {
 		t.Fatal(err)
 	}
 	if err := parse(t, "log:/^tick 0$/").Check(bg, p.Output()); err != nil {
@@ -291,7 +289,7 @@ func TestProbeLog(t *testing.T) {
 	}
 	// the match passed while the program ended
 	q := start(t, proc.Spec{Argv: argv("exit", "0")})
-	if err := parse(t, "log:/^err$/").Wait(soon(t, 5*time.Second), probe.Watch{Process: q}); err != nil {
+	if err := parse(t, "log:/^err$/").Wait(soon(t, time.Minute), probe.Watch{Process: q}); err != nil {
 		t.Error(err)
 	}
 	if err := parse(t, "log:/x/").Wait(bg, probe.Watch{}); err == nil {
@@ -307,21 +305,23 @@ func TestProbeLog(t *testing.T) {
 // so is a prompt without a line end.
 func TestProbeLogInAFlood(t *testing.T) {
 	for _, text := range []string{"now ready\n", "now ready"} {
-		kept := tail.New(128)
-		done := make(chan error, 1)
-		go func() {
-			done <- parse(t, "log:/now ready/").Wait(soon(t, 5*time.Second), probe.Watch{Logs: []*tail.Tail{kept}})
-		}()
-		time.Sleep(30 * time.Millisecond)
-		noise := strings.Repeat("noise\n", 1000)
-		kept.Write([]byte(noise + "now rea"))
-		kept.Write([]byte(strings.TrimPrefix(text, "now rea")))
-		if strings.HasSuffix(text, "\n") {
-			kept.Write([]byte(noise))
-		}
-		if err := <-done; err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			kept := tail.New(128)
+			done := make(chan error, 1)
+			go func() {
+				done <- parse(t, "log:/now ready/").Wait(soon(t, time.Minute), probe.Watch{Logs: []*tail.Tail{kept}})
+			}()
+			synctest.Wait()
+			noise := strings.Repeat("noise\n", 1000)
+			kept.Write([]byte(noise + "now rea"))
+			kept.Write([]byte(strings.TrimPrefix(text, "now rea")))
+			if strings.HasSuffix(text, "\n") {
+				kept.Write([]byte(noise))
+			}
+			if err := <-done; err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		})
 	}
 	long := tail.New(0)
 	long.Write([]byte(strings.Repeat("x", 200_000) + "ready\n"))

@@ -95,10 +95,10 @@ func TestWatchdogKillsWhenTheRunnerIsKilled(t *testing.T) {
 	cmd.Process.Signal(syscall.SIGKILL)
 	begin := time.Now()
 	for _, pid := range pids {
-		eventually(t, "the watchdog kills", func() bool { return !alive(pid) })
+		testkit.Wait(t, "the watchdog kills", func() bool { return !alive(pid) })
 	}
 	t.Logf("all gone %s after the kill", time.Since(begin))
-	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
+	testkit.Wait(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
 // A daemon that left its session is found by its mark, and so is its child.
@@ -112,8 +112,8 @@ func TestWatchdogFindsDaemons(t *testing.T) {
 		t.Fatal("the daemon should be alive")
 	}
 	cmd.Process.Signal(syscall.SIGKILL)
-	eventually(t, "the watchdog kills", func() bool { return !alive(daemon) })
-	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
+	testkit.Wait(t, "the watchdog kills", func() bool { return !alive(daemon) })
+	testkit.Wait(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
 // A child that left its group is found even if that group has ended before.
@@ -127,21 +127,21 @@ func TestWatchdogFindsWhoLeftAGroupThatEnded(t *testing.T) {
 		t.Fatal("the child should be alive")
 	}
 	cmd.Process.Signal(syscall.SIGKILL)
-	eventually(t, "the watchdog kills", func() bool { return !alive(apart) })
-	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
+	testkit.Wait(t, "the watchdog kills", func() bool { return !alive(apart) })
+	testkit.Wait(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
 func TestWatchdogForgetsWhatWasReleased(t *testing.T) {
 	cmd, out := startRunner(t, "release")
 	cmd.Process.Signal(syscall.SIGKILL)
 	one, four := pidIn(t, out, "one"), pidIn(t, out, "four")
-	eventually(t, "the watchdog kills", func() bool { return !alive(one) })
-	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 1 })
+	testkit.Wait(t, "the watchdog kills", func() bool { return !alive(one) })
+	testkit.Wait(t, "the watchdog ends", func() bool { return len(survivors()) == 1 })
 	if !alive(four) {
 		t.Error("the released group was killed")
 	}
 	kill(four)
-	eventually(t, "clean up", func() bool { return !alive(four) })
+	testkit.Wait(t, "clean up", func() bool { return !alive(four) })
 }
 
 func TestRegistryCloseEndsEverything(t *testing.T) {
@@ -152,7 +152,7 @@ func TestRegistryCloseEndsEverything(t *testing.T) {
 			t.Errorf("%s lives", n)
 		}
 	}
-	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
+	testkit.Wait(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
 func TestWatchdogClose(t *testing.T) {
@@ -162,7 +162,7 @@ func TestWatchdogClose(t *testing.T) {
 	}
 	p := start(t, proc.Spec{Argv: argv("sleep")})
 	g.Add(p.Ref())
-	within(t, 3*time.Second, func() {
+	within(t, func() {
 		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
@@ -345,7 +345,7 @@ func TestKillAll(t *testing.T) {
 	led := proc.NewRegistry(nil, nil)
 	a := start(t, proc.Spec{Argv: argv("stubborn"), Registry: led})
 	b := start(t, proc.Spec{Argv: argv("stubborn"), Registry: led})
-	within(t, 2*time.Second, led.KillAll)
+	within(t, led.KillAll)
 	<-a.Done()
 	<-b.Done()
 	if r := proc.Run(bg, proc.Spec{Argv: argv("sleep"), Registry: led}); r.StartErr == nil {
@@ -380,7 +380,7 @@ func TestKilledInTheMiddleOfAStart(t *testing.T) {
 		out.Read(make([]byte, 4))
 		time.AfterFunc(time.Duration(5000+i*1379%9000)*time.Microsecond, func() { cmd.Process.Kill() })
 		cmd.Wait()
-		eventually(t, "nothing is left", func() bool { return len(survivors()) == 0 })
+		testkit.Wait(t, "nothing is left", func() bool { return len(survivors()) == 0 })
 	}
 }
 
@@ -412,7 +412,7 @@ func TestStartsLeakNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	eventually(t, "files are closed", func() bool { return files() <= before })
+	testkit.Wait(t, "files are closed", func() bool { return files() <= before })
 	if len(led.Live()) != 0 || g.Err() != nil {
 		t.Errorf("live %v, %v", led.Live(), g.Err())
 	}

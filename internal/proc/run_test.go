@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/testkit"
 )
 
 func TestRun(t *testing.T) {
@@ -35,7 +36,7 @@ func TestRunInput(t *testing.T) {
 		t.Errorf("%d bytes of %d, %v", r.Stdout.Total(), len(in), r.Err())
 	}
 	// a program that does not read its input
-	within(t, 2*time.Second, func() {
+	within(t, func() {
 		r = proc.Run(bg, proc.Spec{Argv: argv("exit", "0"), Stdin: strings.NewReader(in)})
 	})
 	if r.Err() != nil {
@@ -71,13 +72,12 @@ func TestRunTimeout(t *testing.T) {
 	tests := map[string]struct {
 		args   []string
 		forced bool
-		most   time.Duration
 	}{
-		"hears SIGTERM":  {[]string{"sleep"}, false, 3 * time.Second},
-		"hears nothing":  {[]string{"stubborn", "ready"}, true, 4 * time.Second},
-		"closed pipes":   {[]string{"closed"}, false, 3 * time.Second},
-		"endless output": {[]string{"ticker"}, false, 3 * time.Second},
-		"with a child":   {[]string{"waiter", "stubborn"}, false, 4 * time.Second},
+		"hears SIGTERM":  {[]string{"sleep"}, false},
+		"hears nothing":  {[]string{"stubborn", "ready"}, true},
+		"closed pipes":   {[]string{"closed"}, false},
+		"endless output": {[]string{"ticker"}, false},
+		"with a child":   {[]string{"waiter", "stubborn"}, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestRunTimeout(t *testing.T) {
 				time.AfterFunc(200*time.Millisecond, func() { cancel(cause) })
 			}
 			var r proc.Result
-			within(t, tt.most, func() { r = proc.Run(ctx, spec) })
+			within(t, func() { r = proc.Run(ctx, spec) })
 			if !errors.Is(r.Err(), cause) || r.Forced != tt.forced {
 				t.Errorf("got %v, forced %v", r.Err(), r.Forced)
 			}
@@ -99,7 +99,7 @@ func TestRunTimeout(t *testing.T) {
 
 func TestRunDaemonHoldingPipes(t *testing.T) {
 	var r proc.Result
-	within(t, proc.WaitDelay+3*time.Second, func() { r = proc.Run(bg, proc.Spec{Argv: argv("daemon")}) })
+	within(t, func() { r = proc.Run(bg, proc.Spec{Argv: argv("daemon")}) })
 	if r.Err() != nil {
 		t.Fatal(r.Err())
 	}
@@ -119,7 +119,7 @@ func TestRunLeftoversAndKeepChildren(t *testing.T) {
 	r = proc.Run(bg, proc.Spec{Name: "up", Argv: argv("child", "ticker"), KeepChildren: true, Registry: led})
 	pid := pidIn(t, r.Stdout.String(), "child")
 	n := r.Stdout.Total()
-	eventually(t, "its output is still read", func() bool { return r.Stdout.Total() > n })
+	testkit.Wait(t, "its output is still read", func() bool { return r.Stdout.Total() > n })
 	if !alive(pid) || len(r.Leftovers) != 0 || len(led.Live()) != 1 {
 		t.Fatalf("it should live: %+v", r)
 	}

@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/proc"
 
 	"github.com/google/go-cmp/cmp"
+	"mcptest/internal/testkit"
 )
 
 var bg = context.Background()
@@ -23,7 +24,7 @@ var bg = context.Background()
 // tests of the others right on a busy machine; the defaults are tested once.
 var short = proc.Grace{Stdin: 150 * time.Millisecond, Term: 150 * time.Millisecond}
 
-const long = 10 * time.Second
+const long = time.Minute
 
 func TestStopWays(t *testing.T) {
 	tests := []struct {
@@ -33,7 +34,7 @@ func TestStopWays(t *testing.T) {
 		want         proc.How
 		exit         string
 	}{
-		{"hears end of input", "eof", true, proc.Grace{}, proc.ByEOF, "exit status 0"},
+		{"hears end of input", "eof", true, proc.Grace{Stdin: long}, proc.ByEOF, "exit status 0"},
 		{"hears SIGTERM", "sleep", true, proc.Grace{Stdin: 50 * time.Millisecond, Term: long}, proc.ByTerm, "signal: terminated"},
 		{"without a pipe SIGTERM comes at once", "sleep", false, proc.Grace{Stdin: time.Minute, Term: long}, proc.ByTerm, "signal: terminated"},
 		{"hears nothing", "stubborn", true, short, proc.ByKill, "signal: killed"},
@@ -47,7 +48,7 @@ func TestStopWays(t *testing.T) {
 				ready(t, p)
 			}
 			var st proc.Stopped
-			within(t, 3*time.Second, func() { st = p.Stop(bg, tt.grace) })
+			within(t, func() { st = p.Stop(bg, tt.grace) })
 			if st.How != tt.want || st.Exit.String() != tt.exit || st.Forced != (tt.want == proc.ByKill) || len(st.Leftovers) > 0 {
 				t.Errorf("got %+v", st)
 			}
@@ -78,8 +79,8 @@ func TestStopContextCutsShort(t *testing.T) {
 	ready(t, p)
 	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
 	defer cancel()
-	within(t, 2*time.Second, func() {
-		if st := p.Stop(ctx, proc.Grace{}); !st.Forced {
+	within(t, func() {
+		if st := p.Stop(ctx, proc.Grace{Stdin: long, Term: long}); !st.Forced {
 			t.Errorf("got %+v", st)
 		}
 	})
@@ -91,7 +92,7 @@ func TestStopDefaultGrace(t *testing.T) {
 	ready(t, p)
 	begin := time.Now()
 	p.Stop(bg, proc.Grace{})
-	if took := time.Since(begin); took < 4*time.Second || took > 15*time.Second {
+	if took := time.Since(begin); took < 4*time.Second || took > time.Minute {
 		t.Errorf("took %s, want 4 s", took)
 	}
 }
@@ -100,13 +101,13 @@ func TestStopNamesLeftovers(t *testing.T) {
 	for _, child := range []string{"stubborn", "sleep"} {
 		t.Run(child, func(t *testing.T) {
 			p := start(t, proc.Spec{Name: "server", Argv: argv("parent", child), PipeStdin: true})
-			eventually(t, "child is ready", func() bool {
+			testkit.Wait(t, "child is ready", func() bool {
 				out := p.Output().String()
 				return strings.Contains(out, "child ") && strings.Contains(out, "ready")
 			})
 			pid := pidIn(t, p.Output().String(), "child")
 			var st proc.Stopped
-			within(t, 3*time.Second, func() { st = p.Stop(bg, proc.Grace{}) })
+			within(t, func() { st = p.Stop(bg, proc.Grace{Stdin: long}) })
 			if len(st.Leftovers) != 1 || st.Leftovers[0].Pid != pid || !strings.HasSuffix(st.Leftovers[0].Command, "helper "+child) {
 				t.Errorf("leftovers %+v, want pid %d", st.Leftovers, pid)
 			}
@@ -132,7 +133,7 @@ func TestDoneWithHeldPipes(t *testing.T) {
 		out <- string(b)
 	}()
 	<-p.Exited()
-	within(t, proc.WaitDelay+2*time.Second, func() { <-p.Done() })
+	within(t, func() { <-p.Done() })
 	pid := pidIn(t, <-out, "child")
 	if !alive(pid) {
 		t.Fatal("the grandchild should live until the stop")
@@ -170,7 +171,7 @@ func TestPipesBothWays(t *testing.T) {
 			t.Fatalf("%q, %v", buf, err)
 		}
 	}
-	if st := p.Stop(bg, proc.Grace{}); st.How != proc.ByEOF {
+	if st := p.Stop(bg, proc.Grace{Stdin: long}); st.How != proc.ByEOF {
 		t.Errorf("got %+v", st)
 	}
 	if _, err := p.Stdin().Write([]byte("x")); err == nil {
@@ -194,7 +195,7 @@ func TestBlockedWriteEndsWithTheProcess(t *testing.T) {
 		if err == nil {
 			t.Error("want an error")
 		}
-	case <-time.After(3 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the write hangs")
 	}
 }
@@ -206,14 +207,14 @@ func TestContextKillsTheGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Stop(bg, short)
-	eventually(t, "child", func() bool { return strings.Contains(p.Output().String(), "child ") })
+	testkit.Wait(t, "child", func() bool { return strings.Contains(p.Output().String(), "child ") })
 	pid := pidIn(t, p.Output().String(), "child")
 	cancel()
 	<-p.Done()
 	if p.Exit().Signal != "killed" {
 		t.Errorf("exit %s", p.Exit())
 	}
-	eventually(t, "grandchild gone", func() bool { return !alive(pid) })
+	testkit.Wait(t, "grandchild gone", func() bool { return !alive(pid) })
 }
 
 func TestLogFileOutlivesThePipes(t *testing.T) {
