@@ -48,7 +48,7 @@ func newInitCmd(s cmdutil.Streams) *cobra.Command {
 those that are safe to try, and write assertions that expect the observed
 responses. These are marked "review", because an observed response is not
 necessarily correct. Values that change between calls, look like a time or an id,
-or name a directory of this machine are matched loosely; secrets are not written.
+or describe this machine are matched loosely; secrets are not written.
 The suite is run before the command exits, so it passes as written.
 
 Only tools that are annotated read-only are called; --call NAME calls another

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A suite that init writes for a real server passes twice.
+// A suite that init writes for a real server passes, also in another environment.
 func TestInitOnRealServers(t *testing.T) {
 	modules, err := filepath.Abs("../../testdata/servers/node_modules/@modelcontextprotocol")
 	if err != nil {
@@ -29,10 +29,11 @@ func TestInitOnRealServers(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte("hello\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			mcptest := func(args ...string) []byte {
+			home := []string{"HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8"}
+			mcptest := func(env []string, args ...string) []byte {
 				cmd := exec.Command("mcptest", args...)
 				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), "CI=", "NO_COLOR=1", "MEMORY_FILE_PATH="+filepath.Join(dir, "memory.json"))
+				cmd.Env = append(env, "PATH="+os.Getenv("PATH"), "NO_COLOR=1", "MEMORY_FILE_PATH="+filepath.Join(dir, "memory.json"))
 				out, err := cmd.CombinedOutput()
 				if err != nil {
 					text, _ := os.ReadFile(filepath.Join(dir, "mcptest.yaml"))
@@ -40,9 +41,9 @@ func TestInitOnRealServers(t *testing.T) {
 				}
 				return out
 			}
-			mcptest(append([]string{"init", "--timeout", "3s", "--env", "MEMORY_FILE_PATH", "--", "node", filepath.Join(modules, server, "dist", "index.js")}, c.args...)...)
-			for range 2 {
-				if out := mcptest("run"); !regexp.MustCompile(c.want).Match(out) {
+			mcptest(home, append([]string{"init", "--timeout", "3s", "--env", "MEMORY_FILE_PATH", "--", "node", filepath.Join(modules, server, "dist", "index.js")}, c.args...)...)
+			for _, env := range [][]string{home, {"HOME=/other", "USER=other", "TERM=dumb"}} {
+				if out := mcptest(env, "run"); !regexp.MustCompile(c.want).Match(out) {
 					t.Errorf("want %s:\n%s", c.want, out)
 				}
 			}

@@ -9,8 +9,8 @@
 //
 // Invariants:
 //   - nothing is called, read or written here;
-//   - a text that Suite.Mask changes is never written, nor is one that names a path of
-//     this machine (Suite.Local);
+//   - a text that Suite.Mask changes is never written, nor is one that identifies
+//     this machine or its user (Suite.Local), or lists environment variables;
 //   - the suite loads without a mistake, and its assertions hold for every response that
 //     it was made from. The caller must still run it: the next response may differ.
 package draft

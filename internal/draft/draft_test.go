@@ -59,7 +59,7 @@ func expectOf(s *draft.Suite) []string {
 
 func drafted(tests ...*draft.Test) *draft.Suite {
 	return &draft.Suite{
-		Name: "s", Server: draft.Server{Name: "s", Command: []string{"server"}}, Tests: tests, Local: []string{"/home/ada"},
+		Name: "s", Server: draft.Server{Name: "s", Command: []string{"server"}}, Tests: tests, Local: []string{"/home/ada", "ada"},
 		Mask: func(text string) string { return strings.ReplaceAll(text, "planted-secret", "***") },
 	}
 }
@@ -100,6 +100,28 @@ func TestExpectations(t *testing.T) {
 		"a date of several words": {texts(t, "made Sat Nov 21 2026 12:30:11 by x and y and z", "made Sat Nov 21 2026 12:30:11 by x and y and z"), []string{
 			"# review: words that vary or refer to this machine match anything",
 			`- {target: text, matcher: {regex: "\\Amade \\S+ \\S+ \\S+ \\S+ \\S+ by x and y and z\\z"}}`,
+		}},
+		"versions of the runtime": {texts(t, "up on Node.js v20.20.2 (linux x64) with 3 tools and 2 prompts and 1 resource", "up on Node.js v20.20.2 (linux x64) with 3 tools and 2 prompts and 1 resource"), []string{
+			"# review: words that vary or refer to this machine match anything",
+			`- {target: text, matcher: {regex: "\\Aup on \\S+ \\S+ \\S+ \\S+ with 3 tools and 2 prompts and 1 resource\\z"}}`,
+		}},
+		"a user": {texts(t, "hello ada, welcome to adamant", "hello ada, welcome to adamant"), []string{
+			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Ahello \\S+ welcome to adamant\\z"}}`,
+		}},
+		"an environment": {texts(t, `{"npm_config_user_agent": "npm/11.19.1", "PATH": "/bin"}`, `{"npm_config_user_agent": "npm/11.19.1", "PATH": "/bin"}`), []string{
+			"# review: it lists environment variables", `- {target: text, matcher: {length: {min: 1}}}`,
+		}},
+		"members of the machine": {answers(t, `{"structuredContent": {"platform": "linux", "cpus": 2, "name": "x", "node": "v20.20.2", "env": {"PATH": "/bin", "X": "y"}, "vars": [{"name": "PATH"}], "list": ["PATH=/bin"]}}`), []string{
+			"# review: it is not stored: it refers to this machine or contains a secret", "- {target: structured.platform, matcher: {length: {min: 1}}}",
+			"# review: it changes", "- {target: structured.cpus, matcher: {type: number}}",
+			"# review", "- {target: structured.name, matcher: {exact: x}}",
+			"# review: it is not stored: it refers to this machine or contains a secret", "- {target: structured.node, matcher: {length: {min: 1}}}",
+			"# review: it lists environment variables", "- {target: structured.env, matcher: {type: object}}",
+			"# review: it lists environment variables", "- {target: structured.vars, matcher: {type: array}}",
+			"# review: it lists environment variables", "- {target: structured.list, matcher: {type: array}}",
+		}},
+		"refused with a folder": {[]draft.Answer{{Code: jsonv.Int(-32602), Reason: "cannot read /home/ada/x"}}, []string{
+			"# review: these arguments were refused: cannot read [local]/x", "# review", "- {target: error.code, matcher: {exact: -32602}}",
 		}},
 		"half of the day": {texts(t, "made at 9:30 PM by me", "made at 9:30 PM by me"), []string{
 			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S+ \\S+ by me\\z"}}`,

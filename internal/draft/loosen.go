@@ -180,6 +180,10 @@ func (l *loosener) value(target string, values []jsonv.Value) {
 		l.text(target, texts)
 		return
 	case jsonv.KindObject, jsonv.KindArray:
+		if slices.ContainsFunc(values, isEnvironment) {
+			l.add(target, "type", jsonv.String(v.Kind().String()), "it lists environment variables")
+			return
+		}
 		if same(values) && len(v.String()) <= maxExact && l.steady(v, "") {
 			l.add(target, "exact", v, "")
 			return
@@ -258,11 +262,14 @@ func same(values []jsonv.Value) bool {
 }
 
 // changing matches the names of members whose numbers will differ the next time.
-var changing = once(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
+var changing = once(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random|ppid|uid|gid|cpus?|cores|memory|rss|loadavg|(free|total)mem)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
 
 // steady reports whether a value may be expected exactly: it contains no secret and
 // no text of this machine, and does not look like a time or an id.
 func (l *loosener) steady(v jsonv.Value, key string) bool {
+	if isEnvironment(v) {
+		return false
+	}
 	switch v.Kind() {
 	case jsonv.KindString:
 		return l.writable(v) && !volatile().MatchString(v.Text())

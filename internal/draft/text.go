@@ -17,9 +17,9 @@ func once(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// volatile matches texts that will differ the next time, even if two calls in a row
-// returned the same: times, dates, ids, digests, numbers of seconds.
-var volatile = once(strings.Join([]string{
+// volatile matches texts that will differ the next time or on another machine, even if
+// two calls in a row returned the same: times, dates, ids, digests, numbers of seconds.
+var volatile = once(strings.Join(append([]string{
 	`\d{4}-\d{2}-\d{2}`,
 	`(?i:\b(` + days + `,? )?(\d{1,2} )?` + months + `\.? \d{1,2}(,? \d{4})?\b)`,
 	`(?i:\b` + days + `,? (\d{1,2} )?` + months + `\b( \d{4})?)`,
@@ -28,7 +28,7 @@ var volatile = once(strings.Join([]string{
 	`(?i:\b[0-9a-f]{16,}\b)`,
 	`\b1[0-9]{9}([0-9]{3})?\b`,
 	`\b\d+(\.\d+)? ?(ms|µs|ns|secs?|seconds|milliseconds)\b`,
-}, "|"))
+}, machine...), "|"))
 
 const (
 	days   = `(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?`
@@ -54,6 +54,10 @@ func (l *loosener) text(target string, texts []string) {
 			l.add(target, "exact", jsonv.String(""), "")
 			return
 		}
+	}
+	if slices.ContainsFunc(texts, environment().MatchString) {
+		l.add(target, "length", jsonv.ObjectOf("min", 1), "it lists environment variables")
+		return
 	}
 	stable := sameTexts(texts)
 	if stable && len(first) <= maxExact && l.steady(jsonv.String(first), "") {
@@ -176,12 +180,7 @@ func (l *loosener) writable(v jsonv.Value) bool {
 	if v.Kind() == jsonv.KindNumber {
 		s = v.Literal()
 	}
-	return !l.secret(s) && !l.local(s) && utf8.ValidString(s)
+	return !l.secret(s) && !l.suite.local(s) && utf8.ValidString(s)
 }
 
 func (l *loosener) secret(s string) bool { return l.suite.Mask != nil && l.suite.Mask(s) != s }
-
-// local reports whether a text identifies this machine.
-func (l *loosener) local(s string) bool {
-	return slices.ContainsFunc(l.suite.Local, func(place string) bool { return place != "" && strings.Contains(s, place) })
-}

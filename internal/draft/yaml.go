@@ -200,7 +200,7 @@ func (w *writer) test(t *Test, name string) {
 		w.line("    %s: %s", key[1], w.suite.mask(flow(args)))
 	}
 	if t.Skip != "" {
-		w.line("    skip: %s", literal(display.OneLine(w.suite.mask(t.Skip))))
+		w.line("    skip: %s", literal(display.OneLine(w.suite.WithoutLocal(w.suite.mask(t.Skip)))))
 		w.line("")
 		return
 	}
@@ -230,7 +230,7 @@ func (w *writer) reason(t *Test) string {
 	if len(t.Answers) == 0 || t.List != "" || !t.all(Answer.refused) {
 		return ""
 	}
-	return cmp.Or(comment(w.suite.mask(t.Answers[0].Reason)), "without a word")
+	return cmp.Or(comment(w.suite.WithoutLocal(w.suite.mask(t.Answers[0].Reason))), "without a word")
 }
 
 // Names returns the names of the tests, in the order of Tests. Each name is unique.

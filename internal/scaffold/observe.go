@@ -143,6 +143,11 @@ func (d *Draft) others(ctx context.Context) {
 }
 
 func (d *Draft) resources(list []jsonv.Value) {
+	all := len(list)
+	list = slices.DeleteFunc(slices.Clone(list), func(r jsonv.Value) bool { return d.Suite.WithoutLocal(r.Lookup("uri").Text()) != r.Lookup("uri").Text() })
+	if n := all - len(list); n > 0 {
+		d.Suite.Omitted = append(d.Suite.Omitted, display.Count(n, "resource")+" whose address refers to this machine")
+	}
 	some := min(len(list), maxTried)
 	for _, r := range list[:some] {
 		if uri := r.Lookup("uri").Text(); uri != "" {
@@ -187,7 +192,7 @@ func (d *Draft) omit(what string, names []string) {
 	if more := len(names) - maxNamed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	d.Suite.Omitted = append(d.Suite.Omitted, d.Mask(text))
+	d.Suite.Omitted = append(d.Suite.Omitted, d.Suite.WithoutLocal(d.Mask(text)))
 }
 
 // try makes the request of a test. Why is not empty when there was no response

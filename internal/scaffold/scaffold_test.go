@@ -42,6 +42,24 @@ func TestBeginHidesSecrets(t *testing.T) {
 	}
 }
 
+// What identifies the machine or its user is local, and so are variables that are passed to
+// the server, except switches.
+func TestBeginFindsWhatIsLocal(t *testing.T) {
+	t.Setenv("USER", "ada")
+	t.Setenv("LONG_VALUE", "twelve bytes")
+	t.Setenv("SHORT_VALUE", "text")
+	env := map[string]string{"PORT": "8080", "DEBUG": "true"}
+	d, err := scaffold.Begin(scaffold.Server{Argv: []string{"server"}, Env: []string{"PORT", "DEBUG"}, Output: "mcptest.yaml"}, func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"ada": true, "twelve bytes": true, "8080": true, "true": false, "text": false} {
+		if got := d.Suite.WithoutLocal(text) != text; got != want {
+			t.Errorf("%s: local %t, want %t", text, got, want)
+		}
+	}
+}
+
 // observed connects to the mock server and observes it twice, as init does.
 func observed(t *testing.T, call ...string) (*scaffold.Draft, error) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 		su.Server.Env = append(su.Server.Env, n)
 		if value := env(n); isPlain(n, value) {
 			su.Server.Plain = append(su.Server.Plain, n)
-			if strings.ContainsAny(value, `/\`) && !strings.Contains(value, "://") {
+			if _, err := strconv.ParseBool(value); err != nil {
 				su.Local = append(su.Local, value)
 			}
 		} else {
@@ -202,12 +203,15 @@ func (d *Draft) address(sv Server) {
 	out.Bearer, out.CAFile, out.Insecure = sv.BearerEnv, sv.CAFile, sv.Insecure
 }
 
-// local are the texts that mean this machine: its folders, its name, and long values
-// of the environment, such as PATH and npm's description of the platform.
+// identifying are the variables whose values are local, however short they are.
+var identifying = []string{"USER", "LOGNAME", "USERNAME", "COMPUTERNAME", "HOSTNAME", "HOST", "SHELL", "LANG", "LC_ALL", "TZ", "TERM"}
+
+// local are the texts that identify this machine and its user: folders, names, and long
+// values of the environment, such as PATH and npm's description of the platform.
 func local() []string {
 	var out []string
 	add := func(text string, err error) {
-		if err == nil && len(text) >= 4 {
+		if err == nil && len(text) >= 3 {
 			out = append(out, text)
 		}
 	}
@@ -218,9 +222,11 @@ func local() []string {
 		add(filepath.EvalSymlinks(dir))
 	}
 	for _, variable := range os.Environ() {
-		if _, value, _ := strings.Cut(variable, "="); len(value) >= 12 {
+		if name, value, _ := strings.Cut(variable, "="); len(value) >= 12 || slices.Contains(identifying, name) {
 			add(value, nil)
 		}
 	}
+	// The longest first: none is replaced in the middle of another.
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
 	return out
 }

@@ -33,7 +33,7 @@ func newPromoteCmd(s cmdutil.Streams) *cobra.Command {
 		Short: "Write a suite from the recorded calls",
 		Long: `Write a suite that repeats the recorded requests: calls of tools, resources, prompts and lists, each with its
 recorded arguments. Assertions expect the recorded responses and are marked "review". Values that differ between equal
-requests, look like a time or an id, or name a directory of this machine are matched loosely; secrets are not written.
+requests, look like a time or an id, or describe this machine are matched loosely; secrets are not written.
 
 The server of the suite is the recorded one, unless another one is given. It is not started. Each recorded
 session gets its own entry of the server, which declares and answers what the recorded client did. Equal requests are one
