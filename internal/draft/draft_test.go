@@ -92,18 +92,18 @@ func TestExpectations(t *testing.T) {
 			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Apid \\S+ is up\\z"}}`,
 		}},
 		"a time that was the same": {texts(t, "made at 12:30 today", "made at 12:30 today"), []string{
-			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S+ today\\z"}}`,
+			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S.* today\\z"}}`,
 		}},
 		"a folder of this machine": {texts(t, "may read /home/ada/x only", "may read /home/ada/x only"), []string{
 			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amay read \\S+ only\\z"}}`,
 		}},
 		"a date of several words": {texts(t, "made Sat Nov 21 2026 12:30:11 by x and y and z", "made Sat Nov 21 2026 12:30:11 by x and y and z"), []string{
 			"# review: words that vary or refer to this machine match anything",
-			`- {target: text, matcher: {regex: "\\Amade \\S+ \\S+ \\S+ \\S+ \\S+ by x and y and z\\z"}}`,
+			`- {target: text, matcher: {regex: "\\Amade \\S.* \\S.* by x and y and z\\z"}}`,
 		}},
 		"versions of the runtime": {texts(t, "up on Node.js v20.20.2 (linux x64) with 3 tools and 2 prompts and 1 resource", "up on Node.js v20.20.2 (linux x64) with 3 tools and 2 prompts and 1 resource"), []string{
 			"# review: words that vary or refer to this machine match anything",
-			`- {target: text, matcher: {regex: "\\Aup on \\S+ \\S+ \\S+ \\S+ with 3 tools and 2 prompts and 1 resource\\z"}}`,
+			`- {target: text, matcher: {regex: "\\Aup on \\S.* \\S.* with 3 tools and 2 prompts and 1 resource\\z"}}`,
 		}},
 		"a user": {texts(t, "hello ada, welcome to adamant", "hello ada, welcome to adamant"), []string{
 			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Ahello \\S+ welcome to adamant\\z"}}`,
@@ -124,7 +124,7 @@ func TestExpectations(t *testing.T) {
 			"# review: these arguments were refused: cannot read [local]/x", "# review", "- {target: error.code, matcher: {exact: -32602}}",
 		}},
 		"half of the day": {texts(t, "made at 9:30 PM by me", "made at 9:30 PM by me"), []string{
-			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S+ \\S+ by me\\z"}}`,
+			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S.* by me\\z"}}`,
 		}},
 		"a blob": {texts(t, strings.Repeat("aGkK", 200), strings.Repeat("aGkK", 200)), []string{
 			"# review: it is long", `- {target: text, matcher: {starts-with: ` + strings.Repeat("aGkK", 30) + `}}`,

@@ -89,6 +89,9 @@ func sameTexts(texts []string) bool {
 // word matches words and the white space between them.
 var word = once(`\s+|\S+`)
 
+// anyWords is a pattern of words in a line.
+const anyWords = `\S.*`
+
 // pattern returns a regular expression that matches any word in place of those that
 // differ or are not steady; false when the texts have little in common.
 func (l *loosener) pattern(texts []string) (string, bool) {
@@ -117,7 +120,14 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 		switch {
 		case differs && blank:
 			return "", false
-		case differs || !blank && (!l.steadyWord(w) || overlaps(loose, here, at)):
+		case overlaps(loose, here, at): // another locale writes a time in more or fewer words
+			if !strings.HasSuffix(b.String(), anyWords) {
+				b.WriteString(anyWords)
+			}
+			if !blank {
+				open++
+			}
+		case differs || !blank && !l.steadyWord(w):
 			b.WriteString(`\S+`)
 			open++
 		default:
