@@ -144,7 +144,9 @@ func (d *Draft) others(ctx context.Context) {
 
 func (d *Draft) resources(list []jsonv.Value) {
 	all := len(list)
-	list = slices.DeleteFunc(slices.Clone(list), func(r jsonv.Value) bool { return d.Suite.WithoutLocal(r.Lookup("uri").Text()) != r.Lookup("uri").Text() })
+	list = slices.DeleteFunc(slices.Clone(list), func(r jsonv.Value) bool {
+		return d.Suite.WithoutLocal(r.Lookup("uri").Text()) != r.Lookup("uri").Text()
+	})
 	if n := all - len(list); n > 0 {
 		d.Suite.Omitted = append(d.Suite.Omitted, display.Count(n, "resource")+" whose address refers to this machine")
 	}
