@@ -181,7 +181,7 @@ var edges = map[string][]string{
 		"internal/surface/readme", "internal/term",
 	},
 	"internal/clientconfig":     {"internal/jsonv", "internal/mcp/protocol", "internal/osfile"},
-	"internal/cassette/verify":  {"internal/cassette", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/secret", "internal/surface", "internal/surface/diff", "internal/jsonv"},
+	"internal/cassette/verify":  {"internal/cassette", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/secret", "internal/surface", "internal/surface/diff", "internal/jsonv"},
 	"internal/cassette/promote": {"internal/cassette", "internal/draft", "internal/mcp/protocol", "internal/secret", "internal/jsonv"},
 	"internal/cassette/serve":   {"internal/cassette", "internal/mcp/protocol", "internal/mcpserver", "internal/secret", "internal/jsonv"},
 	"internal/cli/tape": {

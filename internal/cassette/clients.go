@@ -12,6 +12,9 @@ type RecordedClient struct {
 	Protocol     string      // version that the session used; "": unknown
 	Capabilities jsonv.Value // that it declared; absent: unknown
 	Asked        []Asked     // in the recorded order
+	// Exit is how its server ended, if it had answered everything and no signal ended it;
+	// otherwise nil.
+	Exit *Exit
 }
 
 // Asked is a request of the server to the client, and the client's answer.
@@ -34,8 +37,12 @@ func (c *Cassette) Clients(calls []*Call) (map[int]*RecordedClient, error) {
 			client = &RecordedClient{}
 			clients[call.Session] = client
 		}
+		client.Exit = nil
 		if call.Request == nil {
 			continue
+		}
+		if last := call.Frames; len(last) > 0 && (call.ID == "" || call.Response != nil) {
+			client.Exit = last[len(last)-1].End.normal()
 		}
 		request, response, err := c.Exchange(call)
 		if err != nil {

@@ -128,6 +128,14 @@ type End struct {
 	Stderr []string `json:"stderr,omitempty"` // the end of it
 }
 
+// normal returns how a process exited at the end of its session, unless a signal ended it.
+func (e *End) normal() *Exit {
+	if e == nil || e.Exit == nil || e.Exit.Signal != "" || e.Exit.Code >= 128 {
+		return nil
+	}
+	return e.Exit
+}
+
 // Exit describes how a process ended.
 type Exit struct {
 	Code   int    `json:"code"`

@@ -64,24 +64,29 @@ func (s Stdio) Run(ctx context.Context) (proc.Stopped, error) {
 		responses.seen = rest.see
 		outputEnded <- copyTo(noted{s.Out, rest}, p.Stdout(), responses)
 	}()
-	s.attend(p, rest, inputEnded, outputEnded, parent)
+	forced := s.attend(p, rest, inputEnded, outputEnded, parent)
 	st := p.Stop(context.WithoutCancel(ctx), s.Grace)
-	s.Tap.Frame(cassette.Frame{Session: 1, End: &cassette.End{Client: st.How != proc.ByItself, Exit: &cassette.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal}}})
+	end := &cassette.End{Client: forced || st.How != proc.ByItself}
+	if !end.Client {
+		end.Exit = &cassette.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal}
+	}
+	s.Tap.Frame(cassette.Frame{Session: 1, End: end})
 	return st, nil
 }
 
 // attend waits for the end of the server and of its output, or of the client, and
-// forwards signals in the meantime.
-func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}, outputEnded <-chan error, parent int) {
+// forwards signals in the meantime. It reports whether the server got a signal.
+func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}, outputEnded <-chan error, parent int) (forced bool) {
 	var poll <-chan time.Time
 	exited, grace, patience := p.Exited(), cmp.Or(s.Grace.Stdin, proc.DefaultGrace), cmp.Or(s.Patience, DefaultPatience)
 	for exited != nil || outputEnded != nil {
 		select {
 		case sig := <-s.Signals:
 			if exited == nil {
-				return // the client does not read the rest of the output
+				return forced // the client does not read the rest of the output
 			}
 			p.Signal(sig)
+			forced = true
 		case <-inputEnded:
 			ticker := time.NewTicker(clientPoll)
 			defer ticker.Stop()
@@ -89,20 +94,22 @@ func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}
 			rest.active()
 		case <-poll:
 			if s.clientGone(parent) {
-				return
+				return forced
 			}
 			if s.Tap.intact() && rest.quiet(grace) || rest.silent(patience) {
-				p.Stop(context.Background(), proc.Grace{Stdin: -1, Term: s.Grace.Term}) // its last output is still forwarded
+				st := p.Stop(context.Background(), proc.Grace{Stdin: -1, Term: s.Grace.Term}) // its last output is still forwarded
+				forced = forced || st.How != proc.ByItself
 			}
 		case err := <-outputEnded:
 			if outputEnded = nil; err != nil {
-				return // the client no longer reads
+				return forced // the client no longer reads
 			}
 			patience = grace // no response can follow
 		case <-exited:
 			exited = nil
 		}
 	}
+	return forced
 }
 
 func (s Stdio) clientGone(parent int) bool {

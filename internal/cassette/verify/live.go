@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/proc"
 	"mcptest/internal/surface"
 	"mcptest/internal/surface/diff"
 )
@@ -248,8 +249,8 @@ func (l *live) after(call *cassette.Call, last bool) error {
 			for method, n := range l.idle[call.Session] {
 				s.wanted[method] = max(s.wanted[method], s.during[method]) + n
 			}
+			l.report.ended(l.clients[call.Session].recorded.Exit, l.close(call.Session))
 		}
-		l.close(call.Session)
 	}
 	return nil
 }
@@ -302,10 +303,10 @@ const lateMessages = time.Second
 const minPause = 100 * time.Millisecond
 
 // close ends a session, and counts its notifications.
-func (l *live) close(n int) {
+func (l *live) close(n int) (stopped proc.Stopped) {
 	s := l.sessions[n]
 	if s == nil {
-		return
+		return stopped
 	}
 	delete(l.sessions, n)
 	live := s.conn.Session()
@@ -337,9 +338,10 @@ func (l *live) close(n int) {
 		l.total[method] += max(0, n-s.during[method])
 	}
 	// What the server writes until it has stopped counts as well.
-	live.Close(l.ctx)
+	stopped = live.Close(l.ctx)
 	l.report.noted(s)
 	s.conn.Close()
+	return stopped
 }
 
 // abandon ends the sessions that remain after an error.

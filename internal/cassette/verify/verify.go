@@ -168,7 +168,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 func (r *Report) unanswered(call *cassette.Call, label string, now outcome) {
 	switch {
 	case now.crashed && call.Response == nil:
-		r.Notes = append(r.Notes, label+"the server crashed, as recorded")
+		r.crashedAgain(call, label, now.err)
 	case now.crashed:
 		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the server crashed: %v", now.err))
 	default:
@@ -218,19 +218,17 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 
 // crashed reports whether the recorded server ended by itself before it responded.
 func crashed(call *cassette.Call) bool {
-	for _, f := range call.Frames {
-		if f.End == nil || f.End.Client || f.End.Exit == nil {
-			continue
-		}
-		switch f.End.Exit.Signal {
-		case "":
-			return f.End.Exit.Code != 0
-		case "terminated", "killed", "interrupt", "hangup", "SIGTERM", "SIGKILL", "SIGINT", "SIGHUP":
-			return false // usually the client
-		}
-		return true
+	exit := exitIn(call)
+	if exit == nil {
+		return false
 	}
-	return false
+	switch exit.Signal {
+	case "":
+		return exit.Code != 0
+	case "terminated", "killed", "interrupt", "hangup", "SIGTERM", "SIGKILL", "SIGINT", "SIGHUP":
+		return false // usually the client
+	}
+	return true
 }
 
 // notified sends a notification of the recorded client again. The handshake sends its own,

@@ -40,7 +40,7 @@ the recorded responses; recorded lists are compared like in mcptest diff:
   breaking  an error instead of a result, a missing member, another type, a definition that rejects valid calls, a crash,
             a timeout, or a violation of the protocol that the recorded server did not commit
   review    another value or text, another error, fewer or more notifications during a call, fewer, more or other requests
-            of the server to the client during a call, or another protocol version
+            of the server to the client during a call, another protocol version, or another exit status
   safe      a new member, or a recorded violation of the protocol that no longer occurs
 
 Each recorded session is a separate session, over stdio a separate process. The client declares what the recorded client
@@ -95,6 +95,9 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 		dial := func(ctx context.Context, _ int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation)) (*inspect.Conn, error) {
 			o := base
 			o.Capabilities, o.Answer = recorded.Capabilities, answer
+			if recorded.Exit != nil {
+				o.Connect.Grace.Stdin = verify.ExitTime
+			}
 			o.Violations = separated(base.Violations, violated)
 			conn, err := inspect.OpenWith(ctx, o, recorded.Protocol)
 			if err != nil {
