@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/check"
 )
 
 // The layer of tools' schemas: problems for a client, or for the model behind it.
@@ -33,7 +34,7 @@ func (e *examination) schemas(context.Context) bool {
 	l := Layer{Name: "schemas", State: OK, Message: display.Count(len(e.tools), "tool") + ", no problems"}
 	bad, total := 0, 0
 	for _, t := range e.tools {
-		remarks := lintTool(t, e.Conn.Session().ProtocolVersion().AnyStructured)
+		remarks := lintTool(e.Conn.Session().Protocol(), t)
 		if len(remarks) > 0 {
 			bad++
 		}
@@ -60,53 +61,39 @@ func (e *examination) schemas(context.Context) bool {
 // needed.
 var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
 
-// lintTool returns the errors (Fail) and the inadvisable parts (Warn) of a tool. With
-// anyOutput, the outputSchema may describe any value.
-func lintTool(t jsonv.Value, anyOutput bool) []remark {
+// lintTool returns the errors (Fail) and the inadvisable parts (Warn) of a tool.
+func lintTool(version string, t jsonv.Value) []remark {
 	var out []remark
-	say := func(state State, format string, args ...any) {
-		out = append(out, remark{state, fmt.Sprintf(format, args...)})
+	for _, msg := range check.Entry(version, "tools/list", t) {
+		out = append(out, remark{Fail, msg})
 	}
-	switch n := t.Lookup("name"); {
-	case n.Kind() != jsonv.KindString:
-		say(Fail, "the name is %s, expected a string", n.Kind())
-	case !goodName().MatchString(n.Text()):
-		say(Warn, "the name should be 1 to 128 characters from A-Z a-z 0-9 _ - .")
+	if n := t.Lookup("name"); n.Kind() == jsonv.KindString && !goodName().MatchString(n.Text()) {
+		out = append(out, remark{Warn, "the name should be 1 to 128 characters from A-Z a-z 0-9 _ - ."})
 	}
-	if d := t.Lookup("description"); d.Kind() != jsonv.KindString || d.Text() == "" {
-		say(Warn, "no description: a model has to guess its purpose")
+	if t.Lookup("description").Text() == "" {
+		out = append(out, remark{Warn, "no description: a model has to guess its purpose"})
 	}
-	in := t.Lookup("inputSchema")
-	if in.Kind() != jsonv.KindObject {
-		say(Fail, "inputSchema is %s, expected an object", in.Kind())
-	} else {
-		out = append(out, lintSchema("inputSchema", in, true)...)
-		out = append(out, lintRequired(in)...)
-	}
-	if o, ok := t.Get("outputSchema"); ok {
-		if o.Kind() != jsonv.KindObject {
-			say(Fail, "outputSchema is %s, expected an object", o.Kind())
-		} else {
-			out = append(out, lintSchema("outputSchema", o, !anyOutput)...)
+	for _, key := range []string{"inputSchema", "outputSchema"} {
+		if s := t.Lookup(key); s.Kind() == jsonv.KindObject {
+			out = append(out, lintSchema(key, s)...)
 		}
 	}
-	return out
+	return append(out, lintRequired(t.Lookup("inputSchema"))...)
 }
 
 // lintSchema compiles a schema like a client: no document outside it is loaded.
-func lintSchema(key string, schema jsonv.Value, object bool) []remark {
-	var out []remark
-	if t := schema.Lookup("type"); object && t.Text() != "object" {
-		out = append(out, remark{Fail, fmt.Sprintf("%s.type is %s, expected \"object\"", key, t.Short(40))})
+func lintSchema(key string, schema jsonv.Value) []remark {
+	_, err := jsonschema.Compile(schema, jsonschema.Options{DefaultDraft: "2020-12"})
+	var se *jsonschema.Error
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &se):
+		return []remark{{Fail, key + ": " + err.Error()}}
 	}
-	if _, err := jsonschema.Compile(schema, jsonschema.Options{DefaultDraft: "2020-12"}); err != nil {
-		var se *jsonschema.Error
-		if !errors.As(err, &se) {
-			return append(out, remark{Fail, key + ": " + err.Error()})
-		}
-		for _, e := range append([]*jsonschema.Error{se}, se.Rest...) {
-			out = append(out, remark{Fail, key + e.Pointer + ": " + e.Msg})
-		}
+	var out []remark
+	for _, e := range append([]*jsonschema.Error{se}, se.Rest...) {
+		out = append(out, remark{Fail, key + e.Pointer + ": " + e.Msg})
 	}
 	return out
 }

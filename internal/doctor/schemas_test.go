@@ -16,9 +16,10 @@ func TestLintTool(t *testing.T) {
 		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "object"}}`, OK, ""},
 		{`{"name": "add", "inputSchema": {"type": "object"}}`, Warn, "no description"},
 		{`{"name": "a b", "description": "Adds", "inputSchema": {"type": "object"}}`, Warn, "the name should be"},
-		{`{"name": 3, "description": "Adds", "inputSchema": {"type": "object"}}`, Fail, "expected a string"},
-		{`{"name": "add", "description": "Adds"}`, Fail, "inputSchema is"},
-		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "string"}}`, Fail, `expected "object"`},
+		{`{"name": 3, "description": "Adds", "inputSchema": {"type": "object"}}`, Fail, "name is a number, not a string"},
+		{`{"name": "add", "description": "Adds"}`, Fail, "inputSchema is absent, not an object"},
+		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": "yes"}}`, Fail, "annotations.readOnlyHint is a string, not a boolean"},
+		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "string"}}`, Fail, `inputSchema.type is "string", not "object"`},
 		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "object", "required": ["a"]}}`, Warn, `requires "a" but does not define it`},
 		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "object", "properties": {"a": {"type": "int"}}}}`, Fail, "inputSchema"},
 	} {
@@ -27,7 +28,7 @@ func TestLintTool(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, texts := OK, ""
-		for _, r := range lintTool(v, false) {
+		for _, r := range lintTool("2025-11-25", v) {
 			state = worse(state, r.state)
 			texts += r.text + "\n"
 		}

@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/check"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
@@ -172,7 +173,10 @@ func (e *examination) lists(ctx context.Context) bool {
 		}
 		counts = append(counts, display.Count(len(items), k.word))
 		if k.key == "tools" {
-			e.tools = items
+			e.tools = items // the layer schemas checks them
+		} else if wrong := violations(e.Conn.Session().Protocol(), k.method, k.key, items); len(wrong) > 0 {
+			l.State = Fail
+			l.Details = append(l.Details, wrong...)
 		}
 		for _, name := range twice(items, map[string]string{"resources": "uri"}[k.key]) {
 			l.State = worse(l.State, Warn)
@@ -183,12 +187,22 @@ func (e *examination) lists(ctx context.Context) bool {
 	l.Message = strings.Join(counts, ", ")
 	switch {
 	case l.State == Fail:
-		l.Message = "the server declares a list that can't be read"
+		l.Message = "the server declares a list that can't be read, or that clients reject"
 	case len(counts) == 0:
 		l.State, l.Message = Warn, "the server declares no tools, resources or prompts"
 	}
 	e.found(l)
 	return true
+}
+
+// violations returns the violations of the entries of a list.
+func violations(version, method, key string, items []jsonv.Value) (out []string) {
+	for i, it := range items {
+		if wrong := check.Entry(version, method, it); len(wrong) > 0 && len(out) < mostViolations {
+			out = append(out, check.Subject(key, i, it)+": "+strings.Join(wrong, "; "))
+		}
+	}
+	return out
 }
 
 // twice returns names that occur more than once.

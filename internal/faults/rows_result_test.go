@@ -20,6 +20,11 @@ func resultRows() []row {
 	list := func(id, what, tools string, exit int, says ...string) row {
 		return row{id: "result/list-" + id, what: what, stdio: talk{tools: tools}, exit: exit, tests: "pass pass", says: says}
 	}
+	unusable := func(id, what, tools string, says ...string) row {
+		r := list(id, what, tools, 1, says...)
+		r.tests = "fail fail"
+		return r
+	}
 	both := `{"content":[{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"n":1}}`
 	return []row{
 		result("null", "the result is null", `null`, "fail pass", "bad-result", "null"),
@@ -42,11 +47,11 @@ func resultRows() []row {
 		schema("schema-broken", "structured content that does not fit the tool's schema", `{"type":"object","properties":{"n":{"type":"string"}}}`, both, "fail", "output-schema", "n"),
 		schema("schema-missing", "no structured content although the tool declares an output schema", `{"type":"object"}`, goodResult, "fail", "output-schema"),
 		{
-			id: "result/schema-invalid", what: "the tool's output schema is invalid", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"nonsense"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
+			id: "result/schema-invalid", what: "the tool's output schema is invalid", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"object","properties":{"n":{"type":"nonsense"}}},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
 			test: "tags: [x]", exit: 0, tests: "pass pass", says: []string{"schema"},
 		},
 		{
-			id: "result/schema-network-ref", what: "the tool's output schema refers to an address on the network", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"$ref":"http://127.0.0.1:9/schema.json"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
+			id: "result/schema-network-ref", what: "the tool's output schema refers to an address on the network", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"object","$ref":"http://127.0.0.1:9/schema.json"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
 			test: "tags: [x]", exit: 0, tests: "pass pass", says: []string{"127.0.0.1:9"}, never: []string{"connection refused"},
 		},
 		{
@@ -61,6 +66,8 @@ func resultRows() []row {
 		list("no-tools", "the result of tools/list has no tools", `{}`, 1, "tool-list", "no tools"),
 		list("text", "tools is a text", `{"tools":"none"}`, 1, "tool-list", "not an array"),
 		list("same-cursor", "tools/list gives the same cursor again and again", strings.TrimSuffix(goodTools, "}")+`,"nextCursor":"x"}`, 0, "cursor", "twice"),
+		unusable("hint-text", "an annotation of a tool is a text", strings.Replace(goodTools, `"inputSchema"`, `"annotations":{"readOnlyHint":"yes"},"inputSchema"`, 1), "bad-result", "readOnlyHint is a string"),
+		unusable("schema-untyped", "an inputSchema without a type", strings.Replace(goodTools, `{"type":"object"}`, `{}`, 1), "bad-result", "inputSchema.type is missing"),
 		list("nameless", "a tool without a name", `{"tools":[{"inputSchema":{}},{"name":"t","inputSchema":{"type":"object"}}]}`, 1, "bad-result", "name"),
 		list("result-null", "the result of tools/list is null", `null`, 1, "bad-result"),
 	}

@@ -26,7 +26,7 @@ type OutputSchema struct {
 }
 
 // NewOutputSchema returns the schema that a tool declares, or nil for a tool without
-// one. A doc that is not an object is a violation of [Tool], and counts as no schema.
+// one. A doc that is not an object is a violation of [Entry], and counts as no schema.
 func NewOutputSchema(doc jsonv.Value) *OutputSchema {
 	if doc.Kind() != jsonv.KindObject {
 		return nil

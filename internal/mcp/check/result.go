@@ -24,7 +24,7 @@ func (r *Report) add(more Report) {
 // request allowed a task as its result.
 func Result(version, method string, res jsonv.Value, asTask bool) Report {
 	c := checker{version: protocol.VersionOf(version), res: res}
-	c.meta("_meta", res)
+	c.optional("", res, "_meta", jsonv.KindObject)
 	if t := res.Lookup("resultType"); !t.IsAbsent() && t.Text() != "complete" {
 		return c.Report // another kind of result
 	}
@@ -32,10 +32,19 @@ func Result(version, method string, res jsonv.Value, asTask bool) Report {
 	switch method {
 	case "tools/call":
 		c.toolResult(res, asTask)
+	case "tools/list":
+		c.list(method, "tools")
+	case "prompts/list":
+		c.list(method, "prompts")
+	case "resources/list":
+		c.list(method, "resources")
+	case "resources/templates/list":
+		c.list(method, "resourceTemplates")
 	case "resources/read":
-		c.each(res, "contents", c.contents)
+		c.each("", res, "contents", c.contents)
 	case "prompts/get":
-		c.each(res, "messages", c.message)
+		c.optional("", res, "description", jsonv.KindString)
+		c.each("", res, "messages", c.message)
 	}
 	return c.Report
 }
@@ -74,7 +83,7 @@ func (c *checker) toolResult(res jsonv.Value, asTask bool) {
 	if _, ok := res.Get("content"); !ok && asTask && res.Lookup("task", "taskId").Kind() == jsonv.KindString {
 		return // a call requested as a task returns the task
 	}
-	c.each(res, "content", c.block)
+	c.each("", res, "content", c.block)
 }
 
 // message checks a message of a prompt.
@@ -86,16 +95,17 @@ func (c *checker) message(at string, v jsonv.Value) {
 }
 
 // each checks the items of a required list.
-func (c *checker) each(res jsonv.Value, key string, item func(at string, v jsonv.Value)) {
-	list, ok := res.Get(key)
+func (c *checker) each(at string, v jsonv.Value, key string, item func(at string, v jsonv.Value)) {
+	list, ok := v.Get(key)
+	at = jsonv.JoinKey(at, key)
 	switch {
 	case !ok:
-		c.violation("the result has no %s", key)
+		c.violation("the result has no %s", at)
 	case list.Kind() != jsonv.KindArray:
-		c.violation("%s is %s, not an array", key, list.Kind().WithArticle())
+		c.violation("%s is %s, not an array", at, list.Kind().WithArticle())
 	default:
 		for i, v := range list.Elems() {
-			at := jsonv.JoinIndex(key, i)
+			at := jsonv.JoinIndex(at, i)
 			if v.Kind() != jsonv.KindObject {
 				c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
 				continue
@@ -116,18 +126,19 @@ func (c *checker) block(at string, v jsonv.Value) {
 		c.violation("%s.type is %s, not a string", at, typ.Kind().WithArticle())
 		return
 	}
-	c.meta(at+"._meta", v)
+	c.meta(at, v)
 	c.annotations(at, v)
 	switch typ.Text() {
 	case "text":
-		c.text(at, v, "text")
+		c.required(at, v, "text", jsonv.KindString)
 	case "image", "audio":
-		c.text(at, v, "mimeType")
+		c.required(at, v, "mimeType", jsonv.KindString)
 		c.base64(at, v, "data")
 	case "resource":
 		c.contents(at+".resource", v.Lookup("resource"))
 	case "resource_link":
-		c.text(at, v, "uri")
+		c.named(at, v)
+		c.resource(at, v, "uri")
 	default:
 		c.warning("%s.type is %s, which no version of the protocol defines", at, typ.Short(40))
 	}
@@ -139,28 +150,19 @@ func (c *checker) contents(at string, v jsonv.Value) {
 		c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
 		return
 	}
-	c.meta(at+"._meta", v)
-	c.text(at, v, "uri")
+	c.meta(at, v)
+	c.required(at, v, "uri", jsonv.KindString)
+	c.optional(at, v, "mimeType", jsonv.KindString)
 	if _, ok := v.Get("blob"); ok {
 		c.base64(at, v, "blob")
 		return
 	}
-	c.text(at, v, "text")
-}
-
-func (c *checker) text(at string, v jsonv.Value, key string) {
-	if m := v.Lookup(key); m.Kind() != jsonv.KindString {
-		c.violation("%s.%s is %s, not a string", at, key, m.Kind().WithArticle())
-	}
+	c.required(at, v, "text", jsonv.KindString)
 }
 
 func (c *checker) base64(at string, v jsonv.Value, key string) {
-	m := v.Lookup(key)
-	if m.Kind() != jsonv.KindString {
-		c.violation("%s.%s is %s, not a string", at, key, m.Kind().WithArticle())
-		return
-	}
-	if _, err := base64.StdEncoding.DecodeString(m.Text()); err != nil {
+	c.required(at, v, key, jsonv.KindString)
+	if _, err := base64.StdEncoding.DecodeString(v.Lookup(key).Text()); err != nil {
 		c.violation("%s.%s is not base64", at, key)
 	}
 }

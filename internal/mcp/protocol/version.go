@@ -16,17 +16,19 @@ type Version struct {
 	Old bool // clients may drop support for it
 
 	// Properties for package check.
-	PartMeta, // parts of a result have a _meta, and annotations a lastModified
-	AnyStructured, // structuredContent may be any value, not only an object
+	ToolHints, // a tool has annotations; a resource has a size
+	PartMeta, // parts of a result have a _meta and a title, annotations a lastModified; a tool has an outputSchema
+	Icons, // tools, prompts and resources have icons
+	AnyStructured, // structuredContent may be any value, not only an object; of a schema, only the type of inputSchema is defined
 	CacheHints bool // lists and resources contain cache hints
 }
 
 // versions holds every supported version, newest first.
 var versions = []Version{
-	{Name: "2026-07-28", VersionHeader: true, Stateless: true, PartMeta: true, AnyStructured: true, CacheHints: true},
-	{Name: "2025-11-25", VersionHeader: true, Tasks: true, PartMeta: true},
-	{Name: "2025-06-18", VersionHeader: true, PartMeta: true},
-	{Name: "2025-03-26", Batches: true, Old: true},
+	{Name: "2026-07-28", VersionHeader: true, Stateless: true, ToolHints: true, PartMeta: true, Icons: true, AnyStructured: true, CacheHints: true},
+	{Name: "2025-11-25", VersionHeader: true, Tasks: true, ToolHints: true, PartMeta: true, Icons: true},
+	{Name: "2025-06-18", VersionHeader: true, ToolHints: true, PartMeta: true},
+	{Name: "2025-03-26", Batches: true, ToolHints: true, Old: true},
 	{Name: "2024-11-05", Old: true},
 }
 

@@ -97,7 +97,7 @@ var ViolationKinds = []ViolationKind{
 	{ResultAndError, "A response with both a result and an error.", "1.0"},
 	{NoResult, "A response with neither a result nor an error.", "1.0"},
 	{BadError, "An error without an integer code or a string message.", "1.0"},
-	{BadResult, "A result that is not an object, or lacks a member that the protocol requires.", "1.0"},
+	{BadResult, "A result that is not an object, lacks a member that the protocol requires, or has one of another type; also in an entry of a list, such as a tool whose inputSchema has no type. Clients reject the result, or the whole list.", "1.0"},
 	{ResultType, "A result with a resultType that the protocol does not define.", "1.0"},
 	{ProgressToken, "A progress notification whose token belongs to no request.", "1.0"},
 	{ContentType, "An HTTP response whose content type does not match its body.", "1.0"},

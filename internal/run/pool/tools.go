@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -236,7 +237,7 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 			return err
 		}
 		t.schemas = schemas
-		if err := t.page(s, res.Lookup("tools"), limits.Items); err != nil {
+		if err := t.page(s, sess.Protocol(), res.Lookup("tools"), limits.Items); err != nil {
 			return err
 		}
 		cursor := res.Lookup("nextCursor")
@@ -269,7 +270,7 @@ func readPage(ctx context.Context, s *Server, sess *mcp.Session, params []byte) 
 		return list, fmt.Errorf("read tools/list: %w", err)
 	}
 	res := list.Lookup("result")
-	for _, msg := range check.ToolsPage(res) {
+	for _, msg := range check.Page("tools", res) {
 		s.reportList(msg)
 	}
 	if tools := res.Lookup("tools"); tools.Kind() != jsonv.KindArray {
@@ -279,21 +280,19 @@ func readPage(ctx context.Context, s *Server, sess *mcp.Session, params []byte) 
 }
 
 // page adds the tools of one page.
-func (t *Tools) page(s *Server, tools jsonv.Value, most int) error {
+func (t *Tools) page(s *Server, version string, tools jsonv.Value, most int) error {
 	page := map[string]bool{} // a repeated page is detected by its cursor
-	for _, tool := range tools.Elems() {
+	for i, tool := range tools.Elems() {
 		name := tool.Lookup("name")
-		violation := check.Tool(tool)
-		if page[name.Text()] && violation == "" {
-			violation = "it is listed twice"
+		violations := check.Entry(version, "tools/list", tool)
+		if page[name.Text()] && name.Kind() == jsonv.KindString {
+			violations = append(violations, "it is listed twice")
 		}
 		page[name.Text()] = true
-		if violation != "" {
-			if name.Kind() == jsonv.KindString {
-				t.violations[name.Text()] = violation
-				violation = "tool " + name.Short(80) + ": " + violation
-			}
-			s.reportList(violation)
+		if len(violations) > 0 {
+			text := strings.Join(violations, "; ")
+			t.violations[name.Text()] = text
+			s.reportList(check.Subject("tools", i, tool) + ": " + text)
 		}
 		if name.Kind() != jsonv.KindString {
 			continue
