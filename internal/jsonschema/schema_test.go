@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,16 +215,17 @@ func TestECMAPatterns(t *testing.T) {
 }
 
 func TestSlowPatternIsAnError(t *testing.T) {
-	s := compile(t, `{"pattern":"^(?=x*)(a+)+$"}`, jsonschema.Options{})
+	s := compile(t, `{"items":{"pattern":"^(?=x*)(a+)+$"}}`, jsonschema.Options{})
 	start := time.Now()
-	_, err := s.Validate(context.Background(), jsonv.String(strings.Repeat("a", 40)+"!"))
-	if err == nil || !strings.Contains(err.Error(), "took longer than 100ms") {
+	slow := slices.Repeat([]jsonv.Value{jsonv.String(strings.Repeat("a", 40) + "!")}, 20) // only the first one is tried
+	_, err := s.Validate(context.Background(), jsonv.Array(slow...))
+	if err == nil || !strings.Contains(err.Error(), "took longer than 2s") {
 		t.Errorf("%v", err)
 	}
 	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("took %v", d)
 	}
-	if got := validate(t, s, `"aaa"`); got != nil {
+	if got := validate(t, s, `["aaa"]`); got != nil {
 		t.Errorf("the schema is of no use afterwards: %q", got)
 	}
 }

@@ -249,9 +249,12 @@ func TestHTTPFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			limit := 20 * time.Second
-			if strings.HasPrefix(c.cause, "timed out") {
+			limit := time.Minute
+			switch {
+			case strings.HasPrefix(c.cause, "timed out"):
 				limit = time.Second
+			case strings.Contains(c.cause, "Retry-After"):
+				limit = 20 * time.Second
 			}
 			start := time.Now()
 			x := s.Do(within(t, limit), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`)})

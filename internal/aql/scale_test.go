@@ -1,32 +1,19 @@
-//go:build unix
-
 package aql_test
 
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/rule"
+	"mcptest/internal/testkit"
 )
-
-// cpuTime is the processor time of the whole process so far. Unlike the time
-// on the clock it does not grow while others have the processor.
-func cpuTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Skip(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // Error tests are judged in time that grows with their number, and looking
 // for leaks in them costs little compared with reading them.
 func TestManyErrorTests(t *testing.T) {
-	t.Parallel()
 	if raceEnabled {
 		t.Skip("what is measured is not the detector")
 	}
@@ -38,14 +25,14 @@ func TestManyErrorTests(t *testing.T) {
 		bundle := `{"error_tests":[` + b.String()[1:] + `]}`
 		reading, judging = time.Hour, time.Hour
 		for range 3 { // the least is the nearest to what it costs
-			start := cpuTime(t)
+			start := testkit.CPUTime()
 			e, ds := read(bundle)
 			if ds.HasErrors() {
 				t.Fatal(ds)
 			}
-			middle := cpuTime(t)
+			middle := testkit.CPUTime()
 			aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
-			reading, judging = min(reading, middle-start), min(judging, cpuTime(t)-middle)
+			reading, judging = min(reading, middle-start), min(judging, testkit.CPUTime()-middle)
 		}
 		return reading, judging
 	}
