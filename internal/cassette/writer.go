@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -134,6 +135,9 @@ func (w *Writer) append(f *Frame) error {
 	w.credentials(f.HTTP)
 	if !f.Masked {
 		data, f.Note = w.mask(data), w.mask(f.Note)
+		if (f.Omitted > 0 || f.Unterminated) && len(data) > 0 {
+			data = []byte(w.redact.Cut(string(data)))
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -211,7 +215,7 @@ func (w *Writer) line(f *Frame) *line {
 	ms := float64(f.At.Microseconds()) / 1000
 	l := &line{
 		Session: f.Session, At: json.Number(strconv.FormatFloat(ms, 'f', -1, 64)), Dir: f.Dir, Stream: f.Stream,
-		Stderr: w.redact.String(f.Stderr), Omitted: f.Omitted, Tail: f.Tail, Cut: f.Unterminated, Event: f.Event, Note: f.Note,
+		Stderr: w.redact.Cut(f.Stderr), Omitted: f.Omitted, Tail: f.Tail, Cut: f.Unterminated, Event: f.Event, Note: f.Note,
 	}
 	if f.HTTP != nil {
 		h := *f.HTTP
@@ -225,7 +229,10 @@ func (w *Writer) line(f *Frame) *line {
 	}
 	if f.End != nil {
 		e := *f.End
-		e.Reason, e.Stderr = w.redact.String(e.Reason), w.redact.Lines(e.Stderr)
+		e.Reason, e.Stderr = w.redact.String(e.Reason), slices.Clone(w.redact.Lines(e.Stderr))
+		if n := len(e.Stderr); n > 0 { // the process may have ended within a line
+			e.Stderr[n-1] = w.redact.Cut(e.Stderr[n-1])
+		}
 		l.End = &e
 	}
 	return l

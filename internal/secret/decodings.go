@@ -217,7 +217,7 @@ func urlEscape(s string) (string, int) {
 // deeper adds the secrets in s with its escapes decoded. back maps a position in s to
 // the original text, the last decoding first; left is the number of further decodings
 // that are allowed.
-func (t *searcher) deeper(spans []place, s string, back []*decoding, left *int) []place {
+func (t *searcher) deeper(spans []place, s string, open bool, back []*decoding, left *int) []place {
 	if len(back) >= maxDepth {
 		return spans
 	}
@@ -227,7 +227,7 @@ func (t *searcher) deeper(spans []place, s string, back []*decoding, left *int) 
 		}
 		*left--
 		path := append([]*decoding{&v}, back...)
-		for _, p := range t.scan(nil, v.text) {
+		for _, p := range t.scan(nil, v.text, open) {
 			if p.quote != "" {
 				continue // a number, which is found with its escaped quotes too
 			}
@@ -236,7 +236,7 @@ func (t *searcher) deeper(spans []place, s string, back []*decoding, left *int) 
 			}
 			spans = append(spans, p)
 		}
-		spans = t.deeper(spans, v.text, path, left)
+		spans = t.deeper(spans, v.text, open, path, left)
 	}
 	if hasEscapes(s) {
 		d := unescaped(s, false)

@@ -19,3 +19,69 @@ func Matches(masked, text string) bool {
 	}
 	return true
 }
+
+// Matcher compares the texts of a recorded message with those of a live one.
+type Matcher struct {
+	known   *Redactor
+	unknown string // the value that was accepted for a whole mask
+}
+
+// Matcher returns a matcher for one live message, with the secrets of r.
+func (r *Redactor) Matcher() *Matcher { return &Matcher{known: r} }
+
+// Matches reports whether masked matches text. A [Mask] matches one secret that is known
+// now, or a mask. In place of a whole text, value or segment of a path, it also matches a
+// value that looks random, because the recorded secret may be unknown now; it is the same
+// value in all texts of the message. A path that consists of masks has no such place.
+func (m *Matcher) Matches(masked, text string) bool {
+	place := byte('/')
+	if strings.HasPrefix(masked, "/") && strings.Trim(strings.ReplaceAll(masked, Mask, ""), "/") == "" {
+		place = 0
+	}
+	return m.after(place, masked, text)
+}
+
+// after is Matches for texts that follow the byte before.
+func (m *Matcher) after(before byte, masked, text string) bool {
+	head, rest, masks := strings.Cut(masked, Mask)
+	if !masks {
+		return masked == text
+	}
+	text, ok := strings.CutPrefix(text, head)
+	if !ok {
+		return false
+	}
+	if head != "" && before != 0 {
+		before = head[len(head)-1]
+	}
+	whole := strings.IndexByte(`/="`, before) >= 0 && (rest == "" || rest[0] == '/' || rest[0] == '"')
+	next, _, more := strings.Cut(rest, Mask)
+	for end := 1; end <= min(len(text), maxValue); end++ {
+		if !more {
+			end = max(end, len(text)-len(next))
+		}
+		at := strings.Index(text[min(end, len(text)):], next)
+		if at < 0 {
+			return false
+		}
+		end += at
+		had := m.unknown
+		if m.accepts(text[:end], whole) && m.after(before, rest, text[end:]) {
+			return true
+		}
+		m.unknown = had
+	}
+	return false
+}
+
+// accepts reports whether a mask matches v. whole says that the mask is a whole value.
+func (m *Matcher) accepts(v string, whole bool) bool {
+	if m.known.String(v) == Mask {
+		return true
+	}
+	if !whole || !learnable(v) || strings.ContainsAny(v, "/\"\\&,") || m.unknown != "" && m.unknown != v {
+		return false
+	}
+	m.unknown = v
+	return true
+}

@@ -28,3 +28,41 @@ func TestMatches(t *testing.T) {
 		}
 	}
 }
+
+func TestMatcher(t *testing.T) {
+	const m = secret.Mask
+	r := secret.NewRedactor()
+	r.Add("first-secret-1", "dummy")
+	for _, row := range []struct {
+		masked, text string
+		want         bool
+	}{
+		{"/v1/" + m + "/x", "/v1/first-secret-1/x", true},
+		{"/v1/" + m + "/x", "/v1/" + m + "/x", true},
+		{"/v1/bot" + m + "/x", "/v1/botdummy/x", true},
+		{"/v1/bot" + m + "/x", "/v1/bothers/x", false},
+		{"/v1/bot" + m + "/x", "/v1/botUnknown-12345/x", false},
+		{"/v1/" + m + "/x", "/v1/unknown-12345/x", true},
+		{"/v1/" + m + "/x", "/v1/unknown-12345/y", false},
+		{"/v1/" + m + "/x", "/v1/users/x", false},
+		{"/v1/" + m + "/x", "/v1/unknown-12345/more/x", false},
+		{"/v1/" + m, "/v1/", false},
+		{"/" + m, "/unknown-12345", false},
+		{"/" + m, "/first-secret-1", true},
+		{"/" + m, "/delete-everything/now", false},
+		{"/" + m + "/" + m, "/first-secret-1/dummy", true},
+		{"/v1/" + m + "/" + m, "/v1/unknown-12345/unknown-12345", true},
+		{"/v1/" + m + "/" + m, "/v1/unknown-12345/unknown-67890", false},
+		{"q=" + m, "q=unknown-12345", true},
+		{"q=" + m, "q=all", false},
+		{"q=a " + m, "q=a unknown-12345", false},
+		{`json {"a":"` + m + `","b":"x ` + m + `"}`, `json {"a":"unknown-12345","b":"x dummy"}`, true},
+		{`json {"a":"` + m + `","b":"x"}`, `json {"a":"unknown-12345","c":"y","b":"x"}`, false},
+		{m, "unknown-12345", true},
+		{m, "delete", false},
+	} {
+		if got := r.Matcher().Matches(row.masked, row.text); got != row.want {
+			t.Errorf("Matches(%q, %q) = %v", row.masked, row.text, got)
+		}
+	}
+}

@@ -24,8 +24,8 @@ const maxLearned = 4096
 // Escapes do not hide a secret: a text is also searched with its backslash escapes,
 // percent escapes and HTML entities decoded, several levels deep. Declared values are
 // also found inside longer base64 text, at each of the three alignments, and as
-// hexadecimal digits. If the text was truncated, the remaining part of a declared
-// value is masked at the end of the text and next to an ellipsis.
+// hexadecimal digits. The remaining part of a truncated one is masked next to an
+// ellipsis, and by Cut at the ends of the text.
 type Redactor struct {
 	base *Redactor // masks first; may be nil
 
@@ -117,11 +117,11 @@ func (r *Redactor) Collect(s string, f *Found) string {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.search.mask(s, f)
+	return r.search.mask(s, f, false)
 }
 
-// Cut is String for a text that may begin in the middle of a secret, because its
-// beginning was truncated.
+// Cut is String for a text that may begin or end in the middle of a secret, because it
+// was truncated.
 func (r *Redactor) Cut(s string) string {
 	if r.base != nil {
 		s = r.base.Cut(s)
@@ -131,7 +131,7 @@ func (r *Redactor) Cut(s string) string {
 	if _, end := r.search.rest(s, 0); end > 0 {
 		s = Mask + s[end:]
 	}
-	return r.search.mask(s, nil)
+	return r.search.mask(s, nil, true)
 }
 
 // Bytes is String for bytes; b is not changed.

@@ -234,3 +234,47 @@ func BenchmarkRedactClean(b *testing.B) {
 		})
 	}
 }
+
+// TestPrefix: a word that a secret begins with is only masked where the text was
+// truncated within the secret.
+func TestPrefix(t *testing.T) {
+	r := secret.NewRedactor()
+	r.Add("issues-bot-9f3k2m1x8", "SECRETFOO9")
+	for in, want := range map[string]string{
+		"/issues": "", "lists issues": "", "issues": "", "loading issues...": "", "client_secret": "", "/issues-bot": "", `{"secret":1}`: "", "%69ssues": "",
+		"issues-bo…": "[redacted]…", "see secret...": "see [redacted]...", "/t/issues-bot-9f3k2m1x8": "/t/[redacted]", "secretfoo9": "[redacted]",
+	} {
+		if want == "" {
+			want = in
+		}
+		if got := r.String(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"token issues-bot-9": "token [redacted]", "foo9 and secret": "foo9 and [redacted]", "/issues": "/issues", "bot-9f3k2m1x8 x issues-b": "[redacted] x [redacted]",
+	} {
+		if got := r.Cut(in); got != want {
+			t.Errorf("cut %s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestLongLine: a line that is written in parts is masked across them.
+func TestLongLine(t *testing.T) {
+	r := secret.NewRedactor()
+	r.Add("declared-0123456789-last")
+	var b bytes.Buffer
+	w := r.Writer(&b)
+	for _, part := range []string{strings.Repeat("x", 1<<20) + "declared-01234", "56789-last\n"} {
+		if _, err := w.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimLeft(b.String(), "x"); got != "[redacted][redacted]\n" {
+		t.Errorf("got %q", got)
+	}
+}

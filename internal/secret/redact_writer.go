@@ -18,6 +18,7 @@ type redactingWriter struct {
 	r    *Redactor
 	w    io.Writer
 	held []byte
+	cut  bool // held begins within a line
 }
 
 // maxHeld limits the text that is held back for an incomplete line or key.
@@ -31,13 +32,18 @@ func (w *redactingWriter) Write(p []byte) (int, error) {
 	if key := openKey(string(w.held[:end])); key >= 0 {
 		end = key
 	}
+	mask := w.r.String
 	if len(w.held) > maxHeld {
 		end = len(w.held)
 	}
 	if end == 0 {
 		return len(p), nil
 	}
-	out := w.r.String(string(w.held[:end]))
+	if w.cut || w.held[end-1] != '\n' {
+		mask = w.r.Cut
+	}
+	w.cut = w.held[end-1] != '\n'
+	out := mask(string(w.held[:end]))
 	w.held = append(w.held[:0], w.held[end:]...)
 	if _, err := io.WriteString(w.w, out); err != nil {
 		return 0, err
@@ -60,7 +66,7 @@ func (w *redactingWriter) Close() error {
 	if len(w.held) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(w.w, w.r.String(string(w.held)))
+	_, err := io.WriteString(w.w, w.r.Cut(string(w.held)))
 	w.held = nil
 	return err
 }

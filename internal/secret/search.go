@@ -124,15 +124,16 @@ type place struct {
 	nested     bool   // the start of an object or a list under the name of a credential
 }
 
-// mask returns s with the secrets replaced, and records undeclared ones in f.
-func (t *searcher) mask(s string, f *Found) string {
+// mask returns s with the secrets replaced, and records undeclared ones in f. open says
+// that s was truncated at its end.
+func (t *searcher) mask(s string, f *Found, open bool) string {
 	if len(s) < MinLength+2 && t.short[strings.TrimSpace(s)] {
 		return Mask
 	}
-	places := t.scan(nil, s)
+	places := t.scan(nil, s, open)
 	if deep := hasEscapes(s) || hasURL(s); deep {
 		left := maxDecodings
-		places = t.deeper(places, s, nil, &left)
+		places = t.deeper(places, s, open, nil, &left)
 		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
 	}
 	if len(places) == 0 {
@@ -154,14 +155,14 @@ func (t *searcher) mask(s string, f *Found) string {
 }
 
 // scan adds the places of secrets in s without decoding it.
-func (t *searcher) scan(places []place, s string) []place {
+func (t *searcher) scan(places []place, s string, open bool) []place {
 	done := 0
 	for i := 0; ; {
 		i = t.candidate(s, i)
 		if i < 0 {
 			return places
 		}
-		p := t.match(s, i)
+		p := t.match(s, i, open)
 		if p.end <= p.start || p.end <= done {
 			i++
 			continue
@@ -201,14 +202,14 @@ func (t *searcher) candidate(s string, i int) int {
 
 // match looks for a secret at the candidate i and returns its place, or an
 // empty one. A declared value wins over a pattern.
-func (t *searcher) match(s string, i int) place {
+func (t *searcher) match(s string, i int, open bool) place {
 	h := t.heads[key(s[i:])]
 	if h == nil {
 		if h = t.heads[uint32(s[i])<<16]; h == nil {
 			return place{}
 		}
 	}
-	if start, end := matchEncodings(s, i, h.encodings); end > start {
+	if start, end := matchEncodings(s, i, h.encodings, open); end > start {
 		return place{start: start, end: end}
 	}
 	if len(t.values) > 0 && strings.HasPrefix(s[i:], ellipsis) {
@@ -242,7 +243,7 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 		return i, 0
 	}
 	for _, v := range t.values {
-		for from := 1; ; from++ {
+		for from := 0; ; from++ {
 			k := strings.Index(v[from:], s[i:i+least])
 			if k < 0 {
 				break
@@ -257,7 +258,7 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 	return i, end
 }
 
-func matchEncodings(s string, i int, list []encoding) (start, end int) {
+func matchEncodings(s string, i int, list []encoding, open bool) (start, end int) {
 	for _, e := range list {
 		n := commonPrefix(s[i:], e.text)
 		switch {
@@ -278,12 +279,18 @@ func matchEncodings(s string, i int, list []encoding) (start, end int) {
 			return start, end
 		case n == len(e.text):
 			return i, i + n
-		case n >= MinLength-2 && e.kind != inQuotes && cut(s, i+n):
+		case n >= MinLength-2 && e.kind != inQuotes && cut(s, i+n) && (open || i+n < len(s)) && !leadingWord(e.text, n):
 			return i, i + n
 		}
 	}
 	return 0, 0
 }
+
+// leadingWord reports whether the first n bytes of a secret are a word of letters before
+// a sign, as in issues-bot-9f3k. Such a word has other meanings, and reveals little.
+func leadingWord(s string, n int) bool { return span(s, 0, letter) == n && s[n]-'0' > 9 }
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
