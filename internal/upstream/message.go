@@ -103,6 +103,7 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	Open   bool // the connection ended the received body, which may be truncated
 
 	Delay    time.Duration // before the headers
 	Chunks   [][]byte      // sent one by one in place of Body

@@ -148,7 +148,7 @@ func (t *Traffic) fallback(u *upstream.Upstream) upstream.Fallback {
 		})
 	case modeReplay:
 		if file := t.files[u.Recording]; file != nil {
-			return file.Replay(u.StandsFor)
+			return file.Replay(u.StandsFor, t.secrets)
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func (t *Traffic) Save(w io.Writer, code int) int {
 	defer t.mu.Unlock()
 	slices.Sort(t.order)
 	for _, path := range t.order {
-		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: t.secrets, Random: t.random[path], Keep: !t.whole || code != option.ExitPassed})
+		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: t.secrets, Random: t.random[path], Keep: !t.whole || code != option.ExitPassed, Failed: code != option.ExitPassed})
 		if err != nil {
 			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", option.Shown(path), err)))
 			code = option.ExitInternal

@@ -8,7 +8,7 @@
 //
 //   - Everything is sanitized before it is written to disk (sanitize.go).
 //   - A request is sanitized in the same way before it is looked up, so a masked credential
-//     matches every credential.
+//     matches every credential, and no other text (secret.Matcher).
 //   - The order in which tests run affects neither the file nor the response that a test
 //     gets.
 //   - A replayed body has the bytes that were received, except for masks.

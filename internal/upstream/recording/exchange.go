@@ -53,6 +53,12 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 	}
 	e.test, e.status = r.test, r.response.Status
 	e.response = s.body(parseBody(r.response.Header.Get("Content-Type"), data, 0))
+	if b := &e.response; (r.response.Open || e.status == http.StatusPartialContent) && (b.form == textBody || b.form == base64Body) {
+		if cut := s.secrets.Cut(b.text); cut != b.text { // within a secret
+			s.masked[maskText]++
+			b.text = cut
+		}
+	}
 	if e.response.form == multipartBody { // its boundary is in a header
 		e.response = s.body(body{form: textBody, text: strings.ToValidUTF8(string(data), "\uFFFD")})
 	}
@@ -130,14 +136,15 @@ func (b *body) canonical() string {
 	return "text " + b.text
 }
 
-// matches reports whether a request equals the recorded one. A mask in the recording
-// matches any text.
-func (e *exchange) matches(keys []string) bool {
+// matches reports whether a request equals the recorded one, whose masks match as in
+// [secret.Matcher].
+func (e *exchange) matches(keys []string, secrets *secret.Redactor) bool {
 	if len(e.keys) != len(keys) {
 		return false
 	}
+	m := secrets.Matcher()
 	for i, k := range e.keys {
-		if !secret.Matches(k, keys[i]) {
+		if !m.Matches(k, keys[i]) {
 			return false
 		}
 	}

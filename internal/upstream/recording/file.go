@@ -37,8 +37,6 @@ type File struct {
 	byKey        map[string][]int
 	// masked are exchanges whose request has a mask.
 	masked []int
-	// secrets recognizes credentials by their form and name in requests.
-	secrets *secret.Redactor
 	// mu guards the players of tests that run at the same time.
 	mu sync.Mutex
 }
@@ -71,7 +69,7 @@ func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
 		return nil, diags
 	}
 	var d source.Decoder
-	f := &File{Random: map[string]string{}, byKey: map[string][]int{}, secrets: secret.NewRedactor()}
+	f := &File{Random: map[string]string{}, byKey: map[string][]int{}}
 	if header(&d, root, upstream) {
 		f.decode(&d, root)
 	}

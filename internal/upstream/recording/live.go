@@ -92,7 +92,7 @@ func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Res
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPartial, err)
 	}
-	res := &upstream.Response{Status: in.StatusCode, Header: http.Header{}, Body: body}
+	res := &upstream.Response{Status: in.StatusCode, Header: http.Header{}, Body: body, Open: in.ContentLength < 0 && in.ProtoMajor == 1 && len(in.TransferEncoding) == 0}
 	for name, values := range in.Header {
 		if !slices.Contains(hopByHop, name) {
 			res.Header[name] = values
@@ -119,20 +119,21 @@ func local(res *upstream.Response, api *url.URL, q *upstream.Request) *upstream.
 }
 
 // Replay returns a fallback that responds from a recording. api is the recorded
-// address, if the recording does not contain it.
-func (f *File) Replay(api *url.URL) upstream.Fallback {
+// address, if the recording does not contain it. secrets are those of the run.
+func (f *File) Replay(api *url.URL, secrets *secret.Redactor) upstream.Fallback {
 	if u, err := url.Parse(f.standsFor); err == nil && u.Host != "" {
 		api = u
 	}
-	rest := f.Player("") // of requests that belong to no test
+	secrets = secrets.With()      // and those that are found in requests
+	rest := f.Player("", secrets) // of requests that belong to no test
 	return func(q *upstream.Request) (*upstream.Response, bool) {
 		player := rest
 		if q.Scope != nil {
-			player = f.playerOf(q.Scope)
+			player = f.playerOf(q.Scope, secrets)
 		}
 		res, ok := player.Lookup(q)
 		if !ok {
-			q.Nearest = f.Nearest(q)
+			q.Nearest = player.Nearest(q)
 			return nil, false
 		}
 		return local(res, api, q), true
@@ -140,12 +141,12 @@ func (f *File) Replay(api *url.URL) upstream.Fallback {
 }
 
 // playerOf returns the player of an attempt of a test.
-func (f *File) playerOf(s *upstream.Scope) *Player {
+func (f *File) playerOf(s *upstream.Scope, secrets *secret.Redactor) *Player {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, ok := s.Memory.(*Player)
 	if !ok {
-		p = f.Player(s.Test)
+		p = f.Player(s.Test, secrets)
 		s.Memory = p
 	}
 	return p

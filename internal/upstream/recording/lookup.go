@@ -7,23 +7,25 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/secret"
 	"mcptest/internal/upstream"
 )
 
 // Player finds the responses to the requests of one test in a recording. It is safe
 // for concurrent use.
 type Player struct {
-	file *File
-	test string
+	file    *File
+	test    string
+	secrets *secret.Redactor
 
 	mu   sync.Mutex
 	next map[string]int // by key: number of responses given
 }
 
 // Player returns a player for one attempt of a test; "" is for requests that cannot
-// be attributed to a test.
-func (f *File) Player(test string) *Player {
-	return &Player{file: f, test: test, next: map[string]int{}}
+// be attributed to a test. secrets are masked in requests as they were in the recording.
+func (f *File) Player(test string, secrets *secret.Redactor) *Player {
+	return &Player{file: f, test: test, secrets: secrets, next: map[string]int{}}
 }
 
 // ByTest reports whether tests got different responses to equal requests, so that a
@@ -49,8 +51,8 @@ func (f *File) Len() int { return len(f.list) }
 
 // Lookup returns the next response to a request. The last one is repeated.
 func (p *Player) Lookup(r *upstream.Request) (*upstream.Response, bool) {
-	e := p.file.clean(r)
-	candidates := p.file.find(e)
+	e := p.clean(r)
+	candidates := p.find(e)
 	if len(candidates) == 0 {
 		return nil, false
 	}
@@ -63,9 +65,13 @@ func (p *Player) Lookup(r *upstream.Request) (*upstream.Response, bool) {
 	return p.file.list[candidates[min(n, len(candidates)-1)]].answer(), true
 }
 
-// clean returns a request in the form of the file.
-func (f *File) clean(r *upstream.Request) *exchange {
-	e, err := newSanitizer(f.secrets).request(r)
+// clean returns a request in the form of the file. Its credentials are also masked in
+// later requests, as they were when the file was written.
+func (p *Player) clean(r *upstream.Request) *exchange {
+	first := newSanitizer(p.secrets)
+	_, _ = first.request(r) // reported by the second pass
+	p.secrets.Learn(first.found.All()...)
+	e, err := first.learned().request(r)
 	if err != nil {
 		e = exchange{method: r.Method, path: r.Path, query: r.Query}
 		e.identify()
@@ -74,13 +80,14 @@ func (f *File) clean(r *upstream.Request) *exchange {
 }
 
 // find returns the exchanges with a request.
-func (f *File) find(e *exchange) []int {
+func (p *Player) find(e *exchange) []int {
+	f := p.file
 	if exact := f.byKey[e.key()]; len(exact) > 0 {
 		return exact
 	}
 	var out []int
 	for _, i := range f.masked {
-		if (len(out) == 0 || f.list[i].key() == f.list[out[0]].key()) && f.list[i].matches(e.keys) {
+		if (len(out) == 0 || f.list[i].key() == f.list[out[0]].key()) && f.list[i].matches(e.keys, p.secrets) {
 			out = append(out, i)
 		}
 	}
@@ -110,8 +117,8 @@ func (e *exchange) answer() *upstream.Response {
 
 // Nearest describes the recorded request that differs least from a request without a
 // response, and the differences; "" if no recorded request is similar.
-func (f *File) Nearest(r *upstream.Request) string {
-	e := f.clean(r)
+func (p *Player) Nearest(r *upstream.Request) string {
+	e, f := p.clean(r), p.file
 	best, at := 0, -1
 	for i := range f.list {
 		if n := similarity(&f.list[i], e); n > best {
@@ -161,13 +168,13 @@ func difference(recorded, sent *exchange) string {
 		parts = append(parts, "the method")
 	}
 	if recorded.path != sent.path {
-		parts = append(parts, "the path")
+		parts = append(parts, "the path"+unknownSecret(recorded.path))
 	}
 	for _, name := range sortedKeys(recorded.query) {
 		if list, ok := sent.query[name]; !ok {
 			parts = append(parts, fmt.Sprintf("the missing query parameter %q", name))
 		} else if !slices.Equal(list, recorded.query[name]) {
-			parts = append(parts, fmt.Sprintf("the query parameter %q", name))
+			parts = append(parts, fmt.Sprintf("the query parameter %q", name)+unknownSecret(strings.Join(recorded.query[name], "")))
 		}
 	}
 	for _, name := range sortedKeys(sent.query) {
@@ -176,7 +183,15 @@ func difference(recorded, sent *exchange) string {
 		}
 	}
 	if recorded.request.canonical() != sent.request.canonical() {
-		parts = append(parts, "the body")
+		parts = append(parts, "the body"+unknownSecret(recorded.request.canonical()))
 	}
 	return strings.Join(parts, " and ")
+}
+
+// unknownSecret explains a difference in a text with a mask.
+func unknownSecret(recorded string) string {
+	if !strings.Contains(recorded, secret.Mask) {
+		return ""
+	}
+	return " (the recording has a secret there, and this run knows no secret with the value that was sent)"
 }

@@ -88,6 +88,8 @@ type Options struct {
 	// Keep keeps exchanges of the existing file that were not recorded again, because
 	// not all tests ran.
 	Keep bool
+	// Failed: the run failed, so that failures of the API are not what the tests expect.
+	Failed bool
 }
 
 // Check returns what Save would do, without doing it.
@@ -203,6 +205,9 @@ func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, w
 		return fmt.Sprintf("the API refused %s with 401 or 403 that it accepted before, such as %s: renew the credentials, or delete the file to record anew",
 			display.Count(len(refused), "request"), refused[0]), true
 	}
+	if e := newlyFailing(list, old); o.Failed && e != nil {
+		return fmt.Sprintf("the run failed, and the API responded with %d to a request that it answered before, %s: try again, or delete the file to record anew", e.status, e.title()), false
+	}
 	return "", false
 }
 
@@ -233,6 +238,24 @@ func newlyRefused(list []exchange, old *File) (titles []string) {
 	}
 	return titles
 }
+
+// newlyFailing returns an exchange that failed, and did not in an earlier recording for
+// the same test.
+func newlyFailing(list []exchange, old *File) *exchange {
+	for i := range list {
+		e := &list[i]
+		if old == nil || !e.failed() || len(old.byKey[e.key()]) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(old.of(old.byKey[e.key()], e.test), func(i int) bool { return old.list[i].failed() }) {
+			return e
+		}
+	}
+	return nil
+}
+
+// failed reports whether the API, not the request, is the cause of an error.
+func (e *exchange) failed() bool { return e.status >= 500 || e.status == http.StatusTooManyRequests }
 
 func (e *exchange) refused() bool {
 	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden

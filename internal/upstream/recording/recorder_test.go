@@ -36,7 +36,7 @@ func TestKeep(t *testing.T) {
 	}
 	for target, want := range map[string]string{"/a": "0", "/b": "1", "/c": "1"} {
 		_, req, _ := call("", "GET", target, "", 0, "")
-		if res, ok := f.Player("t").Lookup(req); !ok || string(res.Body) != want {
+		if res, ok := f.Player("t", secret.NewRedactor()).Lookup(req); !ok || string(res.Body) != want {
 			t.Errorf("%s: %v", target, res)
 		}
 	}
@@ -95,6 +95,41 @@ func TestNewlyRefused(t *testing.T) {
 		saved := record(map[string]int{"anonymous": c.anonymous, "user": c.user})
 		if saved.Wrong != c.wrong || c.wrong && !strings.Contains(saved.Unsaved, "refused 1 request with 401 or 403 that it accepted before, such as GET /me") {
 			t.Errorf("%+v: got %+v", c, saved)
+		}
+	}
+}
+
+// A run that fails because the API fails does not replace an exchange that succeeded.
+func TestNewlyFailing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.yaml")
+	record := func(failed bool, status ...int) recording.Saved {
+		r := recording.NewRecorder("api", "")
+		for _, s := range status {
+			r.Add(call("t", "GET", "/a", "", s, ""))
+		}
+		saved, err := r.Save(recording.Options{Path: path, Secrets: secret.NewRedactor(), Failed: failed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return saved
+	}
+	for _, c := range []struct {
+		failed, kept bool
+		status       []int
+	}{
+		{true, false, []int{500}}, // there was no recording
+		{true, false, []int{503}},
+		{true, false, []int{200}},
+		{true, true, []int{500}},
+		{true, true, []int{429}},
+		{true, true, []int{200, 503}},
+		{true, false, []int{404}},
+		{true, true, []int{502}},
+		{false, false, []int{500}}, // the tests expect it
+	} {
+		saved := record(c.failed, c.status...)
+		if (saved.Unsaved != "") != c.kept || c.kept && (saved.Wrong || !strings.HasPrefix(saved.Note("x"), fmt.Sprintf("recording x was not written: the run failed, and the API responded with %d to a request that it answered before, GET /a", c.status[len(c.status)-1]))) {
+			t.Errorf("%+v: got %+v\n%s", c, saved, saved.Note("x"))
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestFile(t *testing.T) {
 	r.Add(call("a", "POST", "/users", `{"b":1,"a":[1,{"z":0,"y":null}]}`, 201, ""))
 	text, f, _ := save(t, r)
 	const want = `# Recording of the upstream "api". Review changes like code; mcptest run --record-upstream api writes it.
-# Credentials are replaced by [redacted], which matches every value of a request.
+# Credentials are replaced by [redacted], which matches the credentials of a replayed request.
 mcptest_recording: 1
 upstream: api
 stands_for: "https://api.example.com"
@@ -118,7 +118,7 @@ end: true
 		{"POST", "/users", `{ "a": [1, {"y": null, "z": 0}], "b": 1 }`, ""},
 	} {
 		_, req, _ := call("", c.method, c.target, c.body, 0, "")
-		res, ok := f.Player("a").Lookup(req)
+		res, ok := f.Player("a", secret.NewRedactor()).Lookup(req)
 		if !ok || string(res.Body) != c.want || res.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s: got %v %+v", c.method, c.target, ok, res)
 		}
@@ -129,10 +129,10 @@ end: true
 		"/elsewhere/far":                "",
 	} {
 		_, req, _ := call("", "GET", target, "", 0, "")
-		if _, ok := f.Player("a").Lookup(req); ok {
+		if _, ok := f.Player("a", secret.NewRedactor()).Lookup(req); ok {
 			t.Errorf("%s was found", target)
 		}
-		if got := f.Nearest(req); got != want {
+		if got := f.Player("", secret.NewRedactor()).Nearest(req); got != want {
 			t.Errorf("%s: got %q, want %q", target, got, want)
 		}
 	}
@@ -155,7 +155,7 @@ func TestBodies(t *testing.T) {
 		r.Add(call("", "GET", "/", "", 200, text))
 		file, f, saved := save(t, r)
 		_, req, _ := call("", "GET", "/", "", 0, "")
-		res, ok := f.Player("").Lookup(req)
+		res, ok := f.Player("", secret.NewRedactor()).Lookup(req)
 		if !ok {
 			t.Fatalf("%q: not found in\n%s", text, file)
 		}
@@ -205,7 +205,7 @@ func TestOrder(t *testing.T) {
 		}
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
-			player := f.Player(name)
+			player := f.Player(name, secret.NewRedactor())
 			for _, s := range tests[name] {
 				_, req, _ := call("", "GET", s.target, "", 0, "")
 				if res, ok := player.Lookup(req); !ok || string(res.Body) != s.answer {

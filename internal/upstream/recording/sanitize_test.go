@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"mcptest/internal/secret"
+	"mcptest/internal/upstream"
 	"mcptest/internal/upstream/recording"
 )
 
@@ -146,25 +148,71 @@ func TestKeptValues(t *testing.T) {
 	res.Header.Set("ETag", `"abc123def456"`)
 	r.Add("", req, res)
 	text, f, saved := save(t, r)
-	got, ok := f.Player("").Lookup(req)
+	got, ok := f.Player("", secret.NewRedactor()).Lookup(req)
 	if !ok || string(got.Body) != answer || got.Header.Get("X-RateLimit-Remaining-Tokens") != "4000" || len(saved.Masked) > 0 {
 		t.Errorf("%v %v in\n%s", got, saved, text)
 	}
 }
 
-// A request with another credential gets the recorded response.
+// A mask matches a secret of the run that replays the recording, which may have another
+// value, and no other text.
 func TestOtherCredentials(t *testing.T) {
 	r := recording.NewRecorder("api", "")
-	for _, c := range []struct{ target, body string }{{"/bot123:real-secret-1/getMe?api_key=real-secret-1", `{"password":"real-secret-1","x":"a real-secret-1 b"}`}} {
-		r.Add(call("", "POST", c.target, c.body, 200, `{"ok":true}`))
-	}
+	r.Add(call("", "POST", "/bot123:real-secret-1/getMe?api_key=real-secret-1", `{"password":"real-secret-1","x":"a real-secret-1 b"}`, 200, `{"ok":true}`))
+	r.Add(call("", "GET", "/v1/real-secret-1/items", "", 200, `{"ok":true}`))
+	r.Add(call("", "GET", "/real-secret-1", "", 200, `{"ok":true}`))
 	_, f, _ := save(t, r, "123:real-secret-1", "real-secret-1")
-	_, req, _ := call("", "POST", "/bot9:dummy/getMe?api_key=other", `{"x":"a dummy b","password":"dummy"}`, 0, "")
-	if _, ok := f.Player("").Lookup(req); !ok {
-		t.Error("not found")
+	known := secret.NewRedactor()
+	known.Add("9:dummy", "dummy")
+	for _, c := range []struct {
+		method, target, body string
+		want                 bool
+	}{
+		{"POST", "/bot9:dummy/getMe?api_key=other", `{"x":"a dummy b","password":"dummy"}`, true},
+		{"POST", "/bot9:dummy/getYou?api_key=other", `{"x":"a dummy b","password":"dummy"}`, false},
+		{"POST", "/bots/getMe?api_key=other", `{"x":"a dummy b","password":"dummy"}`, false},
+		{"POST", "/bot9:dummy/getMe?api_key=other", `{"x":"a thing b","password":"dummy"}`, false},
+		{"GET", "/v1/dummy/items", "", true},
+		{"GET", "/v1/unknown-12345/items", "", true}, // as found in a response, or read from a file
+		{"GET", "/v1/users/items", "", false},
+		{"GET", "/v1/unknown-12345/x/items", "", false},
+		{"GET", "/dummy", "", true},
+		{"GET", "/[redacted]", "", true},
+		{"GET", "/unknown-12345", "", false},
+		{"GET", "/delete-everything/now", "", false},
+	} {
+		_, req, _ := call("", c.method, c.target, c.body, 0, "")
+		player := f.Player("", known)
+		if _, ok := player.Lookup(req); ok != c.want {
+			t.Errorf("%s %s: found: %v", c.target, c.body, ok)
+		}
+		if near := player.Nearest(req); c.target == "/v1/users/items" && !strings.Contains(near, "the path (the recording has a secret there") {
+			t.Errorf("got %q", near)
+		}
 	}
-	_, req, _ = call("", "POST", "/bot9:dummy/getYou?api_key=other", `{"x":"a dummy b","password":"dummy"}`, 0, "")
-	if _, ok := f.Player("").Lookup(req); ok {
-		t.Error("another method was found")
+}
+
+// Words that a secret begins with stay in complete values, and are masked where a body was
+// truncated.
+func TestPrefixOfSecret(t *testing.T) {
+	r := recording.NewRecorder("api", "")
+	_, req, res := call("", "POST", "/issues?issues=issues", `{"issues":"all issues"}`, 200, `{"issues":1,"kind":"issues"}`)
+	req.Header.Set("Accept", "issues")
+	res.Header.Set("X-Kind", "issues")
+	r.Add("", req, res)
+	_, form, _ := call("", "POST", "/form", "secret_kind=my secret", 200, "")
+	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Add("", form, res)
+	partial := &upstream.Response{Status: 206, Header: http.Header{}, Body: []byte("RETFOO9 is the end of SECRETF")}
+	_, part, _ := call("", "GET", "/part", "", 0, "")
+	r.Add("", part, partial)
+	_, rest, _ := call("", "GET", "/rest", "", 0, "")
+	r.Add("", rest, &upstream.Response{Status: 200, Header: http.Header{}, Body: []byte("it ends with SECRETF"), Open: true})
+	text, _, saved := save(t, r, "issues-bot-9f3k2m1x8", "SECRETFOO9")
+	if saved.Masked["text"] != 2 || strings.Count(text, "[redacted]") != 4 { // one is in the comment
+		t.Errorf("%v in\n%s", saved.Masked, text)
+	}
+	if strings.Contains(text, "SECRETF") || !strings.Contains(text, "[redacted] is the end") {
+		t.Errorf("a truncated body keeps a part of the secret:\n%s", text)
 	}
 }

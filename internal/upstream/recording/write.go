@@ -26,7 +26,7 @@ type recorded struct {
 func (r *recorded) bytes() []byte {
 	w := &stored.Writer{Compact: true}
 	w.Raw("# Recording of the upstream " + jsonv.String(r.upstream).String() + ". Review changes like code; " + Again(r.upstream) + " writes it.\n" +
-		"# Credentials are replaced by [redacted], which matches every value of a request.\n")
+		"# Credentials are replaced by [redacted], which matches the credentials of a replayed request.\n")
 	w.Line(0, keyVersion+": "+strconv.Itoa(version))
 	w.Member(0, "upstream", jsonv.String(r.upstream))
 	if r.standsFor != "" {
