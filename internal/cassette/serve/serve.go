@@ -247,6 +247,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 	live := cassette.LiveOf(req.Raw)
 	before := call.Request.At
 	var reply *mcpserver.Reply
+	sent := false
 	for _, f := range call.Frames {
 		if x.s.o.Paced && call.Verb == "" { // a stream of the session came before the request
 			wait(ctx, f.At-before)
@@ -260,6 +261,9 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 			return nil, err
 		}
 		data = call.Rewrite(data, live)
+		if f == call.Response && sent && !x.s.o.HTTP {
+			wait(ctx, apart)
+		}
 		switch {
 		case f == call.Response && asksInput(data) && req.Caller != nil:
 			return x.input(ctx, req, call, data)
@@ -277,6 +281,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 			if err := send(ctx, req, data); err != nil {
 				return nil, err
 			}
+			sent = true
 		}
 	}
 	if reply == nil && !req.Notification {
@@ -284,6 +289,10 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 	}
 	return reply, nil
 }
+
+// apart is the time between notifications and the response over stdio: clients of the
+// TypeScript SDK 1.x lose progress that they read together with the response.
+const apart = 20 * time.Millisecond
 
 // rest returns the messages that follow the response of a call.
 func (x *session) rest(call *cassette.Call, live cassette.Live) (out []byte) {
