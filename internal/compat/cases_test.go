@@ -135,6 +135,9 @@ func sdkLists(t *testing.T) (lists []List) {
 	}
 	for _, output := range []string{
 		`"properties":{"a":{"enum":[]}}`, `"properties":{"a":{"nullable":true,"anyOf":[{}]}}`, `"patternProperties":{"^[\\w-.]$":{}}`, `"patternProperties":{"^[\\w-.]$":{"type":"string"}}`,
+		`"id":"a"`, `"properties":{"id":{"type":"string"}}`, `"$defs":{"a":{"id":5}}`, `"properties":{"a":{"id":null}}`, `"properties":{"a":{"default":{"id":1}}}`,
+		`"properties":{"a":{"items":[{"type":"string"}],"additionalItems":false}}`, `"properties":{"a":{"items":[]}}`, `"properties":{"a":{"items":[{"$ref":"#/$defs/x"}]}}`, `"properties":{"a":{"items":[{"type":"strin"}]}}`, `"properties":{"a":{"items":5}}`,
+		`"properties":{"a":{"maxLength":1.5,"multipleOf":0}}`, `"properties":{"a":{"maxLength":"5"}}`, `"properties":{"a":{"type":[]}}`, `"properties":{"a":{"type":["string","string"]}}`,
 		`"$schema":"https://example.com/a"`, `"properties":{"a":{"$dynamicRef":"#x"}}`, `"properties":{"a":{"minLength":-1}}`, `"required":["a","a"]`,
 		`"properties":{"a":` + strings.Repeat(`{"properties":{"a":`, 60) + `{}` + strings.Repeat(`}}`, 60) + `}`,
 		`"$defs":{"a":{"pattern":"\\_"}}`, `"$defs":{"a":{"pattern":"\\_"}},"properties":{"b":{"$ref":"#/$defs/a"}}`,

@@ -109,7 +109,7 @@ func readSnaps(dir string, mask func(string) string) (*Surface, error) {
 }
 
 func readFile(path string, mask func(string) string) (*Surface, error) {
-	if ext := strings.ToLower(filepath.Ext(path)); ext == ".yaml" || ext == ".yml" {
+	if isYAML(path) {
 		f, diags := source.Read(path, path)
 		if diags.HasErrors() {
 			return nil, diags
@@ -143,6 +143,25 @@ func readFile(path string, mask func(string) string) (*Surface, error) {
 		}
 	}
 	return s, nil
+}
+
+// isYAML reports whether a file is YAML by its name, or begins with a comment, as
+// lock files do.
+func isYAML(path string) bool {
+	if ext := strings.ToLower(filepath.Ext(path)); ext == ".yaml" || ext == ".yml" {
+		return true
+	}
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() { // a pipe can be read only once
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	var first [1]byte
+	n, _ := f.Read(first[:])
+	return n == 1 && first[0] == '#'
 }
 
 func parseJSON(path string) (jsonv.Value, []byte, error) {

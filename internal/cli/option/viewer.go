@@ -148,7 +148,7 @@ func (l *Viewer) loginHint(err error) string {
 		slices.ContainsFunc(l.Server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
 		return ""
 	}
-	return "mcptest login " + shellwords.Quote(auth.ServerKey(l.Server.URL)) + " logs in; --bearer-token-env NAME sends a token you have"
+	return l.Redactor.String("mcptest login "+shellwords.Quote(auth.ServerKey(l.Server.URL))) + " logs in; --bearer-token-env NAME sends a token you have"
 }
 
 // maxShown limits the printed violations.

@@ -134,6 +134,9 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	if err := option.OneOf("--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}); err != nil {
 		return rules, err
 	}
+	if f.target.JSON {
+		f.format = "json"
+	}
 	if err := option.OneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github", "svg"}); err != nil {
 		return rules, err
 	}

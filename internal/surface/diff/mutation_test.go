@@ -218,6 +218,8 @@ func TestSchemaPairs(t *testing.T) {
 		{"output opened in words", output, `{"type": "object", "properties": {"r": {}}, "additionalProperties": false}`, `{"type": "object", "properties": {"r": {}}, "additionalProperties": true}`, diff.Breaking, "additionalProperties"},
 		{"output opened inside", output, `{"type": "object", "properties": {"r": {"type": "object", "properties": {"x": {}}, "additionalProperties": false}}}`, `{"type": "object", "properties": {"r": {"type": "object", "properties": {"x": {}}}}}`, diff.Breaking, "additionalProperties"},
 		{"output closed", output, `{"type": "object", "properties": {"r": {}}}`, `{"type": "object", "properties": {"r": {}}, "additionalProperties": false}`, diff.Safe, "additionalProperties"},
+		{"output schema without required fields removed", `{"tools": [{"name": "a", "inputSchema": {"type": "object"}%}]}`, `, "outputSchema": {"type": "object", "properties": {"r": {}}}`, ``, diff.Breaking, "outputSchema was removed"},
+		{"empty output schema removed", `{"tools": [{"name": "a", "inputSchema": {"type": "object"}%}]}`, `, "outputSchema": {"type": "object"}`, ``, diff.Breaking, "outputSchema was removed"},
 		{"output opened in words only", output, `{"type": "object", "properties": {"r": {}}, "additionalProperties": true}`, `{"type": "object", "properties": {"r": {}}}`, diff.Safe, "additionalProperties"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -56,6 +56,10 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 		c.add(Review, ptr, "", "the new %s can't be compiled, so clients may reject the tool: %v", label(ptr), err)
 		return
 	}
+	if output && new.IsAbsent() {
+		c.add(Breaking, ptr, "no structuredContent", "outputSchema was removed: responses without structured content are allowed now")
+		return
+	}
 	if len(w.edits) == 0 {
 		return
 	}
