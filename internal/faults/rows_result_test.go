@@ -65,7 +65,7 @@ func resultRows() []row {
 		list("refused", "tools/list gets an error", ``, 0),
 		list("no-tools", "the result of tools/list has no tools", `{}`, 1, "tool-list", "no tools"),
 		list("text", "tools is a text", `{"tools":"none"}`, 1, "tool-list", "not an array"),
-		list("same-cursor", "tools/list gives the same cursor again and again", strings.TrimSuffix(goodTools, "}")+`,"nextCursor":"x"}`, 0, "cursor", "twice"),
+		list("same-cursor", "tools/list gives the same cursor again and again", strings.TrimSuffix(goodTools, "}")+`,"nextCursor":"x"}`, 0, "incomplete", "cursor", "twice"),
 		unusable("hint-text", "an annotation of a tool is a text", strings.Replace(goodTools, `"inputSchema"`, `"annotations":{"readOnlyHint":"yes"},"inputSchema"`, 1), "bad-result", "readOnlyHint is a string"),
 		unusable("schema-untyped", "an inputSchema without a type", strings.Replace(goodTools, `{"type":"object"}`, `{}`, 1), "bad-result", "inputSchema.type is missing"),
 		list("nameless", "a tool without a name", `{"tools":[{"inputSchema":{}},{"name":"t","inputSchema":{"type":"object"}}]}`, 1, "bad-result", "name"),

@@ -138,9 +138,11 @@ func (t *Tools) lost() bool {
 // checked, or at the end of the server: another session may replace the list before.
 func (t *Tools) warn(s *Server) {
 	if t.err != nil && s.Def.ValidateOutput {
-		t.warned.Do(func() {
-			s.warn("tool-list", "the tool list could not be read, so outputSchema is not checked: "+t.err.Error())
-		})
+		what := "the tool list could not be read, so outputSchema is not checked: "
+		if t.schemas != nil {
+			what = "the tool list is incomplete, and outputSchema is checked only for the tools that were read: "
+		}
+		t.warned.Do(func() { s.warn("tool-list", what+t.err.Error()) })
 	}
 }
 
@@ -245,7 +247,7 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 			return nil
 		}
 		if seen[cursor.Text()] {
-			return fmt.Errorf("tools/list returned the cursor %q twice", cursor.Short(80))
+			return fmt.Errorf("tools/list returned the cursor %s twice", cursor.Short(80))
 		}
 		seen[cursor.Text()] = true
 		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor}).Append(nil)
