@@ -105,7 +105,7 @@ func (s *script) depends(params, response jsonv.Value) string {
 	text := params.String() + response.String()
 	for _, root := range s.roots {
 		if root != "" && strings.Contains(text, root) {
-			return "the server learns the roots of the client between calls, which a suite does not wait for"
+			return "it depends on the roots of the client, and a suite cannot wait until the server has asked for them"
 		}
 	}
 	return ""

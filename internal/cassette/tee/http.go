@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"mime"
@@ -63,7 +64,7 @@ func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 			x := exchangeOf(r)
 			x.end(&cassette.End{Reason: err.Error(), Client: r.Context().Err() != nil})
 			if r.Context().Err() == nil {
-				failed(err)
+				failed(fmt.Errorf("%s %s: %w", r.Method, r.URL.Host, err))
 			}
 			w.WriteHeader(http.StatusBadGateway)
 		},

@@ -67,7 +67,7 @@ func (s Stdio) Run(ctx context.Context) (proc.Stopped, error) {
 	forced := s.attend(p, rest, inputEnded, outputEnded, parent)
 	st := p.Stop(context.WithoutCancel(ctx), s.Grace)
 	end := &cassette.End{Client: forced || st.How != proc.ByItself}
-	if !end.Client {
+	if !end.Client || st.Exit.Signal != "" {
 		end.Exit = &cassette.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal}
 	}
 	s.Tap.Frame(cassette.Frame{Session: 1, End: end})

@@ -135,10 +135,10 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 			}
 		}
 		if err == nil {
-			return printCompared(l.Streams, &f.changes, c, r, "sent", changes)
+			return printCompared(l.Streams, &f.changes, c.File+" has no request that can be compared", r, "sent", changes)
 		}
 		if len(changes) > 0 { // what was found before is not lost; the failure decides the exit code
-			_ = printCompared(l.Streams, &f.changes, c, r, "sent", changes)
+			_ = printCompared(l.Streams, &f.changes, c.File+" has no request that can be compared", r, "sent", changes)
 		}
 		return l.Failed(ctx, "", err)
 	})
@@ -158,8 +158,8 @@ func separated(tolerated, other func([]protocol.Violation)) func([]protocol.Viol
 }
 
 // printCompared prints what was compared and the changes. It is an error if nothing
-// was compared.
-func printCompared(s cmdutil.Streams, f *option.ChangeFlags, c *cassette.Cassette, r *verify.Report, verb string, changes []diff.Change) error {
+// was compared; nothing is the reason.
+func printCompared(s cmdutil.Streams, f *option.ChangeFlags, nothing string, r *verify.Report, verb string, changes []diff.Change) error {
 	for _, skipped := range r.Skipped {
 		fmt.Fprintln(s.Err, term.Escape("not "+verb+": "+skipped))
 	}
@@ -180,7 +180,7 @@ func printCompared(s cmdutil.Streams, f *option.ChangeFlags, c *cassette.Cassett
 			return err
 		}
 	}
-	return option.Fail(option.ExitNothing, "nothing was compared: %s has no request that can be compared", c.File)
+	return option.Fail(option.ExitNothing, "nothing was compared: %s", nothing)
 }
 
 func newDiffCmd(s cmdutil.Streams) *cobra.Command {
@@ -231,7 +231,7 @@ func compare(ctx context.Context, s cmdutil.Streams, f *option.ChangeFlags, old,
 	for _, request := range unused {
 		fmt.Fprintln(s.Err, term.Escape("only in "+now.File+": "+request))
 	}
-	return printCompared(s, f, old, was, "compared", changes)
+	return printCompared(s, f, old.File+" and "+now.File+" have no request in common that can be compared", was, "compared", changes)
 }
 
 // keepCommon removes the lists that the other side does not have.
