@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"io"
 	"log/slog"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/run"
 )
 
 // host provides what runs need from the process: the registry of child processes,
@@ -16,8 +18,18 @@ type host struct {
 	close   func()
 }
 
-func openHost(ctx context.Context, s cmdutil.Streams, log *slog.Logger) *host {
+// openHost returns a host. Its context is also canceled at the end of input; nil: there
+// is none.
+func openHost(ctx context.Context, s cmdutil.Streams, log *slog.Logger, input io.Reader) *host {
 	world := cmdutil.NewWorld(s, log)
+	if input != nil {
+		parent, cancel := context.WithCancelCause(ctx)
+		ctx = parent
+		go func() {
+			_, _ = io.Copy(io.Discard, input)
+			cancel(&run.Interrupted{Signal: "the end of standard input", Code: 143})
+		}()
+	}
 	s.KeepFile = world.KeepFile
 	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, world.Kill)
 	var unwatch func()

@@ -45,6 +45,7 @@ type runFlags struct {
 	noProgress, quiet, verbose       bool
 	setupOnly                        bool
 	updateSnapshots, allowInCI, open bool
+	stopAtEOF                        bool
 	logLevel                         string
 	baseline                         string
 	lastFailed                       bool
@@ -113,6 +114,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print only the reports named with --reporter, and errors")
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
 	fl.BoolVar(&f.open, "open", false, "show the HTML report in a browser after the run; requires --reporter html=FILE")
+	fl.BoolVar(&f.stopAtEOF, "stop-at-eof", false, "end the run at the end of standard input, as at SIGTERM: so a program that started mcptest with a pipe ends it even if it is killed")
 	fl.BoolVar(&f.updateSnapshots, "update-snapshots", false, "store the values that snapshots compare with, and remove those that no test uses; refused in CI (exit 5)")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots, --record and --record-upstream although CI is set")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
@@ -336,7 +338,11 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	}
 	h := f.host
 	if h == nil {
-		h = openHost(ctx, s, log)
+		var input io.Reader
+		if f.stopAtEOF {
+			input = s.In
+		}
+		h = openHost(ctx, s, log, input)
 		defer h.close()
 	}
 	ctx, s = h.ctx, h.streams

@@ -42,7 +42,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		return err
 	}
 	defer closeLog()
-	h := openHost(cmd.Context(), s, log)
+	h := openHost(cmd.Context(), s, log, nil)
 	defer h.close()
 	warm := run.NewWarm()
 	var last error
@@ -81,8 +81,8 @@ func (f *runFlags) watchable(env []string) error {
 		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, and there are none in CI (CI is set); run without it")
 	case f.cassettes.Record != "":
 		return option.Fail(option.ExitInvalid, "--watch can't be combined with --record: each run would replace the cassettes of the one before; record without --watch")
-	case f.list || f.dryRun || f.setupOnly || f.shard != "":
-		return option.Fail(option.ExitInvalid, "--watch can't be combined with --list, --dry-run, --setup-only or --shard")
+	case f.list || f.dryRun || f.setupOnly || f.stopAtEOF || f.shard != "":
+		return option.Fail(option.ExitInvalid, "--watch can't be combined with --list, --dry-run, --setup-only, --shard or --stop-at-eof")
 	}
 	return nil
 }

@@ -123,6 +123,10 @@ func TestExpectations(t *testing.T) {
 		"refused with a folder": {[]draft.Answer{{Code: jsonv.Int(-32602), Reason: "cannot read /home/ada/x"}}, []string{
 			"# review: these arguments were refused: cannot read [local]/x", "# review", "- {target: error.code, matcher: {exact: -32602}}",
 		}},
+		"a zone in the user's language": {texts(t, "made 12:30:11 GMT+0000 (Coordinated Universal Time) by x and y and z", "made 12:30:11 GMT+0000 (Coordinated Universal Time) by x and y and z"), []string{
+			"# review: words that vary or refer to this machine match anything",
+			`- {target: text, matcher: {regex: "\\Amade \\S.* \\S.* by x and y and z\\z"}}`,
+		}},
 		"half of the day": {texts(t, "made at 9:30 PM by me", "made at 9:30 PM by me"), []string{
 			"# review: words that vary or refer to this machine match anything", `- {target: text, matcher: {regex: "\\Amade at \\S.* by me\\z"}}`,
 		}},

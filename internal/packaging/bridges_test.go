@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // mixed has a case of each status, and names with the characters of patterns.
@@ -28,6 +30,13 @@ coverage: {tools: 100}
 tools:
   - {name: one tool, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
   - {name: again, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
+`
+
+// slow has a call that does not end during a test.
+const slow = `
+servers: {echo: {command: [sh, -c, "echo $$$$ >pid.new; mv pid.new server.pid; exec mcptest mock --preset echo"]}}
+tools:
+  - {name: slow, tool: slow, args: {ms: 500000}, timeout: 600s}
 `
 
 // skips skips the test that $SKIP names when pytest has collected it.
@@ -52,7 +61,7 @@ exit 0
 func bridgeFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"mixed.mcptest.yaml": mixed, "passing.yaml": passing, "crash": crash, "conftest.py": skips} {
+	for name, text := range map[string]string{"mixed.mcptest.yaml": mixed, "passing.yaml": passing, "slow.yaml": slow, "crash": crash, "conftest.py": skips} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil { //nolint:gosec // a program
 			t.Fatal(err)
 		}
@@ -71,6 +80,24 @@ func shows(t *testing.T, dir string, code int, want []string, argv ...string) {
 	}
 }
 
+// endsWhenKilled kills a program with SIGKILL while it waits for a slow call, and waits for
+// the end of the server.
+func endsWhenKilled(t *testing.T, dir string, argv ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait := `until [ -e server.pid ]; do sleep 0.1; done; cat server.pid`
+	pid := strings.TrimSpace(command(t, dir, 0, "sh", "-c", wait))
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	command(t, dir, 0, "sh", "-c", "while kill -0 "+pid+" 2>/dev/null && ! grep -q '^State:.[ZX]' /proc/"+pid+"/status; do sleep 0.1; done")
+}
+
 // runsVitest runs the helper in a version of Vitest, which it installs.
 func runsVitest(t *testing.T, packages, version string) {
 	p, err := platformOf(runtime.GOOS, runtime.GOARCH)
@@ -80,7 +107,7 @@ func runsVitest(t *testing.T, packages, version string) {
 	dir := bridgeFolder(t)
 	command(t, dir, 0, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "vite@7", "vitest@"+version,
 		filepath.Join(packages, "mcptest-0.0.0-dev.tgz"), filepath.Join(packages, "mcptest-"+p.os+"-"+p.cpu+"-0.0.0-dev.tgz"))
-	for name, file := range map[string]string{"mixed": "mixed.mcptest.yaml", "passing": "passing.yaml", "invalid": "none.yaml"} {
+	for name, file := range map[string]string{"mixed": "mixed.mcptest.yaml", "passing": "passing.yaml", "slow": "slow.yaml", "invalid": "none.yaml"} {
 		text := "import { beforeEach } from \"vitest\";\nimport { mcptest } from \"mcptest/vitest\";\n" +
 			"beforeEach((c) => { if (c.task.name === process.env.SKIP) c.skip(); });\n" +
 			"mcptest(new URL(\"" + file + "\", import.meta.url), { args: process.env.ARGS?.split(\" \") });\n"
@@ -99,6 +126,7 @@ func runsVitest(t *testing.T, packages, version string) {
 	shows(t, dir, 0, []string{"1 passed | 3 skipped"}, append(vitest, "mixed", "-t", `passes \(with`)...)
 	shows(t, dir, 1, []string{"1 failed | 1 passed (4)"}, append(vitest, "mixed", "--bail", "1")...)
 	shows(t, dir, 1, []string{"Tests  2 passed", "the exit code 6"}, append(vitest, "passing")...)
+	endsWhenKilled(t, dir, "node", filepath.Join("node_modules", "vitest", "vitest.mjs"), "run", "slow")
 	t.Setenv("SKIP", "again")
 	shows(t, dir, 1, []string{"Tests  1 passed | 1 skipped", "the exit code 6"}, append(vitest, "passing")...)
 	t.Setenv("ARGS", "--filter a") // passes and fails
@@ -137,6 +165,7 @@ func runsPytest(t *testing.T, packages string) {
 	shows(t, dir, 1, []string{"1 failed, 1 passed, "}, append(pytest, "-x")...)
 	shows(t, dir, 1, []string{"1 failed, 1 deselected"}, append(pytest, "-k", "fails", "-o", "mcptest_args=--filter a")...)
 	shows(t, dir, 1, []string{"2 passed, 1 error", "the exit code 6"}, append(pytest, "passing.yaml")...)
+	endsWhenKilled(t, dir, append(pytest, "slow.yaml")...)
 	t.Setenv("SKIP", "again")
 	shows(t, dir, 1, []string{"1 passed, 1 skipped, 1 error", "the exit code 6"}, append(pytest, "passing.yaml")...)
 	t.Setenv("MCPTEST_BINARY", filepath.Join(dir, "crash"))

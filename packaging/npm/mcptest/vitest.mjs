@@ -78,7 +78,8 @@ class Run {
     this.places = new Map((all ? names : chosen).map((n, i) => [n, i]));
     this.unread = tasks;
     const selection = all ? args : [...withoutFilters(args), "--filter", pattern];
-    this.child = spawn(binary(), ["run", suite, ...selection, "--reporter", "ndjson"], { cwd });
+    // Its standard input is a pipe that ends with this process.
+    this.child = spawn(binary(), ["run", suite, ...selection, "--reporter", "ndjson", "--stop-at-eof"], { cwd });
     this.child.stderr.setEncoding("utf8").on("data", (text) => (this.#stderr += text));
     createInterface({ input: this.child.stdout }).on("line", (line) => this.#event(line));
     this.ended = new Promise((resolve) => {

@@ -73,8 +73,8 @@ class Suite(pytest.File):
         args = self.config.getini("mcptest_args")
         selection = args if every else [*without_filters(args), "--filter", pattern]
         self.process = subprocess.Popen(
-            self.command(*selection, "--reporter", "ndjson"),
-            cwd=self.path.parent, stdout=subprocess.PIPE, stderr=self.stderr, encoding="utf-8",
+            self.command(*selection, "--reporter", "ndjson", "--stop-at-eof"),  # stdin ends with this process
+            cwd=self.path.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr, encoding="utf-8",
         )
 
     def teardown(self):
@@ -93,6 +93,7 @@ class Suite(pytest.File):
             if code != self.code or self.problems or (code != 0 and not self.failed):
                 pytest.fail("\n".join([f"mcptest ended with the exit code {code}", *self.problems, self.errors()]), pytrace=False)
         finally:
+            self.process.stdin.close()
             self.process.stdout.close()
             self.stderr.close()
             self.process = None
