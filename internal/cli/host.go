@@ -18,15 +18,15 @@ type host struct {
 	close   func()
 }
 
-// openHost returns a host. Its context is also canceled at the end of input; nil: there
-// is none.
-func openHost(ctx context.Context, s cmdutil.Streams, log *slog.Logger, input io.Reader) *host {
+// openHost returns a host. With stopAtEOF its context is also canceled at the end of
+// standard input.
+func openHost(ctx context.Context, s cmdutil.Streams, log *slog.Logger, stopAtEOF bool) *host {
 	world := cmdutil.NewWorld(s, log)
-	if input != nil {
+	if stopAtEOF {
 		parent, cancel := context.WithCancelCause(ctx)
 		ctx = parent
 		go func() {
-			_, _ = io.Copy(io.Discard, input)
+			_, _ = io.Copy(io.Discard, s.In)
 			cancel(&run.Interrupted{Signal: "the end of standard input", Code: 143})
 		}()
 	}

@@ -338,11 +338,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	}
 	h := f.host
 	if h == nil {
-		var input io.Reader
-		if f.stopAtEOF {
-			input = s.In
-		}
-		h = openHost(ctx, s, log, input)
+		h = openHost(ctx, s, log, f.stopAtEOF)
 		defer h.close()
 	}
 	ctx, s = h.ctx, h.streams

@@ -42,7 +42,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		return err
 	}
 	defer closeLog()
-	h := openHost(cmd.Context(), s, log, nil)
+	h := openHost(cmd.Context(), s, log, false)
 	defer h.close()
 	warm := run.NewWarm()
 	var last error
