@@ -226,6 +226,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	for says, c := range map[string]auth.Config{
 		"needs token_endpoint or issuer":   {Grant: auth.ClientCredentials, ClientID: "a", ClientSecret: "b"},
 		"needs client_id and a secret":     {Grant: auth.ClientCredentials, Issuer: "https://id.example.com"},
+		"neither https nor":                {Grant: auth.ClientCredentials, ClientID: "a", ClientSecret: "b", TokenEndpoint: "http://id.example.com/token"},
 		"with a client secret needs":       {Grant: auth.AuthorizationCode, Headless: true, ClientID: "a", ClientSecret: "b"},
 		"require client_id":                {Grant: auth.AuthorizationCode, Headless: true, Issuer: "https://id.example.com"},
 		"unknown grant":                    {Grant: "password", ClientID: "a"},

@@ -26,6 +26,8 @@ func newCredentials(c Config, client *http.Client) (*credentials, error) {
 	switch {
 	case c.TokenEndpoint == "" && c.Issuer == "":
 		return nil, errors.New("client_credentials needs token_endpoint or issuer: the server under test must not choose where the secret is sent")
+	case c.TokenEndpoint != "" && !safe(c.TokenEndpoint):
+		return nil, errors.New("token_endpoint is neither https nor on this machine: " + c.TokenEndpoint)
 	case c.ClientID == "" || c.ClientSecret == "":
 		return nil, errors.New("client_credentials needs client_id and a secret")
 	}

@@ -69,8 +69,8 @@ func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
 
 // oauthAddresses checks the addresses that receive secrets, codes and tokens.
 func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
-	for _, a := range []struct{ key, value string }{
-		{"issuer", o.Issuer}, {"token_endpoint", o.TokenEndpoint}, {"client_metadata_url", o.ClientMetadataURL},
+	for _, a := range []struct{ key, noun, value string }{
+		{"issuer", "an issuer", o.Issuer}, {"token_endpoint", "a token endpoint", o.TokenEndpoint}, {"client_metadata_url", "", o.ClientMetadataURL},
 	} {
 		if a.value == "" || n.Get(a.key) == nil {
 			continue
@@ -81,8 +81,8 @@ func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, fmt.Sprintf("%q is not an http or https address", a.value), "")
 		case a.key == "client_metadata_url" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == ""):
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, "the address must be https and have a path", "such as https://example.com/client.json")
-		case a.key == "issuer" && u.Scheme == "http" && !loopback(u.Hostname()):
-			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, "an issuer that is not on this machine must be reached by https", "")
+		case u.Scheme == "http" && !loopback(u.Hostname()):
+			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, a.noun+" that is not on this machine must be reached by https", "")
 		}
 	}
 }
