@@ -45,21 +45,24 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	return out
 }
 
-// undecided reports whether a judge was asked and gave no verdict. Then nothing else
-// decides: the phrases are for users without a judge.
+// undecided reports whether a judge was asked and gave no verdict. The phrases do not
+// replace it: they are for users without a judge.
 func (j *judgement) undecided(c evidence.SemanticCase) bool {
 	return j.set == rule.Strict && c.Unjudged != ""
 }
 
-// undecide marks a row as undecided. Results that are known without the judge are
-// mentioned and not counted.
+// undecide completes a row without the judge's verdict: what is known without the judge
+// counts, and a row with nothing against it is skipped.
 func undecide(r *verdict.TestResult, why string) {
-	known := ""
-	if len(r.Findings) > 0 {
-		known = " Known without the judge: " + r.Detail
+	why = display.Sentence("Not judged: " + cmp.Or(why, noReason))
+	if r.Tiers.Semantic == verdict.Pass {
+		r.Tiers.Semantic = verdict.Skipped
 	}
-	r.Result, r.Findings, r.Tiers.Semantic = verdict.Skipped, nil, verdict.Skipped
-	r.Detail = display.Sentence("Not judged: "+cmp.Or(why, noReason)) + known
+	if len(r.Findings) == 0 {
+		r.Result, r.Detail = verdict.Skipped, why
+		return
+	}
+	r.Detail = why + " Known without the judge: " + r.Detail
 }
 
 const noReason = "no reason is given"

@@ -104,11 +104,16 @@ func TestJudgeOutOfReach(t *testing.T) {
 	if done := semantic.JudgeAnswers(context.Background(), e, semantic.Asking{Judge: j}); done.Asked != 3 || done.Failed != 1 {
 		t.Errorf("%+v", done)
 	}
-	// What needs no judge is reported nevertheless.
+	// What is known without the judge counts.
 	e = answers(t, "No idea.")
 	semantic.JudgeAnswers(context.Background(), e, semantic.Asking{Judge: &scripted{name: "p", say: func(int, judge.Case) (string, error) { return "", errors.New("gone") }}})
-	if rows, _ := semanticRows(judgeLive(e)); !strings.Contains(rows[0].Detail, "Known without the judge: ") || !strings.Contains(rows[0].Detail, `"introspect" was not called`) || strings.Contains(rows[0].Detail, "none of") || len(rows[0].Findings) != 0 {
-		t.Errorf("%s %+v", rows[0].Detail, rows[0].Findings)
+	r := judgeLive(e)
+	rows, cat := semanticRows(r)
+	if d := rows[0].Detail; !strings.Contains(d, "Known without the judge: ") || !strings.Contains(d, `"introspect" was not called`) || strings.Contains(d, "none of") {
+		t.Error(d)
+	}
+	if rows[0].Result != verdict.Failed || rows[0].Tiers.Semantic != verdict.Failed || rows[2].Result != verdict.Warned || rows[2].Tiers.Semantic != verdict.Skipped || cat.Result != verdict.Warned || r.ExitCode != verdict.ExitWarned {
+		t.Errorf("%s %+v, %s %+v, %s, exit %d", rows[0].Result, rows[0].Tiers, rows[2].Result, rows[2].Tiers, cat.Result, r.ExitCode)
 	}
 }
 

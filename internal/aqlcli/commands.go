@@ -177,7 +177,7 @@ func (c *call) test() int {
 	r := aql.Evaluate(e, o)
 	c.rowless(r, o)
 	c.unproved(r)
-	return max(c.print(r), r.ExitCode, c.judged(e))
+	return max(c.print(r), c.judged(e, r.ExitCode))
 }
 
 // judgement reads the options of the judgement.

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/aql/semantic"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/judge"
 	"mcptest/internal/osfile"
@@ -286,24 +287,35 @@ func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
 
-// judged returns the exit code of --require-judge.
-func (c *call) judged(e *evidence.Evidence) int {
-	if c.flags["require-judge"] == "" {
-		return 0
-	}
-	n, why := 0, ""
+// judged returns the exit code for questions that were not asked and answers that were
+// not judged: 3 for any with --require-judge, and for all when the user named the model
+// or the judge, because then it cannot be used. A failed MUST category takes precedence
+// over the latter.
+func (c *call) judged(e *evidence.Evidence, code int) int {
+	unjudged, unasked, why := 0, e.Live.Lookup("unasked"), ""
 	for _, s := range e.Semantics {
 		if s.Unjudged != "" {
-			n, why = n+1, s.Unjudged
+			unjudged, why = unjudged+1, s.Unjudged
 		}
 	}
-	for _, u := range e.Live.Lookup("unasked").Elems() {
-		n, why = n+1, u.Lookup("reason").Text()
+	for _, u := range unasked.Elems() {
+		why = u.Lookup("reason").Text()
 	}
-	if n == 0 {
-		return 0
+	who, model := c.flags["judge"], c.flags["model"]
+	least := 0
+	switch n := unjudged + unasked.Len(); {
+	case n == 0:
+	case c.flags["require-judge"] != "":
+		return c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
+	case model != "" && len(e.Semantics) == 0:
+		least = c.problem("--model: none of the %s was answered: %s", display.Count(n, "question"), why)
+	case who != "" && who != judgePhrases && unjudged == len(e.Semantics) && unjudged > 0:
+		least = c.problem("--judge: none of the %s was judged: %s", display.Count(unjudged, "answer"), why)
 	}
-	return c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
+	if code == verdict.ExitFailed {
+		return code
+	}
+	return max(code, least)
 }
 
 // verdictCache is a folder with one file per verdict. A verdict that cannot be read

@@ -144,7 +144,20 @@ func (r *Report) closing() []string {
 	if claim := r.Claim(); claim != "" {
 		out = append(out, claim)
 	}
+	if n := r.tolerated(); n > 0 {
+		out = append(out, fmt.Sprintf("%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(n, "warning")))
+	}
 	return out
+}
+
+// tolerated counts the warnings in MUST categories if the exit code is 0 nevertheless.
+func (r *Report) tolerated() (n int) {
+	for _, c := range r.Categories {
+		if c.Required && r.ExitCode == ExitPassed {
+			n += Summarize([]CategoryResult{c}).Warned
+		}
+	}
+	return n
 }
 
 // String formats the counts as in the text layout.
