@@ -49,6 +49,7 @@ var edges = map[string][]string{
 	"internal/source/syntax":     {},
 	"internal/source/stored":     {"internal/source", "internal/jsonv"},
 	"internal/suite/dotenv":      {"internal/source"},
+	"internal/suite/lint":        {"internal/source"},
 	"internal/suite/interpolate": {"internal/placeholder", "internal/source", "internal/jsonv"},
 	"internal/expect/format":     {"internal/jsonschema"},
 	"internal/expect/jsonpath":   {"internal/jsonv"},
@@ -75,12 +76,12 @@ var edges = map[string][]string{
 	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/proc/pipe", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/cassette/transport": {"internal/cassette", "internal/connect", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/secret", "internal/jsonv"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/suite": {"internal/compat", "internal/upstream", "internal/upstream/recording", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
+	"internal/suite": {"internal/compat", "internal/upstream", "internal/upstream/recording", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/suite/lint", "internal/jsonv", "internal/expect", "internal/secret"},
 	// Upstreams, and the headers of calls.
 	"internal/plan/traffic": {"internal/suite", "internal/upstream", "internal/source"},
 	// The rows of cases:.
 	"internal/plan/rows": {"internal/suite", "internal/source", "internal/jsonv"},
-	"internal/plan":      {"internal/plan/traffic", "internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
+	"internal/plan":      {"internal/plan/traffic", "internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/suite/lint", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result":    {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.

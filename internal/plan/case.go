@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/suite/interpolate"
+	"mcptest/internal/suite/lint"
 )
 
 // entry is a suite.Entry with the methods of this package.
@@ -253,6 +254,7 @@ func (c *compiler) assignServer(out *Case, sv *Server) {
 // expectations compiles an `expect:` value. A schema in it may refer to files below
 // the suite's directory by a relative path; other files are never read.
 func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
+	lint.Expectations(c.dec, n, path)
 	return expectCompiler(c, n).Expect(n, path, c.dec)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
+	"mcptest/internal/suite/lint"
 )
 
 // check reports mistakes that can only be found once all files are read.
@@ -81,6 +82,7 @@ func (l *loader) checkServer(sv *Server) {
 	}
 	l.arguments(sv.Command, sv.Args...)
 	l.headers(sv, path)
+	lint.Unreplaced(l.dec, sv.node, path)
 	if sv.Auth != nil {
 		l.auth(sv, path+".auth")
 	}
