@@ -51,11 +51,12 @@ var edges = map[string][]string{
 	"internal/suite/dotenv":      {"internal/source"},
 	"internal/suite/lint":        {"internal/source"},
 	"internal/suite/interpolate": {"internal/placeholder", "internal/source", "internal/jsonv"},
+	"internal/expect/habit":      {"internal/source"},
 	"internal/expect/format":     {"internal/jsonschema"},
 	"internal/expect/jsonpath":   {"internal/jsonv"},
 	"internal/expect/textdiff":   {"internal/jsonv"},
 	"internal/snapshot":          {"internal/source", "internal/source/stored", "internal/jsonv", "internal/expect/jsonpath", "internal/osfile"},
-	"internal/expect":            {"internal/compat", "internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/surface/assert", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
+	"internal/expect":            {"internal/compat", "internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/surface/assert", "internal/jsonschema", "internal/expect/habit", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},

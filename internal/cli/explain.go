@@ -72,6 +72,10 @@ var otherWords = []gen.Topic{
 		Facts: []string{"an absent isError reads as false"}, Example: "- target: result.isError\n  matcher: {exact: true}",
 	},
 	{
+		Kind: "word", Name: "arguments", Title: "word arguments", Doc: "The arguments of a tool are written as `args`, also in the requests of prompts.",
+		Example: "- name: finds rust\n  tool: search\n  args: {query: rust}",
+	},
+	{
 		Kind: "word", Name: "score", Title: "word score", Doc: "The result of an assertion as a number from 0 to 1. The score of a test is the mean of its assertions, weighted by `weight`; `threshold` is the smallest score that passes.",
 		Facts: []string{"see also: weight, threshold, derivedMetrics"}, Example: "threshold: 0.8\nexpect:\n  - {target: text, matcher: {contains: rust}, weight: 2}",
 	},

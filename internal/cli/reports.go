@@ -211,7 +211,7 @@ func stepSummary(path string, r *result.Run) error {
 func (f *runFlags) addGates(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.gates.Flaky, "fail-on-flaky", false, "exit 1 if a test passed only after a retry")
 	fl.BoolVar(&f.gates.Warnings, "fail-on-warnings", false, "exit 1 if there is a warning about the suites or of the run")
-	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are reported as skipped; an entry that no longer fails makes the run fail")
+	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of known_failures: they are reported as skipped; an entry that no longer fails makes the run fail")
 }
 
 // readVerdicts reads the baseline. Mistakes in it are printed and end the command.

@@ -72,7 +72,7 @@ func newRunCmd(s cmdutil.Streams) *cobra.Command {
 		Use:   "run [paths…]",
 		Short: "Run suites",
 		Long: `Run suites. A path is a suite file, or a directory that is searched for
-mcptest.yaml, mcptest.yml and *.mcptest.yaml. Without a path, run
+mcptest.yaml, *.mcptest.yaml and the same with .yml. Without a path, run
 ./mcptest.yaml or ./mcptest.yml.
 
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
@@ -306,6 +306,9 @@ func (f *runFlags) selection(p *plan.Plan) string {
 	n := p.Total()
 	if n == 0 {
 		return "the suites contain no tests"
+	}
+	if f.lastFailed && !f.selects() {
+		return fmt.Sprintf("the tests that failed in the last run are not among the %s of the suites; run all tests once, without --last-failed", display.Count(n, "test"))
 	}
 	if n == 1 {
 		return "the only test does not match " + f.selectionFlags()

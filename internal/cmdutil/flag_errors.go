@@ -64,7 +64,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 var otherFlags = map[string]string{
 	"grep": "filter", "g": "filter", "t": "filter", "match": "filter", "name": "filter", "test-name-pattern": "filter", "testNamePattern": "filter",
 	"bail": "fail-fast", "x": "fail-fast", "exitfirst": "fail-fast", "failfast": "fail-fast", "maxfail": "fail-fast",
-	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "r": "reporter",
+	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "junit": "reporter", "junitxml": "reporter", "r": "reporter",
 	"update": "update-snapshots", "u": "update-snapshots", "updateSnapshot": "update-snapshots", "tags": "tag", "silent": "quiet", "out": "output",
 }
 

@@ -1,14 +1,13 @@
 package expect
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/habit"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -63,11 +62,7 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 		}
 		hint, nearest := "", source.Nearest(f.Key.Text, known)
 		if nearest == "" && (known[0] == "target" || known[0] == "assertions") && n.Get("matcher") == nil {
-			target, matcher := "text", cmp.Or(c.meant(f.Key.Text), "contains")
-			if slices.Contains([]string{"isError", "error", "result", "refusal"}, f.Key.Text) {
-				target, matcher = strings.Replace(f.Key.Text, "is", "result.is", 1), "exact"
-			}
-			hint = fmt.Sprintf("write an entry of the list: - {target: %s, matcher: {%s: …}}", target, matcher)
+			hint = habit.Entry(n, f.Key.Text, c.meant)
 			meant = append(meant, "target", "matcher")
 		}
 		c.errorf(f.Key, path, hint, "unknown key %s%s", quoteKey(f.Key.Text), source.Aside(source.DidYouMean(f.Key.Text, known)))
@@ -116,7 +111,7 @@ func (c *compiler) list(n *source.Node, path, what string) ([]*source.Node, bool
 func (c *compiler) number(n *source.Node, path string) (float64, bool) {
 	n = n.Typed()
 	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
-		c.errorf(n, path, "", "expected a number, got %s", describe(n))
+		c.errorf(n, path, habit.Milliseconds(n.Text), "expected a number, got %s", describe(n))
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(n.Text, 64)
@@ -191,7 +186,7 @@ const maxLength = 1 << 40
 func (c *compiler) exactNumber(n *source.Node, path string) (jsonv.Value, bool) {
 	n = n.Typed()
 	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
-		c.errorf(n, path, "", "expected a number, got %s", describe(n))
+		c.errorf(n, path, habit.Milliseconds(n.Text), "expected a number, got %s", describe(n))
 		return jsonv.Value{}, false
 	}
 	return n.JSON(), true

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/expect/habit"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -84,6 +85,9 @@ func (c *compiler) unknownMatcher(key *source.Node, path string) {
 		hint = ""
 		msg += source.Aside(source.Suggest(near))
 	}
+	if inside := habit.Negated(name); inside != "" && near == "not" {
+		hint = "write {not: {" + inside + ": …}}"
+	}
 	c.errorf(key, path, hint, "%s", msg)
 }
 
@@ -92,23 +96,7 @@ func (c *compiler) meant(name string) string {
 	if row := c.row(name); row != nil {
 		return row.Name
 	}
-	return misnomers[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))]
-}
-
-// misnomers are names that other test tools use for a matcher, without
-// hyphens and in lower case.
-var misnomers = map[string]string{
-	"equals": "exact", "equal": "exact", "eq": "exact", "is": "exact", "tobe": "exact", "toequal": "exact",
-	"matches": "regex", "match": "regex", "pattern": "regex", "regexp": "regex",
-	"jsonschema": "schema", "containsjson": "is-json", "isvalidjson": "is-json", "json": "is-json",
-	"in": "one-of", "enum": "one-of", "isin": "one-of",
-	"len": "length", "size": "length", "count": "length", "haslength": "length", "minlength": "length", "maxlength": "length",
-	"greaterthan": "gt", "lessthan": "lt", "min": "gte", "max": "lte", "range": "between", "closeto": "approx",
-	"similar": "levenshtein", "and": "all-of", "or": "any-of", "nor": "none-of", "every": "each", "all": "each", "some": "any",
-	"isempty": "empty", "present": "exists", "defined": "exists", "missing": "absent", "undefined": "absent",
-	"notcontains": "not", "notequals": "not", "ne": "not", "partial": "subset", "matchobject": "subset", "sameelements": "unordered",
-	"isa": "type", "istype": "type", "command": "exec", "script": "exec", "javascript": "exec", "python": "exec",
-	"prefix": "starts-with", "hasprefix": "starts-with", "suffix": "ends-with", "hassuffix": "ends-with",
+	return habit.Matcher(name)
 }
 
 // Matchers returns the table of matchers, sorted by name.

@@ -70,6 +70,10 @@ func (v *Verdicts) KeepFailed(suites []*suite.Suite, hide *secret.Redactor) erro
 				now = append(now, name)
 			}
 		}
+		now = slices.DeleteFunc(now, func(n string) bool {
+			_, ran := v.outcome[su.File.Name][n]
+			return !ran && slices.Contains(before, n) && v.gone(n)
+		})
 		slices.Sort(now)
 		if slices.Equal(before, now) {
 			continue
@@ -81,4 +85,14 @@ func (v *Verdicts) KeepFailed(suites []*suite.Suite, hide *secret.Redactor) erro
 		errs = append(errs, write(dir, failedFile, st))
 	}
 	return errors.Join(errs...)
+}
+
+// gone reports whether no suite has a test of this name (or hash of a name) any more.
+func (v *Verdicts) gone(name string) bool {
+	for i := 0; v.Complete() && i < v.plan.Len(); i++ {
+		if n := v.plan.Case(i).Name; n == name || plan.NameHash(n) == name {
+			return false
+		}
+	}
+	return v.Complete()
 }

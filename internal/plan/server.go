@@ -52,7 +52,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	}
 	if sv.URL != "" {
 		if u, err := url.Parse(sv.URL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-			s.report("url", fmt.Sprintf("%q is not an http or https address", sv.URL), "")
+			s.report("url", fmt.Sprintf("%q is not an http or https address", sv.URL), withScheme(sv.URL))
 		} else if u.Fragment != "" {
 			s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
 		}
@@ -90,6 +90,14 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	}
 	out.Key = serverKey(out)
 	return out
+}
+
+// withScheme returns a hint for an address without its beginning, or "".
+func withScheme(address string) string {
+	if strings.Contains(address, "://") || !strings.ContainsAny(address, ":./") {
+		return ""
+	}
+	return "write http://" + address
 }
 
 // bearer converts auth.bearer_token_env to a header. An unset variable was reported

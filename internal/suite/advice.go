@@ -14,6 +14,10 @@ func (*Server) AdviseKey(key string) string {
 		return "leave it out: a server with command speaks stdio, one with url speaks HTTP (transport says which)"
 	case "disabled":
 		return "leave it out; run --server chooses among servers, skip: leaves out tests"
+	case "workingDir", "workingDirectory", "working_dir", "working_directory", "workdir":
+		return "cwd"
+	case "environment":
+		return "env"
 	}
 	return ""
 }
@@ -27,6 +31,8 @@ func (*document) AdviseKey(key string) string {
 		return "tests are listed in tools:, resources:, prompts: or protocol:, by what they call"
 	case "derivedMetrics", "expect", "threshold":
 		return "it belongs to a test, or to defaultTest for all tests"
+	case "beforeAll", "beforeEach", "afterEach", "afterAll":
+		return "it belongs to the hooks: hooks: {" + key + ": …}"
 	}
 	return ""
 }
@@ -52,6 +58,15 @@ func (*toolsEntry) AdviseKey(key string) string {
 		return "to read a resource, use resources:"
 	case "prompt":
 		return "to get a prompt, use prompts:"
+	}
+	return adviseTestKey(key)
+}
+
+// AdviseKey returns hints for other names of a resource's address.
+func (*resourcesEntry) AdviseKey(key string) string {
+	switch key {
+	case "resource", "read", "url", "path":
+		return "uri"
 	}
 	return adviseTestKey(key)
 }
@@ -95,6 +110,8 @@ func adviseTestKey(key string) string {
 		return "args"
 	case "assert", "asserts", "assertion", "assertions", "checks", "expectations", "expected":
 		return "expect"
+	case "expecterror", "expect_error", "shouldfail", "should_fail", "throws":
+		return "a test that expects a rejection: expect: [{target: refusal, matcher: {exists: true}}]"
 	case "retry":
 		return "retries"
 	case "setup", "before", "before_each", "beforeeach":

@@ -327,7 +327,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 // lastInvalidLine returns the last line of standard output, or "" if it was a message or
 // there is no standard output (HTTP). The caller holds the lock of the state.
 func (r *receiver) lastInvalidLine() string {
-	if last := r.last; r.notes.stdio && len(last) > 0 && (last[0] != '{' || !r.selfContained(last)) {
+	if last := r.last; r.notes.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
 		return protocol.Excerpt(last)
 	}
 	return ""

@@ -21,12 +21,12 @@ import (
 type Slot struct {
 	server *Server
 
-	mu        sync.Mutex // held while the session is opened and closed
-	sess      *mcp.Session
-	err       error // why it can't be opened (again)
-	restarted bool
-	info      result.Server
-	past      []ending // sessions that have ended
+	mu       sync.Mutex // held while the session is opened and closed
+	sess     *mcp.Session
+	err      error  // why it can't be opened (again)
+	replaced string // how the session ended that a restart replaced; "" if none
+	info     result.Server
+	past     []ending // sessions that have ended
 }
 
 // ending is the record of a session that has ended.
@@ -67,7 +67,7 @@ func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
 func (s *Slot) Restarted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.restarted
+	return s.replaced != ""
 }
 
 // retire ends a session that is dead, or stuck for the given reason, so that
@@ -79,11 +79,15 @@ func (s *Slot) retire(ctx context.Context, stuck error) error {
 		why, verb = s.sess.Err(), "died"
 	}
 	s.past = append(s.past, s.close(ctx))
-	if s.restarted {
-		s.err = fmt.Errorf("the server %s again after it had been restarted once: %w", verb, why)
+	if s.replaced != "" {
+		again := ""
+		if s.replaced == verb {
+			again = " again"
+		}
+		s.err = fmt.Errorf("the server %s%s after it had been restarted once: %w", verb, again, why)
 		return s.err
 	}
-	s.restarted = true
+	s.replaced = verb
 	reason := "no reason is known"
 	if why != nil {
 		reason = why.Error()
@@ -188,7 +192,7 @@ func (s *Slot) end(ctx context.Context, err error) []ending {
 	default:
 		ends = append(ends, s.close(ctx))
 	}
-	s.past, s.err, s.restarted = nil, err, false
+	s.past, s.err, s.replaced = nil, err, ""
 	return ends
 }
 

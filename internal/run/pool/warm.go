@@ -113,7 +113,7 @@ func leavesState(c *plan.Case) bool {
 func (s *Slot) reusable(ctx context.Context) bool {
 	sv := s.server
 	st := sv.update(func(*state) {})
-	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && !s.restarted && !st.stateful && !st.alwaysBusy &&
+	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && s.replaced == "" && !st.stateful && !st.alwaysBusy &&
 		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
 }
 

@@ -154,6 +154,8 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.Name + ":-default}; " + placeholder.LiteralHint
 	if near := source.Nearest(p.Name, e.scope.Names()); near != "" {
 		hint = source.Suggest("${" + near + "}")
+	} else if name := plain(p.Name); name != "" {
+		hint = "write ${" + name + "}"
 	}
 	e.report(n, p.Offset, "${"+p.Name+"} is neither a variable nor set in the environment", hint)
 	return nil

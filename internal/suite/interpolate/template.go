@@ -1,6 +1,7 @@
 package interpolate
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/display"
@@ -33,6 +34,21 @@ func cutRoot(name string) (member string, ok bool) {
 	return strings.CutPrefix(name, "steps.")
 }
 
+// plain returns the name of the variable that other tools write as env:NAME, env.NAME
+// or { secrets.NAME }, or "".
+func plain(name string) string {
+	inside := strings.Trim(name, "{} ")
+	root, short := "", inside
+	if i := strings.LastIndexAny(inside, ":."); i >= 0 {
+		root, short = strings.ToLower(inside[:i]), inside[i+1:]
+	}
+	foreign := root == "" && inside != name || slices.Contains([]string{"env", "process.env", "secrets", "var", "vars", "input"}, root)
+	if !foreign || !IsName(short) {
+		return ""
+	}
+	return short
+}
+
 // splitTemplate splits text at its placeholders and checks their names.
 func splitTemplate(text string) ([]placeholder.Part, *placeholder.Error) {
 	parts, bad := placeholder.Parse(text)
@@ -46,6 +62,8 @@ func splitTemplate(text string) ([]placeholder.Part, *placeholder.Error) {
 		}
 		if trimmed := strings.TrimSpace(p.Name); IsName(trimmed) {
 			bad.Hint = "write ${" + trimmed + "} without spaces"
+		} else if name := plain(p.Name); name != "" {
+			bad.Hint = "write ${" + name + "}"
 		}
 	})
 	if bad != nil {
