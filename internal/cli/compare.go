@@ -53,7 +53,7 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 	fl.StringVarP(&f.format, "format", "f", "text", "format: text or json")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
-	fl.StringSliceVar(&f.failOn, "fail-on", nil, "also count these as regressions: `slower`, scores, removed, skipped")
+	fl.StringSliceVar(&f.failOn, "fail-on", nil, "also count these `changes` as regressions: slower, scores, removed, skipped")
 	fl.Float64Var(&f.Slower, "slower", 0, "report tests that are slower by this `factor` (default 1.5, and at least 50 ms)")
 	fl.Float64Var(&f.Score, "score", 0, "smallest `change` of a score to report (default 0.01)")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "list every change")

@@ -203,7 +203,7 @@ func (i *initializer) summarize(passed int) {
 		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", skipped(len(closed)), strings.Join(closed, ", "))
 	}
 	if len(other) > 0 {
-		out("  %s for another reason, noted in the file: %s", skipped(len(other)), strings.Join(other, ", "))
+		out("  %s, for the reasons given in the file: %s", skipped(len(other)), strings.Join(other, ", "))
 	}
 	if len(i.draft.Suite.Server.Tolerate) > 0 {
 		out("  The server violates the protocol (%s); the suite tolerates it for now.", strings.Join(i.draft.Suite.Server.Tolerate, ", "))

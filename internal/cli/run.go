@@ -103,7 +103,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	f.addGates(fl)
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed in the last run, or all tests if none did")
 	fl.BoolVar(&f.coverage, "coverage", false, "measure how much of what the servers offer the tests examine")
-	fl.BoolVar(&f.watching, "watch", false, "run again when a file of the suites changes, the tests that failed first; q or Ctrl-C ends it")
+	fl.BoolVar(&f.watching, "watch", false, "run again when a file of the suites changes, failed tests first; press q or Ctrl-C to stop")
 	fl.StringVar(&f.shard, "shard", "", "run part `i/n` of the tests; mcptest report merge combines the records")
 	fl.VarP(&f.parallel, "parallel", "p", "calls in flight on each server: `n` from 1 to 1024, or auto")
 	fl.DurationVar(&f.timeout, "timeout", 0, "time limit for the calls of each test")

@@ -48,7 +48,7 @@ func (m negation) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	case o.Unfit:
 		return o
 	case o.Pass:
-		return Outcome{Msg: "expected not " + m.desc() + ", got " + shownSubject(s), Expected: "not " + m.desc()}
+		return Outcome{Msg: "expected not to match " + m.desc() + ", got " + shownSubject(s), Expected: "not " + m.desc()}
 	}
 	return Outcome{Pass: true, Unseen: o.Unseen}
 }
@@ -166,7 +166,7 @@ func (m combined) any(failing []Outcome, passing []*check, unfits int) Outcome {
 
 func (m combined) none(failing []Outcome, passing []*check, unfits int, s Subject) Outcome {
 	if len(passing) > 0 {
-		return Outcome{Msg: "expected not " + passing[0].desc() + ", got " + shownSubject(s), Expected: "not " + passing[0].desc()}
+		return Outcome{Msg: "expected not to match " + passing[0].desc() + ", got " + shownSubject(s), Expected: "not " + passing[0].desc()}
 	}
 	if unfits == 0 {
 		return passed

@@ -244,7 +244,7 @@ func (m containsMany) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	}
 	msg := "does not contain " + display.Alternatives(lacking, "or")
 	if lacks < len(m.wants) {
-		msg += fmt.Sprintf(" (but the other %d)", len(m.wants)-lacks)
+		msg += fmt.Sprintf(" (it contains the other %d)", len(m.wants)-lacks)
 	}
 	return Outcome{Msg: msg + ": " + got(s.Value)}
 }

@@ -31,7 +31,7 @@ func compileOneOf(c *compiler, n *source.Node, path string) Matcher {
 		}
 		o := Outcome{Msg: "expected one of " + show(want, shownInLine) + ", got " + got(v), Expected: "one of " + show(want, shownAlone), Notes: notes}
 		if near := source.Nearest(v.Text(), texts); near != "" {
-			o.Notes = []string{quoteKey(near) + " is near"}
+			o.Notes = []string{"the nearest is " + quoteKey(near)}
 		}
 		return o
 	})

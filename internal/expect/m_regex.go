@@ -71,7 +71,7 @@ func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
 		if re.MatchString(text) {
 			return passed
 		}
-		return Outcome{Msg: "no match of /" + display.Truncate(re.String(), shownInLine) + "/ in " + got(v), Expected: "a match of /" + display.Truncate(re.String(), maxLine) + "/"}
+		return Outcome{Msg: "does not match /" + display.Truncate(re.String(), shownInLine) + "/: " + got(v), Expected: "a match of /" + display.Truncate(re.String(), maxLine) + "/"}
 	}
 	cut := maxRegexSubject
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
@@ -83,7 +83,7 @@ func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
 	}
 	return Outcome{
 		Unfit:    true,
-		Msg:      "no match of /" + display.Truncate(re.String(), shownInLine) + "/ in the first 1 MiB, which is all that is searched: " + got(v),
+		Msg:      "does not match /" + display.Truncate(re.String(), shownInLine) + "/ in the first 1 MiB (the rest is not searched): " + got(v),
 		Expected: "a match of /" + display.Truncate(re.String(), maxLine) + "/",
 	}
 }

@@ -230,7 +230,7 @@ func TestRegexSubjectIsBounded(t *testing.T) {
 		pass          bool
 		message       string
 	}{
-		{strings.Repeat("a", mib) + "needle", "regex: needle", false, "in the first 1 MiB, which is all that is searched"},
+		{strings.Repeat("a", mib) + "needle", "regex: needle", false, "in the first 1 MiB (the rest is not searched)"},
 		{strings.Repeat("a", mib) + "needle", "not: {regex: needle}", false, "in the first 1 MiB"},
 		{"needle" + strings.Repeat("a", mib), "regex: needle", true, ""},
 		{strings.Repeat("a", mib) + "b", "regex: 'a$'", false, "in the first 1 MiB"},

@@ -85,7 +85,7 @@ expect:
 		}
 	}
 	v := evaluate(t, suite, textResult(`{"name": "Ada", "email": "ada", "age": 30, "country": "GB"}`))
-	wantMatch(t, v, false, "the score 0.5 is below the threshold 0.75: 2 of 4 failed, the first: result.email: no match of /@/")
+	wantMatch(t, v, false, "the score 0.5 is below the threshold 0.75: 2 of 4 failed, the first: result.email: does not match /@/")
 }
 
 func TestPageDefaultTest(t *testing.T) {

@@ -52,7 +52,7 @@ func TestHTMLShowsEveryField(t *testing.T) {
 		}
 	}
 	check("4 calls in flight", "a run note", "1</b> <span>finding", "1</b> <span>hook or step failed", "1</b> <span>warning<", "left behind", "pid 7",
-		"describes", "first\nsecond", "score 0.5", "recall 0.25", "metric note", "flaky: passed on try 2 of 2", "2 of 3 runs passed, 60% needed", "after a restart",
+		"describes", "first\nsecond", "score 0.5", "recall 0.25", "metric note", "flaky: passed on attempt 2 of 2", "2 of 3 runs passed, 60% needed", "after a restart",
 		"1 warning<", "1 violation tolerated", "tolerated violation", "hello", "at first", "a warning", "phase output", "phase warning", "case stderr",
 		"a note", "- target: text", `<span class="caret">^`, `<span class="add">+ b`, `<span class="del">- a`, "weight 0.5", `data-tab="login"`, "tools/call · HTTP 503",
 		"+1.0 ms</span><span class=\"dir\">→", "+2.0 ms</span><span class=\"dir\">←", "Frames were shortened", "reset", "mcptest run s.yaml", "3 tries", "nothing asserted",

@@ -67,8 +67,8 @@ func (t *attempts) apply(c *result.Case, shown int) {
 	}
 }
 
-// names returns the names of some of the attempts: "try 2", "run 1, 3, 4 and 5
-// more".
+// names returns the names of some of the attempts: "attempt 2", "run 1, 3, 4 and
+// 5 more".
 func (t *attempts) names(list []int) string {
 	const most = 3
 	var names []string

@@ -34,7 +34,7 @@ func TestWarningsOfAttempts(t *testing.T) {
 // The exchanges of the first five attempts that did not pass are kept; the case has those
 // of the attempt that is shown.
 func TestExchangesOfAttempts(t *testing.T) {
-	all := attempts{word: "try"}
+	all := attempts{word: "attempt"}
 	for i := range 9 {
 		c := &result.Case{Status: result.Fail, Exchanges: []result.Exchange{{Request: "{}"}}}
 		if i == 1 {

@@ -43,7 +43,7 @@ func (cr *caseRun) execute(ctx context.Context) {
 // signal ended does not change the result of the previous one.
 func (cr *caseRun) retry(ctx context.Context) {
 	out, blank := cr.out, *cr.out
-	all := attempts{word: "try"}
+	all := attempts{word: "attempt"}
 	for try := 0; ; try++ {
 		before := *out
 		*out = blank

@@ -89,7 +89,7 @@ tools:
 	if c.Status != result.Fail || out.code != 130 || strings.Join(out.log, " ") != "before call before" {
 		t.Errorf("exit %d, %s %q, log %v", out.code, c.Status, c.Message, out.log)
 	}
-	if len(c.Warnings) != 1 || c.Warnings[0] != "try 2: skipped: interrupted" {
+	if len(c.Warnings) != 1 || c.Warnings[0] != "attempt 2: skipped: interrupted" {
 		t.Errorf("warnings %q", c.Warnings)
 	}
 }

@@ -243,7 +243,7 @@ func (l *loader) addSecret(value string, pos source.Pos, path string) {
 	if len(value) < secret.MinLength {
 		l.dec.Add(source.Diagnostic{
 			Pos: pos, Path: path, Severity: source.Warning, Code: "short-secret",
-			Msg: fmt.Sprintf("a secret of fewer than %d characters is masked only if it is the whole value", secret.MinLength),
+			Msg: fmt.Sprintf("a secret with fewer than %d characters is masked only where it is the whole value, not inside other text", secret.MinLength),
 		})
 	}
 }

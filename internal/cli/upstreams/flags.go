@@ -31,7 +31,7 @@ var modes = []string{modeLive, modeRecord, modeReplay, modeOff}
 func (f *Flags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.Record, "record-upstream", nil, "pass requests without a route on to the real API of the upstream `NAME`, and store its responses without secrets; refused in CI (exit 5)")
-	fl.StringVar(&f.mode, "upstream-mode", modeReplay, "what responds to requests without a route: live (the real API), record (the real API, and store its responses), replay (the recording) or off (nothing) `mode`")
+	fl.StringVar(&f.mode, "upstream-mode", modeReplay, "`mode` of requests without a route: live (send them to the real API), record (also store its responses), replay (respond from the recording) or off (report them as unmatched)")
 }
 
 // Check rejects unknown modes, and recording in CI.

@@ -53,7 +53,7 @@ func Pair(want, v, between string) string {
 	at := commonPrefix(want, v)
 	out := Window(want, at) + between + Window(v, at)
 	if n := utf8.RuneCountInString(want[:at]); n > 0 {
-		out += fmt.Sprintf(" (character %d is the first to differ)", n+1)
+		out += fmt.Sprintf(" (the first difference is at character %d)", n+1)
 	}
 	return out
 }

@@ -40,9 +40,12 @@ func (e *ClosedError) Error() string {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	for i, f := range e.InFlight {
-		if i == 0 {
+		switch i {
+		case 0:
 			b.WriteString(" while ")
-		} else {
+		case 3, len(e.InFlight) - 1:
+			b.WriteString(" and ")
+		default:
 			b.WriteString(", ")
 		}
 		if i == 3 {

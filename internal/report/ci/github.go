@@ -89,7 +89,7 @@ func (g *github) warnings(r *result.Run) error {
 			return err
 		}
 		if c.Flaky && g.n < githubMost {
-			g.annotate("warning", c.Name, c.File, c.Line, c.Column, fmt.Sprintf("flaky: passed on try %d of %d", explain.PassedOn(c), len(c.Attempts)))
+			g.annotate("warning", c.Name, c.File, c.Line, c.Column, fmt.Sprintf("flaky: passed on attempt %d of %d", explain.PassedOn(c), len(c.Attempts)))
 		}
 	}
 	return nil

@@ -174,7 +174,7 @@ func caseProperties(c *result.Case) (props [][2]string) {
 		add("tag", t)
 	}
 	if c.Flaky {
-		add("flaky", fmt.Sprintf("passed on try %d of %d", explain.PassedOn(c), len(c.Attempts)))
+		add("flaky", fmt.Sprintf("passed on attempt %d of %d", explain.PassedOn(c), len(c.Attempts)))
 	}
 	for i := range c.Phases {
 		ph := &c.Phases[i]

@@ -162,7 +162,7 @@ func Remarks(p *render.Printer, c *result.Case) string {
 		parts = append(parts, p.Paint(st, fmt.Sprintf(format, args...)))
 	}
 	if c.Flaky {
-		add(term.Warn, "flaky: passed on try %d of %d", PassedOn(c), len(c.Attempts))
+		add(term.Warn, "flaky: passed on attempt %d of %d", PassedOn(c), len(c.Attempts))
 	} else if len(c.Attempts) > 1 {
 		add(term.Faint, "%d tries", len(c.Attempts))
 	}

@@ -69,7 +69,7 @@ func listCase(p *render.Printer, c *result.Case) {
 	}
 	for i, a := range c.Attempts {
 		for j := range a.Phases {
-			casePhase(p, &a.Phases[j], fmt.Sprintf("try %d, ", i+1))
+			casePhase(p, &a.Phases[j], fmt.Sprintf("attempt %d, ", i+1))
 		}
 	}
 	for i := range c.Phases {
