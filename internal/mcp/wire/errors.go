@@ -40,12 +40,9 @@ func (e *ClosedError) Error() string {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	for i, f := range e.InFlight {
-		switch i {
-		case 0:
+		if i == 0 {
 			b.WriteString(" while ")
-		case 3, len(e.InFlight) - 1:
-			b.WriteString(" and ")
-		default:
+		} else {
 			b.WriteString(", ")
 		}
 		if i == 3 {
