@@ -135,7 +135,7 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 		}
 	}
 	main := offered(offer)
-	main.Server = cmp.Or(c.InstalledAs, main.Program)
+	main.Server = cmp.Or(c.InstalledAs, offer.Lookup("server", "serverInfo", "name").Text())
 	lists := []List{main}
 	for _, name := range c.clientNames() {
 		own := main
@@ -176,7 +176,7 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 
 // offered returns the list of a surface.
 func offered(surface jsonv.Value) List {
-	return List{Program: surface.Lookup("server", "serverInfo", "name").Text(), Tools: surface.Lookup("tools").List()}
+	return List{Tools: surface.Lookup("tools").List()}
 }
 
 // Others returns the names of clients to connect with as well, since some servers

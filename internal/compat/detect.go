@@ -179,20 +179,35 @@ func folded(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
 }
 
-// shadowedNames finds tools that can be mistaken for a tool of another server.
-// Several copies of one program have the same names on purpose.
+// resembling returns a folded name in Latin letters, without hidden characters. Names
+// with the same result can be mistaken for each other.
+func resembling(name string) string {
+	return folded(strings.Map(func(r rune) rune {
+		switch {
+		case display.Hidden(r) || unicode.Is(unicode.Cf, r):
+			return -1
+		case toLatin()[r] != 0:
+			return toLatin()[r]
+		}
+		return narrow(r)
+	}, name))
+}
+
+// shadowedNames finds tools that can be mistaken for a tool of another server. The
+// servers' own names do not matter, because servers choose them; only variants of one
+// server of a suite have the same tools on purpose.
 func shadowedNames(l List) []place {
 	owner := map[string]string{}
 	for _, o := range l.others {
 		for _, t := range o.Tools {
-			if name := folded(toolName(t)); name != "" && (o.Program == "" || o.Program != l.Program) {
+			if name := resembling(toolName(t)); name != "" && (o.Base == "" || o.Base != l.Base) {
 				owner[name] = o.Server
 			}
 		}
 	}
 	var out []place
 	for _, p := range l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") }) {
-		if server, ok := owner[folded(p.value.Text())]; ok {
+		if server, ok := owner[resembling(p.value.Text())]; ok {
 			p.value = jsonv.String(server)
 			out = append(out, p)
 		}

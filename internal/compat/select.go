@@ -16,7 +16,7 @@ import (
 // A List contains the definitions of a server, with the name that its users give it.
 type List struct {
 	Server   string
-	Program  string   // the server's name for itself
+	Base     string   // the server of a suite that this is, or is a variant of
 	Profiles []string // of clients that get this list; nil: all
 	Tools    []jsonv.Value
 	Results  []Result      // of calls, if some are known
@@ -231,15 +231,20 @@ func plain(text string) string {
 	}
 	mixed := strings.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' })
 	text = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 0xff01 && r <= 0xff5e:
-			return r - 0xff01 + '!'
-		case r > 0x2ff && mixed && toLatin()[r] != 0:
+		if r > 0x2ff && mixed && toLatin()[r] != 0 {
 			return toLatin()[r]
 		}
-		return r
+		return narrow(r)
 	}, text)
 	return strings.Join(strings.Fields(strings.ToLower(text)), " ")
+}
+
+// narrow returns the ASCII character of a full-width form.
+func narrow(r rune) rune {
+	if r >= 0xff01 && r <= 0xff5e {
+		return r - 0xff01 + '!'
+	}
+	return r
 }
 
 func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, text string)) {

@@ -34,7 +34,7 @@ func otherWays(c *plan.Case, file *plan.File) (out []otherWay) {
 			derived(name, func(s *plan.Server) { s.Client = name })
 		}
 		for _, s := range file.Servers {
-			if slices.Contains(servers, s.Name) {
+			if s.Name != c.Server.Name && slices.Contains(servers, s.Name) {
 				out = append(out, otherWay{over: s.Name, server: s, check: true})
 			}
 		}

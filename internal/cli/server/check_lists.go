@@ -156,10 +156,10 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (list compat.L
 		return list, err
 	}
 	list.Masked = listOf(surface.New("", jsonv.Value{}, map[surface.Kind][]jsonv.Value{surface.Tool: list.Tools}, l.Redactor.String, nil)).Tools
-	list.Mask, list.Program = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text()
-	list.Server, list.File = list.Program, ""
+	list.Mask, list.Server = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text()
 	if l.Flags.Server != "" {
 		list.Server, list.File, list.Line = l.Server.Name, l.Server.Pos.File.Name, l.Server.Pos.Line
+		list.Base, _, _ = strings.Cut(list.Server, "@")
 	}
 	return list, nil
 }
@@ -167,9 +167,9 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (list compat.L
 // listOf returns the tools of a surface.
 func listOf(s *surface.Surface) compat.List {
 	l := compat.List{
-		Server: s.Server, Program: s.Info.Lookup("serverInfo", "name").Text(),
-		Tools: []jsonv.Value{}, File: filepath.ToSlash(s.Source), Line: 1, Lines: map[string]int{},
+		Server: s.Server, Tools: []jsonv.Value{}, File: filepath.ToSlash(s.Source), Line: 1, Lines: map[string]int{},
 	}
+	l.Base, _, _ = strings.Cut(s.Server, "@")
 	for _, item := range s.Items {
 		if item.Kind == surface.Tool {
 			l.Tools = append(l.Tools, item.Def)
