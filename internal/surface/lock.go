@@ -133,9 +133,9 @@ func Replaceable(data []byte) error {
 }
 
 // Orphans lists the lock files in a folder for variants ("name@variant") that no
-// longer exist, if the suite still has a server of that name. Files that belong to
-// other suites, or can't be read, are omitted.
-func Orphans(dir string, servers []string) (out []*Surface) {
+// longer exist, if the suite still has a server of that name; and those for other
+// servers, which may belong to other suites. Files that can't be read are omitted.
+func Orphans(dir string, servers []string) (variants, others []*Surface) {
 	locks, _ := filepath.Glob(filepath.Join(osfile.EscapeGlob(dir), "*.lock.yaml"))
 	for _, path := range locks {
 		s, err := readFile(path, nil)
@@ -144,10 +144,12 @@ func Orphans(dir string, servers []string) (out []*Surface) {
 		}
 		base, _, isVariant := strings.Cut(s.Server, "@")
 		if isVariant && slices.ContainsFunc(servers, func(name string) bool { return name == base || strings.HasPrefix(name, base+"@") }) {
-			out = append(out, s)
+			variants = append(variants, s)
+		} else {
+			others = append(others, s)
 		}
 	}
-	return out
+	return variants, others
 }
 
 // ParseLock reads a lock file. The error is of type source.Diagnostics and contains

@@ -45,6 +45,7 @@ which belongs in version control. --check writes nothing: it compares the server
 changes like mcptest diff.
 --server 'api@*' selects all variants of a server in a suite, and --config alone all its servers; --out must then be
 a folder, which gets a file for each. With --check, a server that has a lock file but does not start counts as removed.
+A lock file in the folder whose server is not in the suite is a warning, because it may belong to another suite.
 The lists are read twice in a session, and again with --sessions and --after-calls. If they differ and the server did
 not send list_changed, they are not stable: the differences are printed, and nothing is written.
 Secrets are replaced with a hash, which reveals changes. With CI=true the file is not changed without --allow-update-in-ci.
@@ -170,12 +171,18 @@ func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) 
 }
 
 // removedVariants returns the changes for lock files of removed variants; without --check it
-// prints the files.
+// prints the files. It warns of lock files of servers that the suite does not have.
 func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names []string) (changes []diff.Change) {
-	if len(names) < 2 {
+	if len(names) < 2 && (f.target.Server != "" || names[0] == "") {
 		return nil
 	}
-	for _, orphan := range surface.Orphans(f.out, names) {
+	variants, others := surface.Orphans(f.out, names)
+	for _, other := range others {
+		if f.target.Server == "" {
+			fmt.Fprintf(s.Err, "warning: %s is the lock of the server %q, which the suite does not have: remove the file, unless another suite uses it\n", display.Escape(other.Source), other.Server)
+		}
+	}
+	for _, orphan := range variants {
 		if f.check {
 			changes = append(changes, diff.Compare(cmd.Context(), []*surface.Surface{orphan}, nil, diff.Options{ByName: true})...)
 		} else {
