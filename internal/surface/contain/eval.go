@@ -75,7 +75,7 @@ func (s *solver) atom(a *atom, v jsonv.Value, depth int) truth {
 	}
 	switch a.op {
 	case opEnum:
-		return truthOf(contains(a.values, v))
+		return truthOf(s.among(a, v))
 	case opOpaque:
 		return unsure
 	case opNode:
@@ -94,6 +94,19 @@ func (s *solver) atom(a *atom, v jsonv.Value, depth int) truth {
 		return s.objectHolds(a, v, depth)
 	}
 	return truthOf(numberHolds(a, ratOf(v)))
+}
+
+// among reports whether v is one of the values of an enum, which may be long.
+func (s *solver) among(a *atom, v jsonv.Value) bool {
+	values, ok := s.enums[a]
+	if !ok {
+		values = make(map[uint64]bool, len(a.values))
+		for _, e := range a.values {
+			values[s.hash.Of(e)] = true
+		}
+		s.enums[a] = values
+	}
+	return values[s.hash.Of(v)]
 }
 
 func (s *solver) some(a *atom, v jsonv.Value, depth int) truth {

@@ -92,10 +92,12 @@ type solver struct {
 	reentered         int               // how often a goal led back to itself
 	anything, nothing *node
 	keyWork, backs    int // of descriptions: nodes visited, references back
+	hash              *jsonv.Hasher
+	enums             map[*atom]map[uint64]bool // hashes of their values, set on demand
 }
 
 func newSolver() *solver {
-	s := &solver{active: map[string]bool{}, memo: map[string]answer{}}
+	s := &solver{active: map[string]bool{}, memo: map[string]answer{}, hash: jsonv.NewHasher(), enums: map[*atom]map[uint64]bool{}}
 	s.anything = &node{id: s.newID()}
 	s.nothing = &node{id: s.newID(), atoms: []*atom{{id: s.newID(), op: opTypes}}}
 	return s

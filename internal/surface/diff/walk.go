@@ -251,10 +251,15 @@ func (w *walker) subject(at string) string {
 
 func enumChange(a, b jsonv.Value) string {
 	var parts []string
+	hash := jsonv.NewHasher()
 	missing := func(from, in jsonv.Value) string {
 		var out []string
+		known := map[uint64]bool{}
+		for _, e := range in.Elems() {
+			known[hash.Of(e)] = true
+		}
 		for _, e := range from.Elems() {
-			if !slices.ContainsFunc(in.List(), func(v jsonv.Value) bool { return jsonv.Equal(v, e) }) {
+			if !known[hash.Of(e)] {
 				out = append(out, e.Short(40))
 			}
 		}
