@@ -177,7 +177,7 @@ func (c *call) test() int {
 	r := aql.Evaluate(e, o)
 	c.rowless(r, o)
 	c.unproved(r)
-	return max(c.print(r), c.judged(e, r.ExitCode))
+	return max(c.print(r), r.ExitCode, c.judged(e))
 }
 
 // judgement reads the options of the judgement.

@@ -287,11 +287,10 @@ func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
 
-// judged returns the exit code for questions that were not asked and answers that were
-// not judged: 3 for any with --require-judge, and for all when the user named the model
-// or the judge, because then it cannot be used. A failed MUST category takes precedence
-// over the latter.
-func (c *call) judged(e *evidence.Evidence, code int) int {
+// judged reports questions that were not asked and answers that were not judged: with
+// --require-judge as a problem, whose exit code it returns, and otherwise only if the
+// model or the judge that the user named was of no use at all.
+func (c *call) judged(e *evidence.Evidence) int {
 	unjudged, unasked, why := 0, e.Live.Lookup("unasked"), ""
 	for _, s := range e.Semantics {
 		if s.Unjudged != "" {
@@ -301,21 +300,18 @@ func (c *call) judged(e *evidence.Evidence, code int) int {
 	for _, u := range unasked.Elems() {
 		why = u.Lookup("reason").Text()
 	}
-	who, model := c.flags["judge"], c.flags["model"]
-	least := 0
+	const tolerated = "; the exit code does not depend on it without --require-judge"
+	who := c.flags["judge"]
 	switch n := unjudged + unasked.Len(); {
 	case n == 0:
 	case c.flags["require-judge"] != "":
 		return c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
-	case model != "" && len(e.Semantics) == 0:
-		least = c.problem("--model: none of the %s was answered: %s", display.Count(n, "question"), why)
+	case c.flags["model"] != "" && len(e.Semantics) == 0:
+		c.problem("--model: none of the %s was answered: %s"+tolerated, display.Count(n, "question"), why)
 	case who != "" && who != judgePhrases && unjudged == len(e.Semantics) && unjudged > 0:
-		least = c.problem("--judge: none of the %s was judged: %s", display.Count(unjudged, "answer"), why)
+		c.problem("--judge: none of the %s was judged: %s"+tolerated, display.Count(unjudged, "answer"), why)
 	}
-	if code == verdict.ExitFailed {
-		return code
-	}
-	return max(code, least)
+	return verdict.ExitPassed
 }
 
 // verdictCache is a folder with one file per verdict. A verdict that cannot be read

@@ -181,7 +181,7 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	r := aql.Evaluate(read, opts)
 	c.unproved(r)
 	c.aside(bundle.Lookup("x_live"), odd)
-	return max(least, c.print(r), c.judged(read, r.ExitCode))
+	return max(least, c.print(r), r.ExitCode, c.judged(read))
 }
 
 // aside prints notes that are not part of the report to the standard error.

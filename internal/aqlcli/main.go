@@ -141,7 +141,7 @@ var exitCodes = []gen.ExitCode{
 	{Code: verdict.ExitPassed, Doc: "conformant at the requested level; warnings in MUST categories do not change that without --fail-on warn"},
 	{Code: verdict.ExitFailed, Doc: "a MUST category failed, or live changed data that it did not create; for diff and verify-fixtures, a difference"},
 	{Code: verdict.ExitWarned, Doc: "a SHOULD category warned, or by the strict rules something was not proved; with --fail-on warn, any warning"},
-	{Code: verdict.ExitConfig, Doc: "an invalid command line or file, no adapter, or a requested model or judge that cannot be used"},
+	{Code: verdict.ExitConfig, Doc: "an invalid command line or file, no adapter, or with --require-judge an answer that was not judged"},
 	{Code: verdict.ExitRefused, Doc: "live --record is refused because CI is set"},
 }
 
