@@ -80,6 +80,8 @@ class Run {
     const selection = all ? args : [...withoutFilters(args), "--filter", pattern];
     // Its standard input is a pipe that ends with this process.
     this.child = spawn(binary(), ["run", suite, ...selection, "--reporter", "ndjson", "--stop-at-eof"], { cwd });
+    // A worker process outlives Vitest for a while if Vitest is killed.
+    process.once("disconnect", () => this.child.kill());
     this.child.stderr.setEncoding("utf8").on("data", (text) => (this.#stderr += text));
     createInterface({ input: this.child.stdout }).on("line", (line) => this.#event(line));
     this.ended = new Promise((resolve) => {
