@@ -158,7 +158,7 @@ func isYAML(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	var first [1]byte
 	n, _ := f.Read(first[:])
 	return n == 1 && first[0] == '#'
