@@ -2,6 +2,7 @@ package tape
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -12,12 +13,16 @@ import (
 	"mcptest/internal/inspect"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/secret"
 )
 
 // replayTime limits a request to a cassette, which needs time only to read large messages.
 const replayTime = time.Minute
+
+// anySize replaces the limits for a server, because the recorder had none.
+var anySize = wire.Limits{Message: math.MaxInt32, Values: math.MaxInt32, During: math.MaxInt32, DuringCount: math.MaxInt32, Items: math.MaxInt32, Pages: math.MaxInt32}
 
 // recordedViolations returns the violations of the recorded server, as far as its recording
 // can be replayed.
@@ -31,6 +36,7 @@ func recordedViolations(ctx context.Context, c *cassette.Cassette) []verify.Viol
 		sv.Argv, sv.URL, sv.Transport = nil, "http://127.0.0.1/mcp", c.Transport
 	}
 	replay := inspect.Options{Server: &sv, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}}
+	replay.Connect.Limits = anySize
 	list, _ := verify.Violations(ctx, c, func(ctx context.Context, n int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation)) (*inspect.Conn, error) {
 		session := replay
 		session.Capabilities, session.Answer, session.Violations = recorded.Capabilities, answer, violated
