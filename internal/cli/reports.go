@@ -216,7 +216,7 @@ func (f *runFlags) addGates(fl *pflag.FlagSet) {
 
 // readVerdicts reads the baseline. Mistakes in it are printed and end the command.
 func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdicts, error) {
-	f.gates.Part = f.part != nil
+	f.gates.Part = f.part != nil || f.setupOnly
 	if f.baseline == "" {
 		return history.NewVerdicts(p, nil, f.gates), nil
 	}

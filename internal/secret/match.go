@@ -24,7 +24,12 @@ func Matches(masked, text string) bool {
 type Matcher struct {
 	known   *Redactor
 	unknown string // the value that was accepted for a whole mask
+	tries   int    // number of values that were examined
 }
+
+// maxTries limits the values that a matcher examines: texts with many masks have very
+// many ways to be divided.
+const maxTries = 2_000
 
 // Matcher returns a matcher for one live message, with the secrets of r.
 func (r *Redactor) Matcher() *Matcher { return &Matcher{known: r} }
@@ -65,6 +70,9 @@ func (m *Matcher) after(before byte, masked, text string) bool {
 			return false
 		}
 		end += at
+		if m.tries++; m.tries > maxTries {
+			return false
+		}
 		had := m.unknown
 		if m.accepts(text[:end], whole) && m.after(before, rest, text[end:]) {
 			return true
@@ -76,7 +84,7 @@ func (m *Matcher) after(before byte, masked, text string) bool {
 
 // accepts reports whether a mask matches v. whole says that the mask is a whole value.
 func (m *Matcher) accepts(v string, whole bool) bool {
-	if m.known.String(v) == Mask {
+	if m.known.Whole(v, nil) == Mask {
 		return true
 	}
 	if !whole || !learnable(v) || strings.ContainsAny(v, "/\"\\&,") || m.unknown != "" && m.unknown != v {

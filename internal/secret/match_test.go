@@ -1,7 +1,9 @@
 package secret_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"mcptest/internal/secret"
 )
@@ -64,5 +66,18 @@ func TestMatcher(t *testing.T) {
 		if got := r.Matcher().Matches(row.masked, row.text); got != row.want {
 			t.Errorf("Matches(%q, %q) = %v", row.masked, row.text, got)
 		}
+	}
+}
+
+// TestManyMasks: a text with many masks next to each other is given up soon.
+func TestManyMasks(t *testing.T) {
+	r := secret.NewRedactor()
+	masked := strings.Repeat(secret.Mask, 40) + "!"
+	began := time.Now()
+	if r.Matcher().Matches(masked, strings.Repeat(secret.Mask, 39)+"x"+secret.Mask) {
+		t.Error("another text matches")
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

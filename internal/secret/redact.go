@@ -25,7 +25,7 @@ const maxLearned = 4096
 // percent escapes and HTML entities decoded, several levels deep. Declared values are
 // also found inside longer base64 text, at each of the three alignments, and as
 // hexadecimal digits. The remaining part of a truncated one is masked next to an
-// ellipsis, and by Cut at the ends of the text.
+// ellipsis, at the end of a text, and by Cut at its beginning.
 type Redactor struct {
 	base *Redactor // masks first; may be nil
 
@@ -105,22 +105,29 @@ func parts(v string) []string {
 	return out
 }
 
-// String returns s with every secret replaced by Mask. Text without secrets is
-// returned without a copy.
-func (r *Redactor) String(s string) string { return r.Collect(s, nil) }
+// String returns s with every secret replaced by Mask, also one whose end is missing at
+// the end of s: any text may be truncated. Text without secrets is returned without a
+// copy.
+func (r *Redactor) String(s string) string { return r.mask(s, nil, true) }
 
 // Collect is String that also records in f the values that were recognized without a
 // declaration. f may be nil.
-func (r *Redactor) Collect(s string, f *Found) string {
+func (r *Redactor) Collect(s string, f *Found) string { return r.mask(s, f, true) }
+
+// Whole is Collect for a complete value, such as a segment of a path or a key: a word
+// with which a secret begins is not masked at its end.
+func (r *Redactor) Whole(s string, f *Found) string { return r.mask(s, f, false) }
+
+func (r *Redactor) mask(s string, f *Found, open bool) string {
 	if r.base != nil {
-		s = r.base.Collect(s, f)
+		s = r.base.mask(s, f, open)
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.search.mask(s, f, false)
+	return r.search.mask(s, f, open)
 }
 
-// Cut is String for a text that may begin or end in the middle of a secret, because it
+// Cut is String for a text that may also begin in the middle of a secret, because it
 // was truncated.
 func (r *Redactor) Cut(s string) string {
 	if r.base != nil {

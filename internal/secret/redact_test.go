@@ -235,11 +235,11 @@ func BenchmarkRedactClean(b *testing.B) {
 	}
 }
 
-// TestPrefix: a word that a secret begins with is only masked where the text was
-// truncated within the secret.
+// TestPrefix: a word that a secret begins with is not masked in a complete value. At the
+// end of a text, which may be truncated, only a short leading word is not.
 func TestPrefix(t *testing.T) {
 	r := secret.NewRedactor()
-	r.Add("issues-bot-9f3k2m1x8", "SECRETFOO9")
+	r.Add("issues-bot-9f3k2m1x8", "SECRETFOO9", "CorrectHorseBatteryStaple!")
 	for in, want := range map[string]string{
 		"/issues": "", "lists issues": "", "issues": "", "loading issues...": "", "client_secret": "", "/issues-bot": "", `{"secret":1}`: "", "%69ssues": "",
 		"issues-bo…": "[redacted]…", "see secret...": "see [redacted]...", "/t/issues-bot-9f3k2m1x8": "/t/[redacted]", "secretfoo9": "[redacted]",
@@ -247,6 +247,13 @@ func TestPrefix(t *testing.T) {
 		if want == "" {
 			want = in
 		}
+		if got := r.Whole(in, nil); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"/issues": "/issues", "lists issues": "lists issues", "the token issues-bot-9f3": "the token [redacted]", "body CorrectHorseBatteryStaple": "body [redacted]",
+	} {
 		if got := r.String(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}

@@ -286,9 +286,11 @@ func matchEncodings(s string, i int, list []encoding, open bool) (start, end int
 	return 0, 0
 }
 
-// leadingWord reports whether the first n bytes of a secret are a word of letters before
-// a sign, as in issues-bot-9f3k. Such a word has other meanings, and reveals little.
-func leadingWord(s string, n int) bool { return span(s, 0, letter) == n && s[n]-'0' > 9 }
+// leadingWord reports whether the first n bytes of a secret are a short word of letters
+// before a sign, as in issues-bot-9f3k. Such a word has other meanings, and reveals little.
+func leadingWord(s string, n int) bool {
+	return n <= 12 && 2*n <= len(s) && span(s, 0, letter) == n && s[n]-'0' > 9
+}
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 

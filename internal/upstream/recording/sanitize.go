@@ -79,7 +79,7 @@ func (s *sanitizer) plain(v string) string {
 	if v == "" {
 		return v
 	}
-	out := s.secrets.Collect(v, &s.found)
+	out := s.secrets.Whole(v, &s.found)
 	if out != v {
 		s.masked[maskText]++
 	}
