@@ -187,7 +187,7 @@ var edges = map[string][]string{
 	"internal/cassette/promote": {"internal/cassette", "internal/draft", "internal/mcp/protocol", "internal/secret", "internal/jsonv"},
 	"internal/cassette/serve":   {"internal/cassette", "internal/mcp/protocol", "internal/mcpserver", "internal/secret", "internal/jsonv"},
 	"internal/cli/tape": {
-		"internal/cassette", "internal/cassette/serve", "internal/cassette/promote", "internal/cassette/tee", "internal/cassette/transport", "internal/cassette/verify", "internal/plan", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/mcpserver", "internal/scaffold", "internal/jsonv", "internal/surface", "internal/surface/diff", "internal/cli/option", "internal/connect", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
+		"internal/cassette", "internal/cassette/serve", "internal/cassette/promote", "internal/cassette/tee", "internal/cassette/transport", "internal/cassette/verify", "internal/plan", "internal/inspect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcpserver", "internal/scaffold", "internal/jsonv", "internal/surface", "internal/surface/diff", "internal/cli/option", "internal/connect", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
 		"internal/secret", "internal/shellwords", "internal/suite", "internal/term",
 	},
 	"internal/cli/playback": {

@@ -91,7 +91,7 @@ func endsWhenKilled(t *testing.T, dir string, argv ...string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wait := `until [ -e server.pid ]; do sleep 0.1; done; cat server.pid`
+	wait := `until [ -s server.pid ]; do sleep 0.1; done; cat server.pid`
 	pid := strings.TrimSpace(command(t, dir, 0, "sh", "-c", wait))
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()

@@ -49,7 +49,14 @@ func (r *Report) noted(s *session) {
 // violations compares the violations with those of the recorded server.
 func (r *Report) violations(recorded []Violation) (out []diff.Change) {
 	lack := func(list []Violation) func(Violation) bool {
-		return func(v Violation) bool { return !slices.ContainsFunc(list, v.same) }
+		left := slices.Clone(list) // each is compared with one
+		return func(v Violation) bool {
+			i := slices.IndexFunc(left, v.same)
+			if i >= 0 {
+				left = slices.Delete(left, i, i+1)
+			}
+			return i < 0
+		}
 	}
 	for _, text := range texts(r.Violations, lack(recorded)) {
 		out = append(out, diff.Change{Class: diff.Breaking, Kind: surface.Server, Message: "protocol violation: " + text})

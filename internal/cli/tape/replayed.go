@@ -12,17 +12,14 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/inspect"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/check"
 	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/secret"
 )
 
 // replayTime limits a request to a cassette, which needs time only to read large messages.
 const replayTime = time.Minute
-
-// anySize replaces the limits for a server, because the recorder had none.
-var anySize = wire.Limits{Message: math.MaxInt32, Values: math.MaxInt32, During: math.MaxInt32, DuringCount: math.MaxInt32, Items: math.MaxInt32, Pages: math.MaxInt32}
 
 // recordedViolations returns the violations of the recorded server, as far as its recording
 // can be replayed.
@@ -36,7 +33,10 @@ func recordedViolations(ctx context.Context, c *cassette.Cassette) []verify.Viol
 		sv.Argv, sv.URL, sv.Transport = nil, "http://127.0.0.1/mcp", c.Transport
 	}
 	replay := inspect.Options{Server: &sv, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}}
-	replay.Connect.Limits = anySize
+	limits := &replay.Connect.Limits // the recorder had none
+	for _, n := range []*int{&limits.Message, &limits.Values, &limits.During, &limits.DuringCount, &limits.Items, &limits.Pages} {
+		*n = math.MaxInt32
+	}
 	list, _ := verify.Violations(ctx, c, func(ctx context.Context, n int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation)) (*inspect.Conn, error) {
 		session := replay
 		session.Capabilities, session.Answer, session.Violations = recorded.Capabilities, answer, violated
@@ -50,6 +50,13 @@ func recordedViolations(ctx context.Context, c *cassette.Cassette) []verify.Viol
 func committed(ctx context.Context, c *cassette.Cassette) (kinds []string) {
 	for _, v := range recordedViolations(ctx, c) {
 		kinds = append(kinds, v.Kind)
+	}
+	calls, _ := c.Calls() // an error was reported when the suite was written
+	for _, call := range calls {
+		_, response, err := c.Exchange(call)
+		if res, ok := response.Get("result"); err == nil && ok && len(check.Result(c.Protocol, call.Method, res, true).Violations) > 0 {
+			kinds = append(kinds, protocol.BadResult)
+		}
 	}
 	slices.Sort(kinds)
 	return slices.Compact(kinds)

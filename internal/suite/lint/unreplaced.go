@@ -13,7 +13,7 @@ var unreplaced = regexp.MustCompile(`(?:^|[^\w$])\$([A-Z][A-Z0-9_]+)\b`)
 
 // Unreplaced warns about $NAME in the keys of a server that contain values for the
 // outside: it is sent as written. A command that is one text is examined where it is
-// split, and words with a space may be scripts for a shell.
+// split, and words with a space or after -c may be scripts for a shell.
 func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 	for _, key := range []string{"command", "args", "url", "query", "headers", "env"} {
 		n := server.Get(key)
@@ -23,7 +23,8 @@ func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 			value(d, n, path+"."+key)
 		default:
 			for i, item := range n.Items {
-				if !strings.ContainsAny(item.Text, " \n") {
+				script := i > 0 && strings.HasPrefix(n.Items[i-1].Text, "-") && strings.HasSuffix(n.Items[i-1].Text, "c")
+				if !script && !strings.ContainsAny(item.Text, " \n") {
 					value(d, item, source.PathIndex(path+"."+key, i))
 				}
 			}

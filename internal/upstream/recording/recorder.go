@@ -240,11 +240,14 @@ func newlyRefused(list []exchange, old *File) (titles []string) {
 }
 
 // newlyFailing returns an exchange that failed, and did not in an earlier recording for
-// the same test.
+// the same test, nor when it was repeated.
 func newlyFailing(list []exchange, old *File) *exchange {
 	for i := range list {
 		e := &list[i]
 		if old == nil || !e.failed() || len(old.byKey[e.key()]) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(list[i+1:], func(o exchange) bool { return !o.failed() && o.test == e.test && o.key() == e.key() }) {
 			continue
 		}
 		if !slices.ContainsFunc(old.of(old.byKey[e.key()], e.test), func(i int) bool { return old.list[i].failed() }) {

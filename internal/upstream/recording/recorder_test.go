@@ -123,6 +123,7 @@ func TestNewlyFailing(t *testing.T) {
 		{true, true, []int{500}},
 		{true, true, []int{429}},
 		{true, true, []int{200, 503}},
+		{true, false, []int{503, 200}}, // repeated
 		{true, false, []int{404}},
 		{true, true, []int{502}},
 		{false, false, []int{500}}, // the tests expect it

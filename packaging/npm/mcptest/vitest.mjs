@@ -81,13 +81,15 @@ class Run {
     // Its standard input is a pipe that ends with this process.
     this.child = spawn(binary(), ["run", suite, ...selection, "--reporter", "ndjson", "--stop-at-eof"], { cwd });
     // A worker process outlives Vitest for a while if Vitest is killed.
-    process.once("disconnect", () => this.child.kill());
+    const stop = () => this.child.kill();
+    process.once("disconnect", stop);
     this.child.stderr.setEncoding("utf8").on("data", (text) => (this.#stderr += text));
     createInterface({ input: this.child.stdout }).on("line", (line) => this.#event(line));
     this.ended = new Promise((resolve) => {
       this.child.on("error", (err) => resolve(err.message));
       this.child.on("close", (code, signal) => resolve(signal ? `it was ended by ${signal}` : `exit code ${code}`));
     }).then((how) => {
+      process.off("disconnect", stop);
       this.#end = `mcptest ended without a result (${how})\n${this.#stderr}`;
       for (const { reject } of this.#waiting.values()) reject(new Error(this.#end));
     });
