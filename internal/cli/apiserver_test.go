@@ -11,17 +11,22 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // apiServerMain is an API and an MCP server that uses it. "apiserver mcp" serves a tool
-// over stdio that sends requests to API_URL. "apiserver with PROGRAM…" serves the API on
+// over stdio that sends requests to API_URL, "apiserver mcp later" also one that sends them
+// after its response. "apiserver with PROGRAM…" serves the API on
 // loopback, runs a program with its address in API, and exits with the program's exit code.
 func apiServerMain() {
 	if os.Args[1] == "mcp" {
 		s := sdk.NewServer(&sdk.Implementation{Name: "api", Version: "1"}, nil)
 		sdk.AddTool(s, &sdk.Tool{Name: "send"}, sendTool)
+		if len(os.Args) > 2 {
+			sdk.AddTool(s, &sdk.Tool{Name: "later"}, laterTool)
+		}
 		for tool, path := range map[string]string{"whoami": "/user", "count": "/count?page=1", "news": "/news"} {
 			sdk.AddTool(s, &sdk.Tool{Name: tool, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 				return sendTool(ctx, r, sendArgs{Method: http.MethodGet, URL: path})
@@ -72,6 +77,23 @@ func sendTool(ctx context.Context, _ *sdk.CallToolRequest, a sendArgs) (*sdk.Cal
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%d %s", res.StatusCode, text)}}}, nil, err
+}
+
+type laterArgs struct {
+	URL     string `json:"url,omitempty"`
+	DelayMS int    `json:"delay_ms,omitempty"`
+	SleepMS int    `json:"sleep_ms,omitempty"`
+}
+
+// laterTool responds, and sends a request after a delay.
+func laterTool(_ context.Context, _ *sdk.CallToolRequest, a laterArgs) (*sdk.CallToolResult, any, error) {
+	if a.URL != "" {
+		time.AfterFunc(time.Duration(a.DelayMS)*time.Millisecond, func() {
+			_, _, _ = sendTool(context.Background(), nil, sendArgs{Method: http.MethodGet, URL: a.URL})
+		})
+	}
+	time.Sleep(time.Duration(a.SleepMS) * time.Millisecond)
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "ok"}}}, nil, nil
 }
 
 // fakeAPI has a user who can be renamed, a counter, and a redirection.

@@ -1,5 +1,11 @@
 package expect
 
+import (
+	"slices"
+
+	"mcptest/internal/expect/jsonpath"
+)
+
 // Uses is the set of roots that a tree examines, and whether it runs programs. The
 // union of two is u | v.
 type Uses uint32
@@ -52,6 +58,20 @@ func usesOf(items []Item) (u Uses) {
 		}
 	}
 	return u
+}
+
+// Examines reports whether an assertion of the tree examines an upstream.
+func (t *Tree) Examines(upstream string) bool { return t != nil && examines(t.Items, upstream) }
+
+func examines(items []Item, upstream string) bool {
+	return slices.ContainsFunc(items, func(i Item) bool {
+		return i.Set != nil && examines(i.Set.Items, upstream) || i.Set == nil && i.Assertion.Target.Examines(upstream)
+	})
+}
+
+// Examines reports whether the target is a part of an upstream's requests, or of all.
+func (t *Target) Examines(upstream string) bool {
+	return t.root.part == partUpstream && (len(t.steps) == 0 || t.steps[0].Kind != jsonpath.Name || t.steps[0].Name == upstream)
 }
 
 // Uses returns the root that a target examines.

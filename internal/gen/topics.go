@@ -298,11 +298,14 @@ func (t Topic) write(b *strings.Builder) {
 // a result that breaks the promise of the tool's outputSchema.
 const OutputSchema = "output-schema"
 
-// Violations returns every kind that `tolerate:` knows: those of the wire, and
-// the one that is found by looking at a result.
+// Violations returns every kind that `tolerate:` knows: those of the wire, the one that is
+// found by looking at a result, and the one of test doubles.
 func Violations() []protocol.ViolationKind {
 	return append(protocol.ViolationKinds[:len(protocol.ViolationKinds):len(protocol.ViolationKinds)], protocol.ViolationKind{
 		Name: OutputSchema, Since: "1.0",
 		Doc: "A result whose structuredContent is missing or does not fit the outputSchema that the tool declares.",
+	}, protocol.ViolationKind{
+		Name: "late-upstream-request", Since: "1.0",
+		Doc: "An upstream got a request after the response of the test. It is only a warning if a route matches it and the test does not examine the upstream.",
 	})
 }

@@ -323,6 +323,14 @@ func (c *compiler) needsExclusive(out *Case) bool {
 	return false
 }
 
+// Examines reports whether a case has routes for an upstream, or examines its requests.
+func (c *Case) Examines(upstream string) bool {
+	return c.Routes[upstream] != nil || c.Tree.Examines(upstream) || slices.ContainsFunc(c.Ops, func(op *Op) bool {
+		return op.Tree.Examines(upstream) ||
+			slices.ContainsFunc(op.Capture, func(cp Capture) bool { return cp.Target != nil && cp.Target.Examines(upstream) })
+	})
+}
+
 func orDuration(d *time.Duration, otherwise time.Duration) time.Duration {
 	if d == nil {
 		return otherwise

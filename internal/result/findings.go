@@ -29,7 +29,6 @@ var FindingKinds = []FindingKind{
 	{CoverageFinding, "the tests examine less of what a server offers than the suite's coverage requires; if nothing else failed, the exit code is 6"},
 	{"unmatched-upstream-request", "an upstream got a request that no route matches, and that belongs to no single test; a warning with unmatched: 404"},
 	{"missing-request-value", "the response of a route needs a value that the request does not have, and the request belongs to no single test"},
-	{"late-upstream-request", "an upstream got a request after the response of the test: a warning"},
 	{"unused-upstream", "an upstream got no request in the whole run: the server takes the address from another place, or ignores proxies: a warning"},
 	{"undeclared-host", "a server tried to connect to a host or port that is not declared as an upstream; the proxy responded with 502"},
 	{"upstream-not-reached", "a request without a route could not be passed on to the real API, or its response broke off (--record-upstream, --upstream-mode live)"},

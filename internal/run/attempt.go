@@ -53,9 +53,10 @@ func (a *attempt) calls(ctx context.Context) {
 	if !a.open(ctx) {
 		return
 	}
-	a.beginWatch()
+	a.beginWatch(ctx)
 	defer a.watch.End()
 	a.operations(ctx)
+	a.watch.Settle(ctx)
 	a.finish()
 }
 
@@ -197,13 +198,15 @@ func recordStderr(a *attempt) {
 
 // beginWatch starts collecting the requests to upstreams. Earlier requests of the
 // server do not belong to the case.
-func (a *attempt) beginWatch() {
+func (a *attempt) beginWatch(ctx context.Context) {
+	groups := a.scope.Lease.Doubles()
 	if len(a.file.file.Upstreams) > 0 && a.c.Exclusive {
 		for s, sess := range a.sessions {
 			s.AwaitIdle(sess)
 		}
+		doubles.Settle(ctx, groups)
 	}
-	a.watch = doubles.Begin(a.c.Name, a.scope.Lease.Doubles(), a.c.Routes, a.c.Exclusive)
+	a.watch = doubles.Begin(a.c, groups)
 }
 
 // recordRequests records the requests to upstreams. Unanswered ones fail the case.

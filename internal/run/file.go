@@ -173,6 +173,7 @@ func (f *fileRun) finish(ctx context.Context) {
 		f.warming.Wait()
 	}
 	r := f.run
+	r.pool.Settle(ctx)
 	f.scope.Background.TestsOver()
 	r.recoverPanic(func() { r.coverage.survey(ctx, f) })
 	if f.setupBegun {

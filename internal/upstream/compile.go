@@ -31,6 +31,8 @@ type Upstream struct {
 	Allowed bool
 	Proxy   bool // requests come through a proxy
 	Isolate bool // the server has no other network
+	// Settle is how long late requests of a test are waited for.
+	Settle time.Duration
 }
 
 // Options configure the compilation of a declaration.
@@ -38,6 +40,8 @@ type Options struct {
 	Dir          string // of the suite
 	AllowOutside bool   // files may be outside of it
 }
+
+const defaultSettle = 100 * time.Millisecond
 
 // Compile compiles a declaration to an upstream. Mistakes are reported to dec.
 func Compile(name string, decl *Declaration, o Options, dec *source.Decoder) *Upstream {
@@ -52,6 +56,9 @@ func Compile(name string, decl *Declaration, o Options, dec *source.Decoder) *Up
 		address = &url.URL{Scheme: "https", Host: "example.invalid"}
 	}
 	u.StandsFor = address
+	if u.Settle = defaultSettle; decl.Settle != nil {
+		u.Settle = max(*decl.Settle, 0)
+	}
 	c.into(u, decl, path)
 	if decl.Recording != "" {
 		if abs, ok := c.locate(decl.Recording, decl.Pos, path+".recording"); ok {

@@ -21,6 +21,8 @@ type Declaration struct {
 	Unmatched Unmatched `yaml:"unmatched" default:"fail" example:"404"`
 	// How requests reach the double: address (see into), or proxy, for servers whose address of the API can't be changed.
 	Via string `yaml:"via" enum:"address|proxy" default:"address" example:"proxy"`
+	// How long a test that examines the upstream waits for requests that come after its response.
+	Settle *time.Duration `yaml:"settle" default:"100ms" example:"2s"`
 	// Set to network to cut the server off from every other network (Linux).
 	Isolate string `yaml:"isolate" enum:"network" example:"network"`
 }

@@ -8,7 +8,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,8 +27,10 @@ type Exchange struct {
 	// Missing is the name of the value of the request that the response needed and
 	// that was absent.
 	Missing string
-	// Late is set if the request came after the response of the test.
+	// Late is set if the request came after the response of the test in Tests.
 	Late bool
+	// Examined is set if that test examines the requests to the upstream.
+	Examined bool
 	// Tests are the tests that were running.
 	Tests []string
 	// Done is the time when the response was sent, or the connection closed; zero
@@ -50,24 +51,6 @@ type Double struct {
 
 	mu    sync.Mutex
 	state doubleState
-}
-
-type doubleState struct {
-	watches []*Watch
-	used    map[*Route]int // number of requests for which each route was used
-	// starting is the number of servers that are being started; begun is set when the
-	// first test begins. Other requests that belong to no test are late.
-	starting int
-	begun    bool
-	// started is set when the first server starts, requested by the first request.
-	started, requested bool
-}
-
-// update is the only access to the state.
-func (d *Double) update(fn func(*doubleState)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	fn(&d.state)
 }
 
 // NewDouble returns a double that does not listen: a proxy passes requests to it.
@@ -119,81 +102,6 @@ func (d *Double) Fill(text string) string {
 	return strings.NewReplacer("{url}", d.URL(), "{host}", host, "{port}", port).Replace(text)
 }
 
-// Starting marks the start of a server: until done is called, requests belong to that
-// start.
-func (d *Double) Starting() (done func()) {
-	d.update(func(s *doubleState) { s.starting, s.started = s.starting+1, true })
-	return func() { d.update(func(s *doubleState) { s.starting-- }) }
-}
-
-// Used reports whether a test ran against a server that has the address, and whether
-// there was a request.
-func (d *Double) Used() (tested, requested bool) {
-	d.update(func(s *doubleState) { tested, requested = s.started && s.begun, s.requested })
-	return tested, requested
-}
-
-// Watch collects the requests during one test.
-type Watch struct {
-	double *Double
-	alone  bool
-	routes []*Route
-	scope  *Scope
-
-	// Guarded by the double's lock:
-	seen     []*Exchange // the requests of the test
-	shared   []*Exchange // those of this or another test
-	answered bool
-}
-
-// Begin starts collecting the requests of a test. A test that runs alone has its own
-// routes, and all routes count from zero.
-func (d *Double) Begin(test string, routes []*Route, alone bool) *Watch {
-	w := &Watch{double: d, alone: alone, routes: routes, scope: &Scope{Test: test}}
-	d.update(func(s *doubleState) {
-		s.watches, s.begun = append(s.watches, w), true
-		if alone {
-			clear(s.used)
-		}
-	})
-	return w
-}
-
-// Answered sets whether the test has its response: later requests are late.
-func (w *Watch) Answered(yes bool) {
-	w.double.update(func(*doubleState) { w.answered = yes })
-}
-
-// Seen returns the requests so far.
-func (w *Watch) Seen() (list []Exchange) {
-	w.double.update(func(*doubleState) {
-		for _, x := range w.seen {
-			list = append(list, *x)
-		}
-	})
-	return list
-}
-
-// Open returns the requests, possibly of other tests, without a complete response at
-// a time.
-func (w *Watch) Open(at time.Time) (list []Exchange) {
-	w.double.update(func(*doubleState) {
-		for _, x := range slices.Concat(w.seen, w.shared) {
-			if x.Request.Time.Before(at) && (x.Done.IsZero() || x.Done.After(at)) {
-				list = append(list, *x)
-			}
-		}
-	})
-	return list
-}
-
-// End stops collecting.
-func (w *Watch) End() {
-	w.double.update(func(s *doubleState) {
-		s.watches = slices.DeleteFunc(s.watches, func(other *Watch) bool { return other == w })
-	})
-}
-
 // ServeHTTP answers a request.
 func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
@@ -225,28 +133,14 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *Double) Answer(q *Request) (*Response, *Exchange) {
 	x := &Exchange{Request: q}
 	var watch *Watch
-	var routes []*Route
 	d.update(func(s *doubleState) {
 		s.requested = true
-		for _, w := range s.watches {
-			x.Tests = append(x.Tests, w.scope.Test)
-		}
-		switch {
-		case s.starting > 0:
-		case len(s.watches) == 0:
-			x.Late = s.begun
-		case len(s.watches) == 1:
-			watch = s.watches[0]
-			q.Scope = watch.scope
-			routes = watch.routes
-			x.Late = watch.answered
-			watch.seen = append(watch.seen, x)
-		default:
-			for _, w := range s.watches {
-				w.shared = append(w.shared, x)
-			}
-		}
+		watch = s.attribute(x)
 	})
+	var routes []*Route
+	if watch != nil {
+		q.Scope, routes = watch.scope, watch.routes
+	}
 	res := d.find(q, x, routes)
 	copied := *x
 	d.update(func(*doubleState) {

@@ -78,7 +78,7 @@ func TestMissingValues(t *testing.T) {
 		`text: "a {{query.nope}}"`, `json: {a: [{b: "{{query.nope}}"}]}`, `headers: {x: "{{query.nope}}"}`, `chunks: [a, "{{query.nope}}"]`, `sse: [{data: "{{query.nope}}"}]`,
 	} {
 		d := double(t, `- {match: {path: /v1/a}, reply: {`+reply+`}}`, nil)
-		w := d.Begin("test", nil, true)
+		w := begin(d, nil, true)
 		got, err := get(t, "GET", d.URL()+"/a?nop=1&b=", "")
 		if err != nil || !strings.HasPrefix(got, "501 ") {
 			t.Errorf("%s: %s, %v", reply, got, err)
@@ -115,7 +115,7 @@ func TestFaults(t *testing.T) {
 	// Close ends responses in progress.
 	var wg sync.WaitGroup
 	for _, path := range []string{"/slow", "/stall"} {
-		w := d.Begin("test", nil, false)
+		w := begin(d, nil, false)
 		wg.Go(func() {
 			if got, err := get(t, "GET", d.URL()+path, ""); err == nil {
 				t.Errorf("%s: %q", path, got)
@@ -145,7 +145,7 @@ func TestRoutesOfATest(t *testing.T) {
 		t.Fatal(diags)
 	}
 	for range 2 { // the counts start at zero again
-		w := d.Begin("test", own.Routes, true)
+		w := begin(d, own.Routes, true)
 		var got []string
 		for range 3 {
 			s, err := get(t, "GET", d.URL()+"/a", "")
@@ -167,7 +167,7 @@ func TestRoutesOfATest(t *testing.T) {
 		t.Errorf("%+v", reported)
 	}
 	// Two tests at the same time: the request belongs to neither.
-	one, two := d.Begin("test", nil, false), d.Begin("test", nil, false)
+	one, two := begin(d, nil, false), begin(d, nil, false)
 	d.Answer(request("GET", "/v1/a", ""))
 	if len(one.Seen())+len(two.Seen()) != 0 || len(reported) != 3 {
 		t.Errorf("%v %v %d", one.Seen(), two.Seen(), len(reported))
@@ -189,7 +189,7 @@ func TestFallbackIsLast(t *testing.T) {
 
 func TestOtherProtocols(t *testing.T) {
 	d := double(t, `- {match: {path: "*"}, reply: {text: ok}}`, nil)
-	w := d.Begin("test", nil, true)
+	w := begin(d, nil, true)
 	req, _ := http.NewRequest("GET", d.URL()+"/ws", nil)
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "websocket")

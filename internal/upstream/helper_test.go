@@ -43,3 +43,10 @@ func double(t testing.TB, routes string, report func(upstream.Exchange)) *upstre
 func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"
 }
+
+// begin starts a test that waits for a response.
+func begin(d *upstream.Double, routes []*upstream.Route, alone bool) *upstream.Watch {
+	w := d.Begin("test", routes, alone, false)
+	w.Answered(false)
+	return w
+}

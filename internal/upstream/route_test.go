@@ -57,7 +57,7 @@ func TestMatching(t *testing.T) {
 		{`{path: /s, body: plain}`, request("POST", "/s", `plain`), ""},
 	} {
 		d := double(t, "- {match: "+tt.match+", reply: {}}", nil)
-		w := d.Begin("test", nil, true)
+		w := begin(d, nil, true)
 		res, _ := d.Answer(tt.q)
 		switch x := w.Seen()[0]; {
 		case tt.want == "" && (x.Unmatched != "" || res.Status != 200):
@@ -82,7 +82,7 @@ func TestNearestRoute(t *testing.T) {
 		{request("PUT", "/users/7?x=1", ""), `no route of upstream "api" matches PUT /users/7?x=1; nearest: GET /users/{id} (upstreams.api.routes[1]): the method is PUT`},
 		{request("POST", "/users", `{"name":"Bob"}`), `nearest: POST /users (upstreams.api.routes[2]): the body differs: name is "Bob", expected "Ada"`},
 	} {
-		w := d.Begin("test", nil, false)
+		w := begin(d, nil, false)
 		d.Answer(tt.q)
 		if got := w.Seen()[0].Unmatched; tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%q, expected %q", got, tt.want)

@@ -200,7 +200,7 @@ func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
 	for _, k := range protocol.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
 	}
-	set.ViolationKinds = append(set.ViolationKinds, "output-schema")
+	set.ViolationKinds = append(set.ViolationKinds, "output-schema", "late-upstream-request")
 	return set
 }
 

@@ -1,6 +1,7 @@
 package doubles
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,10 @@ import (
 	"mcptest/internal/result"
 	"mcptest/internal/upstream"
 )
+
+// LateRequest is the kind of the finding about a request that came after the response of
+// its test.
+const LateRequest = "late-upstream-request"
 
 // Deps are the dependencies of the doubles of a run.
 type Deps struct {
@@ -54,8 +59,10 @@ type groupState struct {
 	err     error
 	doubles []*upstream.Double
 	network Network
-	copies  map[string]string // of files with an address, by upstream
-	folder  string            // of the copies
+	// tolerates is set if a server that uses the doubles tolerates late requests.
+	tolerates bool
+	copies    map[string]string // of files with an address, by upstream
+	folder    string            // of the copies
 }
 
 // New returns the doubles of a server, or of a file if of is empty. They are
@@ -77,6 +84,16 @@ func (g *Group) start() groupState {
 		s.err = g.open(s)
 	}
 	return *s
+}
+
+// startedDoubles returns the doubles, which it starts on the first call.
+func (g *Group) startedDoubles() []*upstream.Double { return g.start().doubles }
+
+// running returns the doubles that have been started.
+func (g *Group) running() []*upstream.Double {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.state.doubles
 }
 
 func (g *Group) open(s *groupState) error {
@@ -188,6 +205,11 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 	if out.URL == "" {
 		out.Env, out.Change = withEnv(out.Env, s.environ()), s.network.Change
 	}
+	if def.Tolerate[LateRequest] {
+		g.mu.Lock()
+		g.state.tolerates = true
+		g.mu.Unlock()
+	}
 	var ends []func()
 	for _, d := range s.doubles {
 		into := d.Upstream.Into
@@ -204,6 +226,19 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 			end()
 		}
 	}, nil
+}
+
+// Busy marks a hook or a fixture step: until done is called, requests belong to no test.
+func (g *Group) Busy() (done func()) {
+	var ends []func()
+	for _, d := range doublesOf([]*Group{g}, (*Group).running) {
+		ends = append(ends, d.Busy())
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
 }
 
 // withEnv returns env with more appended; later entries override earlier ones.
@@ -240,19 +275,11 @@ func (g *Group) Close() {
 func Unused(groups []*Group) (out []result.Finding) {
 	var tested []*upstream.Upstream
 	requested := map[*upstream.Upstream]bool{}
-	for _, g := range groups {
-		if g == nil {
-			continue
-		}
-		g.mu.Lock()
-		list := g.state.doubles
-		g.mu.Unlock()
-		for _, d := range list {
-			ran, got := d.Used()
-			requested[d.Upstream] = requested[d.Upstream] || got
-			if ran && !slices.Contains(tested, d.Upstream) {
-				tested = append(tested, d.Upstream)
-			}
+	for _, d := range doublesOf(groups, (*Group).running) {
+		ran, got := d.Used()
+		requested[d.Upstream] = requested[d.Upstream] || got
+		if ran && !slices.Contains(tested, d.Upstream) {
+			tested = append(tested, d.Upstream)
 		}
 	}
 	for _, u := range tested {
@@ -275,6 +302,8 @@ func Unused(groups []*Group) (out []result.Finding) {
 func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 	f := result.Finding{Server: g.of, File: u.Pos.File.Name, Line: u.Pos.Line, Severity: "warning"}
 	switch {
+	case x.Late:
+		g.late(&f, u, x)
 	case x.Missing != "":
 		f.Kind, f.Severity, f.Message = "missing-request-value", "error", x.Missing+during(x.Tests)
 	case x.Unmatched != "":
@@ -282,22 +311,41 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 		if !u.Allowed {
 			f.Severity = "error"
 		}
-	case x.Late:
-		f.Kind, f.Message = "late-upstream-request", fmt.Sprintf("upstream %q got %s %s after the response of the test", u.Name, x.Request.Method, x.Request.Path)
-		if len(x.Tests) == 1 {
-			f.Message += fmt.Sprintf(" %q", x.Tests[0])
-		}
 	default:
 		return
 	}
 	g.deps.Report(f)
 }
 
-// during lists the tests that a request may belong to.
-func during(names []string) string {
-	if len(names) == 0 {
-		return ""
+// late describes a request that came after the response of its test.
+func (g *Group) late(f *result.Finding, u *upstream.Upstream, x upstream.Exchange) {
+	f.Kind = LateRequest
+	f.Message = fmt.Sprintf("upstream %q got %s %s after the response of %s", u.Name, x.Request.Method, x.Request.Path, named(x.Tests))
+	wrong := cmp.Or(x.Missing, x.Unmatched)
+	if wrong != "" {
+		f.Message += ": " + wrong
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.state.tolerates && (x.Examined || wrong != "" && !u.Allowed) {
+		f.Severity = "error"
+		f.Message += "; to accept it for now: tolerate: [" + LateRequest + "]"
+	}
+}
+
+// during describes the tests that a request may belong to.
+func during(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return " (while " + named(names) + " was running)"
+	}
+	return " (while " + named(names) + " were running)"
+}
+
+// named lists tests.
+func named(names []string) string {
 	list := make([]string, 0, 4)
 	for i, name := range names {
 		if i == 3 {
@@ -307,7 +355,7 @@ func during(names []string) string {
 		list = append(list, fmt.Sprintf("%q", name))
 	}
 	if len(names) == 1 {
-		return " (while the test " + list[0] + " was running)"
+		return "the test " + list[0]
 	}
-	return " (while the tests " + strings.Join(list, ", ") + " were running)"
+	return "the tests " + strings.Join(list, ", ")
 }

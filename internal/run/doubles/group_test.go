@@ -108,7 +108,9 @@ func TestFindings(t *testing.T) {
 	get("/x") // while the server starts
 	done()
 	get("/x") // before the first test
-	w := doubles.Begin("test", []*doubles.Group{g, g}, nil, true)
+	w := doubles.Begin(&plan.Case{Name: "test", Exclusive: true}, []*doubles.Group{g, g})
+	get("/x") // before its call
+	w.Answered(false)
 	get("/x")
 	get("/none")
 	get("/lacks")
@@ -122,16 +124,26 @@ func TestFindings(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	w.End()
-	get("/x") // between two tests
-	shared := doubles.Begin("test", []*doubles.Group{g}, nil, false)
+	get("/x")    // between two tests
+	get("/none") // too
+	busy := g.Busy()
+	get("/x") // of a hook
+	busy()
+	shared := doubles.Begin(&plan.Case{Name: "other", Routes: map[string][]*upstream.Route{"env": {}}}, []*doubles.Group{g})
+	get("/x") // before its call
+	shared.Answered(false)
 	get("/none")
 	get("/lacks")
+	shared.Answered(true)
+	get("/x") // the test examines the upstream
 	shared.End()
-	want := "warning late-upstream-request, warning late-upstream-request, error unmatched-upstream-request, error missing-request-value"
+	want := "warning late-upstream-request, warning late-upstream-request, error late-upstream-request, warning late-upstream-request, " +
+		"error unmatched-upstream-request, error missing-request-value, error late-upstream-request"
 	if got := strings.Join(found, ", "); got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
-	if !strings.HasSuffix(messages[0], `after the response of the test "test"`) || !strings.HasSuffix(messages[2], `(while the test "test" was running)`) {
+	if !strings.HasSuffix(messages[0], `after the response of the test "test"`) || !strings.HasSuffix(messages[2], `; nearest: /v1/x (upstreams.env.routes[0]): the path differs; to accept it for now: tolerate: [late-upstream-request]`) ||
+		!strings.HasSuffix(messages[4], `(while the test "other" was running)`) || !strings.HasSuffix(messages[3], `after the response of the test "test"`) {
 		t.Errorf("%q", messages)
 	}
 }
@@ -169,7 +181,8 @@ func TestUnusedRoute(t *testing.T) {
 		{`[{match: {path: "*", headers: {user-agent: "*"}}}, {match: {path: /v1/x, headers: {accept: "*"}}}]`, "/x", "tools[1].upstream.env[1] was never used; the nearest request was GET /v1/x: header \"Accept\" is absent, expected \"*\""},
 		{`[{match: {path: /v1/x, headers: {user-agent: Go*}}}, {match: {path: "/v1/{id}"}}]`, "/x", "tools[1].upstream.env[1] was never used; an earlier route responded to GET /v1/x"},
 	} {
-		w := doubles.Begin("test", groups, map[string][]*upstream.Route{"env": routes(tt.routes)}, true)
+		w := doubles.Begin(&plan.Case{Name: "test", Exclusive: true, Routes: map[string][]*upstream.Route{"env": routes(tt.routes)}}, groups)
+		w.Answered(false)
 		if tt.request != "" {
 			res, err := http.Get(bases[1] + tt.request)
 			if err != nil {
@@ -205,7 +218,8 @@ func TestUnusedUpstream(t *testing.T) {
 	if got := names(a, b, nil); got != nil {
 		t.Errorf("no test ran: %q", got)
 	}
-	w := doubles.Begin("test", []*doubles.Group{a, b}, nil, true)
+	w := doubles.Begin(&plan.Case{Name: "test", Exclusive: true}, []*doubles.Group{a, b})
+	w.Answered(false)
 	if got := strings.Join(names(b, a), ", "); got != `warning upstream "env", warning upstream "arg"` {
 		t.Error(got)
 	}

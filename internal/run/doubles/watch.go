@@ -2,12 +2,14 @@ package doubles
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/upstream"
 )
@@ -19,25 +21,49 @@ type Watch struct {
 }
 
 type watched struct {
-	upstream *upstream.Upstream
+	double   *upstream.Double
 	watch    *upstream.Watch
 	routes   []*upstream.Route // of the test
+	examines bool              // the test examines the requests
 }
 
-// Begin starts collecting the requests to the doubles of the test's servers. routes
-// are those of the test, by upstream; they require that no other test runs at the
-// same time.
-func Begin(test string, groups []*Group, routes map[string][]*upstream.Route, alone bool) *Watch {
-	w := &Watch{alone: alone}
-	for i, g := range groups {
-		if g == nil || slices.Contains(groups[:i], g) {
-			continue
-		}
-		for _, d := range g.start().doubles {
-			w.list = append(w.list, watched{d.Upstream, d.Begin(test, routes[d.Upstream.Name], alone), routes[d.Upstream.Name]})
-		}
+// Begin starts collecting the requests to the doubles of the test's servers. The routes of
+// the test require that no other test runs at the same time.
+func Begin(c *plan.Case, groups []*Group) *Watch {
+	w := &Watch{alone: c.Exclusive}
+	for _, d := range doublesOf(groups, (*Group).startedDoubles) {
+		name := d.Upstream.Name
+		one := watched{double: d, routes: c.Routes[name], examines: c.Examines(name)}
+		one.watch = d.Begin(c.Name, one.routes, c.Exclusive, one.examines)
+		w.list = append(w.list, one)
 	}
 	return w
+}
+
+// doublesOf returns the doubles of groups, of which some may be equal or nil.
+func doublesOf(groups []*Group, of func(*Group) []*upstream.Double) (out []*upstream.Double) {
+	for i, g := range groups {
+		if g != nil && !slices.Contains(groups[:i], g) {
+			out = append(out, of(g)...)
+		}
+	}
+	return out
+}
+
+// Settle waits for late requests of the latest tests.
+func Settle(ctx context.Context, groups []*Group) {
+	for _, d := range doublesOf(groups, (*Group).running) {
+		d.Settle(ctx)
+	}
+}
+
+// Settle waits for late requests to the upstreams that the test examines.
+func (w *Watch) Settle(ctx context.Context) {
+	for _, one := range w.list {
+		if one.examines {
+			one.double.Settle(ctx)
+		}
+	}
 }
 
 // Answered sets whether the test has got the response to its last call; later
@@ -57,7 +83,7 @@ func (w *Watch) Requests() jsonv.Value {
 	seen := map[string][]upstream.Exchange{}
 	var names []string
 	for _, one := range w.list {
-		name := one.upstream.Name
+		name := one.double.Upstream.Name
 		if _, ok := seen[name]; !ok {
 			names = append(names, name)
 		}
@@ -109,7 +135,7 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 		list := one.watch.Seen()
 		all = append(all, list...)
 		for _, x := range list {
-			if problem := cmp.Or(x.Missing, x.Unmatched); w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.upstream.Allowed) {
+			if problem := cmp.Or(x.Missing, x.Unmatched); w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.double.Upstream.Allowed) {
 				problems = append(problems, problem)
 			}
 		}

@@ -58,6 +58,9 @@ func (s *Server) update(fn func(*state)) state {
 	return s.state
 }
 
+// Doubles returns the doubles of the server's upstreams.
+func (s *Server) Doubles() *doubles.Group { return s.doubles }
+
 // First returns the first slot: the one that fixture steps call.
 func (s *Server) First() *Slot { return s.slots[0] }
 

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"context"
+
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run/doubles"
@@ -48,15 +50,19 @@ func (l *Lease) Doubles() []*doubles.Group {
 }
 
 // UnusedUpstreams returns a finding for each upstream that got no request in the run.
-func (p *Pool) UnusedUpstreams() []result.Finding {
+func (p *Pool) UnusedUpstreams() []result.Finding { return doubles.Unused(p.groups()) }
+
+// Settle waits for late requests of the tests so far.
+func (p *Pool) Settle(ctx context.Context) { doubles.Settle(ctx, p.groups()) }
+
+func (p *Pool) groups() (groups []*doubles.Group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var groups []*doubles.Group
 	for _, s := range p.order {
 		groups = append(groups, s.doubles)
 	}
 	for _, sh := range p.shared { // the order does not matter: these doubles serve programs
 		groups = append(groups, sh.doubles)
 	}
-	return doubles.Unused(groups)
+	return groups
 }
