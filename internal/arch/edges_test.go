@@ -144,7 +144,7 @@ var edges = map[string][]string{
 	"internal/aql/demo": {"internal/mcp/protocol", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
 	"internal/judge":    {"internal/jsonv"},
 	// The outcome of a quality gate in the formats of other programs.
-	"internal/gate":   {},
+	"internal/gate":   {"internal/source"},
 	"internal/compat": {"internal/secret", "internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
 	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source", "schemas"},
 	// What a server offers, its lock files, and the effect of changes.

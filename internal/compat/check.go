@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"mcptest/internal/display"
+	"mcptest/internal/gate"
 	"mcptest/internal/jsonv"
 )
 
-// A Finding is a violation of a rule by a list. All violations in one tool are one
-// finding.
+// A Finding is a violation of a rule by a list.
 type Finding struct {
 	Rule    string `json:"rule"`
 	Profile string `json:"profile"`
@@ -22,6 +22,7 @@ type Finding struct {
 	Level   Level  `json:"level"`
 	Server  string `json:"server,omitempty"` // if several were checked
 	Tool    string `json:"tool,omitempty"`
+	Subject string `json:"subject,omitempty"` // if it is no tool: "prompt greet", "instructions"
 	Pointer string `json:"pointer,omitempty"` // the first place, in the definition of the tool
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
@@ -48,8 +49,11 @@ type Report struct {
 	Servers  int
 	Tools    int
 	Verdicts []Verdict // in the order of the profiles; clients and stores only
-	Findings []Finding // worst first
+	Findings []Finding // worst first; those of a rule in one definition are one
 	Notes    []string  // what was not checked
+
+	places  []Finding       // one for each place, with the server
+	servers map[string]bool // that were checked
 }
 
 // Check applies rules to the lists of one or several servers. today determines which
@@ -68,113 +72,123 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 			return rep, err
 		}
 	}
-	for _, l := range lists {
-		note, err := uncheckedNames(ctx, l, rules)
-		if err != nil {
-			return rep, err
-		}
-		if note != "" && !slices.Contains(rep.Notes, note) {
-			rep.Notes = append(rep.Notes, note)
-		}
-	}
-	rep.Servers = len(counted)
+	rep.Servers, rep.servers = len(counted), counted
 	rep.sort()
-	if rep.Servers == 1 {
-		for i := range rep.Findings {
-			rep.Findings[i].Server = ""
-		}
-	}
-	rep.Verdicts = verdicts(rules.Profiles, rep.Findings)
+	rep.combine(rules)
 	return rep, nil
-}
-
-// unknownServer is the shortest possible name of a server: a name that is too long
-// with it is too long with any server. assumedServer has the length of a typical
-// name.
-const unknownServer, assumedServer = "?", "sixteen-letters-"
-
-// uncheckedNames returns a note that limits on prefixed names were not checked
-// because the name of the server is unknown, if a typical name makes a tool's name
-// too long.
-func uncheckedNames(ctx context.Context, l List, rules Rules) (string, error) {
-	if l.Server != "" {
-		return "", nil
-	}
-	l.Server = assumedServer
-	var clients, tools []string
-	for i := range rules.Rules {
-		rule := &rules.Rules[i]
-		p, _ := rules.profile(rule.Profile)
-		if rule.On != "qualified_name" {
-			continue
-		}
-		hits, err := rule.apply(ctx, l, p, map[string][]place{})
-		if err != nil {
-			return "", fmt.Errorf("rule %s: %w", rule.ID, err)
-		}
-		for _, at := range hits {
-			clients, tools = append(clients, p.Name), append(tools, at.tool)
-		}
-	}
-	if len(tools) == 0 {
-		return "", nil
-	}
-	slices.Sort(tools)
-	tools = slices.Compact(tools)
-	first := tools[0]
-	if l.Mask != nil {
-		first = l.Mask(first)
-	}
-	return fmt.Sprintf("the limits on prefixed names were not checked without the server's name (--name): if it has %d characters, %s would be too long for %s, for example %q",
-		len(assumedServer), display.Count(len(tools), "name"), strings.Join(slices.Compact(clients), " and "), display.Truncate(first, 80)), nil
 }
 
 // add applies the rules to one list.
 func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) error {
-	chosen := map[string][]place{} // by selector and profile
+	chosen := map[string][]place{} // by selector
 	for i := range rules.Rules {
 		rule := &rules.Rules[i]
 		profile, _ := rules.profile(rule.Profile)
 		if l.Profiles != nil && profile.chosenByFor() && !slices.Contains(l.Profiles, profile.Name) {
 			continue // the client gets another list
 		}
+		if rule.On == "qualified_name" {
+			if err := r.addQualified(ctx, rule, profile, l, today); err != nil {
+				return fmt.Errorf("rule %s: %w", rule.ID, err)
+			}
+			continue
+		}
 		hits, err := rule.apply(ctx, l, profile, chosen)
 		if err != nil {
 			return fmt.Errorf("rule %s: %w", rule.ID, err)
 		}
-		r.Findings = append(r.Findings, rule.findings(hits, l, today)...)
+		r.places = append(r.places, rule.findings(hits, l, today)...)
 	}
 	return nil
 }
 
-// sort orders the findings, worst first. A finding that several lists of a server
-// have in common is reported once.
+// sort orders the places, worst first. A place that several lists of a server have in
+// common is reported once.
 func (r *Report) sort() {
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+	slices.SortStableFunc(r.places, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(Levels(), a.Level), slices.Index(Levels(), b.Level)),
 			cmp.Compare(slices.Index(Effects(), a.Effect), slices.Index(Effects(), b.Effect)),
-			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Tool, b.Tool))
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Tool, b.Tool))
 	})
-	r.Findings = slices.Compact(r.Findings)
+	known := map[Finding]bool{}
+	r.places = slices.DeleteFunc(r.places, func(f Finding) bool {
+		twice := known[f]
+		known[f] = true
+		return twice
+	})
 }
+
+// combine makes one finding of the places in a definition that break the same rule.
+func (r *Report) combine(rules Rules) {
+	r.Findings = nil
+	for i := 0; i < len(r.places); {
+		f := r.places[i]
+		end := i + 1
+		for end < len(r.places) && r.places[end].Rule == f.Rule && r.places[end].Level == f.Level && r.places[end].Server == f.Server &&
+			r.places[end].Tool == f.Tool && r.places[end].Subject == f.Subject {
+			end++
+		}
+		if more := end - i - 1; more > 0 {
+			f.Message += fmt.Sprintf(" (and in %s)", display.Count(more, "more place"))
+		}
+		if r.Servers == 1 {
+			f.Server = ""
+		}
+		r.Findings = append(r.Findings, f)
+		i = end
+	}
+	r.Verdicts = verdicts(rules.Profiles, r.Findings)
+}
+
+// Accept removes the findings that a baseline accepts. Entries that match none become
+// findings themselves, so that the baseline shrinks with the problems.
+func (r Report) Accept(b *gate.Baseline, rules Rules) Report {
+	places := make([]gate.Place, len(r.places))
+	for i, f := range r.places {
+		places[i] = gate.Place{Rule: f.Rule, Server: f.Server, Tool: f.Tool, Subject: f.Subject, Path: f.Pointer}
+		if f.Tool == "" && f.Subject == "" {
+			places[i].Subject = wholeList
+		}
+	}
+	accepted, stale := b.Split(places)
+	kept := r.places[:0:0]
+	for i, f := range r.places {
+		if !accepted[i] {
+			kept = append(kept, f)
+		}
+	}
+	r.places = kept
+	r.combine(rules)
+	for _, e := range stale {
+		if _, applied := rules.Rule(e.Rule); !applied || e.Server != "" && !r.servers[e.Server] {
+			continue // nothing is known
+		}
+		where := cmp.Or(e.Tool, e.Subject)
+		if e.Path != "" {
+			where += " " + e.Path
+		}
+		r.Findings = append(r.Findings, Finding{
+			Rule: gate.StaleBaseline, Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool, Subject: e.Subject, Pointer: e.Path,
+			Message: fmt.Sprintf("line %d of the baseline accepts %s in %s, which is no longer found", e.Pos.Line, e.Rule, where),
+			Fix:     "remove the entry", Evidence: e.Pos.String(), File: e.Pos.File.Name, Line: e.Pos.Line,
+		})
+	}
+	return r
+}
+
+// wholeList is the subject of findings about a list as a whole in baselines.
+const wholeList = "server"
 
 // apply returns the places that violate the rule.
 func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
 	if r.Detect != "" {
 		return detectors[r.Detect](l), nil
 	}
-	if r.On == "qualified_name" && p.Qualified == "" {
-		return nil, nil
-	}
-	key := r.On
-	if key == "qualified_name" {
-		key += " " + p.Name
-	}
-	places, ok := chosen[key]
+	places, ok := chosen[r.On]
 	if !ok {
 		places = selectors[r.On](l, p)
-		chosen[key] = places
+		chosen[r.On] = places
 	}
 	if len(r.Words) > 0 {
 		places = slices.DeleteFunc(slices.Clone(places), func(at place) bool {
@@ -200,33 +214,17 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 	return hits, nil
 }
 
-// findings combines the places in each tool into one finding.
+// findings describes the places.
 func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 	var out []Finding
-	count := map[string]int{}
 	for _, at := range hits {
-		count[at.tool]++
-	}
-	done := map[string]bool{}
-	for _, at := range hits {
-		if done[at.tool] {
-			continue
-		}
-		done[at.tool] = true
-		msg := r.fill(r.Message, at, l)
-		switch more := count[at.tool] - 1; {
-		case more == 1:
-			msg += " (and in 1 more place)"
-		case more > 1:
-			msg += fmt.Sprintf(" (and in %d more places)", more)
-		}
 		f := Finding{
-			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Server: l.Server, Tool: at.tool, Pointer: at.pointer,
-			Message: msg, Fix: r.fill(r.Fix, at, l), Basis: r.Basis, Source: r.Source, Seen: r.Seen,
+			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Server: l.Server, Tool: at.tool, Subject: at.subject, Pointer: at.pointer,
+			Message: r.fill(r.Message, at, l), Fix: r.fill(r.Fix, at, l), Basis: r.Basis, Source: r.Source, Seen: r.Seen,
 			Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line), declared: r.declared,
 		}
 		if l.Mask != nil {
-			f.Tool, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)
+			f.Tool, f.Subject, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Subject), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)
 		}
 		out = append(out, f)
 	}
@@ -249,7 +247,7 @@ func (r *Rule) fill(text string, at place, l List) string {
 		}
 		length = len([]rune(at.value.Text()))
 	}
-	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.name(), "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
+	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.Installed, "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
 }
 
 // evidence describes how the fact is known, and whether it is still fresh.

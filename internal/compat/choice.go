@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/gate"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -40,7 +41,7 @@ type Choice struct {
 	CheckKeys `yaml:",inline"`
 
 	rules Rules
-	base  *Baseline
+	base  *gate.Baseline
 }
 
 // CheckSchema returns the JSON Schema of the matcher's argument.
@@ -63,7 +64,7 @@ func CheckSchema() string {
 // reported.
 func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 	before := d.Count()
-	c := &Choice{CheckKeys: CheckKeys{FailOn: LevelError}, base: &Baseline{}}
+	c := &Choice{CheckKeys: CheckKeys{FailOn: LevelError}, base: &gate.Baseline{}}
 	d.Decode(n, path, c)
 	if d.Count() > before {
 		return nil
@@ -84,7 +85,7 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 	if c.Baseline != "" {
 		if f := readBeside(n.Get("baseline"), path+".baseline", c.Baseline, d); f != nil {
 			var ds source.Diagnostics
-			c.base, ds = LoadBaseline(f, rules)
+			c.base, ds = gate.LoadBaseline(f, rules.Unknown)
 			d.Add(ds...)
 		}
 	}
@@ -135,6 +136,7 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 		}
 	}
 	main := offered(offer)
+	main.Installed = c.InstalledAs
 	main.Server = cmp.Or(c.InstalledAs, offer.Lookup("server", "serverInfo", "name").Text())
 	lists := []List{main}
 	for _, name := range c.clientNames() {
@@ -142,7 +144,7 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 		if other, asked := others[name]; asked {
 			own = offered(other)
 		}
-		own.Server, own.Profiles = main.Server, c.profilesOf(name)
+		own.Server, own.Installed, own.Profiles = main.Server, main.Installed, c.profilesOf(name)
 		lists = append(lists, own)
 	}
 	if len(lists) > 1 {
@@ -159,9 +161,9 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 	if err != nil {
 		return nil, nil, err
 	}
-	rep.Findings = slices.DeleteFunc(rep.Findings, func(f Finding) bool { return f.Server != "" && f.Server != main.Server })
-	for _, f := range c.base.Apply(rep, c.rules).Findings {
-		line := fmt.Sprintf("%s: %s: %s (%s, %s)", f.Profile, strings.TrimSpace(f.Tool+" "+f.Pointer), f.Message, f.Effect, f.Rule)
+	rep.places = slices.DeleteFunc(rep.places, func(f Finding) bool { return f.Server != main.Server })
+	for _, f := range rep.Accept(c.base, c.rules).Findings {
+		line := fmt.Sprintf("%s: %s: %s (%s, %s)", f.Profile, strings.TrimSpace(cmp.Or(f.Tool, f.Subject)+" "+f.Pointer), f.Message, f.Effect, f.Rule)
 		if (Report{Findings: []Finding{f}}).Failed(c.FailOn) {
 			failing = append(failing, line)
 		} else {

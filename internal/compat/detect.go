@@ -156,7 +156,7 @@ func crossToolDirectives(l List) []place {
 		for _, other := range all {
 			name := strings.ToLower(toolName(other))
 			if len(name) > 2 && name != strings.ToLower(toolName(t)) && strings.Contains(found, name) {
-				out = append(out, place{toolName(t), "/description", jsonv.String(toolName(other))})
+				out = append(out, place{tool: toolName(t), pointer: "/description", value: jsonv.String(toolName(other))})
 				break
 			}
 		}
@@ -229,13 +229,13 @@ func lockDrift(l List) []place {
 		old, ok := locked[toolName(t)]
 		delete(locked, toolName(t))
 		if changes := jsonv.Diff(old, t); !ok {
-			out = append(out, place{toolName(t), "", jsonv.String("the tool is new")})
+			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String("the tool is new")})
 		} else if len(changes) > 0 {
-			out = append(out, place{toolName(t), "", jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
+			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(locked)) {
-		out = append(out, place{name, "", jsonv.String("the tool was removed")})
+		out = append(out, place{tool: name, pointer: "", value: jsonv.String("the tool was removed")})
 	}
 	return out
 }
@@ -253,7 +253,7 @@ func errorContents(l List) []place {
 			}
 			broken, err := schema.Validate(context.Background(), content) // bounded by its own limits
 			if err == nil && len(broken) > 0 {
-				out = append(out, place{r.Tool, "/outputSchema", jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg)})
+				out = append(out, place{tool: r.Tool, pointer: "/outputSchema", value: jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg)})
 			}
 		}
 	}
@@ -271,7 +271,7 @@ func sameNames(l List, key func(string) string, identical bool) []place {
 			continue // the rules on fields report it
 		}
 		if earlier, ok := first[key(name)]; ok && (earlier == name) == identical {
-			out = append(out, place{name, "/name", jsonv.String(earlier)})
+			out = append(out, place{tool: name, pointer: "/name", value: jsonv.String(earlier)})
 		} else if !ok {
 			first[key(name)] = name
 		}
@@ -289,7 +289,7 @@ func undefinedRequired(l List) []place {
 		}
 		for i, name := range p.value.Lookup("required").Elems() {
 			if properties.Lookup(name.Text()).IsAbsent() {
-				out = append(out, place{p.tool, jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)), name})
+				out = append(out, place{tool: p.tool, pointer: jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)), value: name})
 			}
 		}
 	}

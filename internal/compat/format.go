@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -89,15 +90,16 @@ func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
 	fmt.Fprintf(b, "    fix: %s\n    %s\n", term.Escape(f.Fix), p.Paint(term.Faint, term.Escape(f.Evidence)))
 }
 
-// where returns the name of the tool, and of the server if there are several.
+// where returns the name of the tool or other subject, and of the server if there are several.
 func (f Finding) where() string {
+	what := cmp.Or(f.Tool, f.Subject)
 	switch {
 	case f.Server == "":
-		return f.Tool
-	case f.Tool == "":
+		return what
+	case what == "":
 		return f.Server
 	}
-	return f.Server + ": " + f.Tool
+	return f.Server + ": " + what
 }
 
 // summary returns the number of findings by level.
@@ -231,7 +233,7 @@ func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
 		if f.Level == LevelAdvice {
 			level = "note"
 		}
-		subject := ""
+		subject := f.where()
 		if f.Tool != "" {
 			subject = "tool " + f.where()
 		}

@@ -57,7 +57,7 @@ func TestIncidents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := Check(t.Context(), []List{{Server: "posthog", Tools: []jsonv.Value{tool}}}, builtinRules(t), today)
+		rep, err := Check(t.Context(), []List{{Installed: "posthog", Tools: []jsonv.Value{tool}}}, builtinRules(t), today)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,12 @@
 package compat
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/gate"
 	"mcptest/internal/source"
 )
 
@@ -36,6 +38,9 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		text("profiles", i, "name", p.Name, nil)
 		text("profiles", i, "title", p.Title, nil)
 		text("profiles", i, "qualified_name", p.Qualified, namePlaceholders)
+		if _, err := regexp.Compile(p.Installs); err != nil {
+			report("profiles", i, "server_name", "%v", err)
+		}
 		_, taken := r.profile(p.Name)
 		switch {
 		case p.Name == "all" || p.Name == "baseline":
@@ -54,7 +59,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 			report("rules", i, "source", "expected a URL that begins with https:// or http://, got %q", display.Truncate(rule.Source, 80))
 		}
 		_, taken := r.Rule(rule.ID)
-		if taken || rule.ID == staleBaseline || slices.ContainsFunc(more.Rules[:i], func(q Rule) bool { return q.ID == rule.ID }) {
+		if taken || rule.ID == gate.StaleBaseline || slices.ContainsFunc(more.Rules[:i], func(q Rule) bool { return q.ID == rule.ID }) {
 			report("rules", i, "id", "duplicate rule %q", rule.ID).Hint = "choose another id; a baseline accepts findings of a rule"
 		}
 	}

@@ -61,6 +61,7 @@ type Profile struct {
 	Group     string `yaml:"group,required" enum:"clients|stores|lint|security"`
 	Title     string `yaml:"title,required"`
 	Qualified string `yaml:"qualified_name"` // how the client names a tool to its model; holds {server} and {tool}
+	Installs  string `yaml:"server_name"`    // a pattern: names under which the client installs a server; all if empty
 	Client    string `yaml:"client_name"`    // the name to connect with, if servers answer this client differently
 }
 
@@ -206,7 +207,7 @@ func (r Rule) verify(all Rules) error {
 // tools and results, locked (the tools of the lock file) or others (the tools of a
 // second server).
 func example(v jsonv.Value) []List {
-	l := List{Server: "server"}
+	l := List{Server: "server", Installed: "server"}
 	if v.Kind() == jsonv.KindArray || v.Lookup("tools").Kind() != jsonv.KindArray {
 		l.Tools = elems(v)
 		return []List{l}
@@ -244,6 +245,14 @@ func (r Rules) Rule(id string) (Rule, bool) {
 		return Rule{}, false
 	}
 	return r.Rules[i], true
+}
+
+// Unknown returns a message if no rule has the id, or "".
+func (r Rules) Unknown(id string) string {
+	if _, ok := r.Rule(id); ok {
+		return ""
+	}
+	return r.NoRule(id)
 }
 
 // NoRule returns the message for an unknown id.

@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"cmp"
 	"html"
 	"net/url"
 	"slices"
@@ -13,19 +12,20 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// A List contains the definitions of a server, with the name that its users give it.
+// A List contains the definitions of a server.
 type List struct {
-	Server   string
-	Base     string   // the server of a suite that this is, or is a variant of
-	Profiles []string // of clients that get this list; nil: all
-	Tools    []jsonv.Value
-	Results  []Result      // of calls, if some are known
-	Masked   []jsonv.Value // the tools in the form of a lock file, without secrets
-	Locked   []jsonv.Value // the tools of the lock file; nil: there is none
-	File     string        // its source file, for annotations
-	Line     int
-	Lines    map[string]int      // of the tools, by name
-	Mask     func(string) string // hides secrets in findings; nil: there are none
+	Server    string
+	Installed string   // the name under which users install the server; "" if unknown
+	Base      string   // the server of a suite that this is, or is a variant of
+	Profiles  []string // of clients that get this list; nil: all
+	Tools     []jsonv.Value
+	Results   []Result      // of calls, if some are known
+	Masked    []jsonv.Value // the tools in the form of a lock file, without secrets
+	Locked    []jsonv.Value // the tools of the lock file; nil: there is none
+	File      string        // its source file, for annotations
+	Line      int
+	Lines     map[string]int      // of the tools, by name
+	Mask      func(string) string // hides secrets in findings; nil: there are none
 
 	others []List // of other servers
 }
@@ -36,9 +36,10 @@ type Result struct {
 	Value jsonv.Value // with isError, content, structuredContent
 }
 
-// A place is a value in a list: of one tool, or of the list itself.
+// A place is a value in a list: of one tool, of something else, or of the list itself.
 type place struct {
 	tool    string
+	subject string // for what is no tool
 	pointer string // in the definition of the tool
 	value   jsonv.Value
 }
@@ -52,7 +53,7 @@ var selectors = map[string]func(List, Profile) []place{
 	},
 	"qualified_name": func(l List, p Profile) []place {
 		return l.each("/name", func(t jsonv.Value) jsonv.Value {
-			return jsonv.String(strings.NewReplacer("{server}", l.name(), "{tool}", t.Lookup("name").Text()).Replace(p.Qualified))
+			return jsonv.String(strings.NewReplacer("{server}", l.Installed, "{tool}", t.Lookup("name").Text()).Replace(p.Qualified))
 		})
 	},
 	"description": func(l List, _ Profile) []place {
@@ -91,7 +92,8 @@ func faulty(places []place, fault func(place) string) []place {
 	var out []place
 	for _, p := range places {
 		if text := fault(p); text != "" {
-			out = append(out, place{p.tool, p.pointer, jsonv.String(text)})
+			p.value = jsonv.String(text)
+			out = append(out, p)
 		}
 	}
 	return out
@@ -102,7 +104,7 @@ func (l List) each(pointer string, value func(jsonv.Value) jsonv.Value) []place 
 	var out []place
 	for i, t := range l.Tools {
 		if v := value(t); !v.IsAbsent() {
-			out = append(out, place{l.toolName(i), pointer, v})
+			out = append(out, place{tool: l.toolName(i), pointer: pointer, value: v})
 		}
 	}
 	return out
@@ -124,7 +126,7 @@ func (l List) parameters(value func(name string, def jsonv.Value) jsonv.Value) [
 	var out []place
 	for i, t := range l.Tools {
 		for name, def := range t.Lookup("inputSchema", "properties").Members() {
-			out = append(out, place{l.toolName(i), jsonv.AppendPointer("/inputSchema/properties", name), value(name, def)})
+			out = append(out, place{tool: l.toolName(i), pointer: jsonv.AppendPointer("/inputSchema/properties", name), value: value(name, def)})
 		}
 	}
 	return out
@@ -135,7 +137,7 @@ func (l List) subschemas(member string) []place {
 	var out []place
 	for _, p := range l.schema(member) {
 		walkSchema(p.value, p.pointer, 0, func(pointer string, s jsonv.Value) {
-			out = append(out, place{p.tool, pointer, s})
+			out = append(out, place{tool: p.tool, pointer: pointer, value: s})
 		})
 	}
 	return out
@@ -183,7 +185,7 @@ func (l List) texts(wanted func(pointer string) bool) []place {
 		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta", "icons"} {
 			collectTexts(t.Lookup(member), "/"+member, 0, func(pointer, text string) {
 				if wanted(pointer) {
-					out = append(out, place{l.toolName(i), pointer, jsonv.String(text)})
+					out = append(out, place{tool: l.toolName(i), pointer: pointer, value: jsonv.String(text)})
 				}
 			})
 		}
@@ -268,8 +270,6 @@ func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, te
 		}
 	}
 }
-
-func (l List) name() string { return cmp.Or(l.Server, unknownServer) }
 
 func toolName(t jsonv.Value) string { return t.Lookup("name").Text() }
 

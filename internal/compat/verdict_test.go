@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -57,16 +56,41 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Without the server's name, a tool's name that is too long with every name of a
-// server is an error; one that is too long with a usual name is a note.
-func TestUnknownServer(t *testing.T) {
+// Users choose the name of a server: what no name prevents is an error, what a short
+// name prevents a warning with that name's length. The name that the server gives
+// itself does not count.
+func TestNameOfServer(t *testing.T) {
 	t.Parallel()
-	for length, want := range map[int]int{56: 0, 57: 1} {
-		rep, err := Check(t.Context(), []List{{Tools: []jsonv.Value{mustParse(t, `{"name": "`+strings.Repeat("x", length)+`"}`)}}},
-			builtinRules(t).Only([]string{"claude"}, nil), today)
-		found := slices.IndexFunc(rep.Findings, func(f Finding) bool { return f.Rule == "claude-qualified-name" })
-		if err != nil || (found >= 0) != (want > 0) || len(rep.Notes) != 1 {
-			t.Errorf("%d characters: %v, %v, %v", length, err, rep.Findings, rep.Notes)
+	for _, tt := range []struct {
+		length    int
+		installed string
+		level     Level
+		message   string
+	}{
+		{41, "", "", ""},
+		{42, "", LevelWarning, "a name of at most 15 characters"},
+		{56, "", LevelWarning, "a name of at most 1 characters"},
+		{57, "", LevelError, "with any name of the server"},
+		{56, "gitlab", LevelError, "69 characters"},
+		{51, "gitlab", "", ""},
+		{64, "@scope/gitlab", "", ""}, // Claude Code refuses this name
+	} {
+		list := List{Server: "@scope/a-server-with-a-long-name", Installed: tt.installed, Tools: []jsonv.Value{mustParse(t, `{"name": "`+strings.Repeat("x", tt.length)+`"}`)}}
+		rep, err := Check(t.Context(), []List{list}, builtinRules(t).Only([]string{"claude"}, []string{GroupClients}), today)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Finding{}
+		for _, f := range rep.Findings {
+			if f.Rule == "claude-qualified-name" {
+				got = f
+			}
+		}
+		if got.Level != tt.level || !strings.Contains(got.Message, tt.message) {
+			t.Errorf("%d characters, installed as %q: %s %q", tt.length, tt.installed, got.Level, got.Message)
+		}
+		if (len(rep.Notes) > 0) != strings.HasPrefix(tt.installed, "@") {
+			t.Errorf("%q: notes %q", tt.installed, rep.Notes)
 		}
 	}
 }

@@ -149,15 +149,15 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	return rules, nil
 }
 
-func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
+func (f *checkFlags) readBaseline(s cmdutil.Streams) (*gate.Baseline, error) {
 	if f.baseline == "" {
-		return &compat.Baseline{}, nil
+		return &gate.Baseline{}, nil
 	}
 	file, ds := source.Read(f.baseline, f.baseline)
-	var b *compat.Baseline
+	var b *gate.Baseline
 	if !ds.HasErrors() {
 		var more source.Diagnostics
-		b, more = compat.LoadBaseline(file, f.all)
+		b, more = gate.LoadBaseline(file, f.all.Unknown)
 		ds = append(ds, more...)
 	}
 	if ds.HasErrors() {
@@ -168,12 +168,12 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 }
 
 // report checks lists and prints the result.
-func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []compat.List, rules compat.Rules, base *compat.Baseline) error {
+func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []compat.List, rules compat.Rules, base *gate.Baseline) error {
 	rep, err := compat.Check(ctx, lists, rules, time.Now())
 	if err != nil {
 		return err
 	}
-	rep = base.Apply(rep, rules)
+	rep = rep.Accept(base, rules)
 	var out bytes.Buffer
 	switch f.format {
 	case "json":

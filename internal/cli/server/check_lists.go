@@ -63,6 +63,7 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 		return nil, option.Fail(option.ExitInvalid, "--name requires one server, got several")
 	}
 	for i := range lists {
+		lists[i].Installed = f.name
 		lists[i].Server = cmp.Or(f.name, lists[i].Server)
 	}
 	return lists, nil
