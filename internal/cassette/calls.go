@@ -110,8 +110,11 @@ func (call *Call) IsMessage(f *Frame) bool {
 }
 
 // Exchange returns the request and the response of a call. The response is
-// absent if none is recorded.
+// absent if none is recorded, and both are for what a server sent before the first request.
 func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value, err error) {
+	if call.Request == nil {
+		return request, response, nil
+	}
 	data, err := c.Data(call.Request)
 	if err != nil {
 		return request, response, err

@@ -66,19 +66,24 @@ func (p *Player) miss(method string, data []byte) *Miss {
 }
 
 // Unanswered returns an error if nothing that ended a request is recorded: a response,
-// its cancellation or the end of its connection. A handshake may have been given up.
+// its cancellation or the end of its connection.
 func (p *Player) Unanswered(call *Call) error {
-	if call.Response != nil || call.ID == "" || call.cancelled || call.Method == "initialize" || call.Method == protocol.MethodListen {
+	if call.Response != nil || call.ID == "" || call.cancelled || call.Method == protocol.MethodListen {
 		return nil
 	}
-	for _, f := range call.Frames { // a client may accept a response without an id
-		if data, err := p.c.Data(f); err != nil || f.Dir == FromServer && len(data) > 0 && protocol.MemberOf(data, "method") == nil {
+	ended := func(f *Frame) bool {
+		return f.End != nil && f.Session == call.Session && f.Stream == call.Stream && (!f.End.Client || f.Stream > 0)
+	}
+	handshake := call.Method == "initialize" // without a response, nothing of its session follows in a replay
+	for _, f := range call.Frames {          // a client may accept a response without an id
+		data, err := p.c.Data(f)
+		isAnswer := f.Dir == FromServer && len(data) > 0 && (data[0] == '{' || !handshake) && protocol.MemberOf(data, "method") == nil
+		if err != nil || isAnswer || ended(f) {
 			return nil
 		}
 	}
 	for i := range p.c.Frames {
-		f := &p.c.Frames[i]
-		if f.End != nil && f.Session == call.Session && f.Stream == call.Stream && (!f.End.Client || f.Stream > 0) {
+		if ended(&p.c.Frames[i]) && (!handshake || call.Stream > 0) {
 			return nil
 		}
 	}
