@@ -90,6 +90,9 @@ func TestExamples(t *testing.T) {
 			if got != want {
 				t.Fatalf("exit code %d, the example says %d\n%s", got, want, out)
 			}
+			if bytes.Contains(out, []byte("set invalid_args")) {
+				t.Errorf("a name or an argument is wrong on purpose without saying so\n%s", out)
+			}
 			if len(r.Tests) == 0 {
 				t.Errorf("no test ran\n%s", out)
 			}

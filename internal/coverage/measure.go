@@ -2,7 +2,6 @@ package coverage
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -122,30 +121,12 @@ func (m *meter) resources() {
 	}
 	for _, def := range m.offer.Lists[surface.Template] {
 		template := def.Lookup("uriTemplate").Text()
-		matches, covered := pattern(template), false
+		matches, covered := surface.TemplatePattern(template), false
 		for c, examined := range m.use.called {
 			covered = covered || examined && c.method == "resources/read" && !listed[c.subject] && matches.MatchString(c.subject)
 		}
 		m.add(result.Resources, template, covered)
 	}
-}
-
-var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^{}]*\}`) })
-
-// pattern matches the addresses that a template may expand to, and perhaps
-// more.
-func pattern(template string) *regexp.Regexp {
-	expr, at := "^", 0
-	for _, span := range expression().FindAllStringIndex(template, -1) {
-		expr += regexp.QuoteMeta(template[at:span[0]])
-		if one := template[span[0]+1]; one == '+' || one == '#' || one == '/' || one == '?' || one == '&' {
-			expr += `.*`
-		} else {
-			expr += `[^/]*`
-		}
-		at = span[1]
-	}
-	return regexp.MustCompile(expr + regexp.QuoteMeta(template[at:]) + "$")
 }
 
 func (m *meter) prompts() {

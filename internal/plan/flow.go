@@ -152,7 +152,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 	op.Name = s.Name
 	op.Timeout = orDuration(s.Timeout, 0)
 	op.CancelAfter, op.Wait = orDuration(s.CancelAfter, 0), wait(s.Wait)
-	op.Respond = s.Respond
+	op.Respond, op.InvalidArgs = s.Respond, s.InvalidArgs
 	if s.Expect != nil {
 		ex := c.expectations(s.Expect, s.Path+".expect")
 		op.Tree = expect.Merge(expect.Parts{Expect: ex}, expect.Parts{})

@@ -241,7 +241,7 @@ type Case struct {
 	Headers http.Header
 	// Routes are added to those of the named upstreams; nil if there are none.
 	Routes map[string][]*upstream.Route
-	// InvalidArgs is set if the arguments are wrong on purpose.
+	// InvalidArgs is set if names or arguments are wrong on purpose, in any step.
 	InvalidArgs bool
 	// Flow is set if the test has steps.
 	Flow bool
@@ -285,6 +285,7 @@ type Op struct {
 	Args         []byte
 	Raw          []byte // literal bytes instead of a request
 	Notification bool
+	InvalidArgs  bool // of a flow's step: its name or arguments are wrong on purpose
 
 	Tree    *expect.Tree // items of a flow step; otherwise nil
 	Capture []Capture

@@ -74,6 +74,8 @@ func (a *attempt) open(ctx context.Context) bool {
 		if err == nil && needsList(a.c, sess) {
 			s.Tools().Wait(ctx)
 			sess, err = slot.Session(ctx) // the server may have ended on tools/list
+		} else if err == nil && slices.ContainsFunc(a.c.Ops, func(op *plan.Op) bool { return op.Method == "tools/call" }) {
+			s.Tools().Ahead(ctx)
 		}
 		if err != nil {
 			a.notOpened(ctx, s, err)

@@ -24,6 +24,7 @@ import (
 // operations makes the case's calls in order and evaluates the responses. The
 // case's time limit covers all calls.
 func (a *attempt) operations(ctx context.Context) {
+	unlimited := ctx
 	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout)
 	defer cancel()
 	if a.c.LogLevel != "" && !a.setLogLevel(ctx) {
@@ -49,11 +50,8 @@ func (a *attempt) operations(ctx context.Context) {
 		}
 		x, ok := a.call(ctx, op, i)
 		if !ok {
+			a.compareCall(unlimited, op, i, x)
 			return
-		}
-		var wrong pool.Mistakes
-		if !a.c.InvalidArgs && x.Method == "tools/call" && op.Raw == nil && len(op.Params) > 0 {
-			wrong = a.server(op).Mistakes(ctx, a.sessions[a.server(op)], op, len(a.c.Headers) == 0)
 		}
 		if op.CancelAfter > 0 && x.Cause == nil {
 			a.out.warn(fmt.Sprintf("cancel_after: %s cancelled nothing: the response came after %s", op.CancelAfter, x.Elapsed.Round(time.Millisecond)))
@@ -63,11 +61,7 @@ func (a *attempt) operations(ctx context.Context) {
 		if passed && i == len(a.c.Ops)-1 {
 			a.judge(ctx)
 		}
-		failure, warnings := wrong.Judge(op.Subject, a.out.c.Status == "", a.rejected(), a.c.File.Options.StrictArgs)
-		a.out.warn(warnings...)
-		if failure != "" {
-			a.out.fail(result.Fail, failure)
-		}
+		a.compareCall(unlimited, op, i, x)
 		measure(a, op, x, a.out.c.Assertions[before:])
 		if !passed {
 			return
@@ -79,6 +73,26 @@ func (a *attempt) operations(ctx context.Context) {
 	}
 	for _, what := range respond.Unrequested(written, a.scripts) {
 		a.out.warn("respond: the server never requested " + what)
+	}
+}
+
+// compareCall compares a call with the lists of its server. Mistakes fail a test that
+// passed, or are warnings.
+func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Exchange) {
+	if a.c.InvalidArgs || op.InvalidArgs || x == nil {
+		return
+	}
+	failure, warnings := a.server(op).Judge(ctx, pool.Call{
+		Op: op, Session: a.sessions[a.server(op)], Header: a.c.Headers, AsMethod: op.MaybeMethod && x.Method == op.Subject,
+		Passed: a.out.c.Status == "", Refused: a.rejected(), Lenient: a.c.Block == suite.Protocol,
+		Strict: a.c.File.Options.StrictArgs, Step: a.c.Flow, Others: a.c.File.Servers,
+	})
+	a.out.warn(warnings...)
+	if failure != "" && a.c.Flow {
+		failure = stepName(op, i) + ": " + failure
+	}
+	if failure != "" {
+		a.out.fail(result.Fail, failure)
 	}
 }
 

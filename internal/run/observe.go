@@ -53,7 +53,10 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 		if !a.rejected() {
 			return ""
 		}
-		return s.Unlisted(ctx, sess, method, op.Subject)
+		if method != op.Method {
+			return ""
+		}
+		return s.Unlisted(ctx, sess, op)
 	}
 }
 

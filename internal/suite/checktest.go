@@ -24,7 +24,7 @@ var subjects = []string{"tool", "uri", "prompt", "method", "raw"}
 
 // goesWith lists the subjects that each key of an invocation can be combined with.
 var goesWith = map[string][]string{
-	"args": {"tool", "prompt"}, "params": {"method"}, "notification": {"method"},
+	"args": {"tool", "prompt"}, "params": {"method"}, "notification": {"method"}, "invalid_args": {"tool", "uri", "prompt"},
 }
 
 func (c checker) test(t *Test, n *source.Node) {
@@ -114,7 +114,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 	case len(has) > 1:
 		c.d.Errorf(n.Get(has[1]), path, "has %s; expected exactly one", strings.Join(colons(has), " and "))
 	default:
-		for _, key := range []string{"args", "params", "notification"} {
+		for _, key := range []string{"args", "params", "notification", "invalid_args"} {
 			if v := n.Get(key); v != nil && slices.Contains(known, goesWith[key][0]) && !slices.Contains(goesWith[key], has[0]) {
 				c.d.Errorf(v, path+"."+key, "%s: goes with %s, not with %s:", key, strings.Join(colons(goesWith[key]), " and "), has[0])
 			}

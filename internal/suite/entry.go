@@ -14,7 +14,7 @@ type (
 		Tool string `yaml:"tool" example:"search" schema:"minLength: 1"`
 		// The tool's arguments.
 		Args *source.Node `yaml:"args"`
-		// The tool's name or its arguments are wrong on purpose: they are not compared with the list of tools and the inputSchema.
+		// The name or the arguments are wrong on purpose: they are not compared with the lists of the server.
 		InvalidArgs bool `yaml:"invalid_args" default:"false" example:"true"`
 		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
@@ -24,6 +24,8 @@ type (
 		Common `yaml:",inline"`
 		// The resource to read.
 		URI string `yaml:"uri" example:"file:///README.md" schema:"minLength: 1"`
+		// The URI is wrong on purpose: it is not compared with the lists of the server.
+		InvalidArgs bool `yaml:"invalid_args" default:"false" example:"true"`
 		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
@@ -34,6 +36,8 @@ type (
 		Prompt string `yaml:"prompt" example:"greeting" schema:"minLength: 1"`
 		// The prompt's arguments.
 		Args *source.Node `yaml:"args"`
+		// The name or the arguments are wrong on purpose: they are not compared with the lists of the server.
+		InvalidArgs bool `yaml:"invalid_args" default:"false" example:"true"`
 		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
@@ -69,12 +73,12 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 	case Resources:
 		var e resourcesEntry
 		d.Decode(n, path, &e)
-		t.Common, t.Steps = e.Common, e.Steps
+		t.Common, t.Steps, t.InvalidArgs = e.Common, e.Steps, e.InvalidArgs
 		t.Call = Invocation{URI: e.URI}
 	case Prompts:
 		var e promptsEntry
 		d.Decode(n, path, &e)
-		t.Common, t.Steps = e.Common, e.Steps
+		t.Common, t.Steps, t.InvalidArgs = e.Common, e.Steps, e.InvalidArgs
 		t.Call = Invocation{Prompt: e.Prompt, Args: e.Args}
 	case Protocol:
 		var e protocolEntry

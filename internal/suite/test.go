@@ -36,7 +36,7 @@ type Test struct {
 	Path  string
 	Node  *source.Node
 	Common
-	// InvalidArgs is set if the arguments are wrong on purpose.
+	// InvalidArgs is set if the name or the arguments are wrong on purpose.
 	InvalidArgs bool
 	Call        Invocation // zero if Steps is used, or nothing is called
 	Steps       []*FlowStep
@@ -154,6 +154,8 @@ type FlowStep struct {
 	// The server, if it differs from the test's.
 	Server     string `yaml:"server" example:"api" schema:"minLength: 1"`
 	Invocation `yaml:",inline"`
+	// The name, the URI or the arguments are wrong on purpose: they are not compared with the lists of the server.
+	InvalidArgs bool `yaml:"invalid_args" default:"false" example:"true"`
 	// The assertions on this step's response.
 	Expect *source.Node `yaml:"expect"`
 	// Values to capture: name → target. Later steps use them as ${steps.name}.

@@ -2,54 +2,151 @@ package pool
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/check"
 	"mcptest/internal/plan"
+	"mcptest/internal/run/respond"
+	"mcptest/internal/source"
 )
 
-// Mistakes are what the list of tools says against a tools/call.
-type Mistakes struct {
-	Tool      string   // the list does not contain the tool
-	Arguments []string // they do not match the tool's inputSchema
-	Unknown   []string // those of Arguments that the inputSchema does not declare
+// Call is a call of a test with its outcome.
+type Call struct {
+	Op       *plan.Op
+	Session  *mcp.Session
+	Header   http.Header
+	AsMethod bool           // sent as a method, because the server lists no such tool
+	Passed   bool           // the test has passed so far
+	Refused  bool           // by an error or by isError
+	Lenient  bool           // a refusal that a mistake explains is only a warning
+	Strict   bool           // strict_args
+	Step     bool           // of a flow
+	Others   []*plan.Server // of the suite
 }
 
-// Mistakes compares a tools/call with the list of tools, if it is known. A tool is only
-// missed if the call is own, which means without headers (they may name another user with
-// other tools), and if the server has not changed the list since.
-func (s *Server) Mistakes(ctx context.Context, sess *mcp.Session, op *plan.Op, own bool) (m Mistakes) {
-	if own && !sess.ListChanged(0) {
-		m.Tool = strings.TrimSuffix(s.Unlisted(ctx, sess, "tools/call", op.Subject), ": ")
+// mistakes are what a list says against a call.
+type mistakes struct {
+	unlisted  string   // the list does not contain the name
+	near      bool     // unlisted suggests a similar name
+	arguments []string // they do not match the schema
+	unknown   []string // those that the schema does not declare
+}
+
+// Judge compares a call with the list that should contain its name. It returns why the
+// test fails because of its own mistakes, and what it warns about. A call that was
+// refused because of a misspelled name or argument proves nothing, so a test that passed
+// fails. A negative test may omit arguments and use other types on purpose.
+func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []string) {
+	l, ok := listers[c.Op.Method]
+	refused := c.Passed && c.Refused
+	if !ok || c.Op.Subject == "" || !refused && (l.what != "tool" || c.AsMethod) {
+		return "", nil // without a refusal no list is requested
 	}
-	schema := s.Tools().input(ctx, op.Subject)
+	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
+	defer cancel()
+	m := s.mistakes(ctx, &c, l, refused)
+	certain := refused && m.near && !c.Lenient && !s.listedElsewhere(ctx, &c, l)
+	if c.AsMethod && !certain {
+		return "", nil
+	}
+	intended := "; if this is intended, set invalid_args: true on the test"
+	if c.Step {
+		intended = strings.Replace(intended, "test", "step", 1)
+	}
+	wrong, advice := m.arguments, ""
+	if refused {
+		wrong, advice, certain = m.unknown, intended, certain || len(m.unknown) > 0
+	}
+	text := "arguments of " + c.Op.Subject + ": " + strings.Join(wrong, "; ")
+	if l.what == "prompt" {
+		text = strings.ReplaceAll(text, "is not in the inputSchema", "is not declared")
+	}
+	switch named := c.Passed && m.unlisted != ""; {
+	case !named && len(wrong) == 0:
+		return "", nil
+	case named:
+		text, advice = m.unlisted, intended
+	}
+	switch {
+	case certain && !c.Lenient:
+		return "the refusal proves nothing: " + text + intended, nil
+	case c.Passed && c.Strict:
+		return text + " (strict_args" + intended + ")", nil
+	}
+	return "", []string{text + advice}
+}
+
+// mistakes compares a call with the list that is known. Before it makes use of a
+// mistake that explains a refusal, it reads the list again, as the user of the call: a
+// server may offer other names by now, and to other users.
+func (s *Server) mistakes(ctx context.Context, c *Call, l lister, refused bool) mistakes {
+	known := s.known(ctx, c.Session, l)
+	m := known.mistakes(c.Op, l)
+	if !refused {
+		if len(c.Header) > 0 || c.Session.ListChanged(0) {
+			m.unlisted = ""
+		}
+		return m
+	}
+	if known != nil && m.unlisted == "" && len(m.unknown) == 0 {
+		return m
+	}
+	again, err := s.read(ctx, c.Session, l, c.Header)
+	if err != nil {
+		return m
+	}
+	now := again.mistakes(c.Op, l)
+	if known != nil && m.unlisted == "" && now.unlisted != "" { // no longer listed
+		return m
+	}
+	return now
+}
+
+// listedElsewhere reports whether another server of the suite, or a variant, lists
+// the name of a call: then its absence is likely the point of the test.
+func (s *Server) listedElsewhere(ctx context.Context, c *Call, l lister) bool {
+	for _, def := range c.Others {
+		if def == s.Def {
+			continue
+		}
+		other := s.pool.Server(def, respond.CapabilitiesOf(def.Respond), s.file)
+		var sess *mcp.Session
+		if l.what != "tool" || other.update(func(*state) {}).starts == 0 {
+			var err error
+			if sess, err = other.First().Session(ctx); err != nil {
+				continue
+			}
+		}
+		if list := other.known(ctx, sess, l); list.mistakes(c.Op, l).unlisted == "" && list != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Arguments compares the arguments of a tools/call with the tool's inputSchema, if it
+// is known.
+func (s *Server) Arguments(ctx context.Context, op *plan.Op) []string {
+	return (&list{schemas: map[string]jsonv.Value{op.Subject: s.Tools().input(ctx, op.Subject)}}).mistakes(op, listers["tools/call"]).arguments
+}
+
+// mistakes compares a call with a list; nil means that the list is not known.
+func (l *list) mistakes(op *plan.Op, of lister) (m mistakes) {
+	if l == nil {
+		return m
+	}
+	schema, has := l.schemas[op.Subject]
+	if !has && !l.expands(op.Subject) {
+		near := source.Nearest(op.Subject, sortedKeys(l.schemas))
+		if m.near = near != ""; m.near || of.what != "resource" { // resources need not be listed
+			m.unlisted = of.unlisted(op.Subject, near)
+		}
+	}
 	if v, err := jsonv.Parse(op.Params); err == nil && schema.Kind() == jsonv.KindObject {
-		m.Arguments, m.Unknown = check.Arguments(schema, v.Lookup("arguments"))
+		m.arguments, m.unknown = check.Arguments(schema, v.Lookup("arguments"))
 	}
 	return m
-}
-
-// Judge returns why a test of a tool fails because of its own mistakes, and what it
-// warns about. Only a test that passed otherwise fails, if strict. A negative test, which
-// passes because the call was rejected, may omit arguments and use other types on
-// purpose, but a misspelled name is rejected too.
-func (m Mistakes) Judge(tool string, passed, rejected, strict bool) (failure string, warnings []string) {
-	const intended = "; if this is intended, set invalid_args: true on the test"
-	if passed && m.Tool != "" {
-		warnings = append(warnings, m.Tool+intended)
-	}
-	wrong, advice := m.Arguments, ""
-	if passed && rejected {
-		wrong, advice = m.Unknown, intended
-	}
-	text := "arguments of " + tool + ": " + strings.Join(wrong, "; ")
-	switch {
-	case len(wrong) == 0:
-		return "", warnings
-	case passed && strict:
-		return text + " (strict_args" + intended + ")", warnings
-	}
-	return "", append(warnings, text+advice)
 }

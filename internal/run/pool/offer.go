@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"mcptest/internal/jsonv"
@@ -44,18 +45,18 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 		return o.offer, nil
 	}
 	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
-	offer, err := surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, pages(sess, s.report))
+	offer, err := surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, pages(sess, nil, s.report))
 	if err == nil {
 		o.offer, o.calls, o.since = offer, calls, mark
 	}
 	return offer, err
 }
 
-// pages returns a function that requests pages of lists. It passes violations to
-// report and not to a test, because several tests use the lists.
-func pages(sess *mcp.Session, report func([]protocol.Violation)) surface.Request {
+// pages returns a function that requests pages of lists, with HTTP headers. It passes
+// violations to report and not to a test, because several tests use the lists.
+func pages(sess *mcp.Session, header http.Header, report func([]protocol.Violation)) surface.Request {
 	return func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
-		call := mcp.Call{Method: method, Own: true}
+		call := mcp.Call{Method: method, Own: true, Header: header}
 		if !params.IsAbsent() {
 			call.Params = params.Append(nil)
 		}

@@ -48,6 +48,7 @@ type state struct {
 	stateful   bool // a case may have left state in the session
 	tools      *Tools
 	offers     map[*mcp.Session]*offered
+	lists      map[string]*list // of prompts and resources, as first read
 }
 
 // update is the only access to the state.

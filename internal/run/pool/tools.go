@@ -29,7 +29,8 @@ type Tools struct {
 	done   chan struct{} // closed when the list is complete or given up
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	clock  sync.Once // of the first wait
+	clock  sync.Once              // of the first wait
+	ahead  func() <-chan struct{} // closed when no first call waits for the list any longer
 	warned sync.Once
 	forced bool // requested even from a server that does not declare tools
 
@@ -44,6 +45,11 @@ type Tools struct {
 
 func newTools() *Tools {
 	t := &Tools{done: make(chan struct{})}
+	t.ahead = sync.OnceValue(func() <-chan struct{} {
+		over := make(chan struct{})
+		time.AfterFunc(listTime, func() { close(over) })
+		return over
+	})
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	return t
 }
@@ -164,6 +170,16 @@ func (t *Tools) Wait(ctx context.Context) {
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		<-t.done
+	}
+}
+
+// Ahead waits for the list before the first call, which may end the server: a mistake in
+// the call can then still be reported. It does not give up the list.
+func (t *Tools) Ahead(ctx context.Context) {
+	select {
+	case <-t.done:
+	case <-t.ahead():
+	case <-ctx.Done():
 	}
 }
 

@@ -2,12 +2,17 @@ package pool
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/plan"
 	"mcptest/internal/source"
+	"mcptest/internal/surface"
 )
 
 // lister describes the list that contains the target of a method.
@@ -19,51 +24,103 @@ var listers = map[string]lister{
 	"resources/read": {"resources", "uri", "resource"},
 }
 
+// unlisted is the message about a name that the list does not contain.
+func (l lister) unlisted(name, near string) string {
+	return "the server lists no " + l.what + " " + strconv.Quote(name) + source.Aside(source.Suggest(near))
+}
+
+// list is one list of a server: the schemas of arguments, which are absent for
+// resources, by name or URI, and the templates of resources.
+type list struct {
+	schemas   map[string]jsonv.Value
+	templates []string
+}
+
+// expands reports whether a template may expand to a URI.
+func (l *list) expands(uri string) bool {
+	return slices.ContainsFunc(l.templates, func(t string) bool { return surface.TemplatePattern(t).MatchString(uri) })
+}
+
 // Unlisted returns the beginning of the message of a test that failed because the
 // server lists no such name, or "". Prompts and resources are only listed after a
-// failure, so that passing tests cause no extra requests.
-func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, method, name string) string {
-	l, ok := listers[method]
+// failure or a refusal, so that passing tests cause no extra requests.
+func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, op *plan.Op) string {
+	l, ok := listers[op.Method]
 	if !ok {
 		return ""
 	}
-	var known []string
-	if method == "tools/call" {
-		if has, sure := s.Tools().Has(ctx, name); has || !sure {
-			return ""
-		}
-		known = sortedKeys(s.Tools().schemas)
-	} else if known = s.names(ctx, sess, l); known == nil || slices.Contains(known, name) {
-		return ""
-	}
-	msg := "the server lists no " + l.what + " " + strconv.Quote(name)
-	near := source.Nearest(name, known)
-	switch {
-	case near != "":
-		msg += source.Aside(source.Suggest(near))
-	case l.what == "resource":
-		return "" // it may match a template
-	}
-	return msg + ": "
-}
-
-// names lists the prompts or resources of a server; nil if that fails or the
-// list has several pages.
-func (s *Server) names(ctx context.Context, sess *mcp.Session, l lister) []string {
-	if sess.ServerInfo().Lookup("capabilities", l.capability).IsAbsent() {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	x := sess.Do(ctx, mcp.Call{Method: l.capability + "/list", Own: true})
-	s.report(x.Violations)
-	res, err := jsonv.Parse(x.Result)
-	if err != nil || res.Lookup("nextCursor").Kind() == jsonv.KindString {
+	if msg := s.known(ctx, sess, l).mistakes(op, l).unlisted; msg != "" {
+		return msg + ": "
+	}
+	return ""
+}
+
+// known returns the list as it was first read, or nil if it cannot be read.
+func (s *Server) known(ctx context.Context, sess *mcp.Session, l lister) *list {
+	if l.what == "tool" {
+		t := s.Tools()
+		if !t.complete(ctx) || t.err != nil || t.schemas == nil {
+			return nil
+		}
+		return &list{schemas: t.inputs}
+	}
+	if known := s.update(func(*state) {}).lists[l.capability]; known != nil {
+		return known
+	}
+	first, err := s.read(ctx, sess, l, nil)
+	if err != nil {
 		return nil
 	}
-	names := []string{}
-	for _, item := range res.Lookup(l.capability).Elems() {
-		names = append(names, item.Lookup(l.key).Text())
+	s.update(func(st *state) {
+		if st.lists == nil {
+			st.lists = map[string]*list{}
+		}
+		st.lists[l.capability] = first
+	})
+	return first
+}
+
+var errUndeclared = errors.New("the server does not declare the list")
+
+// read requests a list, and with the resources their templates.
+func (s *Server) read(ctx context.Context, sess *mcp.Session, l lister, header http.Header) (*list, error) {
+	if sess.ServerInfo().Lookup("capabilities", l.capability).IsAbsent() {
+		return nil, errUndeclared
 	}
-	return names
+	most := s.pool.deps.Opener.Options.Limits.WithDefaults()
+	limits, request := surface.Limits{Items: most.Items, Pages: most.Pages}, pages(sess, header, s.report)
+	items, err := surface.Pages(ctx, l.capability+"/list", l.capability, limits, request)
+	if err != nil {
+		return nil, err
+	}
+	out := &list{schemas: map[string]jsonv.Value{}}
+	for _, item := range items {
+		out.schemas[item.Lookup(l.key).Text()] = l.schema(item)
+	}
+	if l.what != "resource" {
+		return out, nil
+	}
+	templates, err := surface.Pages(ctx, "resources/templates/list", "resourceTemplates", limits, request)
+	if refused, ok := errors.AsType[*protocol.RPCError](err); err != nil && (!ok || refused.Code != protocol.CodeMethodNotFound) {
+		return nil, err
+	}
+	for _, t := range templates {
+		out.templates = append(out.templates, t.Lookup("uriTemplate").Text())
+	}
+	return out, nil
+}
+
+// schema returns the schema of the arguments of a list's entry, if it declares them.
+func (l lister) schema(item jsonv.Value) jsonv.Value {
+	args := item.Lookup("arguments")
+	if l.what != "prompt" || args.Kind() != jsonv.KindArray {
+		return item.Lookup("inputSchema")
+	}
+	properties := jsonv.Object()
+	for _, a := range args.Elems() {
+		properties = properties.With(a.Lookup("name").Text(), jsonv.Object())
+	}
+	return jsonv.ObjectOf("properties", properties)
 }
