@@ -177,8 +177,26 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 }
 
 // offered returns the list of a surface.
-func offered(surface jsonv.Value) List {
-	return List{Tools: surface.Lookup("tools").List()}
+func offered(offer jsonv.Value) List {
+	l := List{Tools: offer.Lookup("tools").List()}
+	for _, kind := range []struct{ member, subject, key string }{
+		{"resources", "resource ", "uri"}, {"resourceTemplates", "resource template ", "uriTemplate"}, {"prompts", "prompt ", "name"},
+	} {
+		for _, def := range offer.Lookup(kind.member).Elems() {
+			l.Others = append(l.Others, Definition{Subject: kind.subject + def.Lookup(kind.key).Text(), Def: def})
+		}
+	}
+	l.Others = append(l.Others, Instructions(offer.Lookup("server"))...)
+	return l
+}
+
+// Instructions returns the instructions in a handshake, if there are any.
+func Instructions(handshake jsonv.Value) []Definition {
+	text := handshake.Lookup("instructions")
+	if text.IsAbsent() {
+		return nil
+	}
+	return []Definition{{Subject: "instructions", Def: jsonv.ObjectOf("instructions", text)}}
 }
 
 // Others returns the names of clients to connect with as well, since some servers

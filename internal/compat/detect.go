@@ -23,6 +23,7 @@ var detectors = map[string]func(List) []place{
 	"credential_values":    credentialValues,
 	"cross_tool_directive": crossToolDirectives,
 	"draft_2020":           notDraft2020,
+	"duplicate_keys":       duplicateKeys,
 	"duplicate_names":      duplicateNames,
 	"encoded_payload":      encodedPayloads,
 	"hidden_characters":    hiddenCharacters,
@@ -162,6 +163,39 @@ func crossToolDirectives(l List) []place {
 		}
 	}
 	return out
+}
+
+// duplicateKeys finds keys that a definition has twice, one place for each object.
+func duplicateKeys(l List) []place {
+	all := l.each("", func(t jsonv.Value) jsonv.Value { return t })
+	for _, d := range l.Others {
+		all = append(all, place{subject: d.Subject, value: d.Def})
+	}
+	var out []place
+	for _, p := range all {
+		repeatedKeys(p.value, "", 0, func(pointer, key string) {
+			out = append(out, place{tool: p.tool, subject: p.subject, pointer: pointer, value: jsonv.String(key)})
+		})
+	}
+	return out
+}
+
+func repeatedKeys(v jsonv.Value, pointer string, depth int, report func(pointer, key string)) {
+	if depth > jsonschema.MaxDepth {
+		return
+	}
+	for i, e := range v.Elems() {
+		repeatedKeys(e, jsonv.AppendPointer(pointer, strconv.Itoa(i)), depth+1, report)
+	}
+	known := map[string]bool{}
+	for key, e := range v.Members() {
+		at := jsonv.AppendPointer(pointer, key)
+		if known[key] {
+			report(at, key)
+		}
+		known[key] = true
+		repeatedKeys(e, at, depth+1, report)
+	}
 }
 
 func duplicateNames(l List) []place {

@@ -207,6 +207,9 @@ func (r Rule) verify(all Rules) error {
 // tools and results, locked (the tools of the lock file) or others (the tools of a
 // second server).
 func example(v jsonv.Value) []List {
+	if v.Kind() == jsonv.KindString { // JSON that YAML cannot express
+		v, _ = jsonv.Parse([]byte(v.Text()))
+	}
 	l := List{Server: "server", Installed: "server"}
 	if v.Kind() == jsonv.KindArray || v.Lookup("tools").Kind() != jsonv.KindArray {
 		l.Tools = elems(v)

@@ -19,6 +19,7 @@ type List struct {
 	Base      string   // the server of a suite that this is, or is a variant of
 	Profiles  []string // of clients that get this list; nil: all
 	Tools     []jsonv.Value
+	Others    []Definition  // what is no tool
 	Results   []Result      // of calls, if some are known
 	Masked    []jsonv.Value // the tools in the form of a lock file, without secrets
 	Locked    []jsonv.Value // the tools of the lock file; nil: there is none
@@ -34,6 +35,13 @@ type List struct {
 type Result struct {
 	Tool  string
 	Value jsonv.Value // with isError, content, structuredContent
+}
+
+// A Definition is a prompt, a resource or a resource template, or the instructions of
+// the server. The rules on texts examine it.
+type Definition struct {
+	Subject string // "prompt greet"
+	Def     jsonv.Value
 }
 
 // A place is a value in a list: of one tool, of something else, or of the list itself.
@@ -176,11 +184,18 @@ func walkSchema(s jsonv.Value, pointer string, depth int, visit func(pointer str
 	}
 }
 
-// texts selects the wanted texts of each tool: names, titles, descriptions, and the
-// texts in the schemas (property names, descriptions, enum values, defaults,
-// examples).
+// texts selects the wanted texts of each tool (names, titles, descriptions, and the
+// texts in the schemas: property names, descriptions, enum values, defaults,
+// examples), and all wanted texts of what is no tool.
 func (l List) texts(wanted func(pointer string) bool) []place {
 	var out []place
+	for _, d := range l.Others {
+		collectTexts(d.Def, "", 0, func(pointer, text string) {
+			if wanted(pointer) {
+				out = append(out, place{subject: d.Subject, pointer: pointer, value: jsonv.String(text)})
+			}
+		})
+	}
 	for i, t := range l.Tools {
 		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta", "icons"} {
 			collectTexts(t.Lookup(member), "/"+member, 0, func(pointer, text string) {

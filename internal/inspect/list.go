@@ -188,8 +188,7 @@ func (c *Conn) unannounced(ctx context.Context, since mcp.Mark, name string, see
 
 // Complete reads every list that the server offers; one that can't be read is an error.
 func (c *Conn) Complete(ctx context.Context) (*surface.Offer, error) {
-	limits := c.o.Connect.Limits.WithDefaults()
-	offer, err := surface.Fetch(ctx, c.session.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
+	offer, err := c.Survey(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +198,12 @@ func (c *Conn) Complete(ctx context.Context) (*surface.Offer, error) {
 		}
 	}
 	return offer, nil
+}
+
+// Survey reads every list that the server offers, as far as possible.
+func (c *Conn) Survey(ctx context.Context) (*surface.Offer, error) {
+	limits := c.o.Connect.Limits.WithDefaults()
+	return surface.Fetch(ctx, c.session.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
 }
 
 // harmless reports whether a tool is declared to read only, and can be called

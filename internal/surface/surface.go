@@ -52,6 +52,7 @@ type Item struct {
 	Kind Kind
 	Name string
 	Def  jsonv.Value // canonical
+	Raw  jsonv.Value // as the server sent it, with repeated keys; absent in lock files
 	Line int         // in the source file; 0: unknown
 }
 
@@ -93,11 +94,14 @@ func (s *Surface) Counts() string {
 	}
 	for _, k := range []Kind{Resource, Template, Prompt} {
 		if count[k] > 0 {
-			out = append(out, display.Count(count[k], strings.ReplaceAll(string(k), "-", " ")))
+			out = append(out, display.Count(count[k], k.Noun()))
 		}
 	}
 	return strings.Join(out, ", ")
 }
+
+// Noun returns the kind in words.
+func (k Kind) Noun() string { return strings.ReplaceAll(string(k), "-", " ") }
 
 // rank orders the kinds as Lists does.
 func rank(k Kind) int {
@@ -128,7 +132,7 @@ func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mas
 				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %q is listed %d times", l.Method, name, seen[name]))
 				name = fmt.Sprintf("%s (%d)", name, seen[name])
 			}
-			item := Item{Kind: l.Kind, Name: name, Def: c.value(def)}
+			item := Item{Kind: l.Kind, Name: name, Def: c.value(def), Raw: def}
 			if positions != nil {
 				item.Line = positions(def)
 			}

@@ -109,7 +109,7 @@ func readFiles(file string) (lists []compat.List, err error) {
 	}
 	for i, one := range all {
 		list := listOf(one)
-		list.Masked, list.Mask = listOf(masked[i]).Tools, mask
+		list.Masked, list.Mask = toolsOf(masked[i]), mask
 		lists = append(lists, list)
 	}
 	return lists, nil
@@ -151,13 +151,28 @@ func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
 	return out
 }
 
-// fetch requests the tools of a server.
-func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (list compat.List, err error) {
-	if list.Tools, err = listAll(ctx, l, "tools/list", "tools"); err != nil {
-		return list, err
+// fetch requests the lists of a server. Tools must be listed; another list that can't
+// be read is a warning.
+func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, error) {
+	offer, err := l.Conn.Survey(ctx)
+	if err != nil {
+		return compat.List{}, l.Failed(ctx, "", err)
 	}
-	list.Masked = listOf(surface.New("", jsonv.Value{}, map[surface.Kind][]jsonv.Value{surface.Tool: list.Tools}, l.Redactor.String, nil)).Tools
-	list.Mask, list.Server = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text()
+	lists := offer.Lists
+	for _, kind := range surface.Lists() {
+		if err := offer.Failed[kind.Kind]; err != nil && kind.Kind != surface.Tool {
+			fmt.Fprintf(l.Streams.Err, "warning: %s: not checked\n", l.Text(err.Error()))
+		}
+	}
+	if _, listed := lists[surface.Tool]; !listed { // refused, or not declared
+		if lists[surface.Tool], err = listAll(ctx, l, "tools/list", "tools"); err != nil {
+			return compat.List{}, err
+		}
+	}
+	list := listOf(surface.New("", offer.Handshake, lists, nil, nil))
+	list.Tools = lists[surface.Tool] // in the order of the server
+	list.Masked = toolsOf(surface.New("", jsonv.Value{}, lists, l.Redactor.String, nil))
+	list.Mask, list.Server, list.File, list.Line = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text(), "", 0
 	if l.Flags.Server != "" {
 		list.Server, list.File, list.Line = l.Server.Name, l.Server.Pos.File.Name, l.Server.Pos.Line
 		list.Base, _, _ = strings.Cut(list.Server, "@")
@@ -165,22 +180,40 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (list compat.L
 	return list, nil
 }
 
-// listOf returns the tools of a surface.
+// listOf returns the definitions of a surface.
 func listOf(s *surface.Surface) compat.List {
 	l := compat.List{
 		Server: s.Server, Tools: []jsonv.Value{}, File: filepath.ToSlash(s.Source), Line: 1, Lines: map[string]int{},
 	}
 	l.Base, _, _ = strings.Cut(s.Server, "@")
 	for _, item := range s.Items {
-		if item.Kind == surface.Tool {
-			l.Tools = append(l.Tools, item.Def)
-			l.Lines[item.Name] = item.Line
+		def := item.Raw
+		if def.IsAbsent() {
+			def = item.Def
 		}
+		if item.Kind == surface.Tool {
+			l.Tools = append(l.Tools, def)
+			l.Lines[item.Name] = item.Line
+			continue
+		}
+		l.Others = append(l.Others, compat.Definition{Subject: item.Kind.Noun() + " " + item.Name, Def: def})
 	}
+	l.Others = append(l.Others, compat.Instructions(s.Info)...)
 	for _, c := range s.Calls {
 		l.Results = append(l.Results, compat.Result{Tool: c.Tool, Value: c.Result})
 	}
 	return l
+}
+
+// toolsOf returns the tools of a surface in canonical form.
+func toolsOf(s *surface.Surface) []jsonv.Value {
+	tools := []jsonv.Value{} // not nil, even if there are none
+	for _, item := range s.Items {
+		if item.Kind == surface.Tool {
+			tools = append(tools, item.Def)
+		}
+	}
+	return tools
 }
 
 // readLock adds the tools of the lock file to the lists.
@@ -196,7 +229,7 @@ func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
 		if j < 0 {
 			return option.Fail(option.ExitInvalid, "--lock: %s holds no lock of the server %q; --name gives the name under which it is locked", f.lock, lists[i].Server)
 		}
-		lists[i].Locked = listOf(locked[j]).Tools
+		lists[i].Locked = toolsOf(locked[j])
 	}
 	return nil
 }
