@@ -25,10 +25,10 @@ func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, err
 
 // CheckCall checks the response of a tool as a run does, and returns the
 // warnings; violations are added to the exchange. The tool list is read for the
-// tool's schemas if there is a result.
+// tool's schemas if there is a response.
 func (c *Conn) CheckCall(ctx context.Context, tool string, args jsonv.Value, x *mcp.Exchange) (warnings []string) {
 	var schema *check.OutputSchema
-	if x.Result != nil && c.o.Server.ValidateOutput && c.Offers("tools") {
+	if x.Response != nil && c.o.Server.ValidateOutput && c.Offers("tools") {
 		tools, err := c.List(ctx, "tools/list", "tools")
 		if err != nil {
 			warnings = append(warnings, "the tool list could not be read, so outputSchema is not checked: "+err.Error())

@@ -45,6 +45,9 @@ type Options struct {
 	// AssertFormat makes "format" an assertion in drafts in which it is an annotation
 	// (2019-09 and later).
 	AssertFormat bool
+	// IgnoreFormat makes "format" an annotation in earlier drafts too, in which a
+	// validator may ignore it; "regex" remains an assertion there.
+	IgnoreFormat bool
 	// Strict refuses unknown keywords, other than x-…, and unknown formats, which
 	// JSON Schema ignores. It is meant for schemas written by this project.
 	Strict bool
@@ -117,6 +120,11 @@ func Compile(doc jsonv.Value, o Options) (schema *Schema, err error) {
 	c.AssertVocabs()
 	if o.AssertFormat {
 		c.AssertFormat()
+	}
+	for _, name := range Formats {
+		if o.IgnoreFormat {
+			c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
+		}
 	}
 	if err := c.AddResource(src.root, toAny(doc, true)); err != nil {
 		return nil, &Error{Msg: err.Error()}

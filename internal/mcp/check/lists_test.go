@@ -84,6 +84,10 @@ func TestEntry(t *testing.T) {
 // text.
 func TestToolCall(t *testing.T) {
 	schema := NewOutputSchema(parse(t, `{"type":"object","properties":{"n":{"type":"integer"}}}`))
+	mail := func(draft, more string) *OutputSchema {
+		return NewOutputSchema(parse(t, `{"$schema":"http://json-schema.org/draft-`+draft+`/schema#","properties":{"m":{"type":"string","format":"email"`+more+`}}}`))
+	}
+	wide := NewOutputSchema(parse(t, `{"allOf":[`+strings.Repeat(`{},`, 500)+`{}]}`))
 	for _, tt := range []struct {
 		result, want string
 		schema       *OutputSchema
@@ -97,6 +101,21 @@ func TestToolCall(t *testing.T) {
 		{`"result":{"content":[{"type":"text","text":"{\"m\":2}"}],"structuredContent":{"n":1}}`, "", schema},
 		{`"result":{"content":[]}`, "the outputSchema of t is not a valid schema", NewOutputSchema(parse(t, `{"type":7}`))},
 		{`"error":{"code":1,"message":"no"}`, "", schema},
+		{`"result":{"resultType":"input_required","requestState":"s"}`, "", schema},
+		{`"result":{"resultType":"task","taskId":"1"}`, "", schema},
+		{`"result":{"task":{"taskId":"1"}}`, "bad-result", schema},
+		{`"result":{"task":{"taskId":"1"},"content":[]}`, "output-schema", schema},
+		// Before 2019-09 a validator may ignore format, and from then on it does.
+		{`"result":{"content":[],"structuredContent":{"m":"x"}}`, "structuredContent may not match the outputSchema of t", mail("07", "")},
+		{`"result":{"content":[],"structuredContent":{"m":"x@y.z"}}`, "", mail("07", "")},
+		{`"result":{"content":[],"structuredContent":{"m":1}}`, "output-schema", mail("07", "")},
+		{`"result":{"content":[],"structuredContent":{"m":"("}}`, "structuredContent may not match the outputSchema of t", NewOutputSchema(parse(t, `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"m":{"format":"regex"}}}`))},
+		{`"result":{"content":[],"structuredContent":{"m":"x"}}`, "structuredContent may not match the outputSchema of t", mail("07", `,"anyOf":[{"format":"uri"},{"format":"email"}]`)},
+		{`"result":{"content":[],"structuredContent":{"m":"x@y.z"}}`, "structuredContent may not match the outputSchema of t", mail("07", `,"oneOf":[{"format":"ipv4"},{"format":"email"}]`)},
+		{`"result":{"content":[],"structuredContent":{"m":"x"}}`, "", NewOutputSchema(parse(t, `{"properties":{"m":{"format":"email"}}}`))},
+		// A limit or a fault of the validator is no violation of the server's.
+		{`"result":{"content":[],"structuredContent":{"n":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + `}}`, "structuredContent was not compared with the outputSchema of t", wide},
+		{`"result":{"content":[],"structuredContent":{"n":1}}`, "structuredContent was not compared with the outputSchema of t", NewOutputSchema(parse(t, `{"$ref":"#"}`))},
 	} {
 		x := &mcp.Exchange{Response: []byte(`{"jsonrpc":"2.0","id":1,` + tt.result + `}`)}
 		report := ToolCall(t.Context(), "2025-11-25", "t", tt.schema, x)

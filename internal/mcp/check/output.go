@@ -2,8 +2,11 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +26,9 @@ type OutputSchema struct {
 	once sync.Once
 	s    *jsonschema.Schema
 	err  error
+	// formats is the schema with formats as assertions; nil if they are annotations in
+	// its draft.
+	formats *jsonschema.Schema
 }
 
 // NewOutputSchema returns the schema that a tool declares, or nil for a tool without
@@ -34,18 +40,24 @@ func NewOutputSchema(doc jsonv.Value) *OutputSchema {
 	return &OutputSchema{doc: doc}
 }
 
+func (o *OutputSchema) compile() {
+	o.s, o.err = jsonschema.Compile(o.doc, jsonschema.Options{DefaultDraft: "2020-12", IgnoreFormat: true})
+	if o.err == nil && strings.Contains(o.doc.Lookup("$schema").Text(), "json-schema.org/draft-0") {
+		o.formats, o.err = jsonschema.Compile(o.doc, jsonschema.Options{})
+	}
+}
+
 // Check validates the structuredContent of a tool's result. It is optional in a
-// result with isError and in an error response.
+// result with isError, in a result that is not the tool's, and in an error response.
 func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) Report {
-	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() {
+	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() || another(res) || isTask(res) {
 		return Report{}
+	}
+	if o.once.Do(o.compile); o.err != nil {
+		return Report{Warnings: []string{fmt.Sprintf("the outputSchema of %s is not a valid schema: %v", tool, o.err)}}
 	}
 	broken := func(excerpt, format string, args ...any) Report {
 		return Report{Violations: []protocol.Violation{{Kind: "output-schema", Msg: fmt.Sprintf(format, args...), Excerpt: excerpt}}}
-	}
-	o.once.Do(func() { o.s, o.err = jsonschema.Compile(o.doc, jsonschema.Options{DefaultDraft: "2020-12"}) })
-	if o.err != nil {
-		return Report{Warnings: []string{fmt.Sprintf("the outputSchema of %s is not a valid schema: %v", tool, o.err)}}
 	}
 	got, ok := res.Get("structuredContent")
 	if !ok {
@@ -53,22 +65,46 @@ func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), schemaTime)
 	defer cancel()
-	wrong, err := o.s.Validate(ctx, got)
-	if err != nil {
+	wrong, fault, err := o.validate(ctx, got)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		return broken("", "the check against the outputSchema took more than 1s")
-	}
-	if len(wrong) == 0 {
+	case err != nil:
+		return Report{Warnings: []string{fmt.Sprintf("structuredContent was not compared with the outputSchema of %s: %v", tool, err)}}
+	case fault == "":
 		return Report{}
+	case !wrong:
+		return Report{Warnings: []string{fmt.Sprintf("structuredContent may not match the outputSchema of %s: %s; in its draft a client may check format or ignore it", tool, fault)}}
 	}
-	at := "structuredContent"
-	if wrong[0].InstancePath != "" {
-		at += "." + wrong[0].InstancePath
+	return broken(got.Short(200), "structuredContent does not match the outputSchema of %s: %s", tool, fault)
+}
+
+// validate returns the first fault of a value, and whether it is one without regard to
+// format as well, and with it.
+func (o *OutputSchema) validate(ctx context.Context, v jsonv.Value) (wrong bool, fault string, err error) {
+	list, err := o.s.Validate(ctx, v)
+	if err != nil || o.formats == nil {
+		return len(list) > 0, faults(list), err
 	}
-	msg := fmt.Sprintf("structuredContent does not match the outputSchema of %s: %s: %s", tool, at, wrong[0].Msg)
-	if len(wrong) > 1 {
-		msg += fmt.Sprintf(" (and %d more)", len(wrong)-1)
+	strict, err := o.formats.Validate(ctx, v)
+	wrong = len(strict) > 0 && slices.ContainsFunc(list, func(v jsonschema.Violation) bool { return v.Keyword != "format" })
+	return wrong, cmp.Or(faults(list), faults(strict)), err
+}
+
+// faults describes the first violation and counts the others.
+func faults(list []jsonschema.Violation) string {
+	if len(list) == 0 {
+		return ""
 	}
-	return broken(got.Short(200), "%s", msg)
+	msg := "structuredContent"
+	if list[0].InstancePath != "" {
+		msg += "." + list[0].InstancePath
+	}
+	msg += ": " + list[0].Msg
+	if len(list) > 1 {
+		msg += fmt.Sprintf(" (and %d more)", len(list)-1)
+	}
+	return msg
 }
 
 // contradiction returns the place where the text of a result contradicts its

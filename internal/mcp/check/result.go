@@ -25,8 +25,8 @@ func (r *Report) add(more Report) {
 func Result(version, method string, res jsonv.Value, asTask bool) Report {
 	c := checker{version: protocol.VersionOf(version), res: res}
 	c.optional("", res, "_meta", jsonv.KindObject)
-	if t := res.Lookup("resultType"); !t.IsAbsent() && t.Text() != "complete" {
-		return c.Report // another kind of result
+	if another(res) {
+		return c.Report
 	}
 	c.caching(method, res)
 	switch method {
@@ -47,6 +47,13 @@ func Result(version, method string, res jsonv.Value, asTask bool) Report {
 		c.each("", res, "messages", c.message)
 	}
 	return c.Report
+}
+
+// another reports whether a result is of another kind than that of its method:
+// input_required or a task.
+func another(res jsonv.Value) bool {
+	t := res.Lookup("resultType")
+	return !t.IsAbsent() && t.Text() != "complete"
 }
 
 // checker collects the problems of a result.
@@ -80,10 +87,17 @@ func (c *checker) toolResult(res jsonv.Value, asTask bool) {
 	if has && structured.Kind() != jsonv.KindObject && !c.version.AnyStructured {
 		c.violation("structuredContent is %s, not an object", structured.Kind().WithArticle())
 	}
-	if _, ok := res.Get("content"); !ok && asTask && res.Lookup("task", "taskId").Kind() == jsonv.KindString {
-		return // a call requested as a task returns the task
+	if asTask && isTask(res) {
+		return
 	}
 	c.each("", res, "content", c.block)
+}
+
+// isTask reports whether a result is that of a call that was requested as a task
+// (2025-11-25).
+func isTask(res jsonv.Value) bool {
+	_, content := res.Get("content")
+	return !content && res.Lookup("task", "taskId").Kind() == jsonv.KindString
 }
 
 // message checks a message of a prompt.

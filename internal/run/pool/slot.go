@@ -25,6 +25,7 @@ type Slot struct {
 	sess     *mcp.Session
 	err      error  // why it can't be opened (again)
 	replaced string // how the session ended that a restart replaced; "" if none
+	hidden   bool   // reports don't show what the server of the session wrote
 	info     result.Server
 	past     []ending // sessions that have ended
 }
@@ -76,7 +77,7 @@ func (s *Slot) Restarted() bool {
 func (s *Slot) retire(ctx context.Context, stuck error) error {
 	why, verb := stuck, "hung"
 	if stuck == nil {
-		why, verb = s.sess.Err(), "died"
+		why, verb = s.shown(s.sess.Err()), "died"
 	}
 	s.past = append(s.past, s.close(ctx))
 	if s.replaced != "" {
@@ -149,7 +150,8 @@ func (s *Slot) close(ctx context.Context) ending {
 	s.sess = nil
 	sv.update(func(st *state) { delete(st.offers, sess) })
 	sv.AwaitIdle(sess)
-	dead := sess.Err()
+	written := sess.Err()
+	dead := s.shown(written)
 	if sv.skipGrace() {
 		sess.SkipGrace()
 	}
@@ -162,11 +164,18 @@ func (s *Slot) close(ctx context.Context) ending {
 	}
 	if dead != nil {
 		end.server.Exit = dead.Error()
-		if t := sess.Stderr(); t != nil {
+		if t := sess.Stderr(); t != nil && !s.hidden {
 			end.server.Stderr = strings.Join(t.Ends(20), "\n")
 		}
 	}
 	end.findings = sv.Findings(sess.TakeViolations())
+	for i := range end.findings {
+		if s.hidden {
+			f := &end.findings[i]
+			f.Message, f.Excerpt = strings.ReplaceAll(f.Message, written.Error(), dead.Error()), ""
+		}
+	}
+	s.hidden = false
 	warn := func(kind, msg string) {
 		end.findings = append(end.findings, sv.withServer(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
 	}
@@ -177,6 +186,25 @@ func (s *Slot) close(ctx context.Context) ending {
 		warn("forced-stop", "the server did not exit when its input was closed, nor on SIGTERM; it was killed")
 	}
 	return end
+}
+
+// Hide keeps what the server wrote out of reports, if its session has ended: a step's
+// capture_failure replaces it.
+func (s *Slot) Hide() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hidden = s.sess != nil && s.sess.Err() != nil
+}
+
+// shown returns the reason why a session ended as reports show it.
+func (s *Slot) shown(err error) error {
+	closed, ok := errors.AsType[*wire.ClosedError](err)
+	if !ok || !s.hidden {
+		return err
+	}
+	bare := *closed
+	bare.Stderr, bare.LastLine = nil, ""
+	return &bare
 }
 
 // end ends the slot's session. The next call of Session opens a new one, or returns
