@@ -129,6 +129,24 @@ func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value, err erro
 	return request, response, nil
 }
 
+// Crashed reports whether the server broke off instead of responding: its process
+// ended by itself, with the returned status, or its connection did.
+func (call *Call) Crashed() (exit *Exit, broken bool) {
+	if call.Response != nil || call.ID == "" {
+		return nil, false
+	}
+	for _, f := range call.Frames {
+		switch e := f.End; {
+		case e == nil || e.Client:
+		case e.Exit != nil && e.Exit.abnormal():
+			return e.Exit, true
+		case e.Exit == nil && f.Stream > 0 && e.Reason != "":
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
 func (s *session) begin(call *Call) {
 	call.prev = s.last
 	s.calls, s.last = append(s.calls, call), call

@@ -142,6 +142,17 @@ type Exit struct {
 	Signal string `json:"signal,omitempty"`
 }
 
+// abnormal reports whether a process ended in a way that is not due to its client.
+func (e *Exit) abnormal() bool {
+	switch e.Signal {
+	case "":
+		return e.Code != 0
+	case "terminated", "killed", "interrupt", "hangup", "SIGTERM", "SIGKILL", "SIGINT", "SIGHUP":
+		return false // usually the client
+	}
+	return true
+}
+
 // line is the written form of a [Frame]. At most one of Message, Text and Bytes is
 // set: a message that is JSON on one line is written unchanged, other text as a
 // string, and data that is not UTF-8 in base64.

@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/secret"
 )
 
@@ -43,7 +42,8 @@ type Writer struct {
 	path     string   // of the cassette
 	f        *os.File // the partial file until Close
 	header   Header
-	begun    bool // the header is written
+	begun    bool   // the header is written
+	spoken   string // protocol version of a request that belongs to no session
 	held     []byte
 	waiting  int
 	sessions int
@@ -287,35 +287,6 @@ func (w *Writer) endpoint(data []byte) []byte {
 	}
 	u.RawQuery = q.Encode()
 	return []byte(u.String())
-}
-
-// agreed searches a frame for the protocol version and the server's name. It reports
-// whether they were found.
-func (w *Writer) agreed(f *Frame) bool {
-	if f.Dir != FromServer || len(f.Data) == 0 || f.Data[0] != '{' {
-		return false
-	}
-	v, err := jsonv.Parse(f.Data)
-	if err != nil {
-		return false
-	}
-	result := v.Lookup("result")
-	version := result.Lookup("protocolVersion").Text()
-	if version == "" {
-		if result.Lookup("supportedVersions").Len() == 0 {
-			return false
-		}
-		version = protocol.NewestCommon(result.Lookup("supportedVersions"), protocol.EraStateless).Name
-	}
-	info := result.Lookup("serverInfo")
-	if info.IsAbsent() {
-		info = result.Lookup("_meta", "io.modelcontextprotocol/serverInfo")
-	}
-	w.header.Protocol = version
-	if !info.IsAbsent() {
-		w.header.Server.Info = w.mask(info.Append(nil))
-	}
-	return version != ""
 }
 
 // begin writes the header and the waiting frames.

@@ -34,7 +34,12 @@ func TestClientsOfCassettes(t *testing.T) {
 	}
 	for name, client := range map[string]func(t *testing.T, target ...string) string{
 		"typescript 1": typescript("1"), "typescript 2": typescript("2"), "go": goClient,
+		"typescript 2, 2026-07-28": typescript("2026-07-28"), // it starts the server twice
 	} {
+		server := server
+		if strings.HasSuffix(name, "2026-07-28") {
+			server = []string{"mcptest", "mock", "--preset", "everything"}
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "c.cassette.ndjson")

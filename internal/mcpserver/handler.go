@@ -88,6 +88,7 @@ type Reply struct {
 	Result []byte // JSON text
 	Error  *protocol.RPCError
 	Raw    []byte // bytes put on the wire unchanged, line ends included
+	Reset  bool   // over HTTP, the connection is reset in place of a response
 }
 
 // frame returns the bytes that a reply puts on the wire.

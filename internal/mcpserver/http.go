@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -26,6 +27,7 @@ type HTTPServer struct {
 	stop    context.CancelFunc
 	free    *stateless // nil when the handler supports no revision without sessions
 	session bool       // the handler supports revisions with sessions
+	offered []string   // all revisions of the handler, newest first
 	host    string     // passed to ListenHTTP
 
 	mu       sync.Mutex
@@ -41,7 +43,7 @@ func NewHTTPServer(handler func() Handler) *HTTPServer {
 	if sp, ok := handler().(VersionedHandler); ok {
 		revisions = sp.Versions()
 	}
-	s.free = newStateless(s.ctx, handler, revisions)
+	s.offered, s.free = revisions, newStateless(s.ctx, handler, revisions)
 	s.session = s.free == nil || len(s.free.own()) < len(revisions)
 	return s
 }
@@ -179,9 +181,13 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := &Request{Method: method, ID: e.ID, Params: e.Params, Raw: raw, Notification: e.Has&protocol.HasID == 0}
-	stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
-	if s.free != nil && (!s.session || stateless || protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), protocol.MetaVersion) != nil) {
+	asked := cmp.Or(protocol.TextOf(protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), protocol.MetaVersion)), r.Header.Get("Mcp-Protocol-Version"))
+	switch stateless := protocol.VersionOf(asked).Stateless; {
+	case s.free != nil && (!s.session || stateless || protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), protocol.MetaVersion) != nil):
 		s.modern(w, r, req)
+		return
+	case stateless && !req.Notification && r.Header.Get("Mcp-Session-Id") == "":
+		unsupported(s.offered, asked).tell(&eventOut{w: w}, req.ID)
 		return
 	}
 	if method == "initialize" && !req.Notification {
@@ -244,6 +250,10 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 	sess.mu.Lock()
 	delete(sess.running, id)
 	sess.mu.Unlock()
+	if reply != nil && reply.Reset {
+		out.reset()
+		return
+	}
 	if frame := reply.frame(req.ID); frame != nil {
 		out.last(frame, http.StatusOK)
 		return

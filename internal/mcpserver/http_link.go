@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -96,6 +97,21 @@ func (o *eventOut) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.over = true
+}
+
+// reset closes the connection so that the client receives a reset.
+func (o *eventOut) reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.done, o.over = true, true
+	conn, _, err := http.NewResponseController(o.w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
 }
 
 // httpPeer is the peer of a request in a session.

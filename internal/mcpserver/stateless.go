@@ -31,6 +31,7 @@ type responseWriter interface {
 	raw(b []byte) error            // bytes unchanged
 	last(frame []byte, status int) // the response; status is its HTTP status
 	end()                          // nothing is sent
+	reset()                        // the connection is reset, if it is that of the request alone
 }
 
 // newStateless returns nil when all of the revisions have sessions.
@@ -82,23 +83,29 @@ func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 	version, capabilities := protocol.TextOf(protocol.MemberOf(meta, protocol.MetaVersion)), protocol.MemberOf(meta, protocol.MetaCapabilities)
 	switch {
 	case version == "" && req.Method == "initialize":
-		return nil, s.unsupported(protocol.TextOf(protocol.MemberOf(req.Params, "protocolVersion")))
+		return nil, unsupported(s.revisions, protocol.TextOf(protocol.MemberOf(req.Params, "protocolVersion")))
 	case version == "":
 		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing", protocol.MetaVersion)
 	case protocol.KindOf(capabilities) != jsonv.KindObject:
 		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing or not an object", protocol.MetaCapabilities)
 	case !slices.Contains(s.own(), version):
-		return nil, s.unsupported(version)
+		return nil, unsupported(s.revisions, version)
 	}
 	m, _ := jsonv.Parse(meta)
 	return &Caller{Version: version, Client: m.Lookup(protocol.MetaClient), Capabilities: m.Lookup(protocol.MetaCapabilities), LogLevel: m.Lookup(protocol.MetaLogLevel).Text()}, refused{}
 }
 
 // unsupported refuses a revision and lists the supported ones.
-func (s *stateless) unsupported(version string) refused {
-	r := refuse(http.StatusBadRequest, protocol.CodeUnsupportedVersion, "Unsupported protocol version")
-	r.err.Data = jsonv.ObjectOf("supported", jsonv.From(s.revisions), "requested", version).Append(nil)
-	return r
+func unsupported(supported []string, version string) refused {
+	return refused{http.StatusBadRequest, UnsupportedVersion("Unsupported protocol version", supported, version)}
+}
+
+// UnsupportedVersion returns the error that refuses a protocol version.
+func UnsupportedVersion(message string, supported []string, version string) *protocol.RPCError {
+	return &protocol.RPCError{
+		Code: protocol.CodeUnsupportedVersion, Message: message,
+		Data: jsonv.ObjectOf("supported", jsonv.From(supported), "requested", version).Append(nil),
+	}
 }
 
 // subscribes starts the subscription that a message requests. It returns nil when the

@@ -98,11 +98,14 @@ func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 		c.use(nil)
 		reply = completed(c.req.Method, reply)
 		frame := reply.frame(id)
-		if frame == nil {
+		switch {
+		case reply != nil && reply.Reset:
+			out.reset()
+		case frame == nil:
 			out.end()
-			return
+		default:
+			out.last(frame, statusOf(reply))
 		}
-		out.last(frame, statusOf(reply))
 	case q := <-c.asked:
 		c.use(nil)
 		c.suspend(out, id, q)

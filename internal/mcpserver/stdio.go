@@ -183,6 +183,8 @@ func (o *lineOut) last(frame []byte, _ int) {
 
 func (o *lineOut) end() { o.last(nil, 0) }
 
+func (o *lineOut) reset() { o.end() }
+
 // batch handles an array of messages and responds with one (MCP 2025-03-26).
 func (c *conn) batch(raw []byte) {
 	parts, err := jsonv.Elements(raw)

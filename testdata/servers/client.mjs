@@ -1,6 +1,6 @@
 // What a client of a TypeScript SDK gets from a server, as JSON:
-//   node client.mjs 1|2 stdio COMMAND ARGUMENT…
-//   node client.mjs 1|2 http URL
+//   node client.mjs 1|2|REVISION stdio COMMAND ARGUMENT…
+//   node client.mjs 1|2|REVISION http URL      REVISION: SDK 2, with this protocol version
 const [version, transport, ...target] = process.argv.slice(2);
 const sdk = version === "1" ? "@modelcontextprotocol/sdk/client" : "@modelcontextprotocol/client";
 const from = (one, two) => import(version === "1" ? `${sdk}/${one}.js` : sdk + two);
@@ -8,7 +8,7 @@ const { Client } = await from("index", "");
 const { StdioClientTransport } = await from("stdio", "/stdio");
 const { StreamableHTTPClientTransport } = await from("streamableHttp", "");
 
-const client = new Client({ name: "consumer", version: "1" }, { capabilities: {} });
+const client = new Client({ name: "consumer", version: "1" }, { capabilities: {}, ...(version > "2" && { versionNegotiation: { mode: { pin: version } } }) });
 await client.connect(transport === "stdio" ? new StdioClientTransport({ command: target[0], args: target.slice(1) }) : new StreamableHTTPClientTransport(new URL(target[0])));
 const got = [["server", client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]];
 const step = async (name, ask) => {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,9 @@ type Options struct {
 	Paced   bool // at the speed of the recorded server
 	HTTP    bool // over HTTP, where nothing can follow a response
 	Report  func(message string)
+	// Crash ends the process as the recorded one ended during a call; nil: the
+	// connection is reset.
+	Crash func(cassette.Exit)
 }
 
 // Server serves one cassette to any number of clients. Each session begins with
@@ -112,6 +116,7 @@ type session struct {
 	client *cassette.Client // nil before the first message
 	taken  map[string]taken // by the id of the request
 	noted  []*cassette.Call // notifications over HTTP, until the next request
+	busy   int              // requests that are being answered
 }
 
 // taken is the recording assigned to a request.
@@ -141,11 +146,19 @@ func (x *session) Admit(req *mcpserver.Request) bool {
 }
 
 // isStateless reports whether a request with these parameters belongs to no session.
-func isStateless(params []byte) bool {
-	return protocol.MemberOf(protocol.MemberOf(params, "_meta"), protocol.MetaVersion) != nil
+func isStateless(params []byte) bool { return versionOf(params) != "" }
+
+// versionOf returns the protocol version of a request that belongs to no session.
+func versionOf(params []byte) string {
+	return protocol.TextOf(protocol.MemberOf(protocol.MemberOf(params, "_meta"), protocol.MetaVersion))
 }
 
 func (x *session) take(req *mcpserver.Request) taken {
+	if version := versionOf(req.Params); version != "" && req.Method != protocol.MethodDiscover && !slices.Contains(x.s.versions, version) {
+		why := fmt.Sprintf("%s was recorded with protocol version %s: a request with %s is not served", x.s.c.File, strings.Join(x.s.versions, " and "), version)
+		x.s.o.Report(why)
+		return taken{reply: &mcpserver.Reply{Error: mcpserver.UnsupportedVersion(why, x.s.versions, version)}}
+	}
 	if x.client == nil {
 		if x.s.o.HTTP && isStateless(req.Params) {
 			x.client = x.s.shared.Client(1)
@@ -208,7 +221,13 @@ func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	if !ok {
 		t = x.take(req)
 	}
+	x.busy++
 	x.mu.Unlock()
+	defer func() {
+		x.mu.Lock()
+		x.busy--
+		x.mu.Unlock()
+	}()
 	switch {
 	case req.Notification && t.call == nil:
 		return nil
@@ -284,10 +303,31 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 			sent = true
 		}
 	}
+	if exit, broken := call.Crashed(); reply == nil && broken {
+		if x.s.o.Crash != nil && exit != nil {
+			x.finish(ctx)
+			x.s.o.Crash(*exit)
+		}
+		return &mcpserver.Reply{Reset: x.s.o.HTTP}, nil
+	}
 	if reply == nil && !req.Notification {
 		return internalError("%v", x.s.c.NoResponse(call)), nil
 	}
 	return reply, nil
+}
+
+// finish waits before a crash until the other requests are answered, but not for the
+// answer of a client that does not come.
+func (x *session) finish(ctx context.Context) {
+	for end := time.Now().Add(time.Second); ctx.Err() == nil && time.Now().Before(end); {
+		wait(ctx, apart) // responses are written a moment later
+		x.mu.Lock()
+		rest := len(x.taken) + x.busy - 1
+		x.mu.Unlock()
+		if rest == 0 {
+			return
+		}
+	}
 }
 
 // apart is the time between notifications and the response over stdio: clients of the

@@ -10,30 +10,13 @@ import (
 )
 
 // introduce returns the data that package mcpserver needs to answer server/discover:
-// the recorded server as described by initialize.
+// the recorded server as described by its handshake.
 func (s *Server) introduce() *mcpserver.Reply {
-	for _, call := range s.shared.Calls() {
-		if call.Response == nil || call.Method != protocol.MethodDiscover && call.Method != "initialize" {
-			continue
-		}
-		data, err := s.c.Data(call.Response)
-		if err != nil {
-			return internalError("%v", err)
-		}
-		v, _ := jsonv.Parse(data)
-		result := v.Lookup("result")
-		if result.IsAbsent() {
-			continue
-		}
-		info := result.Lookup("serverInfo")
-		if info.IsAbsent() {
-			info = result.Lookup("_meta", protocol.MetaServer)
-		}
-		return &mcpserver.Reply{Result: jsonv.ObjectOf(
-			"serverInfo", info, "capabilities", result.Lookup("capabilities"), "instructions", result.Lookup("instructions"),
-		).Append(nil)}
+	hello, err := s.c.Handshake(s.shared.Calls())
+	if err != nil {
+		return internalError("%v", err)
 	}
-	return &mcpserver.Reply{Result: []byte("{}")}
+	return &mcpserver.Reply{Result: hello.Append(nil)}
 }
 
 // asksInput reports whether a response asks the client for input.

@@ -225,21 +225,6 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 	return response, nil
 }
 
-// crashed reports whether the recorded server ended by itself before it responded.
-func crashed(call *cassette.Call) bool {
-	exit := exitIn(call)
-	if exit == nil {
-		return false
-	}
-	switch exit.Signal {
-	case "":
-		return exit.Code != 0
-	case "terminated", "killed", "interrupt", "hangup", "SIGTERM", "SIGKILL", "SIGINT", "SIGHUP":
-		return false // usually the client
-	}
-	return true
-}
-
 // notified sends a notification of the recorded client again. The handshake sends its own,
 // and those about other messages contain their ids.
 func (r *Report) notified(call *cassette.Call, params jsonv.Value, from source) error {
@@ -271,6 +256,12 @@ func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from so
 		return true, err
 	}
 	return false, nil
+}
+
+// crashed reports whether the recorded process ended by itself instead of responding.
+func crashed(call *cassette.Call) bool {
+	exit, _ := call.Crashed()
+	return exit != nil
 }
 
 // unsendable returns the reason why a request cannot be repeated or compared.

@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -53,8 +54,8 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
 	}
-	info, _ := jsonv.Parse(c.Server.Info)
-	line("%s: %s %s, %s, protocol version %s", c.File, info.Lookup("name").Text(), info.Lookup("version").Text(), c.Transport, c.Protocol)
+	line("%s: %s, %s, protocol version %s", c.File, cmp.Or(strings.TrimSpace(strings.Join(info(c), " ")), strings.Join(c.Server.Command, " "), c.Server.URL,
+		"unknown server"), c.Transport, cmp.Or(c.Protocol, "unknown"))
 	line("recorded %s by %s; masked: %s", c.Recorded.Format("2006-01-02 15:04:05 MST"), c.Program, strings.Join(c.Masks, ", "))
 	for _, call := range calls {
 		if call.Request == nil {

@@ -12,7 +12,6 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
-	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/scaffold"
 	"mcptest/internal/secret"
@@ -157,6 +156,7 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 
 // info returns the recorded name and version of the server.
 func info(c *cassette.Cassette) []string {
-	v, _ := jsonv.Parse(c.Server.Info)
-	return []string{v.Lookup("name").Text(), v.Lookup("version").Text()}
+	calls, _ := c.Calls() // an error is reported when the calls are used
+	hello, _ := c.Handshake(calls)
+	return []string{hello.Lookup("serverInfo", "name").Text(), hello.Lookup("serverInfo", "version").Text()}
 }

@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcpserver"
+	"mcptest/internal/proc"
 	"mcptest/internal/term"
 )
 
@@ -27,9 +28,10 @@ func NewServeCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Respond to a client like the recorded server. The protocol version must be a recorded one; a client that requires
 another one is rejected. Requests match by method and parameters; identical requests get their recorded responses in order, and
 then the last one again. Notifications are sent with their request, and the requests of the server are sent to the client.
-Nothing in the cassette is executed.
+A recorded crash is served as one: over stdio with the recorded exit status (128 + the number of a signal), over HTTP
+the connection is reset. Nothing in the cassette is executed.
 
-Exit codes: 0 the client closed the connection, or a signal stopped the server, 1 the address cannot be used, 2 invalid command line or
+Exit codes: that of a recorded crash; 0 the client closed the connection, or a signal stopped the server, 1 the address cannot be used, 2 invalid command line or
 cassette.`,
 		Example: `  mcptest serve --cassette bug.cassette.ndjson
   mcptest serve --cassette bug.cassette.ndjson --http 8090`,
@@ -48,16 +50,21 @@ cassette.`,
 				return err
 			}
 			defer c.Close()
-			server, err := serve.New(c, serve.Options{Nearest: miss == "nearest", Paced: pace == "recorded", HTTP: http != "", Report: func(message string) {
+			crashed := make(chan cassette.Exit)
+			options := serve.Options{Nearest: miss == "nearest", Paced: pace == "recorded", HTTP: http != "", Report: func(message string) {
 				fmt.Fprintln(s.Err, "mcptest: "+term.Escape(message))
-			}})
+			}}
+			if http == "" {
+				options.Crash = func(e cassette.Exit) { crashed <- e }
+			}
+			server, err := serve.New(c, options)
 			if err != nil {
 				return option.Fail(option.ExitInvalid, "%v", err)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if http == "" {
-				return serveStdio(ctx, s, server)
+				return serveStdio(ctx, s, server, crashed)
 			}
 			err = mcpserver.NewHTTPServer(server.Handler).ListenHTTP(ctx, http, func(url string) { fmt.Fprintln(s.Err, "listening on "+url) })
 			if err != nil {
@@ -74,8 +81,9 @@ cassette.`,
 	return cmd
 }
 
-// serveStdio serves one client. A signal ends it without waiting for a read.
-func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server) error {
+// serveStdio serves one client. A signal, or a crash of the recorded server, ends it
+// without waiting for a read.
+func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server, crashed <-chan cassette.Exit) error {
 	done := make(chan error, 1)
 	go func() { done <- mcpserver.ServeStdio(ctx, s.Client(), s.Out, server.Handler()) }()
 	select {
@@ -83,6 +91,8 @@ func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server) er
 		if err != nil && !errors.Is(err, context.Canceled) {
 			return option.Fail(option.ExitFailed, "%v", err)
 		}
+	case e := <-crashed:
+		return &option.ExitError{Code: exitCode(proc.Exit{Code: e.Code, Signal: e.Signal})}
 	case <-ctx.Done():
 	}
 	return nil
