@@ -25,7 +25,7 @@ var stricter = []struct {
 	{"a client that no rule is about", re(`unknown client or directory`)},
 	{"the same name twice", re(`already exists|in the list twice|captured twice|declared twice|set twice|has the name of an item|is the name of \d+ items`)},
 	{"a reference that can't resolve", re(`refers to itself|is declared later`)},
-	{"a placeholder that nothing fills", re(`neither a variable nor set|known in (tests with cases|the later steps)|\}: no "|not set in the environment`)},
+	{"a placeholder that nothing fills", re(`neither a variable nor set|known in (tests with cases|the later steps)|\}: no "|the environment variable \S+ is not set`)},
 	{
 		"the grammar of a text: regular expression, target, probe, address, command",
 		re(`bad regular expression|the path|unexpected|unknown root|is not an? (http|path|probe|port)|is not tcp|is not a URL|log probe|the command is empty|the program's name is empty`),

@@ -305,6 +305,14 @@ func placeholder(v string) bool {
 	return descriptions[strings.ToLower(v)] || v == strings.ToUpper(v) && span(v, 0, func(c byte) bool { return c-'A' < 26 || c == '_' || c == '-' }) == len(v)
 }
 
+// reference reports whether v is a placeholder for a variable: ${NAME}. The name is
+// no secret; the default of ${NAME:-default} can be one.
+func reference(v string) bool {
+	name, opened := strings.CutPrefix(v, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	return opened && closed && span(name, 0, func(c byte) bool { return word(c) || c == '.' }) == len(name)
+}
+
 // results are words for what a test, a check or a step came to.
 var results = set(`
 	pass passed passes passing fail failed fails failing failure error errors errored warn warning skip skipped pending running

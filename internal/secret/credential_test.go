@@ -216,3 +216,24 @@ func TestShortKey(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// The name of a variable is no secret, wherever a secret could be; its default can be one.
+func TestReferences(t *testing.T) {
+	r := secret.NewRedactor()
+	for _, in := range []string{
+		"Authorization: Bearer ${API_KEY2}", `{Authorization: "Bearer ${API_KEY2}", X-Api-Key: {env: API_KEY2}}`, `{Authorization: "${MCPTEST_SECRET_1}"}`,
+		`url: "http://localhost/mcp?api_key=${API_KEY2}&token=${env.S3_TOKEN}"`, `url: "http://bob:${PASSWORD_1}@localhost/"`,
+		"headers.X-Api-Key: the environment variable S3_SECRET_ACCESS_KEY is not set", "variables.password: the environment variable MCPTEST_SECRET_1 is not set",
+	} {
+		if got := r.String(in); got != in {
+			t.Errorf("over-masked:\n got %s\nfrom %s", got, in)
+		}
+	}
+	for _, in := range []string{
+		"Authorization: Bearer ${API_KEY:-s3cretvalue}", "http://localhost/mcp?api_key=${A}s3cretvalue", "http://bob:${P:-s3cretvalue}@localhost/",
+	} {
+		if got := r.String(in); strings.Contains(got, "s3cret") {
+			t.Errorf("%s shows the default", got)
+		}
+	}
+}

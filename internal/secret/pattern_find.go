@@ -113,6 +113,8 @@ func authorization(s string, i, j int) (start, end int) {
 	}
 	scheme, rest, ok := strings.Cut(s[start:end], " ")
 	switch {
+	case reference(rest) || reference(scheme):
+		return 0, 0
 	case ok && schemes[strings.ToLower(scheme)] && len(rest) >= 4 && rest != Mask:
 		return start + len(scheme) + 1, end
 	case !ok && (len(scheme) >= 16 || strings.ContainsAny(scheme, "0123456789")):
@@ -160,7 +162,8 @@ func userinfo(s string, _, j int) (start, end int) {
 		return 0, 0
 	}
 	info := s[j : j+at]
-	if !strings.Contains(info, ":") && len(info) < MinLength {
+	_, password, ok := strings.Cut(info, ":")
+	if !ok && len(info) < MinLength || reference(info) || reference(password) {
 		return 0, 0
 	}
 	return j, j + at
@@ -176,7 +179,7 @@ func query(s string, _, j int) (start, end int) {
 		return 0, 0
 	}
 	end = span(s, k+1, queryChar)
-	if end == k+1 {
+	if end == k+1 || reference(s[k+1:end]) {
 		return 0, 0
 	}
 	switch credential(s[j:k]) {

@@ -177,7 +177,7 @@ func (l *loader) header(key string, h *Header, path string) {
 	}
 	v, ok := l.env.Get(h.Env)
 	if !ok {
-		report(l.dec, h.Pos, path, h.Env+" is not set in the environment", "")
+		report(l.dec, h.Pos, path, "the environment variable "+h.Env+" is not set", "")
 		return
 	}
 	l.addSecret(v, h.Pos, path)
@@ -206,9 +206,9 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 	v, ok := l.env.Get(name)
 	switch {
 	case !ok:
-		report(l.dec, pos, path, name+" is not set in the environment", "")
+		report(l.dec, pos, path, "the environment variable "+name+" is not set", "")
 	case v == "":
-		report(l.dec, pos, path, name+" is empty", "")
+		report(l.dec, pos, path, "the environment variable "+name+" is empty", "")
 	}
 	l.addSecret(v, pos, path)
 }

@@ -213,7 +213,7 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 			return interpolate.Placed(v.Node, text), v.From.FromEnv
 		}
 		if value = v.From.Default; value == nil {
-			report(l.dec, v.Pos, path, v.From.FromEnv+" is not set in the environment and has no default", "set it, or add default:")
+			report(l.dec, v.Pos, path, "the environment variable "+v.From.FromEnv+" is not set, and there is no default", "set it, or add default:")
 			return nil, ""
 		}
 		path += ".default"

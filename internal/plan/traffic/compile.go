@@ -77,7 +77,7 @@ func Headers(st *suite.Test, program string, env func(name string) (string, bool
 		if e.Value.Env != "" {
 			var ok bool
 			if value, ok = env(e.Value.Env); !ok {
-				fail(e.Value.Pos, e.Value.Env+" is not set in the environment")
+				fail(e.Value.Pos, "the environment variable "+e.Value.Env+" is not set")
 			}
 		}
 		switch name := http.CanonicalHeaderKey(e.Key); {
