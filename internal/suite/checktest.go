@@ -108,7 +108,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 			msg += " (or steps: for a flow)"
 		}
 		d := c.d.Errorf(n, path, "%s", msg)
-		if d.Code = "missing-key"; orSteps && slices.Contains(examined(n.Get("expect")), "surface") {
+		if d.Code = "missing-key"; orSteps && slices.ContainsFunc(examined(n.Get("expect")), offered) {
 			d.Hint = "a test without a call examines only the targets surface and server"
 		}
 	case len(has) > 1:
@@ -139,9 +139,11 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 // offers, so that it needs no call.
 func needsNoCall(n *source.Node) bool {
 	roots := examined(n.Get("expect"))
-	other := func(root string) bool { return root != "surface" && root != "server" }
-	return slices.Contains(roots, "surface") && !slices.ContainsFunc(roots, other)
+	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !offered(root) })
 }
+
+// offered reports whether a root of targets describes what the server offers.
+func offered(root string) bool { return root == "surface" || root == "server" }
 
 // examined returns the roots of the targets of an expect: value; "" for an invalid
 // target.
@@ -152,7 +154,7 @@ func examined(n *source.Node) (roots []string) {
 	for _, f := range n.Fields {
 		if f.Key.Text == "target" {
 			t, err := expect.ParseTarget(f.Value.Text)
-			if err != nil && strings.HasPrefix(f.Value.Text, "surface") {
+			if err != nil && (strings.HasPrefix(f.Value.Text, "surface") || strings.HasPrefix(f.Value.Text, "server")) {
 				roots = append(roots, "surface") // its mistake is reported with the target
 				continue
 			}
