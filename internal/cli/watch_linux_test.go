@@ -235,29 +235,7 @@ func TestWatchFindsFiles(t *testing.T) {
 	}
 	const suite = "servers: {echo: {command: [mcptest, mock, --preset, echo]}}\ntools:\n  - {name: %s, tool: echo, args: {message: a}}\n"
 	write("tests/mcptest.yaml", fmt.Sprintf("imports: [parts/missing.yaml]\n"+suite, "one"))
-	cmd := exec.Command("mcptest", "run", "--watch", "tests")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CI=", "NO_COLOR=1")
-	var out lockedBuffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	seen := 0
-	after := func(wanted string) {
-		t.Helper()
-		found := testkit.Poll(time.Minute, func() bool {
-			_, rest, ok := strings.Cut(out.String()[seen:], wanted)
-			_, rest, ended := strings.Cut(rest, "waiting for changes")
-			if ok && ended {
-				seen = len(out.String()) - len(rest)
-			}
-			return ok && ended
-		})
-		if !found {
-			t.Fatalf("no run shows %q:\n%s", wanted, out.String()[seen:])
-		}
-	}
+	after := watching(t, dir, "tests")
 	after("can't import")
 	write("tests/parts/missing.yaml", "env: {A: b}\n")
 	after("1 passed")
@@ -285,6 +263,80 @@ func TestWatchFindsFiles(t *testing.T) {
 	after("2 passed")
 	write("tests/t.sh", "#!/bin/sh\nexit 0\n")
 	after("2 passed")
+}
+
+// Everything that a verdict depends on starts a run: lock files, the files of check:,
+// elements of exec matchers, and bodies of routes.
+func TestWatchWhatVerdictsDependOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		replaceFile(t, filepath.Join(dir, name), text)
+	}
+	write("judge.sh", `echo '{"pass": true}'`)
+	write("limits.json", "{}")
+	write("rules.yaml", "rules: []\n")
+	write("accepted.yaml", "accepted: []\n")
+	write("body.json", "{}")
+	write("mcptest.yaml", `
+servers: {echo: {command: [mcptest, mock, --preset, echo]}}
+upstreams: {api: {stands_for: "https://api.example.com", into: {env: API}, routes: [{match: {path: /}, reply: {file: body.json}}]}}
+surface: [{lock: locks/}]
+check: [{rules: [rules.yaml], baseline: accepted.yaml, for: [claude]}]
+tools:
+  - {name: one, tool: echo, args: {message: a}, expect: [{target: text, matcher: {not: {exec: [sh, judge.sh, limits.json]}}}]}
+`)
+	after := watching(t, dir)
+	after("2 failed")
+	write("judge.sh", `echo '{"pass": false}'`)
+	after("changed: judge.sh")
+	lock := exec.Command("mcptest", "lock", "--config", "mcptest.yaml", "--out", "locks/")
+	lock.Dir = dir
+	if out, err := lock.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	after("3 passed")
+	for _, name := range []string{"limits.json", "rules.yaml", "accepted.yaml", "body.json", "locks/echo.lock.yaml"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(name, string(data)+"\n")
+		after("changed: " + name)
+	}
+	write("accepted.yaml", "accepted: [")
+	after("nothing was run")
+	write("accepted.yaml", "accepted: []")
+	after("3 passed")
+}
+
+// watching runs suites again and again. The result waits until a run shows a text.
+func watching(t *testing.T, dir string, args ...string) (after func(wanted string)) {
+	t.Helper()
+	cmd := exec.Command("mcptest", append([]string{"run", "--watch"}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CI=", "NO_COLOR=1")
+	var out lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	seen := 0
+	return func(wanted string) {
+		t.Helper()
+		found := testkit.Poll(time.Minute, func() bool {
+			_, rest, ok := strings.Cut(out.String()[seen:], wanted)
+			_, rest, ended := strings.Cut(rest, "waiting for changes")
+			if ok && ended {
+				seen = len(out.String()) - len(rest)
+			}
+			return ok && ended
+		})
+		if !found {
+			t.Fatalf("no run shows %q:\n%s", wanted, out.String()[seen:])
+		}
+	}
 }
 
 // lockedBuffer is a buffer that a program writes to while a test reads it.

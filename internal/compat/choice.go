@@ -61,8 +61,8 @@ func CheckSchema() string {
 }
 
 // DecodeChoice reads a choice and the files that it names; nil if a mistake was
-// reported.
-func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
+// reported. opened is called with the name of each file.
+func DecodeChoice(n *source.Node, path string, d *source.Decoder, opened func(name string)) *Choice {
 	before := d.Count()
 	c := &Choice{CheckKeys: CheckKeys{FailOn: LevelError}, base: &gate.Baseline{}}
 	d.Decode(n, path, c)
@@ -76,14 +76,14 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 	}
 	for i, name := range c.Rules {
 		item := n.Get("rules").Items[i]
-		if f := readBeside(item, source.PathIndex(path+".rules", i), name, d); f != nil {
+		if f := readBeside(item, source.PathIndex(path+".rules", i), name, d, opened); f != nil {
 			var ds source.Diagnostics
 			rules, ds = rules.Load(f)
 			d.Add(ds...)
 		}
 	}
 	if c.Baseline != "" {
-		if f := readBeside(n.Get("baseline"), path+".baseline", c.Baseline, d); f != nil {
+		if f := readBeside(n.Get("baseline"), path+".baseline", c.Baseline, d, opened); f != nil {
 			var ds source.Diagnostics
 			c.base, ds = gate.LoadBaseline(f, rules.Unknown)
 			d.Add(ds...)
@@ -106,7 +106,7 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 }
 
 // readBeside reads a file whose path is relative to the file that names it.
-func readBeside(n *source.Node, path, name string, d *source.Decoder) *source.File {
+func readBeside(n *source.Node, path, name string, d *source.Decoder, opened func(name string)) *source.File {
 	if n.Origin == source.FromServer {
 		d.Errorf(n, path, "the server under test must not choose the file")
 		return nil
@@ -114,6 +114,7 @@ func readBeside(n *source.Node, path, name string, d *source.Decoder) *source.Fi
 	if !filepath.IsAbs(name) && n.Pos.File != nil {
 		name = filepath.Join(filepath.Dir(n.Pos.File.Path), name)
 	}
+	opened(name)
 	f, ds := source.Read(name, name)
 	if ds.HasErrors() {
 		d.Errorf(n, path, "%s", ds[0].Msg)

@@ -23,6 +23,18 @@ type Compiler struct {
 	Schemas *SchemaCache
 	// Upstreams are the names of upstreams that targets can use.
 	Upstreams []string
+	// Dir is the folder of the suite, and Servers are the names of its servers.
+	Dir     string
+	Servers []string
+	// Opened is called with each file that a matcher depends on, which may be missing;
+	// may be nil.
+	Opened func(path string)
+}
+
+func (c *Compiler) opened(path string) {
+	if c.Opened != nil {
+		c.Opened(path)
+	}
 }
 
 // compiler is the state of one compilation; mistakes are added to d.

@@ -15,7 +15,7 @@ var rowCheck = Row{
 	Example: `check: {for: [claude], only: [clients], fail_on: error}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "a.b", "inputSchema": {"type": "object"}}]}`,
 	schema: compat.CheckSchema(),
 	compile: func(c *compiler, n *source.Node, path string) Matcher {
-		if choice := compat.DecodeChoice(n, path, c.d); choice != nil {
+		if choice := compat.DecodeChoice(n, path, c.d, c.opened); choice != nil {
 			return accepted{choice}
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,16 @@ func compileExec(c *compiler, n *source.Node, path string) Matcher {
 	}
 	if !safeWords(c, items, m.argv, path) {
 		return nil
+	}
+	for i, word := range m.argv {
+		file := word
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(c.Dir, file)
+		}
+		info, err := os.Stat(file)
+		if err == nil && info.Mode().IsRegular() || i == 0 && strings.ContainsRune(filepath.ToSlash(word), '/') {
+			c.opened(file)
+		}
 	}
 	return m
 }

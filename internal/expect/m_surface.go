@@ -39,6 +39,11 @@ func compileSurface(name string) func(*compiler, *source.Node, string) Matcher {
 			return nil
 		}
 		if k := assert.Decode(name, n, path, c.d); k != nil {
+			for _, server := range c.Servers {
+				if file := k.LockFile(c.Dir, server); file != "" {
+					c.opened(file)
+				}
+			}
 			return offered{k}
 		}
 		return nil

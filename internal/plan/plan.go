@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -105,21 +106,24 @@ type File struct {
 // may add schemas.
 type inputs struct {
 	mu    sync.Mutex
-	paths []string
+	paths map[string]bool
 }
 
 func (in *inputs) add(path string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.paths = append(in.paths, path)
+	if in.paths == nil {
+		in.paths = map[string]bool{}
+	}
+	in.paths[path] = true
 }
 
 // Inputs returns the files that were read in addition to those of the suite: rows,
-// certificates, schemas.
+// certificates, schemas, and what matchers and routes depend on.
 func (f *File) Inputs() []string {
 	f.inputs.mu.Lock()
 	defer f.inputs.mu.Unlock()
-	return slices.Clone(f.inputs.paths)
+	return slices.Sorted(maps.Keys(f.inputs.paths))
 }
 
 // Server returns the file's server called name, or nil.

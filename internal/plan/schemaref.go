@@ -14,9 +14,14 @@ import (
 
 // expectCompiler returns the compiler of the expectations in a node.
 func expectCompiler(c *compiler, n *source.Node) expect.Compiler {
-	return expect.Compiler{Schemas: c.schemas, Upstreams: c.suite.Upstreams.Keys(), LoadSchema: func(_ source.Pos, uri string) ([]byte, error) {
-		return schemaFile(c, n, uri)
-	}}
+	out := expect.Compiler{
+		Schemas: c.schemas, Upstreams: c.suite.Upstreams.Keys(), Dir: c.suite.Dir, Opened: c.file.inputs.add,
+		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return schemaFile(c, n, uri) },
+	}
+	for _, sv := range c.file.Servers {
+		out.Servers = append(out.Servers, sv.Name)
+	}
+	return out
 }
 
 func schemaFile(c *compiler, in *source.Node, uri string) ([]byte, error) {

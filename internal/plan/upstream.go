@@ -7,7 +7,7 @@ import (
 )
 
 func (c *compiler) upstreamOptions() upstream.Options {
-	return upstream.Options{Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside}
+	return upstream.Options{Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add}
 }
 
 // upstreams compiles the upstreams of the file. If there are any, other files

@@ -37,8 +37,9 @@ type Upstream struct {
 
 // Options configure the compilation of a declaration.
 type Options struct {
-	Dir          string // of the suite
-	AllowOutside bool   // files may be outside of it
+	Dir          string            // of the suite
+	AllowOutside bool              // files may be outside of it
+	Opened       func(path string) // is called with each file that is read; may be nil
 }
 
 const defaultSettle = 100 * time.Millisecond
@@ -126,6 +127,9 @@ func (c *compiler) read(name string, pos source.Pos, path string) []byte {
 	abs, ok := c.locate(name, pos, path)
 	if !ok {
 		return nil
+	}
+	if c.Opened != nil {
+		c.Opened(abs)
 	}
 	var data []byte
 	var err error

@@ -81,16 +81,31 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 	return Verdict{}
 }
 
-// readLock reads the lock file of a server.
-func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surface, shown, problem string) {
+// LockFile returns the lock file that is read for a server; "" for none.
+func (c *Check) LockFile(dir, server string) string {
+	switch {
+	case c.Lock != nil:
+		return lockPath(c.Lock.File, dir, server)
+	case c.Tokens != nil && c.Tokens.Lock != "":
+		return lockPath(c.Tokens.Lock, dir, server)
+	}
+	return ""
+}
+
+func lockPath(file, dir, server string) string {
 	path := file
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(env.Dir, path)
+		path = filepath.Join(dir, path)
 	}
 	if strings.HasSuffix(file, "/") {
 		path += "/"
 	}
-	path = surface.LockPath(path, live.Server)
+	return surface.LockPath(path, server)
+}
+
+// readLock reads the lock file of a server.
+func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surface, shown, problem string) {
+	path := lockPath(file, env.Dir, live.Server)
 	shown = path
 	if below, err := filepath.Rel(env.Dir, path); err == nil {
 		shown = filepath.ToSlash(filepath.Join(env.Shown, below))
