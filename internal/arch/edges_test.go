@@ -240,7 +240,7 @@ var modules = map[string][]string{
 	"golang.org/x/sys":                       {"internal/proc", "internal/proc/pipe", "internal/term", "internal/osfile", "internal/upstream/proxy"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
 	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
-	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex
+	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its package oauthex
 	"golang.org/x/oauth2":                    {"internal/auth"},
 	"github.com/google/go-cmp":               {testOnly},
 	"github.com/rogpeppe/go-internal":        {testOnly},

@@ -66,10 +66,10 @@ const requestTime = 30 * time.Second
 // New validates the configuration. Nothing is sent before the first request.
 func New(c Config) (*Authorizer, error) {
 	client := newClient(c)
-	a := &Authorizer{secret: c.Secret}
-	if a.secret == nil {
-		a.secret = func(...string) {}
+	if c.Secret == nil {
+		c.Secret = func(...string) {}
 	}
+	a := &Authorizer{secret: c.Secret}
 	var err error
 	switch {
 	case c.Grant == ClientCredentials:
@@ -117,10 +117,12 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 	if err != nil {
 		return explain("get a token", err)
 	}
-	if t != nil {
-		a.keep(t)
-		req.Header.Set("Authorization", t.Type()+" "+t.AccessToken)
+	if t == nil {
+		a.current = ""
+		return nil
 	}
+	a.keep(t)
+	req.Header.Set("Authorization", t.Type()+" "+t.AccessToken)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package auth
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,18 +11,19 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"slices"
+	"strings"
+	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 )
 
 // code implements the grant authorization_code with PKCE (MCP 2025-11-25,
-// authorization), without a browser.
+// authorization), without a browser. Its logins stay in memory.
 type code struct {
-	handler *auth.AuthorizationCodeHandler
+	c       Config
 	client  *http.Client
-	steps   int // logins so far
+	login   *Login   // nil before the first one
+	granted []string // scopes of all logins so far
 }
 
 const (
@@ -34,17 +36,7 @@ func newCode(c Config, client *http.Client) (*code, error) {
 	if err := checkClient(c); err != nil {
 		return nil, err
 	}
-	port := cmp.Or(c.RedirectPort, defaultPort)
-	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
-	g := &code{client: client}
-	config := handlerConfig(c, client, redirect)
-	config.ScopeFilter = func(found []string) []string { return g.scopes(c.Scopes, found) }
-	config.AuthorizationCodeFetcher = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-		return headless(ctx, client, args.URL, redirect)
-	}
-	var err error
-	g.handler, err = auth.NewAuthorizationCodeHandler(config)
-	return g, err
+	return &code{c: c, client: client}, nil
 }
 
 // checkClient rejects configurations that could send a secret to the wrong server.
@@ -55,68 +47,103 @@ func checkClient(c Config) error {
 	if c.ClientID == "" && (c.ClientSecret != "" || c.Issuer != "" && c.Headless) {
 		return errors.New("an issuer and a client secret require client_id: a client that registers itself is not yet known to the issuer")
 	}
+	if c.ClientMetadataURL != "" {
+		if u, err := url.Parse(c.ClientMetadataURL); err != nil || u.Scheme != "https" || strings.Trim(u.Path, "/") == "" {
+			return errors.New("client_metadata_url must be an https address with a path: " + c.ClientMetadataURL)
+		}
+	}
 	return nil
 }
 
-// handlerConfig returns the SDK's configuration of a login by redirects, in the parts
-// that interactive and headless logins share.
-func handlerConfig(c Config, client *http.Client, redirect string) *auth.AuthorizationCodeHandlerConfig {
-	config := &auth.AuthorizationCodeHandlerConfig{RedirectURL: redirect, Client: client, RequestRefreshToken: true}
-	if c.ClientMetadataURL != "" {
-		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.ClientMetadataURL}
-	}
-	if c.ClientID == "" {
-		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "mcptest", RedirectURIs: []string{redirect},
-			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		}}
-		return config
-	}
-	config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: c.ClientID, Issuer: c.Issuer}
-	if c.ClientSecret != "" {
-		config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.ClientSecret}
-	}
-	return config
-}
-
-// scopes returns the scopes to request: those of the user, or the discovered ones.
-// Later logins add the scopes that the server requires.
-func (g *code) scopes(written, found []string) []string {
-	if len(written) == 0 {
-		return found
-	}
-	if g.steps == 0 {
-		return slices.Clone(written)
-	}
-	return union(written, found)
-}
-
 func (g *code) token(ctx context.Context) (*oauth2.Token, error) {
-	source, err := g.handler.TokenSource(ctx)
-	if err != nil || source == nil {
-		return nil, err
+	if g.login != nil && g.login.expired() && (g.login.RefreshToken == "" || refresh(ctx, g.c, g.client, g.login) != nil) && time.Now().After(g.login.Expiry) {
+		g.login = nil // the next refusal starts another login
 	}
-	return source.Token()
+	if g.login == nil {
+		return nil, nil
+	}
+	return g.login.token(), nil
 }
 
+// renew logs in. A later login adds the scopes that the server requires to those that
+// were granted.
 func (g *code) renew(ctx context.Context, resp *http.Response) error {
-	// The token source must outlive this request.
-	err := g.handler.Authorize(ctx, resp.Request, resp)
-	if err == nil {
-		g.steps++
-		return nil
+	guard, err := protectionOf(ctx, g.client, resp.Request.URL.String(), resp)
+	if err != nil {
+		return err
 	}
-	// The SDK ignores metadata of another resource and fails later.
-	var foreign *foreignMetadataError
-	if _, why := protectionOf(ctx, g.client, resp.Request.URL.String(), resp); errors.As(why, &foreign) {
-		return foreign
+	if len(g.c.Scopes) > 0 && g.granted == nil {
+		guard.scopes = g.c.Scopes
 	}
-	return err
+	guard.scopes = union(g.granted, guard.scopes)
+	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", cmp.Or(g.c.RedirectPort, defaultPort))
+	l, err := byCode(ctx, g.c, g.client, guard, redirect, func(ctx context.Context, start string) (url.Values, error) {
+		return headless(ctx, g.client, start, redirect)
+	})
+	if err != nil {
+		return err
+	}
+	g.login, g.granted = &l, l.Scopes
+	return nil
+}
+
+// byCode logs in with the grant authorization_code. visit opens an address in a browser
+// and returns the parameters with which it ended at the redirect address.
+func byCode(ctx context.Context, c Config, client *http.Client, guard protection, redirect string, visit func(ctx context.Context, start string) (url.Values, error)) (l Login, err error) {
+	l = Login{Server: ServerKey(c.Resource), Client: clientKey(c), Resource: guard.resource}
+	if l.Issuer, err = guard.issuer(c.Issuer); err != nil {
+		return l, err
+	}
+	e, found, err := endpointsOf(ctx, client, l.Issuer)
+	if !found && err == nil {
+		e = defaultEndpoints(l.Issuer)
+		err = e.check()
+	}
+	switch {
+	case err != nil:
+		return l, err
+	case e.Authorization == "" || e.Token == "":
+		return l, fmt.Errorf("the authorization server %s has no login by redirects", l.Issuer)
+	case !slices.Contains(e.PKCE, "S256"):
+		return l, fmt.Errorf("the authorization server %s does not support PKCE with S256, which MCP requires: its metadata lists the methods %q", l.Issuer, e.PKCE)
+	}
+	who, err := identityOf(ctx, c, client, e, registration{
+		Redirects: []string{redirect}, Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"},
+	})
+	if err != nil {
+		return l, err
+	}
+	if l.Scopes = guard.scopes; slices.Contains(e.Scopes, "offline_access") {
+		l.Scopes = union(l.Scopes, []string{"offline_access"})
+	}
+	config := &oauth2.Config{
+		ClientID: who.id, ClientSecret: who.secret, Scopes: l.Scopes, RedirectURL: redirect,
+		Endpoint: oauth2.Endpoint{AuthURL: e.Authorization, TokenURL: e.Token, AuthStyle: who.style},
+	}
+	verifier, state := oauth2.GenerateVerifier(), rand.Text()
+	resource := oauth2.SetAuthURLParam("resource", l.Resource)
+	end, err := visit(ctx, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), resource))
+	if err != nil {
+		return l, err
+	}
+	answer, err := answer(end, state, e)
+	if err != nil {
+		return l, err
+	}
+	t, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, client), answer, oauth2.VerifierOption(verifier), resource)
+	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		err = errors.New(plainError(said))
+	}
+	if err != nil {
+		return l, fmt.Errorf("the authorization server returned no token: %w", err)
+	}
+	l.by(c, who, e.Token, t)
+	return l, nil
 }
 
 // headless follows the redirects of a login to the redirect address, without user
 // interaction.
-func headless(ctx context.Context, client *http.Client, start, redirect string) (*auth.AuthorizationResult, error) {
+func headless(ctx context.Context, client *http.Client, start, redirect string) (url.Values, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, fmt.Errorf("keep cookies: %w", err)
@@ -142,7 +169,7 @@ func headless(ctx context.Context, client *http.Client, start, redirect string) 
 			return nil, fmt.Errorf("the login at %s requires a user (HTTP %d): headless requires a server that redirects immediately", req.URL.Host, resp.StatusCode)
 		}
 		if back := *next; back.Scheme+"://"+back.Host+back.Path == redirect {
-			return answer(next.Query())
+			return next.Query(), nil
 		}
 		if next.Scheme != "http" && next.Scheme != "https" {
 			return nil, fmt.Errorf("the login redirects to %s:, which is not a web address", next.Scheme)
@@ -161,14 +188,22 @@ func bare(err error) error {
 	return err
 }
 
-// answer parses the parameters of the redirect address (RFC 6749, section 4.1.2; RFC
-// 9207 for iss).
-func answer(q url.Values) (*auth.AuthorizationResult, error) {
-	if e := q.Get("error"); e != "" {
-		return nil, fmt.Errorf("the authorization server refused the login: %s %s", e, q.Get("error_description"))
+// answer returns the code in the parameters of the redirect address (RFC 6749, section
+// 4.1.2). A response of another login or of another authorization server has none (RFC
+// 9207).
+func answer(q url.Values, state string, e endpoints) (code string, err error) {
+	iss := q.Get("iss")
+	switch {
+	case q.Get("state") != state:
+		return "", errors.New("the authorization server redirected with the state of another login")
+	case iss == "" && e.NamesIssuer:
+		return "", errors.New("the authorization server redirected without iss, although its metadata announces it (RFC 9207)")
+	case iss != "" && iss != e.Issuer:
+		return "", fmt.Errorf("the login ended at another authorization server: iss is %q, expected %q (RFC 9207)", iss, e.Issuer)
+	case q.Get("error") != "":
+		return "", fmt.Errorf("the authorization server refused the login: %s", strings.TrimSpace(q.Get("error")+" "+q.Get("error_description")))
+	case q.Get("code") == "":
+		return "", errors.New("the authorization server redirected without a code")
 	}
-	if q.Get("code") == "" {
-		return nil, errors.New("the authorization server redirected without a code")
-	}
-	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+	return q.Get("code"), nil
 }

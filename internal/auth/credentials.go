@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 )
@@ -62,15 +61,15 @@ func (g *credentials) discover(ctx context.Context) error {
 		EndpointParams: url.Values{"resource": {g.c.Resource}},
 	}
 	if g.c.TokenEndpoint == "" {
-		meta, err := auth.GetAuthServerMetadata(ctx, g.c.Issuer, g.client)
+		e, _, err := endpointsOf(ctx, g.client, g.c.Issuer)
 		switch {
 		case err != nil:
-			return fmt.Errorf("ask the issuer %s for its endpoints: %w", g.c.Issuer, err)
-		case meta == nil || meta.TokenEndpoint == "":
+			return err
+		case e.Token == "":
 			return fmt.Errorf("the issuer %s does not report where it issues tokens: set token_endpoint", g.c.Issuer)
 		}
-		config.TokenURL = meta.TokenEndpoint
-		config.AuthStyle = authStyle(meta.TokenEndpointAuthMethodsSupported)
+		config.TokenURL = e.Token
+		config.AuthStyle = authStyle(e.Methods)
 	}
 	g.config = config
 	return nil

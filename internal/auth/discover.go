@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,69 +33,59 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 		return protection{}, fmt.Errorf("read the server's address: %w", err)
 	}
 	u.User, u.Fragment = nil, ""
-	resource := u.String()
 	origin := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
-	challenges, err := oauthex.ParseWWWAuthenticate(refusal.Header.Values("WWW-Authenticate"))
-	if err != nil {
-		return protection{}, fmt.Errorf("read the server's WWW-Authenticate header: %w", err)
+	places := []string{
+		origin + "/.well-known/oauth-protected-resource" + strings.TrimSuffix("/"+strings.TrimLeft(u.Path, "/"), "/"),
+		origin + "/.well-known/oauth-protected-resource",
 	}
 	var out protection
-	places := [][2]string{
-		{origin + "/.well-known/oauth-protected-resource" + strings.TrimSuffix("/"+strings.TrimLeft(u.Path, "/"), "/"), resource},
-		{origin + "/.well-known/oauth-protected-resource", origin},
-	}
+	challenges, _ := oauthex.ParseWWWAuthenticate(refusal.Header.Values("WWW-Authenticate")) // a malformed one tells nothing
 	for _, c := range challenges {
 		if at := c.Params["resource_metadata"]; at != "" {
-			places = slices.Insert(places, 0, [2]string{at, resource})
+			places = slices.Insert(places, 0, at)
 		}
 		if c.Scheme == "bearer" && c.Params["scope"] != "" {
 			out.scopes = strings.Fields(c.Params["scope"])
 		}
 	}
-	var foreign *foreignMetadataError
-	for _, p := range places {
-		meta, err := oauthex.GetProtectedResourceMetadata(ctx, p[0], p[1], client)
-		if err != nil || meta == nil {
+	var foreign error
+	for _, place := range places {
+		var meta struct {
+			Resource string   `json:"resource"`
+			Servers  []string `json:"authorization_servers"`
+			Scopes   []string `json:"scopes_supported"`
+		}
+		switch found, err := readMetadata(ctx, client, place, &meta); {
+		case err != nil || !found:
+			continue
+		case !covers(meta.Resource, u.String()):
 			if foreign == nil {
-				foreign = foreignMetadata(p[0], err)
+				foreign = fmt.Errorf("the server's resource metadata at %s is for another server: its resource is %q, which does not cover %q", place, meta.Resource, u)
 			}
 			continue
-		}
-		if len(meta.AuthorizationServers) == 0 {
+		case len(meta.Servers) == 0:
 			return protection{}, errors.New("the server's metadata names no authorization server")
 		}
-		out.resource, out.issuers = meta.Resource, meta.AuthorizationServers
+		out.resource, out.issuers = meta.Resource, meta.Servers
 		if len(out.scopes) == 0 {
-			out.scopes = meta.ScopesSupported
+			out.scopes = meta.Scopes
 		}
 		return out, nil
 	}
-	if foreign != nil {
-		return protection{}, foreign
-	}
-	out.resource, out.issuers, out.guessed = resource, []string{origin}, true
-	return out, nil
+	out.resource, out.issuers, out.guessed = u.String(), []string{origin}, true
+	return out, foreign
 }
 
-// foreignMetadataError reports metadata of a server that names another resource, so
-// that a token for it would not be valid for the server (RFC 9728, section 3.3).
-type foreignMetadataError struct{ at, resources string }
-
-func (e *foreignMetadataError) Error() string {
-	return "the server's resource metadata at " + e.at + " is for another server: its resource is " + e.resources
-}
-
-// foreignMetadata returns why the SDK rejected metadata of another resource, or nil
-// for other errors.
-func foreignMetadata(at string, err error) *foreignMetadataError {
-	if err == nil {
-		return nil
+// covers reports whether a token for a resource is meant for a server: it has the same
+// address, or is the same origin or a folder of it (RFC 9728, section 3.3, in the
+// form that clients apply: servers at /mcp name their origin).
+func covers(resource, server string) bool {
+	r, err := url.Parse(ServerKey(resource))
+	s, wrong := url.Parse(ServerKey(server))
+	if err != nil || wrong != nil || r.Scheme != s.Scheme || r.Host != s.Host || r.RawQuery != "" && r.RawQuery != s.RawQuery {
+		return false
 	}
-	_, resources, ok := strings.Cut(err.Error(), "got metadata resource ")
-	if !ok {
-		return nil
-	}
-	return &foreignMetadataError{at, resources}
+	return strings.HasPrefix(strings.TrimSuffix(s.Path, "/")+"/", strings.TrimSuffix(r.Path, "/")+"/")
 }
 
 // issuer returns the authorization server to use: the configured one, which must be
@@ -109,24 +100,27 @@ func (p protection) issuer(named string) (string, error) {
 	return "", fmt.Errorf("the server's authorization server is %s, not %s", strings.Join(p.issuers, " or "), named)
 }
 
-// endpoints are the endpoints in the metadata of an issuer (RFC 8414, RFC 8628, RFC
-// 7591).
+// endpoints are what the metadata of an issuer tells (RFC 8414, RFC 8628, RFC 7591, RFC
+// 9207).
 type endpoints struct {
-	Issuer       string   `json:"issuer"`
-	Token        string   `json:"token_endpoint"`
-	Device       string   `json:"device_authorization_endpoint"`
-	Registration string   `json:"registration_endpoint"`
-	Methods      []string `json:"token_endpoint_auth_methods_supported"`
-	Scopes       []string `json:"scopes_supported"`
+	Issuer        string   `json:"issuer"`
+	Authorization string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	Device        string   `json:"device_authorization_endpoint"`
+	Registration  string   `json:"registration_endpoint"`
+	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+	Scopes        []string `json:"scopes_supported"`
+	PKCE          []string `json:"code_challenge_methods_supported"`
+	NamesIssuer   bool     `json:"authorization_response_iss_parameter_supported"`
+	TakesDocument bool     `json:"client_id_metadata_document_supported"`
 }
 
-// endpointsOf requests the endpoints of an issuer. The SDK does that too for a login
-// by redirects, but it does not support device endpoints, and requires PKCE, which
-// the device grant does not use.
-func endpointsOf(ctx context.Context, client *http.Client, issuer string) (endpoints, error) {
+// endpointsOf requests the endpoints of an issuer; found is false if it has no
+// metadata.
+func endpointsOf(ctx context.Context, client *http.Client, issuer string) (e endpoints, found bool, err error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
-		return endpoints{}, fmt.Errorf("read the issuer's address: %w", err)
+		return endpoints{}, false, fmt.Errorf("read the issuer's address: %w", err)
 	}
 	path := strings.Trim(u.Path, "/")
 	origin := u.Scheme + "://" + u.Host
@@ -134,49 +128,64 @@ func endpointsOf(ctx context.Context, client *http.Client, issuer string) (endpo
 	if path != "" {
 		places = []string{places[0] + "/" + path, places[1] + "/" + path, "/" + path + places[1]}
 	}
+	var unreadable error
 	for _, place := range places {
-		e, found, err := readEndpoints(ctx, client, origin+place)
-		switch {
+		e = endpoints{}
+		switch found, err := readMetadata(ctx, client, origin+place, &e); {
 		case err != nil:
-			return endpoints{}, fmt.Errorf("ask the issuer %s for its endpoints: %w", issuer, err)
+			unreadable = cmp.Or(unreadable, fmt.Errorf("ask the issuer %s for its endpoints: %w", issuer, err))
+			continue
 		case !found:
 			continue
 		case !sameIssuer(e.Issuer, issuer):
-			return endpoints{}, fmt.Errorf("%s reports that it is the issuer %s", issuer, e.Issuer)
+			return endpoints{}, true, fmt.Errorf("%s reports that it is the issuer %q", issuer, e.Issuer)
 		}
-		for _, at := range []string{e.Token, e.Device, e.Registration} {
-			if at != "" && !safe(at) {
-				return endpoints{}, fmt.Errorf("the issuer %s has an endpoint that is neither https nor on this machine: %s", issuer, at)
-			}
-		}
-		return e, nil
+		return e, true, e.check()
 	}
-	return endpoints{}, fmt.Errorf("the issuer %s does not say where its endpoints are (RFC 8414)", issuer)
+	return endpoints{}, false, unreadable
 }
 
-func readEndpoints(ctx context.Context, client *http.Client, at string) (e endpoints, found bool, err error) {
+// check rejects endpoints that a request with credentials must not be sent to.
+func (e endpoints) check() error {
+	for _, at := range []string{e.Authorization, e.Token, e.Device, e.Registration} {
+		if at != "" && !safe(at) {
+			return fmt.Errorf("the issuer %s has an endpoint that is neither https nor on this machine: %s", e.Issuer, at)
+		}
+	}
+	return nil
+}
+
+// defaultEndpoints are those of a server without metadata (MCP 2025-03-26).
+func defaultEndpoints(issuer string) endpoints {
+	at := strings.TrimSuffix(issuer, "/")
+	return endpoints{Issuer: issuer, Authorization: at + "/authorize", Token: at + "/token", Registration: at + "/register", PKCE: []string{"S256"}}
+}
+
+// readMetadata requests a JSON document; found is false if there is none.
+func readMetadata(ctx context.Context, client *http.Client, at string, into any) (found bool, err error) {
 	if !safe(at) {
-		return e, false, errors.New("expected https, or http on this machine")
+		return false, errors.New("expected https, or http on this machine")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return e, false, err
+		return false, err
 	}
+	req.Header.Set("Accept", "application/json")
 	resp, err := client.Do(req)
 	if err != nil {
-		return e, false, err
+		return false, err
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode >= 400 && resp.StatusCode < 500:
-		return e, false, nil
+		return false, nil
 	case resp.StatusCode != http.StatusOK:
-		return e, false, fmt.Errorf("%s responded with HTTP %d", at, resp.StatusCode)
+		return false, fmt.Errorf("%s responded with HTTP %d", at, resp.StatusCode)
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxPage)).Decode(&e); err != nil {
-		return e, false, fmt.Errorf("%s: %w", at, err)
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxPage)).Decode(into); err != nil {
+		return false, fmt.Errorf("%s: %w", at, err)
 	}
-	return e, true, nil
+	return true, nil
 }
 
 // safe reports whether requests to an address are encrypted or local.

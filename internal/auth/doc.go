@@ -1,8 +1,8 @@
 // Package auth gets OAuth tokens for servers under test and adds them to requests. It
-// uses the official Go SDK for the login by redirects (discovery by RFC 9728 and RFC
-// 8414, PKCE, resource indicators of RFC 8707, registration) and its step-up, and
-// golang.org/x/oauth2 for the device grant (RFC 8628). The package itself selects the
-// grant, restricts what a server may decide, and stores user logins.
+// discovers the authorization server (RFC 9728, RFC 8414), registers a client (RFC
+// 7591), selects the grant, restricts what a server may decide, and stores user logins.
+// The requests for tokens, with PKCE and resource indicators (RFC 8707), are those of
+// golang.org/x/oauth2.
 //
 // Entry points: [New] makes an [Authorizer] of a [Config], for mcp.HTTPOptions.Auth.
 // [LogIn] asks a [Person] and stores the [Login] in a [Store], for later use by an

@@ -3,15 +3,11 @@ package auth
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
+	"net/url"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	"golang.org/x/oauth2"
 )
 
 // Person interacts with the user during a login.
@@ -45,31 +41,22 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 	if guard.guessed && !refusal.asked {
 		return Login{}, refusal.noNeed()
 	}
-	if c.Grant == AuthorizationCode {
-		guard.issuers = guard.issuers[:1] // the SDK uses the first
+	if len(c.Scopes) > 0 {
+		guard.scopes = c.Scopes
 	}
-	issuer, err := guard.issuer(c.Issuer)
-	if err != nil {
-		return Login{}, err
-	}
-	l := Login{Server: ServerKey(c.Resource), Issuer: issuer, Client: clientKey(c), Resource: guard.resource}
+	var l Login
 	switch c.Grant {
 	case AuthorizationCode:
-		err = byRedirect(ctx, c, client, refusal, p, &l)
+		l, err = byRedirect(ctx, c, client, guard, p)
 	case DeviceCode:
-		err = byDevice(ctx, c, client, guard, p, &l)
+		l, err = byDevice(ctx, c, client, guard, p)
 	default:
 		err = fmt.Errorf("the grant %s requires no login", c.Grant)
 	}
-	if err != nil {
-		err = plainly(err)
-		if refusal.asked {
-			return Login{}, err
-		}
-		return Login{}, fmt.Errorf("%w (the server did not ask for a login: it responded with HTTP %d)", err, refusal.status)
+	if err != nil && !refusal.asked {
+		err = fmt.Errorf("%w (the server did not ask for a login: it responded with HTTP %d)", err, refusal.status)
 	}
-	c.Secret(l.secrets()...)
-	return l, c.Store.Put(ctx, l)
+	return l, err
 }
 
 // refusal is the server's response to a request without credentials. A response
@@ -86,29 +73,7 @@ func (r *refusal) noNeed() error {
 	if r.status >= 200 && r.status < 300 {
 		return fmt.Errorf("the server needs no login: it responded to a request without credentials with HTTP %d; there is nothing to do", r.status)
 	}
-	return fmt.Errorf("the server does not request a login: it responded to a request without credentials with HTTP %dinstead of 401; is the address right?", r.status)
-}
-
-// plainly rewrites a library's error about an invalid response of the authorization
-// server.
-func plainly(err error) error {
-	s := err.Error()
-	for _, step := range []struct{ said, means string }{
-		{"failed to register client: ", "the authorization server did not register the client (pass the id of a registered one with --client-id)"},
-		{"failed to get authorization server metadata: ", "the authorization server's metadata can't be used (RFC 8414)"},
-	} {
-		rest, ok := strings.CutPrefix(s, step.said)
-		if !ok {
-			continue
-		}
-		for _, inner := range []string{"failed to decode registration error response: ", "failed to decode successful registration response: "} {
-			if strings.HasPrefix(rest, inner) {
-				rest = "its response does not follow RFC 7591"
-			}
-		}
-		return fmt.Errorf("%s: %s", step.means, strings.TrimPrefix(rest, "registration failed with status "))
-	}
-	return err
+	return fmt.Errorf("the server does not request a login: it responded to a request without credentials with HTTP %d instead of 401; is the address right?", r.status)
 }
 
 // knock sends the first request of a session without credentials, to discover the
@@ -147,38 +112,16 @@ func knock(ctx context.Context, client *http.Client, server string) (*refusal, e
 
 // byRedirect logs in with the grant authorization_code: a browser opens the
 // authorization server, which redirects to a local address.
-func byRedirect(ctx context.Context, c Config, client *http.Client, r *refusal, p Person, l *Login) error {
+func byRedirect(ctx context.Context, c Config, client *http.Client, guard protection, p Person) (l Login, err error) {
 	back, err := listenBack(ctx, c.RedirectPort)
 	if err != nil {
-		return err
+		return l, err
 	}
-	defer back.close()
-	config := handlerConfig(c, client, back.address)
-	config.ScopeFilter = func(found []string) []string {
-		if len(c.Scopes) > 0 {
-			return c.Scopes
-		}
-		return found
+	defer func() { back.close(err) }()
+	if l, err = byCode(ctx, c, client, guard, back.address, func(ctx context.Context, start string) (url.Values, error) {
+		return back.wait(ctx, start, p.Open)
+	}); err != nil {
+		return l, err
 	}
-	config.AuthorizationCodeFetcher = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-		return back.wait(ctx, args.URL, p.Open)
-	}
-	config.NewTokenSource = func(_ context.Context, used *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-		l.ClientID, l.TokenEndpoint, l.Scopes = used.ClientID, used.Endpoint.TokenURL, used.Scopes
-		l.InHeader = used.Endpoint.AuthStyle == oauth2.AuthStyleInHeader
-		if c.ClientSecret == "" {
-			l.ClientSecret = used.ClientSecret
-		}
-		l.take(t)
-		return oauth2.StaticTokenSource(t), nil
-	}
-	handler, err := auth.NewAuthorizationCodeHandler(config)
-	if err != nil {
-		return err
-	}
-	err = handler.Authorize(ctx, r.Request, r.Response)
-	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return fmt.Errorf("the authorization server returned no token: %s", plainError(said))
-	}
-	return err
+	return l, c.Store.Put(ctx, l)
 }

@@ -93,6 +93,50 @@ func TestForeignAnswer(t *testing.T) {
 	}
 }
 
+// The browser shows the outcome of the whole login: the code may be worthless.
+func TestPageAfterTheExchange(t *testing.T) {
+	t.Parallel()
+	for shown, set := range map[string]func(*authority, *auth.Config){
+		"You are logged in.":                 func(*authority, *auth.Config) {},
+		"The login failed. See the terminal": func(a *authority, _ *auth.Config) { a.broken = true },
+		"The login failed.": func(a *authority, _ *auth.Config) {
+			a.tells = map[string]any{"authorization_response_iss_parameter_supported": true}
+		},
+		"The login failed. See the terminal for": func(_ *authority, c *auth.Config) { c.Store = auth.OpenStore("/dev/null/tokens.json") },
+		"was refused: access_denied":             func(a *authority, _ *auth.Config) { a.refuse = true },
+	} {
+		s := newAuthority(t)
+		c := auth.Config{Grant: auth.AuthorizationCode, Resource: s.URL + "/mcp", Store: storeOf(t)}
+		set(s, &c)
+		page := make(chan string, 1)
+		_, err := auth.LogIn(t.Context(), c, auth.Person{Open: func(address string) {
+			go func() {
+				resp, err := http.Get(address)
+				if err != nil {
+					page <- err.Error()
+					return
+				}
+				text, _ := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				page <- string(text)
+			}()
+		}})
+		if text := <-page; !strings.Contains(text, shown) || (err == nil) != strings.Contains(text, "logged in") {
+			t.Errorf("the login ended with %v, and the browser shows %q, want %q in it", err, text, shown)
+		}
+	}
+}
+
+func TestNoLoginWithoutA401(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	_, err := auth.LogIn(t.Context(), auth.Config{Grant: auth.AuthorizationCode, Resource: srv.URL + "/mcp", Store: storeOf(t)}, browse(t))
+	if err == nil || !strings.Contains(err.Error(), "with HTTP 404 instead of 401; is the address right?") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestLoginsOfAPersonThatFail(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -12,8 +12,6 @@ import (
 	"net/url"
 	"strconv"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
 // comeback is a local HTTP server for the redirect that ends a login (RFC 8252,
@@ -22,7 +20,9 @@ type comeback struct {
 	address string
 	server  *http.Server
 	answers chan url.Values
-	states  chan string // expected state of the next response
+	states  chan string   // expected state of the next response
+	ended   chan struct{} // is closed at the end of the login
+	failed  error         // why it failed; set before ended is closed
 }
 
 // listenBack listens on a loopback port; 0 selects any free one.
@@ -33,7 +33,7 @@ func listenBack(ctx context.Context, port int) (*comeback, error) {
 	}
 	c := &comeback{
 		address: fmt.Sprintf("http://%s/callback", l.Addr()),
-		answers: make(chan url.Values, 1), states: make(chan string, 1),
+		answers: make(chan url.Values, 1), states: make(chan string, 1), ended: make(chan struct{}),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /callback", c.callback)
@@ -57,15 +57,16 @@ func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
 			c.states <- state
 			break
 		}
-		text := "You are logged in. This window can be closed."
-		if e := q.Get("error"); e != "" {
-			text = "The login was refused: " + e + ". See the terminal for details."
-		}
-		page(w, http.StatusOK, text)
-		if f, ok := w.(http.Flusher); ok {
-			f.Flush()
-		}
 		c.answers <- q
+		<-c.ended // the code is exchanged for a token only now
+		switch e := q.Get("error"); {
+		case e != "":
+			page(w, http.StatusOK, "The login was refused: "+e+". See the terminal for details.")
+		case c.failed != nil:
+			page(w, http.StatusOK, "The login failed. See the terminal for details.")
+		default:
+			page(w, http.StatusOK, "You are logged in. This window can be closed.")
+		}
 		return
 	default:
 	}
@@ -78,7 +79,7 @@ func page(w http.ResponseWriter, status int, text string) {
 }
 
 // wait opens the address of the login and waits for its end.
-func (c *comeback) wait(ctx context.Context, start string, open func(string)) (*auth.AuthorizationResult, error) {
+func (c *comeback) wait(ctx context.Context, start string, open func(string)) (url.Values, error) {
 	u, err := url.Parse(start)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("the address of the login is not a web address")
@@ -87,14 +88,16 @@ func (c *comeback) wait(ctx context.Context, start string, open func(string)) (*
 	open(start)
 	select {
 	case q := <-c.answers:
-		return answer(q)
+		return q, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("not logged in: %w", context.Cause(ctx))
 	}
 }
 
-// close waits until the last page was delivered and stops listening.
-func (c *comeback) close() {
+// close tells the browser how the login ended, and stops listening.
+func (c *comeback) close(err error) {
+	c.failed = err
+	close(c.ended)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if c.server.Shutdown(ctx) != nil {

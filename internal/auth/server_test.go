@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,15 +19,20 @@ import (
 // authority is an authorization server and the resource that it protects, in one process.
 type authority struct {
 	*httptest.Server
-	issuer  string   // what the resource says; the server's own when empty
-	names   string   // the path of the resource that the metadata names, where no client can register; its own when empty
-	page    bool     // the login shows a page
-	refuse  bool     // the login ends with an error
-	forever bool     // the login redirects to itself
-	short   bool     // tokens live for a second
-	lose    bool     // the resource takes no token at all
-	ended   bool     // refresh tokens are taken no more
-	polls   []string // what each question of the device grant is answered with, the last one over and over
+	issuer  string         // what the resource says; the server's own when empty
+	names   string         // the path of the resource that the metadata names; its own when empty
+	methods []string       // how clients may identify themselves; without a secret or by a header when nil
+	tells   map[string]any // changes the metadata of the authorization server
+	back    url.Values     // changes the parameters of the redirect address
+	broken  bool           // no code is exchanged
+	single  bool           // there are no refresh tokens
+	page    bool           // the login shows a page
+	refuse  bool           // the login ends with an error
+	forever bool           // the login redirects to itself
+	short   bool           // tokens live for two seconds
+	lose    bool           // the resource takes no token at all
+	ended   bool           // refresh tokens are taken no more
+	polls   []string       // what each question of the device grant is answered with, the last one over and over
 
 	refresh  map[string]string // refresh token that is good: its scopes
 	pollsAt  []time.Time
@@ -36,6 +42,7 @@ type authority struct {
 	issued   int
 	logins   int
 	requests []string // to the token endpoint: "grant secret"
+	clients  []string // the methods with which clients registered
 }
 
 func newAuthority(t *testing.T) *authority {
@@ -59,23 +66,22 @@ func newAuthorityMux() (*http.ServeMux, *authority) {
 		if a.names != "" {
 			path = a.names
 		}
-		reply(w, 200, map[string]any{"resource": a.URL + path, "authorization_servers": []string{issuer}})
+		reply(w, 200, map[string]any{"resource": a.URL + path, "authorization_servers": strings.Fields(issuer)})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, 200, map[string]any{
+		meta := map[string]any{
 			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL + "/token",
 			"device_authorization_endpoint": a.URL + "/device",
 			"registration_endpoint":         a.URL + "/register", "response_types_supported": []string{"code"},
 			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"client_secret_basic", "none"},
-		})
-	})
-	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
-		if a.names != "" {
-			http.NotFound(w, r)
-			return
 		}
-		reply(w, 201, map[string]any{"client_id": "registered", "redirect_uris": []string{"http://127.0.0.1:33418/callback"}, "token_endpoint_auth_method": "none"})
+		if a.methods != nil {
+			meta["token_endpoint_auth_methods_supported"] = a.methods
+		}
+		maps.Copy(meta, a.tells)
+		reply(w, 200, meta)
 	})
+	mux.HandleFunc("/register", a.register)
 	mux.HandleFunc("/authorize", a.authorize)
 	mux.HandleFunc("/token", a.token)
 	mux.HandleFunc("POST /device", func(w http.ResponseWriter, r *http.Request) {
@@ -89,6 +95,36 @@ func newAuthorityMux() (*http.ServeMux, *authority) {
 		})
 	})
 	return mux, a
+}
+
+// register issues a secret to clients that can have one, as the TypeScript SDK does.
+func (a *authority) register(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var m map[string]any
+	_ = json.NewDecoder(r.Body).Decode(&m)
+	method, _ := m["token_endpoint_auth_method"].(string)
+	a.clients = append(a.clients, method)
+	m["client_id"] = "registered"
+	if method != "none" {
+		m["client_secret"] = "issued-secret-0"
+	}
+	reply(w, 201, m)
+}
+
+// identified reports whether a client that registered itself sent what was agreed.
+func (a *authority) identified(r *http.Request) bool {
+	id, secret, header := r.BasicAuth()
+	if len(a.clients) == 0 {
+		return true
+	}
+	switch a.clients[len(a.clients)-1] {
+	case "none":
+		return !header && r.PostForm.Get("client_id") == "registered" && !r.PostForm.Has("client_secret")
+	case "client_secret_post":
+		return !header && r.PostForm.Get("client_id") == "registered" && r.PostForm.Get("client_secret") == "issued-secret-0"
+	}
+	return id == "registered" && secret == "issued-secret-0"
 }
 
 func reply(w http.ResponseWriter, status int, v any) {
@@ -137,6 +173,9 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 		a.codes[code] = q
 		back.Set("code", code)
 	}
+	for key, v := range a.back {
+		back[key] = v
+	}
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
@@ -148,6 +187,10 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	_, secret, _ := r.BasicAuth()
 	a.requests = append(a.requests, strings.TrimSpace(r.Form.Get("grant_type")+" "+secret))
 	scope := r.Form.Get("scope")
+	if a.broken || !a.identified(r) {
+		reply(w, 400, map[string]any{"error": "invalid_client", "error_description": "Client secret is required"})
+		return
+	}
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
 		asked, ok := a.codes[r.Form.Get("code")]
@@ -189,8 +232,12 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	a.tokens[t] = scope
 	expires := 3600
 	if a.short {
-		expires = 1
+		expires = 2
 	}
-	a.refresh["refresh-"+t] = scope
-	reply(w, 200, map[string]any{"access_token": t, "token_type": "Bearer", "expires_in": expires, "refresh_token": "refresh-" + t})
+	answer := map[string]any{"access_token": t, "token_type": "Bearer", "expires_in": expires}
+	if !a.single {
+		a.refresh["refresh-"+t] = scope
+		answer["refresh_token"] = "refresh-" + t
+	}
+	reply(w, 200, answer)
 }

@@ -156,12 +156,27 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 	})
 }
 
-// exchange exchanges the refresh token (RFC 6749, section 6). Package oauth2 omits
+// exchange refreshes a stored login.
+func (g *stored) exchange(ctx context.Context, l *Login) error {
+	err := refresh(ctx, g.c, g.client, l)
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	switch {
+	case ok && refused.ErrorCode == "invalid_grant":
+		return g.need("the login has expired (%s)", plainError(refused))
+	case ok:
+		return fmt.Errorf("refresh the token: %s", plainError(refused))
+	case err != nil:
+		return fmt.Errorf("refresh the token: %w", err)
+	}
+	return nil
+}
+
+// refresh exchanges the refresh token (RFC 6749, section 6). Package oauth2 omits
 // the resource, which MCP requires in every token request, so the request is built
 // here.
-func (g *stored) exchange(ctx context.Context, l *Login) error {
-	g.secrets(l)
-	secret := cmp.Or(l.ClientSecret, g.c.ClientSecret)
+func refresh(ctx context.Context, c Config, client *http.Client, l *Login) error {
+	c.Secret(l.secrets()...)
+	secret := cmp.Or(l.ClientSecret, c.ClientSecret)
 	style := oauth2.AuthStyleInParams
 	if l.InHeader && secret != "" {
 		style = oauth2.AuthStyleInHeader
@@ -170,26 +185,13 @@ func (g *stored) exchange(ctx context.Context, l *Login) error {
 		ClientID: l.ClientID, ClientSecret: secret, TokenURL: l.TokenEndpoint, AuthStyle: style,
 		EndpointParams: url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.RefreshToken}, "resource": {l.Resource}},
 	}
-	t, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, g.client))
-	var refused *oauth2.RetrieveError
-	switch {
-	case errors.As(err, &refused) && refused.ErrorCode == "invalid_grant":
-		return g.need("the login has expired (%s)", plainError(refused))
-	case errors.As(err, &refused):
-		return fmt.Errorf("refresh the token: %s", plainError(refused))
-	case err != nil:
-		return fmt.Errorf("refresh the token: %w", err)
+	t, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
+	if err != nil {
+		return err
 	}
 	l.take(t)
-	g.secrets(l)
+	c.Secret(l.secrets()...)
 	return nil
-}
-
-// secrets declares the secrets of a login before any of them is sent.
-func (g *stored) secrets(l *Login) {
-	if g.c.Secret != nil {
-		g.c.Secret(l.secrets()...)
-	}
 }
 
 func (l *Login) secrets() []string {
@@ -200,6 +202,16 @@ func (l *Login) secrets() []string {
 		}
 	}
 	return out
+}
+
+// by completes a login with the client that logged in, and its token.
+func (l *Login) by(c Config, who identity, tokenEndpoint string, t *oauth2.Token) {
+	l.ClientID, l.TokenEndpoint, l.InHeader = who.id, tokenEndpoint, who.style == oauth2.AuthStyleInHeader
+	if c.ClientSecret == "" { // a secret of the user is not stored
+		l.ClientSecret = who.secret
+	}
+	l.take(t)
+	c.Secret(l.secrets()...)
 }
 
 // take stores a new token. Without a new refresh token, the old one remains.

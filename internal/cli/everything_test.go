@@ -13,10 +13,11 @@ import (
 	"mcptest/internal/testkit"
 )
 
-// everythingMain starts server-everything of npm over HTTP, runs the given command with the
-// address in URL, and exits with the command's exit code.
+// everythingMain starts server-everything of npm over HTTP, or the TypeScript SDK's example
+// of a server with OAuth, runs the given command with the address in URL, and exits with
+// the command's exit code.
 func everythingMain() {
-	kind := flag.String("kind", "streamableHttp", "streamableHttp or sse")
+	kind := flag.String("kind", "streamableHttp", "streamableHttp, sse or oauth")
 	flag.Parse()
 	os.Exit(everything(*kind, flag.Args()))
 }
@@ -35,8 +36,16 @@ func listens(addr string, wait time.Duration) bool {
 func everything(kind string, argv []string) int {
 	port := strconv.Itoa(testkit.FreePort())
 	addr := net.JoinHostPort("127.0.0.1", port)
-	server := exec.Command("node", filepath.Join(os.Getenv("ROOT"), "testdata", "servers", "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js"), kind)
+	modules := filepath.Join(os.Getenv("ROOT"), "testdata", "servers", "node_modules", "@modelcontextprotocol")
+	server := exec.Command("node", filepath.Join(modules, "server-everything", "dist", "index.js"), kind)
 	server.Env = append(os.Environ(), "PORT="+port)
+	url := "http://" + addr + map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[kind]
+	if kind == "oauth" {
+		issuer := strconv.Itoa(testkit.FreePort())
+		server = exec.Command("node", filepath.Join(modules, "sdk", "dist", "esm", "examples", "server", "simpleStreamableHttp.js"), "--oauth", "--oauth-strict")
+		server.Env = append(os.Environ(), "MCP_PORT="+port, "MCP_AUTH_PORT="+issuer)
+		url = "http://localhost:" + port + "/mcp"
+	}
 	if err := server.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 125
@@ -49,9 +58,8 @@ func everything(kind string, argv []string) int {
 		fmt.Fprintf(os.Stderr, "server-everything does not listen on %s\n", addr)
 		return 125
 	}
-	path := map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[kind]
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "URL=http://"+addr+path)
+	cmd.Env = append(os.Environ(), "URL="+url, "BROWSER=browser")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return max(1, cmd.ProcessState.ExitCode())
