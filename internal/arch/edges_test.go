@@ -71,7 +71,7 @@ var edges = map[string][]string{
 	// Test doubles of the APIs behind a server.
 	"internal/upstream":           {"internal/jsonv", "internal/secret", "internal/source"},
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
-	"internal/upstream/proxy":     {"internal/testkit"},
+	"internal/upstream/proxy":     {"internal/testkit", "internal/upstream"},
 	// Recorded traffic: the file, and how requests are matched with it.
 	"internal/cassette":           {"internal/mcp/protocol", "internal/osfile", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/proc/pipe", "internal/mcp/protocol", "internal/jsonv"},

@@ -1,15 +1,20 @@
 package cli_test
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,8 +22,8 @@ import (
 )
 
 // apiServerMain is an API and an MCP server that uses it. "apiserver mcp" serves a tool
-// over stdio that sends requests to API_URL, "apiserver mcp later" also one that sends them
-// after its response. "apiserver with PROGRAM…" serves the API on
+// over stdio that sends requests to API_URL, "apiserver mcp later" also tools that send them
+// after the response, or as raw bytes. "apiserver with PROGRAM…" serves the API on
 // loopback, runs a program with its address in API, and exits with the program's exit code.
 func apiServerMain() {
 	if os.Args[1] == "mcp" {
@@ -26,6 +31,7 @@ func apiServerMain() {
 		sdk.AddTool(s, &sdk.Tool{Name: "send"}, sendTool)
 		if len(os.Args) > 2 {
 			sdk.AddTool(s, &sdk.Tool{Name: "later"}, laterTool)
+			sdk.AddTool(s, &sdk.Tool{Name: "raw"}, rawTool)
 		}
 		for tool, path := range map[string]string{"whoami": "/user", "count": "/count?page=1", "news": "/news"} {
 			sdk.AddTool(s, &sdk.Tool{Name: tool, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
@@ -94,6 +100,31 @@ func laterTool(_ context.Context, _ *sdk.CallToolRequest, a laterArgs) (*sdk.Cal
 	}
 	time.Sleep(time.Duration(a.SleepMS) * time.Millisecond)
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "ok"}}}, nil, nil
+}
+
+type rawArgs struct {
+	Text string `json:"text"`
+	Size int    `json:"size,omitempty"` // of a body
+}
+
+// rawTool sends bytes to the address of the API, or to the proxy, and returns the first line
+// of the response.
+func rawTool(_ context.Context, _ *sdk.CallToolRequest, a rawArgs) (*sdk.CallToolResult, any, error) {
+	u, err := url.Parse(cmp.Or(os.Getenv("API_URL"), os.Getenv("HTTP_PROXY")))
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, a.Text+strings.Repeat("x", a.Size))
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil && a.Size > 0 { // the connection may be reset
+		line, err = err.Error(), nil
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: line}}}, nil, err
 }
 
 // fakeAPI has a user who can be renamed, a counter, and a redirection.

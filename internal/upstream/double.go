@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -73,9 +74,13 @@ func (d *Double) Listen() error {
 	d.listener = l
 	d.server = &http.Server{
 		Handler: d, Protocols: protocols, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
-		BaseContext: func(net.Listener) context.Context { return d.ctx },
+		BaseContext: func(net.Listener) context.Context { return d.ctx }, DisableGeneralOptionsHandler: true,
+		// Larger ones than ServeHTTP takes, because the server of HTTP/2 does not tell what it refuses.
+		MaxHeaderBytes: MaxBody,
+		HTTP2:          &http.HTTP2Config{CountError: d.http2Error},
 	}
-	go func() { _ = d.server.Serve(l) }()
+	guard := Guard(d.server, d.Refuse)
+	go func() { _ = d.server.Serve(guard(l)) }()
 	return nil
 }
 
@@ -105,14 +110,6 @@ func (d *Double) Fill(text string) string {
 // ServeHTTP answers a request.
 func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-	if err != nil {
-		status := http.StatusBadRequest
-		if errors.As(err, new(*http.MaxBytesError)) {
-			status = http.StatusRequestEntityTooLarge
-		}
-		http.Error(w, "mcptest: read the request: "+err.Error(), status)
-		return
-	}
 	q := &Request{
 		Upstream: d.Upstream.Name, Method: r.Method, Host: d.Upstream.StandsFor.Host, Path: r.URL.EscapedPath(), Query: r.URL.Query(),
 		Header: r.Header, Body: body, Time: time.Now(), Origin: "http://" + r.Host,
@@ -123,14 +120,64 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.IsAbs() {
 		q.Host = r.URL.Host
 	}
-	res, x := d.Answer(q)
+	var refusal *Refusal
+	switch {
+	case err != nil && errors.As(err, new(*http.MaxBytesError)):
+		refusal = &Refusal{Status: http.StatusRequestEntityTooLarge, Why: fmt.Sprintf("its body has more than %d MiB", MaxBody>>20)}
+	case err != nil:
+		refusal = &Refusal{Status: http.StatusBadRequest, Why: "its body could not be read: " + err.Error()}
+	case headerSize(r) > http.DefaultMaxHeaderBytes:
+		refusal = &Refusal{Status: http.StatusRequestHeaderFieldsTooLarge, Why: fmt.Sprintf("its headers have more than %d MiB", http.DefaultMaxHeaderBytes>>20)}
+	}
+	if refusal != nil {
+		q.Body = nil // it is not complete
+	}
+	res, x := d.exchange(q, refusal)
 	defer d.update(func(*doubleState) { x.Done = time.Now() })
 	d.send(w, r, res)
 }
 
+func headerSize(r *http.Request) (n int) {
+	n = len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, v := range values {
+			n += len(name) + len(v)
+		}
+	}
+	return n
+}
+
+// Refuse records a request that a server of the double refused. It counts as an
+// unmatched one.
+func (d *Double) Refuse(r Refusal) {
+	if d.ctx.Err() != nil { // the connections are being closed
+		return
+	}
+	q := &Request{Upstream: d.Upstream.Name, Host: d.Upstream.StandsFor.Host, Time: time.Now()}
+	line, _, _ := strings.Cut(r.Head, "\n")
+	if words := strings.Fields(strings.ToValidUTF8(line, "\uFFFD")); len(words) > 1 {
+		q.Method, q.Path = words[0], words[1]
+	}
+	_, x := d.exchange(q, &r)
+	d.update(func(*doubleState) { x.Done = time.Now() })
+}
+
+// http2Error records a malformed request of HTTP/2. kind is a name that net/http gives
+// to an error.
+func (d *Double) http2Error(kind string) {
+	for _, of := range []string{"bad_", "first_", "frame_headers", "headers_", "trailers_"} {
+		if strings.HasPrefix(kind, of) {
+			d.Refuse(Refusal{Status: http.StatusBadRequest, Why: "HTTP/2 error " + kind})
+		}
+	}
+}
+
 // Answer returns the response to a request and attributes it to the test that it
 // belongs to. The exchange is guarded by the lock.
-func (d *Double) Answer(q *Request) (*Response, *Exchange) {
+func (d *Double) Answer(q *Request) (*Response, *Exchange) { return d.exchange(q, nil) }
+
+// exchange is Answer for a request that may be refused.
+func (d *Double) exchange(q *Request, refusal *Refusal) (*Response, *Exchange) {
 	x := &Exchange{Request: q}
 	var watch *Watch
 	d.update(func(s *doubleState) {
@@ -141,7 +188,12 @@ func (d *Double) Answer(q *Request) (*Response, *Exchange) {
 	if watch != nil {
 		q.Scope, routes = watch.scope, watch.routes
 	}
-	res := d.find(q, x, routes)
+	var res *Response
+	if refusal == nil {
+		res = d.find(q, x, routes)
+	} else {
+		res = d.refusal(q, x, refusal)
+	}
 	copied := *x
 	d.update(func(*doubleState) {
 		if x.Status = res.Status; res.Ending == EndDropped || res.Ending == EndReset {
@@ -205,6 +257,20 @@ func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 		return plain(http.StatusNotFound, msg)
 	}
 	return plain(http.StatusNotImplemented, msg)
+}
+
+// refusal describes a refused request.
+func (d *Double) refusal(q *Request, x *Exchange, r *Refusal) *Response {
+	sent := "a request that is not valid HTTP"
+	if q.Method != "" {
+		sent = display.Truncate(q.Method+" "+q.Path, 200)
+	}
+	msg := fmt.Sprintf("upstream %q refused %s with status %d: %s", q.Upstream, sent, r.Status, r.Why)
+	if strings.HasPrefix(r.Head, "\x16\x03") {
+		msg += "; it is TLS: the address of the double begins with http://"
+	}
+	d.update(func(*doubleState) { x.Unmatched = msg })
+	return plain(r.Status, msg)
 }
 
 // plain returns a response of the double itself.
@@ -280,6 +346,9 @@ func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
+	}
+	if g, ok := conn.(*guarded); ok {
+		conn = g.Conn
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

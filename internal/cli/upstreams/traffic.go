@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -229,7 +228,7 @@ func (t *Traffic) Save(w io.Writer, code int) int {
 
 // network makes the network of a server.
 func network(self, of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
-	o := proxy.Options{Hosts: map[string]http.Handler{}, Ports: map[string]string{}}
+	o := proxy.Options{Hosts: map[string]proxy.Host{}, Ports: map[string]string{}}
 	var others []string
 	isolate := false
 	for _, d := range list {

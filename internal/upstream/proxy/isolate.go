@@ -54,10 +54,10 @@ const (
 // ports returns the ports of a namespace: the proxy, the declared hosts, and other
 // addresses of this machine, such as those of doubles.
 func (p *Proxy) ports(others []string) []port {
-	list := []port{{p.Addr(), func(l net.Listener) { _ = p.outer.Serve(l) }}}
+	list := []port{{p.Addr(), func(l net.Listener) { _ = p.outer.Serve(p.guardOuter(l)) }}}
 	if len(p.options.Hosts) > 0 {
 		list = append(list,
-			port{httpAddr, func(l net.Listener) { _ = p.inner.Serve(&direct{Listener: l}) }},
+			port{httpAddr, func(l net.Listener) { _ = p.inner.Serve(p.guardInner(&direct{Listener: l})) }},
 			port{httpsAddr, func(l net.Listener) { p.accept(l, func(c net.Conn) { p.direct(c) }) }})
 	}
 	for _, addr := range others {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mcptest/internal/upstream"
 )
 
 // Problem is a request of a program that the proxy could not fulfill.
@@ -31,11 +33,17 @@ const (
 	Unsupported = "unsupported-protocol"
 )
 
+// Host handles the requests for a host, and records those that the proxy refused.
+type Host interface {
+	http.Handler
+	Refuse(upstream.Refusal)
+}
+
 // Options configure a proxy.
 type Options struct {
 	// Hosts maps the declared hosts, without ports, to the handlers of their
 	// requests.
-	Hosts map[string]http.Handler
+	Hosts map[string]Host
 	// Ports are the ports of those hosts that are not at 80 and 443.
 	Ports map[string]string
 	// Pass reports whether a connection to an address of this machine, such as that of
@@ -61,6 +69,8 @@ type Proxy struct {
 	outer *http.Server
 	inner *http.Server // of requests within tunnels
 	conns *connListener
+	// guardOuter and guardInner are around the listeners of the two servers.
+	guardOuter, guardInner func(net.Listener) net.Listener
 
 	mu    sync.Mutex
 	state proxyState
@@ -97,15 +107,17 @@ func Start(o Options) (*Proxy, error) {
 	}
 	p.conns = newConnListener(p.front.Addr())
 	quiet := log.New(io.Discard, "", 0)
-	p.outer = &http.Server{Handler: http.HandlerFunc(p.serveProxy), ReadHeaderTimeout: headerTime, ErrorLog: quiet}
+	p.outer = &http.Server{Handler: http.HandlerFunc(p.serveProxy), ReadHeaderTimeout: headerTime, ErrorLog: quiet, DisableGeneralOptionsHandler: true}
+	p.guardOuter = upstream.Guard(p.outer, p.refusal)
 	p.inner = &http.Server{
-		Handler: http.HandlerFunc(p.serveInner), ReadHeaderTimeout: headerTime, ErrorLog: quiet,
+		Handler: http.HandlerFunc(p.serveInner), ReadHeaderTimeout: headerTime, ErrorLog: quiet, DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, tunnelKey{}, c.(*tunnel))
 		},
 	}
-	go func() { _ = p.outer.Serve(p.front) }()
-	go func() { _ = p.inner.Serve(p.conns) }()
+	p.guardInner = upstream.Guard(p.inner, p.refusal)
+	go func() { _ = p.outer.Serve(p.guardOuter(p.front)) }()
+	go func() { _ = p.inner.Serve(p.guardInner(p.conns)) }()
 	return p, nil
 }
 
@@ -171,12 +183,12 @@ func (p *Proxy) report(kind, host, format string, args ...any) string {
 }
 
 // handler returns the handler of the requests for a host.
-func (p *Proxy) handler(host string) http.Handler {
+func (p *Proxy) handler(host string) Host {
 	return p.options.Hosts[strings.ToLower(strings.TrimSuffix(host, "."))]
 }
 
 // handlerAt returns the handler of the requests for a port of a host.
-func (p *Proxy) handlerAt(host, port string) http.Handler {
+func (p *Proxy) handlerAt(host, port string) Host {
 	want := p.options.Ports[strings.ToLower(strings.TrimSuffix(host, "."))]
 	usual := port == "" || port == "80" || port == "443"
 	if port == want || usual && (want == "" || want == "80" || want == "443") {
@@ -212,15 +224,37 @@ func (p *Proxy) serveProxy(w http.ResponseWriter, r *http.Request) {
 		}
 		p.refuse(w, r.URL.Host)
 	default:
-		http.Error(w, "mcptest: this is a proxy: a request must have an absolute address", http.StatusBadRequest)
+		const why = "this is a proxy: a request must have an absolute address"
+		p.refusal(upstream.Refusal{Head: r.Method + " " + r.RequestURI + "\nHost: " + r.Host, Status: http.StatusBadRequest, Why: why})
+		http.Error(w, "mcptest: "+why, http.StatusBadRequest)
+	}
+}
+
+// refusal passes on a request that the proxy refused.
+func (p *Proxy) refusal(r upstream.Refusal) {
+	host := r.Host()
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, ""
+	}
+	h := p.handlerAt(name, port)
+	if t, ok := r.Conn.(*tunnel); ok && p.handler(t.host) != nil {
+		h = p.handler(t.host)
+	}
+	switch {
+	case h != nil:
+		h.Refuse(r)
+	case host != "" && !p.passes(host) && host != p.Addr():
+		p.undeclared(host)
+	default:
+		p.report(Unsupported, host, "the proxy refused a request of the server with status %d: %s", r.Status, r.Why)
 	}
 }
 
 // answer passes a request to its double.
 func (p *Proxy) answer(h http.Handler, w http.ResponseWriter, r *http.Request, host string) {
-	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		http.Error(w, "mcptest: "+p.report(Unsupported, host, "the server requested a WebSocket from %s: doubles speak HTTP only", host), http.StatusNotImplemented)
-		return
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // which the double refuses
+		p.report(Unsupported, host, "the server requested a WebSocket from %s: doubles speak HTTP only", host)
 	}
 	for _, name := range []string{"Proxy-Connection", "Proxy-Authorization"} {
 		r.Header.Del(name)

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mcptest/internal/upstream"
 )
 
 // problems collects the problems that a proxy reports.
@@ -53,14 +55,32 @@ func (p *problems) expect(t *testing.T, kind, host, text string) {
 	}
 }
 
+// host answers requests and records those that the proxy refused.
+type host struct {
+	mu      sync.Mutex
+	refused []string
+}
+
+func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") != "" {
+		w.WriteHeader(http.StatusNotImplemented)
+	}
+	fmt.Fprintf(w, "%s %s%s", r.Method, r.Host, r.URL)
+}
+
+func (h *host) Refuse(r upstream.Refusal) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	line, _, _ := strings.Cut(r.Head, "\r\n")
+	h.refused = append(h.refused, fmt.Sprintf("%d %s", r.Status, line))
+}
+
 func start(t *testing.T, o Options) (*Proxy, *problems) {
 	t.Helper()
 	seen := &problems{more: make(chan struct{}, 1)}
 	o.Report = seen.add
 	if o.Hosts == nil {
-		o.Hosts = map[string]http.Handler{"api.example.com": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprintf(w, "%s %s%s", r.Method, r.Host, r.URL)
-		})}
+		o.Hosts = map[string]Host{"api.example.com": &host{}}
 	}
 	p, err := Start(o)
 	if err != nil {
@@ -134,6 +154,58 @@ func TestRequests(t *testing.T) {
 	defer seen.mu.Unlock()
 	if len(seen.list) != 3 {
 		t.Errorf("the same host is reported again: %v", seen.list)
+	}
+}
+
+// Requests that the proxy refuses are requests for their host.
+func TestRefusals(t *testing.T) {
+	const badHeader = " HTTP/1.1\r\nHost: api.example.com\r\nBad Name: 1\r\n\r\n"
+	h := &host{}
+	p, seen := start(t, Options{Hosts: map[string]Host{"api.example.com": h}})
+	for _, tt := range []struct{ tunnel, sent, want string }{
+		{"", "GET http://api.example.com/a" + badHeader, "400 GET http://api.example.com/a HTTP/1.1"},
+		{"", "GET http://user:pw@api.example.com/a" + badHeader, "400 GET http://user:pw@api.example.com/a HTTP/1.1"},
+		{"", "GET /a HTTP/1.1\r\nHost: api.example.com\r\n\r\n", "400 GET /a\nHost: api.example.com"},
+		{"", "OPTIONS * HTTP/1.1\r\nHost: api.example.com\r\n\r\n", "400 OPTIONS *\nHost: api.example.com"},
+		{"api.example.com:80", "GET /b" + badHeader, "400 GET /b HTTP/1.1"},
+		{"api.example.com:443", "POST /c HTTP/1.1\r\nHost: api.example.com\r\nExpect: magic\r\n\r\n", "417 POST /c HTTP/1.1"},
+		{"api.example.com:80", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505 PRI *"},
+	} {
+		var conn net.Conn
+		if tt.tunnel != "" {
+			conn = connectTo(t, p, tt.tunnel)
+		} else {
+			var err error
+			if conn, err = net.Dial("tcp", p.Addr()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.HasSuffix(tt.tunnel, "443") {
+			conn = tls.Client(conn, &tls.Config{ServerName: "api.example.com", InsecureSkipVerify: true})
+		}
+		fmt.Fprint(conn, tt.sent)
+		_, _ = conn.Read(make([]byte, 100))
+		conn.Close()
+		h.mu.Lock()
+		if got := strings.Join(h.refused, ", "); got != tt.want {
+			t.Errorf("%q: %q, expected %q", tt.sent, got, tt.want)
+		}
+		h.refused = nil
+		h.mu.Unlock()
+	}
+	for sent, want := range map[string]string{"GET http://other.example.com/a" + badHeader: Undeclared, "nothing like a request, at all\r\n\r\n": Unsupported} {
+		conn, err := net.Dial("tcp", p.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(conn, sent)
+		_, _ = conn.Read(make([]byte, 100))
+		conn.Close()
+		seen.mu.Lock()
+		if !slices.ContainsFunc(seen.list, func(x Problem) bool { return x.Kind == want }) {
+			t.Errorf("%q: %+v", sent, seen.list)
+		}
+		seen.mu.Unlock()
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mcptest/internal/upstream"
 )
 
 // peeked is a connection whose first bytes can be examined.
@@ -156,6 +158,7 @@ func (p *Proxy) serveInner(w http.ResponseWriter, r *http.Request) {
 	t := r.Context().Value(tunnelKey{}).(*tunnel)
 	host := t.host
 	if r.Method == "PRI" { // how HTTP/2 without TLS begins
+		p.refusal(upstream.Refusal{Conn: t, Head: "PRI *", Status: http.StatusHTTPVersionNotSupported, Why: "it is HTTP/2"})
 		http.Error(w, "mcptest: "+p.report(Unsupported, host, "the server speaks HTTP/2 to %s: only HTTP/1.1 is supported", host), http.StatusHTTPVersionNotSupported)
 		return
 	}
