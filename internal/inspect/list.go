@@ -128,25 +128,34 @@ type Again struct {
 	AfterCalls bool // also after calls
 }
 
+// Reading is a server's responses to the requests for all its lists at one time.
+type Reading struct {
+	Name      string // when it was
+	Offer     *surface.Offer
+	Announced bool // with list_changed, in the same session
+}
+
 // maxCalls bounds the calls of Readings.
 const maxCalls = 20
 
 // Readings reads all lists of the server several times: twice in the first
 // session, once in each further one, and after calls in the last. Only tools
 // that are declared to read only, and require no arguments, are called. see gets
-// the first reading, which has no name, and each that should equal it. A reading after a
-// list_changed notification of its session is not passed on; in a stateless
+// the first reading, which has no name, and the others; each should equal the first
+// unless a list_changed notification of its session announced it. In a stateless
 // protocol version, only subscribers are notified.
-func (c *Conn) Readings(ctx context.Context, o Again, see func(name string, offer *surface.Offer)) error {
+func (c *Conn) Readings(ctx context.Context, o Again, see func(Reading)) error {
 	mark := c.session.Mark()
 	first, err := c.Complete(ctx)
 	if err != nil {
 		return err
 	}
-	see("", first)
-	if err := c.unannounced(ctx, mark, "the second time in a session", see); err != nil {
+	see(Reading{Offer: first})
+	second, err := c.again(ctx, mark, "the second time in a session")
+	if err != nil {
 		return err
 	}
+	see(second)
 	for i := 2; i <= o.Sessions; i++ {
 		c.ReportRemaining()
 		c.Close()
@@ -158,7 +167,7 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(name string, offe
 		if err != nil {
 			return err
 		}
-		see(fmt.Sprintf("in session %d", i), offer)
+		see(Reading{Name: fmt.Sprintf("in session %d", i), Offer: offer})
 	}
 	if !o.AfterCalls {
 		return nil
@@ -170,20 +179,23 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(name string, offe
 			c.Do(ctx, "tools/call", jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", jsonv.Object()))
 		}
 	}
-	name := "after " + display.Count(calls, "call") + ", without list_changed"
-	if c.session.Era() == protocol.EraStateless {
-		name = fmt.Sprintf("after %s (%s notifies only subscribers)", display.Count(calls, "call"), c.session.Protocol())
+	last, err := c.again(ctx, mark, "after "+display.Count(calls, "call"))
+	switch {
+	case err != nil:
+		return err
+	case c.session.Era() == protocol.EraStateless:
+		last.Name += fmt.Sprintf(" (%s notifies only subscribers)", c.session.Protocol())
+	case !last.Announced:
+		last.Name += ", without list_changed"
 	}
-	return c.unannounced(ctx, mark, name, see)
+	see(last)
+	return nil
 }
 
-// unannounced passes a reading on, unless the server announced a change.
-func (c *Conn) unannounced(ctx context.Context, since mcp.Mark, name string, see func(string, *surface.Offer)) error {
+// again reads the lists once more in a session.
+func (c *Conn) again(ctx context.Context, since mcp.Mark, name string) (Reading, error) {
 	offer, err := c.Complete(ctx)
-	if err == nil && !c.session.ListChanged(since) {
-		see(name, offer)
-	}
-	return err
+	return Reading{name, offer, c.session.ListChanged(since)}, err
 }
 
 // Complete reads every list that the server offers; one that can't be read is an error.

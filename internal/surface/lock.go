@@ -214,7 +214,7 @@ func readRoot(d *source.Decoder, f *source.File, root *source.Node, whole bool) 
 		case "checksum":
 			sum = field.Value
 		case "info":
-			s.Info = canon{}.value(field.Value.JSON())
+			s.Info = new(canon).value(field.Value.JSON())
 		default:
 			kind, known := sections[key]
 			if !known {
@@ -242,7 +242,7 @@ func readSection(d *source.Decoder, kind Kind, path string, n *source.Node) []It
 			d.Errorf(field.Key, at, "the block has no definition")
 			continue
 		}
-		item := Item{Kind: kind, Name: field.Key.Text, Def: canon{}.value(def.JSON()), Line: field.Key.Pos.Line}
+		item := Item{Kind: kind, Name: field.Key.Text, Def: new(canon).value(def.JSON()), Line: field.Key.Pos.Line}
 		verify(d, field.Value.Get("checksum"), field.Key, at, checksum(item.Name, item.Def))
 		out = append(out, item)
 	}

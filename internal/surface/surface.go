@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -64,7 +65,17 @@ type Surface struct {
 	Items    []Item      // sorted by kind and name; names are unique in a kind
 	Unknown  []Kind      // kinds that the source does not contain, such as prompts in a tools/list response
 	Warnings []string    // problems of the lists, such as a repeated name
+	Shadowed []Shadowed  // members that definitions have more than once
 	Calls    []Call      // calls of tools in the record
+}
+
+// Shadowed is a member whose key follows once more in the same object. Definitions
+// contain the last one; some clients read the first.
+type Shadowed struct {
+	Kind    Kind
+	Name    string
+	Pointer string // into the definition
+	Value   jsonv.Value
 }
 
 // Call is a call of a tool that got a response.
@@ -119,6 +130,7 @@ func compareItems(a, b Item) int {
 func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mask func(string) string, positions func(jsonv.Value) int) *Surface {
 	c := canon{mask: mask}
 	s := &Surface{Server: server, Info: c.value(info(handshake))}
+	s.shadowed(Server, server, c.shadowed)
 	for _, l := range Lists() {
 		seen := map[string]int{}
 		for i, def := range lists[l.Kind] {
@@ -132,7 +144,9 @@ func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mas
 				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %q is listed %d times", l.Method, name, seen[name]))
 				name = fmt.Sprintf("%s (%d)", name, seen[name])
 			}
+			c.shadowed = nil
 			item := Item{Kind: l.Kind, Name: name, Def: c.value(def), Raw: def}
+			s.shadowed(l.Kind, name, c.shadowed)
 			if positions != nil {
 				item.Line = positions(def)
 			}
@@ -143,49 +157,85 @@ func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mas
 	return s
 }
 
+// shadowed records the members that occur more than once in a definition.
+func (s *Surface) shadowed(kind Kind, name string, list []Shadowed) {
+	for _, m := range list {
+		m.Kind, m.Name = kind, name
+		s.Shadowed = append(s.Shadowed, m)
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s %q has %s more than once: clients may read any of them", kind, name, m.Pointer))
+	}
+}
+
 // info returns the parts of a handshake that do not depend on the client, the
 // protocol version or the release.
 func info(handshake jsonv.Value) jsonv.Value {
 	if handshake.Kind() != jsonv.KindObject {
 		return jsonv.Value{}
 	}
-	who := handshake.Lookup("serverInfo")
-	if who.Kind() == jsonv.KindObject {
-		who = who.Without("version")
+	var out []jsonv.Member
+	for k, v := range handshake.Members() {
+		switch k {
+		case "capabilities", "instructions":
+		case "serverInfo":
+			v = v.Without("version")
+		default:
+			continue
+		}
+		out = append(out, jsonv.Member{Key: k, Value: v})
 	}
-	return jsonv.ObjectOf("capabilities", handshake.Lookup("capabilities"), "instructions", handshake.Lookup("instructions"), "serverInfo", who)
+	return jsonv.Object(out...)
 }
 
 // canon rewrites values in canonical form.
-type canon struct{ mask func(string) string }
+type canon struct {
+	mask     func(string) string
+	path     []string // to the current value
+	shadowed []Shadowed
+}
 
-func (c canon) value(v jsonv.Value) jsonv.Value {
+func (c *canon) value(v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
 		return jsonv.String(c.text(v.Text()))
 	case jsonv.KindArray:
 		out := make([]jsonv.Value, 0, v.Len())
-		for _, e := range v.Elems() {
-			out = append(out, c.value(e))
+		for i, e := range v.Elems() {
+			out = append(out, c.member(strconv.Itoa(i), e))
 		}
 		return jsonv.Array(out...)
 	case jsonv.KindObject:
 		last := map[string]jsonv.Value{} // the last of several equal keys counts
 		for k, e := range v.Members() {
-			last[c.text(k)] = e
+			k = c.text(k)
+			if before, again := last[k]; again {
+				at := ""
+				for _, step := range append(c.path, k) {
+					at = jsonv.AppendPointer(at, step)
+				}
+				c.shadowed = append(c.shadowed, Shadowed{Pointer: at, Value: (&canon{mask: c.mask}).value(before)})
+			}
+			last[k] = e
 		}
 		out := make([]jsonv.Member, 0, len(last))
 		for _, k := range slices.Sorted(maps.Keys(last)) {
-			out = append(out, jsonv.Member{Key: k, Value: c.value(last[k])})
+			out = append(out, jsonv.Member{Key: k, Value: c.member(k, last[k])})
 		}
 		return jsonv.Object(out...)
 	}
 	return v
 }
 
+// member returns the canonical form of a member or element.
+func (c *canon) member(step string, v jsonv.Value) jsonv.Value {
+	c.path = append(c.path, step)
+	v = c.value(v)
+	c.path = c.path[:len(c.path)-1]
+	return v
+}
+
 // text replaces the secrets in a text by a mask and a hash, which keeps changes
 // visible.
-func (c canon) text(s string) string {
+func (c *canon) text(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}

@@ -351,8 +351,9 @@ func Where(sv *plan.Server) string {
 	return shellwords.QuoteAll(sv.Argv)
 }
 
-// Usage returns the flags and arguments that select the same server, or "".
-func (f *TargetFlags) Usage(argv []string) string {
+// Usage returns the flags and arguments that select the same server, or "". The line
+// is for output: credentials in it are masked.
+func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 	words := append([]string{"--"}, argv...)
 	switch {
 	case len(argv) > 0:
@@ -363,7 +364,13 @@ func (f *TargetFlags) Usage(argv []string) string {
 	default:
 		return ""
 	}
-	return " " + shellwords.QuoteAll(words)
+	redactor := secret.NewRedactor()
+	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.Arguments(argv)...)
+	for i, word := range words { // one by one, because a short secret is only masked as a whole
+		words[i] = redactor.Whole(word, nil)
+	}
+	return " " + redactor.Whole(shellwords.QuoteAll(words), nil)
 }
 
 // Palette returns the colors of standard output.

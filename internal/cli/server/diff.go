@@ -89,7 +89,7 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
 	return f.changes.Print(s, diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
-		Target: new.flags.Usage(new.argv), InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
+		Target: new.flags.Usage(s, new.argv), InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
 	}))
 }
 

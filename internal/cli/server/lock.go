@@ -47,7 +47,8 @@ changes like mcptest diff.
 a folder, which gets a file for each. With --check, a server that has a lock file but does not start counts as removed.
 A lock file in the folder whose server is not in the suite is a warning, because it may belong to another suite.
 The lists are read twice in a session, and again with --sessions and --after-calls. If they differ and the server did
-not send list_changed, they are not stable: the differences are printed, and nothing is written.
+not send list_changed, they are not stable: the differences are printed, and nothing is written. If it did, --check
+also compares the later lists with the lock file: what only they have is a matter of trust.
 Secrets are replaced with a hash, which reveals changes. With CI=true the file is not changed without --allow-update-in-ci.
 
 Exit codes: 0 the lock file was written, or --check found no change, 1 the server failed, or its lists are ambiguous,
@@ -105,9 +106,9 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	for _, name := range names {
 		target := f.target
 		target.Server = name
-		options := diff.Options{Target: target.Usage(argv), ByName: len(names) > 1}
+		options := diff.Options{Target: target.Usage(s, argv), ByName: len(names) > 1}
 		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-			live, unstable, err := f.read(ctx, l, options)
+			live, announced, unstable, err := f.read(ctx, l, options)
 			if err != nil {
 				return err
 			}
@@ -120,7 +121,8 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 			}
 			locked, err := f.locked(s, path, live.Server, options.Target)
 			if err == nil {
-				changes = append(changes, diff.Compare(ctx, locked, []*surface.Surface{live}, options)...)
+				found := diff.Compare(ctx, locked, []*surface.Surface{live}, options)
+				changes = append(changes, diff.Announced(ctx, found, locked, announced, options)...)
 			}
 			return err
 		})
@@ -153,21 +155,25 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	return err
 }
 
-// read reads the lists of a server, and returns the changes when they are read again.
-// It has reported its error.
-func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) (live *surface.Surface, unstable []diff.Change, err error) {
-	err = l.Conn.Readings(ctx, f.again, func(reading string, offer *surface.Offer) {
+// read reads the lists of a server, and returns those that the server announced as
+// changed, and the other changes when they are read again. It has reported its error.
+func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) (live *surface.Surface, announced []diff.Reading, unstable []diff.Change, err error) {
+	err = l.Conn.Readings(ctx, f.again, func(r inspect.Reading) {
 		if live == nil {
-			live = surfaceOf(l, offer.Lists)
+			live = surfaceOf(l, r.Offer.Lists)
 			return
 		}
-		again := surface.New(live.Server, l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
-		unstable = diff.Unstable(ctx, unstable, live, again, reading, o)
+		again := diff.Reading{Name: r.Name, Surface: surface.New(live.Server, l.Conn.Session().ServerInfo(), r.Offer.Lists, l.Redactor.String, nil)}
+		if r.Announced {
+			announced = append(announced, again)
+		} else {
+			unstable = diff.Unstable(ctx, unstable, live, again, o)
+		}
 	})
 	if err != nil {
-		return nil, nil, l.Failed(ctx, "", err)
+		return nil, nil, nil, l.Failed(ctx, "", err)
 	}
-	return live, unstable, nil
+	return live, announced, unstable, nil
 }
 
 // removedVariants returns the changes for lock files of removed variants; without --check it

@@ -124,7 +124,7 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 		if err == nil && len(r.Lists) > 0 {
 			old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
 			offered := surface.New("server", now.Handshake, now.Lists, l.Redactor.String, nil)
-			changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{offered}, diff.Options{Target: f.target.Usage(argv)})...)
+			changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{offered}, diff.Options{Target: f.target.Usage(s, argv)})...)
 		}
 		for i := range changes {
 			changes[i].Message = l.Redactor.String(changes[i].Message)

@@ -73,10 +73,10 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 	switch {
 	case bad:
 		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: lines(changes)}
-	case len(changes) > 0:
-		return Verdict{Notes: []string{"it differs from " + shown + ": " + diff.Summary(changes) + accept}}
 	case len(live.Warnings) > 0:
 		return Verdict{Problem: strings.Join(live.Warnings, "; ")}
+	case len(changes) > 0:
+		return Verdict{Notes: []string{"it differs from " + shown + ": " + diff.Summary(changes) + accept}}
 	}
 	return Verdict{}
 }

@@ -93,20 +93,6 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 	return c.changes
 }
 
-// Unstable appends to found the differences between two readings of the lists of one
-// server, once for each definition, as a matter of trust. reading names the second
-// reading.
-func Unstable(ctx context.Context, found []Change, first, again *surface.Surface, reading string, o Options) []Change {
-	for _, ch := range Compare(ctx, []*surface.Surface{first}, []*surface.Surface{again}, o) {
-		same := func(a Change) bool { return a.Kind == ch.Kind && a.Name == ch.Name }
-		if !slices.ContainsFunc(found, same) {
-			ch.Class, ch.Witness, ch.Message = Trust, "", "not stable: "+reading+": "+ch.Message
-			found = append(found, ch)
-		}
-	}
-	return found
-}
-
 // NotCompared lists the kinds that have definitions on one side and are unknown on
 // the other: a tools/list response has no prompts.
 func NotCompared(old, new []*surface.Surface) []surface.Kind {
@@ -154,6 +140,7 @@ func (c *comparer) look(s *surface.Surface, it surface.Item) {
 
 func (c *comparer) surfaces(old, new *surface.Surface) {
 	c.server(old, new)
+	c.shadowed(old, new)
 	var gone, fresh []surface.Item
 	for _, it := range old.Items {
 		other, ok := new.Find(it.Kind, it.Name)
@@ -196,6 +183,21 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 			c.add(Safe, "", "", "new %s", noun(it.Kind))
 		}
 		c.texts(jsonv.Value{}, it.Def)
+	}
+}
+
+// shadowed reports the members that the new definitions have more than once: clients
+// that do not use the last one see something else than this comparison.
+func (c *comparer) shadowed(old, new *surface.Surface) {
+	for _, m := range new.Shadowed {
+		same := func(o surface.Shadowed) bool {
+			return o.Kind == m.Kind && o.Pointer == m.Pointer && (o.Name == m.Name || m.Kind == surface.Server) && jsonv.Equal(o.Value, m.Value)
+		}
+		if !slices.ContainsFunc(old.Shadowed, same) {
+			it, _ := new.Find(m.Kind, m.Name)
+			c.at = Change{Kind: m.Kind, Name: m.Name, File: new.Source, Line: it.Line}
+			c.add(Trust, m.Pointer, "", "%s occurs more than once: clients may also read %s", label(m.Pointer), m.Value.Short(60))
+		}
 	}
 }
 
