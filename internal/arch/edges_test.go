@@ -184,7 +184,7 @@ var edges = map[string][]string{
 	},
 	"internal/clientconfig":     {"internal/jsonv", "internal/mcp/protocol", "internal/osfile"},
 	"internal/cassette/verify":  {"internal/cassette", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/secret", "internal/surface", "internal/surface/diff", "internal/jsonv"},
-	"internal/cassette/promote": {"internal/cassette", "internal/draft", "internal/mcp/protocol", "internal/secret", "internal/jsonv"},
+	"internal/cassette/promote": {"internal/cassette", "internal/draft", "internal/mcp/check", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/surface", "internal/jsonv"},
 	"internal/cassette/serve":   {"internal/cassette", "internal/mcp/protocol", "internal/mcpserver", "internal/secret", "internal/jsonv"},
 	"internal/cli/tape": {
 		"internal/cassette", "internal/cassette/serve", "internal/cassette/promote", "internal/cassette/tee", "internal/cassette/transport", "internal/cassette/verify", "internal/plan", "internal/inspect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcpserver", "internal/scaffold", "internal/jsonv", "internal/surface", "internal/surface/diff", "internal/cli/option", "internal/connect", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",

@@ -112,10 +112,10 @@ func TestExpectations(t *testing.T) {
 			"# review: it lists environment variables", `- {target: text, matcher: {length: {min: 1}}}`,
 		}},
 		"members of the machine": {answers(t, `{"structuredContent": {"platform": "linux", "cpus": 2, "name": "x", "node": "v20.20.2", "env": {"PATH": "/bin", "X": "y"}, "vars": [{"name": "PATH"}], "list": ["PATH=/bin"]}}`), []string{
-			"# review: it is not stored: it refers to this machine or contains a secret", "- {target: structured.platform, matcher: {length: {min: 1}}}",
+			"# review: it looks like a time, an id or a description of this machine", "- {target: structured.platform, matcher: {length: {min: 1}}}",
 			"# review: it changes", "- {target: structured.cpus, matcher: {type: number}}",
 			"# review", "- {target: structured.name, matcher: {exact: x}}",
-			"# review: it is not stored: it refers to this machine or contains a secret", "- {target: structured.node, matcher: {length: {min: 1}}}",
+			"# review: it looks like a time, an id or a description of this machine", "- {target: structured.node, matcher: {length: {min: 1}}}",
 			"# review: it lists environment variables", "- {target: structured.env, matcher: {type: object}}",
 			"# review: it lists environment variables", "- {target: structured.vars, matcher: {type: array}}",
 			"# review: it lists environment variables", "- {target: structured.list, matcher: {type: array}}",

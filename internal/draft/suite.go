@@ -88,6 +88,9 @@ type Test struct {
 	Unsteady  bool
 	// Skip is the reason why the test is not run; nothing is then expected.
 	Skip string
+	// InvalidArgs is set when the request is refused, and has a name or an argument that the
+	// server does not list.
+	InvalidArgs bool
 	// Among is set when the test is written in the block of tools, to run in its place.
 	Among bool
 }

@@ -78,13 +78,43 @@ func (l *loosener) text(target string, texts []string) {
 		return
 	}
 	if stable {
-		note = "it is not stored: it refers to this machine or contains a secret"
+		note = "it looks like a time, an id or a description of this machine"
+		if !l.writable(jsonv.String(first)) {
+			note = "it is not stored: it refers to this machine or contains a secret"
+		}
 	}
 	l.add(target, "length", jsonv.ObjectOf("min", 1), note)
 }
 
 func sameTexts(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(t string) bool { return t != texts[0] })
+}
+
+// volatile returns the parts of a text that will differ the next time, except for those
+// that repeat the request.
+func (l *loosener) volatile(text string) [][]int {
+	return slices.DeleteFunc(volatile().FindAllStringIndex(text, -1), func(span []int) bool {
+		return slices.ContainsFunc(l.own, func(own string) bool { return strings.Contains(own, text[span[0]:span[1]]) })
+	})
+}
+
+// textsIn adds the texts and numbers in a value.
+func textsIn(v jsonv.Value, to []string) []string {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return append(to, v.Text())
+	case jsonv.KindNumber:
+		return append(to, v.Literal())
+	case jsonv.KindArray:
+		for _, e := range v.Elems() {
+			to = textsIn(e, to)
+		}
+	case jsonv.KindObject:
+		for _, e := range v.Members() {
+			to = textsIn(e, to)
+		}
+	}
+	return to
 }
 
 // word matches words and the white space between them.
@@ -103,7 +133,7 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 		}
 		split = append(split, word().FindAllString(t, -1))
 	}
-	loose := volatile().FindAllStringIndex(texts[0], -1)
+	loose := l.volatile(texts[0])
 	var b strings.Builder
 	b.WriteString(`\A`)
 	kept, open, at := 0, 0, 0
@@ -169,8 +199,8 @@ func (l *loosener) beginning(texts []string) string {
 	if len(begin) > 120 {
 		begin = begin[:120]
 	}
-	if at := volatile().FindStringIndex(begin); at != nil {
-		begin = begin[:at[0]]
+	if at := l.volatile(begin); at != nil {
+		begin = begin[:at[0][0]]
 	}
 	if cut := strings.LastIndexFunc(begin, unicode.IsSpace); begin != texts[0] && (cut > 40 || !sameTexts(texts)) {
 		begin = begin[:max(cut, 0)]

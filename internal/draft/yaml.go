@@ -204,8 +204,15 @@ func (w *writer) test(t *Test, name string) {
 		w.line("")
 		return
 	}
+	if t.InvalidArgs {
+		w.line("    invalid_args: true")
+	}
 	if reason := w.reason(t); reason != "" {
-		w.line("    # review: these arguments were refused: %s", reason)
+		what := "these arguments were"
+		if t.List != "" {
+			what = "the list was"
+		}
+		w.line("    # review: %s refused: %s", what, reason)
 	}
 	items := w.suite.expect(t)
 	if len(items) > 0 {
@@ -227,7 +234,7 @@ func prefix(p, s string) string {
 
 // reason returns the message of a refusal, if every answer was a refusal.
 func (w *writer) reason(t *Test) string {
-	if len(t.Answers) == 0 || t.List != "" || !t.all(Answer.refused) {
+	if len(t.Answers) == 0 || !t.all(Answer.refused) {
 		return ""
 	}
 	return cmp.Or(comment(w.suite.WithoutLocal(w.suite.mask(t.Answers[0].Reason))), "without a word")
@@ -251,7 +258,7 @@ func (s *Suite) Names() []string {
 func (s *Suite) name(t *Test) string {
 	name := display.OneLine(s.mask(t.Subject))
 	switch {
-	case t.List != "":
+	case t.List != "" && !t.Refused():
 		return "the " + t.List + " that there are"
 	case t.Skip != "":
 		return cmp.Or(name, "a nameless one")

@@ -46,6 +46,10 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		}
 		f.scripts[call.Session].announced(call)
 	}
+	o, err := offeredBy(c, calls)
+	if err != nil {
+		return 0, err
+	}
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
 		if t.Mixed() {
 			for _, label := range f.requests[t] {
@@ -55,6 +59,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		return t.Mixed()
 	})
 	for _, t := range su.Tests {
+		t.InvalidArgs = t.Refused() && o.mistaken(t)
 		for _, label := range f.requests[t][1:] {
 			merged++
 			su.Omitted = append(su.Omitted, label+"it is in the test of the equal request before it")
