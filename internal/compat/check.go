@@ -195,20 +195,31 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 			return !slices.ContainsFunc(r.Words, func(w string) bool { return strings.Contains(at.value.Text(), w) })
 		})
 	}
-	var hits []place
-	for some := range slices.Chunk(places, 500) {
-		values := make([]jsonv.Value, len(some))
-		for i, at := range some {
-			values[i] = at.value
+	known := map[string]int{} // texts, of which many occur more than once
+	index, values := make([]int, len(places)), []jsonv.Value{}
+	for i, at := range places {
+		index[i] = len(values)
+		if at.value.Kind() == jsonv.KindString {
+			if j, ok := known[at.value.Text()]; ok {
+				index[i] = j
+				continue
+			}
+			known[at.value.Text()] = len(values)
 		}
-		fits, err := r.schema.Matches(ctx, values)
+		values = append(values, at.value)
+	}
+	fits := make([]bool, 0, len(values))
+	for some := range slices.Chunk(values, 500) {
+		more, err := r.schema.Matches(ctx, some)
 		if err != nil {
 			return nil, err
 		}
-		for i, at := range some {
-			if !fits[i] {
-				hits = append(hits, at)
-			}
+		fits = append(fits, more...)
+	}
+	var hits []place
+	for i, at := range places {
+		if !fits[index[i]] {
+			hits = append(hits, at)
 		}
 	}
 	return hits, nil

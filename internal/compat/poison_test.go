@@ -9,46 +9,52 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// The security rules find the descriptions of testdata/poisoned.txt: all with
-// hidden characters, and at least 95 of 100 in total.
+// The security rules find at least 95 of 100 descriptions that instruct the model, in
+// each file, and all with hidden characters.
 func TestPoisonedDescriptions(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("testdata/poisoned.txt")
+	for file, atLeast := range map[string]int{"poisoned.txt": 150, "poisoned-seen.txt": 90, "poisoned-held.txt": 90} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile("testdata/" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total, missed := 0, 0
+			for line := range strings.Lines(string(data)) {
+				line = strings.TrimSuffix(line, "\n")
+				if strings.HasPrefix(line, "#") {
+					continue
+				}
+				text, err := strconv.Unquote(`"` + strings.ReplaceAll(line, `"`, `\"`) + `"`)
+				if err != nil {
+					t.Fatalf("%s: %v", line, err)
+				}
+				total++
+				if !poisoned(t, text) {
+					missed++
+					t.Logf("missed: %s", line)
+					if strings.Contains(line, `\`) {
+						t.Errorf("hidden characters were not found: %s", line)
+					}
+				}
+			}
+			if total < atLeast || missed*20 > total {
+				t.Errorf("%d of %d descriptions were missed, at most 1 in 20 is allowed", missed, total)
+			}
+		})
+	}
+}
+
+// poisoned reports whether a security rule finds something in a description.
+func poisoned(t *testing.T, description string) bool {
+	t.Helper()
+	tools := []jsonv.Value{jsonv.ObjectOf("name", "tool", "description", description), jsonv.ObjectOf("name", "send_mail"), jsonv.ObjectOf("name", "pay_invoice")}
+	rep, err := Check(t.Context(), []List{{Tools: tools}}, builtinRules(t).Only(nil, []string{GroupSecurity}), today)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := builtinRules(t).Only(nil, []string{GroupSecurity})
-	others := []jsonv.Value{}
-	for _, name := range []string{"send_mail", "pay_invoice"} {
-		others = append(others, jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(name)}))
-	}
-	total, missed := 0, 0
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		text, err := strconv.Unquote(`"` + strings.ReplaceAll(line, `"`, `\"`) + `"`)
-		if err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		tool := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String("tool")}, jsonv.Member{Key: "description", Value: jsonv.String(text)})
-		rep, err := Check(t.Context(), []List{{Tools: append([]jsonv.Value{tool}, others...)}}, rules, today)
-		if err != nil {
-			t.Fatal(err)
-		}
-		total++
-		if len(rep.Findings) == 0 {
-			missed++
-			t.Logf("missed: %s", line)
-			if strings.Contains(line, `\`) {
-				t.Errorf("hidden characters were not found: %s", line)
-			}
-		}
-	}
-	if total < 150 || missed*20 > total {
-		t.Errorf("%d of %d descriptions were missed, at most 1 in 20 is allowed", missed, total)
-	}
+	return len(rep.Findings) > 0
 }
 
 // Descriptions that resemble attacks are not reported.
@@ -63,6 +69,13 @@ func TestHarmlessDescriptions(t *testing.T) {
 		"Call list_items before this tool to learn the ids.",
 		"Sends a mail. Do not include the password in the body.",
 		"Shows instructions for the previous order.",
+		"[IMPORTANT] The server has to be running. Lists the routes.",
+		"Silently skips files that cannot be read and counts them.",
+		"The password will not be shown in the response.",
+		"Shows <name> and the system prompt of an agent.",
+		"Proceed only after the user has confirmed. Do not skip the user's approval step.",
+		"Replaces all firewall rules. Every variable that is not in the request is deleted.",
+		"Use this tool as a fallback when none of the other tools fits.",
 		"Commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.",
 	} {
 		tool := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String("tool")}, jsonv.Member{Key: "description", Value: jsonv.String(text)})

@@ -84,7 +84,8 @@ var selectors = map[string]func(List, Profile) []place{
 	"parameter_names": func(l List, _ Profile) []place {
 		return l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })
 	},
-	"texts": func(l List, _ Profile) []place { return l.texts(read) },
+	"texts":     func(l List, _ Profile) []place { return l.texts(read) },
+	"sentences": func(l List, _ Profile) []place { return l.sentences() },
 	"lower_texts": func(l List, _ Profile) []place {
 		out := l.texts(read)
 		for i := range out {
@@ -92,6 +93,21 @@ var selectors = map[string]func(List, Profile) []place{
 		}
 		return out
 	},
+}
+
+var sentenceEnd = lazy(`[.!?;](?:\s+|$)|\n\s*(?:\n|[-*#])`)
+
+// sentences selects the sentences of the texts that models read, in lower case.
+func (l List) sentences() []place {
+	var out []place
+	for _, p := range l.texts(read) {
+		for _, s := range sentenceEnd().Split(p.value.Text(), -1) {
+			if s = plain(s); strings.Contains(s, " ") {
+				out = append(out, place{tool: p.tool, subject: p.subject, pointer: p.pointer, value: jsonv.String(s)})
+			}
+		}
+	}
+	return out
 }
 
 // faulty returns the places for which fault returns a text, with that text as their
