@@ -58,7 +58,6 @@ const (
 	opMinLength            // n
 	opMaxLength            // n
 	opPattern              // re
-	opFormat               // text; only samples are known
 	opItems                // nodes are the first elements, rest the others
 	opContains             // at least n elements match rest
 	opMaxContain           // at most n elements match rest

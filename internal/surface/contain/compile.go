@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"errors"
 	"math/big"
 	"slices"
 	"strconv"
@@ -12,17 +13,32 @@ import (
 
 // Schema is a schema that Check can compare.
 type Schema struct {
-	Doc   jsonv.Value
-	valid *jsonschema.Schema
+	Doc    jsonv.Value
+	valid  *jsonschema.Schema
+	near   jsonv.Value // as readers with double precision see it
+	double *jsonschema.Schema
 }
 
-// Compile reads a schema. The error is a *jsonschema.Error.
+// Compile reads a schema. The error is a *jsonschema.Error. A format is an annotation in
+// every draft, because validators are free to check it.
 func Compile(doc jsonv.Value) (*Schema, error) {
-	valid, err := jsonschema.Compile(doc, jsonschema.Options{})
+	valid, err := jsonschema.Compile(doc, jsonschema.Options{IgnoreFormat: true})
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{Doc: doc, valid: valid}, nil
+	s := &Schema{Doc: doc, valid: valid, near: asDouble(doc), double: valid}
+	if !jsonv.Equal(s.near, doc) {
+		s.double, err = jsonschema.Compile(s.near, jsonschema.Options{IgnoreFormat: true})
+	}
+	return s, err
+}
+
+// TooLarge returns which limit of this program a schema exceeds that may be valid, or "".
+func TooLarge(err error) string {
+	if limit, ok := errors.AsType[*jsonschema.Error](err); ok && limit.Limit {
+		return limit.Msg
+	}
+	return ""
 }
 
 // Draft returns the draft of JSON Schema that a schema uses: 4, 6, 7, 2019 or 2020.

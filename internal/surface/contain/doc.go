@@ -10,7 +10,8 @@
 //   - Contained is only returned with a proof. Keywords that the solver does not support
 //     (unevaluated properties next to others, dynamic references, comparisons of two
 //     patterns) lead to Undecided, never to Contained.
-//   - Escapes comes with a witness that the validator accepts for A and rejects for B.
+//   - Escapes comes with a witness that the validator accepts for A and rejects for B,
+//     with exact numbers and with those of double precision (double.go).
 //   - The search is bounded in steps and depth, also for recursive schemas and patterns.
 //
 // Files: compile.go and keywords.go read schemas into the atoms of atom.go, solve.go and

@@ -50,7 +50,7 @@ func (s *solver) holds(goal []lit, v jsonv.Value, depth int) truth {
 }
 
 func (s *solver) node(n *node, v jsonv.Value, depth int) truth {
-	if depth > maxEval || s.steps > maxSteps {
+	if depth > maxEval || s.steps > s.limit {
 		return unsure
 	}
 	all := yes
@@ -144,7 +144,7 @@ func textHolds(a *atom, s string) truth {
 	case opPattern:
 		return truthOf(a.re.MatchString(s))
 	}
-	return unsure // a format
+	return unsure
 }
 
 func (s *solver) arrayHolds(a *atom, v jsonv.Value, depth int) truth {

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 
-	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
 
@@ -33,9 +32,6 @@ func (r *reader) scalars() {
 	r.count("maxLength", opMaxLength, tString)
 	if p := r.v.Lookup("pattern"); p.Kind() == jsonv.KindString {
 		r.pattern(opPattern, tString, p.Text())
-	}
-	if f := r.v.Lookup("format").Text(); f != "" && r.c.draft < 2019 && slices.Contains(jsonschema.Formats, f) {
-		r.add(opFormat, tString).text = f
 	}
 }
 

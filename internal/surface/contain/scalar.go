@@ -77,15 +77,18 @@ func (b *branch) number() answer {
 	if step != nil {
 		list, complete = r.multiples(step)
 	}
+	best, least := answer{st: unknown}, 3
+	if complete {
+		best.st = empty
+	}
 	for _, x := range list {
-		if b.fitsNumber(x) {
-			return answer{found, numberOf(x)}
+		if d := b.doubt(x); d < least && b.fitsNumber(x) {
+			if best, least = (answer{found, numberOf(x)}), d; d == 0 {
+				break
+			}
 		}
 	}
-	if complete {
-		return answer{}
-	}
-	return answer{st: unknown}
+	return best
 }
 
 func (b *branch) fitsNumber(x *big.Rat) bool {
@@ -121,8 +124,8 @@ func commonMultiple(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(lcm, new(big.Int).Mul(a.Denom(), b.Denom()))
 }
 
-// multiples lists multiples of step in the range, beginning near zero or a bound, and
-// reports whether the list is complete.
+// multiples lists multiples of step in the range, beginning with the one next to zero,
+// and reports whether the list is complete.
 func (r *bounds) multiples(step *big.Rat) (list []*big.Rat, complete bool) {
 	var lo, hi *big.Int
 	if r.lo != nil {
@@ -137,25 +140,22 @@ func (r *bounds) multiples(step *big.Rat) (list []*big.Rat, complete bool) {
 			hi.Sub(hi, big.NewInt(1))
 		}
 	}
-	from, count := big.NewInt(0), int64(maxMultiples)
-	switch {
-	case lo != nil && hi != nil:
-		if n := new(big.Int).Sub(hi, lo); n.Cmp(big.NewInt(maxMultiples)) < 0 {
-			count, complete = n.Int64()+1, true
+	start := big.NewInt(0)
+	if lo != nil && lo.Sign() > 0 {
+		start = lo
+	} else if hi != nil && hi.Sign() < 0 {
+		start = hi
+	}
+	toward := func(from *big.Int, by int64, end *big.Int) (whole bool) {
+		for k := new(big.Int).Set(from); end == nil || k.Cmp(end)*int(by) <= 0; k.Add(k, big.NewInt(by)) {
+			if len(list) == maxMultiples {
+				return false
+			}
+			list = append(list, new(big.Rat).Mul(new(big.Rat).SetInt(k), step))
 		}
-		from = lo
-	case lo != nil:
-		from = lo
-	case hi != nil:
-		from = new(big.Int).Sub(hi, big.NewInt(count-1))
+		return true
 	}
-	for i := range max(count, 0) {
-		k := new(big.Int).Add(from, big.NewInt(i))
-		list = append(list, new(big.Rat).Mul(new(big.Rat).SetInt(k), step))
-	}
-	if hi != nil && lo == nil {
-		slices.Reverse(list) // begin next to the bound
-	}
+	complete = toward(start, 1, hi) && toward(new(big.Int).Sub(start, big.NewInt(1)), -1, lo)
 	return list, complete
 }
 
@@ -166,14 +166,18 @@ func floor(r *big.Rat) *big.Int {
 
 // fractions lists numbers of a range that has infinitely many, or one.
 func (r *bounds) fractions() (list []*big.Rat, complete bool) {
-	lo, hi := r.lo, r.hi
-	switch {
-	case lo == nil && hi == nil:
-		lo, hi = big.NewRat(0, 1), big.NewRat(64, 1)
-	case lo == nil:
-		lo = new(big.Rat).Sub(hi, big.NewRat(64, 1))
-	case hi == nil:
-		hi = new(big.Rat).Add(lo, big.NewRat(64, 1))
+	// A range without an end reaches zero.
+	lo, hi, zero, width := r.lo, r.hi, new(big.Rat), big.NewRat(64, 1)
+	if lo == nil && hi != nil && hi.Sign() <= 0 {
+		zero = hi
+	} else if hi == nil && lo != nil && lo.Sign() > 0 {
+		zero = lo
+	}
+	if lo == nil {
+		lo = new(big.Rat).Sub(zero, width)
+	}
+	if hi == nil {
+		hi = new(big.Rat).Add(zero, width)
 	}
 	if lo.Cmp(hi) == 0 {
 		return []*big.Rat{lo}, true
@@ -182,7 +186,7 @@ func (r *bounds) fractions() (list []*big.Rat, complete bool) {
 	if list, _ = inside.multiples(big.NewRat(1, 1)); len(list) > 70 {
 		list = list[:70]
 	}
-	width := new(big.Rat).Sub(hi, lo)
+	width = new(big.Rat).Sub(hi, lo)
 	for i := int64(1); i < 64; i++ {
 		for _, part := range []*big.Rat{big.NewRat(2*i-1, 128), big.NewRat(2*i-1, 1000)} {
 			list = append(list, new(big.Rat).Add(lo, new(big.Rat).Mul(width, part)))

@@ -21,26 +21,28 @@ const (
 
 // Options of a comparison.
 type Options struct {
-	// Declared ignores values of a with properties that a neither declares nor
-	// requires, unless a has a keyword that allows them.
+	// Declared compares the arguments of a tool: it ignores values of a that are no
+	// objects, or have properties that a neither declares nor requires, unless a has a
+	// keyword that allows them.
 	Declared bool
+	// Steps is how many steps a series of comparisons may still take; nil is no limit.
+	Steps *int
 }
 
-// Limits of one comparison.
+// Limits of one comparison. MaxSteps bounds its time, so that the verdict does not
+// depend on the speed of the machine.
 const (
-	maxSteps = 30_000
+	MaxSteps = 30_000
 	maxDepth = 24
 )
 
 // Check compares two schemas.
 func Check(ctx context.Context, a, b *Schema, o Options) (Verdict, jsonv.Value) {
-	s := newSolver()
-	na, nb := s.compile(a.Doc, o.Declared), s.compile(b.Doc, false)
-	goal := []lit{pos(na), neg(nb)}
-	if names, declares, open := s.declared(goal); o.Declared && !declares && !open {
-		goal = append(goal, lit{a: s.only(names)}) // the arguments of a tool that declares none
+	got := search(a.Doc, b.Doc, o)
+	if got.st == empty && (!jsonv.Equal(a.near, a.Doc) || !jsonv.Equal(b.near, b.Doc)) {
+		got = search(a.near, b.near, o) // numbers that only differ in exact arithmetic
 	}
-	switch got := s.solve(goal, 0); got.st {
+	switch got.st {
 	case empty:
 		return Contained, jsonv.Value{}
 	case found, maybe:
@@ -51,15 +53,21 @@ func Check(ctx context.Context, a, b *Schema, o Options) (Verdict, jsonv.Value) 
 	return Undecided, jsonv.Value{}
 }
 
-// Confirms reports whether the validator accepts a value for a and rejects it
-// for b.
-func Confirms(ctx context.Context, a, b *Schema, v jsonv.Value) bool {
-	in, err := a.valid.Validate(ctx, v)
-	if err != nil || len(in) > 0 {
-		return false
+// search looks for a value that a accepts and b rejects.
+func search(a, b jsonv.Value, o Options) answer {
+	s := newSolver()
+	if o.Steps != nil {
+		s.limit = min(s.limit, *o.Steps)
+		defer func() { *o.Steps -= s.steps }()
 	}
-	out, err := b.valid.Validate(ctx, v)
-	return err == nil && len(out) > 0
+	goal := []lit{pos(s.compile(a, o.Declared)), neg(s.compile(b, false))}
+	if o.Declared {
+		goal = append(goal, lit{a: &atom{id: s.newID(), op: opTypes, on: tObject}})
+	}
+	if names, declares, open := s.declared(goal); o.Declared && !declares && !open {
+		goal = append(goal, lit{a: s.only(names)}) // the arguments of a tool that declares none
+	}
+	return s.solve(goal, 0)
 }
 
 // status is the result for a set of literals. A higher one is better.
@@ -86,7 +94,7 @@ func better(a, b answer) answer {
 }
 
 type solver struct {
-	ids, steps        int
+	ids, steps, limit int
 	active            map[string]bool   // goals that are being solved
 	memo              map[string]answer // goals that were solved
 	reentered         int               // how often a goal led back to itself
@@ -97,7 +105,7 @@ type solver struct {
 }
 
 func newSolver() *solver {
-	s := &solver{active: map[string]bool{}, memo: map[string]answer{}, hash: jsonv.NewHasher(), enums: map[*atom]map[uint64]bool{}}
+	s := &solver{limit: MaxSteps, active: map[string]bool{}, memo: map[string]answer{}, hash: jsonv.NewHasher(), enums: map[*atom]map[uint64]bool{}}
 	s.anything = &node{id: s.newID()}
 	s.nothing = &node{id: s.newID(), atoms: []*atom{{id: s.newID(), op: opTypes}}}
 	return s
@@ -110,7 +118,7 @@ func (s *solver) newID() int { s.ids++; return s.ids }
 // If a goal leads to itself one level deeper, this way has no value: among all values
 // of the goal, one with the least nesting does not contain another one.
 func (s *solver) solve(goal []lit, depth int) answer {
-	if s.steps++; s.steps > maxSteps || depth > maxDepth {
+	if s.steps++; s.steps > s.limit || depth > maxDepth {
 		return answer{st: unknown}
 	}
 	key := goalKey(goal)

@@ -32,9 +32,6 @@ func (b *branch) text() answer {
 		more, all := wordsOf(a.text, lo)
 		words, complete = append(words, more...), complete || all
 	}
-	for _, o := range b.of(opFormat, false) {
-		words = append(words, samples[o.text]...)
-	}
 	if len(patterns) == 0 {
 		words = append(words, plainWords(lo, hi, len(b.excluded()))...)
 		complete = hi == 0
@@ -56,25 +53,12 @@ func (b *branch) fitsText(w string, lo, hi int) answer {
 	if n := utf8.RuneCountInString(w); n < lo || n > hi || contains(b.excluded(), jsonv.String(w)) {
 		return answer{}
 	}
-	st := found
 	for _, l := range b.atoms {
-		switch l.a.op {
-		case opPattern:
-			if l.a.re.MatchString(w) == l.neg {
-				return answer{}
-			}
-		case opFormat:
-			st = maybe
+		if l.a.op == opPattern && l.a.re.MatchString(w) == l.neg {
+			return answer{}
 		}
 	}
-	return answer{st, jsonv.String(w)}
-}
-
-// samples are texts in the formats that old drafts validate.
-var samples = map[string][]string{
-	"email": {"ada@example.com"}, "uri": {"https://example.com/"}, "uri-reference": {"https://example.com/"}, "date": {"2026-01-31"},
-	"date-time": {"2026-01-31T12:00:00Z"}, "time": {"12:00:00Z"}, "uuid": {"123e4567-e89b-42d3-a456-426614174000"},
-	"ipv4": {"192.0.2.1"}, "ipv6": {"2001:db8::1"}, "hostname": {"example.com"}, "duration": {"P1D"}, "regex": {"a"}, "json-pointer": {"/a"},
+	return answer{found, jsonv.String(w)}
 }
 
 // plainWords returns texts of allowed lengths, more than are excluded.

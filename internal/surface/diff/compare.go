@@ -260,6 +260,10 @@ func (c *comparer) definition(old, new surface.Item) {
 			c.add(Safe, ptr, "", "execution %s; taskSupport is forbidden by default", change(a, b))
 		case old.Kind == surface.Tool && k == "execution" && taskSupport(b) == "required":
 			c.add(Breaking, ptr, c.use(old), "execution %s: a call that is not made as a task is refused", change(a, b))
+		case old.Kind == surface.Tool && k == "execution" && taskSupport(b) == "forbidden":
+			args, _ := someArguments(c.ctx, old.Def.Lookup("inputSchema"))
+			params := jsonv.ObjectOf("name", old.Name, "arguments", args, "task", jsonv.Object()).String()
+			c.add(Breaking, ptr, "tools/call "+display.JSON(params), "execution %s: a call that is made as a task is refused", change(a, b))
 		case old.Kind == surface.Prompt && k == "arguments":
 			c.promptArguments(old, a, b)
 		default:
@@ -350,7 +354,10 @@ func excerpts(a, b string) string {
 func (c *comparer) use(it surface.Item) string {
 	switch it.Kind {
 	case surface.Tool:
-		return c.call(it.Name, someArguments(c.ctx, it.Def.Lookup("inputSchema")))
+		if args, ok := someArguments(c.ctx, it.Def.Lookup("inputSchema")); ok {
+			return c.call(it.Name, args)
+		}
+		return "any call of " + shellwords.Quote(it.Name)
 	case surface.Resource:
 		return "mcptest resources " + shellwords.Quote(it.Name) + c.o.Target
 	case surface.Template:

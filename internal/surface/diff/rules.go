@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -117,7 +118,7 @@ func flaws(def jsonv.Value) []flaw {
 			add(k, "is missing")
 		case v.Kind() != jsonv.KindObject:
 			add(k, "is not an object")
-		case err != nil:
+		case err != nil && contain.TooLarge(err) == "":
 			add(k, "can't be compiled: %v", err)
 		case k == "inputSchema" && v.Lookup("type").Text() != "object":
 			add(k, `has no type "object"`)
@@ -245,9 +246,26 @@ func each(v jsonv.Value, ptr string, fn func(ptr, s string)) {
 func addresses(s string) []string {
 	var out []string
 	for _, u := range address().FindAllString(s, -1) {
-		out = append(out, strings.TrimRight(u, ".,;:!?*_"))
+		if u = strings.TrimRight(u, ".,;:!?*_"); !documentation(u) {
+			out = append(out, u)
+		}
 	}
 	return out
+}
+
+// documentation reports whether an address is in one of the domains that are reserved
+// for examples and that no one can own (RFC 2606, section 3).
+func documentation(address string) bool {
+	if strings.HasPrefix(address, "www.") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || !strings.HasPrefix(u.Scheme, "http") {
+		return false
+	}
+	labels := strings.Split(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), ".")
+	n := len(labels)
+	return n >= 2 && labels[n-2] == "example" && slices.Contains([]string{"com", "net", "org"}, labels[n-1])
 }
 
 // hidden lists the hidden characters of a text, other than white space and the

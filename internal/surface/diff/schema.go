@@ -3,19 +3,20 @@ package diff
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/surface/contain"
 )
 
-// Limits of the comparison of two schemas.
+// Limits of the comparison of two schemas. They bound its time by the sizes of the
+// schemas, so that a verdict never depends on the speed of the machine.
 const (
-	maxEdits   = 100
-	schemaTime = 5 * time.Second
+	maxEdits = 100                   // changes that are judged one by one
+	maxSteps = 10 * contain.MaxSteps // for all of them
 )
 
 // schemaPair is the comparison of two versions of one schema. The roles follow the
@@ -30,14 +31,13 @@ type schemaPair struct {
 	oldS     *contain.Schema
 	newS     *contain.Schema
 	worst    Class
+	steps    int // left
 }
 
 // schema compares two schemas: each edit, and as a whole.
 func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, flagged map[string]bool) {
-	ctx, cancel := context.WithTimeout(c.ctx, schemaTime)
-	defer cancel()
-	p := &schemaPair{c: c, ctx: ctx, tool: tool, root: ptr, output: output, old: ofObjects(old, output), new: ofObjects(new, output), worst: Safe}
-	w := &walker{noun: p.noun(), root: ptr, formats: strings.Contains(old.Lookup("$schema").Text()+new.Lookup("$schema").Text(), "/draft-0")}
+	p := &schemaPair{c: c, ctx: c.ctx, tool: tool, root: ptr, output: output, old: ofObjects(old, output), new: ofObjects(new, output), worst: Safe, steps: maxSteps}
+	w := &walker{noun: p.noun(), root: ptr}
 	w.walk(old, new, "")
 	for _, n := range w.notes {
 		if !flagged[ptr+n.at] {
@@ -47,13 +47,11 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 	if !output {
 		p.allowed(w)
 	}
-	var err error
-	if p.oldS, err = contain.Compile(p.old); err != nil {
-		c.add(Review, ptr, "", "the old %s can't be compiled, so its changes can't be proved: %v", label(ptr), err)
-		return
-	}
-	if p.newS, err = contain.Compile(p.new); err != nil {
-		c.add(Review, ptr, "", "the new %s can't be compiled, so clients may reject the tool: %v", label(ptr), err)
+	var oldErr, newErr error
+	p.oldS, oldErr = contain.Compile(p.old)
+	p.newS, newErr = contain.Compile(p.new)
+	if oldErr != nil || newErr != nil {
+		p.unjudged(w.edits, oldErr, newErr)
 		return
 	}
 	if output && new.IsAbsent() {
@@ -63,20 +61,54 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 	if len(w.edits) == 0 {
 		return
 	}
-	verdict, witness := p.check(p.oldS, p.newS, slices.ContainsFunc(w.edits, func(e edit) bool { return e.opens }))
+	verdict, witness := p.check(p.oldS, p.newS)
+	all := ""
 	if len(w.edits) <= maxEdits {
 		for _, e := range w.edits {
 			p.edit(e, verdict)
 		}
-	} else if verdict == contain.Contained {
-		c.add(Review, ptr, "", "%s has %d changes, too many to judge them one by one; together they keep what was declared", label(ptr), len(w.edits))
+	} else if all = listed(w.edits); verdict == contain.Contained {
+		c.add(Review, ptr, "", "%s has %d changes, too many to judge them one by one; together they keep what was declared%s", label(ptr), len(w.edits), all)
 	}
 	if verdict == contain.Escapes && p.worst != Breaking && (p.worst == Safe || !beyondSafe(witness)) {
-		c.add(Breaking, ptr, p.show(witness), "%s", p.together("the changes together"))
+		c.add(Breaking, ptr, p.show(witness), "%s%s", p.together("the changes together"), all)
 	}
 	if verdict == contain.Undecided && p.worst == Safe {
-		c.add(Review, ptr, "", "%s: %s", label(ptr), p.unproved())
+		c.add(Review, ptr, "", "%s: %s%s", label(ptr), p.unproved(), all)
 	}
+}
+
+// unjudged reports the changes of a schema that the validator refuses, on one side at
+// least: it is invalid, or larger than its limits.
+func (p *schemaPair) unjudged(edits []edit, oldErr, newErr error) {
+	side, err := "new", newErr
+	if err == nil {
+		side, err = "old", oldErr
+	}
+	why := fmt.Sprintf("not judged, because the %s %s can't be compiled: %v", side, label(p.root), err)
+	if limit := contain.TooLarge(err); limit != "" {
+		why = fmt.Sprintf("not judged, because the %s %s is too large: %s", side, label(p.root), limit)
+	}
+	if len(edits) > maxEdits {
+		p.c.add(Review, p.root, "", "%s has %d changes, %s%s", label(p.root), len(edits), why, listed(edits))
+		return
+	}
+	for _, e := range edits {
+		p.c.add(Review, p.root+e.at, "", "%s; %s", e.message, why)
+	}
+}
+
+// listed names the first of many changes.
+func listed(edits []edit) string {
+	const most = 20
+	text := ""
+	for i, e := range edits {
+		if i == most {
+			return text + fmt.Sprintf("; and %d more", len(edits)-most)
+		}
+		text += "; " + e.message
+	}
+	return text
 }
 
 // ofObjects adds MCP's requirement that arguments and structured content are objects.
@@ -126,13 +158,13 @@ func (p *schemaPair) single(e edit) (*contain.Schema, error) {
 }
 
 // check reports whether the data is still accepted: the arguments of old calls by the
-// new schema, new results by the old one. Undeclared fields count if a schema of
-// results no longer forbids them.
-func (p *schemaPair) check(old, new *contain.Schema, opens bool) (contain.Verdict, jsonv.Value) {
+// new schema, new results by the old one. A server may return any field that its schema
+// does not forbid, but clients only pass declared arguments.
+func (p *schemaPair) check(old, new *contain.Schema) (contain.Verdict, jsonv.Value) {
 	if p.output {
 		old, new = new, old
 	}
-	return contain.Check(p.ctx, old, new, contain.Options{Declared: !p.output || !opens})
+	return contain.Check(p.ctx, old, new, contain.Options{Declared: !p.output, Steps: &p.steps})
 }
 
 // confirmed reports whether a witness holds for the two complete versions.
@@ -152,10 +184,10 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 		class, note = Review, "; "+p.unproved()
 		single, err := p.single(e)
 		if err == nil {
-			switch verdict, v := p.check(p.oldS, single, e.opens); {
+			switch verdict, v := p.check(p.oldS, single); {
 			case verdict == contain.Contained:
 				class, note = Safe, ""
-			case verdict == contain.Escapes && e.beyondSafe():
+			case verdict == contain.Escapes && e.bound() && beyondSafe(v):
 				note = ": it only concerns numbers beyond 2^53, which many JSON readers can't represent"
 			case verdict == contain.Escapes && p.confirmed(v):
 				class, note, witness = Breaking, "", p.show(v)
@@ -187,12 +219,15 @@ func (p *schemaPair) reservation(e edit) string {
 			return ": the two dialects may differ in what " + k + " means, and so may clients"
 		}
 	}
+	if e.at == "/properties" && !p.output && p.new.Lookup("properties").IsAbsent() {
+		return ": some clients refuse an inputSchema without it (mcptest check names them)"
+	}
 	if keyword := strings.TrimPrefix(e.at, "/"); !p.output && closing(keyword) && p.old.Lookup(keyword).IsAbsent() {
 		single, err := contain.Compile(e.apply(p.old))
 		if err != nil {
 			return ""
 		}
-		if verdict, _ := contain.Check(p.ctx, p.oldS, single, contain.Options{}); verdict != contain.Contained {
+		if verdict, _ := contain.Check(p.ctx, p.oldS, single, contain.Options{Steps: &p.steps}); verdict != contain.Contained {
 			return ": calls with arguments that it does not declare are rejected now, also with those that an earlier release declared"
 		}
 	}
@@ -255,15 +290,13 @@ func (p *schemaPair) show(v jsonv.Value) string {
 	return p.c.call(p.tool, v)
 }
 
-// someArguments are arguments that a schema accepts.
-func someArguments(ctx context.Context, schema jsonv.Value) jsonv.Value {
-	ctx, cancel := context.WithTimeout(ctx, schemaTime)
-	defer cancel()
+// someArguments are arguments that a schema accepts, if some can be found.
+func someArguments(ctx context.Context, schema jsonv.Value) (args jsonv.Value, ok bool) {
 	any, err := contain.Compile(ofObjects(schema, false))
 	none, err2 := contain.Compile(jsonv.Bool(false))
 	if err != nil || err2 != nil {
-		return jsonv.Object()
+		return jsonv.Value{}, false
 	}
-	_, v := contain.Check(ctx, any, none, contain.Options{Declared: true})
-	return v
+	verdict, args := contain.Check(ctx, any, none, contain.Options{Declared: true})
+	return args, verdict == contain.Escapes
 }

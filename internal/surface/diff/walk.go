@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/surface/contain"
 )
 
 // edit is one change of a schema that can be made alone.
@@ -14,7 +15,6 @@ type edit struct {
 	at      string // pointer
 	message string
 	lost    bool // a property was removed
-	opens   bool // a keyword that forbids other properties was removed
 	allowed bool // a new optional property that accepted any value before
 	sets    []set
 }
@@ -32,17 +32,18 @@ func (e edit) apply(doc jsonv.Value) jsonv.Value {
 	return doc
 }
 
-// beyondSafe reports whether an edit only adds a bound at the largest integers of
-// double precision, as generators of schemas do.
-func (e edit) beyondSafe() bool {
-	_, keyword, _ := strings.Cut(e.at[max(strings.LastIndex(e.at, "/"), 0):], "/")
-	return slices.Contains([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, keyword) && beyondSafe(e.sets[0].to)
+// bound reports whether an edit only changes a bound of numbers.
+func (e edit) bound() bool {
+	i := strings.LastIndex(e.at, "/")
+	above, keyword := e.at[:max(i, 0)], e.at[i+1:]
+	return !strings.HasSuffix(above, "/properties") && slices.Contains([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, keyword)
 }
 
-// beyondSafe reports whether a value contains a number of at least 2^53 - 1.
+// beyondSafe reports whether a value contains a number of at least 2^53 - 1. Witnesses
+// only do if smaller numbers don't show the same.
 func beyondSafe(v jsonv.Value) bool {
 	if v.Kind() == jsonv.KindNumber {
-		return math.Abs(v.Float64()) >= 1<<53-1
+		return math.Abs(v.Float64()) >= contain.MaxExact
 	}
 	for _, e := range v.Members() {
 		if beyondSafe(e) {
@@ -75,7 +76,6 @@ type note struct{ at, message string }
 // walker aligns two versions of a schema.
 type walker struct {
 	noun, root string
-	formats    bool // the dialect validates formats
 	edits      []edit
 	notes      []note
 }
@@ -101,6 +101,7 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		if jsonv.Equal(a, b) {
 			continue
 		}
+		before := len(w.edits) + len(w.notes)
 		here := jsonv.AppendPointer(at, k)
 		both := !a.IsAbsent() && !b.IsAbsent()
 		switch {
@@ -119,14 +120,22 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 				w.walk(a.At(i), b.At(i), jsonv.AppendPointer(here, fmt.Sprint(i)))
 			}
 		case slices.Contains(unchecked, k):
-			w.unchecked(k, here, a, b)
+			w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", w.subject(at), k, change(a, b))})
 		case k == "enum":
 			w.edit(here, b, "%s %s", w.subject(at), enumChange(a, b))
 		default:
-			e := w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
-			e.opens = closing(k) && b.IsAbsent() && !a.Bool() && a.String() != "{}"
+			w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
+		}
+		named := k == "required" && !sameNames(a, b) // reported with the properties
+		if len(w.edits)+len(w.notes) == before && !named {
+			// Nothing within it changed: properties: {} is new.
+			w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
 		}
 	}
+}
+
+func sameNames(a, b jsonv.Value) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a.Texts())), slices.Sorted(slices.Values(b.Texts())))
 }
 
 // plain reports whether a pointer leads to a schema that every value at its place
@@ -146,17 +155,6 @@ func plain(at string) bool {
 // closing reports whether a keyword can forbid undeclared properties.
 func closing(keyword string) bool {
 	return keyword == "additionalProperties" || keyword == "unevaluatedProperties"
-}
-
-// unchecked records a member that clients see but validators do not check. Old drafts
-// do check formats.
-func (w *walker) unchecked(k, here string, a, b jsonv.Value) {
-	subject := w.subject(strings.TrimSuffix(here, "/"+k))
-	if k == "format" && w.formats {
-		w.edit(here, b, "%s: format %s", subject, change(a, b))
-		return
-	}
-	w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", subject, k, change(a, b))})
 }
 
 func (w *walker) edit(at string, to jsonv.Value, format string, args ...any) *edit {
