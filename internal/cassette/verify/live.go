@@ -14,7 +14,6 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/proc"
 	"mcptest/internal/surface"
-	"mcptest/internal/surface/diff"
 )
 
 // Connect opens a session with the server under test, as the recorded client did. n is the
@@ -291,7 +290,7 @@ func (l *live) list(call *cassette.Call, kind surface.List) error {
 	}
 	l.unread[kind.Kind] = true
 	l.failed(s, call.Session, err)
-	l.report.Changes = append(l.report.Changes, changeOf(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, err))
+	l.report.lost(call, kind, err)
 	return nil
 }
 

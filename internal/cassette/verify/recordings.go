@@ -1,16 +1,61 @@
 package verify
 
 import (
+	"errors"
+
 	"mcptest/internal/cassette"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/secret"
+	"mcptest/internal/surface"
+	"mcptest/internal/surface/diff"
 )
 
 // absent is the reason why there is no response to compare with.
 type absent string
 
 func (a absent) Error() string { return string(a) }
+
+// lost reports a list that the server does not return any more.
+func (r *Report) lost(call *cassette.Call, kind surface.List, why error) {
+	r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, why))
+}
+
+// other is the cassette in which the requests of another one are looked up.
+type other struct {
+	c       *cassette.Cassette
+	player  *cassette.Player
+	clients map[int]*cassette.Client // by session
+}
+
+// take returns the recording of a request.
+func (o *other) take(call *cassette.Call, request jsonv.Value) (*cassette.Call, *cassette.Miss) {
+	if o.clients[call.Session] == nil {
+		o.clients[call.Session] = o.player.Client(call.Session)
+	}
+	return o.clients[call.Session].Take(request.Append(nil))
+}
+
+// send returns what is recorded for a request.
+func (o *other) send(call *cassette.Call, request, _ jsonv.Value) (outcome, error) {
+	found, miss := o.take(call, request)
+	switch {
+	case miss != nil:
+		return outcome{err: absent(miss.Error())}, nil
+	case found == nil || found.Response == nil || found.Response.Omitted > 0:
+		return outcome{err: absent(o.c.File + " has no complete response to it")}, nil
+	}
+	_, response, err := o.c.Exchange(found)
+	if err != nil {
+		return outcome{}, err
+	}
+	out, err := recordedWith(o.c, found)
+	out.result = response.Lookup("result")
+	if e := response.Lookup("error"); !e.IsAbsent() {
+		out.err = protocol.ParseRPCError(e.Append(nil))
+	}
+	return out, err
+}
 
 // Recordings compares the recordings of the same requests in two cassettes. Of the
 // second report only the lists and the handshake matter: they are those of b. unused
@@ -24,30 +69,19 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	clients := map[int]*cassette.Client{}
-	as := func(s string) string { return s }
+	o := &other{c: b, player: player, clients: map[int]*cassette.Client{}}
 	r = newReport()
-	err = r.compared(a, calls, source{mask: as, send: func(call *cassette.Call, request, _ jsonv.Value) (outcome, error) {
-		if clients[call.Session] == nil {
-			clients[call.Session] = player.Client(call.Session)
-		}
-		other, miss := clients[call.Session].Take(request.Append(nil))
-		switch {
-		case miss != nil:
-			return outcome{err: absent(miss.Error())}, nil
-		case other == nil || other.Response == nil || other.Response.Omitted > 0:
-			return outcome{err: absent(b.File + " has no complete response to it")}, nil
-		}
-		_, response, err := b.Exchange(other)
+	err = r.compared(a, calls, source{mask: func(s string) string { return s }, send: o.send, list: func(call *cassette.Call, kind surface.List) error {
+		request, _, err := a.Exchange(call)
 		if err != nil {
-			return outcome{}, err
+			return err
 		}
-		out, err := recordedWith(b, other)
-		out.result = response.Lookup("result")
-		if e := response.Lookup("error"); !e.IsAbsent() {
-			out.err = protocol.ParseRPCError(e.Append(nil))
+		out, err := o.send(call, request, jsonv.Value{})
+		if refused, ok := errors.AsType[*protocol.RPCError](out.err); ok {
+			r.Sent++
+			r.lost(call, kind, refused)
 		}
-		return out, err
+		return err
 	}})
 	if err != nil {
 		return nil, nil, nil, err

@@ -238,7 +238,8 @@ func (r *Report) notified(call *cassette.Call, params jsonv.Value, from source) 
 	return from.notify(call, params)
 }
 
-// listed records the result of a list request. It reports whether the request is one.
+// listed records the result of a list request. It reports whether the request is one
+// that is compared as a list: one that was refused is compared like other requests.
 func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from source) (is bool, err error) {
 	for _, l := range surface.Lists() {
 		if l.Method != call.Method {
@@ -246,6 +247,9 @@ func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from so
 		}
 		_, seen := r.Lists[l.Kind]
 		elems := result.Lookup(l.Member)
+		if elems.Kind() != jsonv.KindArray && call.Response != nil && call.Response.Omitted == 0 {
+			return false, nil
+		}
 		if elems.Kind() != jsonv.KindArray || seen && params.Lookup("cursor").IsAbsent() {
 			return true, nil
 		}
