@@ -2,22 +2,28 @@ package secret
 
 import "strings"
 
-// Matches reports whether masked matches text; each [Mask] in it matches any text.
+// Matches reports whether masked matches text; each [Mask] in it matches any text but the
+// empty one.
 func Matches(masked, text string) bool {
-	pieces := strings.Split(masked, Mask)
+	return masked == text || MatchesPieces(strings.Split(masked, Mask), text, 1)
+}
+
+// MatchesPieces reports whether text consists of pieces with at least as many bytes between
+// two of them.
+func MatchesPieces(pieces []string, text string, least int) bool {
 	first, last := pieces[0], pieces[len(pieces)-1]
 	if len(pieces) == 1 || len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
-		return masked == text
+		return len(pieces) == 1 && first == text
 	}
 	text = text[len(first) : len(text)-len(last)]
 	for _, piece := range pieces[1 : len(pieces)-1] {
-		at := strings.Index(text, piece)
-		if at < 0 {
+		at := strings.Index(text[min(least, len(text)):], piece)
+		if at < 0 || len(text) < least {
 			return false
 		}
-		text = text[at+len(piece):]
+		text = text[least+at+len(piece):]
 	}
-	return true
+	return len(text) >= least
 }
 
 // Matcher compares the texts of a recorded message with those of a live one.

@@ -16,7 +16,11 @@ func TestMatches(t *testing.T) {
 	}{
 		{"a", "a", true},
 		{"a", "b", false},
-		{m, "", true},
+		{m, "", false},
+		{"Bearer " + m, "Bearer ", false},
+		{"a" + m + "b" + m + "c", "abc", false},
+		{m + m, "x", false},
+		{m + m, "xy", true},
 		{"Bearer " + m, "Bearer x y", true},
 		{"Bearer " + m, "Basic x", false},
 		{"a" + m + "b" + m + "c", "a1b2c", true},

@@ -36,7 +36,7 @@ func member(s string, a, b int) place {
 		return leaf(s, k+len(quote), quote, name)
 	case s[k] == '-' || s[k]-'0' < 10:
 		if end := span(s, k, numberChar); end-k > 2 && !strings.HasSuffix(name, "s") { // "secrets": 120 is a count
-			return place{k, end, s[k:end], true, quote, false}
+			return place{start: k, end: end, value: s[k:end], named: true, quote: quote}
 		}
 	}
 	return place{}
@@ -49,7 +49,7 @@ func leaf(s string, start int, quote, name string) place {
 	if end-start < 3 || strings.HasPrefix(v, Mask) || placeholder(v) || strings.EqualFold(v, name) || prose(v) && describing(v) {
 		return place{}
 	}
-	return place{start, end, v, true, "", false}
+	return place{start: start, end: end, value: v, named: true}
 }
 
 // leaves finds the texts and numbers in the object or list at k, and where it ends.
@@ -82,7 +82,7 @@ func leaves(s string, k int, quote string) (out []place, end int) {
 		case c == '-' || c-'0' < 10:
 			end := span(s, i, numberChar)
 			if end-i > 2 && !property(name) {
-				out = append(out, place{i, end, s[i:end], true, quote, false})
+				out = append(out, place{start: i, end: end, value: s[i:end], named: true, quote: quote})
 			}
 			i = max(end, i+1)
 		default:

@@ -12,6 +12,8 @@ type pattern struct {
 	// bounds of the secret, which are empty if there is none. It is nil for the prefixes
 	// that are part of the name of a credential.
 	find func(s string, i, j int) (start, end int)
+	// coded is set if what find returns is base64 of a text that is searched.
+	coded bool
 }
 
 // start is a prefix of a pattern.
@@ -68,6 +70,8 @@ var patterns = []pattern{
 	// URLs: userinfo, and credentials in the query or the fragment.
 	{prefixes: []string{"://"}, find: userinfo},
 	{prefixes: []string{"?", "&", "#"}, find: query},
+	// JSON and XML in base64, by their first bytes: {" {LF {CR {TAB {SP [{ [" [LF <?
+	{prefixes: []string{"eyJ", "ewo", "ew0", "ewk", "eyA", "W3s", "WyJ", "Wwo", "PD9"}, coded: true, find: base64Text},
 	// Members, variables and flags with names of credentials. The prefix is the part
 	// of the name that is rare in prose.
 	{fold: true, named: true, prefixes: []string{

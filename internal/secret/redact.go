@@ -151,19 +151,25 @@ func (r *Redactor) Bytes(b []byte) []byte {
 }
 
 // Lines is String for consecutive lines: a private key is masked in each of its
-// lines. A mark of a diff before a line ("+", "-", " ") stays. The argument is not
-// changed; without secrets it is returned.
+// lines, and a value that follows its name on another line. A mark of a diff before a line
+// ("+", "-", " ") stays. The argument is not changed; without secrets it is returned.
 func (r *Redactor) Lines(lines []string) []string {
+	bodies := make([]string, len(lines))
+	for i, line := range lines {
+		if bodies[i] = line; line != "" && strings.IndexByte("+- ", line[0]) >= 0 {
+			bodies[i] = line[1:]
+		}
+	}
+	together := strings.Split(r.String(strings.Join(bodies, "\n")), "\n")
 	out, changed := lines, false
 	var key KeyLines
 	for i, line := range lines {
-		body := line
-		if line != "" && strings.IndexByte("+- ", line[0]) >= 0 {
-			body = line[1:]
-		}
+		body := bodies[i]
 		clean := r.String(line)
-		if key.Hides(body) {
-			clean = line[:len(line)-len(body)] + Mask
+		if mark := line[:len(line)-len(body)]; key.Hides(body) {
+			clean = mark + Mask
+		} else if clean == line && len(together) == len(lines) {
+			clean = mark + together[i]
 		}
 		if clean == line {
 			continue

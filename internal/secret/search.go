@@ -122,6 +122,7 @@ type place struct {
 	named      bool
 	quote      string // quotes around the mask of a number, to keep the JSON valid
 	nested     bool   // the start of an object or a list under the name of a credential
+	coded      bool   // base64 of a text that may contain secrets
 }
 
 // mask returns s with the secrets replaced, and records undeclared ones in f. open says
@@ -130,12 +131,7 @@ func (t *searcher) mask(s string, f *Found, open bool) string {
 	if len(s) < MinLength+2 && t.short[strings.TrimSpace(s)] {
 		return Mask
 	}
-	places := t.scan(nil, s, open)
-	if deep := hasEscapes(s) || hasURL(s); deep {
-		left := maxDecodings
-		places = t.deeper(places, s, open, nil, &left)
-		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
-	}
+	places := t.places(s, open)
 	if len(places) == 0 {
 		return s
 	}
@@ -154,7 +150,18 @@ func (t *searcher) mask(s string, f *Found, open bool) string {
 	return string(append(out, s[done:]...))
 }
 
-// scan adds the places of secrets in s without decoding it.
+// places returns the places of secrets in s, in their order.
+func (t *searcher) places(s string, open bool) []place {
+	places := t.scan(nil, s, open)
+	if deep := hasEscapes(s) || hasURL(s); deep {
+		left := maxDecodings
+		places = t.deeper(places, s, open, nil, &left)
+		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+	}
+	return places
+}
+
+// scan adds the places of secrets in s without decoding its escapes.
 func (t *searcher) scan(places []place, s string, open bool) []place {
 	done := 0
 	for i := 0; ; {
@@ -171,6 +178,17 @@ func (t *searcher) scan(places []place, s string, open bool) []place {
 			inner, end := leaves(s, p.start, p.quote)
 			places = append(places, inner...)
 			done, i = end, end
+			continue
+		}
+		if p.coded {
+			inner := t.inBase64(s[p.start:p.end])
+			for _, in := range inner {
+				in.start, in.end = p.start+in.start, p.start+in.end
+				places = append(places, in)
+			}
+			if i++; len(inner) > 0 {
+				done, i = p.end, p.end
+			}
 			continue
 		}
 		if p.start = max(p.start, done); p.value != "" {
@@ -226,8 +244,11 @@ func (t *searcher) match(s string, i int, open bool) place {
 			if p := named(s, i, j); p.end > p.start {
 				return p
 			}
+			if p := field(s, i, j); p.end > p.start {
+				return p
+			}
 		} else if start, end := pat.find(s, i, j); end > start {
-			return place{start: start, end: end, value: s[start:end], named: pat.named}
+			return place{start: start, end: end, value: s[start:end], named: pat.named, coded: pat.coded}
 		}
 	}
 	return place{}

@@ -320,7 +320,7 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 // late describes a request that came after the response of its test.
 func (g *Group) late(f *result.Finding, u *upstream.Upstream, x upstream.Exchange) {
 	f.Kind = LateRequest
-	f.Message = fmt.Sprintf("upstream %q got %s %s after the response of %s", u.Name, x.Request.Method, x.Request.Path, named(x.Tests))
+	f.Message = fmt.Sprintf("upstream %q got %s after the response of %s", u.Name, cmp.Or(strings.TrimSpace(x.Request.Method+" "+x.Request.Path), "a request"), named(x.Tests))
 	wrong := cmp.Or(x.Missing, x.Unmatched)
 	if wrong != "" {
 		f.Message += ": " + wrong

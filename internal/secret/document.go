@@ -1,0 +1,153 @@
+package secret
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+)
+
+// Documents in text: XML and HTML, the parts of multipart bodies, and base64 of JSON and
+// XML. Line ends and quotes may be escaped, as in a string of JSON.
+
+// maxTag is how far the end of a tag, or of the headers of a part, is searched.
+const maxTag = 400
+
+// field finds the value of the XML element, of the HTML field, or of the multipart part, with
+// the name around s[i:j].
+func field(s string, i, j int) place {
+	a := i
+	for a > 0 && i-a < maxName && wordDash(s[a-1]) {
+		a--
+	}
+	b := span(s[:min(len(s), j+maxName)], j, wordDash)
+	name := s[a:b]
+	c := confidenceIn(name)
+	if c == notCredential || a == 0 {
+		return place{}
+	}
+	start, end := 0, 0
+	if s[a-1] == '<' || s[a-1] == ':' && strings.LastIndexByte(s[max(0, a-maxName):a], '<') >= 0 {
+		start, end = element(s, b)
+	} else if quote := quoteAt(s, b); quote != "" && strings.HasSuffix(s[:a], quote) && hasNameBefore(s[:a-len(quote)]) {
+		if start, end = part(s, b+len(quote)); end == 0 {
+			start, end = attribute(s, b+len(quote))
+		}
+	}
+	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !c.quoted(s[start:end], name) {
+		return place{}
+	}
+	return place{start: start, end: end, value: s[start:end], named: true}
+}
+
+// hasNameBefore reports whether an attribute that names a field ends s.
+func hasNameBefore(s string) bool {
+	return strings.HasSuffix(s, "name=") || strings.HasSuffix(s, " id=") || strings.HasSuffix(s, " key=")
+}
+
+// element finds the text of an element whose name ends at k.
+func element(s string, k int) (start, end int) {
+	tag := s[k:min(len(s), k+maxTag)]
+	close := strings.IndexByte(tag, '>')
+	if close < 0 || strings.IndexByte(tag[:close], '<') >= 0 || close > 0 && strings.IndexByte(" \t\r\n\\", tag[0]) < 0 {
+		return 0, 0
+	}
+	const data = "<![CDATA["
+	start = k + close + 1
+	text, ends := s[start:min(len(s), start+maxValue)], "<"
+	if strings.HasPrefix(text, data) {
+		start, text, ends = start+len(data), text[len(data):], "]]>"
+	}
+	n := strings.Index(text, ends)
+	if n < 0 || ends == "<" && !strings.HasPrefix(text[n:], "</") && !strings.HasPrefix(text[n:], `<\`) {
+		return 0, 0
+	}
+	return start, start + n
+}
+
+// attribute finds the value of the attribute value or content in the rest of a tag.
+func attribute(s string, k int) (start, end int) {
+	tag, _, _ := strings.Cut(s[k:min(len(s), k+maxTag)], ">")
+	for _, name := range []string{" value=", " content="} {
+		if at := strings.Index(tag, name); at >= 0 {
+			start, end, _ = content(s, k+at+len(name), valueChar)
+			return start, end
+		}
+	}
+	return 0, 0
+}
+
+// part finds the content of a part of a multipart body, after the name in its headers. A file
+// has none: it is searched like any text.
+func part(s string, k int) (start, end int) {
+	for limit := min(len(s), k+maxTag); k < limit; k++ {
+		if strings.HasPrefix(s[k:], "; filename") {
+			return 0, 0
+		}
+		n := lineEnd(s, k)
+		if n == 0 {
+			continue
+		}
+		if m := lineEnd(s, k+n); m > 0 { // the empty line after the headers
+			start = k + n + m
+			for end = start; end < min(len(s), start+maxValue); end++ {
+				if m := lineEnd(s, end); m > 0 && strings.HasPrefix(s[end+m:], "--") {
+					return start, end
+				}
+			}
+			return start, end
+		}
+		k += n - 1
+	}
+	return 0, 0
+}
+
+// lineEnd returns the length of the line end at k, which may be escaped; 0 if there is none.
+func lineEnd(s string, k int) int {
+	if k >= len(s) {
+		return 0
+	}
+	slashes := span(s[:min(len(s), k+8)], k, func(c byte) bool { return c == '\\' }) - k
+	escape := s[k : k+slashes]
+	if slashes == 0 {
+		escape = ""
+	}
+	for _, end := range []string{"\r\n", "\n", escape + "r" + escape + "n", escape + "n", escape + "r\n"} {
+		if (end[0] < ' ') == (slashes == 0) && strings.HasPrefix(s[k:], end) {
+			return len(end)
+		}
+	}
+	return 0
+}
+
+// base64Text finds the base64 that begins at i.
+func base64Text(s string, i, j int) (start, end int) {
+	if i > 0 && base64Char(s[i-1]) {
+		return 0, 0
+	}
+	if end = span(s, j, base64Char); end-i < 16 {
+		return 0, 0
+	}
+	return i, end
+}
+
+// inBase64 finds the secrets in the text that s encodes. Each place includes the whole groups
+// of four characters.
+func (t *searcher) inBase64(s string) []place {
+	enc := base64.RawStdEncoding
+	if strings.ContainsAny(s, "-_") {
+		enc = base64.RawURLEncoding
+	}
+	if len(s)%4 == 1 { // truncated
+		s = s[:len(s)-1]
+	}
+	plain, err := enc.DecodeString(s)
+	if err != nil || !utf8.Valid(plain) {
+		return nil
+	}
+	places := t.places(string(plain), true)
+	for i := range places {
+		p := &places[i]
+		p.start, p.end, p.quote = p.start/3*4, min((p.end+2)/3*4, len(s)), ""
+	}
+	return places
+}
