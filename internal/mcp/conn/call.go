@@ -16,7 +16,7 @@ func (c *Conn) begin(req Call, x *Exchange) (*call, error) {
 	calls := c.state.calls
 	k := calls.newCall(x)
 	k.answer, k.own = req.Answer, req.Own
-	k.id = protocol.IDAt(calls.sent.Add(1))
+	k.id = protocol.IDAt(calls.number(req.Own))
 	x.ID = strconv.FormatInt(k.id, 10)
 	x.Request, k.token = protocol.AppendRequest(x.ID, req.Method, req.Params, req.ProgressToken)
 	if err := c.state.begin(k); err != nil {

@@ -19,6 +19,7 @@ import (
 type callTable struct {
 	free    sync.Pool    // of *call
 	sent    atomic.Int64 // requests that got an id
+	own     atomic.Int64 // requests of the program itself that got one
 	lastRaw atomic.Int64
 
 	pending map[int64]*call
@@ -31,6 +32,23 @@ func newCallTable() *callTable {
 	c := &callTable{pending: map[int64]*call{}}
 	c.free.New = func() any { return &call{ready: make(chan struct{}, 1)} }
 	return c
+}
+
+// ownNumbers is the distance of the numbers of the program's own requests from those of
+// tests, which are sent at the same time: the ids of tests do not depend on which of
+// them is first.
+const ownNumbers = 1_000_000
+
+// number returns the number of the next request.
+func (c *callTable) number(own bool) int64 {
+	if own {
+		return ownNumbers + c.own.Add(1)
+	}
+	n := c.sent.Add(1)
+	if n > ownNumbers {
+		n += ownNumbers
+	}
+	return n
 }
 
 // begin registers a request under its id.
@@ -264,8 +282,14 @@ func (c *callTable) markUnread(why *wire.ClosedError) {
 
 // wasSent reports whether id belongs to a request of this session.
 func (c *callTable) wasSent(id int64) bool {
-	n := protocol.RequestNumber(id)
-	return n >= 1 && n <= c.sent.Load()
+	switch n := protocol.RequestNumber(id); {
+	case n <= ownNumbers:
+		return n >= 1 && n <= c.sent.Load()
+	case n <= 2*ownNumbers:
+		return n-ownNumbers <= c.own.Load()
+	default:
+		return n-ownNumbers <= c.sent.Load()
+	}
 }
 
 // lateIDs are the ids of canceled calls: their responses may still arrive.

@@ -168,3 +168,33 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+// The program reads lists while a test's first call is under way. Which of them is sent
+// first changes no id of a test.
+func TestIDsOfOwnRequests(t *testing.T) {
+	for _, order := range [][]bool{{true, false, true, false}, {false, false, true, true}} {
+		s := New(&inert{}, Options{})
+		calls, seen := s.state.calls, map[int64]bool{}
+		var tests []int64
+		for _, own := range order {
+			id := protocol.IDAt(calls.number(own))
+			if !own {
+				tests = append(tests, id)
+			}
+			if seen[id] || !calls.wasSent(id) {
+				t.Errorf("id %d: seen %v, sent %v", id, seen[id], calls.wasSent(id))
+			}
+			seen[id] = true
+		}
+		if want := []int64{protocol.IDAt(1), protocol.IDAt(2)}; !slices.Equal(tests, want) {
+			t.Errorf("%v: the tests have the ids %d, want %d", order, tests, want)
+		}
+		if calls.wasSent(protocol.IDAt(3)) || calls.wasSent(protocol.IDAt(ownNumbers+3)) || calls.wasSent(protocol.IDAt(2*ownNumbers+1)) {
+			t.Error("ids that were never given count as sent")
+		}
+		calls.sent.Store(ownNumbers)
+		if id := protocol.IDAt(calls.number(false)); seen[id] || !calls.wasSent(id) || calls.wasSent(protocol.IDAt(ownNumbers+3)) {
+			t.Errorf("id %d after a million requests", id)
+		}
+	}
+}
