@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -94,9 +95,19 @@ func StartedTwice(why error, version string) string {
 	if !errors.As(why, &died) {
 		return fmt.Sprintf("it was started twice to find out its protocol version: %v; protocol: %s avoids the wait", why, version)
 	}
+	if EndedByItself(why) {
+		return fmt.Sprintf("it was started twice: the first time it ended before it read a request: %v", died)
+	}
 	msg := fmt.Sprintf("it was started twice, because it exited on the request for its protocol versions (server/discover): %v", died)
 	if n := len(died.Stderr); n > 0 && tail.Cause(died.Stderr) == "" {
 		msg += "; end of stderr: " + protocol.Excerpt([]byte(strings.Join(died.Stderr[max(0, n-3):], " | ")))
 	}
 	return msg + "; if that request is the cause, protocol: " + version + " avoids it"
+}
+
+// EndedByItself reports whether a server that was started twice had ended without
+// having read a request, so that none is the cause. That is known on Linux only.
+func EndedByItself(why error) bool {
+	var died *wire.ClosedError
+	return errors.As(why, &died) && bytes.Contains(died.Unread, []byte(`"server/discover"`))
 }

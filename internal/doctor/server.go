@@ -64,6 +64,9 @@ func (e *examination) handshake(ctx context.Context) bool {
 		l.State = Warn
 		l.Details = append(l.Details, connect.StartedTwice(died, e.Conn.Session().Protocol()))
 		l.Hint = "a server must respond to an unknown request with the error -32601 and keep running"
+		if connect.EndedByItself(died) {
+			l.Hint = "no request ended it: it may do so again, in a run too"
+		}
 	}
 	return e.found(l)
 }
