@@ -243,7 +243,7 @@ func (c *call) livePlan(ctx context.Context, o guard.Options) int {
 		if p.Skipped != "" {
 			fmt.Fprintf(&b, "         not called: %s\n", p.Skipped)
 		} else {
-			fmt.Fprintf(&b, "         %s %s\n", p.Tool, p.Arguments)
+			fmt.Fprintf(&b, "         mode %s: %s %s\n", p.Mode, p.Tool, p.Arguments)
 		}
 	}
 	fmt.Fprintf(&b, "Mode safe calls operations of risk 0; write also creates, updates and deletes its own things; full also calls EXECUTE operations.\n")

@@ -163,6 +163,7 @@ type OperationPlan struct {
 	Reasons                   []string
 	Arguments                 jsonv.Value // of the call with the required parameters; absent when it is not called
 	Skipped                   string
+	Mode                      string // the first mode that calls it
 }
 
 // planned returns the plan of a mode, see Plan.
@@ -171,7 +172,12 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 	values := jsonv.Object()
 	for _, op := range b.run.Catalog.Operations {
 		p := OperationPlan{Operation: op.Name, Category: op.Category, Tool: op.Tool, Risk: op.Risk, Reasons: slices.Clone(op.Reasons)}
-		p.Skipped = b.run.Gate.Barred(op)
+		for _, m := range []string{guard.ModeSafe, guard.ModeWrite, guard.ModeFull} {
+			b.run.Options.Mode, p.Mode = m, m
+			if p.Skipped = b.run.Gate.Barred(op); p.Skipped == "" || m == mode {
+				break
+			}
+		}
 		args := jsonv.Object()
 		missing := jsonv.Object()
 		for _, q := range op.Params {
@@ -192,7 +198,7 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 			values = values.With(op.Name, missing)
 		}
 		if p.Skipped == "" {
-			p.Arguments = jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: args})
+			p.Arguments = jsonv.ObjectOf("operation", op.Name, "params", b.run.Maker.Marking(op, args, ""))
 		}
 		plan = append(plan, p)
 	}
@@ -214,5 +220,5 @@ func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Val
 		}
 		return jsonv.String("<one that the run created>"), nil
 	}
-	return b.run.Maker.Value(op, p, p.Name)
+	return b.run.Builder.Invented(op, p)
 }

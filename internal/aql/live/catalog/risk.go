@@ -71,6 +71,37 @@ func (cat *Catalog) Assess(op *Operation) {
 		raise(RiskDanger, "its name says so")
 	}
 	raise(op.ActsByName(), "it is named like an action")
+	if op.describesAction() {
+		raise(RiskWrite, "its description begins like that of an action")
+	}
+}
+
+// notAction matches what follows a word in a description where the word is a noun: "Set
+// of notes", "Book details".
+var notAction = evidence.Pattern(`^(of|with|for|from|in|by|on|and|or|that|which|details?|lists?|history|status|info(rmation)?|records?|data|items?|entr(y|ies)|names?|ids?)$`)
+
+// describesAction reports whether the description of an operation that is declared READ
+// begins with a verb that changes something: "Configure the portfolio", "Sets a theme".
+// Where the name says that it reads, other words may be adjectives: "Open issues".
+func (o *Operation) describesAction() bool {
+	for _, v := range []jsonv.Value{o.Info, o.Detail} {
+		words := nameWords(v.Lookup("description").Text())
+		if o.Category != "READ" || o.Name == "introspect" || len(words) < 2 || notAction().MatchString(words[1]) {
+			continue
+		}
+		for _, verb := range []string{words[0], strings.TrimSuffix(words[0], "s"), strings.TrimSuffix(words[0], "es")} {
+			if slices.Contains([]string{"configure", "manage", "set", "change"}, verb) {
+				return true
+			}
+			if o.Verb == "get" || o.Verb == "list" {
+				continue
+			}
+			if slices.Contains(actionVerbs, verb) || slices.Contains(removalVerbs, verb) || slices.Contains([]string{"create", "update", "delete"}, verbs[verb]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // categories returns the categories that an operation claims, in the list and in its
@@ -157,7 +188,8 @@ var (
 		"write put move pay book cancel reboot restart shutdown increment decrement mark archive unarchive restore revoke grant ban unban " +
 		"transfer refund charge buy purchase push apply assign unassign append attach detach enable disable lock unlock mount unmount kick " +
 		"invite notify schedule reschedule replace save swap undo redo upsert exec invoke disconnect reject accept pause resume retry enqueue " +
-		"dequeue commit rollback migrate rotate subscribe unsubscribe")
+		"dequeue commit rollback migrate rotate subscribe unsubscribe " +
+		"pop consume take next claim ack drain expunge visit touch tidy refresh")
 	removalVerbs = strings.Fields("erase drop destroy purge wipe truncate kill rm del unlink format terminate abort forget prune evict flush empty " +
 		"uninstall discard shred overwrite")
 )

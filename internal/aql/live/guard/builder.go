@@ -1,7 +1,9 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"mcptest/internal/aql/live/catalog"
@@ -16,13 +18,14 @@ type builder struct {
 	run     *Run
 	harvest map[string]map[string][]jsonv.Value // resource → key → values
 	First   map[string]Reply                    // the answers of the lists before anything else was called
+	reading map[*catalog.Operation]CreatedThing // by create: what READ operations are called with
 }
 
-// HarvestLists calls the list operations and keeps the identifiers in their answers
-// for other operations.
-func (b *builder) HarvestLists() {
+// HarvestLists calls the list operations, or the others that may list something, and
+// keeps the identifiers in their answers for other operations.
+func (b *builder) HarvestLists(lists bool) {
 	for _, op := range b.run.Catalog.Operations {
-		if op.Category != "READ" || b.run.Skipped[op.Name] != "" || op.IdParam() != nil || op.Name == "introspect" {
+		if op.Category != "READ" || b.run.Skipped[op.Name] != "" || op.IdParam() != nil || op.Name == "introspect" || (op.Verb == "list") != lists {
 			continue
 		}
 		if op.Verb != "list" && op.Verb != "get" && op.Verb != "search" && !strings.HasSuffix(op.Resource, "s") {
@@ -111,13 +114,60 @@ func (b *builder) required(op *catalog.Operation, p catalog.Parameter) (jsonv.Va
 	case op.IsIdentifier(p) && op.Category == "EXECUTE" && b.run.Catalog.Creator(op) != nil:
 		return b.own(op, p)
 	case op.IsIdentifier(p):
+		if own := b.ownable(op, p); own != nil {
+			if t, err := b.readable(own); err == nil && b.run.Catalog.Fits(p, t.Id) == "" {
+				return t.Id, nil
+			}
+		}
 		if v, ok := b.harvested(op, p); ok {
 			return v, nil
 		}
-	case op.Category == "UPDATE" && p.Name == "input":
+	}
+	return b.Invented(op, p)
+}
+
+// Invented generates a value for a required parameter that names nothing.
+func (b *builder) Invented(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+	if op.Category == "UPDATE" && p.Name == "input" {
 		return b.someInput(op), nil
 	}
 	return b.run.Maker.Value(op, p, p.Name)
+}
+
+// ownable returns the operation that creates what an identifier names; nil if the run
+// may not create it.
+func (b *builder) ownable(op *catalog.Operation, p catalog.Parameter) *catalog.Operation {
+	create := b.run.Catalog.Partner("create", "CREATE", cmp.Or(catalog.Stem(p.Name), op.Resource))
+	if create == nil || b.run.Gate.Barred(create) != "" || !slices.Contains(append(b.run.Catalog.IdKeys(create), "id"), p.Name) {
+		return nil
+	}
+	return create
+}
+
+// readable returns an item of the run to read: one with every documented field, as far
+// as the adapter accepts them.
+func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
+	things := b.run.Keeper.Ledger.Things[create.Resource]
+	if t := b.reading[create]; slices.ContainsFunc(things, t.Equal) {
+		return t, nil
+	}
+	if params, why := b.Params(create); why == "" && !b.run.Cleaner.Cleaning {
+		for _, p := range create.Params {
+			if v, err := b.run.Maker.Filled(create, p); err == nil && params.Lookup(p.Name).IsAbsent() {
+				params = params.With(p.Name, v)
+			}
+		}
+		if n := len(things); b.run.Keeper.Attempt(create, params).OK() && len(b.run.Keeper.Ledger.Things[create.Resource]) > n {
+			b.reading[create] = b.run.Keeper.Ledger.Things[create.Resource][n]
+			return b.reading[create], nil
+		}
+	}
+	return b.ownThing(create, func(CreatedThing) bool { return true })
+}
+
+// readsOwn reports whether a READ operation is called with something of the run.
+func (b *builder) readsOwn(op *catalog.Operation) bool {
+	return slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return op.IsIdentifier(p) && b.ownable(op, p) != nil })
 }
 
 // someInput returns an object with one field that the resource has.
@@ -156,7 +206,7 @@ func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) 
 		}
 	}
 	create := b.run.Catalog.Creator(op)
-	if create == nil || b.run.Gate.Barred(create) != "" {
+	if create == nil || b.run.Cleaner.Cleaning || b.run.Gate.Barred(create) != "" {
 		return CreatedThing{}, errNoResource
 	}
 	params, why := b.Params(create)
@@ -171,6 +221,15 @@ func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) 
 		return CreatedThing{}, r.Cause
 	}
 	return CreatedThing{}, errNoResource
+}
+
+// Naming builds the required parameters of an operation for an item. It creates nothing.
+func (b *builder) Naming(op *catalog.Operation, t CreatedThing) jsonv.Value {
+	before := b.run.Cleaner.Cleaning
+	b.run.Cleaner.Cleaning = true
+	params := b.Fresh(op)
+	b.run.Cleaner.Cleaning = before
+	return t.Naming(op, params)
 }
 
 // Fresh builds the required parameters again: a delete has removed the item that the

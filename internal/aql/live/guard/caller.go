@@ -173,15 +173,15 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 			continue
 		}
 		if env, err := jsonv.Parse([]byte(block.Lookup("text").Text())); err == nil && !env.Lookup("success").IsAbsent() {
-			r.Envelope = env
+			r.Envelope = parseWrapped(env)
 			break
 		}
 	}
 	structured := v.Lookup("structuredContent")
 	switch {
 	case r.Envelope.IsAbsent() && !structured.Lookup("success").IsAbsent():
-		r.Envelope = structured
-	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(structured, r.Envelope):
+		r.Envelope = parseWrapped(structured)
+	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(parseWrapped(structured), r.Envelope):
 		a.run.Rows.Fail("envelopes.same", *r, "structuredContent is not what the text says")
 	}
 	a.run.Rows.Count("envelopes")

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func (cr *cleaner) CleanUp(last bool) {
 	cr.findLost()
 	for i := len(cr.run.Catalog.Operations) - 1; i >= 0; i-- {
 		op := cr.run.Catalog.Operations[i]
-		things := cr.run.Keeper.Ledger.Things[op.Resource]
+		things := slices.Clone(cr.run.Keeper.Ledger.Things[op.Resource])
 		if op.Category != "CREATE" || len(things) == 0 {
 			continue
 		}
@@ -85,6 +86,15 @@ func (cr *cleaner) leave(op *catalog.Operation, key string, v any, reason string
 	cr.Leftovers = append(cr.Leftovers, jsonv.ObjectOf("operation", op.Name, key, v, "reason", reason))
 }
 
+// unfound reports whether the run left something of a list's resource behind that it
+// could not identify.
+func (cr *cleaner) unfound(list *catalog.Operation) bool {
+	return slices.ContainsFunc(cr.Leftovers, func(v jsonv.Value) bool {
+		op := cr.run.Catalog.Op(v.Lookup("operation").Text())
+		return op != nil && catalog.SameResource(op.Resource, list.Resource) && !v.Lookup("call").IsAbsent()
+	})
+}
+
 // RemoveOne removes one item, or records why it is left behind.
 func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
 	if remove == nil {
@@ -113,6 +123,8 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 		_, gone = cr.run.Lister.Fate(op, t, cr.run.Maker.RunIDs())
 	}
 	if gone {
+		cr.run.Keeper.Ledger.remove(op.Resource, t.Id)
+		cr.run.Watcher.change(remove)
 		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.Id))
 		_ = cr.run.Options.Journal(JournalEntry{Deleted: cr.run.Catalog.IdKey(remove), ID: t.Id})
 		return

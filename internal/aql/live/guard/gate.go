@@ -286,10 +286,10 @@ func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
 }
 
 // Place returns where an answer holds a resource.
-func (y *Cycle) Place(env jsonv.Value) (prefix string, thing jsonv.Value) {
-	data := env.Lookup("data")
+func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
+	data, at := unwrapped(r.Envelope)
 	if y.Get == nil {
-		return locate(data, "data", 2*catalog.ListDepth, func(v jsonv.Value) bool {
+		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
 			for _, key := range []string{"id", y.Create.Resource + "_id", "name", "key", "slug"} {
 				if id, ok := v.Get(key); ok && jsonv.Equal(id, y.Thing.Id) {
 					return true
@@ -298,12 +298,12 @@ func (y *Cycle) Place(env jsonv.Value) (prefix string, thing jsonv.Value) {
 			return false
 		})
 	}
-	for _, at := range []string{y.Create.Resource, "item", "resource", "result"} {
-		if v := data.Lookup(at); v.Kind() == jsonv.KindObject {
-			return "data." + at, v
+	for _, key := range []string{y.Create.Resource, "item", "resource", "result"} {
+		if v := data.Lookup(key); v.Kind() == jsonv.KindObject {
+			return at + "." + key, v
 		}
 	}
-	return "data", data
+	return at, data
 }
 
 // Reader returns the name of the operation that reads the item.

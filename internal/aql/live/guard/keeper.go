@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/catalog"
 	"mcptest/internal/jsonv"
 )
@@ -28,20 +29,29 @@ type doubtfulThing struct {
 type ownership int
 
 const (
-	foreign ownership = iota // the run does not own it, or cannot prove that it does
+	foreign  ownership = iota // the run does not own it, or cannot prove that it does
+	unmarked                  // it was not there before, and it does not show the run's mark
 	owned
 	undecided // it could not be read now
 )
 
 // keeper tracks what the run creates and removes, in the ledger.
 type keeper struct {
-	run    *Run
-	Ledger *ledger
+	run      *Run
+	Ledger   *ledger
+	deleting map[string]bool // identifiers for which a delete was sent
 }
 
 // keepCreated records the item of a create, so that it is removed again.
 func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply) {
-	switch thing, what := kp.identify(op, params, r); what {
+	thing, what := kp.identify(op, params, r)
+	if what == foreign || what == unmarked {
+		kp.run.Steady.Await(func() bool {
+			thing, what = kp.identify(op, params, r)
+			return what == owned
+		})
+	}
+	switch what {
 	case owned:
 		if kp.Ledger.Add(op.Resource, thing) {
 			_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IdKey(op), ID: thing.Id, With: thing.With})
@@ -51,27 +61,54 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 		}
 	case undecided:
 		kp.run.Cleaner.doubtful = append(kp.run.Cleaner.doubtful, doubtfulThing{op, params, r})
+	case unmarked:
+		kp.disown(op, params, r, thing.Id)
 	case foreign:
-		kp.disown(op, r)
+		kp.disown(op, params, r)
 	}
 }
 
-// disown reports a create whose answer names no item of the run. Its item, if any,
-// cannot be removed, so no more of them are created.
-func (kp *keeper) disown(op *catalog.Operation, r Reply) {
+// disown reports a create whose answer names no item of the run, or one without the
+// run's mark. Its item, if any, cannot be removed, so no more of them are created.
+func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, named ...jsonv.Value) {
 	kp.run.Rows.Fail("consistency.created", r, "the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
-	ids, whole := kp.run.Lister.newOnes(op)
-	if whole && len(ids) == 0 {
+	ids, certain := kp.run.Lister.newOnes(op)
+	for _, id := range named {
+		if !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, id) }) {
+			ids = append(ids, id)
+		}
+	}
+	if certain && len(ids) == 0 {
 		return // nothing was created
 	}
 	for _, id := range ids {
 		kp.Ledger.ever[op.Resource] = append(kp.Ledger.ever[op.Resource], id)
 		kp.run.Cleaner.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
+		_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IdKey(op), ID: id})
 	}
 	if len(ids) == 0 {
 		kp.run.Cleaner.leave(op, "call", r.Number, "the response does not identify the created item, and no list shows it")
 	}
 	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
+	kp.unread(op, params)
+}
+
+// unread records that no list shows the marked values of a create that succeeded.
+func (kp *keeper) unread(op *catalog.Operation, params jsonv.Value) {
+	list := kp.run.Catalog.Partner("list", "READ", op.Resource)
+	if list == nil || kp.run.Gate.Barred(list) != "" {
+		return
+	}
+	back := kp.run.Caller.Call(list, kp.run.Builder.Fresh(list))
+	f := evidence.FieldsCase{Name: op.Name + " then " + list.Name, ReadResponse: kp.run.Caller.Noted(back), Call: back.Number}
+	for name, v := range params.Members() {
+		if catalog.Carries(v, kp.run.Maker.RunIDs()) && v.Kind() == jsonv.KindString {
+			f.Fields = append(f.Fields, evidence.Field{Path: "data." + name, Value: v})
+		}
+	}
+	if back.OK() && len(f.Fields) > 0 {
+		kp.run.Evidence.RoundTrips = append(kp.run.Evidence.RoundTrips, f)
+	}
 }
 
 // findDoubtful decides at the end of a run about items that could not be read before.
@@ -96,25 +133,25 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	if kp.run.Catalog.AtMostOne(op) {
 		return thing, kp.ownership(op, thing)
 	}
-	what := foreign
+	what, seen := foreign, jsonv.Value{}
 	for _, id := range kp.NamedIDs(op, params, r) {
 		thing.Id = id
-		switch kp.ownership(op, thing) {
-		case owned:
+		switch now := kp.ownership(op, thing); {
+		case now == owned:
 			return thing, owned
-		case undecided:
-			what = undecided
-		case foreign:
+		case now > what:
+			what, seen = now, id
 		}
 	}
-	if thing.Id = kp.onlyNew(op, remove); !thing.Id.IsAbsent() {
+	if thing.Id = kp.onlyNew(op, remove); !thing.Id.IsAbsent() && what != unmarked {
 		return thing, owned
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
 	ids, whole := kp.run.Lister.newOnes(op)
 	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
-		thing.Id, what = ids[0], owned
+		return CreatedThing{ids[0], thing.With}, owned
 	}
+	thing.Id = seen
 	return thing, what
 }
 
@@ -128,7 +165,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	case kp.knownBefore(op, t.Id):
 		return foreign
 	}
-	before := kp.run.Cleaner.Cleaning
+	before, what := kp.run.Cleaner.Cleaning, foreign
 	kp.run.Cleaner.Cleaning = true
 	defer func() { kp.run.Cleaner.Cleaning = before }()
 	get := kp.run.Catalog.Partner("get", "READ", op.Resource)
@@ -138,19 +175,21 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 		get = nil
 	}
 	if get != nil && kp.run.Gate.Barred(get) == "" {
-		r := kp.run.Caller.Call(get, t.Naming(get, kp.run.Builder.Fresh(get)))
+		r := kp.run.Caller.Call(get, kp.run.Builder.Naming(get, t))
 		switch {
 		case !r.Heard():
 			return undecided
 		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.Id, mine)):
 			return owned
+		case r.OK() && !t.Id.IsAbsent() && r.Data().Len() > 0:
+			what = unmarked
 		}
 	}
 	// A success is trusted no more than a failure: the list must show the item.
 	if item, _ := kp.run.Lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.Id, mine)) {
 		return owned
 	}
-	return foreign
+	return what
 }
 
 // verifyAgain checks the run's items after a restart of the adapter: it may have
@@ -237,6 +276,9 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 			return Reply{Budget: true, Cause: reason}
 		}
 	}
+	if id := op.IdParam(); id != nil && op.Changes() && op.Category != "UPDATE" {
+		kp.deleting[args.Lookup("params", id.Name).String()] = true
+	}
 	r := kp.run.Caller.Send(tool, args)
 	kp.run.Steady.checkDates(op, r)
 	if r.OK() && op.Creates() {
@@ -250,6 +292,9 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	}
 	if r.OK() && op.Category == "DELETE" {
 		kp.forget(op, args.Lookup("params"))
+	}
+	if op.Category != "READ" && r.OK() && kp.run.Steady.Lag > 0 {
+		kp.run.Caller.Tape.Pause(kp.run.Caller.Ctx, kp.run.Steady.Lag)
 	}
 	if r.OK() && op.Changes() {
 		kp.run.Watcher.change(op)
@@ -294,91 +339,4 @@ func (kp *keeper) forget(op *catalog.Operation, params jsonv.Value) {
 	}
 	kp.Ledger.remove(op.Resource, id)
 	_ = kp.run.Options.Journal(JournalEntry{Deleted: kp.run.Catalog.IdKey(op), ID: id})
-}
-
-// ledger holds what a run created and verified as its own: items by resource, and
-// executions. Nothing else is ever changed, removed or ended.
-type ledger struct {
-	Things     map[string][]CreatedThing
-	ever       map[string][]jsonv.Value // identifiers, including those of removed items
-	executions []*execution
-}
-
-func newLedger() *ledger {
-	return &ledger{Things: map[string][]CreatedThing{}, ever: map[string][]jsonv.Value{}}
-}
-
-// Add adds an item; it returns false if the item is already present.
-func (l *ledger) Add(resource string, t CreatedThing) bool {
-	if slices.ContainsFunc(l.Things[resource], t.Equal) {
-		return false
-	}
-	l.Things[resource] = append(l.Things[resource], t)
-	l.ever[resource] = append(l.ever[resource], t.Id)
-	return true
-}
-
-// made reports whether the run created an item with this identifier, even if it has
-// been removed since.
-func (l *ledger) made(resource string, id jsonv.Value) bool {
-	for res, ids := range l.ever {
-		if catalog.SameResource(res, resource) && !id.IsAbsent() && slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, id) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// named lists the items of a resource that have an identifier.
-func (l *ledger) named(resource string, id jsonv.Value) (out []CreatedThing) {
-	for res, things := range l.Things {
-		for _, t := range things {
-			if catalog.SameResource(res, resource) && !t.Id.IsAbsent() && jsonv.Equal(t.Id, id) {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
-}
-
-// remove drops an item that a delete removed.
-func (l *ledger) remove(resource string, id jsonv.Value) {
-	for res, things := range l.Things {
-		if catalog.SameResource(res, resource) {
-			l.Things[res] = slices.DeleteFunc(things, func(t CreatedThing) bool { return jsonv.Equal(t.Id, id) })
-		}
-	}
-}
-
-// execution returns an execution by its identifier, or nil if the run did not start
-// it.
-func (l *ledger) execution(id jsonv.Value) *execution {
-	for _, x := range l.executions {
-		if jsonv.Equal(x.id, id) {
-			return x
-		}
-	}
-	return nil
-}
-
-// CreatedThing is an item that the run created: its identifier, absent where there is
-// at most one item, and the other parameters that name it.
-type CreatedThing struct{ Id, With jsonv.Value }
-
-// Equal reports whether two items have the same identifier and kind.
-func (t CreatedThing) Equal(o CreatedThing) bool {
-	return jsonv.Equal(t.Id, o.Id) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
-}
-
-// Naming adds the parameters that name an item.
-func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
-	for name, v := range t.With.Members() {
-		if op.Param(name) != nil {
-			params = params.With(name, v)
-		}
-	}
-	if id := op.IdParam(); id != nil && !t.Id.IsAbsent() {
-		params = params.With(id.Name, t.Id)
-	}
-	return params
 }

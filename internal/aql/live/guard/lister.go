@@ -18,7 +18,7 @@ type lister struct{ run *Run }
 func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
 	get := l.run.Catalog.Partner("get", "READ", create.Resource)
 	if get != nil && get.IdParam() != nil && l.run.Gate.Barred(get) == "" {
-		r := l.run.Caller.Call(get, t.Naming(get, l.run.Builder.Fresh(get)))
+		r := l.run.Caller.Call(get, l.run.Builder.Naming(get, t))
 		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.Id, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
 	item, whole := l.listed(create, t)
@@ -79,18 +79,24 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 }
 
 // newOnes lists the identifiers that a resource's list shows now but did not show
-// before the run, and that the run does not know. whole reports whether the complete
-// list was read, both times.
-func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, whole bool) {
+// before the run, and that the run does not know. certain reports whether there can be
+// no other: the complete list was read, both times, and each item has an identifier.
+func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool) {
 	keys := l.run.Catalog.ItemKeys(op)
-	whole = l.everyPage(op, l.run.Gate.Remover(op), maxPages, func(_ jsonv.Value, r Reply) {
+	named, unnamed := 0, 0
+	whole := l.everyPage(op, l.run.Gate.Remover(op), maxPages, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
-			if id := itemID(keys, item); !id.IsAbsent() && !l.run.Watcher.Census.knows(op.Resource, id) && !l.run.Keeper.Ledger.made(op.Resource, id) {
+			id := itemID(keys, item)
+			if id.IsAbsent() {
+				unnamed++
+				continue
+			}
+			if named++; !l.run.Watcher.Census.knows(op.Resource, id) && !l.run.Keeper.Ledger.made(op.Resource, id) {
 				ids = append(ids, id)
 			}
 		}
 	})
-	return ids, whole && l.run.Watcher.Census.reads(op.Resource)
+	return ids, whole && named > 0 && unnamed == 0 && l.run.Watcher.Census.reads(op.Resource)
 }
 
 // everyPage reads a resource's list, every kind and page by page, up to a number of

@@ -51,8 +51,43 @@ func (r Reply) Heard() bool { return r.Sent() && !r.Silent }
 // Code returns the error code of a failure.
 func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() }
 
-// Data returns the data of a success.
-func (r Reply) Data() jsonv.Value { return r.Envelope.Lookup("data") }
+// Data returns the data of a success, see unwrapped.
+func (r Reply) Data() jsonv.Value {
+	data, _ := unwrapped(r.Envelope)
+	return data
+}
+
+// unwrapped returns the data of a success, and its path. An adapter in front of
+// another MCP server may return that server's whole result as data: what counts is
+// then its structured content, or else the JSON in its first text.
+func unwrapped(env jsonv.Value) (data jsonv.Value, path string) {
+	if parsed := env.Lookup(wrappedText, "data"); !parsed.IsAbsent() {
+		return parsed, wrappedText + ".data"
+	}
+	data = env.Lookup("data")
+	for _, key := range []string{"structured_content", "structuredContent"} {
+		if v := data.Lookup(key); v.Kind() == jsonv.KindObject && data.Lookup("content").Kind() == jsonv.KindArray {
+			return v, "data." + key
+		}
+	}
+	return data, "data"
+}
+
+// wrappedText is the member that holds parsed data in a copy of an envelope.
+const wrappedText = "_conformance"
+
+// parseWrapped adds the JSON in the first text of a wrapped result to an envelope.
+func parseWrapped(env jsonv.Value) jsonv.Value {
+	first := env.Lookup("data", "content").At(0)
+	if _, path := unwrapped(env); path != "data" || first.Lookup("type").Text() != "text" {
+		return env
+	}
+	v, err := jsonv.Parse([]byte(first.Lookup("text").Text()))
+	if err != nil || v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray {
+		return env
+	}
+	return env.With(wrappedText, jsonv.ObjectOf("data", v))
+}
 
 // Message returns the text of a failure, including a JSON-RPC error.
 func (r Reply) Message() string {

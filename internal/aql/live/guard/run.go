@@ -25,9 +25,9 @@ func New(o Options) *Run {
 	c.Catalog, c.Rows = &catalog.Catalog{Types: map[string]*catalog.NamedType{}}, &rows{Tests: map[string]*Row{}}
 	c.Maker = catalog.NewMaker(o.Values, o.RunID, c.Catalog)
 	c.Caller = &caller{run: c, Sensitive: map[string]bool{}, Poison: map[string]string{}, silent: map[string]int{}, Short: map[string]string{}}
-	c.Builder = &builder{run: c, harvest: map[string]map[string][]jsonv.Value{}, First: map[string]Reply{}}
-	c.Keeper, c.Cleaner = &keeper{run: c, Ledger: newLedger()}, &cleaner{run: c, stays: map[string]string{}}
-	c.Watcher = &watcher{run: c, Census: &census{}, watched: map[string]bool{}, shown: map[string]*listing{}}
+	c.Builder = &builder{run: c, harvest: map[string]map[string][]jsonv.Value{}, First: map[string]Reply{}, reading: map[*catalog.Operation]CreatedThing{}}
+	c.Keeper, c.Cleaner = &keeper{run: c, Ledger: newLedger(), deleting: map[string]bool{}}, &cleaner{run: c, stays: map[string]string{}}
+	c.Watcher = &watcher{run: c, Census: &census{}, watched: map[string]bool{}}
 	c.Gate, c.Lister, c.Executor = &gate{c}, &lister{c}, &executor{c}
 	c.Steady = &steadiness{run: c, Masks: map[string]Mask{}, failures: map[string]bool{}}
 	c.Options, c.Evidence, c.Started = &o, &evidence.Evidence{ExpectedLevel: rule.LevelOne}, time.Now()

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/catalog"
@@ -95,6 +96,7 @@ type steadiness struct {
 	run      *Run
 	Masks    map[string]Mask
 	failures map[string]bool // kinds of error tests already kept
+	Lag      time.Duration   // how long lists and reads lag behind a change, as far as it was seen
 }
 
 // maskOf returns the known mask of an operation.
@@ -106,31 +108,55 @@ func (st *steadiness) maskOf(op *catalog.Operation) Mask {
 }
 
 // WatchTime calls every operation that only reads three times, the third time more
-// than a second later, so that a clock or a counter shows.
+// than a second later, so that a clock or a counter shows. Those that read something of
+// the run come last: it is created then.
 func (st *steadiness) WatchTime() {
 	type watched struct {
 		op    *catalog.Operation
 		first Reply
 	}
 	var list []watched
-	for _, op := range st.run.Catalog.Operations {
-		if op.Category != "READ" || op.Name == "introspect" || st.run.Skipped[op.Name] != "" || st.run.Caller.Ending() != "" {
-			continue
+	var read *census
+	for _, own := range []bool{false, true} {
+		for _, op := range st.run.Catalog.Operations {
+			if op.Category != "READ" || op.Name == "introspect" || st.run.Skipped[op.Name] != "" || st.run.Caller.Ending() != "" || st.run.Builder.readsOwn(op) != own {
+				continue
+			}
+			params, why := st.run.Builder.Params(op)
+			if why != "" {
+				continue
+			}
+			if first := st.run.Caller.Call(op, params); first.OK() && st.again(op, first) {
+				list = append(list, watched{op, first})
+			}
 		}
-		params, why := st.run.Builder.Params(op)
-		if why != "" {
-			continue
-		}
-		if first := st.run.Caller.Call(op, params); first.OK() && st.again(op, first) {
-			list = append(list, watched{op, first})
-		}
+		read = st.run.Watcher.Reads()
 	}
-	st.run.Watcher.Reads()
 	if len(list) == 0 || !st.run.Caller.Tape.Pause(st.run.Caller.Ctx, st.run.Options.Spread) {
 		return
 	}
 	for _, w := range list {
 		st.again(w.op, w.first)
+	}
+	st.run.Watcher.effects(read, st.run.Watcher.Reads())
+}
+
+// lags are the delays after which the effect of a change is looked for again. They
+// add up to more than a second.
+var lags = []time.Duration{400 * time.Millisecond, 800 * time.Millisecond}
+
+// Await looks for the effect of a change again and learns how long lists and reads lag
+// behind.
+func (st *steadiness) Await(shows func() bool) {
+	waited := time.Duration(0)
+	for _, d := range lags {
+		if !st.run.Caller.Tape.Pause(st.run.Caller.Ctx, d) {
+			return
+		}
+		if waited += d; shows() {
+			st.Lag = max(st.Lag, waited)
+			return
+		}
 	}
 }
 

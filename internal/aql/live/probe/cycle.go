@@ -102,7 +102,7 @@ func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 		return false
 	}
 	for _, t := range things {
-		pr.run.Keeper.Attempt(remove, t.Naming(remove, pr.run.Builder.Fresh(remove)))
+		pr.run.Keeper.Attempt(remove, pr.run.Builder.Naming(remove, t))
 	}
 	return len(things) > 0
 }
@@ -111,15 +111,27 @@ func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 // contains it.
 func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 	if y.Get != nil {
-		return pr.run.Caller.Call(y.Get, y.Thing.Naming(y.Get, pr.run.Builder.Fresh(y.Get)))
+		return pr.run.Caller.Call(y.Get, pr.run.Builder.Naming(y.Get, y.Thing))
 	}
 	var last guard.Reply
-	pr.run.Lister.Pages(y.List, y.Thing.Naming(y.List, pr.run.Builder.Fresh(y.List)), func(r guard.Reply) bool {
+	pr.run.Lister.Pages(y.List, pr.run.Builder.Naming(y.List, y.Thing), func(r guard.Reply) bool {
 		last = r
-		_, thing := y.Place(r.Envelope)
+		_, thing := y.Place(r)
 		return thing.IsAbsent()
 	})
 	return last
+}
+
+// readAfter reads the item after a change, again if it does not show the change yet.
+func (pr cycleProbe) readAfter(y *guard.Cycle, shows func(r guard.Reply) bool) guard.Reply {
+	r := pr.readBack(y)
+	if r.Heard() && !shows(r) {
+		pr.run.Steady.Await(func() bool {
+			r = pr.readBack(y)
+			return shows(r)
+		})
+	}
+	return r
 }
 
 // compareClaimed reads the item that the answer to a create names when the run does
@@ -137,7 +149,7 @@ func (pr cycleProbe) compareClaimed(y *guard.Cycle, made guard.Reply) {
 }
 
 func (pr cycleProbe) compareCreated(y *guard.Cycle) {
-	prefix, _ := y.Place(y.Read.Envelope)
+	prefix, _ := y.Place(y.Read)
 	if prefix == "" {
 		prefix = "data" // an empty place, so that the row reports the absence
 	}
@@ -153,15 +165,18 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle) {
 
 // removes deletes the item and reads it again.
 func (pr cycleProbe) removes(y *guard.Cycle) {
-	params := y.Thing.Naming(y.Remove, pr.run.Builder.Fresh(y.Remove))
+	params := pr.run.Builder.Naming(y.Remove, y.Thing)
 	r := pr.run.Keeper.Attempt(y.Remove, params)
 	if !r.OK() {
 		pr.run.Cleaner.RefusedDelete(y.Remove, r)
 		return
 	}
 	pr.run.Rows.Count("deleted")
-	back := pr.readBack(y)
-	if _, still := y.Place(back.Envelope); back.OK() && still.Kind() == jsonv.KindObject {
+	gone := func(r guard.Reply) bool {
+		_, still := y.Place(r)
+		return !r.OK() || still.Kind() != jsonv.KindObject
+	}
+	if back := pr.readAfter(y, gone); !gone(back) {
 		pr.run.Rows.Fail("deleted.gone", back, "%s still returns the item that %s removed", y.Reader(), y.Remove.Name)
 	}
 }

@@ -14,13 +14,12 @@ import (
 func All(c *guard.Run) {
 	defer c.Cleaner.CleanUp(true)
 	c.Phase("reading lists", 0, len(c.Catalog.Operations))
-	c.Builder.HarvestLists()
+	c.Builder.HarvestLists(true)
+	c.Watcher.Begin()
+	c.Builder.HarvestLists(false)
 	c.Watcher.Reads()
 	c.Phase("detecting what changes by itself", 0, len(c.Catalog.Operations))
 	c.Steady.WatchTime()
-	if c.Options.Mode != guard.ModeSafe {
-		c.Watcher.Census = c.Watcher.TakeCensus("")
-	}
 	// Operations that only read come first, so that the values they change are known
 	// before the run writes anything.
 	i := 0
@@ -32,6 +31,7 @@ func All(c *guard.Run) {
 				i++
 			}
 		}
+		c.Watcher.Reads()
 	}
 	c.Phase("requests", len(c.Catalog.Operations), len(c.Catalog.Operations))
 	requestProbe{c}.probeRequests()

@@ -40,7 +40,7 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	}
 	pr.appendOnly(y)
 	before := pr.readBack(y)
-	_, thing := y.Place(before.Envelope)
+	_, thing := y.Place(before)
 	target, value := pr.updateTarget(y, thing)
 	if target == "" {
 		pr.run.Rows.Skip("update", y.Update.Name, "", "no field was found that could be updated")
@@ -53,11 +53,14 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 		}
 		return
 	}
-	after := pr.readBack(y)
+	after := pr.readAfter(y, func(r guard.Reply) bool {
+		_, now := y.Place(r)
+		return jsonv.Equal(now.Lookup(target), value)
+	})
 	if !after.Sent() {
 		return
 	}
-	prefix, now := y.Place(after.Envelope)
+	prefix, now := y.Place(after)
 	unsteady := pr.unsteady(y, thing, now, value)
 	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.Noted(after), Call: after.Number}
 	f.Fields = append(f.Fields, evidence.Field{Path: prefix + "." + target, Value: value})
@@ -85,10 +88,10 @@ func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) 
 	if !differ {
 		return out
 	}
-	_, first := y.Place(pr.readBack(y).Envelope)
+	_, first := y.Place(pr.readBack(y))
 	pr.run.Caller.Tape.Pause(pr.run.Caller.Ctx, pr.run.Options.Spread)
 	for range guard.Controls {
-		_, later := y.Place(pr.readBack(y).Envelope)
+		_, later := y.Place(pr.readBack(y))
 		for k := range out {
 			out[k] = out[k] || !jsonv.Equal(first.Lookup(k), later.Lookup(k))
 		}
@@ -142,7 +145,7 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		if y.Params.Lookup(p.Name, "zz_one").IsAbsent() {
 			continue
 		}
-		_, thing := y.Place(pr.readBack(y).Envelope)
+		_, thing := y.Place(pr.readBack(y))
 		if thing.Lookup(p.Name, "zz_one").IsAbsent() {
 			continue // create-read reports it
 		}
@@ -158,7 +161,7 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		if !back.Sent() {
 			return
 		}
-		_, now := y.Place(back.Envelope)
+		_, now := y.Place(back)
 		got := now.Lookup(p.Name)
 		if b, _ := got.Lookup("zz_one", "b").Int64(); b != 2 {
 			pr.run.Rows.Fail("merge.nested", back, "%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quoted(p.Name+".zz_one"))
@@ -183,7 +186,7 @@ var readOnlyWords = evidence.Pattern(`(?i)read-?\s?only|immutable|server-assigne
 // readOnly tries to change fields that the adapter assigned.
 func (pr cycleProbe) readOnly(y *guard.Cycle) {
 	before := pr.readBack(y)
-	_, thing := y.Place(before.Envelope)
+	_, thing := y.Place(before)
 	tried := 0
 	for name, v := range thing.Members() {
 		if tried == 2 || y.Create.Param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.Thing.Id) {
@@ -204,7 +207,7 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 			if !back.Sent() {
 				return
 			}
-			_, now := y.Place(back.Envelope)
+			_, now := y.Place(back)
 			if jsonv.Equal(now.Lookup(name), v) {
 				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 			}
@@ -233,7 +236,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 	if t.Incomplete == nothingUpdated {
 		t.NotApplicable = "nothing is documented as append-only"
 	}
-	_, thing := y.Place(pr.readBack(y).Envelope)
+	_, thing := y.Place(pr.readBack(y))
 	for name, v := range thing.Members() {
 		documented := pr.saidOf(y, name, appendOnlyWords)
 		if !documented && !slices.Contains(pr.run.Options.AppendOnly, y.Update.Name+":"+name) || v.Kind() == jsonv.KindNull {
@@ -255,7 +258,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 			if !back.Sent() {
 				return
 			}
-			_, now := y.Place(back.Envelope)
+			_, now := y.Place(back)
 			if kept := jsonv.Equal(now.Lookup(name), v); kept {
 				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 				pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))

@@ -154,7 +154,7 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 		if back.Number == 0 {
 			back = cycleProbe(pr).readBack(y)
 		}
-		prefix, thing := y.Place(back.Envelope)
+		prefix, thing := y.Place(back)
 		if !back.OK() || thing.Lookup(p.Name).IsAbsent() {
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the created item does not show it")
 			continue
