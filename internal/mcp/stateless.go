@@ -128,7 +128,7 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		method, params := protocol.TextOf(protocol.MemberOf(raw, "method")), protocol.MemberOf(raw, "params")
 		at := time.Now()
 		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.FromServer, At: at, Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
-		if c := protocol.CapabilityOf(method); s.send.who.capabilities.Lookup(c).IsAbsent() {
+		if c := protocol.Undeclared(s.send.who.capabilities, method, params); c != "" {
 			conn.Violate(x, protocol.Violation{
 				Kind: protocol.BadMessage, ID: x.ID, At: at, Excerpt: protocol.Excerpt(raw), Tolerated: s.o.tolerated(protocol.BadMessage),
 				Msg: "the server asks " + method + ", though the client did not declare " + c,

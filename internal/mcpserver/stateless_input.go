@@ -291,7 +291,7 @@ func undeclared(c *Caller, qs []Question) error {
 	var missing []jsonv.Member
 	for _, q := range qs {
 		need := protocol.CapabilityOf(q.Method)
-		if _, ok := c.Capabilities.Get(need); need == "" || ok {
+		if protocol.Undeclared(c.Capabilities, q.Method, q.Params) == "" {
 			continue
 		}
 		if !slices.ContainsFunc(missing, func(m jsonv.Member) bool { return m.Key == need }) {

@@ -51,6 +51,7 @@ func (a *attempt) operations(ctx context.Context) {
 		x, ok := a.call(ctx, op, i)
 		if !ok {
 			a.compareCall(unlimited, op, i, x)
+			hintScript(a, op, x)
 			return
 		}
 		if op.CancelAfter > 0 && x.Cause == nil {
@@ -62,6 +63,7 @@ func (a *attempt) operations(ctx context.Context) {
 			a.judge(ctx)
 		}
 		a.compareCall(unlimited, op, i, x)
+		hintScript(a, op, x)
 		measure(a, op, x, a.out.c.Assertions[before:])
 		if !passed {
 			return
@@ -93,6 +95,22 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 	}
 	if failure != "" {
 		a.out.fail(result.Fail, failure)
+	}
+}
+
+// hintScript explains a failed test whose call needs an answer that is not scripted.
+func hintScript(a *attempt, op *plan.Op, x *mcp.Exchange) {
+	if a.out.c.Status == "" || x == nil {
+		return
+	}
+	var asked expect.Observation
+	observeMessages(&asked, x.During)
+	refusal := ""
+	if a.rejected() {
+		refusal = a.obs.Error.String() + a.obs.Result.Lookup("content").String()
+	}
+	if hint := respond.Hint(respond.CapabilitiesFor(a.c, op.Server), asked.Requests, refusal); hint != "" {
+		a.out.warn(hint)
 	}
 }
 

@@ -53,6 +53,8 @@ type ElicitationAnswer struct {
 	Pos source.Pos
 	// accept, decline or cancel.
 	Action string
+	// URL is set if the answer is to a request to open an address, not to a form.
+	URL bool
 	// Content is the content of the form; absent if there is none.
 	Content jsonv.Value
 	// Defaults is set by `content: defaults`: the form is filled with the defaults
@@ -64,16 +66,18 @@ type ElicitationAnswer struct {
 type elicitationKeys struct {
 	// The simulated user's action: accept, decline or cancel.
 	Action string `yaml:"action,required" enum:"accept|decline|cancel" example:"accept"`
+	// What the request shows to the user: a form, or url for an address to open. Only modes with an answer are declared.
+	Mode string `yaml:"mode" enum:"form|url" default:"form" example:"url"`
 	// The values of the form, or the word defaults for those of its schema; with action accept only.
 	Content *source.Node `yaml:"content"`
 }
 
-// DecodeNode reads {action, content?}.
+// DecodeNode reads {action, mode?, content?}.
 func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	a.Pos = n.Pos
 	var m elicitationKeys
 	d.Decode(n, path, &m)
-	a.Action = m.Action
+	a.Action, a.URL = m.Action, m.Mode == "url"
 	switch c := m.Content; {
 	case c == nil:
 	case c.Kind == source.KindMap:
@@ -82,6 +86,9 @@ func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.De
 		a.Defaults = true
 	default:
 		d.WrongType(c, path+".content", "a map of values or the word defaults")
+	}
+	if m.Content != nil && a.URL {
+		d.Errorf(m.Content, path+".content", "content is that of a form: it cannot be used with mode url")
 	}
 	if m.Content != nil && m.Action != "" && m.Action != "accept" {
 		d.Errorf(m.Content, path+".content", "content can be used only with action accept, not %s", m.Action)

@@ -26,7 +26,9 @@ func scriptOf(client *cassette.RecordedClient) *script {
 	s := &script{client: client, answers: map[string]jsonv.Value{}}
 	for _, asked := range client.Asked {
 		if _, known := s.answers[asked.Method]; !known && usable(asked) {
-			s.answers[asked.Method] = asked.Result
+			if s.answers[asked.Method] = asked.Result; asked.Params.Lookup("mode").Text() == "url" {
+				s.answers[asked.Method] = asked.Result.With("mode", jsonv.String("url"))
+			}
 		}
 	}
 	add := func(name, method, member string, otherwise jsonv.Value) {

@@ -1,6 +1,10 @@
 package protocol
 
-import "bytes"
+import (
+	"bytes"
+
+	"mcptest/internal/jsonv"
+)
 
 // Keys of _meta (MCP 2026-07-28).
 const (
@@ -27,6 +31,24 @@ func CapabilityOf(method string) string {
 		return "sampling"
 	case "roots/list":
 		return "roots"
+	}
+	return ""
+}
+
+// Undeclared returns what a client with these capabilities does not declare and a
+// request needs, or "". Elicitation has the modes form, which {} stands for, and url.
+func Undeclared(capabilities jsonv.Value, method string, params []byte) string {
+	need := CapabilityOf(method)
+	declared, ok := capabilities.Get(need)
+	_, url := declared.Get("url")
+	_, form := declared.Get("form")
+	switch asksURL := TextOf(MemberOf(params, "mode")) == "url"; {
+	case !ok:
+		return need
+	case need == "elicitation" && asksURL && !url:
+		return need + " in mode url"
+	case need == "elicitation" && !asksURL && url && !form:
+		return need + " in mode form"
 	}
 	return ""
 }

@@ -2,7 +2,9 @@ package respond
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"strings"
 	"sync"
 
 	"mcptest/internal/jsonv"
@@ -14,19 +16,22 @@ import (
 // Capabilities are the capabilities that the client declares. Only those that the
 // suite scripts are declared, because a server may wait for an answer to the
 // others.
-type Capabilities struct{ sampling, elicitation, roots bool }
+type Capabilities struct{ sampling, form, url, roots bool }
 
 // Key is equal for equal capabilities.
 func (c Capabilities) Key() string {
-	b := []byte("---")
+	b := []byte("----")
 	if c.sampling {
 		b[0] = 's'
 	}
-	if c.elicitation {
+	if c.form {
 		b[1] = 'e'
 	}
 	if c.roots {
 		b[2] = 'r'
+	}
+	if c.url {
+		b[3] = 'u'
 	}
 	return string(b)
 }
@@ -40,8 +45,15 @@ func (c Capabilities) JSON() jsonv.Value {
 	if c.sampling {
 		ms = append(ms, jsonv.Member{Key: "sampling", Value: jsonv.Object()})
 	}
-	if c.elicitation {
-		ms = append(ms, jsonv.Member{Key: "elicitation", Value: jsonv.Object()})
+	modes := jsonv.Object() // empty: forms
+	if c.url {
+		modes = modes.With("url", jsonv.Object())
+		if c.form {
+			modes = modes.With("form", jsonv.Object())
+		}
+	}
+	if c.form || c.url {
+		ms = append(ms, jsonv.Member{Key: "elicitation", Value: modes})
 	}
 	return jsonv.Object(ms...)
 }
@@ -54,7 +66,9 @@ func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
 			continue
 		}
 		c.sampling = c.sampling || len(r.Sampling.List) > 0
-		c.elicitation = c.elicitation || len(r.Elicitation.List) > 0
+		for _, a := range r.Elicitation.List {
+			c.form, c.url = c.form || !a.URL, c.url || a.URL
+		}
 		c.roots = c.roots || r.HasRoots
 	}
 	return c
@@ -80,16 +94,17 @@ func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
 type Script struct {
 	mu       sync.Mutex
 	sampling []suite.SamplingAnswer
-	elicit   []suite.ElicitationAnswer
+	form     []suite.ElicitationAnswer
+	url      []suite.ElicitationAnswer
 	roots    []suite.Root
 	hasRoots bool
 	// A single answer is used for every request.
-	sampleEach, elicitEach bool
-	asked                  map[string]bool // methods that the server requested
+	sampleEach, formEach, urlEach bool
+	asked                         map[string]bool // keys of respond that the server requested
 }
 
 // New returns a script that uses, for each kind of answer, the first of scripts
-// that has it.
+// that has it. Answers to forms and to addresses are two kinds, each with its order.
 func New(scripts ...*suite.Respond) *Script {
 	s := &Script{asked: map[string]bool{}}
 	for _, r := range scripts {
@@ -99,8 +114,14 @@ func New(scripts ...*suite.Respond) *Script {
 		if s.sampling == nil && len(r.Sampling.List) > 0 {
 			s.sampling, s.sampleEach = r.Sampling.List, !r.Sampling.Ordered
 		}
-		if s.elicit == nil && len(r.Elicitation.List) > 0 {
-			s.elicit, s.elicitEach = r.Elicitation.List, !r.Elicitation.Ordered
+		form, url := s.form == nil, s.url == nil
+		for _, a := range r.Elicitation.List {
+			switch {
+			case a.URL && url:
+				s.url, s.urlEach = append(s.url, a), !r.Elicitation.Ordered
+			case !a.URL && form:
+				s.form, s.formEach = append(s.form, a), !r.Elicitation.Ordered
+			}
 		}
 		if !s.hasRoots && r.HasRoots {
 			s.roots, s.hasRoots = r.Roots, true
@@ -113,23 +134,38 @@ func New(scripts ...*suite.Respond) *Script {
 func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked[method] = true
-	switch method {
-	case "sampling/createMessage":
+	v, _ := jsonv.Parse(params)
+	kind := kindOf(method, v)
+	s.asked[kind] = true
+	switch kind {
+	case "sampling":
 		if a, ok := nextAnswer(&s.sampling, s.sampleEach); ok {
 			return a.JSON().Append(nil), nil
 		}
-	case "elicitation/create":
-		if a, ok := nextAnswer(&s.elicit, s.elicitEach); ok {
-			v, _ := jsonv.Parse(params)
+	case "elicitation":
+		if a, ok := nextAnswer(&s.form, s.formEach); ok {
 			return a.JSON(v).Append(nil), nil
 		}
-	case "roots/list":
+	case "elicitation with mode url":
+		if a, ok := nextAnswer(&s.url, s.urlEach); ok {
+			return a.JSON(v).Append(nil), nil
+		}
+	case "roots":
 		if s.hasRoots {
 			return rootsJSON(s.roots).Append(nil), nil
 		}
 	}
-	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) response to " + method}
+	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) response to " + method + strings.TrimPrefix(kind, "elicitation")}
+}
+
+// kindOf returns the key of respond that answers a request: elicitation in mode url is
+// a kind of its own.
+func kindOf(method string, params jsonv.Value) string {
+	kind := protocol.CapabilityOf(method)
+	if kind == "elicitation" && params.Lookup("mode").Text() == "url" {
+		kind += " with mode url"
+	}
+	return kind
 }
 
 // Unrequested returns the keys of scripted answers that the server never requested
@@ -144,14 +180,46 @@ func Unrequested(written []*suite.Respond, scripts []*Script) []string {
 	has := CapabilitiesOf(written...)
 	var out []string
 	for _, k := range []struct {
-		scripted    bool
-		key, method string
-	}{{has.sampling, "sampling", "sampling/createMessage"}, {has.elicitation, "elicitation", "elicitation/create"}, {has.roots, "roots", "roots/list"}} {
-		if k.scripted && !asked[k.method] {
-			out = append(out, k.key+" ("+k.method+")")
+		scripted     bool
+		kind, method string
+	}{
+		{has.sampling, "sampling", "sampling/createMessage"},
+		{has.form, "elicitation", "elicitation/create"},
+		{has.url, "elicitation with mode url", "elicitation/create"},
+		{has.roots, "roots", "roots/list"},
+	} {
+		if k.scripted && !asked[k.kind] {
+			out = append(out, k.kind+" ("+k.method+")")
 		}
 	}
 	return out
+}
+
+// Hint explains the failure of a call that needs an answer which the suite does not
+// script, or returns "": the server requested it, or says in its refusal that the client
+// does not support it.
+func Hint(has Capabilities, requests []jsonv.Value, refusal string) string {
+	refusal = strings.ToLower(refusal)
+	needs := map[string]bool{}
+	for _, r := range requests {
+		needs[kindOf(r.Lookup("method").Text(), r.Lookup("params"))] = true
+	}
+	if strings.Contains(refusal, "elicit") {
+		url := strings.Contains(refusal, "url")
+		needs["elicitation with mode url"], needs["elicitation"] = url, needs["elicitation"] || !url
+	}
+	const only = "mcptest declares %s only if it is scripted: respond: {%s}"
+	switch {
+	case needs["elicitation"] && !has.form:
+		return fmt.Sprintf(only, "elicitation", "elicitation: {action: accept, content: {…}}")
+	case needs["elicitation with mode url"] && !has.url:
+		return fmt.Sprintf(only, "elicitation by URL", "elicitation: {action: accept, mode: url}")
+	case needs["sampling"] && !has.sampling:
+		return fmt.Sprintf(only, "sampling", "sampling: {text: …}")
+	case needs["roots"] && !has.roots:
+		return fmt.Sprintf(only, "roots", "roots: [{uri: …}]")
+	}
+	return ""
 }
 
 func nextAnswer[T any](list *[]T, each bool) (T, bool) {
