@@ -166,31 +166,37 @@ func floor(r *big.Rat) *big.Int {
 
 // fractions lists numbers of a range that has infinitely many, or one.
 func (r *bounds) fractions() (list []*big.Rat, complete bool) {
-	// A range without an end reaches zero.
-	lo, hi, zero, width := r.lo, r.hi, new(big.Rat), big.NewRat(64, 1)
-	if lo == nil && hi != nil && hi.Sign() <= 0 {
-		zero = hi
-	} else if hi == nil && lo != nil && lo.Sign() > 0 {
-		zero = lo
+	if r.lo != nil && r.hi != nil && r.lo.Cmp(r.hi) == 0 {
+		return []*big.Rat{r.lo}, true
 	}
-	if lo == nil {
-		lo = new(big.Rat).Sub(zero, width)
+	// The part of the range next to zero: its numbers have few digits.
+	lo, hi, most := r.lo, r.hi, big.NewRat(64, 1)
+	switch {
+	case hi != nil && hi.Sign() <= 0:
+		if least := new(big.Rat).Sub(hi, most); lo == nil || lo.Cmp(least) < 0 {
+			lo = least
+		}
+	case lo == nil || lo.Sign() < 0:
+		lo = new(big.Rat)
 	}
-	if hi == nil {
-		hi = new(big.Rat).Add(zero, width)
-	}
-	if lo.Cmp(hi) == 0 {
-		return []*big.Rat{lo}, true
+	if end := new(big.Rat).Add(lo, most); hi == nil || hi.Cmp(end) > 0 {
+		hi = end
 	}
 	inside := bounds{lo: lo, hi: hi, loStrict: r.loStrict, hiStrict: r.hiStrict}
 	if list, _ = inside.multiples(big.NewRat(1, 1)); len(list) > 70 {
 		list = list[:70]
 	}
-	width = new(big.Rat).Sub(hi, lo)
-	for i := int64(1); i < 64; i++ {
-		for _, part := range []*big.Rat{big.NewRat(2*i-1, 128), big.NewRat(2*i-1, 1000)} {
-			list = append(list, new(big.Rat).Add(lo, new(big.Rat).Mul(width, part)))
+	parts := func(lo, hi *big.Rat) {
+		width := new(big.Rat).Sub(hi, lo)
+		for i := int64(1); i < 64; i++ {
+			for _, part := range []*big.Rat{big.NewRat(2*i-1, 128), big.NewRat(2*i-1, 1000)} {
+				list = append(list, new(big.Rat).Add(lo, new(big.Rat).Mul(width, part)))
+			}
 		}
+	}
+	parts(lo, hi)
+	if r.lo != nil && r.hi != nil {
+		parts(r.lo, r.hi)
 	}
 	return list, false
 }
