@@ -120,7 +120,7 @@ func (s *Server) listedElsewhere(ctx context.Context, c *Call, l lister) bool {
 				continue
 			}
 		}
-		if list := other.known(ctx, sess, l); list.mistakes(c.Op, l).unlisted == "" && list != nil {
+		if list := other.known(ctx, sess, l); list != nil && list.has(c.Op.Subject) {
 			return true
 		}
 	}
@@ -138,8 +138,8 @@ func (l *list) mistakes(op *plan.Op, of lister) (m mistakes) {
 	if l == nil {
 		return m
 	}
-	schema, has := l.schemas[op.Subject]
-	if !has && !l.expands(op.Subject) {
+	schema := l.schemas[op.Subject]
+	if !l.has(op.Subject) {
 		near := source.Nearest(op.Subject, sortedKeys(l.schemas))
 		if m.near = near != ""; m.near || of.what != "resource" { // resources need not be listed
 			m.unlisted = of.unlisted(op.Subject, near)

@@ -36,9 +36,10 @@ type list struct {
 	templates []string
 }
 
-// expands reports whether a template may expand to a URI.
-func (l *list) expands(uri string) bool {
-	return slices.ContainsFunc(l.templates, func(t string) bool { return surface.TemplatePattern(t).MatchString(uri) })
+// has reports whether the list contains a name, or a template that may expand to a URI.
+func (l *list) has(name string) bool {
+	_, listed := l.schemas[name]
+	return listed || slices.ContainsFunc(l.templates, func(t string) bool { return surface.TemplatePattern(t).MatchString(name) })
 }
 
 // Unlisted returns the beginning of the message of a test that failed because the
