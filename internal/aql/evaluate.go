@@ -32,10 +32,6 @@ type Options struct {
 	Tier     Tier
 	Category string // only this category's rows and exit code; a name of Categories, "" for all
 	Rules    rule.Set
-	// Safe means that the evidence was collected without permission to write. Under
-	// Strict a MUST category that could not be tested is then SKIP instead of FAIL.
-	// Evidence whose x_live states it is treated the same way.
-	Safe bool
 	// FailOn selects what makes the exit code 2 in addition to a failure. "" selects
 	// the prototype's behavior under Reference, and FailOnIncomplete under Strict.
 	FailOn verdict.FailOn
@@ -54,7 +50,6 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	if o.Rules == "" {
 		o.Rules = rule.Reference
 	}
-	o.Safe = o.Safe || collectedSafely(e.Live)
 	all, j := judge(e, o)
 	strict := all
 	if o.Rules != rule.Strict {
@@ -292,8 +287,8 @@ func (j *judgement) rollUp(c *verdict.CategoryResult, o Options) {
 		c.Result = verdict.Warned
 	case onlySkipped && !unproven && j.set == rule.Strict && c.Required:
 		c.Result, c.Note = verdict.Skipped, "none of its rows applies"
-	case onlySkipped && c.Required && j.set == rule.Strict && !o.Safe && !j.excused(c.Name):
-		c.Result, c.Note = verdict.Failed, "not demonstrated: no row of this category has evidence"
+	case onlySkipped && c.Required && j.set == rule.Strict:
+		c.Result, c.Note = verdict.Skipped, "not demonstrated: no row of this category has evidence"
 	case onlySkipped:
 		c.Result = verdict.Skipped
 	case has(verdict.Warned):

@@ -154,24 +154,6 @@ func Leftover(l jsonv.Value) string {
 	return s + ": " + l.Lookup("reason").Text()
 }
 
-// excused reports whether a live run could not test a category through no fault of
-// the adapter: the run ended early, or there is nothing that it may create.
-func (j *judgement) excused(category string) bool {
-	if !j.e.IsLive() {
-		return false
-	}
-	if j.e.Live.Lookup("ended").Text() != "" {
-		return true
-	}
-	for op := range listedOperations(j.e) {
-		creates := strings.EqualFold(op.Lookup("semantic_category").Text(), "CREATE") || strings.EqualFold(op.Lookup("endpoint").Text(), "CREATE")
-		if creates && !j.skips(op.Lookup("name").Text()) {
-			return false
-		}
-	}
-	return category == rule.RoundTrip
-}
-
 // absences lists the rules that missing evidence breaks. A run that had no time to
 // collect the evidence does not break them.
 var absences = map[string]bool{

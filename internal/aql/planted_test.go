@@ -31,6 +31,7 @@ type store struct {
 	born   map[string]time.Time // of the notes that the run created
 	lag    time.Duration        // until lists and reads show a change
 	past   []snapshot
+	rename string                                        // the member that lists and reads put notes under
 	quota  int                                           // notes that may exist in addition to those of others
 	wrap   func(data string) string                      // how a success is answered
 	after  func(op string, params jsonv.Value)           // happens after an operation
@@ -83,7 +84,7 @@ func (b *store) adapter() small {
 	}
 	ops := []smallOp{
 		{"list_notes", "READ", `[]`, func(jsonv.Value) string {
-			return jsonv.Object(jsonv.Member{Key: "items", Value: jsonv.Array(b.visible()...)}).String()
+			return jsonv.Object(jsonv.Member{Key: cmp.Or(b.rename, "items"), Value: jsonv.Array(b.visible()...)}).String()
 		}},
 		{"get_note", "READ", noteID, func(params jsonv.Value) string {
 			if i := at(b.visible(), params); i >= 0 {
@@ -133,6 +134,9 @@ func (b *store) adapter() small {
 			b.notes, b.quota = slices.Delete(slices.Clone(b.notes), i, i+1), b.quota+1
 			return `{"deleted":true}`
 		}},
+	}
+	if b.rename != "" {
+		ops = slices.Delete(ops, 1, 2) // so that the list shows what was created
 	}
 	ops = append(ops, b.extra...)
 	for i, op := range ops {
@@ -208,6 +212,12 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 		"a quota of one":          func(b *store) { b.quota = 1 },
 		"no notes":                func(b *store) { b.notes = nil },
 		"12,000 notes":            func(b *store) { b.notes, b.made = newStore(12_000).notes, 12_000 },
+		"call controls": func(b *store) {
+			b.params = map[string]string{"create_note": `[{"name":"title","type":"string","required":true,"description":"Its title."},{"name":"idempotency_key","type":"string","required":false,"description":"Repeats nothing."},{"name":"dry_run","type":"boolean","required":false,"default":false,"description":"Only checks."}]`}
+		},
+		"a list under the name of credentials": func(b *store) {
+			b.rename = "credentials"
+		},
 		"reads are counted": func(b *store) {
 			b.after = func(op string, params jsonv.Value) {
 				if i := at(b.notes, params); op == "get_note" && i >= 0 {

@@ -201,7 +201,7 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	var tr wire.Transport
 	var err error
 	if address != "" {
-		tr, err = wire.NewHTTP(address, wire.HTTPOptions{Header: t.header, UserAgent: aqlName})
+		tr, err = wire.NewHTTP(address, wire.HTTPOptions{Header: t.header, UserAgent: aqlName, Patience: httpPatience})
 	} else {
 		// The process outlives ctx: a run that is ended still has to remove
 		// what it created. Closing the session ends it.
@@ -212,6 +212,9 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	}
 	return mcp.Open(ctx, tr, mcp.Options{Client: mcp.Implementation{Name: aqlName, Version: cmdutil.Version()}})
 }
+
+// httpPatience is how often a request is sent again after 429 or 503.
+const httpPatience = 8
 
 // shown returns the adapter without secrets: no environment, no headers, and no part
 // of an address that could be one.

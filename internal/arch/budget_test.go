@@ -31,6 +31,7 @@ var largerPackages = map[string]struct {
 	"internal/expect":         {4310, "36 matchers, one concept a file, over one compiler and one evaluation"},
 	"internal/run":            {2560, "the order of everything in one run; sessions, doubles and steps are packages below it"},
 	"internal/aql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},
+	"internal/mcp/wire":       {2510, "every transport behind one receiver; a policy of retries more"},
 	"internal/mock":           {3400, "one manifest language: responses, faults, tasks and their templates"},
 }
 

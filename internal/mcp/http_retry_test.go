@@ -86,6 +86,13 @@ func TestHTTPRetry(t *testing.T) {
 			t.Errorf("a tool with idempotentHint was called %d times: %v", sent, x.Cause)
 		}
 	}
+	patient, err := openHTTP(t, srv.URL, wire.HTTPOptions{Patience: 1}, mcp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, sent := do(patient, "tools/call", `{"name":"other"}`); x.Cause != nil || sent != 2 {
+		t.Errorf("with patience, a tool was called %d times: %v", sent, x.Cause)
+	}
 	for _, name := range []string{"other", "unknown"} {
 		if x, sent := do(s, "tools/call", `{"name":"`+name+`"}`); x.Cause == nil || sent != 1 {
 			t.Errorf("tool %s was called %d times: %v", name, sent, x.Cause)
@@ -97,8 +104,7 @@ func TestHTTPRetry(t *testing.T) {
 		t.Errorf("the tools were listed %d times", lists.Load())
 	}
 	one, none := 1, 0
-	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{Retries: &one}, mcp.Options{})
-	if err != nil {
+	if s, err = openHTTP(t, srv.URL, wire.HTTPOptions{Retries: &one}, mcp.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if x, sent := do(s, "tools/call", `{"name":"a"}`); x.Cause != nil || sent != 2 {

@@ -37,6 +37,10 @@ type HTTPOptions struct {
 	// again. Nil means twice, if the server sends Retry-After, and never for a
 	// tools/call unless the tool declares idempotentHint.
 	Retries *int
+	// Patience limits how often any request, also a call without idempotentHint, is
+	// sent again after 429 or 503 with Retry-After: it was not carried out. 0 means
+	// that Retries applies.
+	Patience int
 	// Auth handles challenges; nil: a 401 is an error.
 	Auth Authorizer
 	// Wrap, if not nil, returns the RoundTripper that replaces the given one.

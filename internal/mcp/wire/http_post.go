@@ -85,6 +85,8 @@ func (x *httpExchange) run() error {
 // mayRepeat sets the policy of 429 and 503 for a message.
 func (t *HTTP) mayRepeat(r *httpRequest, out *Outgoing) {
 	switch {
+	case t.o.Patience > 0:
+		r.retries = t.o.Patience
 	case t.o.Retries != nil:
 		r.retries, r.blindly = *t.o.Retries, true
 	case out.Method == "tools/call" && out.Idempotent == nil:

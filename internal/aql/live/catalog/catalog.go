@@ -171,5 +171,6 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	return append(cat.IdKeys(op), "name", "key", "slug", "uuid")
 }
 
-// ToolName matches the names of MCP-AQL tools: prefix and endpoint are its groups.
-var ToolName = evidence.Pattern(`^([a-z0-9_]+_)?mcp_aql(?:_([a-z0-9]+))?$`)
+// ToolName matches the names of MCP-AQL tools, and the spelling mcpaql of some
+// adapters: prefix and endpoint are its groups.
+var ToolName = evidence.Pattern(`^([a-z0-9_]+_)?mcp_?aql(?:_([a-z0-9]+))?$`)

@@ -101,15 +101,12 @@ var errLimited = errors.New("the adapter limits the rate of calls")
 // that the refusal names. If it is refused again, it counts as not sent: nothing is
 // known about the operation.
 func (a *caller) unlimited(ctx context.Context, r Reply) Reply {
-	if !r.rateLimited() {
-		return r
-	}
 	d := r.retryAfter()
-	if d <= maxRateWait && a.waited+d <= maxRateWaits && a.Tape.Pause(ctx, d) {
+	if r.rateLimited() && d <= maxRateWait && a.waited+d <= maxRateWaits && a.Tape.Pause(ctx, d) {
 		a.waited += d
 		r = a.SendNow(ctx, Reply{Tool: r.Tool, Args: r.Args})
 	}
-	if r.rateLimited() {
+	if r.rateLimited() || r.busy() {
 		r.limited, r.Cause = true, errLimited
 	}
 	return r

@@ -172,6 +172,12 @@ func (r Reply) denied() bool {
 
 func (r Reply) rateLimited() bool { return strings.HasPrefix(r.Code(), "RATE_LIMIT") }
 
+// busy reports whether HTTP refused a call for now, and waiting did not help. Nothing
+// is known about the operation then.
+func (r Reply) busy() bool {
+	return r.Cause != nil && (strings.Contains(r.Cause.Error(), "HTTP 429") || strings.Contains(r.Cause.Error(), "HTTP 503"))
+}
+
 // retryAfter returns how long a refusal asks to wait, one second if it names no time.
 func (r Reply) retryAfter() time.Duration {
 	for _, key := range []string{"retry_after_seconds", "retry_after"} {

@@ -217,7 +217,8 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 			walkDates(e, depth+1)
 		}
 		for k, e := range v.Members() {
-			if DateName().MatchString(k) && (e.Kind() == jsonv.KindString || epoch(e)) {
+			named := DateName().MatchString(k) || dateOn().MatchString(k) && (epoch(e) || dateLike().MatchString(e.Text()))
+			if named && (e.Kind() == jsonv.KindString || epoch(e)) {
 				st.run.Rows.Count("dates")
 				if key := op.Name + " " + k; !isoDate().MatchString(e.Text()) && !st.failures[key] {
 					st.failures[key] = true
@@ -234,4 +235,11 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // DateName matches the names of members that hold dates.
-var DateName = evidence.Pattern(`(_at|_date|timestamp)$`)
+var DateName = evidence.Pattern(`(_at|_date|timestamp|[a-z](At|Date|Timestamp))$`)
+
+// dateOn matches the names of members that hold dates if their values look like one,
+// and dateLike what does.
+var (
+	dateOn   = evidence.Pattern(`(_on|[a-z]On)$`)
+	dateLike = evidence.Pattern(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b|\b\d{1,2}:\d\d\b`)
+)

@@ -7,11 +7,16 @@ import (
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/catalog"
 	"mcptest/internal/aql/live/guard"
+	"mcptest/internal/aql/reference"
 	"mcptest/internal/jsonv"
 )
 
 // nothingUpdated is the reason why no append-only field was tested.
 const nothingUpdated = "nothing could be created and updated"
+
+// callControl matches the names of optional parameters that control a call, and are not
+// fields of what it creates.
+var callControl = evidence.Pattern(`^(idempotency_key|dry_run|validate_only|force|overwrite|notify|return_\w+)$`)
 
 // cycleProbe creates, reads, updates and deletes one resource of each kind.
 type cycleProbe struct{ run *guard.Run }
@@ -155,12 +160,22 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle) {
 	}
 	f := evidence.FieldsCase{Name: y.Create.Name + " then " + y.Reader(), ReadResponse: pr.run.Caller.Noted(y.Read), Call: y.Read.Number}
 	for name, v := range y.Params.Members() {
-		if p := y.Create.Param(name); p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") {
+		if p := y.Create.Param(name); p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") || !p.Required && callControl().MatchString(name) {
 			continue
 		}
-		f.Fields = append(f.Fields, evidence.Field{Path: prefix + "." + name, Value: v})
+		f.Fields = append(f.Fields, stored(y.Read, f.ReadResponse, prefix+"."+name, v))
 	}
 	pr.run.Evidence.RoundTrips = append(pr.run.Evidence.RoundTrips, f)
+}
+
+// stored returns the expectation that an answer has a value. Where the masked answer
+// has a mask instead of that value, so has the expectation: the evidence is judged
+// before it is masked.
+func stored(r guard.Reply, masked jsonv.Value, path string, v jsonv.Value) evidence.Field {
+	if shown := reference.Walk(masked, path); !shown.IsAbsent() && jsonv.Equal(reference.Walk(r.Envelope, path), v) {
+		v = shown
+	}
+	return evidence.Field{Path: path, Value: v}
 }
 
 // removes deletes the item and reads it again.

@@ -24,7 +24,7 @@ func (pr Description) CheckTools() {
 	var none guard.Reply
 	for _, t := range pr.Run.Catalog.Tools {
 		pr.Run.Rows.Count("tools")
-		if catalog.ToolName().FindString(t.Name) == "" {
+		if catalog.ToolName().FindString(t.Name) == "" || !strings.Contains(t.Name, "mcp_aql") {
 			pr.Run.Rows.Fail("tools.name", none, "%s is not named like an MCP-AQL tool", evidence.Quoted(t.Name))
 		}
 		if !strings.Contains(strings.ToLower(t.Description), "introspect") {

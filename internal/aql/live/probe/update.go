@@ -63,10 +63,10 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	prefix, now := y.Place(after)
 	unsteady := pr.unsteady(y, thing, now, value)
 	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.Noted(after), Call: after.Number}
-	f.Fields = append(f.Fields, evidence.Field{Path: prefix + "." + target, Value: value})
+	f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+target, value))
 	for k, v := range thing.Members() {
 		if k != target && !unsteady[k] && !bookkeeping().MatchString(k) && !guard.VolatileKey().MatchString(k) && !strings.Contains(k, ".") && !evidence.SecretKey(k) {
-			f.Fields = append(f.Fields, evidence.Field{Path: prefix + "." + k, Value: v})
+			f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+k, v))
 		}
 	}
 	pr.run.Evidence.Updates = append(pr.run.Evidence.Updates, f)
