@@ -86,30 +86,18 @@ func (m *meter) tools() {
 		name, schema := def.Lookup("name").Text(), def.Lookup("inputSchema")
 		c := call{"tools/call", name}
 		m.subject(result.Tools, c, draft.Test{Block: "tools", Subject: name, Args: draft.Arguments(schema)})
-		for arg, prop := range schema.Lookup("properties").Members() {
-			values, sent := m.use.args[c][arg]
-			m.add(result.Arguments, name+"."+arg, sent)
-			for _, v := range enum(prop) {
-				m.add(result.EnumValues, name+"."+arg+"="+v.Short(maxValue), values[string(v.Append(nil))])
+		for _, arg := range argumentsOf(schema) {
+			of, values := result.Arguments, m.use.args[c][arg.path]
+			if arg.nested {
+				of = result.NestedArguments
+			}
+			full := name + strings.Replace("."+arg.path, ".[", "[", 1)
+			m.add(of, full, values != nil)
+			for _, v := range arg.values {
+				m.add(result.EnumValues, full+"="+v.Short(maxValue), values[string(v.Append(nil))])
 			}
 		}
 	}
-}
-
-// enum are the values that the schema of an argument, or of its elements,
-// enumerates.
-func enum(prop jsonv.Value) (out []jsonv.Value) {
-	for _, p := range []jsonv.Value{prop, prop.Lookup("items")} {
-		out = append(out, p.Lookup("enum").List()...)
-		for _, key := range []string{"oneOf", "anyOf"} {
-			for _, one := range p.Lookup(key).Elems() {
-				if v, ok := one.Get("const"); ok {
-					out = append(out, v)
-				}
-			}
-		}
-	}
-	return out
 }
 
 func (m *meter) resources() {
@@ -136,7 +124,7 @@ func (m *meter) prompts() {
 		args := jsonv.Object()
 		for _, a := range def.Lookup("arguments").Elems() {
 			arg := a.Lookup("name").Text()
-			_, sent := m.use.args[c][arg]
+			_, sent := m.use.args[c][jsonv.JoinKey("", arg)]
 			m.add(result.Arguments, "prompt "+name+"."+arg, sent)
 			if a.Lookup("required").Bool() {
 				args = args.With(arg, jsonv.String("text"))
@@ -225,6 +213,9 @@ func selected(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
 // people write has more.
 const maxValues = 1000
 
+// maxPaths bounds the arguments of one tool that are counted or kept.
+const maxPaths = 2000
+
 // maxValue bounds the length of a value that is kept, in bytes.
 const maxValue = 200
 
@@ -232,8 +223,8 @@ const maxValue = 200
 // goroutines.
 type Use struct {
 	mu     sync.Mutex
-	called map[call]bool // whether a result of it was examined
-	args   map[call]map[string]map[string]bool
+	called map[call]bool                       // whether a result of it was examined
+	args   map[call]map[string]map[string]bool // values by the paths of arguments
 	checks []Assertion
 	known  map[Assertion]bool
 }
@@ -269,20 +260,27 @@ func (u *Use) Call(method string, params jsonv.Value, examined bool) {
 	if u.args[c] == nil {
 		u.args[c] = map[string]map[string]bool{}
 	}
-	for name, v := range params.Lookup("arguments").Members() {
-		values := u.args[c][name]
-		if values == nil {
-			values = map[string]bool{}
-			u.args[c][name] = values
-		}
-		keep(values, v)
-		for _, e := range v.Elems() {
-			keep(values, e)
-		}
-	}
+	keep(u.args[c], "", params.Lookup("arguments"))
 }
 
-func keep(values map[string]bool, v jsonv.Value) {
+// keep notes the values of an argument, and of the arguments in it.
+func keep(args map[string]map[string]bool, path string, v jsonv.Value) {
+	for name, member := range v.Members() {
+		keep(args, jsonv.JoinKey(path, name), member)
+	}
+	for _, e := range v.Elems() {
+		keep(args, path+elements, e)
+	}
+	if path = owner(path); path == "" || args[path] == nil && len(args) >= maxPaths {
+		return
+	}
+	if args[path] == nil {
+		args[path] = map[string]bool{}
+	}
+	keepValue(args[path], v)
+}
+
+func keepValue(values map[string]bool, v jsonv.Value) {
 	if text := string(v.Append(nil)); v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray && len(text) <= maxValue && len(values) < maxValues {
 		values[text] = true
 	}

@@ -163,6 +163,63 @@ prompts:
 	}
 }
 
+func TestMeasureReferences(t *testing.T) {
+	t.Parallel()
+	tool := parse(t, `{"name": "find", "inputSchema": {
+		"$ref": "#/$defs/Base", "allOf": [{"properties": {"sort": {"anyOf": [{"$ref": "#/$defs/Sort"}, {"type": "null"}]}}}, {"$ref": "#/$defs/Base"}],
+		"properties": {"a key": {"type": "string"}, "filter": {"$ref": "#/$defs/Filter"}, "list": {"type": "array", "items": {"$ref": "#/$defs/Filter"}}},
+		"$defs": {
+			"Base": {"properties": {"q": {"type": "string"}}},
+			"Sort": {"enum": ["up", "down"]},
+			"Filter": {"properties": {"a.b": {}, "sort": {"$ref": "#/$defs/Sort"}, "and": {"type": "array", "items": {"$ref": "#/$defs/Filter"}}}}
+		}}}`)
+	offer := &surface.Offer{Lists: map[surface.Kind][]jsonv.Value{surface.Tool: {tool}}}
+	for _, tc := range []struct{ args, arguments, nested, values string }{
+		{
+			`{}`, `find.filter find.list find.q find.sort find["a key"]`,
+			`find.filter.and find.filter.sort find.filter["a.b"] find.list[].and find.list[].sort find.list[]["a.b"]`,
+			`find.filter.sort="down" find.filter.sort="up" find.list[].sort="down" find.list[].sort="up" find.sort="down" find.sort="up"`,
+		},
+		{
+			`{"q": "x", "sort": "up", "a key": "", "filter": {"sort": "down", "a": {"b": 1}}, "list": []}`, ``,
+			`find.filter.and find.filter["a.b"] find.list[].and find.list[].sort find.list[]["a.b"]`,
+			`find.filter.sort="up" find.list[].sort="down" find.list[].sort="up" find.sort="down"`,
+		},
+		{
+			`{"q": "x", "sort": "down", "a key": "", "filter": {"and": [], "sort": "up", "a.b": 1}, "list": [{}, {"sort": "up", "and": [{"sort": "down"}], "a.b": 0}]}`, ``, ``,
+			`find.filter.sort="down" find.list[].sort="down" find.sort="up"`,
+		},
+	} {
+		var u coverage.Use
+		u.Call("tools/call", jsonv.ObjectOf("name", "find", "arguments", parse(t, tc.args)), true)
+		parts, _, _ := coverage.Measure(offer, &u)
+		got := map[string]string{}
+		for _, p := range parts {
+			got[p.Of] = strings.Join(p.Missing, " ")
+		}
+		if got[result.Arguments] != tc.arguments || got["nested_arguments"] != tc.nested || got[result.EnumValues] != tc.values {
+			t.Errorf("%s: %q", tc.args, got)
+		}
+	}
+}
+
+// A schema whose references multiply is counted up to a limit.
+func TestMeasureEndlessReferences(t *testing.T) {
+	t.Parallel()
+	var defs []string
+	for i := range 40 {
+		ref := fmt.Sprintf(`{"$ref": "#/$defs/d%d"}`, i+1)
+		defs = append(defs, fmt.Sprintf(`"d%d": {"allOf": [%s, %s], "properties": {"a": %s, "b": %s}}`, i, ref, ref, ref, ref))
+	}
+	tool := parse(t, `{"name": "find", "inputSchema": {"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": {`+strings.Join(defs, ",")+`}}}`)
+	parts, _, _ := coverage.Measure(&surface.Offer{Lists: map[surface.Kind][]jsonv.Value{surface.Tool: {tool}}}, &coverage.Use{})
+	for _, p := range parts {
+		if p.Of == "nested_arguments" && p.Total != 1999 {
+			t.Error(p.Total)
+		}
+	}
+}
+
 // An argument with very many values does not fill the memory.
 func TestUseIsBounded(t *testing.T) {
 	t.Parallel()

@@ -10,17 +10,18 @@ import (
 
 // Measured parts of a surface, in the order of reports.
 const (
-	Tools       = "tools"
-	Arguments   = "arguments"
-	EnumValues  = "enum_values"
-	Resources   = "resources"
-	Prompts     = "prompts"
-	Annotations = "annotations"
+	Tools           = "tools"
+	Arguments       = "arguments"
+	NestedArguments = "nested_arguments" // in objects and lists
+	EnumValues      = "enum_values"
+	Resources       = "resources"
+	Prompts         = "prompts"
+	Annotations     = "annotations"
 )
 
 // Measured returns the parts of a surface that coverage measures.
 func Measured() []string {
-	return []string{Tools, Arguments, EnumValues, Resources, Prompts, Annotations}
+	return []string{Tools, Arguments, NestedArguments, EnumValues, Resources, Prompts, Annotations}
 }
 
 // CoverageFinding is the kind of a finding about insufficient coverage.
@@ -51,7 +52,7 @@ type ServerCoverage struct {
 
 // Covered is the coverage of one part of a surface.
 type Covered struct {
-	Of      string `json:"of"` // tools, arguments, enum_values, resources, prompts, annotations
+	Of      string `json:"of"` // tools, arguments, nested_arguments, enum_values, resources, prompts, annotations
 	Covered int    `json:"covered"`
 	Total   int    `json:"total"`
 	// Minimum is the share in percent below which the run fails.

@@ -138,6 +138,8 @@ type Coverage struct {
 	Tools *int `yaml:"tools" example:"80" range:"0-100"`
 	// Arguments that such calls send.
 	Arguments *int `yaml:"arguments" example:"50" range:"0-100"`
+	// Members of objects in arguments, also in lists, that such calls send.
+	NestedArguments *int `yaml:"nested_arguments" example:"30" range:"0-100"`
 	// Values of enums that such calls send.
 	EnumValues *int `yaml:"enum_values" example:"50" range:"0-100"`
 	// Resources and resource templates that a test reads with an assertion on the result.
@@ -151,7 +153,8 @@ type Coverage struct {
 // Minimums returns the minimum shares by key; nil means no minimum.
 func (c *Coverage) Minimums() map[string]*int {
 	return map[string]*int{
-		"tools": c.Tools, "arguments": c.Arguments, "enum_values": c.EnumValues, "resources": c.Resources, "prompts": c.Prompts, "annotations": c.Annotations,
+		"tools": c.Tools, "arguments": c.Arguments, "nested_arguments": c.NestedArguments,
+		"enum_values": c.EnumValues, "resources": c.Resources, "prompts": c.Prompts, "annotations": c.Annotations,
 	}
 }
 

@@ -32,7 +32,8 @@ func (c *Coverage) String() string { return "coverage of " + c.Server + ": " + c
 // missingWords describe the missing items of each part of a surface.
 var missingWords = map[string]string{
 	result.Tools: "tools without a test", result.Arguments: "arguments never sent", result.EnumValues: "values never sent",
-	result.Resources: "resources without a test", result.Prompts: "prompts without a test", result.Annotations: "hints without an assertion",
+	result.NestedArguments: "nested arguments never sent",
+	result.Resources:       "resources without a test", result.Prompts: "prompts without a test", result.Annotations: "hints without an assertion",
 }
 
 // Coverages returns the coverage of each server, or nothing if it was not measured.
