@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"sync"
@@ -45,6 +46,25 @@ func (n *Node) JSON() jsonv.Value {
 // FromJSON returns the value as nodes with the position pos. An absent value is a nil
 // node. If an object contains a key twice, the last one counts.
 func FromJSON(v jsonv.Value, pos Pos) *Node {
+	return fromJSON(v, func(jsonv.Value) Pos { return pos })
+}
+
+// parseJSON parses a file that is JSON, nil if it is not. YAML does not allow some texts
+// that JSON encoders write: pairs of escapes for one character, and certain line breaks.
+func parseJSON(f *File) *Node {
+	if len(f.Data) > MaxSize {
+		return nil
+	}
+	bom := len(f.Data) - len(bytes.TrimPrefix(f.Data, utf8BOM))
+	v, notes, err := jsonv.ParseWith(f.Data[bom:], jsonv.Options{MaxDepth: MaxDepth, MaxNodes: MaxNodes})
+	if err != nil || len(notes) > 0 || v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray {
+		return nil
+	}
+	return fromJSON(v, func(v jsonv.Value) Pos { return f.At(bom + v.Offset()) })
+}
+
+func fromJSON(v jsonv.Value, where func(jsonv.Value) Pos) *Node {
+	pos := where(v)
 	n := &Node{Pos: pos}
 	switch v.Kind() {
 	case jsonv.KindAbsent:
@@ -66,13 +86,13 @@ func FromJSON(v jsonv.Value, pos Pos) *Node {
 	case jsonv.KindArray:
 		n.Kind, n.Items = KindList, make([]*Node, 0, v.Len())
 		for _, item := range v.Elems() {
-			n.Items = append(n.Items, FromJSON(item, pos))
+			n.Items = append(n.Items, fromJSON(item, where))
 		}
 	case jsonv.KindObject:
 		n.Kind, n.Fields = KindMap, make([]Field, 0, v.Len())
 		at := make(map[string]int, v.Len())
 		for key, val := range v.Members() {
-			f := Field{Key: &Node{Pos: pos, Kind: KindString, Text: key, Quoted: true}, Value: FromJSON(val, pos)}
+			f := Field{Key: &Node{Pos: where(val), Kind: KindString, Text: key, Quoted: true}, Value: fromJSON(val, where)}
 			if i, seen := at[key]; seen {
 				n.Fields[i] = f
 				continue

@@ -34,8 +34,19 @@ const (
 // the caller can find more mistakes.
 //
 // Parse accepts UTF-8 with or without a byte order mark, and LF, CR LF or CR. It
-// stops at the first syntax error; it finds all other mistakes in the same pass.
+// stops at the first syntax error; it finds all other mistakes in the same pass. A file
+// that is JSON may have texts that YAML does not allow.
 func Parse(f *File) (*Node, Diagnostics) {
+	n, ds := parseYAML(f)
+	if ds.HasErrors() {
+		if root := parseJSON(f); root != nil {
+			return root, nil
+		}
+	}
+	return n, ds
+}
+
+func parseYAML(f *File) (*Node, Diagnostics) {
 	if d, bad := checkBytes(f); bad {
 		return nil, Diagnostics{d}
 	}
