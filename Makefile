@@ -197,8 +197,8 @@ gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
 
 # Tests that `make test` runs in part: packages and names.
-DEEP_PACKAGES := aql aqlcli cassette/tee cli gen report result surface/contain
-DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateverIsDeclared|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames
+DEEP_PACKAGES := aql aqlcli cassette/tee cli compat gen report result surface/contain
+DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateverIsDeclared|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep

@@ -162,7 +162,7 @@ var edges = map[string][]string{
 	// A connection that a person examines, and the diagnosis of a server.
 	"internal/inspect": {"internal/surface", "internal/connect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/source", "internal/jsonv"},
 	"internal/doctor": {
-		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/shellwords",
+		"internal/compat", "internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/shellwords",
 		"internal/jsonv", "internal/jsonschema",
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},

@@ -26,6 +26,7 @@ var detectors = map[string]func(List) []place{
 	"duplicate_keys":       duplicateKeys,
 	"duplicate_names":      duplicateNames,
 	"encoded_payload":      encodedPayloads,
+	"header_faults":        headerFaults,
 	"hidden_characters":    hiddenCharacters,
 	"error_content":        errorContents,
 	"invalid_input":        invalidInputs,
@@ -33,7 +34,7 @@ var detectors = map[string]func(List) []place{
 	"lock_drift":           lockDrift,
 	"near_duplicate_names": nearDuplicateNames,
 	"shadowed_names":       shadowedNames,
-	"uncompilable_output":  uncompilableOutputs,
+	"uncallable_output":    uncallableOutputs,
 	"undefined_required":   undefinedRequired,
 	"undescribed_required": undescribedRequired,
 }

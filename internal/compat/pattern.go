@@ -2,8 +2,10 @@ package compat
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // lazy compiles an expression on first use, because most runs of the program need
@@ -17,6 +19,7 @@ var (
 	anyEscape   = `[dDwWsS]|[fnrtv]|0|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|[pP]\{[A-Za-z0-9_=]+\}|[\^$\\.*+?()\[\]{}|/]`
 	classEscape = lazy(`^\\(?:` + anyEscape + `|[-b])`)
 	atomEscape  = lazy(`^\\(?:` + anyEscape + `|[1-9][0-9]*|k<[^>]+>)`)
+	reference   = lazy(`^\\(?:[1-9][0-9]*|k<[^>]+>|u\{[0-9A-Fa-f]+\})`)
 	assertion   = lazy(`^(?:\\[bB]|\^|\$)`)
 	group       = lazy(`^\((?:\?(?:[:=!]|<[=!]|<[A-Za-z_$][A-Za-z0-9_$]*>|[ims]*(?:-[ims]+)?:))?`)
 	quantifier  = lazy(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
@@ -26,6 +29,9 @@ var (
 // rejects a pattern that other engines accept. It returns "" for a valid pattern, and
 // ignores problems that every engine rejects.
 func notUnicodePattern(p string) string {
+	if fault := wrongReference(p); fault != "" {
+		return fault
+	}
 	open := []bool{} // of each open group: a quantifier may follow it
 	repeatable := false
 	for p != "" {
@@ -64,6 +70,46 @@ func notUnicodePattern(p string) string {
 			repeatable = c != '|'
 		}
 		p = p[length:]
+	}
+	return ""
+}
+
+// wrongReference describes a group that is named twice, a reference to a group that
+// does not exist, or a character beyond Unicode.
+func wrongReference(p string) string {
+	groups, names, wanted := 0, map[string]bool{}, []string{}
+	for p != "" {
+		length := 1
+		switch head := group().FindString(p); {
+		case p[0] == '\\':
+			escape := reference().FindString(p)
+			if length = max(2, len(escape)); escape != "" {
+				wanted = append(wanted, escape)
+			}
+		case p[0] == '[':
+			length, _ = unicodeClass(p)
+			length = max(1, length)
+		case strings.HasPrefix(head, "(?<") && strings.HasSuffix(head, ">"):
+			name := head[3 : len(head)-1]
+			if names[name] {
+				return "the name of two groups: " + name
+			}
+			names[name] = true
+			groups++
+		case head == "(":
+			groups++
+		}
+		p = p[min(length, len(p)):]
+	}
+	for _, escape := range wanted {
+		n, _ := strconv.Atoi(escape[1:])
+		code, _ := strconv.ParseInt(strings.Trim(escape, `\u{}`), 16, 64)
+		switch {
+		case escape[1] == 'k' && !names[strings.Trim(escape, `\k<>`)], escape[1] != 'k' && escape[1] != 'u' && n > groups:
+			return "no group for " + escape
+		case escape[1] == 'u' && code > unicode.MaxRune:
+			return "no such character: " + escape
+		}
 	}
 	return ""
 }

@@ -215,7 +215,7 @@ func example(v jsonv.Value) []List {
 		l.Tools = elems(v)
 		return []List{l}
 	}
-	l.Tools = elems(v.Lookup("tools"))
+	l.Tools, l.Pages = elems(v.Lookup("tools")), []jsonv.Value{v}
 	for _, r := range v.Lookup("results").Elems() {
 		l.Results = append(l.Results, Result{Tool: r.Lookup("tool").Text(), Value: r.Lookup("result")})
 	}

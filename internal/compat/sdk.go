@@ -9,60 +9,6 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// uncompilableOutputs finds outputSchemas that Ajv refuses to compile although they
-// are valid JSON Schema, or valid in other engines. Definitions without references
-// are never compiled.
-func uncompilableOutputs(l List) []place {
-	all := l.subschemas("outputSchema")
-	return faulty(all, func(p place) string {
-		fault := ajvFault(p.value)
-		if fault == "" || !referenced(all, p) {
-			return ""
-		}
-		return fault
-	})
-}
-
-func ajvFault(s jsonv.Value) string {
-	if pattern := s.Lookup("pattern"); pattern.Kind() == jsonv.KindString {
-		if fault := notUnicodePattern(pattern.Text()); fault != "" {
-			return "pattern " + pattern.Text() + ": " + fault
-		}
-	}
-	for pattern, v := range s.Lookup("patternProperties").Members() {
-		if v.Kind() != jsonv.KindObject || v.Len() == 0 {
-			continue // Ajv has nothing to check here
-		}
-		if fault := notUnicodePattern(pattern); fault != "" {
-			return "patternProperties " + pattern + ": " + fault
-		}
-	}
-	if enum := s.Lookup("enum"); enum.Kind() == jsonv.KindArray && enum.Len() == 0 {
-		return "enum is empty"
-	}
-	if !s.Lookup("id").IsAbsent() {
-		return "the keyword id, which is $id since draft 06"
-	}
-	if s.Lookup("nullable").Bool() && s.Lookup("type").IsAbsent() {
-		return "nullable without type"
-	}
-	return ""
-}
-
-// referenced reports whether a schema is part of the tool's main schema, or of a
-// definition that the same tool references.
-func referenced(all []place, p place) bool {
-	for _, home := range []string{"/$defs/", "/definitions/"} {
-		if _, rest, ok := strings.Cut(p.pointer, home); ok {
-			name, _, _ := strings.Cut(rest, "/")
-			return slices.ContainsFunc(all, func(q place) bool {
-				return q.tool == p.tool && strings.HasSuffix(q.value.Lookup("$ref").Text(), home+name)
-			})
-		}
-	}
-	return true
-}
-
 // notDraft2020 finds input schemas that are invalid in draft 2020-12, including those
 // that declare another draft.
 func notDraft2020(l List) []place {
@@ -87,32 +33,44 @@ func invalidInputs(l List) []place {
 	})
 }
 
-// invalidOutputs finds outputSchemas that Ajv refuses. The SDK does not validate the
-// schema against its metaschema, and takes one that declares no dialect for draft 07.
+// invalidOutputs finds outputSchemas that version 1 of the SDK cannot compile. It takes
+// every schema for draft 07, and one instance of Ajv compiles those of all tools.
 func invalidOutputs(l List) []place {
+	compiler := newAjv(7)
 	return faulty(l.schema("outputSchema"), func(p place) string {
-		schema := p.value
-		if schema.Kind() == jsonv.KindObject && schema.Lookup("$schema").IsAbsent() {
-			schema = schema.With("$schema", jsonv.String("http://json-schema.org/draft-07/schema#"))
+		if p.value.Kind() != jsonv.KindObject {
+			return ""
 		}
-		return invalid(schema, ajvAccepts)
+		return compiler.compile(p.value)
 	})
 }
 
-func ajvAccepts(fault *jsonschema.Error) bool {
-	for _, f := range append([]*jsonschema.Error{fault}, fault.Rest...) {
-		switch {
-		case f.Pointer == "/$schema", strings.HasSuffix(f.Pointer, "/$dynamicRef"):
-		case strings.HasSuffix(f.Msg, "are equal"): // names in required, types
-		case strings.HasPrefix(f.Msg, "expected at least 0, got"), strings.HasPrefix(f.Msg, "expected more than 0, got"):
-		case strings.HasPrefix(f.Msg, "expected type integer, got number"):
-		case (strings.HasSuffix(f.Pointer, "/type") || strings.HasSuffix(f.Pointer, "/items")) && f.Msg == "expected at least 1 item, got 0":
-		default:
-			return false
+// uncallableOutputs finds outputSchemas that version 2 of the SDK cannot compile, which
+// it does before the first call of the tool.
+func uncallableOutputs(l List) []place {
+	compilers := map[int]*ajv{}
+	return faulty(l.schema("outputSchema"), func(p place) string {
+		if p.value.Kind() != jsonv.KindObject {
+			return ""
 		}
-	}
-	return true
+		dialect, declared := 2020, p.value.Lookup("$schema")
+		if declared.Kind() == jsonv.KindString {
+			if dialect = ajvDialects[strings.TrimSuffix(uriScheme().ReplaceAllString(declared.Text(), ""), "#")]; dialect == 0 {
+				return "the dialect " + declared.Short(80) + " is not supported"
+			}
+		}
+		if compilers[dialect] == nil {
+			compilers[dialect] = newAjv(dialect)
+		}
+		return compilers[dialect].compile(p.value)
+	})
 }
+
+var uriScheme = lazy(`^https?://json-schema\.org/`)
+
+// ajvDialects are the values of $schema that version 2 of the SDK accepts, without the
+// address of json-schema.org.
+var ajvDialects = map[string]int{"draft/2020-12/schema": 2020, "draft/2019-09/schema": 2019, "draft-07/schema": 7, "draft-06/schema": 7}
 
 // invalid returns why a schema does not compile, "" for one that does or whose fault
 // is accepted. A schema beyond the limits of package jsonschema may be valid.
@@ -122,4 +80,54 @@ func invalid(schema jsonv.Value, accepted func(*jsonschema.Error) bool) string {
 		return fault.Error()
 	}
 	return ""
+}
+
+// headerFaults finds tools whose x-mcp-header names no HTTP header, and those that are
+// null. A property of a list of types is beyond the check of the Go SDK, which then
+// examines none of the tool.
+func headerFaults(l List) []place {
+	return faulty(l.each("/inputSchema", func(t jsonv.Value) jsonv.Value { return t }), func(p place) string {
+		if p.value.Kind() == jsonv.KindNull {
+			return "the tool is null"
+		}
+		fault := ""
+		if !headers(p.value.Lookup("inputSchema"), "", map[string]bool{}, &fault) {
+			return ""
+		}
+		return fault
+	})
+}
+
+var headerForm = lazy("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// headers checks the headers of a schema's properties, and reports whether all of them
+// could be read.
+func headers(schema jsonv.Value, path string, seen map[string]bool, fault *string) bool {
+	props := schema.Lookup("properties")
+	for _, v := range []struct {
+		jsonv.Value
+		kind jsonv.Kind
+	}{{schema, jsonv.KindObject}, {schema.Lookup("type"), jsonv.KindString}, {props, jsonv.KindObject}} {
+		if !v.IsAbsent() && v.Kind() != jsonv.KindNull && v.Kind() != v.kind {
+			return false
+		}
+	}
+	for name, prop := range props.Effective {
+		header := prop.Lookup("x-mcp-header")
+		lower := strings.ToLower(header.Text())
+		switch at := path + name; {
+		case header.IsAbsent():
+		case !slices.Contains([]string{"string", "integer", "boolean"}, prop.Lookup("type").Text()):
+			*fault = at + " has x-mcp-header, and its type is not string, integer or boolean"
+		case !headerForm().MatchString(lower):
+			*fault = "x-mcp-header of " + at + " is " + header.Short(60)
+		case seen[lower]:
+			*fault = "x-mcp-header " + header.Short(60) + " occurs twice"
+		}
+		seen[lower] = true
+		if !headers(prop, path+name+".", seen, fault) {
+			return false
+		}
+	}
+	return true
 }

@@ -20,6 +20,7 @@ type List struct {
 	Profiles  []string // of clients that get this list; nil: all
 	Tools     []jsonv.Value
 	Others    []Definition  // what is no tool
+	Pages     []jsonv.Value // the results that contained the tools; nil: unknown
 	Results   []Result      // of calls, if some are known
 	Masked    []jsonv.Value // the tools in the form of a lock file, without secrets
 	Locked    []jsonv.Value // the tools of the lock file; nil: there is none
@@ -55,7 +56,14 @@ type place struct {
 // selectors find the values that a rule examines.
 var selectors = map[string]func(List, Profile) []place{
 	"tools": func(l List, _ Profile) []place { return []place{{value: jsonv.Array(l.Tools...)}} },
-	"tool":  func(l List, _ Profile) []place { return l.each("", func(t jsonv.Value) jsonv.Value { return t }) },
+	"page": func(l List, _ Profile) []place {
+		var out []place
+		for _, page := range l.Pages {
+			out = append(out, place{value: page})
+		}
+		return out
+	},
+	"tool": func(l List, _ Profile) []place { return l.each("", func(t jsonv.Value) jsonv.Value { return t }) },
 	"name": func(l List, _ Profile) []place {
 		return l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
 	},

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
+	"mcptest/internal/compat"
 	"mcptest/internal/display"
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonschema"
@@ -26,15 +28,23 @@ type remark struct {
 	text  string
 }
 
-func (e *examination) schemas(context.Context) bool {
+func (e *examination) schemas(ctx context.Context) bool {
 	if e.tools == nil {
 		return true // without tools there are no schemas
 	}
 	begun := time.Now()
 	l := Layer{Name: "schemas", State: OK, Message: display.Count(len(e.tools), "tool") + ", no problems"}
 	bad, total := 0, 0
+	rejected, err := e.rejected(ctx)
+	if err != nil {
+		l.State = Warn
+		l.Details = append(l.Details, "the rules about clients could not be applied: "+err.Error())
+	}
 	for _, t := range e.tools {
 		remarks := lintTool(e.Conn.Session().Protocol(), t)
+		if !slices.ContainsFunc(remarks, func(r remark) bool { return r.state == Fail }) {
+			remarks = append(remarks, rejected[inspect.Name(t, "name")]...)
+		}
 		if len(remarks) > 0 {
 			bad++
 		}
@@ -54,6 +64,23 @@ func (e *examination) schemas(context.Context) bool {
 	}
 	e.found(l)
 	return true
+}
+
+// rejected returns, by tool, why clients built with the official SDKs reject the list
+// or lose the tool.
+func (e *examination) rejected(ctx context.Context) (map[string][]remark, error) {
+	rules, err := compat.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	rep, err := compat.Check(ctx, []compat.List{{Tools: e.tools}}, rules.Only([]string{"ts-sdk", "go-sdk"}, []string{compat.GroupClients}), time.Now())
+	out := map[string][]remark{}
+	for _, f := range rep.Findings {
+		if f.Level == compat.LevelError {
+			out[f.Tool] = append(out[f.Tool], remark{Fail, f.Profile + " (" + f.Rule + "): " + f.Message})
+		}
+	}
+	return out, err
 }
 
 // goodName matches a recommended tool name (MCP 2025-11-25, tools, "Tool Names").

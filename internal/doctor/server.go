@@ -168,7 +168,7 @@ func (e *examination) lists(ctx context.Context) bool {
 		if !e.Conn.Offers(k.capability) {
 			continue
 		}
-		items, err := e.Conn.List(ctx, k.method, k.key)
+		items, pages, err := e.Conn.Pages(ctx, k.method, k.key)
 		if err != nil {
 			l.State = Fail
 			l.Details = append(l.Details, k.method+": "+err.Error())
@@ -176,10 +176,16 @@ func (e *examination) lists(ctx context.Context) bool {
 		}
 		counts = append(counts, display.Count(len(items), k.word))
 		if k.key == "tools" {
-			e.tools = items // the layer schemas checks them
+			e.tools, e.pages = items, pages // the layer schemas checks them
 		} else if wrong := violations(e.Conn.Session().Protocol(), k.method, k.key, items); len(wrong) > 0 {
 			l.State = Fail
 			l.Details = append(l.Details, wrong...)
+		}
+		for _, page := range pages {
+			if wrong := check.Page(k.key, page); len(wrong) > 0 {
+				l.State = Fail
+				l.Details = append(l.Details, k.method+": "+strings.Join(wrong, "; "))
+			}
 		}
 		for _, name := range twice(items, map[string]string{"resources": "uri"}[k.key]) {
 			l.State = worse(l.State, Warn)

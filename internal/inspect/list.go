@@ -19,8 +19,19 @@ import (
 // List reads every page of a list. key is the member of the result that is the
 // list.
 func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, error) {
+	items, _, err := c.Pages(ctx, method, key)
+	return items, err
+}
+
+// Pages is like List, and also returns the results that contained the list.
+func (c *Conn) Pages(ctx context.Context, method, key string) (items, pages []jsonv.Value, err error) {
 	limits := c.o.Connect.Limits.WithDefaults()
-	return surface.Pages(ctx, method, key, surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
+	items, err = surface.Pages(ctx, method, key, surface.Limits{Items: limits.Items, Pages: limits.Pages}, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+		res, err := c.Result(ctx, method, params)
+		pages = append(pages, res)
+		return res, err
+	})
+	return items, pages, err
 }
 
 // CheckCall checks the response of a tool as a run does, and returns the

@@ -19,6 +19,7 @@ type Limits struct{ Items, Pages int }
 type Offer struct {
 	Handshake jsonv.Value // the result of initialize or server/discover
 	Lists     map[Kind][]jsonv.Value
+	Pages     []jsonv.Value  // the results of tools/list
 	Failed    map[Kind]error // lists that the server did not return, or that can't be read
 }
 
@@ -38,7 +39,13 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 		if caps.Kind() == jsonv.KindObject && caps.Lookup(l.Capability).IsAbsent() {
 			continue
 		}
-		items, err := Pages(ctx, l.Method, l.Member, limits, request)
+		items, err := Pages(ctx, l.Method, l.Member, limits, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+			res, err := request(ctx, method, params)
+			if l.Kind == Tool {
+				o.Pages = append(o.Pages, res)
+			}
+			return res, err
+		})
 		var refused *protocol.RPCError
 		switch {
 		case err == nil:

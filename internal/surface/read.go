@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,12 +121,12 @@ func readFile(path string, mask func(string) string) (*Surface, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, handshake, lists, err := listsOf(v)
+	doc, err := listsOf(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	offset, line := 0, 1 // of the previous definition, because positions are requested in order
-	s := New(server, handshake, lists, mask, func(v jsonv.Value) int {
+	s := New(doc.server, doc.handshake, doc.lists, mask, func(v jsonv.Value) int {
 		if v.Offset() < 0 {
 			return 0
 		}
@@ -136,9 +137,9 @@ func readFile(path string, mask func(string) string) (*Surface, error) {
 		offset = v.Offset()
 		return line
 	})
-	s.Source, s.Calls = path, recordCalls(v, server)
+	s.Source, s.Calls, s.Pages = path, recordCalls(v, doc.server), doc.pages
 	for _, l := range Lists() {
-		if _, listed := lists[l.Kind]; !listed {
+		if _, listed := doc.lists[l.Kind]; !listed {
 			s.Unknown = append(s.Unknown, l.Kind)
 		}
 	}
@@ -183,23 +184,32 @@ func parseJSON(path string) (jsonv.Value, []byte, error) {
 
 var errNoLists = errors.New("expected the result of tools/list (an object with tools, or a list of tools), a lock file or a result file of mcptest that contains such a call")
 
+// A document is what a JSON file contains: lists, and the results of tools/list that
+// held the tools.
+type document struct {
+	server    string
+	handshake jsonv.Value
+	lists     map[Kind][]jsonv.Value
+	pages     []jsonv.Value
+}
+
 // listsOf finds the lists in a JSON document: a list of tools, the result of a
 // list request, the whole response, or a record of mcptest.
-func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, err error) {
-	lists = map[Kind][]jsonv.Value{}
+func listsOf(v jsonv.Value) (document, error) {
+	doc := document{lists: map[Kind][]jsonv.Value{}}
 	switch {
 	case v.Kind() == jsonv.KindArray:
 		if bad := slices.IndexFunc(v.List(), func(e jsonv.Value) bool { return e.Kind() != jsonv.KindObject }); bad >= 0 {
-			return "", handshake, nil, fmt.Errorf("element %d of the list is not a tool: expected an object, got %s", bad, v.At(bad).Kind().WithArticle())
+			return doc, fmt.Errorf("element %d of the list is not a tool: expected an object, got %s", bad, v.At(bad).Kind().WithArticle())
 		}
-		lists[Tool] = v.List()
-		return "", handshake, lists, nil
+		doc.lists[Tool] = v.List()
+		return doc, nil
 	case strings.HasPrefix(v.Lookup("schema").Text(), "mcptest.run/"):
 		return recordLists(v)
 	case v.Lookup("result").Kind() == jsonv.KindObject:
 		v = v.Lookup("result")
 	case v.Lookup("error").Kind() == jsonv.KindObject && !v.Lookup("jsonrpc").IsAbsent():
-		return "", handshake, nil, fmt.Errorf("the response is an error: %s", v.Lookup("error", "message").Short(200))
+		return doc, fmt.Errorf("the response is an error: %s", v.Lookup("error", "message").Short(200))
 	}
 	found := false
 	for _, l := range Lists() {
@@ -208,54 +218,69 @@ func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kin
 			continue
 		}
 		if list.Kind() != jsonv.KindArray {
-			return "", handshake, nil, fmt.Errorf("%s: expected a list, got %s", l.Member, list.Kind().WithArticle())
+			return doc, fmt.Errorf("%s: expected a list, got %s", l.Member, list.Kind().WithArticle())
 		}
 		found = true
-		lists[l.Kind] = list.List()
+		doc.lists[l.Kind] = list.List()
 	}
 	if !found {
-		return "", handshake, nil, errNoLists
+		return doc, errNoLists
 	}
 	if next := v.Lookup("nextCursor"); next.Kind() == jsonv.KindString {
-		return "", handshake, nil, errors.New("the list is one page of several (it has a nextCursor)")
+		return doc, errors.New("the list is one page of several (it has a nextCursor)")
 	}
 	if h := v.Lookup("initialize"); h.Kind() == jsonv.KindObject {
-		handshake = h
+		doc.handshake = h
 	}
-	return "", handshake, lists, nil
+	doc.pages = []jsonv.Value{v}
+	return doc, nil
 }
 
 // recordLists returns the lists in the exchanges of a run: the pages of the first
 // server whose lists were requested.
-func recordLists(run jsonv.Value) (server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, err error) {
-	lists = map[Kind][]jsonv.Value{}
+func recordLists(run jsonv.Value) (document, error) {
+	doc := document{lists: map[Kind][]jsonv.Value{}}
 	found := false
-	seen := map[string]bool{} // requests; several tests may make the same one
+	seen, wanted := map[string]bool{}, map[string]List{} // pages; several tests may request the same one
 	for _, test := range run.Lookup("tests").Elems() {
 		for _, x := range test.Lookup("exchanges").Elems() {
 			i := slices.IndexFunc(Lists(), func(l List) bool { return l.Method == x.Lookup("method").Text() })
-			if i < 0 || found && test.Lookup("server").Text() != server {
+			if i < 0 || found && test.Lookup("server").Text() != doc.server {
 				continue
 			}
 			l := Lists()[i]
 			frame, err := jsonv.Parse([]byte(x.Lookup("response").Text()))
 			if err != nil || x.Lookup("truncated").Bool() {
-				return "", handshake, nil, fmt.Errorf("the response to %s is not kept in full in this record; write it with `mcptest %s --json`", l.Method, l.Member)
+				return doc, fmt.Errorf("the response to %s is not kept in full in this record; write it with `mcptest %s --json`", l.Method, l.Member)
 			}
 			request, _ := jsonv.Parse([]byte(x.Lookup("request").Text()))
-			page := l.Method + request.Lookup("params", "cursor").Text()
-			list := frame.Lookup("result", l.Member)
-			if list.Kind() != jsonv.KindArray || seen[page] {
-				continue
+			result := frame.Lookup("result")
+			first := l.Method + "\x00"
+			page := first + request.Lookup("params", "cursor").Text()
+			list := result.Lookup(l.Member)
+			if _, follows := wanted[page]; list.Kind() != jsonv.KindArray || seen[page] || page != first && seen[first] && !follows {
+				continue // of another session
 			}
-			seen[page], found, server = true, true, test.Lookup("server").Text()
-			lists[l.Kind] = append(lists[l.Kind], list.List()...)
+			seen[page], found, doc.server = true, true, test.Lookup("server").Text()
+			wanted[first] = l
+			if next := result.Lookup("nextCursor"); next.Kind() == jsonv.KindString {
+				wanted[first+next.Text()] = l
+			}
+			doc.lists[l.Kind] = append(doc.lists[l.Kind], list.List()...)
+			if l.Kind == Tool {
+				doc.pages = append(doc.pages, result)
+			}
 		}
 	}
 	if !found {
-		return "", handshake, nil, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
+		return doc, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
 	}
-	return server, handshake, lists, nil
+	for _, page := range slices.Sorted(maps.Keys(wanted)) {
+		if l := wanted[page]; !seen[page] {
+			return doc, fmt.Errorf("this record has a part of %s only, not all of its pages; write the list with `mcptest %s --json`", l.Method, l.Member)
+		}
+	}
+	return doc, nil
 }
 
 // recordCalls returns the calls of a server's tools in the exchanges of a run that

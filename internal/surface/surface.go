@@ -59,14 +59,15 @@ type Item struct {
 
 // Surface is what one server offers.
 type Surface struct {
-	Server   string      // the name of the server; "" if unknown
-	Source   string      // the file that it was read from
-	Info     jsonv.Value // capabilities, instructions and serverInfo without its version; may be absent
-	Items    []Item      // sorted by kind and name; names are unique in a kind
-	Unknown  []Kind      // kinds that the source does not contain, such as prompts in a tools/list response
-	Warnings []string    // problems of the lists, such as a repeated name
-	Shadowed []Shadowed  // members that definitions have more than once
-	Calls    []Call      // calls of tools in the record
+	Server   string        // the name of the server; "" if unknown
+	Source   string        // the file that it was read from
+	Info     jsonv.Value   // capabilities, instructions and serverInfo without its version; may be absent
+	Items    []Item        // sorted by kind and name; names are unique in a kind
+	Unknown  []Kind        // kinds that the source does not contain, such as prompts in a tools/list response
+	Warnings []string      // problems of the lists, such as a repeated name
+	Shadowed []Shadowed    // members that definitions have more than once
+	Pages    []jsonv.Value // results of tools/list in the source, which contained the tools
+	Calls    []Call        // calls of tools in the record
 }
 
 // Shadowed is a member whose key follows once more in the same object. Definitions

@@ -170,7 +170,7 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 		}
 	}
 	list := listOf(surface.New("", offer.Handshake, lists, nil, nil))
-	list.Tools = lists[surface.Tool] // in the order of the server
+	list.Tools, list.Pages = lists[surface.Tool], offer.Pages // in the order of the server
 	list.Masked = toolsOf(surface.New("", jsonv.Value{}, lists, l.Redactor.String, nil))
 	list.Mask, list.Server, list.File, list.Line = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text(), "", 0
 	if l.Flags.Server != "" {
@@ -183,7 +183,7 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 // listOf returns the definitions of a surface.
 func listOf(s *surface.Surface) compat.List {
 	l := compat.List{
-		Server: s.Server, Tools: []jsonv.Value{}, File: filepath.ToSlash(s.Source), Line: 1, Lines: map[string]int{},
+		Server: s.Server, Tools: []jsonv.Value{}, Pages: s.Pages, File: filepath.ToSlash(s.Source), Line: 1, Lines: map[string]int{},
 	}
 	l.Base, _, _ = strings.Cut(s.Server, "@")
 	for _, item := range s.Items {

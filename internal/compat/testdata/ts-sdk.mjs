@@ -1,35 +1,62 @@
 // Lets the client of the TypeScript SDK read lists of tools, as an oracle.
-// Standard input: {"modules": [file, …], "lists": [{"tools": [tool, …], "results": [{"tool", "result"}, …]}, …]}.
-// Standard output: one entry per list, null or the error of listTools or of the calls.
+// Standard input: {"modules": [file, …], "lists": [{"pages": [text of a result, …], "results": [{"tool", "result"}, …]}, …]}.
+// Standard output: one entry per list: {"list": null or the error of listTools or of the calls in results,
+// "tools": {name: the reason why the tool can't be called, …}}.
 import { pathToFileURL } from 'node:url';
 
 let text = '';
 for await (const chunk of process.stdin) text += chunk;
 const { modules, lists } = JSON.parse(text);
 const loaded = await Promise.all(modules.map((file) => import(pathToFileURL(file))));
-const { Client, InMemoryTransport } = Object.assign({}, ...loaded);
+const { Client, ReadBuffer } = Object.assign({}, ...loaded);
+console.warn = () => {};
 
-const outcomes = [];
-for (const { tools, results } of lists) {
-  const [mine, theirs] = InMemoryTransport.createLinkedPair();
-  theirs.onmessage = (m) => {
+// Wire is a transport to a server that answers from a list. Like the SDK's transports, it parses each message with the SDK.
+class Wire {
+  constructor(list) { Object.assign(this, { list, page: 0, buffer: new ReadBuffer() }); }
+  async start() {}
+  async close() { this.onclose?.(); }
+  async send(m) {
     if (m.id === undefined) return;
     const answers = {
-      initialize: () => ({ protocolVersion: m.params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }),
-      'tools/list': () => ({ tools }),
-      'tools/call': () => results.find((r) => r.tool === m.params.name).result,
+      initialize: () => JSON.stringify({ protocolVersion: m.params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }),
+      'tools/list': () => this.list.pages[this.page++],
+      'tools/call': () => JSON.stringify(this.list.results.find((r) => r.tool === m.params.name)?.result ?? { isError: true, content: [] }),
     };
-    const answer = answers[m.method];
-    theirs.send({ jsonrpc: '2.0', id: m.id, ...(answer ? { result: answer() } : { error: { code: -32601, message: 'method not found' } }) });
-  };
-  await theirs.start();
+    const answer = answers[m.method] ? `"result":${answers[m.method]()}` : '"error":{"code":-32601,"message":"method not found"}';
+    queueMicrotask(() => {
+      this.buffer.append(Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(m.id)},${answer}}\n`));
+      try {
+        this.onmessage?.(this.buffer.readMessage());
+      } catch (e) {
+        this.onerror?.(e);
+      }
+    });
+  }
+}
+
+const outcomes = [];
+for (const list of lists) {
   const client = new Client({ name: 'oracle', version: '1' });
-  await client.connect(mine);
+  await client.connect(new Wire(list));
+  const broken = new Promise((_, reject) => { client.onerror = reject; });
+  const outcome = { list: null, tools: {} };
   const use = async () => {
-    await client.listTools();
-    for (const r of results) await client.callTool({ name: r.tool, arguments: {} });
+    const names = new Set();
+    for (let cursor, i = 0; i === 0 || (cursor !== undefined && i < list.pages.length); i++) {
+      const page = await Promise.race([broken, client.listTools(i === 0 ? undefined : { cursor })]);
+      for (const t of page.tools) names.add(t.name);
+      cursor = page.nextCursor;
+    }
+    for (const name of names) {
+      await Promise.race([broken, client.callTool({ name, arguments: {} })]).catch((e) => {
+        if (list.results.some((r) => r.tool === name)) throw e;
+        if (e.message.includes('invalid outputSchema')) outcome.tools[name] = e.message.slice(0, 300);
+      });
+    }
   };
-  outcomes.push(await use().then(() => null, (e) => String(e.message).slice(0, 300)));
+  await use().catch((e) => { outcome.list = String(e.message).slice(0, 300); });
+  outcomes.push(outcome);
   await client.close();
 }
 process.stdout.write(JSON.stringify(outcomes));
