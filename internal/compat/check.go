@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"mcptest/internal/display"
 	"mcptest/internal/gate"
@@ -195,6 +196,9 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 			return !slices.ContainsFunc(r.Words, func(w string) bool { return strings.Contains(at.value.Text(), w) })
 		})
 	}
+	if r.forbids() {
+		places = inParts(places)
+	}
 	known := map[string]int{} // texts, of which many occur more than once
 	index, values := make([]int, len(places)), []jsonv.Value{}
 	for i, at := range places {
@@ -218,11 +222,52 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 	}
 	var hits []place
 	for i, at := range places {
-		if !fits[index[i]] {
+		last := len(hits) - 1
+		if !fits[index[i]] && (last < 0 || !r.forbids() || hits[last].pointer != at.pointer || hits[last].tool != at.tool || hits[last].subject != at.subject) {
 			hits = append(hits, at)
 		}
 	}
 	return hits, nil
+}
+
+// forbids reports whether the rule is about texts, and a text breaks it if a part does.
+func (r *Rule) forbids() bool {
+	_, not := r.Must.Get("not")
+	return not && r.Must.Len() == 1 && (r.On == "texts" || r.On == "lower_texts")
+}
+
+// A text is examined in parts of maxPart bytes, which share up to commonPart bytes,
+// because the time for some patterns grows with the square of the length.
+const maxPart, commonPart = 16 << 10, 2 << 10
+
+// inParts divides long texts, after a sentence if possible: words such as "never"
+// before a phrase are looked for in the same sentence.
+func inParts(places []place) []place {
+	var out []place
+	for _, at := range places {
+		text := at.value.Text()
+		for len(text) > maxPart {
+			end := maxPart
+			for end > 0 && !utf8.RuneStart(text[end]) {
+				end--
+			}
+			out = append(out, place{at.tool, at.subject, at.pointer, jsonv.String(text[:end])})
+			common, next := text[end-commonPart:end], 0
+			if i := strings.Index(common, ". "); i >= 0 {
+				next = i + 2
+			} else if i := strings.IndexByte(common, ' '); i >= 0 {
+				next = i + 1
+			} else {
+				for !utf8.RuneStart(common[next]) {
+					next++
+				}
+			}
+			text = text[end-commonPart+next:]
+		}
+		at.value = jsonv.String(text)
+		out = append(out, at)
+	}
+	return out
 }
 
 // findings describes the places.

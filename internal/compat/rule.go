@@ -178,7 +178,7 @@ func (r *Rule) compile(all Rules) error {
 		return fmt.Errorf("on must be one of %s", strings.Join(slices.Sorted(maps.Keys(selectors)), ", "))
 	}
 	var err error
-	if r.schema, err = jsonschema.Compile(r.Must, jsonschema.Options{Strict: true}); err != nil {
+	if r.schema, err = jsonschema.Compile(r.Must, jsonschema.Options{Strict: true, NoClock: true}); err != nil {
 		return fmt.Errorf("must: %w", err)
 	}
 	return nil

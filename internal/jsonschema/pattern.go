@@ -21,13 +21,13 @@ const matchTimeout = 2 * time.Second
 // Schema patterns are ECMA-262. RE2 runs most of them in linear time; those that it
 // does not support (lookahead, backreferences, \u escapes) run on a backtracking
 // engine with a time limit.
-func newRegexEngine(g *guard) jsonschema.RegexpEngine {
+func newRegexEngine(g *guard, limit time.Duration) jsonschema.RegexpEngine {
 	known := map[string]jsonschema.Regexp{}
 	return func(pattern string) (jsonschema.Regexp, error) {
 		if re, ok := known[pattern]; ok {
 			return re, nil
 		}
-		re, err := compileRegex(pattern, g)
+		re, err := compileRegex(pattern, g, limit)
 		if err == nil {
 			known[pattern] = re
 		}
@@ -35,7 +35,7 @@ func newRegexEngine(g *guard) jsonschema.RegexpEngine {
 	}
 }
 
-func compileRegex(pattern string, g *guard) (jsonschema.Regexp, error) {
+func compileRegex(pattern string, g *guard, limit time.Duration) (jsonschema.Regexp, error) {
 	if re, err := regexp.Compile(pattern); err == nil {
 		return re, nil
 	}
@@ -45,7 +45,7 @@ func compileRegex(pattern string, g *guard) (jsonschema.Regexp, error) {
 			return nil, errors.New(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
-	re.MatchTimeout = matchTimeout
+	re.MatchTimeout = limit
 	return &backtracking{re: re, pattern: pattern, guard: g}, nil
 }
 
