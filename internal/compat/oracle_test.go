@@ -19,7 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/testkit"
 )
 
 // A fate is what happens to a list: the client rejects it, or cannot use some tools.
@@ -39,7 +38,7 @@ func oracleLists(t *testing.T) (lists []List) {
 	}
 	lists = append(lists, sdkLists(t)...)
 	for i, l := range mutatedLists(t) {
-		if i%4 == 0 || testkit.Deep() {
+		if i%4 == 0 || os.Getenv("MCPTEST_DEEP") != "" {
 			lists = append(lists, l)
 		}
 	}
