@@ -49,6 +49,7 @@ type state struct {
 	tools      *Tools
 	offers     map[*mcp.Session]*offered
 	lists      map[string]*list // of prompts and resources, as first read
+	silent     []string         // lists that were not answered in time
 }
 
 // update is the only access to the state.

@@ -83,12 +83,18 @@ func (s *Server) known(ctx context.Context, sess *mcp.Session, l lister) *list {
 	return first
 }
 
-var errUndeclared = errors.New("the server does not declare the list")
+var (
+	errUndeclared = errors.New("the server does not declare the list")
+	errSilent     = errors.New("the list got no response before")
+)
 
 // read requests a list, and with the resources their templates.
 func (s *Server) read(ctx context.Context, sess *mcp.Session, l lister, header http.Header) (*list, error) {
 	if sess.ServerInfo().Lookup("capabilities", l.capability).IsAbsent() {
 		return nil, errUndeclared
+	}
+	if slices.Contains(s.update(func(*state) {}).silent, l.capability) {
+		return nil, errSilent
 	}
 	most := s.pool.deps.Opener.Options.Limits.WithDefaults()
 	limits, request := surface.Limits{Items: most.Items, Pages: most.Pages}, pages(sess, header, s.report)
