@@ -72,10 +72,21 @@ func hiddenIn(text string) string {
 }
 
 // confusableNames finds names whose letters come from several scripts, are styled
-// forms of Latin letters, or are all non-Latin lookalikes of Latin letters.
+// forms of Latin letters, or are all lookalikes of Latin letters, and names that look
+// like another one of the list.
 func confusableNames(l List) []place {
 	names := l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
 	names = append(names, l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
+	twins := map[string]int{} // by the look, in each tool for parameters
+	look := func(p place) string {
+		if p.pointer == "/name" {
+			return resembling(p.value.Text())
+		}
+		return p.tool + " " + resembling(p.value.Text())
+	}
+	for _, p := range names {
+		twins[look(p)]++
+	}
 	scripts := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee}
 	return slices.DeleteFunc(names, func(p place) bool {
 		used := map[int]bool{}
@@ -92,7 +103,7 @@ func confusableNames(l List) []place {
 			}
 			styled = styled || r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d7ff
 		}
-		return !styled && len(used) < 2 && (letters < 2 || alike < letters)
+		return !styled && len(used) < 2 && (letters < 2 || alike < letters) && (alike == 0 || twins[look(p)] < 2)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
@@ -241,8 +242,10 @@ func every(string) bool { return true }
 
 // latin contains the letters that lookalikes represent, in the same order.
 const (
-	lookalikes = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅԌԚԜαινοκρυωΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսզԱՕՏ"
-	latin      = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos"
+	lookalikes = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅԌԚԜαινοκρυωΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսզԱՕՏ" +
+		"ıİȷɡɑɩſᴀᴄᴇᴏᴘꜱᴛᴜᴠᴡᴢɪɴʀʟⅰⅴⅹⅼⅽⅾⅿℓ" // Latin, too
+	latin      = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos" +
+		"iijgaisaceopstuvwzinrlivxlcdml"
 )
 
 var toLatin = sync.OnceValue(func() map[rune]rune {
@@ -272,7 +275,7 @@ func plain(text string) string {
 	}
 	mixed := strings.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' })
 	text = strings.Map(func(r rune) rune {
-		if r > 0x2ff && mixed && toLatin()[r] != 0 {
+		if r > unicode.MaxASCII && mixed && toLatin()[r] != 0 {
 			return toLatin()[r]
 		}
 		return narrow(r)
