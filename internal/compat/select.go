@@ -244,7 +244,7 @@ func every(string) bool { return true }
 const (
 	lookalikes = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅԌԚԜαινοκρυωΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսզԱՕՏ" +
 		"ıİȷɡɑɩſᴀᴄᴇᴏᴘꜱᴛᴜᴠᴡᴢɪɴʀʟⅰⅴⅹⅼⅽⅾⅿℓ" // Latin, too
-	latin      = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos" +
+	latin = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos" +
 		"iijgaisaceopstuvwzinrlivxlcdml"
 )
 

@@ -89,7 +89,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	case f.explain != "":
 		return explainRule(s.Out, rules, f.explain)
 	}
-	base, err := f.readBaseline(s)
+	base, err := readBaseline(s, f.target.Color, f.baseline, f.all.Unknown)
 	if err != nil {
 		return err
 	}
@@ -149,19 +149,20 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	return rules, nil
 }
 
-func (f *checkFlags) readBaseline(s cmdutil.Streams) (*gate.Baseline, error) {
-	if f.baseline == "" {
+// readBaseline reads the file of --baseline; without one, nothing is accepted.
+func readBaseline(s cmdutil.Streams, color, path string, unknown func(rule string) string) (*gate.Baseline, error) {
+	if path == "" {
 		return &gate.Baseline{}, nil
 	}
-	file, ds := source.Read(f.baseline, f.baseline)
+	file, ds := source.Read(path, path)
 	var b *gate.Baseline
 	if !ds.HasErrors() {
 		var more source.Diagnostics
-		b, more = gate.LoadBaseline(file, f.all.Unknown)
+		b, more = gate.LoadBaseline(file, unknown)
 		ds = append(ds, more...)
 	}
 	if ds.HasErrors() {
-		option.PrintDiagnostics(s, f.target.Color, ds)
+		option.PrintDiagnostics(s, color, ds)
 		return nil, &option.ExitError{Code: option.ExitInvalid}
 	}
 	return b, nil

@@ -22,6 +22,7 @@ type diffFlags struct {
 	target                    option.TargetFlags
 	changes                   option.ChangeFlags
 	oldURL, oldCommand, build string
+	baseline                  string
 }
 
 // NewDiffCmd returns the command `mcptest diff`.
@@ -62,6 +63,7 @@ could not be written, 6 changes selected by --fail-on.`,
 	fl.StringVar(&f.oldURL, "old-url", "", "compare with the server at this `address` instead of OLD")
 	fl.StringVar(&f.oldCommand, "old-command", "", "compare with the server that this `command` starts instead of OLD; quote it as one argument")
 	fl.StringVar(&f.build, "build", "", "shell `command` that builds git:REF, in its folder")
+	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted changes, each with a reason")
 	f.changes.Add(cmd, "breaking")
 	cmd.MarkFlagsMutuallyExclusive("old-url", "old-command")
 	return cmd
@@ -79,6 +81,10 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	if err != nil {
 		return err
 	}
+	base, err := readBaseline(s, f.target.Color, f.baseline, diff.UnknownClass)
+	if err != nil {
+		return err
+	}
 	var list [2][]*surface.Surface
 	for i, x := range []side{old, new} {
 		if list[i], err = f.surfaces(cmd, s, x); err != nil {
@@ -88,9 +94,9 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	for _, kind := range diff.NotCompared(list[0], list[1]) {
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
-	return f.changes.Print(s, diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
+	return f.changes.Print(s, diff.Accept(diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
 		Target: new.flags.Usage(s, new.argv), InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
-	}))
+	}), base))
 }
 
 // sides parses the command line.
