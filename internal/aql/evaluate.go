@@ -3,6 +3,7 @@ package aql
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/rule"
@@ -75,6 +76,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	}
 	if e.IsLive() {
 		r.Ended = e.Live.Lookup("ended").Text()
+		r.DurationMS = duration(e.Live)
 		for _, l := range e.Live.Lookup("leftovers").Elems() {
 			r.Leftovers = append(r.Leftovers, Leftover(l))
 		}
@@ -147,7 +149,18 @@ func achieved(strict []verdict.CategoryResult, level int, complete bool) int {
 	return got
 }
 
-// coverage counts the listed operations that the evidence covers.
+// duration returns how long a live run took, in milliseconds; 0 if it is not known.
+func duration(live jsonv.Value) int {
+	start, err := time.Parse(time.RFC3339, live.Lookup("started").Text())
+	end, err2 := time.Parse(time.RFC3339, live.Lookup("finished").Text())
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return int(max(end.Sub(start), 0).Milliseconds())
+}
+
+// coverage counts the listed operations that the evidence covers, or the documented
+// ones if the list is in no known form.
 func coverage(e *evidence.Evidence) verdict.Coverage {
 	probed := map[string]bool{}
 	for _, c := range slices.Concat(e.MissingRequired, e.UnknownParameter) {
@@ -156,10 +169,22 @@ func coverage(e *evidence.Evidence) verdict.Coverage {
 	for _, c := range e.OptionalDefaults {
 		probed[c.Operation] = true
 	}
+	documented := map[string]bool{}
 	var c verdict.Coverage
 	for op := range listedOperations(e) {
 		c.OperationsTotal++
 		if probed[op.Lookup("name").Text()] {
+			c.Probed++
+		}
+	}
+	for _, d := range e.OperationDetails {
+		if name := evidence.ReadDetail(d).Value.Lookup("name").Text(); name != "" && c.OperationsTotal == 0 {
+			documented[name] = true
+		}
+	}
+	for name := range documented {
+		c.OperationsTotal++
+		if probed[name] {
 			c.Probed++
 		}
 	}

@@ -126,7 +126,10 @@ func (x *evaluation) obstacles(ops []string) string {
 		}
 	}
 	if len(why) == 0 {
-		return "the run found none; --mode write checks more, and --values provides values"
+		if collectedSafely(x.e.Live) {
+			return "the run found none; --mode write checks more, and --values provides values"
+		}
+		return "the run found none; --values provides values"
 	}
 	return evidence.Several(why) + "; --values provides values"
 }

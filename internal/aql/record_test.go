@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
+	"mcptest/internal/jsonv"
 	"mcptest/internal/result"
 )
 
@@ -67,6 +68,31 @@ func TestReportAsRun(t *testing.T) {
 		}
 		if !strings.Contains(b.String(), `"name": "Operations query is implemented"`) {
 			t.Errorf("%s", b.String()[:200])
+		}
+	}
+}
+
+// The number of operations agrees with the rows, also if the list has another form, and
+// no row advises the mode that the run was in.
+func TestReportAgreesWithItself(t *testing.T) {
+	t.Parallel()
+	e := level2(t)
+	want := aql.Evaluate(e, aql.Options{Rules: rule.Strict}).Coverage
+	e.OperationsList, _ = jsonv.Parse([]byte(`{"success":true,"data":"create_note, get_note"}`))
+	if got := aql.Evaluate(e, aql.Options{Rules: rule.Strict}).Coverage; got.OperationsTotal != want.OperationsTotal || got.Probed != want.Probed {
+		t.Errorf("coverage is %+v, want %+v", got, want)
+	}
+	for mode, advised := range map[string]bool{"safe": true, "write": false, "full": false} {
+		e := level2(t)
+		e.OptionalDefaults = nil
+		e.Live, _ = jsonv.Parse([]byte(`{"tests":[],"policy":{"mode":"` + mode + `"},"started":"2026-11-23T18:00:00Z","finished":"2026-11-23T18:00:05Z"}`))
+		r := aql.Evaluate(e, aql.Options{Rules: rule.Strict})
+		detail := rowsByID(r)["defaults"].Detail
+		if !strings.Contains(detail, "the run found none") || strings.Contains(detail, "--mode write") != advised {
+			t.Errorf("mode %s: %s", mode, detail)
+		}
+		if r.DurationMS != 5000 {
+			t.Errorf("mode %s took %d ms", mode, r.DurationMS)
 		}
 	}
 }

@@ -176,6 +176,9 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	if !c.diagnostics(ds) {
 		return verdict.ExitConfig
 	}
+	if c.flags["bundle"] == "" {
+		read.File = nil // the report names no line of a file that was not written
+	}
 	opts := judgement(c.flags)
 	opts.Rules = rule.Strict
 	r := aql.Evaluate(read, opts)

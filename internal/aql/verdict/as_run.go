@@ -15,18 +15,20 @@ import (
 // are its assertions.
 func (r *Report) AsRun(tool result.Tool) *result.Run {
 	run := &result.Run{
-		Schema:   result.Schema,
-		Tool:     tool,
-		Suites:   []result.Suite{{Name: r.title(), File: r.Bundle}},
-		ExitCode: r.ExitCode,
-		Parallel: 1,
-		Servers:  []result.Server{},
-		Notes:    append([]string{"Conformance: " + r.levelsInOneLine()}, r.closing()...),
+		Schema:     result.Schema,
+		Tool:       tool,
+		Suites:     []result.Suite{{Name: r.title(), File: r.file()}},
+		ExitCode:   r.ExitCode,
+		Parallel:   1,
+		DurationMS: float64(r.DurationMS),
+		Servers:    []result.Server{},
+		Notes:      append([]string{"Conformance: " + r.levelsInOneLine()}, r.closing()...),
 	}
 	var cases result.Slice
 	if line := r.warning(); line != "" {
 		run.Notes = append([]string{line}, run.Notes...)
-		cases = append(cases, r.asCase(CategoryResult{Name: rule.RoundTrip, Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
+		run.Suites[0].Name += ": DATA CHANGED that the run did not create" // the title of a page
+		cases = append(cases, r.asCase(CategoryResult{Name: "DATA CHANGED", Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
 		run.Summary.Total++
 		run.Summary.Failed++
 	}
@@ -83,6 +85,14 @@ func (r *Report) title() string {
 	return strings.TrimSpace(r.Implementation + " " + r.Version)
 }
 
+// file returns the name of the judged file, "" if it was a stream.
+func (r *Report) file() string {
+	if strings.HasPrefix(r.Bundle, "(") {
+		return ""
+	}
+	return r.Bundle
+}
+
 func (r *Report) levelsInOneLine() string {
 	var parts []string
 	for _, l := range r.levels() {
@@ -93,7 +103,7 @@ func (r *Report) levelsInOneLine() string {
 
 func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
 	k := &result.Case{
-		Name: t.Name, Suite: r.title(), Block: c.Name, File: r.Bundle,
+		Name: t.Name, Suite: r.title() + ": " + c.Name, Block: c.Name, File: r.file(),
 		Tags: []string{strings.ToLower(string(c.requirement()))}, Assertions: []result.Assertion{},
 		Status: result.Pass,
 	}
@@ -108,6 +118,9 @@ func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
 		k.Warnings = append(k.Warnings, t.Detail)
 	}
 	for _, f := range t.Findings {
+		if k.File == "" {
+			f.Line, f.Column = 0, 0
+		}
 		if k.Line == 0 {
 			k.Line, k.Column = f.Line, f.Column
 		}
@@ -122,10 +135,9 @@ func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
 		if k.Status != result.Fail || f.Weight != rule.Fail {
 			continue
 		}
-		a := result.Assertion{Name: f.Rule, Target: f.At, Message: f.Says, Line: f.Line, Column: f.Column}
+		a := result.Assertion{Target: f.At, Matcher: f.Rule, Message: f.Says, Line: f.Line, Column: f.Column}
 		if rule, ok := rule.ByID()[f.Rule]; ok {
-			a.Expected = rule.Says
-			a.Notes = []string{string(rule.Requirement) + ", " + rule.Section, rule.Fix}
+			a.Notes = []string{rule.Says, string(rule.Requirement) + ", " + rule.Section, rule.Fix}
 		}
 		k.Assertions = append(k.Assertions, a)
 	}

@@ -40,6 +40,8 @@ type Report struct {
 	NotProved []Inapplicable `member:"notProved,omitempty"`
 	// Bundle is the file that was judged, as given; "" when there was none.
 	Bundle string `member:"bundle,omitempty"`
+	// DurationMS is how long the live run took, to the second; 0 if there was none.
+	DurationMS int `member:"durationMs,omitempty"`
 	// Alerts are the most important messages for a reader; they are the first lines
 	// of the report.
 	Alerts []string `member:"alerts,omitempty"`
