@@ -2,6 +2,7 @@ package aqlcli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -293,6 +294,11 @@ func (c *call) explain() int {
 	topic := strings.Join(c.args, " ")
 	text, ok := rule.Explain(topic)
 	if !ok {
+		names := categoryNames()
+		for _, t := range rule.Tests() {
+			names = append(names, t.Name)
+		}
+		text = cmp.Or(text, similar(topic, names))
 		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Aside(source.Suggest(text)))
 	}
 	return c.emit("-", []byte(text))

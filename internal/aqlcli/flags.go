@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -129,8 +130,31 @@ func oneOf(words ...string) func(string) (string, error) {
 				return w, nil
 			}
 		}
-		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Aside(source.DidYouMean(s, words)))
+		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Aside(source.Suggest(similar(s, words))))
 	}
+}
+
+// similar returns the name that a word is a misspelling or a part of, "" if there is
+// none. Letter case, spaces and punctuation do not count in a part.
+func similar(word string, names []string) string {
+	if near := source.Nearest(word, names); near != "" {
+		return near
+	}
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, s)
+	}
+	part := letters(word)
+	for _, name := range names {
+		if len(part) >= 3 && strings.Contains(letters(name), part) {
+			return name
+		}
+	}
+	return ""
 }
 
 // choice returns an option with a fixed set of values, which help lists.

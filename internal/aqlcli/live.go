@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -137,6 +138,10 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
 	status := term.NewStatus(c.Err, c.Env)
 	o.Progress = func(p guard.Progress) { status.Set(progressLine(p)) }
+	if !status.Live() {
+		lines := slowLines(c.Err, time.Now)
+		o.Progress = func(p guard.Progress) { lines(progressLine(p)) }
+	}
 	e, err := live.Collect(ctx, o)
 	status.Clear()
 	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
@@ -206,6 +211,18 @@ func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
 	}
 }
 
+// slowLines returns a function that writes at most one line in ten seconds, and none
+// in the first ten: the progress of a long run in a log.
+func slowLines(w io.Writer, now func() time.Time) func(line string) {
+	last := now()
+	return func(line string) {
+		if t := now(); t.Sub(last) >= 10*time.Second {
+			last = t
+			fmt.Fprintf(w, "%s: %s\n", aqlName, line)
+		}
+	}
+}
+
 func progressLine(p guard.Progress) string {
 	s := p.Phase
 	if p.Total > 0 {
@@ -216,7 +233,7 @@ func progressLine(p guard.Progress) string {
 
 // noAdapter reports why there was no adapter to test.
 func (c *call) noAdapter(err error) int {
-	c.problem("%s", err)
+	c.problem("%s", strings.ReplaceAll(err.Error(), "connect_timeout", "--call-timeout"))
 	var open *wire.OpenError
 	if errors.As(err, &open) {
 		for line := range strings.Lines(open.Detail()) {
@@ -318,7 +335,12 @@ func (c *call) callTool() int {
 		if err != nil {
 			return c.noAdapter(err)
 		}
-		fmt.Fprintf(c.Err, "%s\n", took.Round(time.Millisecond))
-		return c.emit("-", append(answer.Indent("", "  "), '\n'))
+		fmt.Fprintf(c.Err, "answered after %s\n", took.Round(time.Millisecond))
+		code := c.emit("-", append(answer.Indent("", "  "), '\n'))
+		if code == 0 && answer.Lookup("success").IsAbsent() {
+			c.problem("%s did not answer as an MCP-AQL tool: is it one of the adapter's tools?", c.args[0])
+			return verdict.ExitFailed
+		}
+		return code
 	})
 }

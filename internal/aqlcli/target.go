@@ -30,7 +30,7 @@ func targetOptions() []option {
 		{long: "header", value: "header", doc: "send a header, such as \"Name: value\", with every request to --url (may be repeated)", check: headerLine, many: true},
 		{long: "bearer-env", value: "name", doc: "send the value of this variable as bearer token to --url"},
 		{long: "isolate-home", doc: "start --stdio in an empty folder that is also its home, and remove it afterwards"},
-		{long: "call-timeout", value: "duration", doc: "time for one call, such as 30s (default 30s)", check: duration},
+		{long: "call-timeout", value: "duration", doc: "time for one call, such as 30s (default 30s), and for the handshake (default 60s)", check: duration},
 	}
 }
 
@@ -64,6 +64,7 @@ type target struct {
 	env          []string
 	url, urlOne  string
 	header       http.Header
+	handshake    time.Duration // its limit, 0 for the default
 	registry     *proc.Registry
 	secrets      []string // of headers and of the environment
 	home         string   // a folder of its own, "" for none
@@ -77,7 +78,8 @@ func (c *call) target() (*target, bool) {
 		c.problem("expected either --stdio or --url")
 		return nil, false
 	}
-	ok := true
+	ok := optionsFit(c, started)
+	t.handshake, _ = time.ParseDuration(c.flags["call-timeout"])
 	split := func(flag, line string) []string {
 		argv, err := shellwords.Argv(line)
 		if err == nil && len(argv) == 0 {
@@ -128,6 +130,29 @@ func (c *call) target() (*target, bool) {
 		t.secrets = append(t.secrets, value)
 	}
 	return t, ok
+}
+
+// optionsFit refuses options of the other kind of target: a header that is not sent
+// looks like an adapter that rejects it.
+func optionsFit(c *call, started bool) bool {
+	ok := true
+	refuse := func(belongs string, flags ...string) {
+		for _, flag := range flags {
+			if _, given := c.flags[flag]; given {
+				c.problem("--%s has no effect without %s", flag, belongs)
+				ok = false
+			}
+		}
+	}
+	_, singleURL := c.flags["single-url"]
+	_, singleCommand := c.flags["single-command"]
+	if started && !singleURL {
+		refuse("--url", "header", "bearer-env")
+	}
+	if !started && !singleCommand {
+		refuse("--stdio", "env", "pass-env")
+	}
+	return ok
 }
 
 // isolate gives the adapter an empty folder as home and working directory. Arguments
@@ -210,7 +235,7 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	if err != nil {
 		return nil, err
 	}
-	return mcp.Open(ctx, tr, mcp.Options{Client: mcp.Implementation{Name: aqlName, Version: cmdutil.Version()}})
+	return mcp.Open(ctx, tr, mcp.Options{ConnectTimeout: t.handshake, Client: mcp.Implementation{Name: aqlName, Version: cmdutil.Version()}})
 }
 
 // httpPatience is how often a request is sent again after 429 or 503.
