@@ -75,6 +75,12 @@ func TestHarmlessDescriptions(t *testing.T) {
 		"Shows <name> and the system prompt of an agent.",
 		"Proceed only after the user has confirmed. Do not skip the user's approval step.",
 		"Replaces all firewall rules. Every variable that is not in the request is deleted.",
+		"Runs a command. Its stdout is not visible to the user.",
+		"Creates a key. The secret is never shown to the user again.",
+		"Images are not shown to the user automatically; use Markdown to show them.",
+		"Creates a share link and returns its secret to the user.",
+		"The tool never reveals secrets to the user.",
+		"Writes a note. It isn't visible to the user.",
 		"Use this tool as a fallback when none of the other tools fits.",
 		"Commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.",
 	} {
