@@ -105,6 +105,8 @@ func laterTool(_ context.Context, _ *sdk.CallToolRequest, a laterArgs) (*sdk.Cal
 type rawArgs struct {
 	Text string `json:"text"`
 	Size int    `json:"size,omitempty"` // of a body
+	// LeaveMS is the time for which the connection stays open without a response.
+	LeaveMS int `json:"leave_ms,omitempty"`
 }
 
 // rawTool sends bytes to the address of the API, or to the proxy, and returns the first line
@@ -118,8 +120,12 @@ func rawTool(_ context.Context, _ *sdk.CallToolRequest, a rawArgs) (*sdk.CallToo
 	if err != nil {
 		return nil, nil, err
 	}
-	defer conn.Close()
 	_, _ = io.WriteString(conn, a.Text+strings.Repeat("x", a.Size))
+	if a.LeaveMS > 0 {
+		time.Sleep(time.Duration(a.LeaveMS) * time.Millisecond)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "left"}}}, nil, nil
+	}
+	defer conn.Close()
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil && a.Size > 0 { // the connection may be reset
 		line, err = err.Error(), nil

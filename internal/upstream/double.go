@@ -109,10 +109,9 @@ func (d *Double) Fill(text string) string {
 
 // ServeHTTP answers a request.
 func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	q := &Request{
-		Upstream: d.Upstream.Name, Method: r.Method, Host: d.Upstream.StandsFor.Host, Path: r.URL.EscapedPath(), Query: r.URL.Query(),
-		Header: r.Header, Body: body, Time: time.Now(), Origin: "http://" + r.Host,
+		Upstream: d.Upstream.Name, Method: r.Method, Host: d.Upstream.StandsFor.Host, Path: r.URL.EscapedPath(), Query: parseQuery(r.URL.RawQuery),
+		Header: r.Header, Time: time.Now(), Origin: "http://" + r.Host,
 	}
 	if d.listener == nil { // the request came through a proxy
 		q.Origin = d.Upstream.StandsFor.Scheme + "://" + d.Upstream.StandsFor.Host
@@ -120,6 +119,8 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.IsAbs() {
 		q.Host = r.URL.Host
 	}
+	x, watch := d.arrive(q) // it counts even if its body never arrives
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var refusal *Refusal
 	switch {
 	case err != nil && errors.As(err, new(*http.MaxBytesError)):
@@ -129,10 +130,12 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case headerSize(r) > http.DefaultMaxHeaderBytes:
 		refusal = &Refusal{Status: http.StatusRequestHeaderFieldsTooLarge, Why: fmt.Sprintf("its headers have more than %d MiB", http.DefaultMaxHeaderBytes>>20)}
 	}
-	if refusal != nil {
-		q.Body = nil // it is not complete
+	if refusal == nil {
+		whole := *q // a test may be reading q
+		q, whole.Body = &whole, body
+		d.update(func(*doubleState) { x.Request = q })
 	}
-	res, x := d.exchange(q, refusal)
+	res := d.respond(x, watch, refusal)
 	defer d.update(func(*doubleState) { x.Done = time.Now() })
 	d.send(w, r, res)
 }
@@ -158,7 +161,8 @@ func (d *Double) Refuse(r Refusal) {
 	if words := strings.Fields(strings.ToValidUTF8(line, "\uFFFD")); len(words) > 1 {
 		q.Method, q.Path = words[0], words[1]
 	}
-	_, x := d.exchange(q, &r)
+	x, watch := d.arrive(q)
+	d.respond(x, watch, &r)
 	d.update(func(*doubleState) { x.Done = time.Now() })
 }
 
@@ -174,19 +178,29 @@ func (d *Double) http2Error(kind string) {
 
 // Answer returns the response to a request and attributes it to the test that it
 // belongs to. The exchange is guarded by the lock.
-func (d *Double) Answer(q *Request) (*Response, *Exchange) { return d.exchange(q, nil) }
+func (d *Double) Answer(q *Request) (*Response, *Exchange) {
+	x, watch := d.arrive(q)
+	return d.respond(x, watch, nil), x
+}
 
-// exchange is Answer for a request that may be refused.
-func (d *Double) exchange(q *Request, refusal *Refusal) (*Response, *Exchange) {
-	x := &Exchange{Request: q}
-	var watch *Watch
+// arrive attributes a request to the test that it belongs to; watch may be nil.
+func (d *Double) arrive(q *Request) (x *Exchange, watch *Watch) {
+	x = &Exchange{Request: q}
 	d.update(func(s *doubleState) {
 		s.requested = true
-		watch = s.attribute(x)
+		if watch = s.attribute(x); watch != nil {
+			q.Scope = watch.scope
+		}
 	})
+	return x, watch
+}
+
+// respond returns the response to a request, which may be refused.
+func (d *Double) respond(x *Exchange, watch *Watch, refusal *Refusal) *Response {
+	q := x.Request
 	var routes []*Route
 	if watch != nil {
-		q.Scope, routes = watch.scope, watch.routes
+		routes = watch.routes
 	}
 	var res *Response
 	if refusal == nil {
@@ -199,12 +213,15 @@ func (d *Double) exchange(q *Request, refusal *Refusal) (*Response, *Exchange) {
 		if x.Status = res.Status; res.Ending == EndDropped || res.Ending == EndReset {
 			x.Status = 0
 		}
+		if watch != nil && !watch.asking && (x.Unmatched != "" || x.Missing != "") { // the body came late
+			x.Late, x.Examined = true, watch.examines
+		}
 		copied = *x
 	})
 	if watch == nil || !watch.alone || copied.Late {
 		d.report(copied)
 	}
-	return res, x
+	return res
 }
 
 // find searches for the response to a request.

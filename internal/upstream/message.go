@@ -62,6 +62,24 @@ func (r *Request) Parsed() jsonv.Value {
 	return jsonv.String(strings.ToValidUTF8(string(r.Body), "\uFFFD"))
 }
 
+// parseQuery parses a query. Unlike in [url.ParseQuery], a parameter that is not
+// well-formed stays as it was written.
+func parseQuery(raw string) url.Values {
+	plain := func(s string) string {
+		if text, err := url.QueryUnescape(s); err == nil {
+			return text
+		}
+		return s
+	}
+	out := url.Values{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if name, v, _ := strings.Cut(pair, "="); pair != "" {
+			out.Add(plain(name), plain(v))
+		}
+	}
+	return out
+}
+
 // JSON returns the request in the form available to targets.
 func (r *Request) JSON() jsonv.Value {
 	header := map[string][]string{}

@@ -172,7 +172,7 @@ func (w *Watch) unused() (problems []string) {
 				order = append(order, r)
 			}
 			seen[r] = append(seen[r], list...)
-			used[r] = used[r] || slices.ContainsFunc(list, func(x upstream.Exchange) bool { return x.Route == r.Path })
+			used[r] = used[r] || slices.ContainsFunc(list, func(x upstream.Exchange) bool { return !x.Late && x.Route == r.Path })
 		}
 	}
 	for _, r := range order {
