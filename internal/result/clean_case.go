@@ -26,7 +26,12 @@ func (k *cleaner) exchanges(c *Case) {
 		u := &c.Upstream[i]
 		k.ms(&u.StartMS)
 		u.Headers = k.headers(u.Headers, &found)
-		u.URL, u.Body = k.secrets.Collect(u.URL, &found), k.secrets.Collect(u.Body, &found)
+		u.URL = k.secrets.Collect(u.URL, &found)
+		query := "" // a form is searched like a query
+		if strings.HasPrefix(u.Headers["Content-Type"], "application/x-www-form-urlencoded") {
+			query = "?"
+		}
+		u.Body = strings.TrimPrefix(k.secrets.Collect(query+u.Body, &found), query)
 	}
 	k.credentials(c.Assertions, &found)
 	if !found.Empty() {

@@ -16,6 +16,7 @@ type confidence uint8
 
 const (
 	notCredential confidence = iota
+	ifPIN                    // digits
 	ifText                   // a text that is no result: "pass" is also what a test did
 	ifRandom                 // the value looks random: "token" has many other meanings
 	ifLong                   // the value is long enough: access_token, session_token
@@ -49,6 +50,9 @@ var ending = set("pass bearer")
 // confidenceIn weighs a name as [Name] does, but leaves out names that only tell
 // something about a credential: token_type, next_page_token, password_file.
 func confidenceIn(name string) confidence {
+	if strings.EqualFold(name, "pin") {
+		return ifPIN
+	}
 	w, key, qualified, given := notCredential, false, false, false
 	last := ""
 	for word := range splitWords(name) {
@@ -117,7 +121,7 @@ func Arguments(words []string) []string {
 		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			v = words[i+1]
 		}
-		if v != "" && !placeholder(v) && (c != ifText || !result(v)) {
+		if v != "" && !placeholder(v) && (c != ifText || !result(v)) && (c != ifPIN || generated("pin", v)) {
 			out = append(out, v)
 		}
 	}
@@ -167,7 +171,7 @@ func named(s string, i, j int) place {
 		start, end = argument(s, b)
 	}
 	switch {
-	case end-start < 3:
+	case end-start < 3, c == ifPIN && !generated("pin", s[start:end]):
 		return place{}
 	case c == ifText && (result(s[start:end]) || strings.Contains(s[b:start], "[")):
 		return place{} // "pass": ["TestA"] is a list of tests
@@ -257,6 +261,8 @@ func (c confidence) quoted(v, name string) bool {
 		return false
 	}
 	switch c {
+	case ifPIN:
+		return generated("pin", v)
 	case ifText:
 		return len(v) > 2 && !result(v)
 	case ifValue:
@@ -276,6 +282,8 @@ func (c confidence) bare(v, name string, after byte) bool {
 	shouted := after == '=' && strings.ToUpper(name) == name
 	flag := after == '=' && strings.HasPrefix(name, "-")
 	switch {
+	case c == ifPIN:
+		return after == '=' && generated("pin", v)
 	case (c == ifValue || c == ifText) && (shouted || flag):
 		return true
 	case c == ifText:

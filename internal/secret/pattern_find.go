@@ -189,6 +189,10 @@ func query(s string, _, j int) (start, end int) {
 		if end-k > MinLength {
 			return k + 1, end
 		}
+	case no:
+		if name := s[j:k]; HoldsField(name) && generated(name, s[k+1:end]) {
+			return k + 1, end
+		}
 	}
 	return 0, 0
 }

@@ -76,6 +76,6 @@ var patterns = []pattern{
 	// of the name that is rare in prose.
 	{fold: true, named: true, prefixes: []string{
 		"oken", "sswor", "sswd", "phrase", "pwd", "cret", "credenti", "apikey",
-		"_key", "-key", "sskey", "ekey", "gkey", "hkey", "nkey", "rkey", "_pat", "jwt", "otp", "pass", "bearer",
+		"_key", "-key", "sskey", "ekey", "gkey", "hkey", "nkey", "rkey", "_pat", "jwt", "otp", "pin", "pass", "bearer",
 	}},
 }

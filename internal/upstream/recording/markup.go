@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"mcptest/internal/secret"
 )
 
 // In XML and HTML, a value is a credential if its element or attribute is named like
@@ -27,7 +29,7 @@ func (s *sanitizer) markup(v string) string {
 		b.WriteString(v[end:m[4]])
 		b.WriteString(s.attributes(element, attributes))
 		b.WriteString(v[m[5]:m[6]])
-		if holdsMember(bareName(element)) && strings.TrimSpace(text) != "" && strings.HasPrefix(v[m[7]:], "</") {
+		if secret.HoldsMember(bareName(element)) && strings.TrimSpace(text) != "" && strings.HasPrefix(v[m[7]:], "</") {
 			text = s.whole(maskMember, text)
 		}
 		b.WriteString(text)
@@ -39,11 +41,11 @@ func (s *sanitizer) markup(v string) string {
 // attributes sanitizes the attributes of a tag.
 func (s *sanitizer) attributes(element, text string) string {
 	list := attributePattern().FindAllStringSubmatchIndex(text, -1)
-	named := holdsMember(bareName(element))
+	named := secret.HoldsMember(bareName(element))
 	for _, m := range list {
 		switch name := strings.ToLower(text[m[2]:m[3]]); name {
 		case "name", "id", "key":
-			named = named || holdsMember(strings.Trim(text[m[6]:m[7]], `"'`))
+			named = named || secret.HoldsMember(strings.Trim(text[m[6]:m[7]], `"'`))
 		}
 	}
 	var b strings.Builder
@@ -52,7 +54,7 @@ func (s *sanitizer) attributes(element, text string) string {
 		name, value := strings.ToLower(text[m[2]:m[3]]), text[m[6]:m[7]]
 		b.WriteString(text[end:m[6]])
 		bare := strings.Trim(value, `"'`)
-		if bare != "" && (holdsMember(bareName(name)) || named && (name == "value" || name == "content")) {
+		if bare != "" && (secret.HoldsMember(bareName(name)) || named && (name == "value" || name == "content")) {
 			value = strings.Replace(value, bare, s.whole(maskMember, bare), 1)
 		}
 		b.WriteString(value)
@@ -69,7 +71,7 @@ func bareName(name string) string { return name[strings.LastIndexByte(name, ':')
 func (s *sanitizer) path(path string) string {
 	segments := strings.Split(path, "/")
 	for i := 1; i < len(segments); i++ {
-		if v := segments[i]; holdsMember(segments[i-1]) && len(v) >= 10 && strings.ContainsAny(v, "0123456789") && strings.Trim(v, "0123456789") != "" {
+		if v := segments[i]; secret.HoldsMember(segments[i-1]) && len(v) >= 10 && strings.ContainsAny(v, "0123456789") && strings.Trim(v, "0123456789") != "" {
 			segments[i] = s.whole(maskText, v)
 		}
 	}

@@ -40,30 +40,6 @@ func newSanitizer(secrets *secret.Redactor) *sanitizer {
 // learned returns a sanitizer that also replaces what s has found.
 func (s *sanitizer) learned() *sanitizer { return newSanitizer(s.secrets.With(s.found.All()...)) }
 
-// credentialNames are names that denote a credential in HTTP and nowhere else.
-var credentialNames = []string{
-	"sig", "signature", "key", "auth", "code", "code_verifier", "assertion", "client_assertion", "samlresponse", "session", "sessionid", "session_id",
-	"sid", "phpsessid", "jsessionid", "csrf", "xsrf", "otp", "pin", "hmac", "x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential",
-}
-
-// holds reports whether a query parameter or a field of a form is a credential.
-func holds(name string) bool {
-	return secret.Holds(name) || slices.Contains(credentialNames, strings.ToLower(name))
-}
-
-// holdsMember is like holds for a member of JSON, where short names such as "key" and
-// "code" have other meanings.
-func holdsMember(name string) bool {
-	if secret.Holds(name) {
-		return true
-	}
-	switch strings.ToLower(name) {
-	case "sig", "signature", "assertion", "client_assertion", "code_verifier", "sessionid", "session_id", "otp", "pin", "hmac":
-		return true
-	}
-	return false
-}
-
 // whole replaces a value whose name denotes a credential.
 func (s *sanitizer) whole(mask, v string) string {
 	if v == "" || v == secret.Mask {
@@ -169,7 +145,7 @@ func (s *sanitizer) rawQuery(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		name, v, ok := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); ok && err == nil && holds(plain) && v != "" {
+		if plain, err := url.QueryUnescape(name); ok && err == nil && secret.HoldsField(plain) && v != "" {
 			if value, err := url.QueryUnescape(v); err == nil {
 				v = value
 			}
@@ -186,12 +162,12 @@ var descriptive = []string{"name", "type", "kind", "status", "scope", "scopes", 
 func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
-		if holdsMember(name) {
+		if secret.HoldsMember(name) {
 			return jsonv.String(s.whole(maskMember, v.Text()))
 		}
 		return jsonv.String(s.text(v.Text()))
 	case jsonv.KindNumber:
-		if holdsMember(name) && secret.CertainName(name) && len(v.Literal()) >= 4 {
+		if secret.HoldsMember(name) && secret.CertainName(name) && len(v.Literal()) >= 4 {
 			s.whole(maskMember, v.Literal())
 			return jsonv.Int(0)
 		}
@@ -201,10 +177,10 @@ func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 		named, _ := v.Get("name") // {"name": "password", "value": …}
 		return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
 			under := k
-			if holdsMember(name) && e.Kind() != jsonv.KindNumber && !secret.Holds(k) && !slices.Contains(descriptive, strings.ToLower(k)) {
+			if secret.HoldsMember(name) && e.Kind() != jsonv.KindNumber && !secret.Holds(k) && !slices.Contains(descriptive, strings.ToLower(k)) {
 				under = name // {"credentials": {"value": …}}
 			}
-			if strings.EqualFold(k, "value") && holdsMember(named.Text()) {
+			if strings.EqualFold(k, "value") && secret.HoldsMember(named.Text()) {
 				under = named.Text()
 			}
 			return s.plain(k), s.value(under, e)
@@ -218,7 +194,7 @@ func (s *sanitizer) values(mask string, in url.Values) url.Values {
 	out := make(url.Values, len(in))
 	for name, list := range in {
 		for _, v := range list {
-			if holds(name) {
+			if secret.HoldsField(name) {
 				v = s.whole(mask, v)
 			} else {
 				v = s.text(v)
@@ -254,7 +230,7 @@ func (s *sanitizer) header(name, v string) string {
 	case "Location", "Content-Location", "Referer", "Refresh", "Link":
 		return s.links(v)
 	}
-	if secret.CertainName(name) || (holds(name) || headerHolds(name)) && !number(v) {
+	if secret.CertainName(name) || (secret.HoldsField(name) || headerHolds(name)) && !number(v) {
 		return s.whole(maskHeader, v)
 	}
 	return s.text(v)
@@ -315,7 +291,7 @@ func (s *sanitizer) body(b body) body {
 		parts := make([]part, len(b.parts))
 		for i, p := range b.parts {
 			content := s.body(p.body)
-			if holds(p.name) && p.filename == "" {
+			if secret.HoldsField(p.name) && p.filename == "" {
 				content = body{form: textBody, text: s.whole(maskField, string(p.body.bytes()))}
 			}
 			parts[i] = part{s.plain(p.name), s.plain(p.filename), p.mediaType, content}
