@@ -146,8 +146,11 @@ func explainNetwork(sv *plan.Server, err error) (message, hint string) {
 	case errors.As(err, &dns):
 		return "the name " + dns.Name + " is not found: " + dns.Err, "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		at := ""
-		if u, bad := url.Parse(sv.URL); bad == nil && u.Host != "" {
+		at, address := "", sv.URL
+		for e, ok := errors.AsType[*url.Error](err); ok; e, ok = errors.AsType[*url.Error](e.Err) {
+			address = e.URL // of the innermost request, which can be one for a token
+		}
+		if u, bad := url.Parse(address); bad == nil && u.Host != "" {
 			at = " by " + u.Host
 		}
 		return "connection refused" + at, "nothing is listening there: is the server running, and is this its port?"
