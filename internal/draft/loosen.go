@@ -31,9 +31,9 @@ func (s *Suite) expect(t *Test) []assertion {
 	case len(t.Answers) == 0:
 	case t.List != "" && !t.Refused():
 		l.list(t)
-	case t.Mixed(), t.Loose && !t.Answers[0].refused():
+	case t.Mixed(), t.Loose && !t.Answers[0].Refused():
 		l.add("refusal", "type", jsonv.Array(jsonv.String("object"), jsonv.String("null")), "it was refused only some of the time")
-	case t.Answers[0].refused():
+	case t.Answers[0].Refused():
 		l.refusal(t)
 	case t.Block == "tools":
 		l.tool(t)

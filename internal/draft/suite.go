@@ -130,14 +130,14 @@ type Answer struct {
 	Reason string      // the message of a refusal
 }
 
-// refused reports whether the server did not fulfill the request.
-func (a Answer) refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("isError").Bool() }
+// Refused reports whether the server did not fulfill the request.
+func (a Answer) Refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("isError").Bool() }
 
 // Refused reports whether one of the answers was a refusal.
-func (t *Test) Refused() bool { return slices.ContainsFunc(t.Answers, Answer.refused) }
+func (t *Test) Refused() bool { return slices.ContainsFunc(t.Answers, Answer.Refused) }
 
 // Mixed reports whether only some of the answers were refusals.
-func (t *Test) Mixed() bool { return t.Refused() && !t.all(Answer.refused) }
+func (t *Test) Mixed() bool { return t.Refused() && !t.all(Answer.Refused) }
 
 // values returns one part of every answer.
 func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {

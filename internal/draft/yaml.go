@@ -234,7 +234,7 @@ func prefix(p, s string) string {
 
 // reason returns the message of a refusal, if every answer was a refusal.
 func (w *writer) reason(t *Test) string {
-	if len(t.Answers) == 0 || !t.all(Answer.refused) {
+	if len(t.Answers) == 0 || !t.all(Answer.Refused) {
 		return ""
 	}
 	return cmp.Or(comment(w.suite.WithoutLocal(w.suite.mask(t.Answers[0].Reason))), "without a word")
@@ -262,7 +262,7 @@ func (s *Suite) name(t *Test) string {
 		return "the " + t.List + " that there are"
 	case t.Skip != "":
 		return cmp.Or(name, "a nameless one")
-	case len(t.Answers) > 0 && t.all(Answer.refused):
+	case len(t.Answers) > 0 && t.all(Answer.Refused):
 		return name + " refuses"
 	}
 	return name + " answers"

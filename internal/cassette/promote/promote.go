@@ -110,7 +110,7 @@ func (f *filler) add(call *cassette.Call) error {
 	if params.Kind() == jsonv.KindObject {
 		params = params.Without("_meta")
 	}
-	t, why := test(call, params)
+	t, why := test(call, params, answer(response))
 	if why == "" {
 		why = unusable(call, params, response)
 	}
@@ -175,10 +175,16 @@ func asOverhead(method string) bool {
 	return method == "initialize" || method == protocol.MethodDiscover || method == "ping"
 }
 
-// test returns the test that repeats a request, without its answers.
-func test(call *cassette.Call, params jsonv.Value) (t *draft.Test, why string) {
+// test returns the test that repeats a request, without its answers. Tests of tools and
+// prompts always send an object as arguments: other ones, or their absence if that was
+// refused, are repeated as they were.
+func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Test, why string) {
 	args := params.Lookup("arguments")
 	if args.Kind() != jsonv.KindObject {
+		absent := args.IsAbsent() || args.Kind() == jsonv.KindNull
+		if (call.Method == "tools/call" || call.Method == "prompts/get") && (!absent || a.Refused()) {
+			return &draft.Test{Block: "protocol", Subject: call.Method, Args: params}, ""
+		}
 		args = jsonv.Object()
 	}
 	member, isList := lists[call.Method]
