@@ -58,6 +58,10 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, violations 
 	}
 	err = r.compared(c, calls, l.source(mask))
 	l.abandon()
+	if err != nil { // what was not reached is not compared, and its violations are not gone
+		violations = slices.DeleteFunc(slices.Clone(violations), func(v Violation) bool { return !slices.ContainsFunc(r.Violations, v.same) })
+		r.Lists = nil
+	}
 	r.Changes = append(r.violations(violations), r.Changes...)
 	maps.DeleteFunc(r.Lists, func(kind surface.Kind, _ []jsonv.Value) bool { return l.unread[kind] })
 	add(l.total, idle, -1)
