@@ -28,8 +28,7 @@ type store struct {
 	mu     sync.Mutex
 	notes  []jsonv.Value // note_id, title, folder
 	made   int
-	born   map[string]time.Time // of the notes that the run created
-	lag    time.Duration        // until lists and reads show a change
+	lag    time.Duration // until lists and reads show a change
 	past   []snapshot
 	rename string                                        // the member that lists and reads put notes under
 	quota  int                                           // notes that may exist in addition to those of others

@@ -276,9 +276,12 @@ func TestWitnessOfNumbers(t *testing.T) {
 	t.Parallel()
 	const tool = `{"tools": [{"name": "a", "inputSchema": {"type": "object", "properties": {"n": {"type": %}}}}]}`
 	for _, test := range [][3]string{
-		{`"number"`, `"integer"`, `{"n":0.5}`}, {`"number"`, `"number", "maximum": -1e20`, `{"n":1}`},
-		{`"number", "maximum": -1e20`, `"integer", "maximum": -1e20`, ``}, {`"number", "minimum": -1e20`, `"integer", "minimum": -1e20`, `{"n":0.5}`},
-		{`"integer"`, `"integer", "minimum": 1`, `{"n":0}`}, {`"integer", "maximum": 100`, `"integer", "maximum": 50`, `{"n":51}`},
+		{`"number"`, `"integer"`, `{"n":0.5}`},
+		{`"number"`, `"number", "maximum": -1e20`, `{"n":1}`},
+		{`"number", "maximum": -1e20`, `"integer", "maximum": -1e20`, ``},
+		{`"number", "minimum": -1e20`, `"integer", "minimum": -1e20`, `{"n":0.5}`},
+		{`"integer"`, `"integer", "minimum": 1`, `{"n":0}`},
+		{`"integer", "maximum": 100`, `"integer", "maximum": 50`, `{"n":51}`},
 	} {
 		got := compare(t, strings.Replace(tool, "%", test[0], 1), strings.Replace(tool, "%", test[1], 1))
 		if len(got) == 0 || !strings.Contains(got[0].Witness, test[2]) {
