@@ -292,7 +292,7 @@ tools:
 	write("judge.sh", `echo '{"pass": false}'`)
 	after("changed: judge.sh")
 	lock := exec.Command("mcptest", "lock", "--config", "mcptest.yaml", "--out", "locks/")
-	lock.Dir = dir
+	lock.Dir, lock.Env = dir, append(os.Environ(), "CI=")
 	if out, err := lock.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
