@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -82,16 +83,18 @@ func shows(t *testing.T, dir string, code int, want []string, argv ...string) {
 
 // endsWhenKilled kills a program with SIGKILL while it waits for a slow call. The server
 // must end within eight seconds: a worker of Vitest lives longer than ten, and with it a
-// run that waits for its output to close.
+// run that waits for its output to close. Such a worker would use a processor for ever, so
+// the session of the program is killed at the end.
 func endsWhenKilled(t *testing.T, dir string, argv ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, "setsid", argv...) // becomes the program
 	cmd.Dir = dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	defer command(t, dir, 0, "sh", "-c", "kill -9 -"+strconv.Itoa(cmd.Process.Pid)+" 2>/dev/null || true")
 	wait := `until [ -s server.pid ]; do sleep 0.1; done; cat server.pid`
 	pid := strings.TrimSpace(command(t, dir, 0, "sh", "-c", wait))
 	command(t, dir, 0, "sh", "-c", "sleep 1; kill -0 "+pid) // it serves
