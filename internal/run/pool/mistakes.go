@@ -45,9 +45,15 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 	if !ok || c.Op.Subject == "" || !refused && (l.what != "tool" || c.AsMethod) {
 		return "", nil // without a refusal no list is requested
 	}
-	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
-	defer cancel()
+	if refused { // lists may be requested
+		var cancel context.CancelFunc
+		ctx, cancel = mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
+		defer cancel()
+	}
 	m := s.mistakes(ctx, &c, l, refused)
+	if m.unlisted == "" && len(m.arguments) == 0 {
+		return "", nil
+	}
 	certain := refused && m.near && !c.Lenient && !s.listedElsewhere(ctx, &c, l)
 	if c.AsMethod && !certain {
 		return "", nil
