@@ -210,7 +210,7 @@ var edges = map[string][]string{
 		"internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
 	},
 
-	"internal/arch":          {},
+	"internal/dev/arch":          {},
 	"internal/conformance":   {}, // runs the compiled programs
 	"internal/bench":         {}, // tests only
 	"internal/packaging":     {"schemas"},
@@ -331,7 +331,7 @@ func longestPrefix(importPath string) (string, bool) {
 }
 
 const (
-	arrowsBegin = "      # arrows: begin (written by go test ./internal/arch -update)\n"
+	arrowsBegin = "      # arrows: begin (written by go test ./internal/dev/arch -update)\n"
 	arrowsEnd   = "      # arrows: end\n"
 )
 
@@ -354,7 +354,7 @@ func TestLinterKnowsTheArrows(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatal("the depguard rules in .golangci.yml differ from the table of edges: go test ./internal/arch -update")
+		t.Fatal("the depguard rules in .golangci.yml differ from the table of edges: go test ./internal/dev/arch -update")
 	}
 	if err := os.WriteFile(name, want, 0o644); err != nil {
 		t.Fatal(err)
@@ -373,7 +373,7 @@ func depguardRules() []byte {
 		fmt.Fprintf(&b, "        %s:\n", strings.NewReplacer("/", "-").Replace(p))
 		fmt.Fprintf(&b, "          list-mode: lax\n")
 		fmt.Fprintf(&b, "          files: [\"**/%s/*.go\", \"!$test\"]\n", p)
-		fmt.Fprintf(&b, "          deny: [{pkg: %s, desc: \"see the table in internal/arch/edges_test.go\"}]\n", module)
+		fmt.Fprintf(&b, "          deny: [{pkg: %s, desc: \"see the table in internal/dev/arch/edges_test.go\"}]\n", module)
 		fmt.Fprintf(&b, "          allow:\n")
 		for _, q := range append([]string{anywhere}, edges[p]...) {
 			fmt.Fprintf(&b, "            - %s/%s\n", module, q)

@@ -47,7 +47,7 @@ var largerTypes = map[string]struct {
 }
 
 // TestBudgets fails when a package or a receiver exceeds its budget, and prints
-// the table: go test -v -run TestBudgets ./internal/arch.
+// the table: go test -v -run TestBudgets ./internal/dev/arch.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	root := repoRoot(t)
