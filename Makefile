@@ -13,7 +13,7 @@ PEERS   := testdata/peers
 # npm ci, with up to three tries: most failures are those of the network.
 NPM_CI  := n=1; until $(NPM) ci --loglevel=error; do [ $$n -lt 3 ] || exit 1; echo "make: npm ci failed (try $$n of 3), again in 10 s" >&2; n=$$((n + 1)); sleep 10; done
 # Prefix of random tests: prints the tests that passed only after a retry
-# (internal/flaky), and appends them to the file in MCPTEST_FLAKY.
+# (internal/dev/flaky), and appends them to the file in MCPTEST_FLAKY.
 FLAKY   := notes=$$(mktemp) && trap 'cat "$$notes"; [ -z "$$MCPTEST_FLAKY" ] || cat "$$notes" >>"$$MCPTEST_FLAKY"; rm -f "$$notes"' EXIT && MCPTEST_FLAKY="$$notes"
 
 # Extra flags for go test, e.g.  make test TESTFLAGS='-count=1 -v'
@@ -59,12 +59,12 @@ build:
 ## packages: the npm packages and the wheel of this platform, into dist/packages
 .PHONY: packages
 packages:
-	$(GO) run ./internal/packaging
+	$(GO) run ./internal/dev/packaging
 
 ## packages-test: install the packages into empty folders, and run the steps of the GitHub Action and the GitLab component (needs npm, Python, curl and jq)
 .PHONY: packages-test
 packages-test:
-	MCPTEST_PACKAGES=1 $(GO) test -count=1 ./internal/packaging
+	MCPTEST_PACKAGES=1 $(GO) test -count=1 ./internal/dev/packaging
 
 # The last version that this Go compiles. Its first build takes about eight minutes.
 GORELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.16.0
@@ -75,7 +75,7 @@ release-check:
 	@$(GO) build -o /dev/null ./cmd/...
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean
-	$(GO) run ./internal/packaging -dist dist -release-url 'http://localhost/release'
+	$(GO) run ./internal/dev/packaging -dist dist -release-url 'http://localhost/release'
 
 ## release: draft the release of the tag that is checked out (docs/releasing.md)
 .PHONY: release
@@ -110,7 +110,7 @@ servers: $(SERVERS)/node_modules/.installed $(UPSTREAMS)/node_modules/.installed
 ## conformance: the official MCP conformance suite judges mcptest as a client, and its mock as a server and as a cassette
 .PHONY: conformance
 conformance: $(JUDGE)/node_modules/.installed
-	$(GO) run ./internal/conformance
+	$(GO) run ./internal/dev/conformance
 
 $(JUDGE)/node_modules/.installed: $(JUDGE)/package.json $(JUDGE)/package-lock.json $(JUDGE)/.npmrc
 	@command -v $(NPM) >/dev/null || { echo "make: npm is needed to install the conformance suite" >&2; exit 1; }
@@ -166,8 +166,8 @@ drift:
 # `make test`: the detector makes everything several times slower. So are the
 # packages whose tests run whole programs against limits of time.
 race: servers
-	@echo "==> go test -race, all packages but internal/cli and internal/aqlcli"
-	$(RACE) $(filter-out $(if $(SEED),$(RANDOM)) %/internal/cli %/internal/aqlcli,$(PACKAGES)) $(if $(SEED),|| rc=1; $(RACE) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc)
+	@echo "==> go test -race, all packages but internal/cli and internal/mcpaql/aqlcli"
+	$(RACE) $(filter-out $(if $(SEED),$(RANDOM)) %/internal/cli %/internal/mcpaql/aqlcli,$(PACKAGES)) $(if $(SEED),|| rc=1; $(RACE) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc)
 
 ## cross: compile for linux, darwin, windows on amd64 and arm64, and vet for each system
 # No file is for one architecture only, so vet sees the same code on both.
@@ -184,12 +184,12 @@ cross:
 ## bench: cost of a test, a start, a load and memory, compared with the minimum (docs/spec/performance.md)
 .PHONY: bench
 bench: servers
-	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -v -run '^TestCost$$' ./internal/bench
+	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -v -run '^TestCost$$' ./internal/dev/bench
 
 ## bench-peers: the same suites with other runners (Linux on x86-64; 500 MB from npm); WRITE=1 writes the table to docs/spec/peers.md
 .PHONY: bench-peers
 bench-peers: servers $(PEERS)/node_modules/.installed
-	MCPTEST_BENCH_PEERS='$(if $(WRITE),write,print)' MCPTEST_BENCH_ROUNDS='$(ROUNDS)' $(GO) test -count=1 -timeout 60m -v -run '^TestPeers$$' ./internal/bench
+	MCPTEST_BENCH_PEERS='$(if $(WRITE),write,print)' MCPTEST_BENCH_ROUNDS='$(ROUNDS)' $(GO) test -count=1 -timeout 60m -v -run '^TestPeers$$' ./internal/dev/bench
 
 ## gobench: the Go benchmarks of the packages; BENCH=regexp BENCHTIME=3s
 .PHONY: gobench
@@ -222,18 +222,18 @@ replays:
 ## faults: test the program with every fault (docs/spec/faults.md)
 .PHONY: faults
 faults:
-	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|ReplayOfFaults|Page|Table)$$'
+	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/dev/faults -run '^Test(Faults|ReplayOfFaults|Page|Table)$$'
 
 ## faults-table: write the table of faults to dist/faults.md
 .PHONY: faults-table
 faults-table:
 	@mkdir -p dist
-	@$(GO) test -count=1 ./internal/faults -run '^TestPage$$' -args -page '$(CURDIR)/dist/faults.md' >/dev/null && echo dist/faults.md
+	@$(GO) test -count=1 ./internal/dev/faults -run '^TestPage$$' -args -page '$(CURDIR)/dist/faults.md' >/dev/null && echo dist/faults.md
 
 ## soak: SOAK_RUNS random runs (1000) with faults, signals, restarts and parallelism, and as many interrupted ones; SOAK_SEED=n repeats some
 .PHONY: soak
 soak:
-	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./internal/faults
+	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./internal/dev/faults
 	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestInterruptedRunsLeaveNothing$$' ./internal/cli
 
 ## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp selects some

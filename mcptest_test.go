@@ -23,7 +23,7 @@ import (
 
 	"mcptest"
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 )
 
 // The examples start the program; the test binary is linked under its name.

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // outcomes collects the results of a run for the subtests that wait for them.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"mcptest/internal/plan"
-	"mcptest/internal/shellwords"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/spec/plan"
 )
 
 // selection predicts which subtests package testing will run, so that the run can

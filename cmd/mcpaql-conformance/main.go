@@ -5,8 +5,8 @@ package main
 import (
 	"os"
 
-	"mcptest/internal/aqlcli"
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/mcpaql/aqlcli"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 )
 
 func main() {

@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/mock"
-	"mcptest/internal/plan"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
 	"mcptest/internal/report"
-	"mcptest/internal/suite"
+	"mcptest/internal/server/mock"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // completeFlags completes the flags of all commands whose values are words of a list

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 )
 
 // runCLI runs mcptest in this process.

@@ -9,16 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/detach"
-	"mcptest/internal/display"
-	"mcptest/internal/plan"
-	"mcptest/internal/proc"
-	"mcptest/internal/result"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
+	"mcptest/internal/run/detach"
+	"mcptest/internal/spec/plan"
 )
 
 // stateFile is the path of the state of an environment in messages.

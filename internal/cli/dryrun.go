@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/display"
-	"mcptest/internal/plan"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/spec/plan"
 )
 
 // dryRun prints what a run would execute, in order (setup, servers, tests, calls),

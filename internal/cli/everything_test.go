@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"mcptest/internal/testkit"
+	"mcptest/internal/base/testkit"
 )
 
 // everythingMain starts server-everything of npm over HTTP, or the TypeScript SDK's example

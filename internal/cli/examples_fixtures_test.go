@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"mcptest/internal/testkit"
+	"mcptest/internal/base/testkit"
 )
 
 // fixtureExamples are the examples that need a directory, and what must be installed for

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/gen"
+	"mcptest/internal/dev/gen"
 )
 
 // Program describes the command line, for the reference and the manual page.

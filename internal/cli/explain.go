@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/gen"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/result"
-	"mcptest/internal/source"
+	"mcptest/internal/dev/gen"
+	"mcptest/internal/report/result"
 	"mcptest/schemas"
 )
 

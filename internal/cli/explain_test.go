@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/expect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/report"
 	"mcptest/schemas"
 )

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/mcpserver"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/server/mcpserver"
 )
 
 // Whole cassettes as input of each command that reads them: it may refuse them, but it always ends with an exit code.

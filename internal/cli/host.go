@@ -5,7 +5,7 @@ import (
 	"io"
 	"log/slog"
 
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/run"
 )
 

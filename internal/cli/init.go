@@ -13,19 +13,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/scaffold"
 	"mcptest/internal/cli/upstreams"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/history"
-	"mcptest/internal/inspect"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
-	"mcptest/internal/scaffold"
-	"mcptest/internal/source"
-	"mcptest/internal/term"
+	"mcptest/internal/run/history"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/spec/plan"
 )
 
 // initFlags are the flags of `mcptest init`.

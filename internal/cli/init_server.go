@@ -3,13 +3,13 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/scaffold"
 	"mcptest/internal/cli/upstreams"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/draft"
-	"mcptest/internal/scaffold"
-	"mcptest/internal/secret"
+	"mcptest/internal/spec/draft"
 )
 
 // server returns the server that the flags define.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/testkit"
+	"mcptest/internal/base/testkit"
 )
 
 // program runs this test binary as mcptest and returns the resources that it used.

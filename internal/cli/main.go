@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/upstream/proxy"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/server/proxy"
 )
 
 // Main runs the command line of mcptest; args do not include the program's name. It

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/history"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/history"
 )
 
 // mergeFlags are the flags of `mcptest report merge`.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 )
 
 // mockRun runs `mcptest mock` in process on one line of input.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 )
 
 // A probe with a path uses the headers of the default server, and trusts the same

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/testkit"
+	"mcptest/internal/base/testkit"
 )
 
 // If the client, the recorder or a server that ignores the end of its input is killed, no

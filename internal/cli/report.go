@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 func newReportCmd(s cmdutil.Streams) *cobra.Command {

@@ -14,21 +14,21 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cli/playback"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/connect"
-	"mcptest/internal/display"
-	"mcptest/internal/history"
-	"mcptest/internal/osfile"
-	"mcptest/internal/plan"
 	"mcptest/internal/report"
 	"mcptest/internal/report/pretty"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/secret"
-	"mcptest/internal/suite"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/run/history"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // specs parses the --reporter flags. The pretty report goes to standard output unless

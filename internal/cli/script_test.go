@@ -10,10 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"mcptest/internal/aqlcli"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/cli"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/testkit"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/mcpaql/aqlcli"
 )
 
 // The scripts below testdata/script run both programs like a user. The test binary is

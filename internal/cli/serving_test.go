@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/client/protocol"
 )
 
 // servingMain runs `serving SERVER… -- COMMAND…`: it starts the server, reads the address

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/history"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
-	"mcptest/internal/suite"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/history"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // shardPick selects the shard to run. The zero value selects everything.

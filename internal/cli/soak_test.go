@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/flaky"
-	"mcptest/internal/testkit"
+	"mcptest/internal/base/testkit"
+	"mcptest/internal/dev/flaky"
 )
 
 // soakRuns is the number of interrupted runs; MCPTEST_SOAK=200 sets it (make soak),

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/run"
-	"mcptest/internal/term"
 )
 
 // unreadTime limits how long standard output may block after a signal; a single write

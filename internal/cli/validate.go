@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cli/upstreams"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/plan"
-	"mcptest/internal/term"
+	"mcptest/internal/spec/plan"
 )
 
 func newValidateCmd(s cmdutil.Streams) *cobra.Command {

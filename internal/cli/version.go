@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/schemas"
 )
 

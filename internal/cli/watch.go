@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/secret"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
 	"mcptest/internal/run"
-	"mcptest/internal/secret"
-	"mcptest/internal/watch"
+	"mcptest/internal/run/watch"
 )
 
 // watch repeats the run after file changes and key presses.

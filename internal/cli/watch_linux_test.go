@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcptest/internal/testkit"
+	"mcptest/internal/base/testkit"
 )
 
 // terminal is the user's side of a pseudo-terminal.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/watchdog"
+	"mcptest/internal/process/watchdog"
 )
 
 // TestWatchdogComesFirst checks the order of package initialization: an unused watchdog

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // chromium finds a browser. Only `make browser` starts one, because it takes

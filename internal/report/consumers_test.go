@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // consumers is the folder of the readers from npm. Without them the test is

@@ -14,10 +14,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // TestEveryFormatOfEveryRun checks the reports that have no golden: each is well-formed, shows no hidden character and names every test

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 var update = flag.Bool("update", false, "write the recorded streams and the goldens anew")

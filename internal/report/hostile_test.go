@@ -12,12 +12,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
-	"mcptest/internal/testkit"
+	"mcptest/internal/report/result"
 )
 
 // ownCommand matches a valid command of the github format: a known word, and properties

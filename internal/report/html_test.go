@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // TestHTMLShowsEveryField executes each branch of the page's templates: a field

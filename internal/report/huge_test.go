@@ -7,7 +7,7 @@ import (
 
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // TestHugeTexts: 10 MB of hostile text in every place a server can fill do

@@ -11,10 +11,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/pretty"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // pass advances the time of a bubble.

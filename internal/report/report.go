@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/base/source"
 	"mcptest/internal/report/ci"
 	"mcptest/internal/report/html"
 	"mcptest/internal/report/pretty"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/source"
+	"mcptest/internal/report/result"
 )
 
 // Format is a report format.

@@ -1,6 +1,6 @@
 package report_test
 
-import "mcptest/internal/result"
+import "mcptest/internal/report/result"
 
 // coverageScenario is a run whose tests pass and examine too little; one of its
 // servers could not be asked what it offers.

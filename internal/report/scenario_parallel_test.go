@@ -3,7 +3,7 @@ package report_test
 import (
 	"fmt"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // parallelScenario is a run of a list of servers, several calls in flight on

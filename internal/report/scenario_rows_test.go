@@ -3,7 +3,7 @@ package report_test
 import (
 	"fmt"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // rowsScenario is a table of which most rows fail at the same assertion, with

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // The runs from which the recorded streams in testdata/logs are made. Each

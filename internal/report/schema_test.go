@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/jsonschema"
-	"mcptest/internal/jsonv"
+	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 const schemaPath = "../../schemas/run-v1.json"

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"mcptest/internal/osfile"
+	"mcptest/internal/base/osfile"
 )
 
 // Spec is one requested report.

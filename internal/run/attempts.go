@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // attempts are the retries or repetitions of one case. Each runs its own hooks and

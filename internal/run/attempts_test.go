@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // A warning of every attempt is shown unchanged, one of some attempts with their numbers.

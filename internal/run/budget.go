@@ -3,8 +3,8 @@ package run
 import (
 	"sync"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
 )
 
 // budgetBytes limits the estimated size of all trees of large responses that exist

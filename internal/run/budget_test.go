@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/wire"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/wire"
 )
 
 // TestBudgetIsNeverExceeded: concurrent callers never hold more than the budget together,

@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/expect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/respond"
-	"mcptest/internal/suite"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // operations makes the case's calls in order and evaluates the responses. The

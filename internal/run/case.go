@@ -6,14 +6,14 @@ import (
 	"regexp"
 	"strings"
 
-	"mcptest/internal/display"
-	"mcptest/internal/expect"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/respond"
-	"mcptest/internal/shellwords"
-	"mcptest/internal/snapshot"
+	"mcptest/internal/spec/plan"
 )
 
 // caseRun runs one case with its retries or repetitions.

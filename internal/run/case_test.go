@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
 )
 

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mcptest/internal/connect"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
 )
 
 const oneTest = `

@@ -3,8 +3,8 @@ package run
 import (
 	"context"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/result"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
 )
 

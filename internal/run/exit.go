@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"sync"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // Exit codes of a run, other than those of signals; code defines their precedence.

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
-	"mcptest/internal/snapshot"
+	"mcptest/internal/spec/plan"
 )
 
 // fileRun runs the cases of one file inside its hooks and fixtures.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // maxAlike limits the findings of one kind about one server. A server that writes a

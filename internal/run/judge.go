@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"strings"
 
-	"mcptest/internal/expect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/plan"
-	"mcptest/internal/proc"
-	"mcptest/internal/result"
-	"mcptest/internal/secret"
-	"mcptest/internal/snapshot"
-	"mcptest/internal/source"
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/report/result"
+	"mcptest/internal/spec/plan"
 )
 
 // judge evaluates the assertions of the case on the last call.

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"sync"
 
-	"mcptest/internal/coverage"
-	"mcptest/internal/expect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
-	"mcptest/internal/surface"
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/coverage"
+	"mcptest/internal/spec/plan"
 )
 
 // measurement is the coverage of a run. A nil measurement measures nothing.

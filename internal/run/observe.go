@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/expect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/check"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/assert"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
-	"mcptest/internal/shellwords"
-	"mcptest/internal/surface/assert"
+	"mcptest/internal/spec/plan"
 )
 
 // observe builds the observation that the case's assertions examine.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/result"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/pool"
 )
 

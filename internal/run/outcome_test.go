@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/connect"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/plan"
-	"mcptest/internal/proc"
-	"mcptest/internal/proc/probe"
-	"mcptest/internal/result"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/probe"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
 )
 
 // A violation while several calls are in flight belongs to the run; a test with exclusive

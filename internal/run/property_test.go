@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
+	"mcptest/internal/spec/plan"
 )
 
 // queue holds the cases of one server in file order, and the number of its workers.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"mcptest/internal/mcp"
-	"mcptest/internal/result"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/report/result"
 )
 
 // exchangeRecord returns the record of an exchange and of the notifications that

@@ -8,17 +8,17 @@ import (
 	"runtime/debug"
 	"time"
 
-	"mcptest/internal/connect"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/plan"
-	"mcptest/internal/proc"
-	"mcptest/internal/result"
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
-	"mcptest/internal/secret"
-	"mcptest/internal/snapshot"
+	"mcptest/internal/spec/plan"
 )
 
 // Options are the data of a run.

@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
+	"mcptest/internal/spec/plan"
 )
 
 // inScope runs a case between its per-test hooks and fixtures. With restart_policy:

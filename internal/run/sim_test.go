@@ -15,17 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/connect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/mcpserver"
-	"mcptest/internal/plan"
-	"mcptest/internal/proc"
-	"mcptest/internal/proc/tail"
-	"mcptest/internal/result"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/process/tail"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
-	"mcptest/internal/suite"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/server/mcpserver"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // The simulated environment: the arguments of a program define its behavior, servers run in

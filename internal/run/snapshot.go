@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"mcptest/internal/display"
-	"mcptest/internal/expect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
-	"mcptest/internal/secret"
-	"mcptest/internal/shellwords"
-	"mcptest/internal/snapshot"
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/report/result"
+	"mcptest/internal/spec/plan"
 )
 
 const updateFlag = " --update-snapshots"

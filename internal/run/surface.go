@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/plan"
+	"mcptest/internal/spec/plan"
 )
 
 // otherWay is another way to reach the server of a case, for the matcher same-as,

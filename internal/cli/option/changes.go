@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/source"
-	"mcptest/internal/surface/diff"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/offer/diff"
 )
 
 // ChangeFlags define how changes of a server are printed and which of them fail.

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"runtime/debug"
 
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 )
 
 // Exit codes of mcptest. If several apply, the first of this list takes precedence: a

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp/wire"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/wire"
 )
 
 // LimitFlags limit how much data of a server the program reads and keeps, and how

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcptest/internal/cmdutil"
+	"mcptest/internal/cli/cmdutil"
 )
 
 // RepositoryDir returns the working directory relative to the root of its repository,

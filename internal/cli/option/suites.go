@@ -12,15 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/plan"
-	"mcptest/internal/secret"
-	"mcptest/internal/snapshot"
-	"mcptest/internal/source"
-	"mcptest/internal/suite"
-	"mcptest/internal/term"
-	"mcptest/internal/upstream/recording"
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/recording"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // SuiteFlags select the suites to read and how to read them; run and validate share

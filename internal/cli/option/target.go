@@ -13,18 +13,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/auth"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/plan"
-	"mcptest/internal/secret"
-	"mcptest/internal/shellwords"
-	"mcptest/internal/source"
-	"mcptest/internal/suite"
-	"mcptest/internal/term"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/client/auth"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // TargetFlags select the server that a command connects to: an address, a command

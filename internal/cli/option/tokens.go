@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/auth"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/connect"
-	"mcptest/internal/plan"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/client/auth"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
 )
 
 // tokenFileEnv is the variable with the path of the token file, unless a flag sets

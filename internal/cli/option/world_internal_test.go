@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/proc"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/process/proc"
 )
 
 // A panic stops every process and is exit code 4, with a message.

@@ -7,16 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cassette"
-	"mcptest/internal/cassette/transport"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/tape/cassette"
+	"mcptest/internal/tape/transport"
 )
 
 // Flags are the flags for recording or replaying a run.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"mcptest/internal/display"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/base/display"
+	"mcptest/internal/report/result"
+	"mcptest/internal/spec/plan"
 )
 
 // timed collects the tests whose assertions examine how long calls took: in a replay they

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/compat"
-	"mcptest/internal/gate"
-	"mcptest/internal/source"
+	"mcptest/internal/offer/compat"
+	"mcptest/internal/offer/gate"
 )
 
 // checkFlags are the flags of check.

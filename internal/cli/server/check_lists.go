@@ -14,14 +14,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/compat"
-	"mcptest/internal/display"
-	"mcptest/internal/inspect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/secret"
-	"mcptest/internal/surface"
+	"mcptest/internal/offer/compat"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/run/inspect"
 )
 
 // lists reads the lists of a file, or requests those of servers.

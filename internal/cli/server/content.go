@@ -8,10 +8,10 @@ import (
 	"io"
 	"strings"
 
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/term"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/inspect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/term"
+	"mcptest/internal/run/inspect"
 )
 
 func readResource(ctx context.Context, l *option.Viewer, uri string) error {

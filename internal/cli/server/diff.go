@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/secret"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/secret"
-	"mcptest/internal/surface"
-	"mcptest/internal/surface/checkout"
-	"mcptest/internal/surface/diff"
+	"mcptest/internal/offer/checkout"
+	"mcptest/internal/offer/diff"
+	"mcptest/internal/offer/surface"
 )
 
 // diffFlags are the flags of `mcptest diff`.

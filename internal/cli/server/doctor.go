@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/cli/doctor"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/doctor"
-	"mcptest/internal/inspect"
-	"mcptest/internal/jsonv"
 	"mcptest/internal/run"
-	"mcptest/internal/term"
+	"mcptest/internal/run/inspect"
 )
 
 // NewDoctorCmd returns the command `mcptest doctor`.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/inspect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/inspect"
 )
 
 // elicitFlag defines how `call` answers elicitation requests of a server.

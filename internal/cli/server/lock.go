@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/inspect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/shellwords"
-	"mcptest/internal/source"
-	"mcptest/internal/surface"
-	"mcptest/internal/surface/diff"
+	"mcptest/internal/offer/diff"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/run/inspect"
 )
 
 const defaultLock = "mcptest.lock.yaml"

@@ -11,18 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/auth"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/connect"
-	"mcptest/internal/display"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/plan"
+	"mcptest/internal/client/auth"
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/run"
-	"mcptest/internal/secret"
-	"mcptest/internal/suite"
-	"mcptest/internal/term"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // loginFlags are the flags of `mcptest login`.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/mcpserver"
-	"mcptest/internal/mock"
-	"mcptest/internal/source"
+	"mcptest/internal/server/mcpserver"
+	"mcptest/internal/server/mock"
 )
 
 // NewMockCmd returns the command that serves a manifest.

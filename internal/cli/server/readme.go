@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/osfile"
-	"mcptest/internal/source"
-	"mcptest/internal/surface"
-	"mcptest/internal/surface/readme"
+	"mcptest/internal/offer/readme"
+	"mcptest/internal/offer/surface"
 )
 
 // tableFlags are the flags of `mcptest tools` for the table in a Markdown file.

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/inspect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/surface"
-	"mcptest/internal/term"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/run/inspect"
 )
 
 // The commands that list what a server offers: tools, resources, prompts.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cassette"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
+	"mcptest/internal/tape/cassette"
 )
 
 // NewCassetteCmd returns the command `mcptest cassette`.

@@ -9,11 +9,11 @@ import (
 	"runtime"
 	"strings"
 
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/clientconfig"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/clientconfig"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/shellwords"
-	"mcptest/internal/term"
 )
 
 // configure changes the configuration of a client.

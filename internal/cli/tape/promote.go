@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cassette"
-	"mcptest/internal/cassette/promote"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/scaffold"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
+	"mcptest/internal/cli/scaffold"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/tape/cassette"
+	"mcptest/internal/tape/promote"
 )
 
 // promoteFlags are the flags of `mcptest cassette promote`.

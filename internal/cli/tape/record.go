@@ -16,15 +16,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cassette"
-	"mcptest/internal/cassette/tee"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/clientconfig"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/clientconfig"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/display"
-	"mcptest/internal/proc"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/tape/cassette"
+	"mcptest/internal/tape/tee"
 )
 
 // recordFlags are the flags of `mcptest record`.

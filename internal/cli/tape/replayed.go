@@ -6,16 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"mcptest/internal/cassette"
-	"mcptest/internal/cassette/transport"
-	"mcptest/internal/cassette/verify"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/inspect"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/check"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/plan"
-	"mcptest/internal/secret"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/tape/cassette"
+	"mcptest/internal/tape/transport"
+	"mcptest/internal/tape/verify"
 )
 
 // replayTime limits a request to a cassette, which needs time only to read large messages.

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cassette"
-	"mcptest/internal/cassette/serve"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/mcpserver"
-	"mcptest/internal/proc"
-	"mcptest/internal/term"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/server/mcpserver"
+	"mcptest/internal/tape/cassette"
+	"mcptest/internal/tape/serve"
 )
 
 // NewServeCmd returns the command `mcptest serve`.

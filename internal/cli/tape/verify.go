@@ -8,19 +8,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/cassette"
-	"mcptest/internal/cassette/verify"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/cmdutil"
-	"mcptest/internal/connect"
-	"mcptest/internal/display"
-	"mcptest/internal/inspect"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/surface"
-	"mcptest/internal/surface/diff"
-	"mcptest/internal/term"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/diff"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/tape/cassette"
+	"mcptest/internal/tape/verify"
 )
 
 // verifyFlags are the flags of `mcptest cassette verify`.

@@ -3,13 +3,13 @@ package upstreams
 import (
 	"strings"
 
+	"mcptest/internal/base/source"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/draft"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
-	"mcptest/internal/source"
-	"mcptest/internal/upstream/recording"
+	"mcptest/internal/server/recording"
+	"mcptest/internal/spec/draft"
+	"mcptest/internal/spec/plan"
 )
 
 // Drafts reads the recordings that `init --upstream` names, each as VARIABLE=FILE.

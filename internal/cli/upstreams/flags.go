@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/source"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/source"
 )
 
 // Flags are the upstream flags of a run.

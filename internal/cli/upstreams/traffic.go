@@ -11,18 +11,18 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run"
 	"mcptest/internal/run/doubles"
-	"mcptest/internal/secret"
-	"mcptest/internal/source"
-	"mcptest/internal/suite"
-	"mcptest/internal/term"
-	"mcptest/internal/upstream"
-	"mcptest/internal/upstream/proxy"
-	"mcptest/internal/upstream/recording"
+	"mcptest/internal/server/proxy"
+	"mcptest/internal/server/recording"
+	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // Traffic is what is behind the doubles of one run.

@@ -19,7 +19,7 @@ const all = "*"
 
 // anywhere may be imported by every package, so that only one package decides
 // which characters are shown.
-const anywhere = "internal/display"
+const anywhere = "internal/base/display"
 
 // edges lists for each package the packages of the module that it may import; the
 // diagram in ARCHITECTURE.md shows the same. Data flows one way, so no package may
@@ -29,198 +29,198 @@ const anywhere = "internal/display"
 //
 // Package result defines the types that run and report share, and imports neither.
 var edges = map[string][]string{
-	anywhere:         {},
-	"internal/jsonv": {},
+	anywhere:              {},
+	"internal/base/jsonv": {},
 	// The wrapper around the schema library.
-	"internal/jsonschema": {"internal/jsonv"},
-	"internal/osfile":     {},
-	"internal/proc/tail":  {},
-	"internal/proc/pipe":  {},
-	"internal/proc":       {"internal/proc/pipe", "internal/proc/tail"},
-	"internal/proc/probe": {"internal/proc", "internal/proc/tail"},
+	"internal/base/jsonschema": {"internal/base/jsonv"},
+	"internal/base/osfile":     {},
+	"internal/process/tail":    {},
+	"internal/process/pipe":    {},
+	"internal/process/proc":    {"internal/process/pipe", "internal/process/tail"},
+	"internal/process/probe":   {"internal/process/proc", "internal/process/tail"},
 	// The syntax of ${…}; each language defines what may be in it.
-	"internal/placeholder":       {},
-	"internal/shellwords":        {"internal/placeholder"},
-	"internal/watchdog":          {}, // has almost no imports, so that it is initialized first
-	"internal/term":              {},
-	"internal/secret":            {"internal/jsonv"},
-	"internal/source":            {"internal/source/syntax", "internal/source/spelling", "internal/jsonv"},
-	"internal/source/spelling":   {},
-	"internal/source/syntax":     {},
-	"internal/source/stored":     {"internal/source", "internal/jsonv"},
-	"internal/suite/dotenv":      {"internal/source"},
-	"internal/suite/lint":        {"internal/source"},
-	"internal/suite/interpolate": {"internal/placeholder", "internal/source", "internal/jsonv"},
-	"internal/expect/habit":      {"internal/source"},
-	"internal/expect/format":     {"internal/jsonschema"},
-	"internal/expect/jsonpath":   {"internal/jsonv"},
-	"internal/expect/textdiff":   {"internal/jsonv"},
-	"internal/snapshot":          {"internal/source", "internal/source/stored", "internal/jsonv", "internal/expect/jsonpath", "internal/osfile"},
-	"internal/expect":            {"internal/compat", "internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/surface/assert", "internal/jsonschema", "internal/expect/habit", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
+	"internal/base/placeholder":       {},
+	"internal/base/shellwords":        {"internal/base/placeholder"},
+	"internal/process/watchdog":       {}, // has almost no imports, so that it is initialized first
+	"internal/base/term":              {},
+	"internal/base/secret":            {"internal/base/jsonv"},
+	"internal/base/source":            {"internal/base/source/syntax", "internal/base/source/spelling", "internal/base/jsonv"},
+	"internal/base/source/spelling":   {},
+	"internal/base/source/syntax":     {},
+	"internal/base/source/stored":     {"internal/base/source", "internal/base/jsonv"},
+	"internal/spec/suite/dotenv":      {"internal/base/source"},
+	"internal/spec/suite/lint":        {"internal/base/source"},
+	"internal/spec/suite/interpolate": {"internal/base/placeholder", "internal/base/source", "internal/base/jsonv"},
+	"internal/assert/habit":           {"internal/base/source"},
+	"internal/assert/format":          {"internal/base/jsonschema"},
+	"internal/assert/jsonpath":        {"internal/base/jsonv"},
+	"internal/assert/textdiff":        {"internal/base/jsonv"},
+	"internal/assert/snapshot":        {"internal/base/source", "internal/base/source/stored", "internal/base/jsonv", "internal/assert/jsonpath", "internal/base/osfile"},
+	"internal/assert/expect":          {"internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/jsonv", "internal/offer/surface", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
-	"internal/mcp/protocol": {"internal/jsonv"},
-	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc", "internal/proc/tail", "internal/testkit"},
-	"internal/mcp/conn":     {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
-	"internal/mcp":          {"internal/mcp/conn", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
+	"internal/client/protocol": {"internal/base/jsonv"},
+	"internal/client/wire":     {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/testkit"},
+	"internal/client/conn":     {"internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
+	"internal/client/mcp":      {"internal/client/conn", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	// What MCP requires of a response. run and cli import it; mcp does not.
-	"internal/mcp/check": {"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/jsonschema", "internal/source"},
+	"internal/client/check": {"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
 	// The server half does not import the client half.
-	"internal/mcpserver": {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv"},
-	"internal/auth":      {"internal/osfile"},
+	"internal/server/mcpserver": {"internal/client/protocol", "internal/client/wire", "internal/base/jsonv"},
+	"internal/client/auth":      {"internal/base/osfile"},
 	// Test doubles of the APIs behind a server.
-	"internal/upstream":           {"internal/jsonv", "internal/secret", "internal/source"},
-	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
-	"internal/upstream/proxy":     {"internal/testkit", "internal/upstream"},
+	"internal/server/upstream":  {"internal/base/jsonv", "internal/base/secret", "internal/base/source"},
+	"internal/server/recording": {"internal/server/upstream", "internal/base/jsonv", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
+	"internal/server/proxy":     {"internal/base/testkit", "internal/server/upstream"},
 	// Recorded traffic: the file, and how requests are matched with it.
-	"internal/cassette":           {"internal/mcp/protocol", "internal/osfile", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
-	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/proc/pipe", "internal/mcp/protocol", "internal/jsonv"},
-	"internal/cassette/transport": {"internal/cassette", "internal/connect", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/secret", "internal/jsonv"},
+	"internal/tape/cassette":  {"internal/client/protocol", "internal/base/osfile", "internal/base/secret", "internal/base/jsonv", "internal/assert/jsonpath"},
+	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv"},
+	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/suite": {"internal/compat", "internal/upstream", "internal/upstream/recording", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/suite/lint", "internal/jsonv", "internal/expect", "internal/secret"},
+	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/assert/expect", "internal/base/secret"},
 	// Upstreams, and the headers of calls.
-	"internal/plan/traffic": {"internal/suite", "internal/upstream", "internal/source"},
+	"internal/spec/plan/traffic": {"internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
-	"internal/plan/rows": {"internal/suite", "internal/source", "internal/jsonv"},
-	"internal/plan":      {"internal/plan/traffic", "internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/suite/lint", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
-	"internal/result":    {"internal/secret"},
+	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
+	"internal/spec/plan":      {"internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/assert/expect", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
+	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
-	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/shellwords", "internal/auth", "internal/jsonv"},
-	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp/protocol", "internal/jsonv"},
-	"internal/run/doubles": {"internal/upstream", "internal/plan", "internal/result", "internal/jsonv"},
+	"internal/run/connect": {"internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
+	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
+	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/pool": {
-		"internal/run/doubles", "internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
-		"internal/source", "internal/surface",
+		"internal/run/doubles", "internal/run/respond", "internal/run/connect", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/report/result", "internal/base/jsonv",
+		"internal/base/source", "internal/offer/surface",
 	},
 	"internal/run/fixture": {
-		"internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/check",
-		"internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/client/mcp", "internal/client/protocol", "internal/client/check",
+		"internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/run": {
-		"internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/coverage", "internal/surface", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
-		"internal/surface/assert", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/proc/tail", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/snapshot",
+		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {
 		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
-		"internal/result", "internal/source", "internal/osfile",
+		"internal/report/result", "internal/base/source", "internal/base/osfile",
 	},
 	// The families of formats, which do not import each other, and what they share.
-	"internal/report/render":  {"internal/result", "internal/term"},
-	"internal/report/explain": {"internal/report/render", "internal/result", "internal/source", "internal/term"},
-	"internal/report/pretty":  {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
-	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/result", "internal/jsonv", "internal/term"},
-	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term", "internal/jsonv"},
-	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
-	"internal/mock":           {"internal/placeholder", "internal/expect/jsonpath", "internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
+	"internal/report/render":  {"internal/report/result", "internal/base/term"},
+	"internal/report/explain": {"internal/report/render", "internal/report/result", "internal/base/source", "internal/base/term"},
+	"internal/report/pretty":  {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
+	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
+	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},
+	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
+	"internal/server/mock":    {"internal/base/placeholder", "internal/assert/jsonpath", "internal/client/protocol", "internal/server/mcpserver", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema"},
 
 	// MCP-AQL. The evaluation uses JavaScript's semantics, the table of rules and
 	// the evidence. A live run only collects evidence, and a recording contains only
 	// what passed between run and adapter, so neither imports the evaluation.
-	"internal/aql/reference": {"internal/jsonv"},
-	"internal/aql/rule":      {"internal/source"},
-	"internal/aql/evidence":  {"internal/aql/reference", "internal/aql/rule", "internal/jsonv", "internal/shellwords", "internal/secret", "internal/source"},
-	"internal/aql/verdict":   {"internal/aql/evidence", "internal/aql/rule", "internal/jsonv", "internal/result", "internal/source"},
-	"internal/aql":           {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv"},
-	"internal/aql/fixtures":  {"internal/aql", "internal/aql/evidence", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv", "internal/source"},
-	"internal/aql/semantic":  {"internal/aql/evidence", "internal/aql/reference", "internal/judge", "internal/jsonv"},
+	"internal/mcpaql/reference": {"internal/base/jsonv"},
+	"internal/mcpaql/rule":      {"internal/base/source"},
+	"internal/mcpaql/evidence":  {"internal/mcpaql/reference", "internal/mcpaql/rule", "internal/base/jsonv", "internal/base/shellwords", "internal/base/secret", "internal/base/source"},
+	"internal/mcpaql/verdict":   {"internal/mcpaql/evidence", "internal/mcpaql/rule", "internal/base/jsonv", "internal/report/result", "internal/base/source"},
+	"internal/mcpaql/aql":       {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/verdict", "internal/base/jsonv"},
+	"internal/mcpaql/fixtures":  {"internal/mcpaql/aql", "internal/mcpaql/evidence", "internal/mcpaql/rule", "internal/mcpaql/verdict", "internal/base/jsonv", "internal/base/source"},
+	"internal/mcpaql/semantic":  {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/model", "internal/base/jsonv"},
 	// A live run: what the adapter describes, the calls and the data that they may
 	// change, the tests.
-	"internal/aql/live/catalog": {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/jsonv"},
-	"internal/aql/live/tape":    {"internal/aql/evidence", "internal/cassette", "internal/display", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/secret"},
-	"internal/aql/live/guard": {
-		"internal/aql/live/catalog", "internal/aql/live/tape", "internal/aql/evidence", "internal/cassette", "internal/aql/reference", "internal/aql/rule", "internal/aql/semantic",
-		"internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/source",
+	"internal/mcpaql/live/catalog": {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/base/jsonv"},
+	"internal/mcpaql/live/tape":    {"internal/mcpaql/evidence", "internal/tape/cassette", "internal/base/display", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/base/secret"},
+	"internal/mcpaql/live/guard": {
+		"internal/mcpaql/live/catalog", "internal/mcpaql/live/tape", "internal/mcpaql/evidence", "internal/tape/cassette", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic",
+		"internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/base/source",
 	},
-	"internal/aql/live/probe": {
-		"internal/aql/live/guard", "internal/aql/live/catalog", "internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/aql/semantic",
-		"internal/judge", "internal/jsonv", "internal/mcp",
+	"internal/mcpaql/live/probe": {
+		"internal/mcpaql/live/guard", "internal/mcpaql/live/catalog", "internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic",
+		"internal/model", "internal/base/jsonv", "internal/client/mcp",
 	},
-	"internal/aql/live": {
-		"internal/aql/live/probe", "internal/aql/live/guard", "internal/aql/live/catalog", "internal/aql/live/tape", "internal/aql/evidence",
-		"internal/aql/reference", "internal/aql/rule", "internal/aql/semantic", "internal/jsonv", "internal/mcp", "internal/source",
+	"internal/mcpaql/live": {
+		"internal/mcpaql/live/probe", "internal/mcpaql/live/guard", "internal/mcpaql/live/catalog", "internal/mcpaql/live/tape", "internal/mcpaql/evidence",
+		"internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic", "internal/base/jsonv", "internal/client/mcp", "internal/base/source",
 	},
 	// The demo adapter is a server; only the command line and tests run it.
-	"internal/aql/demo": {"internal/mcp/protocol", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
-	"internal/judge":    {"internal/jsonv"},
+	"internal/mcpaql/demo": {"internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv", "internal/base/osfile"},
+	"internal/model":       {"internal/base/jsonv"},
 	// The outcome of a quality gate in the formats of other programs.
-	"internal/gate":   {"internal/source"},
-	"internal/compat": {"internal/secret", "internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
-	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source", "schemas"},
+	"internal/offer/gate":   {"internal/base/source"},
+	"internal/offer/compat": {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/offer/gate", "internal/base/term"},
+	"internal/spec/draft":   {"internal/base/jsonv", "internal/base/jsonschema", "internal/base/source", "schemas"},
 	// What a server offers, its lock files, and the effect of changes.
-	"internal/surface":          {"internal/jsonv", "internal/mcp/protocol", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
-	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
-	"internal/surface/readme":   {"internal/surface", "internal/source", "internal/jsonv"},
-	"internal/surface/checkout": {"internal/proc"},
-	"internal/surface/assert":   {"internal/surface", "internal/surface/diff", "internal/jsonv", "internal/source"},
-	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/shellwords"},
+	"internal/offer/surface":  {"internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
+	"internal/offer/contain":  {"internal/base/jsonv", "internal/base/jsonschema"},
+	"internal/offer/readme":   {"internal/offer/surface", "internal/base/source", "internal/base/jsonv"},
+	"internal/offer/checkout": {"internal/process/proc"},
+	"internal/offer/assert":   {"internal/offer/surface", "internal/offer/diff", "internal/base/jsonv", "internal/base/source"},
+	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/offer/gate", "internal/base/jsonv", "internal/base/shellwords"},
 	// How much of what servers offer the tests of a run examined.
-	"internal/coverage": {"internal/surface", "internal/draft", "internal/expect/jsonpath", "internal/result", "internal/jsonv"},
+	"internal/run/coverage": {"internal/offer/surface", "internal/spec/draft", "internal/assert/jsonpath", "internal/report/result", "internal/base/jsonv"},
 	// What one run leaves for the next, and what --setup-only leaves running.
-	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
-	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},
+	"internal/run/history": {"internal/spec/plan", "internal/spec/suite", "internal/report/result", "internal/run/connect", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/base/osfile"},
+	"internal/run/detach":  {"internal/run/history", "internal/run", "internal/spec/suite", "internal/process/proc", "internal/base/osfile"},
 	// A connection that a person examines, and the diagnosis of a server.
-	"internal/inspect": {"internal/surface", "internal/connect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/source", "internal/jsonv"},
-	"internal/doctor": {
-		"internal/compat", "internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/shellwords",
-		"internal/jsonv", "internal/jsonschema",
+	"internal/run/inspect": {"internal/offer/surface", "internal/run/connect", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/base/source", "internal/base/jsonv"},
+	"internal/cli/doctor": {
+		"internal/offer/compat", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
+		"internal/base/jsonv", "internal/base/jsonschema",
 	},
-	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
+	"internal/cli/scaffold": {"internal/spec/draft", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
 	// gen describes what other packages define; cli uses it for explain.
-	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source", "schemas"},
-	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/proc/pipe", "internal/secret", "internal/source", "internal/watchdog"},
+	"internal/dev/gen":     {"internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
+	"internal/cli/cmdutil": {"internal/dev/gen", "internal/run", "internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
 	// All commands use option; those for one server are in a package of their own.
 	"internal/cli/option": {
-		"internal/upstream/recording",
-		"internal/auth", "internal/cmdutil", "internal/connect", "internal/display", "internal/history", "internal/inspect", "internal/jsonv", "internal/mcp",
-		"internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/report", "internal/run", "internal/secret", "internal/snapshot", "internal/shellwords", "internal/source",
-		"internal/suite", "internal/surface/diff", "internal/term",
+		"internal/server/recording",
+		"internal/client/auth", "internal/cli/cmdutil", "internal/run/connect", "internal/base/display", "internal/run/history", "internal/run/inspect", "internal/base/jsonv", "internal/client/mcp",
+		"internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/report", "internal/run", "internal/base/secret", "internal/assert/snapshot", "internal/base/shellwords", "internal/base/source",
+		"internal/spec/suite", "internal/offer/diff", "internal/base/term",
 	},
 	"internal/cli/server": {
-		"internal/auth", "internal/cli/option", "internal/cmdutil", "internal/compat", "internal/connect", "internal/display", "internal/doctor", "internal/gate",
-		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcpserver", "internal/mock", "internal/osfile", "internal/plan",
-		"internal/run", "internal/secret", "internal/shellwords", "internal/source", "internal/suite", "internal/surface", "internal/surface/checkout", "internal/surface/diff",
-		"internal/surface/readme", "internal/term",
+		"internal/client/auth", "internal/cli/option", "internal/cli/cmdutil", "internal/offer/compat", "internal/run/connect", "internal/base/display", "internal/cli/doctor", "internal/offer/gate",
+		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/server/mcpserver", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
+		"internal/run", "internal/base/secret", "internal/base/shellwords", "internal/base/source", "internal/spec/suite", "internal/offer/surface", "internal/offer/checkout", "internal/offer/diff",
+		"internal/offer/readme", "internal/base/term",
 	},
-	"internal/clientconfig":     {"internal/jsonv", "internal/mcp/protocol", "internal/osfile"},
-	"internal/cassette/verify":  {"internal/cassette", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/secret", "internal/surface", "internal/surface/diff", "internal/jsonv"},
-	"internal/cassette/promote": {"internal/cassette", "internal/draft", "internal/mcp/check", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/surface", "internal/jsonv"},
-	"internal/cassette/serve":   {"internal/cassette", "internal/mcp/protocol", "internal/mcpserver", "internal/secret", "internal/jsonv"},
+	"internal/cli/clientconfig": {"internal/base/jsonv", "internal/client/protocol", "internal/base/osfile"},
+	"internal/tape/verify":      {"internal/tape/cassette", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/secret", "internal/offer/surface", "internal/offer/diff", "internal/base/jsonv"},
+	"internal/tape/promote":     {"internal/tape/cassette", "internal/spec/draft", "internal/client/check", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/offer/surface", "internal/base/jsonv"},
+	"internal/tape/serve":       {"internal/tape/cassette", "internal/client/protocol", "internal/server/mcpserver", "internal/base/secret", "internal/base/jsonv"},
 	"internal/cli/tape": {
-		"internal/cassette", "internal/cassette/serve", "internal/cassette/promote", "internal/cassette/tee", "internal/cassette/transport", "internal/cassette/verify", "internal/plan", "internal/inspect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcpserver", "internal/scaffold", "internal/jsonv", "internal/surface", "internal/surface/diff", "internal/cli/option", "internal/connect", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
-		"internal/secret", "internal/shellwords", "internal/suite", "internal/term",
+		"internal/tape/cassette", "internal/tape/serve", "internal/tape/promote", "internal/tape/tee", "internal/tape/transport", "internal/tape/verify", "internal/spec/plan", "internal/run/inspect", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/server/mcpserver", "internal/cli/scaffold", "internal/base/jsonv", "internal/offer/surface", "internal/offer/diff", "internal/cli/option", "internal/run/connect", "internal/cli/clientconfig", "internal/cli/cmdutil", "internal/base/display", "internal/process/proc",
+		"internal/base/secret", "internal/base/shellwords", "internal/spec/suite", "internal/base/term",
 	},
 	"internal/cli/playback": {
-		"internal/cassette", "internal/cassette/transport", "internal/cli/option", "internal/cmdutil", "internal/display", "internal/plan", "internal/result", "internal/run", "internal/secret", "internal/term",
+		"internal/tape/cassette", "internal/tape/transport", "internal/cli/option", "internal/cli/cmdutil", "internal/base/display", "internal/spec/plan", "internal/report/result", "internal/run", "internal/base/secret", "internal/base/term",
 	},
-	"internal/watch": {"internal/plan", "internal/run", "internal/suite", "internal/term"},
+	"internal/run/watch": {"internal/spec/plan", "internal/run", "internal/spec/suite", "internal/base/term"},
 	"internal/cli/upstreams": {
-		"internal/cli/option", "internal/draft", "internal/plan", "internal/result", "internal/run", "internal/run/doubles", "internal/secret", "internal/source", "internal/suite", "internal/term",
-		"internal/upstream", "internal/upstream/proxy", "internal/upstream/recording",
+		"internal/cli/option", "internal/spec/draft", "internal/spec/plan", "internal/report/result", "internal/run", "internal/run/doubles", "internal/base/secret", "internal/base/source", "internal/spec/suite", "internal/base/term",
+		"internal/server/upstream", "internal/server/proxy", "internal/server/recording",
 	},
 	"internal/cli": {
-		"internal/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/draft", "internal/gen", "internal/history",
-		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mock", "internal/osfile", "internal/plan",
-		"internal/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/result", "internal/run", "internal/scaffold",
-		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "internal/upstream/proxy", "schemas",
+		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/dev/gen", "internal/run/history",
+		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
+		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",
+		"internal/base/secret", "internal/base/shellwords", "internal/assert/snapshot", "internal/base/source", "internal/spec/suite", "internal/base/term", "internal/server/proxy", "schemas",
 	},
-	"internal/aqlcli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/live/guard", "internal/aql/live/tape", "internal/cassette",
-		"internal/aql/rule", "internal/aql/semantic", "internal/aql/verdict", "internal/judge", "internal/mcp", "internal/mcp/wire", "internal/mcpserver",
-		"internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
+	"internal/mcpaql/aqlcli": {
+		"internal/cli/cmdutil", "internal/dev/gen", "internal/report", "internal/report/render", "internal/run", "internal/mcpaql/aql", "internal/mcpaql/demo", "internal/mcpaql/evidence", "internal/mcpaql/fixtures", "internal/mcpaql/live", "internal/mcpaql/live/guard", "internal/mcpaql/live/tape", "internal/tape/cassette",
+		"internal/mcpaql/rule", "internal/mcpaql/semantic", "internal/mcpaql/verdict", "internal/model", "internal/client/mcp", "internal/client/wire", "internal/server/mcpserver",
+		"internal/process/proc", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source", "internal/base/term", "internal/base/osfile",
 	},
 
-	"internal/dev/arch":          {},
-	"internal/conformance":   {}, // runs the compiled programs
-	"internal/bench":         {}, // tests only
-	"internal/packaging":     {"schemas"},
-	"internal/faults":        {}, // tests only
-	"internal/flaky":         {}, // for tests
-	"internal/testkit":       {}, // for tests
-	"schemas":                {},
-	"cmd/mcptest":            {"internal/cli", "internal/cmdutil"},
-	"cmd/mcpaql-conformance": {"internal/aqlcli", "internal/cmdutil"},
-	".":                      {all}, // the public package, for Go tests
+	"internal/dev/arch":        {},
+	"internal/dev/conformance": {}, // runs the compiled programs
+	"internal/dev/bench":       {}, // tests only
+	"internal/dev/packaging":   {"schemas"},
+	"internal/dev/faults":      {}, // tests only
+	"internal/dev/flaky":       {}, // for tests
+	"internal/base/testkit":    {}, // for tests
+	"schemas":                  {},
+	"cmd/mcptest":              {"internal/cli", "internal/cli/cmdutil"},
+	"cmd/mcpaql-conformance":   {"internal/mcpaql/aqlcli", "internal/cli/cmdutil"},
+	".":                        {all}, // the public package, for Go tests
 }
 
 // testOnly marks a module that only _test.go files may import.
@@ -229,19 +229,19 @@ const testOnly = "tests"
 // modules lists the packages that may import a third-party module: as few as
 // possible, so that the module can be replaced. The longest matching path counts.
 var modules = map[string][]string{
-	"go.yaml.in/yaml/v4":                     {"internal/source"},
-	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonschema"},
-	"github.com/dlclark/regexp2":             {"internal/jsonschema"},
-	"mvdan.cc/sh/v3":                         {"internal/shellwords"},
-	"github.com/aymanbagabas/go-udiff":       {"internal/expect/textdiff"},
-	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
-	"github.com/fsnotify/fsnotify":           {"internal/watch"},
-	"golang.org/x/term":                      {"internal/term"},
-	"golang.org/x/sys":                       {"internal/proc", "internal/proc/pipe", "internal/term", "internal/osfile", "internal/upstream/proxy"},
-	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
-	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
-	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its package oauthex
-	"golang.org/x/oauth2":                    {"internal/auth"},
+	"go.yaml.in/yaml/v4":                     {"internal/base/source"},
+	"github.com/santhosh-tekuri/jsonschema":  {"internal/base/jsonschema"},
+	"github.com/dlclark/regexp2":             {"internal/base/jsonschema"},
+	"mvdan.cc/sh/v3":                         {"internal/base/shellwords"},
+	"github.com/aymanbagabas/go-udiff":       {"internal/assert/textdiff"},
+	"github.com/clipperhouse/displaywidth":   {"internal/base/display", "internal/base/source"}, // how wide a text is
+	"github.com/fsnotify/fsnotify":           {"internal/run/watch"},
+	"golang.org/x/term":                      {"internal/base/term"},
+	"golang.org/x/sys":                       {"internal/process/proc", "internal/process/pipe", "internal/base/term", "internal/base/osfile", "internal/server/proxy"},
+	"golang.org/x/text":                      {"internal/base/jsonschema"}, // the schema library's message printer
+	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/cmdutil", "internal/mcpaql/aqlcli"},
+	"github.com/modelcontextprotocol/go-sdk": {"internal/client/auth", testOnly}, // its package oauthex
+	"golang.org/x/oauth2":                    {"internal/client/auth"},
 	"github.com/google/go-cmp":               {testOnly},
 	"github.com/rogpeppe/go-internal":        {testOnly},
 	"pgregory.net/rapid":                     {testOnly},

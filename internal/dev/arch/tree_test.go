@@ -19,8 +19,8 @@ const module = "mcptest"
 
 // A goFile is one Go file of the module, of any operating system.
 type goFile struct {
-	rel       string // slash path from the root, "internal/mcp/frame.go"
-	pkg       string // slash path of its folder, "internal/mcp"; "." is the root
+	rel       string // slash path from the root, "internal/client/mcp/frame.go"
+	pkg       string // slash path of its folder, "internal/client/mcp"; "." is the root
 	lines     int
 	syntax    *ast.File
 	fset      *token.FileSet
@@ -143,7 +143,7 @@ func packages(files []goFile) []string {
 	return out
 }
 
-// ours converts an import path of this module into a folder ("internal/mcp"), or
+// ours converts an import path of this module into a folder ("internal/client/mcp"), or
 // returns false for other paths.
 func ours(importPath string) (string, bool) {
 	if importPath == module {

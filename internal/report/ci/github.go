@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // githubMost limits the number of annotations. GitHub shows ten of each kind for a

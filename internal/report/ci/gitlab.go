@@ -8,10 +8,10 @@ import (
 	"path"
 	"strings"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // codeIssue is an entry of a GitLab Code Quality report

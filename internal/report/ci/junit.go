@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // WriteJUnit writes JUnit XML as CI systems read it: a testsuite for each

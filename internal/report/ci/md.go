@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // Limits of a Markdown report: GitHub accepts step summaries of up to 1 MiB.

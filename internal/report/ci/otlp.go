@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // The parts of the OpenTelemetry protocol that the report uses, in protobuf's JSON

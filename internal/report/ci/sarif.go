@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"strings"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // The parts of SARIF 2.1.0 (OASIS) that the report uses, with the names of the

@@ -5,12 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"mcptest/internal/display"
-	"mcptest/internal/jsonv"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // WriteTAP writes the Test Anything Protocol, version 14. Run-level

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // RunFailure is a reason for the failure of a run that belongs to no test: a hook or

@@ -8,7 +8,7 @@ import (
 
 	"mcptest/internal/report/compare"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 func TestCompare(t *testing.T) {

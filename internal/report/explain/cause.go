@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // rowsExplained limits the rows of a test with the same failed assertions that are

@@ -6,7 +6,7 @@ import (
 
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // The first rows of a test are explained, and the others counted; a failure

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // Explainer describes failures in plain text, for formats that embed it. It is

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/source"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // Failure explains why one case did not pass.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"mcptest/internal/report/explain"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // Equal findings are one with a number; others stay apart.

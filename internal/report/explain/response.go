@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // Headline returns the message of a case without the text of its first failed

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // Section is a run of cases that belong to one suite, in plan order, with its totals.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // Summary returns the last line: the verdict, then the counts.

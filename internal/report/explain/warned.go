@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // Warning is a warning of one or more tests, or of the run.

@@ -8,7 +8,7 @@ import (
 
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // openMost is the number of failures that are shown expanded.

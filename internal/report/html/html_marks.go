@@ -3,8 +3,8 @@ package html
 import (
 	"strings"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/result"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/report/result"
 )
 
 // markedLine is a line of indented JSON: eq, del (only expected) or add (only in

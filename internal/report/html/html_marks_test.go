@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/result"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/report/result"
 )
 
 // TestMarkedLinesHoldBothValues: what is unmarked and expected is the expected

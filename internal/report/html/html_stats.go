@@ -6,7 +6,7 @@ import (
 
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // stats are the data of the page's charts and its list of failures, a few bytes

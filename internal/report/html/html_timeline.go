@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // Lanes of a moment: the side that acted.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // TestManyFramesFitInAPage: a test of 500 calls has 1,000 frames, and the page

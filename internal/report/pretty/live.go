@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // LiveOptions configure a Live.

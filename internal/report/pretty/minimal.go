@@ -4,10 +4,10 @@ import (
 	"io"
 	"strings"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 // WriteMinimal writes one line for each failure and each warning, and the summary.

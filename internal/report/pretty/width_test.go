@@ -8,7 +8,7 @@ import (
 
 	"mcptest/internal/report/pretty"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 )
 
 // On a terminal no source line is longer than a line of the screen, which would

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/display"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
+	"mcptest/internal/report/result"
 )
 
 // Printer writes lines of text for people.

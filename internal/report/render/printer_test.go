@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/display"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
-	"mcptest/internal/result"
-	"mcptest/internal/term"
+	"mcptest/internal/report/result"
 )
 
 func TestNumbers(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"mcptest/internal/display"
-	"mcptest/internal/jsonv"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
-	"mcptest/internal/upstream"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/report/result"
+	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/plan"
 )
 
 // LateRequest is the kind of the finding about a request that came after the response of

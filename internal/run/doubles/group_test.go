@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/base/source"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
-	"mcptest/internal/source"
-	"mcptest/internal/upstream"
+	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/plan"
 )
 
 const declared = `

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
-	"mcptest/internal/upstream"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/report/result"
+	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/plan"
 )
 
 // Watch collects the requests to the upstreams during one test.

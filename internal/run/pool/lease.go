@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"mcptest/internal/plan"
+	"mcptest/internal/spec/plan"
 )
 
 // Lease is the right to use the sessions that a case needs.

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"strings"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/check"
-	"mcptest/internal/plan"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/respond"
-	"mcptest/internal/source"
+	"mcptest/internal/spec/plan"
 )
 
 // Call is a call of a test with its outcome.

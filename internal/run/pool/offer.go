@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"sync"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/surface"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/surface"
 )
 
 // offered is what a server offers in one session, as known so far.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"sync"
 
-	"mcptest/internal/connect"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/respond"
+	"mcptest/internal/spec/plan"
 )
 
 // Deps are the dependencies of a pool.

@@ -10,16 +10,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mcptest/internal/connect"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/mcpserver"
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/base/source"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/respond"
-	"mcptest/internal/source"
+	"mcptest/internal/server/mcpserver"
+	"mcptest/internal/spec/plan"
 )
 
 // fake is a pool whose servers run in the process.

@@ -8,16 +8,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/check"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/plan"
-	"mcptest/internal/proc"
-	"mcptest/internal/result"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/respond"
+	"mcptest/internal/spec/plan"
 )
 
 // Server is a server definition in use, with its sessions and its list of tools.

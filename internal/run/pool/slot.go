@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"mcptest/internal/connect"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
-	"mcptest/internal/result"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/connect"
 )
 
 // Slot is one session of a server, opened on first use.

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/plan"
-	"mcptest/internal/surface"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/spec/plan"
 )
 
 var errEnded = errors.New("no reason is known")

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/check"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
 )
 
 // listTime limits the time that all tests together wait for the list of tools. It

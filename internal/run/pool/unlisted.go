@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/plan"
-	"mcptest/internal/source"
-	"mcptest/internal/surface"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/spec/plan"
 )
 
 // lister describes the list that contains the target of a method.

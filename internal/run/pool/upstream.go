@@ -3,9 +3,9 @@ package pool
 import (
 	"context"
 
-	"mcptest/internal/plan"
-	"mcptest/internal/result"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
+	"mcptest/internal/spec/plan"
 )
 
 // shared are the doubles of the programs of a file and of its servers with an

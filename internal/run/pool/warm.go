@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"mcptest/internal/mcp"
-	"mcptest/internal/plan"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/spec/plan"
 )
 
 // Warm keeps sessions between runs, so that the next run need not start their

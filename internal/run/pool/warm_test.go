@@ -5,10 +5,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"mcptest/internal/mcp"
-	"mcptest/internal/plan"
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/pool"
-	"mcptest/internal/suite"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // A session is kept for the next run unless it may contain state of this one, its server

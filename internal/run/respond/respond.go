@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/plan"
-	"mcptest/internal/suite"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
 
 // Capabilities are the capabilities that the client declares. Only those that the

@@ -1,0 +1,264 @@
+package expect
+
+import (
+	"math"
+	"slices"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// Item is one entry of an expect list: an assertion or an assert-set.
+type Item struct {
+	Pos    source.Pos
+	Path   string // position in the document: tools[0].expect[1]
+	Name   string // "" when it has none
+	Weight float64
+	// Exactly one of these is set.
+	Assertion *Assertion
+	Set       *Set
+}
+
+// Assertion is a target and the matcher of its value.
+type Assertion struct {
+	Target  *Target
+	Matcher Matcher
+	// MatcherName is the matcher's name in the table.
+	MatcherName string
+	// Message is the author's message for a failure.
+	Message string
+}
+
+// Set is a group of assertions that counts as one item.
+type Set struct {
+	Threshold float64 // of the weighted pass-fraction; default 1
+	Items     []Item  // assertions; sets do not nest
+}
+
+// Gate is a limit on the call's duration; it is not part of any score.
+type Gate struct {
+	Pos   source.Pos
+	MaxMS float64
+}
+
+// Expect is a compiled `expect:` value.
+type Expect struct {
+	Items       []Item
+	MaxDuration *Gate
+}
+
+// CompileExpect compiles an `expect:` value: a list of assertions and assert-sets, or
+// {assertions, max_duration_ms}. Mistakes are added to d. A nil node has no
+// expectations.
+func CompileExpect(n *source.Node, path string, d *source.Decoder) Expect {
+	return Compiler{}.Expect(n, path, d)
+}
+
+// Expect is [CompileExpect] with the compiler's options.
+func (o Compiler) Expect(n *source.Node, path string, d *source.Decoder) Expect {
+	c := newCompiler(o, d)
+	var e Expect
+	switch {
+	case n == nil || n.Kind == source.KindNull && n.Text == "":
+	case n.Kind == source.KindList:
+		e.Items = c.items(n, path, false)
+	case n.Kind == source.KindMap:
+		e = c.longForm(n, path)
+	default:
+		c.errorf(n, path, "", "expected a list of assertions, or {assertions, max_duration_ms}, got %s", describe(n))
+	}
+	return e
+}
+
+func (c *compiler) longForm(n *source.Node, path string) Expect {
+	var e Expect
+	if n.Get("target") != nil || n.Get("matcher") != nil || n.Get("assert-set") != nil {
+		c.errorf(n, path, "put a hyphen before it: - target: …", "expected a list of assertions, got a single one")
+		return e
+	}
+	c.keys(n, path, "a list or a map", []string{"assertions", "max_duration_ms"}, nil, func(key string, _, v *source.Node) {
+		at := join(path, key)
+		if key == "assertions" {
+			if v.Kind != source.KindList {
+				c.errorf(v, at, "", "expected a list of assertions, got %s", describe(v))
+				return
+			}
+			e.Items = c.items(v, at, false)
+			return
+		}
+		ms, ok := c.number(v, at)
+		if ok && ms <= 0 {
+			c.errorf(v, at, "", "must be greater than 0 milliseconds, got %s", v.Text)
+		} else if ok {
+			e.MaxDuration = &Gate{Pos: v.Pos, MaxMS: ms}
+		}
+	})
+	return e
+}
+
+// items compiles the entries of a list.
+func (c *compiler) items(n *source.Node, path string, inSet bool) []Item {
+	out := make([]Item, 0, len(n.Items))
+	for i, entry := range n.Items {
+		at := index(path, i)
+		set := setOf(entry)
+		var item *Item
+		switch {
+		case set != nil && inSet:
+			c.errorf(entry, at, "move its assertions into this set, or make it a separate set in expect", "assert-sets do not nest")
+		case set != nil:
+			item = c.set(entry, at)
+		default:
+			item = c.assertion(entry, at)
+		}
+		if item != nil {
+			item.Pos, item.Path = entry.Pos, at
+			out = append(out, *item)
+		}
+	}
+	return out
+}
+
+// setKeys are the spellings of the key that marks an assert-set.
+var setKeys = [...]string{"assert-set", "assert_set"}
+
+// setOf returns the set's key if an entry is an assert-set.
+func setOf(entry *source.Node) *source.Field {
+	if entry.Kind != source.KindMap {
+		return nil
+	}
+	for i, f := range entry.Fields {
+		if slices.Contains(setKeys[:], f.Key.Text) {
+			return &entry.Fields[i]
+		}
+	}
+	return nil
+}
+
+// assertion compiles {target, matcher, name, weight, message}.
+func (c *compiler) assertion(n *source.Node, path string) *Item {
+	item, a, valid := Item{Weight: 1}, Assertion{}, true
+	complete := c.keys(n, path, "an assertion: a map with target and matcher", []string{"target", "matcher", "name", "weight", "message"},
+		[]string{"target", "matcher"}, func(key string, _, v *source.Node) {
+			at := join(path, key)
+			var ok bool
+			switch key {
+			case "target":
+				a.Target = c.target(v, at)
+				ok = a.Target != nil
+			case "matcher":
+				k := c.matcher(v, at)
+				if ok = k != nil; ok {
+					a.Matcher, a.MatcherName = k, k.row.Name
+				}
+			case "name":
+				item.Name, ok = c.name(v, at)
+			case "weight":
+				item.Weight, ok = c.weight(v, at)
+			case "message":
+				a.Message, ok = c.text(v, at, "text")
+			}
+			valid = valid && ok
+		})
+	if !complete || !valid {
+		return nil
+	}
+	item.Assertion = &a
+	return &item
+}
+
+// Exactly returns a copy of the assertion with another value, or nil if the matcher
+// is not exact.
+func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
+	k, ok := a.Matcher.(*check)
+	if !ok {
+		return nil
+	}
+	if _, ok = k.m.(exactly); !ok {
+		return nil
+	}
+	made := &struct { // one allocation
+		Assertion
+		check
+	}{Assertion: *a, check: check{row: k.row, m: exactly{want}}}
+	_, made.check.namesIsError = want.Get(keyIsError)
+	made.Assertion.Matcher = &made.check
+	return &made.Assertion
+}
+
+// WithMatcher returns a copy of an assertion with the matcher in n, or nil after a
+// mistake, which is added to d. path is that of the assertion.
+func (o Compiler) WithMatcher(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
+	k := newCompiler(o, d).matcher(n, join(path, "matcher"))
+	if k == nil {
+		return nil
+	}
+	out := *a
+	out.Matcher, out.MatcherName = k, k.row.Name
+	return &out
+}
+
+// set compiles {assert-set: {name, threshold, weight, assertions}}.
+func (c *compiler) set(entry *source.Node, path string) *Item {
+	f := setOf(entry)
+	for _, other := range entry.Fields {
+		if other.Key != f.Key {
+			c.errorf(other.Key, path, "name, threshold, weight and assertions belong inside "+f.Key.Text, "unknown key %s next to %s", quoteKey(other.Key.Text), f.Key.Text)
+		}
+	}
+	at := join(path, f.Key.Text)
+	item := Item{Weight: 1}
+	s := Set{Threshold: 1}
+	valid := true
+	complete := c.keys(f.Value, at, "a map with assertions", []string{"name", "threshold", "weight", "assertions"},
+		[]string{"assertions"}, func(key string, _, v *source.Node) {
+			at := join(at, key)
+			var ok bool
+			switch key {
+			case "name":
+				item.Name, ok = c.name(v, at)
+			case "threshold":
+				s.Threshold, ok = c.share(v, at)
+			case "weight":
+				item.Weight, ok = c.weight(v, at)
+			case "assertions":
+				if _, ok = c.list(v, at, "assertions"); ok {
+					s.Items = c.items(v, at, true)
+				}
+			}
+			valid = valid && ok
+		})
+	if !complete || !valid {
+		return nil
+	}
+	if len(s.Items) == len(f.Value.Get("assertions").Items) {
+		c.checkWeights(s.Items, f.Value.Get("assertions"), join(at, "assertions"), "set")
+	}
+	item.Set = &s
+	return &item
+}
+
+// name compiles a name for references of metrics.
+func (c *compiler) name(n *source.Node, path string) (string, bool) {
+	s, ok := c.text(n, path, "a name")
+	if ok && s == "" {
+		c.errorf(n, path, "", "the name is empty")
+		return "", false
+	}
+	return s, ok
+}
+
+// checkWeights reports weights of a scored level that cannot form a score.
+func (c *compiler) checkWeights(items []Item, n *source.Node, path, level string) {
+	total := 0.0
+	for i := range items {
+		total += items[i].Weight
+	}
+	switch {
+	case len(items) == 0:
+	case total == 0:
+		c.errorf(n, path, "give one of its items a weight above 0", "every weight of this %s is 0: the score is undefined", level)
+	case math.IsInf(total, 0):
+		c.errorf(n, path, "only the ratio of weights counts: use smaller ones", "the weights of this %s add up to more than a number can hold", level)
+	}
+}

@@ -1,0 +1,57 @@
+package expect
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/offer/compat"
+)
+
+var rowCheck = Row{
+	Name: "check", Doc: "clients and app directories accept the tools, as `mcptest check` predicts; for the target surface. Findings below fail_on are warnings",
+	Example: `check: {for: [claude], only: [clients], fail_on: error}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "a.b", "inputSchema": {"type": "object"}}]}`,
+	schema: compat.CheckSchema(),
+	compile: func(c *compiler, n *source.Node, path string) Matcher {
+		if choice := compat.DecodeChoice(n, path, c.d, c.opened); choice != nil {
+			return accepted{choice}
+		}
+		return nil
+	},
+}
+
+// accepted implements the matcher check.
+type accepted struct{ choice *compat.Choice }
+
+func (m accepted) Match(ctx context.Context, s Subject, env *Env) Outcome {
+	if s.Value.Lookup("tools").Kind() != jsonv.KindArray {
+		return unfit("the target surface", s.Value)
+	}
+	failing, others, err := m.choice.Run(ctx, s.Value, env.Others, time.Now())
+	if err != nil {
+		return failed(oneLine(err.Error(), maxLine))
+	}
+	if len(failing) == 0 {
+		return Outcome{Pass: true, Unseen: others}
+	}
+	o := Outcome{Msg: failing[0], Actual: "findings", Notes: others}
+	if len(failing) > 1 {
+		o.Msg, o.Diff = fmt.Sprintf("%d findings", len(failing)), failing
+	}
+	return o
+}
+
+// Checks returns the arguments of the check matchers in the tree.
+func (t *Tree) Checks() (found []*compat.Choice) {
+	anyItem(t.Items, func(a *Assertion) bool {
+		if k, ok := a.Matcher.(*check); ok {
+			if m, ok := k.m.(accepted); ok {
+				found = append(found, m.choice)
+			}
+		}
+		return false
+	})
+	return found
+}

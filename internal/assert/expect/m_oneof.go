@@ -1,0 +1,38 @@
+package expect
+
+import (
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+var rowOneOf = Row{
+	Name: "one-of", Aliases: []string{"one_of"}, Doc: "the value is equal to one of these",
+	Example: `one-of: [open, closed]`, Passes: `"open"`, Fails: `"opened"`,
+	schema: nonEmptyList, compile: compileOneOf,
+}
+
+func compileOneOf(c *compiler, n *source.Node, path string) Matcher {
+	if _, ok := c.list(n, path, "values"); !ok {
+		return nil
+	}
+	want := n.JSON()
+	return matchFunc(func(v jsonv.Value) Outcome {
+		var texts, notes []string
+		for _, w := range want.Elems() {
+			if jsonv.Equal(w, v) {
+				return passed
+			}
+			if alike := numberOrText(w, v); alike != nil {
+				notes = alike
+			}
+			if w.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString {
+				texts = append(texts, w.Text())
+			}
+		}
+		o := Outcome{Msg: "expected one of " + show(want, shownInLine) + ", got " + got(v), Expected: "one of " + show(want, shownAlone), Notes: notes}
+		if near := source.Nearest(v.Text(), texts); near != "" {
+			o.Notes = []string{"the nearest is " + quoteKey(near)}
+		}
+		return o
+	})
+}

@@ -1,0 +1,92 @@
+package habit
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/source"
+)
+
+// Matcher returns the matcher that other test tools call name, or "".
+func Matcher(name string) string { return matchers[plain(name)] }
+
+// plain removes hyphens and underscores, and folds the case.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+}
+
+// Negated returns the matcher that name negates, or "".
+func Negated(name string) string {
+	switch plain(name) {
+	case "notcontains", "doesnotcontain":
+		return "contains"
+	case "notequals", "notequal", "ne":
+		return "exact"
+	}
+	return ""
+}
+
+// Milliseconds returns a hint for a duration where a number of milliseconds is
+// expected, or "".
+func Milliseconds(text string) string {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return ""
+	}
+	return "write milliseconds: " + strconv.FormatInt(d.Milliseconds(), 10)
+}
+
+// Entry shows how to write an assertion whose keys are those of another tool. n is the
+// assertion, key one of its unknown keys, and meant returns a matcher by such a name.
+func Entry(n *source.Node, key string, meant func(string) string) string {
+	target, matcher, value := "text", "", n.Get(key)
+	for _, f := range n.Fields {
+		switch name := f.Key.Text; name {
+		case "target", "path", "jsonpath", "field", "selector", "property":
+			target = f.Value.Text
+		case "type", "operator", "assertion":
+			if m := meant(f.Value.Text); m != "" && n.Get("value") != nil { // {type: contains, value: x}
+				matcher, value = m, n.Get("value")
+			}
+		case "isError":
+			target, matcher, value = "result.isError", "exact", f.Value
+		case "error", "refusal":
+			if target, matcher, value = "refusal.text", "contains", f.Value; value.Kind == source.KindBool {
+				target, matcher = "refusal", "exists"
+			}
+		case "result":
+			target, matcher, value = "result", "exact", f.Value
+		default:
+			if m := meant(name); m != "" && matcher == "" {
+				matcher, value = m, f.Value
+			}
+		}
+	}
+	if matcher == "" {
+		matcher, value = "contains", nil
+	}
+	shown := "…"
+	if value != nil && value.IsScalar() && value.Text != "" && len(value.Text) < 30 {
+		shown = value.Text
+	}
+	return "write an entry of the list: - {target: " + target + ", matcher: {" + matcher + ": " + shown + "}}"
+}
+
+// matchers are names that other test tools use for a matcher, without hyphens and in
+// lower case.
+var matchers = map[string]string{
+	"equals": "exact", "equal": "exact", "eq": "exact", "is": "exact", "tobe": "exact", "toequal": "exact",
+	"matches": "regex", "match": "regex", "pattern": "regex", "regexp": "regex",
+	"jsonschema": "schema", "containsjson": "is-json", "isvalidjson": "is-json", "json": "is-json",
+	"in": "one-of", "enum": "one-of", "isin": "one-of",
+	"len": "length", "size": "length", "count": "length", "haslength": "length", "minlength": "length", "maxlength": "length",
+	"greaterthan": "gt", "lessthan": "lt", "min": "gte", "max": "lte", "range": "between", "closeto": "approx",
+	"similar": "levenshtein", "and": "all-of", "or": "any-of", "nor": "none-of", "every": "each", "all": "each", "some": "any",
+	"isempty": "empty", "present": "exists", "defined": "exists", "missing": "absent", "undefined": "absent",
+	"notcontains": "not", "notequal": "not", "notequals": "not", "ne": "not", "partial": "subset", "matchobject": "subset", "sameelements": "unordered",
+	"isa": "type", "istype": "type", "command": "exec", "script": "exec", "javascript": "exec", "python": "exec",
+	"tocontain": "contains", "include": "contains", "includes": "contains", "tomatch": "regex", "tohavelength": "length", "tomatchobject": "subset",
+	"tobegreaterthan": "gt", "tobelessthan": "lt", "tomatchsnapshot": "snapshot", "matchsnapshot": "snapshot", "doesnotcontain": "not",
+	"prefix": "starts-with", "hasprefix": "starts-with", "suffix": "ends-with", "hassuffix": "ends-with",
+}

@@ -1,0 +1,363 @@
+package source
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+)
+
+// Decode strictly decodes a node into the struct that into points to and returns
+// every mistake it found, sorted. Valid parts are decoded even if others have
+// mistakes.
+//
+// Fields are selected by a tag; fields without a tag are not changed:
+//
+//	Pos     source.Pos                          // the node's position; embedded or not
+//	Name    string        `yaml:"name,required"`
+//	Mode    string        `yaml:"mode" enum:"fast|slow"`
+//	Timeout time.Duration `yaml:"timeout"`      // "30s", "1m30s"
+//	Weight  *float64      `yaml:"weight"`       // nil: not given, or null
+//	Retries int           `yaml:"retries" range:"0-100"` // of a duration: range:">0"
+//	Env     source.Map[string] `yaml:"env"`     // in written order, with positions
+//	Args    jsonv.Value   `yaml:"args"`         // any value
+//	Raw     *source.Node  `yaml:"raw"`          // any value, with its positions
+//	Common                `yaml:",inline"`      // a struct whose keys are among these
+//
+// Other supported types: bool, the int and uint types, float64, structs, pointers,
+// slices, map[string]T, and types with DecodeNode. null is a mistake except for
+// pointers, *Node, jsonv.Value and DecodeNode.
+func Decode(n *Node, into any) Diagnostics {
+	var d Decoder
+	d.Decode(n, "", into)
+	ds := d.Diagnostics()
+	ds.Sort()
+	return ds
+}
+
+// An Unmarshaler decodes itself, for example a key that is a string or a list. It
+// reports mistakes to d and decodes parts of itself with d.Decode.
+type Unmarshaler interface {
+	DecodeNode(n *Node, path string, d *Decoder)
+}
+
+// A Decoder collects the mistakes of one decoding. The zero value is ready to use.
+type Decoder struct {
+	found  collector
+	layout map[reflect.Type]*layout
+	uses   []*use // aliases that lead to the current node
+	depth  int
+}
+
+// Diagnostics returns the diagnostics so far, in the order in which they were
+// reported.
+func (d *Decoder) Diagnostics() Diagnostics { return d.found.all() }
+
+// Count returns the number of reported mistakes and warnings, including those over
+// the limit. It is cheap.
+func (d *Decoder) Count() int { return len(d.found.diags) + d.found.dropped }
+
+// Errorf reports a mistake at a node. The caller may set Hint, Code or Related of the
+// result until the next report.
+func (d *Decoder) Errorf(n *Node, path, format string, args ...any) *Diagnostic {
+	return d.report(n, path, Error, format, args)
+}
+
+// Warnf is Errorf for valid values that are probably not intended.
+func (d *Decoder) Warnf(n *Node, path, format string, args ...any) *Diagnostic {
+	return d.report(n, path, Warning, format, args)
+}
+
+func (d *Decoder) report(n *Node, path string, sev Severity, format string, args []any) *Diagnostic {
+	if n != nil && n.broken() {
+		return new(Diagnostic)
+	}
+	var pos Pos
+	if n != nil {
+		pos = n.Pos
+	}
+	if d.found.full() {
+		return d.found.drop(pos, sev)
+	}
+	diag := Diagnostic{Pos: pos, Path: path, Msg: fmt.Sprintf(format, args...), Severity: sev}
+	uses := d.uses
+	if n != nil && n.via != nil && (len(uses) == 0 || uses[len(uses)-1] != n.via) {
+		uses = append(slices.Clip(uses), n.via)
+	}
+	for i := len(uses) - 1; i >= 0 && len(diag.Related) < maxRelated; i-- {
+		diag.Related = append(diag.Related, Related{Pos: uses[i].pos, Msg: "used through the alias here"})
+	}
+	return d.found.add(diag)
+}
+
+// Add reports complete diagnostics.
+func (d *Decoder) Add(ds ...Diagnostic) {
+	for _, diag := range ds {
+		d.found.add(diag)
+	}
+}
+
+// AddNew reports the diagnostics whose message was not reported at the same position
+// before.
+func (d *Decoder) AddNew(ds ...Diagnostic) {
+	known := func(n Diagnostic) bool {
+		return slices.ContainsFunc(d.found.diags, func(o Diagnostic) bool { return o.Pos == n.Pos && o.Msg == n.Msg })
+	}
+	d.Add(slices.DeleteFunc(ds, known)...)
+}
+
+// Decode decodes a node into the value that into points to and reports mistakes to d.
+// path is the position of the node in the document. A nil node changes nothing.
+func (d *Decoder) Decode(n *Node, path string, into any) {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		d.unsupported(n, path, reflect.TypeOf(into))
+		return
+	}
+	d.value(n, path, v.Elem())
+}
+
+var (
+	durationType    = reflect.TypeFor[time.Duration]()
+	jsonType        = reflect.TypeFor[jsonv.Value]()
+	nodeType        = reflect.TypeFor[Node]()
+	posType         = reflect.TypeFor[Pos]()
+	unmarshalerType = reflect.TypeFor[Unmarshaler]()
+)
+
+// maxDecodeDepth stops an Unmarshaler that decodes itself without end.
+const maxDecodeDepth = 4 * MaxDepth
+
+func (d *Decoder) value(n *Node, path string, v reflect.Value) {
+	if n == nil || n.broken() || d.depth > maxDecodeDepth {
+		return
+	}
+	d.depth++
+	defer func() { d.depth-- }()
+	if n.via != nil && (len(d.uses) == 0 || d.uses[len(d.uses)-1] != n.via) {
+		d.uses = append(d.uses, n.via)
+		defer func() { d.uses = d.uses[:len(d.uses)-1] }()
+	}
+	t := v.Type()
+	if t.Kind() != reflect.Pointer && v.CanAddr() && reflect.PointerTo(t).Implements(unmarshalerType) {
+		v.Addr().Interface().(Unmarshaler).DecodeNode(n, path, d)
+		return
+	}
+	switch t {
+	case durationType:
+		d.duration(n, path, v)
+		return
+	case jsonType:
+		v.Set(reflect.ValueOf(n.JSON()))
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		d.pointer(n, path, v)
+	case reflect.Struct:
+		d.structure(n, path, v)
+	case reflect.Slice:
+		d.slice(n, path, v)
+	case reflect.Map:
+		d.dict(n, path, v)
+	default:
+		d.scalar(n, path, v)
+	}
+}
+
+func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
+	t := v.Type()
+	switch {
+	case t.Elem() == nodeType:
+		v.Set(reflect.ValueOf(n))
+	case n.Kind == KindNull && !t.Implements(unmarshalerType):
+		v.SetZero()
+	default:
+		into := reflect.New(t.Elem())
+		d.value(n, path, into.Elem())
+		v.Set(into)
+	}
+}
+
+func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
+	if n.Kind != KindList {
+		diag := d.wrongType(n, path, "a list")
+		if n.Kind != KindNull && n.Kind != KindMap {
+			diag.Hint = "write a list: [" + listText(n) + "]"
+		}
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items))
+	for i, item := range n.Items {
+		d.value(item, PathIndex(path, i), out.Index(i))
+	}
+	v.Set(out)
+}
+
+func (d *Decoder) dict(n *Node, path string, v reflect.Value) {
+	t := v.Type()
+	if t.Key().Kind() != reflect.String {
+		d.unsupported(n, path, t)
+		return
+	}
+	if n.Kind != KindMap {
+		d.wrongType(n, path, "a map")
+		return
+	}
+	out := reflect.MakeMapWithSize(t, len(n.Fields))
+	for _, f := range n.Fields {
+		val := reflect.New(t.Elem()).Elem()
+		d.value(f.Value, PathKey(path, f.Key.Text), val)
+		out.SetMapIndex(reflect.ValueOf(f.Key.Text).Convert(t.Key()), val)
+	}
+	v.Set(out)
+}
+
+func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
+	l := d.layoutOf(v.Type())
+	for _, index := range l.pos {
+		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
+	}
+	if n.Kind != KindMap {
+		if diag := d.wrongType(n, path, "a map"); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 8 {
+			diag.Hint = "write a map with " + strings.Join(l.names, ", ")
+		}
+		return
+	}
+	var seen uint64
+	var more []int     // indexes of keys after the 64th
+	var meant []string // names similar to unknown keys
+	for _, f := range n.Fields {
+		at, ok := l.byName[f.Key.Text]
+		if !ok {
+			meant = append(meant, d.unknownKey(f.Key, path, l.names, advice(v, f.Key.Text)))
+			continue
+		}
+		if at < 64 {
+			seen |= 1 << at
+		} else {
+			more = append(more, at)
+		}
+		key := &l.fields[at]
+		into := v.FieldByIndex(key.index)
+		if key.text && key.enum == nil && f.Value.Kind == KindString && f.Value.via == nil {
+			into.SetString(f.Value.Text) // most fields are strings: don't build a path
+			continue
+		}
+		below := PathKey(path, f.Key.Text)
+		before := len(d.found.diags)
+		d.value(f.Value, below, into)
+		if key.enum != nil && len(d.found.diags) == before {
+			d.enum(f.Value, below, into, key.enum)
+		}
+		if key.limits != "" && len(d.found.diags) == before {
+			d.within(f.Value, below, into, key.limits)
+		}
+	}
+	for at := range l.fields {
+		// A misspelled key was reported; don't report the missing one too.
+		if f := &l.fields[at]; f.required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.name) {
+			d.Errorf(n, path, "missing key %q", f.name).Code = "missing-key"
+		}
+	}
+}
+
+// KeyAdviser is implemented by types that know common mistakes: AdviseKey returns the
+// key to use instead of an unknown one, or a hint of several words, or "".
+type KeyAdviser interface{ AdviseKey(key string) string }
+
+func advice(v reflect.Value, key string) string {
+	if v.CanAddr() {
+		if a, ok := v.Addr().Interface().(KeyAdviser); ok {
+			return a.AdviseKey(key)
+		}
+	}
+	return ""
+}
+
+// unknownKey reports an unknown key, with the adviser's key or hint, the most similar name, or
+// all names if there are few. It returns the similar name, or "".
+func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string) string {
+	diag := d.Errorf(key, path, "unknown key %s", quote(display.Truncate(key.Text, shownText)))
+	diag.Code = "unknown-key"
+	if d.found.full() {
+		return "" // searching for similar names is expensive
+	}
+	if strings.Contains(hint, " ") {
+		diag.Hint = hint
+		return ""
+	}
+	near := hint
+	if !slices.Contains(names, near) {
+		near = Nearest(key.Text, names)
+	}
+	if near != "" {
+		diag.Msg += Aside(Suggest(near))
+		return near
+	}
+	const readable = 24
+	if len(names) > 0 && len(names) <= readable {
+		diag.Hint = "known keys: " + strings.Join(names, ", ")
+	}
+	return ""
+}
+
+// UnknownKey reports a key of a map that is not among names, with the same message as
+// Decode. It is for Unmarshalers that decode maps themselves.
+func (d *Decoder) UnknownKey(key *Node, path string, names []string) {
+	d.unknownKey(key, path, names, "")
+}
+
+func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			d.enum(n, path, v.Elem(), allowed)
+		}
+	case reflect.Slice:
+		for i := range min(v.Len(), len(n.Items)) {
+			d.enum(n.Items[i], PathIndex(path, i), v.Index(i), allowed)
+		}
+	case reflect.String:
+		got := v.String()
+		if slices.Contains(allowed, got) {
+			return
+		}
+		var quoted []string
+		for _, word := range allowed {
+			quoted = append(quoted, quote(word))
+		}
+		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Aside(DidYouMean(got, allowed))).Code = "enum"
+	}
+}
+
+// within reports a number outside its limits, or a duration that is not positive.
+func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if !v.IsValid() { // null
+		return
+	}
+	got := v.Convert(reflect.TypeFor[float64]()).Float()
+	low, high, ok := strings.Cut(limits, "-")
+	least, _ := strconv.ParseFloat(low, 64)
+	most, _ := strconv.ParseFloat(high, 64)
+	switch {
+	case !ok && got <= 0:
+		d.Errorf(n, path, "must be greater than zero").Code = "range"
+	case ok && (got < least || got > most):
+		d.Errorf(n, path, "expected a number from %s to %s, got %v", low, high, v.Interface()).Code = "range"
+	}
+}
+
+// unsupported reports a programming error: the decoded types are fixed, so every test
+// that decodes one finds it.
+func (d *Decoder) unsupported(n *Node, path string, t reflect.Type) {
+	d.Errorf(n, path, "internal error: can't decode into %v", t).Code = "internal"
+}

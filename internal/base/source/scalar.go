@@ -1,0 +1,216 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/display"
+)
+
+// wrongType reports a node of another kind.
+func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
+	diag := d.Errorf(n, path, "expected %s, got %s", want, n.describe())
+	diag.Code = "type"
+	if n.Kind == KindNull {
+		diag.Hint = "give it a value, or leave the key out"
+	}
+	return diag
+}
+
+// WrongType reports a node of another kind: expected a list or a map, got text "x".
+// want includes its article. The caller may set the Hint of the result.
+func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
+	return d.wrongType(n, path, want)
+}
+
+func (d *Decoder) scalar(n *Node, path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		d.text(n, path, v)
+	case reflect.Bool:
+		d.boolean(n, path, v)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		d.integer(n, path, v)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		d.natural(n, path, v)
+	case reflect.Float32, reflect.Float64:
+		d.float(n, path, v)
+	default:
+		d.unsupported(n, path, v.Type())
+	}
+}
+
+func (d *Decoder) text(n *Node, path string, v reflect.Value) {
+	if text, ok := n.AsText(); ok {
+		v.SetString(text)
+		return
+	}
+	diag := d.wrongType(n, path, "text")
+	if n.Kind == KindBool || n.Kind == KindInt || n.Kind == KindFloat {
+		diag.Hint = "put it in quotes: " + quote(display.Truncate(n.Text, shownText))
+	}
+}
+
+func (d *Decoder) boolean(n *Node, path string, v reflect.Value) {
+	n = n.Typed()
+	if n.Kind == KindBool {
+		v.SetBool(n.Text == "true")
+		return
+	}
+	diag := d.wrongType(n, path, "true or false")
+	if b, ok := looksBoolean(n.Text); ok && n.Kind == KindString {
+		diag.Hint = fmt.Sprintf("write %t", b)
+		if !n.Quoted {
+			diag.Hint += ": only true and false are booleans, " + n.Text + " is text"
+		}
+	}
+}
+
+// wantNumber reports a node that is not a valid number.
+func (d *Decoder) wantNumber(n *Node, path, want string) {
+	diag := d.wrongType(n, path, want)
+	if n.Kind != KindString {
+		return
+	}
+	bare := strings.ReplaceAll(n.Text, "_", "")
+	kind, text, note := resolvePlain(bare)
+	switch {
+	case note == noteLeadingZero:
+		sign := strings.TrimRight(bare[:1], "+0123456789")
+		if zeroless := strings.TrimLeft(bare, "+-0"); zeroless != "" {
+			diag.Hint = "write " + sign + zeroless
+		}
+	case kind != KindInt && kind != KindFloat:
+	case n.Quoted && bare == n.Text:
+		diag.Hint = "write " + text + " without quotes"
+	default:
+		diag.Hint = "write " + text
+	}
+}
+
+func (d *Decoder) integer(n *Node, path string, v reflect.Value) {
+	n = n.Typed()
+	if n.Kind != KindInt {
+		d.wantNumber(n, path, "a whole number")
+		return
+	}
+	i, err := strconv.ParseInt(n.Text, 10, 64)
+	if err != nil || v.OverflowInt(i) {
+		d.outOfRange(n, path)
+		return
+	}
+	v.SetInt(i)
+}
+
+func (d *Decoder) natural(n *Node, path string, v reflect.Value) {
+	n = n.Typed()
+	if n.Kind != KindInt {
+		d.wantNumber(n, path, "a whole number")
+		return
+	}
+	if strings.HasPrefix(n.Text, "-") && strings.Trim(n.Text, "-0") != "" {
+		d.wrongType(n, path, "a whole number that is not negative")
+		return
+	}
+	u, err := strconv.ParseUint(strings.TrimPrefix(n.Text, "-"), 10, 64)
+	if err != nil || v.OverflowUint(u) {
+		d.outOfRange(n, path)
+		return
+	}
+	v.SetUint(u)
+}
+
+func (d *Decoder) float(n *Node, path string, v reflect.Value) {
+	n = n.Typed()
+	if n.Kind != KindInt && n.Kind != KindFloat {
+		d.wantNumber(n, path, "a number")
+		return
+	}
+	f, err := strconv.ParseFloat(n.Text, v.Type().Bits())
+	if err != nil || math.IsInf(f, 0) {
+		d.outOfRange(n, path)
+		return
+	}
+	v.SetFloat(f)
+}
+
+func (d *Decoder) outOfRange(n *Node, path string) {
+	d.Errorf(n, path, "the %s is too large", n.describe()).Code = "range"
+}
+
+func (d *Decoder) duration(n *Node, path string, v reflect.Value) {
+	const want = `a duration such as "30s"`
+	switch n.Kind {
+	case KindInt, KindFloat:
+		diag := d.wrongType(n, path, want)
+		diag.Msg += " without a unit"
+		diag.Hint = fmt.Sprintf("write %ss for seconds, %sms for milliseconds", display.Truncate(n.Text, shownText), display.Truncate(n.Text, shownText))
+		return
+	case KindString:
+	default:
+		d.wrongType(n, path, want)
+		return
+	}
+	got, err := ParseDuration(n.Text)
+	if err != nil {
+		diag := d.wrongType(n, path, want)
+		diag.Msg += ": " + err.Error()
+		diag.Hint = "units are ms, s, m and h, as in 1m30s"
+		return
+	}
+	v.SetInt(int64(got))
+}
+
+// ParseDuration parses a duration of a suite: numbers with units (ns, us, ms, s, m,
+// h) in any order, such as 30s, 1.5s or 1m30s. It is never negative. The error is a
+// phrase to follow a colon.
+func ParseDuration(s string) (time.Duration, error) {
+	trimmed := strings.TrimSpace(s)
+	if trimmed == "" {
+		return 0, errors.New("it is empty")
+	}
+	if strings.HasPrefix(trimmed, "-") {
+		return 0, errors.New("it is negative")
+	}
+	got, err := time.ParseDuration(strings.ReplaceAll(trimmed, " ", ""))
+	switch {
+	case err == nil:
+		return got, nil
+	case strings.Contains(err.Error(), "missing unit"):
+		return 0, errors.New("it has no unit")
+	case strings.Contains(err.Error(), "unknown unit"):
+		return 0, errors.New("unknown unit")
+	}
+	return 0, errors.New("it is not a number with a unit")
+}
+
+// listText formats a text that should have been a list as the items of one: split at
+// commas, or into words unless it contains quotes.
+func listText(n *Node) string {
+	items := strings.Fields(n.Text)
+	switch {
+	case n.Kind == KindString && len(items) > 1 && strings.ContainsAny(n.Text, "|<>;&"):
+		return "sh, -c, " + quote(display.Truncate(n.Text, shownText)) // a command line for a shell
+	case n.Kind != KindString || strings.ContainsAny(n.Text, "'\"") || strings.Contains(n.Text, "${") && len(items) < 2:
+		return hintText(n)
+	case strings.Contains(n.Text, ","):
+		items = strings.Split(n.Text, ",")
+	}
+	for i, item := range items {
+		items[i] = hintText(&Node{Kind: KindString, Text: strings.TrimSpace(item)})
+	}
+	return strings.Join(items, ", ")
+}
+
+// hintText formats a scalar for a hint.
+func hintText(n *Node) string {
+	if n.Kind == KindString && (n.Quoted || strings.ContainsAny(n.Text, ",[]{}:#&*!|>'\"%@` ")) {
+		return quote(display.Truncate(n.Text, shownText))
+	}
+	return display.Truncate(n.Text, shownText)
+}

@@ -1,0 +1,95 @@
+package cmdutil
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
+)
+
+// UsageError prints what cobra refuses (unknown commands and flags, a wrong
+// number of arguments) and how to get help. The message may repeat the value of
+// a flag, so secrets are removed from it.
+func UsageError(stderr io.Writer, cmd *cobra.Command, err error) {
+	msg := term.EscapeLines(secret.NewRedactor().String(argWords(err.Error())))
+	fmt.Fprintf(stderr, "%s: %s\nRun '%s --help' for usage.\n", cmd.Root().Name(), msg, cmd.CommandPath())
+}
+
+// FlagError rewords an error of pflag and suggests the flag that was meant. It
+// is for cobra's SetFlagErrorFunc.
+func FlagError(cmd *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return nearFlag(cmd, unknown)
+	}
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	want := map[string]string{
+		"duration": "expected a duration such as 500ms, 10s or 2m",
+		"float64":  "expected a number",
+		"int":      "expected an integer",
+		"bool":     "expected true or false",
+	}[bad.GetFlag().Value.Type()]
+	if want == "" {
+		return err // types of this module word their errors themselves
+	}
+	return fmt.Errorf("--%s: %s, got %q", bad.GetFlag().Name, want, bad.GetValue())
+}
+
+// nearFlag adds the most similar flag of the command to the error about an
+// unknown one.
+func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	name := unknown.GetSpecifiedName()
+	near := otherFlags[name]
+	if cmd.Flags().Lookup(near) == nil {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		near = source.Nearest(name, names)
+	}
+	if near == "" || unknown.GetSpecifiedShortnames() != "" && otherFlags[name] == "" {
+		return unknown
+	}
+	return fmt.Errorf("%w%s", unknown, source.Aside(source.Suggest("--"+near)))
+}
+
+// otherFlags maps the names of flags in other test tools to those here.
+var otherFlags = map[string]string{
+	"grep": "filter", "g": "filter", "t": "filter", "match": "filter", "name": "filter", "test-name-pattern": "filter", "testNamePattern": "filter",
+	"bail": "fail-fast", "x": "fail-fast", "exitfirst": "fail-fast", "failfast": "fail-fast", "maxfail": "fail-fast",
+	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "junit": "reporter", "junitxml": "reporter", "r": "reporter",
+	"update": "update-snapshots", "u": "update-snapshots", "updateSnapshot": "update-snapshots", "tags": "tag", "silent": "quiet", "out": "output",
+}
+
+// countWords rewords cobra's messages about the number of arguments, and puts
+// the command that was meant into the line of the unknown one.
+var countWords = []struct {
+	said string // a regular expression
+	mean string
+}{
+	{`^accepts 1 arg\(s\), received (\d+)$`, "expected one argument, got $1"},
+	{`^accepts (\d+) arg\(s\), received (\d+)$`, "expected $1 arguments, got $2"},
+	{`^requires at least 1 arg\(s\), only received 0$`, "expected at least one argument"},
+	{`^requires at least (\d+) arg\(s\), only received (\d+)$`, "expected at least $1 arguments, got $2"},
+	{`^accepts at most 1 arg\(s\), received (\d+)$`, "expected at most one argument, got $1"},
+	{`^accepts at most (\d+) arg\(s\), received (\d+)$`, "expected at most $1 arguments, got $2"},
+	{`(?s)^(unknown command .*?)\n+Did you mean this\?\n\t(\S+).*$`, `$1 (did you mean "$2"?)`},
+	{`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`, "expected $1 to $2 arguments, got $3"},
+}
+
+// argWords rewords such a message; any other is returned as it is.
+func argWords(msg string) string {
+	for _, w := range countWords {
+		if said := regexp.MustCompile(w.said); said.MatchString(msg) {
+			return said.ReplaceAllString(msg, w.mean)
+		}
+	}
+	return msg
+}

@@ -1,0 +1,202 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"mcptest/internal/run/connect"
+)
+
+// The layers below MCP of a server with an address.
+
+// netTime limits each of these layers.
+const netTime = 10 * time.Second
+
+// certificateSoon is the remaining validity of a certificate below which a warning is
+// shown.
+const certificateSoon = 14 * 24 * time.Hour
+
+// addressSteps returns the steps below MCP. With a proxy, the name and connection
+// examined are those of the proxy, and TLS is observed together with HTTP.
+func (e *examination) addressSteps() []step {
+	u, err := url.Parse(e.server.URL)
+	if err != nil {
+		return []step{func(context.Context) bool { return e.failed("dns", err) }}
+	}
+	n := &netCheck{examination: e, via: u}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
+		n.via, n.proxied = proxy, true
+	}
+	steps := []step{n.dns, n.tcp}
+	if u.Scheme == "https" && !n.proxied {
+		steps = append(steps, n.tls)
+	}
+	return append(steps, n.http, e.handshake)
+}
+
+type netCheck struct {
+	*examination
+	via     *url.URL // the address to connect to
+	proxied bool
+}
+
+// address returns the host and port to connect to.
+func (n *netCheck) address() (host, port string) {
+	host, port = n.via.Hostname(), n.via.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[n.via.Scheme]
+	}
+	return host, port
+}
+
+func (n *netCheck) dns(ctx context.Context) bool {
+	host, _ := n.address()
+	l := Layer{Name: "dns", State: OK}
+	if n.proxied {
+		l.Details = []string{"through the proxy " + n.via.Redacted() + " (HTTP_PROXY, HTTPS_PROXY)"}
+	}
+	if net.ParseIP(host) != nil {
+		l.Message = host + " is an IP address"
+		return n.found(l)
+	}
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	start := time.Now()
+	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
+	l.Took = time.Since(start)
+	if err != nil {
+		l.State, l.Message = Fail, "the name "+host+" is not found: "+dnsText(err)
+		l.Hint = "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
+		return n.found(l)
+	}
+	l.Message = host + " is " + strings.Join(addrs[:min(len(addrs), 4)], ", ")
+	return n.found(l)
+}
+
+func dnsText(err error) string {
+	if de, ok := errors.AsType[*net.DNSError](err); ok {
+		return de.Err
+	}
+	return err.Error()
+}
+
+func (n *netCheck) tcp(ctx context.Context) bool {
+	host, port := n.address()
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	start := time.Now()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	l := Layer{Name: "tcp", State: OK, Took: time.Since(start)}
+	if err == nil {
+		l.Message = "connected to " + conn.RemoteAddr().String()
+		_ = conn.Close()
+		return n.found(l)
+	}
+	l.State, l.Message = Fail, err.Error()
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		l.Message = "connection refused by " + net.JoinHostPort(host, port)
+		l.Hint = "nothing is listening there: is the server running, and is this its port?"
+	case errors.Is(err, context.DeadlineExceeded):
+		l.Message = fmt.Sprintf("no connection to %s within %s", net.JoinHostPort(host, port), netTime)
+		l.Hint = "a firewall may be dropping packets, or the machine is down"
+	}
+	return n.found(l)
+}
+
+func (n *netCheck) tls(ctx context.Context) bool {
+	config, err := connect.TLSConfig(n.server)
+	if err != nil {
+		return n.failed("tls", err)
+	}
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	host, port := n.address()
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	start := time.Now()
+	conn, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	l := Layer{Name: "tls", State: OK, Took: time.Since(start)}
+	if err != nil {
+		l.State = Fail
+		l.Message, l.Hint = connect.Diagnose(n.server, err)
+		return n.found(l)
+	}
+	defer conn.Close()
+	c, ok := conn.(*tls.Conn)
+	if !ok {
+		return n.found(l)
+	}
+	state := c.ConnectionState()
+	l.Message = tls.VersionName(state.Version)
+	if len(state.PeerCertificates) > 0 {
+		leaf := state.PeerCertificates[0]
+		l.Message += fmt.Sprintf(", certificate for %s valid until %s", certName(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
+		if left := time.Until(leaf.NotAfter); left < certificateSoon {
+			l.State, l.Hint = Warn, fmt.Sprintf("the certificate expires in %.0f days", left.Hours()/24)
+		}
+	}
+	if config.InsecureSkipVerify {
+		l.State, l.Hint = Warn, "the certificate was not verified (--insecure)"
+	}
+	return n.found(l)
+}
+
+func certName(c *x509.Certificate) string {
+	if len(c.DNSNames) > 0 {
+		return c.DNSNames[0]
+	}
+	return c.Subject.CommonName
+}
+
+// http sends a GET request. Any HTTP response is accepted, as MCP does not begin with
+// GET.
+func (n *netCheck) http(ctx context.Context) bool {
+	config, err := connect.TLSConfig(n.server)
+	if err != nil {
+		return n.failed("http", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.server.URL, nil)
+	if err != nil {
+		return n.failed("http", err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("User-Agent", n.Connect.UserAgent)
+	for _, h := range n.server.Headers {
+		req.Header.Set(h.Name, h.Value)
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	start := time.Now()
+	resp, err := transport.RoundTrip(req)
+	l := Layer{Name: "http", State: OK, Took: time.Since(start)}
+	if err != nil {
+		l.State = Fail
+		l.Message, l.Hint = connect.Diagnose(n.server, err)
+		return n.found(l)
+	}
+	defer resp.Body.Close()
+	l.Message = fmt.Sprintf("%s, GET returned %d %s", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode))
+	if server := resp.Header.Get("Server"); server != "" {
+		l.Message += " by " + server
+	}
+	switch {
+	case resp.StatusCode >= 500:
+		l.State, l.Hint = Warn, "the server, or a proxy in front of it, failed: check its log"
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		l.State, l.Hint = Warn, "it redirects to "+resp.Header.Get("Location")+": use that address if it is the right one"
+	}
+	return n.found(l)
+}

@@ -1,0 +1,255 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/client/auth"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/run/inspect"
+)
+
+// The layers of MCP itself.
+
+// start starts the program: the layers command and start. The session is opened over
+// the same process later.
+func (e *examination) start(ctx context.Context) bool {
+	begun := time.Now()
+	facts, err := e.Conn.Start(ctx)
+	took := time.Since(begun)
+	var se *proc.StartError
+	switch {
+	case errors.As(err, &se):
+		return e.found(Layer{Name: "command", State: Fail, Message: strings.TrimSuffix(se.Error(), "; "+se.Hint), Hint: se.Hint})
+	case err != nil:
+		return e.found(Layer{Name: "start", State: Fail, Message: err.Error(), Details: inspect.Detail(err)})
+	}
+	e.stderr = facts.Stderr
+	e.found(Layer{Name: "command", State: OK, Message: e.server.Argv[0] + " is found"})
+	return e.found(Layer{Name: "start", State: OK, Took: took, Message: fmt.Sprintf("process %d", facts.Pid)})
+}
+
+// handshake opens the session: the layers auth (of an address) and handshake.
+func (e *examination) handshake(ctx context.Context) bool {
+	begun := time.Now()
+	late := time.AfterFunc(silenceTime, e.stillWaiting)
+	err := e.Conn.Open(ctx)
+	late.Stop()
+	took := time.Since(begun)
+	if err != nil {
+		return e.noSession(err, took)
+	}
+	e.Conn.ReportRemaining() // of the handshake, before those of requests
+	if e.server.URL != "" {
+		e.found(Layer{Name: "auth", State: OK, Message: e.credentials()})
+	}
+	l := Layer{Name: "handshake", State: OK, Took: took, Message: e.Conn.ServerName()}
+	if took > 5*time.Second {
+		l.State, l.Hint = Warn, "this is slow: every session starts with it"
+	}
+	if died := e.Conn.Session().Restarted(); died != nil {
+		l.State = Warn
+		l.Details = append(l.Details, connect.StartedTwice(died, e.Conn.Session().Protocol()))
+		l.Hint = "a server must respond to an unknown request with the error -32601 and keep running"
+		if connect.EndedByItself(died) {
+			l.Hint = "no request ended it: it may do so again, in a run too"
+		}
+	}
+	return e.found(l)
+}
+
+// silenceTime is the time that the server may be silent before Waiting is called.
+const silenceTime = 5 * time.Second
+
+func (e *examination) stillWaiting() {
+	if e.Waiting == nil {
+		return
+	}
+	var lines []string
+	if e.stderr != nil {
+		lines = e.stderr.Ends(10)
+	}
+	e.Waiting(silenceTime, e.stderr != nil, lines)
+}
+
+// credentials describes how the client was authorized.
+func (e *examination) credentials() string {
+	if a := e.server.Auth; a != nil && a.OAuth != nil {
+		if e.server.NeedsLogin() {
+			return "authenticated with a stored login"
+		}
+		return "OAuth, " + a.OAuth.Grant + ": authenticated"
+	}
+	if e.authorization() {
+		return "the credentials are accepted or ignored"
+	}
+	return "no credentials are required"
+}
+
+// noSession reports why no session was opened, in the layer that failed.
+func (e *examination) noSession(err error, took time.Duration) bool {
+	l := Layer{Name: "handshake", State: Fail, Took: took, Details: inspect.Detail(err)}
+	l.Message, l.Hint = connect.Diagnose(e.server, err)
+	var he *wire.HTTPError
+	var login *auth.LoginError
+	var oe *wire.OpenError
+	var closed *wire.ClosedError
+	var timeout *mcp.TimeoutError
+	switch {
+	case errors.As(err, &login):
+		l.Name, l.Message, l.Hint = "auth", login.Why, "run: "+login.Command
+	case errors.As(err, &he) && (he.Info.Status == http.StatusUnauthorized || he.Info.Status == http.StatusForbidden):
+		l.Name = "auth"
+		e.challenge(&l, he.Info)
+	case errors.As(err, &oe) && oe.Phase == "protocol":
+		l.Name = "protocol"
+	case errors.As(err, &closed) && e.server.URL == "" && l.Hint == "":
+		l.Hint = "run the command in a shell to see its output; is an argument or an environment variable missing?"
+	case errors.As(err, &timeout):
+		l.Took = timeout.After // without the time needed to end the program
+	}
+	return e.found(l)
+}
+
+// challenge explains a refusal.
+func (e *examination) challenge(l *Layer, info *wire.HTTPInfo) {
+	switch {
+	case info.Status == http.StatusForbidden:
+		l.Hint = "the credentials are valid but not sufficient, or the server refuses this client (Origin, address)"
+	case e.authorization():
+		l.Hint = "the server rejected the credentials: are they expired, or issued for another server?"
+	default:
+		l.Hint = "mcptest login " + shellwords.Quote(auth.ServerKey(e.server.URL)) + " to log in as a user; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
+	}
+	if c := info.Header.Get("WWW-Authenticate"); c != "" {
+		l.Details = append(l.Details, "WWW-Authenticate: "+c)
+	}
+}
+
+// protocol reports the negotiated revision.
+func (e *examination) protocol(context.Context) bool {
+	got := e.Conn.Session().Protocol()
+	l := Layer{Name: "protocol", State: OK, Message: got + ", session starts with initialize"}
+	if e.Conn.Session().Era() == protocol.EraStateless {
+		l.Message = got + ", stateless (no session)"
+	}
+	if e.Conn.Session().ProtocolVersion().Old {
+		l.State, l.Hint = Warn, "this is an old version: clients may drop support for it"
+	}
+	if kind := e.Conn.Session().Facts().Kind; kind == wire.HTTPSSE {
+		l.State, l.Hint = Warn, "HTTP with two endpoints (SSE) is deprecated since 2025-03-26; use Streamable HTTP"
+	}
+	return e.found(l)
+}
+
+// lists reads every list that the server declares.
+func (e *examination) lists(ctx context.Context) bool {
+	begun := time.Now()
+	l := Layer{Name: "list", State: OK}
+	var counts []string
+	for _, k := range []struct{ capability, method, key, word string }{
+		{"tools", "tools/list", "tools", "tool"},
+		{"resources", "resources/list", "resources", "resource"},
+		{"prompts", "prompts/list", "prompts", "prompt"},
+	} {
+		if !e.Conn.Offers(k.capability) {
+			continue
+		}
+		items, pages, err := e.Conn.Pages(ctx, k.method, k.key)
+		if err != nil {
+			l.State = Fail
+			l.Details = append(l.Details, k.method+": "+err.Error())
+			continue
+		}
+		counts = append(counts, display.Count(len(items), k.word))
+		if k.key == "tools" {
+			e.tools, e.pages = items, pages // the layer schemas checks them
+		} else if wrong := violations(e.Conn.Session().Protocol(), k.method, k.key, items); len(wrong) > 0 {
+			l.State = Fail
+			l.Details = append(l.Details, wrong...)
+		}
+		for _, page := range pages {
+			if wrong := check.Page(k.key, page); len(wrong) > 0 {
+				l.State = Fail
+				l.Details = append(l.Details, k.method+": "+strings.Join(wrong, "; "))
+			}
+		}
+		for _, name := range twice(items, map[string]string{"resources": "uri"}[k.key]) {
+			l.State = worse(l.State, Warn)
+			l.Details = append(l.Details, "two "+k.word+"s are called "+name)
+		}
+	}
+	l.Took = time.Since(begun)
+	l.Message = strings.Join(counts, ", ")
+	switch {
+	case l.State == Fail:
+		l.Message = "the server declares a list that can't be read, or that clients reject"
+	case len(counts) == 0:
+		l.State, l.Message = Warn, "the server declares no tools, resources or prompts"
+	}
+	e.found(l)
+	return true
+}
+
+// violations returns the violations of the entries of a list.
+func violations(version, method, key string, items []jsonv.Value) (out []string) {
+	for i, it := range items {
+		if wrong := check.Entry(version, method, it); len(wrong) > 0 && len(out) < mostViolations {
+			out = append(out, check.Subject(key, i, it)+": "+strings.Join(wrong, "; "))
+		}
+	}
+	return out
+}
+
+// twice returns names that occur more than once.
+func twice(items []jsonv.Value, key string) []string {
+	key = cmp.Or(key, "name")
+	seen := map[string]int{}
+	var out []string
+	for _, it := range items {
+		n := inspect.Name(it, key)
+		if seen[n]++; seen[n] == 2 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// mostViolations is the number of violations that are listed.
+const mostViolations = 20
+
+// messages reports the protocol violations that occurred.
+func (e *examination) messages(context.Context) bool {
+	e.Conn.ReportRemaining()
+	all := e.Conn.Seen()
+	l := Layer{Name: "messages", State: OK, Message: "no protocol violations"}
+	for i, v := range all {
+		if v.Tolerated {
+			l.State = worse(l.State, Warn)
+		} else {
+			l.State = Fail
+			l.Hint = "to accept it for now, add to the suite: tolerate: [" + v.Kind + "]"
+		}
+		if i < mostViolations {
+			l.Details = append(l.Details, inspect.ViolationText(v))
+		}
+	}
+	if len(all) > 0 {
+		l.Message = display.Count(len(all), "protocol violation")
+	}
+	e.found(l)
+	return true
+}

@@ -1,0 +1,232 @@
+package scaffold
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/secret"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/spec/draft"
+)
+
+// Server is how the user describes the server: a command or an address.
+type Server struct {
+	Argv                []string
+	URL                 string
+	Headers             []Header
+	BearerEnv           string // the variable of the bearer token
+	CAFile              string
+	Insecure            bool
+	Transport, Protocol string
+	Env                 []string // variables to pass
+	Name                string   // of suite and server; "": as the server reports
+	Output              string   // the file that will be written
+	Upstreams           []*draft.Upstream
+}
+
+// Header is an HTTP header.
+type Header struct{ Name, Value string }
+
+// Secret is a value that is not written, and the variable that replaces it.
+type Secret struct{ Name, Value, What string }
+
+// Options are how the server is observed.
+type Options struct {
+	Conn *inspect.Conn
+	Mask func(string) string // hides secrets
+	Call []string            // tools to call although they are not read-only; "*": all
+}
+
+// Draft is a suite that is being made.
+type Draft struct {
+	Options
+	Suite *draft.Suite
+	// Secrets are the values that are not in the suite; Hidden are those of
+	// variables in addition.
+	Secrets []Secret
+	Hidden  []string
+
+	named bool
+}
+
+// Begin makes a suite with nothing but the server in it. env is the environment
+// as os.Environ gives it.
+func Begin(sv Server, env func(name string) string) (*Draft, error) {
+	name := cmp.Or(sv.Name, "server")
+	server := strings.ReplaceAll(name, "@", "-") // "@" is for variants
+	d := &Draft{named: sv.Name != "", Suite: &draft.Suite{
+		Name: name, Server: draft.Server{Name: server, Transport: unlessAuto(sv.Transport), Protocol: unlessAuto(sv.Protocol)},
+		Upstreams: sv.Upstreams,
+	}}
+	su := d.Suite
+	for _, n := range sv.Env {
+		su.Server.Env = append(su.Server.Env, n)
+		if value := env(n); isPlain(n, value) {
+			su.Server.Plain = append(su.Server.Plain, n)
+			if _, err := strconv.ParseBool(value); err != nil {
+				su.Local = append(su.Local, value)
+			}
+		} else {
+			d.Hidden = append(d.Hidden, value)
+		}
+	}
+	if len(sv.Argv) > 0 {
+		su.Server.Command = d.words(sv.Argv)
+		if err := d.cwd(sv.Output); err != nil {
+			return nil, err
+		}
+	} else {
+		d.address(sv)
+	}
+	su.Server.Env = append(su.Server.Env, d.placed()...)
+	su.Local = append(su.Local, local()...)
+	return d, nil
+}
+
+func unlessAuto(value string) string {
+	if value == "auto" {
+		return ""
+	}
+	return value
+}
+
+// words are the words of a command as the suite has them: a secret among them
+// is taken from the environment.
+func (d *Draft) words(argv []string) []string {
+	found := secret.NewRedactor()
+	out := make([]string, len(argv))
+	for i, word := range argv {
+		flag, value, joined := strings.Cut(word, "=")
+		switch {
+		case i > 0 && strings.HasPrefix(argv[i-1], "-") && !strings.Contains(argv[i-1], "=") && !strings.HasPrefix(word, "-") && secret.Name(strings.TrimLeft(argv[i-1], "-")):
+			out[i] = d.hide("", argv[i-1], word)
+		case joined && secret.Name(strings.TrimLeft(flag, "-")):
+			out[i] = escapeVar(flag) + "=" + d.hide("", flag, value)
+		case found.String(word) != word:
+			out[i] = d.hide("", fmt.Sprintf("argument %d of the command", i), word)
+		default:
+			out[i] = escapeVar(word)
+		}
+	}
+	return out
+}
+
+// hide keeps a value out of the suite and returns the placeholder that replaces
+// it. what says whose value it is.
+func (d *Draft) hide(name, what, value string) string {
+	if name == "" {
+		name = fmt.Sprintf("MCPTEST_SECRET_%d", len(d.Secrets)+1)
+	}
+	d.Secrets = append(d.Secrets, Secret{name, value, what})
+	return "${" + name + "}"
+}
+
+func escapeVar(s string) string { return strings.ReplaceAll(s, "${", "$${") }
+
+// placed are the variables of secrets that the suite contains as placeholders.
+func (d *Draft) placed() []string {
+	var out []string
+	text := strings.Join(d.Suite.Server.Command, " ") + d.Suite.Server.URL
+	for _, s := range d.Secrets {
+		if strings.Contains(text, "${"+s.Name+"}") {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// cwd keeps the server in the current folder if the suite is in another one.
+func (d *Draft) cwd(output string) error {
+	dir, err := filepath.Abs(filepath.Dir(output))
+	if err != nil {
+		return fmt.Errorf("find the folder of %s: %w", output, err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the current folder: %w", err)
+	}
+	if rel, err := filepath.Rel(dir, here); err == nil && rel != "." {
+		d.Suite.Server.Cwd = escapeVar(filepath.ToSlash(rel))
+	}
+	return nil
+}
+
+// isPlain reports whether the value of an environment variable is a port, a
+// switch, a path or an address rather than a secret.
+func isPlain(name, value string) bool {
+	if secret.Name(name) || secret.NewRedactor().String(value) != value {
+		return false
+	}
+	if _, err := strconv.ParseUint(value, 10, 16); err == nil {
+		return true
+	}
+	if _, err := strconv.ParseBool(value); err == nil {
+		return true
+	}
+	if u, err := url.Parse(value); err == nil && u.Host != "" {
+		return u.User == nil && u.RawQuery == ""
+	}
+	if !strings.ContainsAny(value, `/\`) {
+		return false
+	}
+	if _, err := os.Stat(value); err == nil {
+		return true
+	}
+	dir := filepath.Dir(value)
+	_, err := os.Stat(dir)
+	return err == nil && dir != filepath.Dir(dir) && dir != "."
+}
+
+// address describes a server that is reached by HTTP.
+func (d *Draft) address(sv Server) {
+	out := &d.Suite.Server
+	u, err := url.Parse(sv.URL)
+	password := false
+	if err == nil {
+		_, password = u.User.Password()
+	}
+	out.URL = escapeVar(sv.URL)
+	if password || secret.NewRedactor().String(sv.URL) != sv.URL {
+		out.URL = d.hide("MCPTEST_URL", "--url", sv.URL)
+	}
+	for _, h := range sv.Headers {
+		variable := "MCPTEST_" + strings.ToUpper(strings.ReplaceAll(h.Name, "-", "_"))
+		d.hide(variable, "the header "+h.Name, h.Value)
+		out.Headers = append(out.Headers, [2]string{h.Name, variable})
+	}
+	out.Bearer, out.CAFile, out.Insecure = sv.BearerEnv, sv.CAFile, sv.Insecure
+}
+
+// identifying are the variables whose values are local, however short they are.
+var identifying = []string{"USER", "LOGNAME", "USERNAME", "COMPUTERNAME", "HOSTNAME", "HOST", "SHELL", "LANG", "LC_ALL", "TZ", "TERM"}
+
+// local are the texts that identify this machine and its user: folders, names, and long
+// values of the environment, such as PATH and npm's description of the platform.
+func local() []string {
+	var out []string
+	add := func(text string, err error) {
+		if err == nil && len(text) >= 3 {
+			out = append(out, text)
+		}
+	}
+	add(os.Getwd())
+	add(os.UserHomeDir())
+	add(os.Hostname())
+	if dir, err := os.Getwd(); err == nil {
+		add(filepath.EvalSymlinks(dir))
+	}
+	for _, variable := range os.Environ() {
+		if name, value, _ := strings.Cut(variable, "="); len(value) >= 12 || slices.Contains(identifying, name) {
+			add(value, nil)
+		}
+	}
+	// The longest first: none is replaced in the middle of another.
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}

@@ -1,0 +1,102 @@
+package check
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// Arguments lists the arguments that an inputSchema does not declare, that are
+// missing, or that have another type, and those that it does not declare once more.
+// It ignores the rest of the schema, which the server checks.
+func Arguments(schema, args jsonv.Value) (problems, unknown []string) {
+	if args.IsAbsent() {
+		args = jsonv.Object()
+	}
+	var c argumentCheck
+	c.object("", schema, args)
+	return c.problems, c.unknown
+}
+
+// maxArguments limits the reported problems of one call.
+const maxArguments = 10
+
+type argumentCheck struct{ problems, unknown []string }
+
+func (c *argumentCheck) add(problem string) {
+	if len(c.problems) < maxArguments {
+		c.problems = append(c.problems, problem)
+	}
+}
+
+func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
+	properties := schema.Lookup("properties")
+	var meant []string
+	for key, value := range v.Members() {
+		property, known := properties.Get(key)
+		if known {
+			c.value(path+key, property, value)
+			continue
+		}
+		if allowsMore(schema) {
+			continue
+		}
+		near := source.Nearest(key, properties.Keys())
+		problem := strconv.Quote(path+key) + " is not in the inputSchema"
+		if near != "" {
+			meant = append(meant, near)
+			problem += source.Aside(source.Suggest(path + near))
+		}
+		c.add(problem)
+		if len(c.unknown) < maxArguments {
+			c.unknown = append(c.unknown, problem)
+		}
+	}
+	for _, r := range schema.Lookup("required").Elems() {
+		if _, given := v.Get(r.Text()); !given && r.Kind() == jsonv.KindString && !slices.Contains(meant, r.Text()) {
+			c.add(strconv.Quote(path+r.Text()) + " is required and missing")
+		}
+	}
+}
+
+// allowsMore reports whether an object may have members that properties does not
+// list. Unless a schema says otherwise, it may not.
+func allowsMore(schema jsonv.Value) bool {
+	for _, key := range []string{"patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "propertyNames", "unevaluatedProperties"} {
+		if _, has := schema.Get(key); has {
+			return true
+		}
+	}
+	if more, has := schema.Get("additionalProperties"); has {
+		return more.Kind() != jsonv.KindBool || more.Bool()
+	}
+	return schema.Lookup("properties").Kind() != jsonv.KindObject
+}
+
+func (c *argumentCheck) value(path string, schema, v jsonv.Value) {
+	var types []string
+	switch t := schema.Lookup("type"); t.Kind() {
+	case jsonv.KindString:
+		types = []string{t.Text()}
+	case jsonv.KindArray:
+		types = t.Texts()
+	}
+	if len(types) > 0 && !slices.ContainsFunc(types, func(name string) bool { return isType(v, name) }) {
+		c.add(strconv.Quote(path) + " is " + v.Short(40) + ", not of the type " + strings.Join(types, " or "))
+		return
+	}
+	if v.Kind() == jsonv.KindObject {
+		c.object(path+".", schema, v)
+	}
+}
+
+func isType(v jsonv.Value, name string) bool {
+	if name == "integer" && v.Kind() == jsonv.KindNumber {
+		_, whole := v.Int64()
+		return whole || v.Float64() == float64(int64(v.Float64()))
+	}
+	return v.Kind().String() == name
+}

@@ -1,0 +1,69 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+)
+
+func (c *checker) required(at string, v jsonv.Value, key string, kind jsonv.Kind) {
+	if m := v.Lookup(key); m.Kind() != kind {
+		c.violation("%s is %s, not %s", jsonv.JoinKey(at, key), m.Kind().WithArticle(), kind.WithArticle())
+	}
+}
+
+func (c *checker) optional(at string, v jsonv.Value, key string, kind jsonv.Kind) {
+	if _, ok := v.Get(key); ok {
+		c.required(at, v, key, kind)
+	}
+}
+
+// strings checks an optional list of strings.
+func (c *checker) strings(at string, v jsonv.Value, key string) {
+	c.optional(at, v, key, jsonv.KindArray)
+	for i, s := range v.Lookup(key).Elems() {
+		if s.Kind() != jsonv.KindString {
+			c.violation("%s is %s, not a string", jsonv.JoinIndex(jsonv.JoinKey(at, key), i), s.Kind().WithArticle())
+		}
+	}
+}
+
+// objects checks an optional list of objects.
+func (c *checker) objects(at string, v jsonv.Value, key string, item func(at string, v jsonv.Value)) {
+	if _, ok := v.Get(key); ok {
+		c.each(at, v, key, item)
+	}
+}
+
+// oneOf checks an optional member with a fixed set of values.
+func (c *checker) oneOf(at string, v jsonv.Value, key string, values ...string) {
+	if m, ok := v.Get(key); ok && !slices.Contains(values, m.Text()) {
+		c.violation("%s is %s, not %s", jsonv.JoinKey(at, key), m.Short(40), strings.Join(values, " or "))
+	}
+}
+
+// meta checks the _meta of a part of a result.
+func (c *checker) meta(at string, v jsonv.Value) {
+	if c.version.PartMeta {
+		c.optional(at, v, "_meta", jsonv.KindObject)
+	}
+}
+
+// annotations checks the annotations of a content block or resource.
+func (c *checker) annotations(at string, v jsonv.Value) {
+	c.optional(at, v, "annotations", jsonv.KindObject)
+	at, v = jsonv.JoinKey(at, "annotations"), v.Lookup("annotations")
+	if p, ok := v.Get("priority"); ok && (p.Kind() != jsonv.KindNumber || p.Float64() < 0 || p.Float64() > 1) {
+		c.violation("%s.priority is %s, not a number from 0 to 1", at, p.Short(40))
+	}
+	if c.version.PartMeta {
+		c.optional(at, v, "lastModified", jsonv.KindString)
+	}
+	c.optional(at, v, "audience", jsonv.KindArray)
+	for i, who := range v.Lookup("audience").Elems() {
+		if t := who.Text(); t != "user" && t != "assistant" {
+			c.violation("%s is %s, not user or assistant", jsonv.JoinIndex(at+".audience", i), who.Short(40))
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package check
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+)
+
+// Report lists the problems of a response.
+type Report struct {
+	Violations []protocol.Violation
+	Warnings   []string
+}
+
+func (r *Report) add(more Report) {
+	r.Violations = append(r.Violations, more.Violations...)
+	r.Warnings = append(r.Warnings, more.Warnings...)
+}
+
+// Result checks the result of a method against the requirements of MCP (server/tools,
+// server/resources, server/prompts of every protocol version). asTask is set if the
+// request allowed a task as its result.
+func Result(version, method string, res jsonv.Value, asTask bool) Report {
+	c := checker{version: protocol.VersionOf(version), res: res}
+	c.optional("", res, "_meta", jsonv.KindObject)
+	if another(res) {
+		return c.Report
+	}
+	c.caching(method, res)
+	switch method {
+	case "tools/call":
+		c.toolResult(res, asTask)
+	case "tools/list":
+		c.list(method, "tools")
+	case "prompts/list":
+		c.list(method, "prompts")
+	case "resources/list":
+		c.list(method, "resources")
+	case "resources/templates/list":
+		c.list(method, "resourceTemplates")
+	case "resources/read":
+		c.each("", res, "contents", c.contents)
+	case "prompts/get":
+		c.optional("", res, "description", jsonv.KindString)
+		c.each("", res, "messages", c.message)
+	}
+	return c.Report
+}
+
+// another reports whether a result is of another kind than that of its method:
+// input_required or a task.
+func another(res jsonv.Value) bool {
+	t := res.Lookup("resultType")
+	return !t.IsAbsent() && t.Text() != "complete"
+}
+
+// checker collects the problems of a result.
+type checker struct {
+	version protocol.Version
+	res     jsonv.Value
+	Report
+}
+
+// maxOfEach limits the violations of a result, and its warnings.
+const maxOfEach = 5
+
+func (c *checker) violation(format string, args ...any) {
+	if len(c.Violations) < maxOfEach {
+		c.Violations = append(c.Violations, protocol.Violation{Kind: protocol.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
+	}
+}
+
+// warning adds a problem that a client can ignore.
+func (c *checker) warning(format string, args ...any) {
+	if len(c.Warnings) < maxOfEach {
+		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+	}
+}
+
+func (c *checker) toolResult(res jsonv.Value, asTask bool) {
+	if e := res.Lookup("isError"); !e.IsAbsent() && e.Kind() != jsonv.KindBool {
+		c.violation("isError is %s, not a boolean", e.Short(40))
+	}
+	structured, has := res.Get("structuredContent")
+	if has && structured.Kind() != jsonv.KindObject && !c.version.AnyStructured {
+		c.violation("structuredContent is %s, not an object", structured.Kind().WithArticle())
+	}
+	if asTask && isTask(res) {
+		return
+	}
+	c.each("", res, "content", c.block)
+}
+
+// isTask reports whether a result is that of a call that was requested as a task
+// (2025-11-25).
+func isTask(res jsonv.Value) bool {
+	_, content := res.Get("content")
+	return !content && res.Lookup("task", "taskId").Kind() == jsonv.KindString
+}
+
+// message checks a message of a prompt.
+func (c *checker) message(at string, v jsonv.Value) {
+	if role := v.Lookup("role").Text(); role != "user" && role != "assistant" {
+		c.violation("%s.role is %s, not user or assistant", at, v.Lookup("role").Short(40))
+	}
+	c.block(at+".content", v.Lookup("content"))
+}
+
+// each checks the items of a required list.
+func (c *checker) each(at string, v jsonv.Value, key string, item func(at string, v jsonv.Value)) {
+	list, ok := v.Get(key)
+	at = jsonv.JoinKey(at, key)
+	switch {
+	case !ok:
+		c.violation("the result has no %s", at)
+	case list.Kind() != jsonv.KindArray:
+		c.violation("%s is %s, not an array", at, list.Kind().WithArticle())
+	default:
+		for i, v := range list.Elems() {
+			at := jsonv.JoinIndex(at, i)
+			if v.Kind() != jsonv.KindObject {
+				c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
+				continue
+			}
+			item(at, v)
+		}
+	}
+}
+
+// block checks a content block.
+func (c *checker) block(at string, v jsonv.Value) {
+	if v.Kind() != jsonv.KindObject {
+		c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
+		return
+	}
+	typ := v.Lookup("type")
+	if typ.Kind() != jsonv.KindString {
+		c.violation("%s.type is %s, not a string", at, typ.Kind().WithArticle())
+		return
+	}
+	c.meta(at, v)
+	c.annotations(at, v)
+	switch typ.Text() {
+	case "text":
+		c.required(at, v, "text", jsonv.KindString)
+	case "image", "audio":
+		c.required(at, v, "mimeType", jsonv.KindString)
+		c.base64(at, v, "data")
+	case "resource":
+		c.contents(at+".resource", v.Lookup("resource"))
+	case "resource_link":
+		c.named(at, v)
+		c.resource(at, v, "uri")
+	default:
+		c.warning("%s.type is %s, which no version of the protocol defines", at, typ.Short(40))
+	}
+}
+
+// contents checks the contents of a resource.
+func (c *checker) contents(at string, v jsonv.Value) {
+	if v.Kind() != jsonv.KindObject {
+		c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
+		return
+	}
+	c.meta(at, v)
+	c.required(at, v, "uri", jsonv.KindString)
+	c.optional(at, v, "mimeType", jsonv.KindString)
+	if _, ok := v.Get("blob"); ok {
+		c.base64(at, v, "blob")
+		return
+	}
+	c.required(at, v, "text", jsonv.KindString)
+}
+
+func (c *checker) base64(at string, v jsonv.Value, key string) {
+	c.required(at, v, key, jsonv.KindString)
+	if _, err := base64.StdEncoding.DecodeString(v.Lookup(key).Text()); err != nil {
+		c.violation("%s.%s is not base64", at, key)
+	}
+}

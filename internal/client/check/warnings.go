@@ -1,0 +1,28 @@
+package check
+
+import "mcptest/internal/base/jsonv"
+
+// caching checks the members that limit how long a result may be cached.
+func (c *checker) caching(method string, res jsonv.Value) {
+	switch method {
+	case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":
+	default:
+		return
+	}
+	if !c.version.CacheHints {
+		return
+	}
+	if ttl := res.Lookup("ttlMs"); ttl.Kind() != jsonv.KindNumber || ttl.Float64() < 0 {
+		c.warning("ttlMs is %s, not a number of milliseconds", shown(ttl))
+	}
+	if scope := res.Lookup("cacheScope").Text(); scope != "public" && scope != "private" {
+		c.warning("cacheScope is %s, not public or private", shown(res.Lookup("cacheScope")))
+	}
+}
+
+func shown(v jsonv.Value) string {
+	if v.IsAbsent() {
+		return "missing"
+	}
+	return v.Short(40)
+}

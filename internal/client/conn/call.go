@@ -1,0 +1,138 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// begin assigns an id to a call, builds its frame and registers it.
+func (c *Conn) begin(req Call, x *Exchange) (*call, error) {
+	calls := c.state.calls
+	k := calls.newCall(x)
+	k.answer, k.own = req.Answer, req.Own
+	k.id = protocol.IDAt(calls.number(req.Own))
+	x.ID = strconv.FormatInt(k.id, 10)
+	x.Request, k.token = protocol.AppendRequest(x.ID, req.Method, req.Params, req.ProgressToken)
+	if err := c.state.begin(k); err != nil {
+		calls.release(k)
+		return nil, err
+	}
+	return k, nil
+}
+
+// finish sends a registered call and waits for its end.
+func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exchange) {
+	if !d.Version.Known() {
+		d.Version = c.Version()
+	}
+	k.handed = d.Handed
+	out := wire.Outgoing{
+		Raw: x.Request, Method: req.Method, ID: x.ID, Params: req.Params, Header: req.Header, Protocol: d.Version.Name, CancelAfter: req.CancelAfter,
+		Mirror: d.Mirror, Idempotent: d.Idempotent,
+	}
+	if ctx.Err() != nil { // the caller has stopped waiting: don't start the work
+		c.giveUp(k, ContextError(ctx, x), false)
+	} else if err := c.write(ctx, k, out); err != nil {
+		c.notSent(ctx, k, err)
+	} else {
+		c.answered(ctx, k, req.CancelAfter)
+	}
+	c.state.calls.release(k)
+}
+
+// answered waits until the call is complete. If the wait is canceled, it completes
+// the call with the cause.
+func (c *Conn) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
+	until, _ := ctx.Deadline()
+	var cancel <-chan time.Time
+	if cancelAfter > 0 {
+		if at := k.x.Start.Add(cancelAfter); until.IsZero() || at.Before(until) {
+			until = at
+		}
+		t := time.NewTimer(time.Until(k.x.Start.Add(cancelAfter)))
+		defer t.Stop()
+		cancel = t.C
+	}
+	if c.await != nil && ctx.Err() == nil && c.await.Await(k.ready, until) {
+		return
+	}
+	select {
+	case <-k.ready:
+	case <-ctx.Done():
+		c.giveUp(k, ContextError(ctx, k.x), true)
+	case <-cancel:
+		c.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
+	}
+}
+
+// giveUp completes a call with cause unless its response has arrived. If tell is set,
+// it sends the server a cancellation.
+func (c *Conn) giveUp(k *call, cause error, tell bool) {
+	if !c.in.giveUp(k, cause, c.Facts().Process) {
+		<-k.ready
+		return
+	}
+	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
+	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != protocol.MethodDiscover {
+		c.cancel(k.x.ID, cause)
+	}
+}
+
+// cancelTime limits the wait for writing the notification that cancels a call.
+const cancelTime = 250 * time.Millisecond
+
+func (c *Conn) cancel(id string, cause error) {
+	ctx, stop := context.WithTimeout(c.ctx, cancelTime)
+	defer stop()
+	params := append([]byte(`{"requestId":`), id...)
+	params = append(params, `,"reason":`...)
+	params = append(jsonv.AppendString(params, cause.Error()), '}')
+	_ = c.Notify(ctx, "notifications/cancelled", params)
+}
+
+// write sends a request and records whether the server may have read any of it.
+func (c *Conn) write(ctx context.Context, k *call, out wire.Outgoing) error {
+	if k.handed != nil {
+		defer k.handed()
+	}
+	c.sending.RLock()
+	defer c.sending.RUnlock()
+	err := c.t.Send(ctx, out)
+	var broken *wire.BrokenError
+	k.written = !errors.As(err, &broken) || broken.Partly
+	return err
+}
+
+// notSent completes a call whose request could not be written.
+func (c *Conn) notSent(ctx context.Context, k *call, err error) {
+	if _, ok := errors.AsType[*wire.NotReadError](err); ok && ctx.Err() != nil {
+		c.giveUp(k, contextError(ctx, k.x, true), false)
+		return
+	}
+	if errors.As(err, new(*wire.BrokenError)) {
+		// The server has probably exited: its exit is a better cause than a broken
+		// pipe.
+		select {
+		case <-k.ready:
+			return
+		case <-ctx.Done():
+			c.giveUp(k, contextError(ctx, k.x, true), false)
+			return
+		case <-time.After(wire.ExitWait + wire.ExitWait/2):
+		}
+		why := &wire.ClosedError{Reason: "the server closed its standard input", Err: err}
+		if tail := c.Facts().Stderr; tail != nil {
+			why.Stderr = tail.Ends(wire.StderrLines)
+		}
+		c.in.OnEnd(why)
+		<-k.ready
+		return
+	}
+	c.giveUp(k, &SendError{Method: k.x.Method, Err: err}, false)
+}

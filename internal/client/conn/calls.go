@@ -1,0 +1,321 @@
+package conn
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// callTable manages the calls of a session: those in flight, those that are complete
+// but not signaled yet, and the ids of canceled ones. Its methods are the only access
+// to its state and require Session.mu, except newCall, release and gave.
+type callTable struct {
+	free    sync.Pool    // of *call
+	sent    atomic.Int64 // requests that got an id
+	own     atomic.Int64 // requests of the program itself that got one
+	lastRaw atomic.Int64
+
+	pending map[int64]*call
+	raws    []*call
+	late    lateIDs
+	woken   []*call // complete, to be signaled by wake
+}
+
+func newCallTable() *callTable {
+	c := &callTable{pending: map[int64]*call{}}
+	c.free.New = func() any { return &call{ready: make(chan struct{}, 1)} }
+	return c
+}
+
+// ownNumbers is the distance of the numbers of the program's own requests from those of
+// tests, which are sent at the same time: the ids of tests do not depend on which of
+// them is first.
+const ownNumbers = 1_000_000
+
+// number returns the number of the next request.
+func (c *callTable) number(own bool) int64 {
+	if own {
+		return ownNumbers + c.own.Add(1)
+	}
+	n := c.sent.Add(1)
+	if n > ownNumbers {
+		n += ownNumbers
+	}
+	return n
+}
+
+// begin registers a request under its id.
+func (c *callTable) begin(k *call) { c.pending[k.id] = k }
+
+// beginRaw registers bytes that are sent unchanged.
+func (c *callTable) beginRaw(k *call) {
+	k.raw.stream = "raw:" + idText(c.lastRaw.Add(1))
+	c.raws = append(c.raws, k)
+}
+
+// giveUp removes a call whose response may still arrive.
+func (c *callTable) giveUp(k *call) {
+	c.forget(k)
+	if k.raw == nil {
+		c.late.add(k.id)
+	}
+}
+
+// find returns the request in flight with an id, or nil.
+func (c *callTable) find(id int64) *call { return c.pending[id] }
+
+// only returns the request in flight if there is exactly one, otherwise nil.
+func (c *callTable) only() (only *call) {
+	if len(c.pending) != 1 {
+		return nil
+	}
+	for _, only = range c.pending {
+	}
+	return only
+}
+
+// each calls f for every call in flight.
+func (c *callTable) each(f func(k *call)) {
+	for _, k := range c.pending {
+		f(k)
+	}
+	for _, k := range c.raws {
+		f(k)
+	}
+}
+
+// inFlight returns the number of calls in flight.
+func (c *callTable) inFlight() int { return len(c.pending) + len(c.raws) }
+
+// call is a request in flight. It is pooled; the Exchange outlives it.
+type call struct {
+	id        int64
+	x         *Exchange
+	ready     chan struct{} // signalled once, after the exchange is complete
+	answer    Answerer
+	handed    func() // see Delivery.Handed
+	token     []byte // progress token as JSON text; may be nil
+	kept      int    // bytes of messages in x.During
+	raw       *rawCall
+	listening bool // a subscription: messages on its stream belong to all calls
+	own       bool // Call.Own
+	written   bool // the server may have read it, at least in part
+}
+
+func (c *callTable) newCall(x *Exchange) *call {
+	k := c.free.Get().(*call)
+	k.x = x
+	return k
+}
+
+// release returns a call to the pool after its signal was received, or if the reader
+// never saw it.
+func (c *callTable) release(k *call) {
+	*k = call{ready: k.ready}
+	c.free.Put(k)
+}
+
+// keep adds a message to the call, within the limits.
+func (k *call) keep(m Message, l *wire.Limits) {
+	x := k.x
+	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount || l.TooManyValues(m.Raw) {
+		x.Dropped++
+		x.DroppedBytes += int64(len(m.Raw))
+		return
+	}
+	k.kept += len(m.Raw)
+	x.During = append(x.During, m)
+}
+
+// isWaiting reports whether a call has no response yet.
+func (c *callTable) isWaiting(k *call) bool {
+	if k.raw != nil {
+		return slices.Contains(c.raws, k)
+	}
+	return c.pending[k.id] == k
+}
+
+// forget removes a call.
+func (c *callTable) forget(k *call) {
+	if k.raw == nil {
+		delete(c.pending, k.id)
+		return
+	}
+	if i := slices.Index(c.raws, k); i >= 0 {
+		c.raws = slices.Delete(c.raws, i, i+1)
+	}
+}
+
+// requestsInFlight returns the calls in flight, oldest first, except those that the
+// server never read.
+func (c *callTable) requestsInFlight() []wire.InFlight {
+	out := make([]wire.InFlight, 0, len(c.pending)+len(c.raws))
+	for _, id := range slices.Sorted(maps.Keys(c.pending)) {
+		if k := c.pending[id]; !k.x.Unread {
+			out = append(out, wire.InFlight{Method: k.x.Method, ID: idText(id)})
+		}
+	}
+	for _, k := range c.raws {
+		if !k.x.Unread {
+			out = append(out, wire.InFlight{Method: "raw", ID: k.x.ID})
+		}
+	}
+	return out
+}
+
+// finishAll completes every call in flight without a response.
+func (c *callTable) finishAll(why *wire.ClosedError) {
+	now := time.Now()
+	c.each(func(k *call) {
+		k.x.Cause = why
+		k.x.Elapsed = now.Sub(k.x.Start)
+		c.woken = append(c.woken, k)
+		if k.raw == nil {
+			c.late.add(k.id) // its response may still arrive
+		}
+	})
+	clear(c.pending)
+	c.raws = nil
+}
+
+// wake signals the complete calls.
+func (c *callTable) wake() {
+	for i, k := range c.woken {
+		c.woken[i] = nil
+		k.ready <- struct{}{}
+	}
+	c.woken = c.woken[:0]
+}
+
+// complete removes a call and records its end; wake signals its caller.
+func (c *callTable) complete(k *call, at time.Time) {
+	k.x.Elapsed = at.Sub(k.x.Start)
+	c.forget(k)
+	c.woken = append(c.woken, k)
+}
+
+// callOf returns the call in flight with an id given as JSON text.
+func (c *callTable) callOf(id string) *call {
+	n, ok := protocol.OwnID([]byte(id))
+	if ok {
+		return c.pending[n]
+	}
+	if strings.HasPrefix(id, "raw:") {
+		for _, k := range c.raws {
+			if k.raw.stream == id {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// matchesCall reports whether the message has the id of a call in flight.
+func (c *callTable) matchesCall(e *protocol.Envelope) bool {
+	n, ok := protocol.OwnID(e.ID)
+	return ok && c.pending[n] != nil
+}
+
+// unsignaled returns a call that is complete but not signaled yet.
+func (c *callTable) unsignaled(n int64) *call {
+	for _, k := range c.woken {
+		if k.raw == nil && k.id == n {
+			return k
+		}
+	}
+	return nil
+}
+
+// rawCall is the state of bytes that were sent unchanged.
+type rawCall struct {
+	stream string // id of the exchange in the transport
+	id     []byte // the id they seem to contain; may be nil
+	batch  bool
+}
+
+// rawWaiter returns the raw call that waits for an id; without an id, the oldest.
+func (c *callTable) rawWaiter(id []byte) *call {
+	for _, k := range c.raws {
+		if id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) {
+			return k
+		}
+	}
+	return nil
+}
+
+// anyRaw returns the raw call that gets a response that no other call waits for.
+func (c *callTable) anyRaw() *call {
+	if len(c.raws) == 0 {
+		return nil
+	}
+	return c.raws[0]
+}
+
+// hasWaiter reports whether a caller waits for a call in flight, other than mcptest's
+// own calls and those that the server never read.
+func (c *callTable) hasWaiter() bool {
+	for _, k := range c.pending {
+		if !k.own && !k.listening && !k.x.Unread {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.raws, func(k *call) bool { return !k.x.Unread })
+}
+
+// markUnread marks the requests in flight that the process had not read when it
+// exited. The caller holds Session.sending if the process has exited.
+func (c *callTable) markUnread(why *wire.ClosedError) {
+	lines := bytes.Split(why.Unread, []byte("\n"))
+	begun := lines[len(lines)-1] // a line that was only written in part
+	c.each(func(k *call) {
+		k.x.Unread = why.Exited && !k.written || len(begun) > 0 && bytes.HasPrefix(k.x.Request, begun) ||
+			slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Equal(l, k.x.Request) })
+	})
+}
+
+// wasSent reports whether id belongs to a request of this session.
+func (c *callTable) wasSent(id int64) bool {
+	switch n := protocol.RequestNumber(id); {
+	case n <= ownNumbers:
+		return n >= 1 && n <= c.sent.Load()
+	case n <= 2*ownNumbers:
+		return n-ownNumbers <= c.own.Load()
+	default:
+		return n-ownNumbers <= c.sent.Load()
+	}
+}
+
+// lateIDs are the ids of canceled calls: their responses may still arrive.
+type lateIDs struct {
+	set   map[int64]struct{}
+	order []int64
+}
+
+// maxLate limits their number.
+const maxLate = 4096
+
+func (l *lateIDs) add(id int64) {
+	if l.set == nil {
+		l.set = map[int64]struct{}{}
+	}
+	l.set[id] = struct{}{}
+	l.order = append(l.order, id)
+	if len(l.order) > maxLate {
+		delete(l.set, l.order[0])
+		l.order = l.order[1:]
+	}
+}
+
+// take removes id and reports whether it was present.
+func (l *lateIDs) take(id int64) bool {
+	_, ok := l.set[id]
+	delete(l.set, id)
+	return ok
+}

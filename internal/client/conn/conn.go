@@ -1,0 +1,153 @@
+package conn
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+)
+
+// Options configure a connection.
+type Options struct {
+	Answer       Answerer               // answers requests of the server; nil: -32601 (ping always works)
+	Capabilities jsonv.Value            // client capabilities; absent declares none
+	Limits       wire.Limits            // zero fields are defaults
+	Tolerate     func(kind string) bool // marks violations as tolerated; may be nil
+}
+
+// Conn is one JSON-RPC connection to a server. It is safe for concurrent use.
+type Conn struct {
+	t     wire.Transport
+	await wire.Awaiter // nil if the transport cannot read on the goroutine of a caller
+
+	ctx  context.Context // canceled at the end of the connection; the server's requests use it
+	stop context.CancelFunc
+	wg   sync.WaitGroup // goroutines that answer the server
+
+	sending sync.RWMutex // held shared while a request is written; taken before the lock of the state
+	state   *state
+	in      *receiver
+}
+
+// New returns a connection over t. Nothing is delivered before [Conn.Start] is
+// called.
+func New(t wire.Transport, o Options) *Conn {
+	o.Limits = o.Limits.WithDefaults()
+	c := &Conn{t: t}
+	c.await, _ = t.(wire.Awaiter)
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	c.state = newState(o)
+	_, web := t.(*wire.HTTP)
+	c.in = newReceiver(c.state, o, !web)
+	c.in.answers = &responder{ctx: c.ctx, wg: &c.wg, send: t.Send, state: c.state, limits: &c.in.limits, byID: map[string]context.CancelFunc{}}
+	c.in.sending, c.in.stop = &c.sending, c.stop
+	return c
+}
+
+// Start begins delivery.
+func (c *Conn) Start() error { return c.t.Start(c.in) }
+
+// SetVersion sets the protocol version of the following messages.
+func (c *Conn) SetVersion(d protocol.Version) { c.state.version.Store(&d) }
+
+// Version returns the negotiated version, or a zero row before the handshake.
+func (c *Conn) Version() protocol.Version { return c.state.agreed() }
+
+// Go runs f on a goroutine that Close waits for.
+func (c *Conn) Go(f func()) { c.wg.Go(f) }
+
+// Delivery is the protocol-specific way to send a call.
+type Delivery struct {
+	Version    protocol.Version                              // format of the message; zero: the negotiated version
+	Mirror     http.Header                                   // Mcp-Param-* headers
+	Handed     func()                                        // called when the transport has accepted the request; may be nil
+	Idempotent func(ctx context.Context, params []byte) bool // see [wire.Outgoing]
+}
+
+// Do sends a request and waits for its response, the end of ctx or the end of the
+// connection. It always returns an exchange.
+func (c *Conn) Do(ctx context.Context, req Call, d Delivery) *Exchange {
+	x := &Exchange{Method: req.Method}
+	k, err := c.begin(req, x)
+	if err != nil {
+		x.Cause, x.Unread = err, true
+		return x
+	}
+	k.handed = d.Handed
+	c.finish(ctx, req, d, k, x)
+	return x
+}
+
+// Notify sends a notification. Params may be nil.
+func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
+	if err := c.state.over(); err != nil {
+		return err
+	}
+	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: c.Version().Name}
+	if err := c.t.Send(ctx, out); err != nil {
+		return &SendError{Method: method, Err: err}
+	}
+	return nil
+}
+
+// Facts describes the server's end of the connection.
+func (c *Conn) Facts() wire.Facts { return c.t.Facts() }
+
+// Output describes the standard output of the process.
+func (c *Conn) Output() Output {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	return Output{First: c.in.first, None: c.in.notes.stdio && len(c.in.last) == 0, LastOdd: c.in.lastInvalidLine()}
+}
+
+// Output describes the standard output of a process that could not be used as a
+// server.
+type Output struct {
+	First   time.Time // time of the first line; over HTTP, of the first message
+	None    bool      // a process wrote nothing
+	LastOdd string    // the last line, if it was not a message
+}
+
+// Done is closed when the connection has ended.
+func (c *Conn) Done() <-chan struct{} { return c.state.ended }
+
+// Err returns why the connection ended, as a *ClosedError; nil while it is open.
+func (c *Conn) Err() error { return c.state.err() }
+
+// Unresponsive reports whether a call timed out and no message has come since.
+func (c *Conn) Unresponsive() bool { return c.state.unresponsive() }
+
+// Busy reports whether a caller waits for a call in flight.
+func (c *Conn) Busy() bool { return c.state.busy() }
+
+// Alive reports whether the connection can still be used.
+func (c *Conn) Alive() bool { return c.state.over() == nil }
+
+// SkipGrace makes Close send SIGTERM to the server's process soon after closing its
+// input, because the process is not expected to exit by itself.
+func (c *Conn) SkipGrace() {
+	if t, ok := c.t.(interface{ SkipGrace() }); ok {
+		t.SkipGrace()
+	}
+}
+
+// Close ends the connection: calls in flight end with a *ClosedError, the server's
+// requests are canceled, the transport is closed. It returns how the process ended.
+// It may be called more than once.
+func (c *Conn) Close(ctx context.Context) proc.Stopped {
+	if c.state.close() {
+		c.SkipGrace() // it has never responded, or no longer does: no grace period
+	}
+	c.stop()
+	stopped := c.t.Close(ctx)
+	c.wg.Wait()
+	if stopped.How <= proc.ByEOF && stopped.Exit.Fault() {
+		c.state.crashedAtEnd(stopped.Exit)
+	}
+	return stopped
+}

@@ -1,0 +1,85 @@
+package conn
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// Answerer answers a request of the server. The result is JSON text. If result and
+// error are nil, the method is unknown: -32601. It runs on a separate goroutine and
+// returns when ctx ends; then nothing is sent.
+type Answerer func(ctx context.Context, method string, params []byte) (result []byte, rpcErr *protocol.RPCError)
+
+// responder answers requests of the server, each on its own goroutine.
+type responder struct {
+	ctx    context.Context // of the connection
+	wg     *sync.WaitGroup // its goroutines
+	send   func(context.Context, wire.Outgoing) error
+	state  *state
+	limits *wire.Limits
+
+	byID map[string]context.CancelFunc // being answered; guarded by the lock of the state
+}
+
+// busy reports whether a request with the id is being answered, and whether the limit
+// of concurrent responses is reached. The caller holds the lock of the state, here and
+// in start and cancel.
+func (a *responder) busy(id string) (same, full bool) {
+	return a.byID[id] != nil, len(a.byID) >= a.limits.Requests
+}
+
+// start starts answering a request; to are the calls it belongs to.
+func (a *responder) start(m Message, answer Answerer, to []int64) {
+	ctx, cancel := context.WithCancel(a.ctx)
+	a.byID[m.ID] = cancel
+	a.wg.Go(func() {
+		defer cancel()
+		a.reply(ctx, m, answer, to)
+	})
+}
+
+// reply gets the response to a request of the server, records it and sends it.
+func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []int64) {
+	var result []byte
+	var rpcErr *protocol.RPCError
+	switch {
+	case m.Method == "ping":
+		result = []byte("{}")
+	case answer != nil:
+		result, rpcErr = answer(ctx, m.Method, m.Params)
+	}
+	if result == nil && rpcErr == nil {
+		rpcErr = &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "Method not found"}
+	}
+	raw, at := protocol.AppendResponse(nil, []byte(m.ID), result, rpcErr)
+	own := Message{
+		Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: raw, Stream: m.Stream}, Kind: KindResponse, Method: m.Method, ID: m.ID,
+		Params: raw[at : len(raw)-1], Shared: m.Shared,
+	}
+	a.state.mu.Lock()
+	delete(a.byID, m.ID)
+	if ctx.Err() != nil {
+		a.state.mu.Unlock()
+		return
+	}
+	for _, id := range to {
+		if k := a.state.calls.find(id); k != nil {
+			k.keep(own, a.limits)
+		}
+	}
+	a.state.journal.add(own)
+	a.state.mu.Unlock()
+	out := wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreed().Name}
+	_ = a.send(ctx, out) // if the server does not read it, it will end
+}
+
+// cancel cancels the response to a request that the server has canceled.
+func (a *responder) cancel(id string) {
+	if cancel := a.byID[id]; cancel != nil {
+		cancel()
+	}
+}

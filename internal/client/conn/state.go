@@ -1,0 +1,136 @@
+package conn
+
+import (
+	"cmp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/process/tail"
+)
+
+// state is shared by the callers and the receiver of a connection. Callers use its
+// methods, which lock mu; the receiver holds mu while it reads a frame.
+type state struct {
+	version atomic.Pointer[protocol.Version] // nil before the end of the handshake
+	ended   chan struct{}
+
+	mu      sync.Mutex
+	calls   *callTable
+	journal journal
+	log     violationLog
+	tokens  tokenSet
+	closing bool
+	closed  *wire.ClosedError
+	silent  bool // a call timed out, and no message has arrived since
+}
+
+func newState(o Options) *state {
+	return &state{ended: make(chan struct{}), calls: newCallTable(), log: violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}}
+}
+
+// agreed returns the negotiated version, or a zero row before the handshake.
+func (s *state) agreed() protocol.Version {
+	if v := s.version.Load(); v != nil {
+		return *v
+	}
+	return protocol.Version{}
+}
+
+// over returns the cause for calls after the end of the connection, or nil before it.
+func (s *state) over() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.overLocked()
+}
+
+func (s *state) overLocked() error {
+	switch {
+	case s.closed != nil:
+		return s.closed
+	case s.closing:
+		return &wire.ClosedError{Reason: "the session was closed", Ours: true}
+	}
+	return nil
+}
+
+// begin registers a call.
+func (s *state) begin(k *call) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.overLocked(); err != nil {
+		return err
+	}
+	k.x.Start = time.Now()
+	if k.raw != nil {
+		s.calls.beginRaw(k)
+		return nil
+	}
+	if k.token != nil {
+		s.tokens.add(string(k.token))
+	}
+	s.calls.begin(k)
+	return nil
+}
+
+// close ends every call in flight. It reports whether the server has never responded,
+// or no longer does.
+func (s *state) close() (unresponsive bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
+	if s.closed == nil {
+		s.calls.finishAll(&wire.ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.calls.requestsInFlight()})
+		s.calls.wake()
+	}
+	return s.silent || s.closed != nil
+}
+
+// unresponsive reports whether a call timed out, no message has arrived since, and
+// the connection is open.
+func (s *state) unresponsive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.silent && s.overLocked() == nil
+}
+
+// busy reports whether a caller waits for a call in flight.
+func (s *state) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls.raws) > 0 || s.calls.hasWaiter()
+}
+
+// err returns why the connection ended, or nil while it is open.
+func (s *state) err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed == nil {
+		return nil
+	}
+	return s.closed
+}
+
+// crashed records a crash that no call caused. The caller holds mu.
+func (s *state) crashed(msg string, stderr []string) {
+	s.log.add(protocol.Violation{
+		Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
+		Tolerated: s.log.tolerated(protocol.ServerCrashed),
+	})
+}
+
+// crashedAtEnd records a server that crashed after its input was closed. The result
+// must not depend on the order of the two events, and closing the input does not
+// excuse a segmentation fault. An exit status is ignored, because some servers always
+// exit with a status other than 0.
+func (s *state) crashedAtEnd(exit proc.Exit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed != nil && s.closed.Ours {
+		s.crashed("the server crashed when its input was closed ("+exit.String()+")", s.closed.Stderr)
+	}
+}

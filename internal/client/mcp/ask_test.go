@@ -1,0 +1,194 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+func TestServerRequests(t *testing.T) {
+	answer := func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
+		switch method {
+		case "roots/list":
+			return []byte("{\n\"roots\": []\n}"), nil
+		case "sampling/createMessage":
+			return nil, &protocol.RPCError{Code: -1, Message: "no", Data: []byte("[1]")}
+		}
+		return nil, nil
+	}
+	own := func(context.Context, string, []byte) ([]byte, *protocol.RPCError) { return []byte(`{"own":true}`), nil }
+	for _, tc := range []struct {
+		name, ask, want string
+		session, call   mcp.Answerer
+		violations      string
+	}{
+		{name: "ping", ask: `{"jsonrpc":"2.0","id":"p","method":"ping"}`, want: `{"jsonrpc":"2.0","id":"p","result":{}}`},
+		{name: "scripted", session: answer, ask: `{"jsonrpc":"2.0","id":0,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":0,"result":{ "roots": [] }}`},
+		{
+			name: "error", session: answer, ask: `{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{}}`,
+			want: `{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no","data":[1]}}`,
+		},
+		{
+			name: "unscripted", session: answer, ask: `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}`,
+			want: `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}`,
+		},
+		{name: "unanswered", ask: `{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}`},
+		{name: "the call's own", session: answer, call: own, ask: `{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":7,"result":{"own":true}}`},
+		{name: "same id as ours", ask: `{"jsonrpc":"2.0","id":2,"method":"ping"}`, want: `{"jsonrpc":"2.0","id":2,"result":{}}`},
+		{name: "wrong params", session: answer, ask: `{"jsonrpc":"2.0","id":2,"method":"roots/list","params":3}`, want: `{"jsonrpc":"2.0","id":2,"result":{ "roots": [] }}`, violations: protocol.BadMessage},
+		{name: "fractional id", ask: `{"jsonrpc":"2.0","id":2.5,"method":"ping"}`, want: `{"jsonrpc":"2.0","id":2.5,"result":{}}`, violations: protocol.BadMessage},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := scripted(t, mcp.Options{Answer: tc.session}, func(p *peer) {
+				id := idOf([]byte(p.read()))
+				p.write(tc.ask)
+				if got := p.read(); got != tc.want {
+					t.Errorf("answered %s, want %s", got, tc.want)
+				}
+				p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
+			})
+			x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Answer: tc.call})
+			if x.Cause != nil || len(x.Violations) > 0 {
+				t.Fatal(x.Cause, x.Violations)
+			}
+			if vs := s.TakeViolations(); kinds(vs) != tc.violations {
+				t.Error(vs)
+			}
+			if len(x.During) != 2 || x.During[0].Kind != mcp.KindRequest || x.During[1].Kind != mcp.KindResponse || string(x.During[1].Raw) != tc.want ||
+				string(x.During[0].Raw) != tc.ask || x.During[0].ID != x.During[1].ID || x.During[1].Dir != wire.ToServer {
+				t.Errorf("during: %s", methods(x.During))
+			}
+		})
+	}
+}
+
+// A server that sends requests endlessly and never reads is stopped by the limit.
+func TestRequestFlood(t *testing.T) {
+	block := func(ctx context.Context, _ string, _ []byte) ([]byte, *protocol.RPCError) {
+		<-ctx.Done()
+		return nil, nil
+	}
+	s := scripted(t, mcp.Options{Answer: block, Limits: wire.Limits{Requests: 8}}, func(p *peer) {
+		id := idOf([]byte(p.read()))
+		for i := range 100 {
+			p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%d","method":"roots/list"}`, i))
+		}
+		p.write(`{"jsonrpc":"2.0","id":"r0","method":"roots/list"}`, `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`)
+	})
+	before := runtime.NumGoroutine()
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
+	if n := runtime.NumGoroutine() - before; n > 10 {
+		t.Errorf("%d goroutines more", n)
+	}
+	vs := s.TakeViolations()
+	if x.Cause != nil || kinds(vs) != protocol.Flood+","+protocol.BadMessage || len(vs) != 93 || len(x.During) != 101 {
+		t.Errorf("%v %d %s", x.Cause, len(vs), kinds(vs))
+	}
+}
+
+func TestServerCancelsItsRequest(t *testing.T) {
+	cancelled := make(chan struct{})
+	s := scripted(t, mcp.Options{Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, *protocol.RPCError) {
+		<-ctx.Done()
+		close(cancelled)
+		return []byte("{}"), nil
+	}}, func(p *peer) {
+		id := idOf([]byte(p.read()))
+		p.write(`{"jsonrpc":"2.0","id":"x","method":"roots/list"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)
+		<-cancelled
+		p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
+	})
+	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
+	if x.Cause != nil || methods(x.During) != "request roots/list, notification notifications/cancelled" {
+		t.Error(x.Cause, methods(x.During))
+	}
+}
+
+// Progress belongs to the call with its token, other notifications to every call in flight.
+func TestAttribution(t *testing.T) {
+	s := scripted(t, mcp.Options{}, func(p *peer) {
+		a := p.read()
+		b := p.read()
+		if strings.Contains(a, `"b"`) {
+			a, b = b, a
+		}
+		ida, idb := idOf([]byte(a)), idOf([]byte(b))
+		if want := `"params":{"name":"a","_meta":{"progressToken":` + ida + `}}`; !strings.Contains(a, want) {
+			t.Errorf("sent %s, want %s", a, want)
+		}
+		p.write(
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+ida+`,"progress":1}}`,
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}}`,
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"`+ida+`","progress":2}}`,
+			`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`,
+			`{"jsonrpc":"2.0","id":`+idb+`,"result":{}}`,
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":2}}`,
+			`{"jsonrpc":"2.0","id":`+ida+`,"result":{}}`)
+	})
+	var wg sync.WaitGroup
+	var a, b *mcp.Exchange
+	wg.Go(func() {
+		a = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`), ProgressToken: true})
+	})
+	wg.Go(func() {
+		b = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"b","_meta":{"progressToken":"mine"}}`), ProgressToken: true})
+	})
+	wg.Wait()
+	if a.Cause != nil || b.Cause != nil {
+		t.Fatal(a.Cause, b.Cause)
+	}
+	const progress, message = "notification notifications/progress", "notification notifications/message"
+	if got := methods(a.During); got != progress+", "+progress+", "+message+", "+progress {
+		t.Errorf("a: %s", got)
+	}
+	if got := methods(b.During); got != progress+", "+message || !b.During[1].Shared || b.During[0].Shared {
+		t.Errorf("b: %s", got)
+	}
+	if kinds(a.Violations) != protocol.ProgressToken || len(b.Violations) > 0 || len(s.TakeViolations()) > 0 {
+		t.Error(a.Violations, b.Violations)
+	}
+}
+
+// Many concurrent calls, with responses in reverse order and stray output between them.
+func TestConcurrent(t *testing.T) {
+	const n = 50
+	s := scripted(t, mcp.Options{}, func(p *peer) {
+		for range 20 {
+			var ids []string
+			for range n {
+				l := p.read()
+				if l == "" {
+					return
+				}
+				ids = append(ids, idOf([]byte(l)))
+			}
+			for i := n - 1; i >= 0; i-- {
+				p.write("noise", `{"jsonrpc":"2.0","id":`+ids[i]+`,"result":{"id":`+ids[i]+`}}`)
+			}
+		}
+	})
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			for range 20 {
+				x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
+				if x.Cause != nil || string(x.Result) != `{"id":`+x.ID+`}` {
+					t.Errorf("%v %s for %s", x.Cause, x.Result, x.ID)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if vs := s.TakeViolations(); len(vs) != n*20 || kinds(vs) != protocol.StrayOutput {
+		t.Errorf("%d violations", len(vs))
+	}
+}

@@ -1,0 +1,257 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// negotiate opens the server as the options require.
+func (n *negotiator) negotiate(ctx context.Context) (protocol.Version, string, error) {
+	switch d := protocol.VersionOf(n.o.Protocol); {
+	case d.Stateless:
+		return n.pinned(ctx, d)
+	case n.o.Protocol != Auto || n.o.Era == protocol.EraSession:
+		return n.handshake(ctx)
+	case n.o.Era == protocol.EraStateless:
+		return n.pinned(ctx, protocol.Newest(protocol.EraStateless))
+	}
+	return n.detect(ctx)
+}
+
+// detect determines the era of the server and opens it (MCP 2026-07-28 versioning).
+// The era is that of requests only if the response to server/discover lists a
+// supported revision; otherwise it is that of sessions. The connection is only used
+// if the response arrived before initialize was sent: a server that got both requests
+// may have selected either era.
+func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, error) {
+	if n.conn.Facts().Kind == wire.HTTPSSE {
+		return n.handshake(ctx)
+	}
+	pctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	probe := make(chan *Exchange, 1)
+	asked, sent := time.Now(), make(chan struct{})
+	handed := sync.OnceFunc(func() { close(sent) })
+	n.conn.Go(func() {
+		defer handed()
+		probe <- n.send.sendOnce(pctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: protocol.Newest(protocol.EraStateless), Handed: handed})
+	})
+	if n.isStdio() {
+		<-sent // initialize must be sent after it
+	}
+	if x := n.awaitProbe(ctx, probe); x != nil {
+		return n.useProbe(ctx, x)
+	}
+	return n.askBoth(ctx, probe, asked)
+}
+
+// useProbe continues after a response to the probe.
+func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
+	n.received(x)
+	d, err := n.versionIn(x)
+	var refused *unsupportedError
+	if errors.As(err, &refused) && refused.pick.Known() {
+		x = n.discover(ctx, refused.pick)
+		n.received(x)
+		d, err = n.versionIn(x)
+	}
+	if err == nil {
+		n.adoptDiscover()
+		return d, "", nil
+	}
+	var connect *wire.ConnectError
+	switch {
+	case ctx.Err() != nil:
+		return detectionFailed(protocol.MethodDiscover, n.undetected(err, ""))
+	case errors.As(x.Cause, &connect) && connect.Info == nil:
+		return detectionFailed("connect", x.Cause)
+	case errors.As(err, &refused) && refused.final:
+		return detectionFailed("protocol", err)
+	case errors.As(x.Cause, new(*wire.ClosedError)):
+		return detectionFailed("initialize", n.needsRedial(x.Cause))
+	case x.Result != nil && errors.Is(err, errLegacyOnly) && n.isStdio():
+		return detectionFailed("initialize", n.needsRedial(err))
+	}
+	n.dropProbeViolations()
+	probe := err
+	d, phase, err := n.handshake(ctx)
+	note := ""
+	if err != nil && x.Cause == nil {
+		note = "; before that, the response to server/discover was: " + probe.Error()
+	}
+	if err != nil && ctx.Err() == nil && phase == "initialize" {
+		if listsRequests(rpcIn(err)) && n.o.Redial != nil {
+			return detectionFailed(phase, &freshError{era: protocol.EraStateless, why: err})
+		}
+		if errors.As(probe, new(*noCommonError)) {
+			return detectionFailed("protocol", fmt.Errorf("%w; and %w", probe, err))
+		}
+		if n.o.Redial != nil && n.isStdio() {
+			return detectionFailed(phase, &freshError{era: protocol.EraSession, why: err, note: note})
+		}
+	}
+	if note != "" {
+		err = fmt.Errorf("%w%s", err, note)
+	}
+	return d, phase, err
+}
+
+// detectionFailed returns the result of a detection that failed in a phase.
+func detectionFailed(phase string, err error) (protocol.Version, string, error) {
+	return protocol.Version{}, phase, err
+}
+
+// needsRedial requests another connection, opened with initialize, if one can be made.
+func (n *negotiator) needsRedial(why error) error {
+	if n.o.Redial == nil || !n.isStdio() {
+		return why
+	}
+	return &freshError{era: protocol.EraSession, why: why}
+}
+
+// isStdio reports whether the server is a process.
+func (n *negotiator) isStdio() bool {
+	return n.http == nil
+}
+
+// dropProbeViolations drops the violations that are a valid rejection of the probe:
+// an error without the id of the request, unless its code shows that the server has
+// read the method. A response to an id that was never sent counts as that to the
+// probe only if there is no other.
+func (n *negotiator) dropProbeViolations() {
+	probe := cmp.Or(n.hello, &Exchange{})
+	rpc := cmp.Or(probe.RPCError(), rpcIn(probe.Cause))
+	unread := probe.Response == nil
+	if rpc != nil {
+		unread = rpc.Code != protocol.CodeMethodNotFound && rpc.Code != protocol.CodeInvalidParams && rpc.Code != protocol.CodeInternal
+	}
+	n.conn.DropViolations(func(v protocol.Violation) bool {
+		switch v.Kind {
+		case protocol.NullID, protocol.MissingID:
+			return unread
+		case protocol.UnknownID:
+			return probe.Response == nil
+		}
+		return false
+	})
+}
+
+// adoptDiscover uses the response to server/discover as the handshake.
+func (n *negotiator) adoptDiscover() {
+	v, _ := handshakeResult(n.hello, n.o.tolerated)
+	n.server = v
+	n.require("server/discover", jsonv.KindObject, "capabilities")
+	// In this era, serverInfo is in _meta. It is copied to its position in the result
+	// of initialize, so that a suite can test servers of both eras.
+	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
+		n.server = v.With("serverInfo", who)
+	}
+}
+
+// discover sends server/discover in the format of a revision.
+func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange {
+	return n.send.sendOnce(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
+}
+
+var errLegacyOnly = errors.New("server/discover lists only versions that begin with initialize")
+
+// noCommonError reports a response that lists no supported revision.
+type noCommonError struct{ list string }
+
+func (e *noCommonError) Error() string {
+	return "server/discover lists the protocol versions " + e.list + ", none of which is supported (known: " + strings.Join(protocol.Versions(), ", ") + ")"
+}
+
+// unsupportedError reports an error response that only servers of the era of requests
+// send.
+type unsupportedError struct {
+	rpc   *protocol.RPCError
+	pick  protocol.Version // a revision that both support
+	final bool             // there is no common revision, and the server has no sessions
+	list  string           // the server's list of revisions
+}
+
+func (e *unsupportedError) Error() string {
+	if e.final {
+		return "the server supports none of the known protocol versions (" + strings.Join(protocol.Versions(), ", ") + "; it lists " + e.list + "): " + e.rpc.Error()
+	}
+	return "the server refused server/discover: " + e.rpc.Error()
+}
+
+// versionIn parses the response to server/discover.
+func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
+	switch {
+	case x.Cause != nil:
+		if rpc := rpcIn(x.Cause); rpc != nil {
+			if e := refusal(rpc); errors.As(e, new(*unsupportedError)) {
+				return protocol.Version{}, e
+			}
+		}
+		return protocol.Version{}, x.Cause
+	case x.Error != nil:
+		return protocol.Version{}, refusal(x.RPCError())
+	}
+	v, err := jsonv.Parse(x.Result)
+	if err != nil {
+		return protocol.Version{}, err
+	}
+	list := v.Lookup("supportedVersions")
+	if list.Kind() != jsonv.KindArray {
+		return protocol.Version{}, errors.New("the response to server/discover has no supportedVersions list")
+	}
+	if d := protocol.NewestCommon(list, protocol.EraStateless); d.Known() {
+		return d, nil
+	}
+	if !protocol.NewestCommon(list, protocol.EraSession).Known() {
+		return protocol.Version{}, &noCommonError{protocol.Excerpt(list.Append(nil))}
+	}
+	return protocol.Version{}, errLegacyOnly
+}
+
+// refusal converts an error response: an error of the era of requests is an
+// *unsupportedError.
+func refusal(rpc *protocol.RPCError) error {
+	v, err := jsonv.Parse(rpc.Data)
+	if rpc.Code != protocol.CodeUnsupportedVersion || err != nil || v.Lookup("supported").Kind() != jsonv.KindArray {
+		return rpc
+	}
+	list := v.Lookup("supported")
+	e := &unsupportedError{rpc: rpc, pick: protocol.NewestCommon(list, protocol.EraStateless), list: protocol.Excerpt(list.Append(nil))}
+	e.final = !e.pick.Known() && !protocol.NewestCommon(list, protocol.EraSession).Known()
+	return e
+}
+
+// pinned opens a server of the era of requests without detection.
+func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
+	if n.conn.Facts().Kind == wire.HTTPSSE {
+		return detectionFailed("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
+	}
+	x := n.discover(ctx, d)
+	n.received(x)
+	got, err := n.versionIn(x)
+	if refused, ok := errors.AsType[*unsupportedError](err); ok && refused.pick == d { // some servers reject the first request to see whether it is repeated
+		x = n.discover(ctx, d)
+		n.received(x)
+		got, err = n.versionIn(x)
+	}
+	switch {
+	case x.Cause != nil && !deniesRequest(x.Cause):
+		return detectionFailed(protocol.MethodDiscover, x.Cause)
+	case err != nil:
+		return detectionFailed("protocol", n.unsupportedVersion(ctx, d, x, err))
+	case got != d:
+		return detectionFailed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the response to server/discover")))
+	}
+	n.adoptDiscover()
+	return d, "", nil
+}

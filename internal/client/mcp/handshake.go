@@ -1,0 +1,127 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// negotiator determines the protocol version of a connection and performs the
+// handshake.
+type negotiator struct {
+	conn *conn.Conn
+	send *sender
+	http *wire.HTTP // nil for a stream
+	o    *Options
+
+	hello  *Exchange   // the latest exchange, at last the handshake; see received
+	server jsonv.Value // its result
+}
+
+// received makes x the handshake. The violations of the earlier exchanges are added to
+// it: they have no other place.
+func (n *negotiator) received(x *Exchange) {
+	if n.hello != nil {
+		x.Violations = slices.Concat(n.hello.Violations, x.Violations)
+	}
+	n.hello = x
+}
+
+// handshake sends initialize and negotiates the revision (MCP 2025-11-25 lifecycle).
+// With "auto", it retries once if the server rejects the newest revision and lists
+// the supported ones.
+func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, error) {
+	want := n.o.Protocol
+	if !n.o.pins() {
+		want = protocol.Newest(protocol.EraSession).Name
+	}
+	for again := false; ; again = true {
+		n.received(n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{}))
+		if n.hello.Cause != nil {
+			return n.refusedInitialize(ctx, n.hello.Cause)
+		}
+		if n.hello.Error == nil {
+			break
+		}
+		rpc := n.hello.RPCError()
+		if other := commonRevision(rpc.Data); !n.o.pins() && !again && other != "" && other != want {
+			want = other
+			continue
+		}
+		return n.refusedInitialize(ctx, fmt.Errorf("the server refused initialize: %w", rpc))
+	}
+	v, err := handshakeResult(n.hello, n.o.tolerated)
+	if err != nil {
+		return detectionFailed("initialize", fmt.Errorf("read the response to initialize: %w", err))
+	}
+	n.server = v
+	got := v.Lookup("protocolVersion")
+	if got.Kind() != jsonv.KindString {
+		return detectionFailed("initialize", errors.New("the response to initialize has no protocolVersion"))
+	}
+	d := protocol.VersionOf(got.Text())
+	if n.o.pins() && got.Text() != want {
+		return detectionFailed("protocol", fmt.Errorf("asked for protocol version %s, the server responded with %q", want, got.Text()))
+	}
+	if d.Era() != protocol.EraSession {
+		return detectionFailed("protocol", fmt.Errorf("the server responded with protocol version %q, which is not supported (known: %s)",
+			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
+	}
+	n.require("initialize", jsonv.KindObject, "capabilities")
+	if n.require("initialize", jsonv.KindObject, "serverInfo") {
+		n.require("initialize", jsonv.KindString, "serverInfo", "name")
+		n.require("initialize", jsonv.KindString, "serverInfo", "version")
+	}
+	return d, "", nil
+}
+
+// require adds a violation if the result of the handshake lacks a required member.
+func (n *negotiator) require(request string, kind jsonv.Kind, path ...string) bool {
+	got := n.server.Lookup(path...)
+	if got.Kind() == kind {
+		return true
+	}
+	conn.Violate(n.hello, protocol.Violation{
+		Kind: protocol.BadResult, ID: n.hello.ID, At: time.Now(), Excerpt: protocol.Excerpt(n.hello.Result), Tolerated: n.o.tolerated(protocol.BadResult),
+		Msg: fmt.Sprintf("%s of the %s result is %s, expected %s", strings.Join(path, "."), request, got.Kind(), kind),
+	})
+	return false
+}
+
+// commonRevision returns the newest common revision in the data of an "unsupported
+// protocol version" error.
+func commonRevision(data []byte) string {
+	v, err := jsonv.Parse(data)
+	if err != nil {
+		return ""
+	}
+	theirs := v.Lookup("supported").Texts()
+	for _, r := range protocol.SessionVersions() {
+		if slices.Contains(theirs, r) {
+			return r
+		}
+	}
+	return ""
+}
+
+// handshakeResult parses the result of a handshake. It adds violations below the top
+// level to the exchange.
+func handshakeResult(x *Exchange, tolerated func(kind string) bool) (jsonv.Value, error) {
+	v, found, err := x.Parse(jsonv.Options{})
+	for _, d := range found {
+		d.At, d.Tolerated = time.Now(), tolerated(d.Kind)
+		conn.Violate(x, d)
+	}
+	return v.Lookup("result"), err
+}
+
+// tolerated reports whether violations of a kind are tolerated.
+func (o *Options) tolerated(kind string) bool { return o.Tolerate != nil && o.Tolerate(kind) }

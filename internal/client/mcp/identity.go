@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"bytes"
+	"sync"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+)
+
+// identity is the client's description of itself, in initialize or in each request.
+type identity struct {
+	client       Implementation
+	capabilities jsonv.Value // an object
+
+	metaOnce sync.Once
+	metaRaw  []byte
+}
+
+func newIdentity(o *Options) *identity {
+	i := &identity{client: o.Client, capabilities: o.Capabilities}
+	if i.capabilities.IsAbsent() {
+		i.capabilities = jsonv.Object()
+	}
+	return i
+}
+
+func (i *identity) initializeParams(revision string) []byte {
+	return jsonv.Object(
+		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(revision)},
+		jsonv.Member{Key: "capabilities", Value: i.capabilities},
+		jsonv.Member{Key: "clientInfo", Value: i.clientInfo()},
+	).Append(nil)
+}
+
+func (i *identity) clientInfo() jsonv.Value {
+	info := []jsonv.Member{{Key: "name", Value: jsonv.String(i.client.Name)}}
+	if i.client.Title != "" {
+		info = append(info, jsonv.Member{Key: "title", Value: jsonv.String(i.client.Title)})
+	}
+	return jsonv.Object(append(info, jsonv.Member{Key: "version", Value: jsonv.String(i.client.Version)})...)
+}
+
+// metaOf returns the members that a stateless revision requires in the _meta of each
+// request.
+func (i *identity) metaOf(d protocol.Version) jsonv.Value {
+	return jsonv.Object(
+		jsonv.Member{Key: protocol.MetaVersion, Value: jsonv.String(d.Name)},
+		jsonv.Member{Key: protocol.MetaClient, Value: i.clientInfo()},
+		jsonv.Member{Key: protocol.MetaCapabilities, Value: i.capabilities},
+	)
+}
+
+// withMeta adds _meta to the params of a request. It keeps members that the author
+// wrote.
+func (i *identity) withMeta(d protocol.Version, params []byte, logLevel string) []byte {
+	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
+		return params // sent unchanged
+	}
+	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
+		return protocol.PrependMember(params, `"_meta":`, i.metaText(d))
+	}
+	meta := i.metaOf(d)
+	if logLevel != "" {
+		meta = meta.With(protocol.MetaLogLevel, jsonv.String(logLevel))
+	}
+	if params == nil {
+		params = []byte("{}")
+	}
+	v, err := jsonv.Parse(params)
+	if err != nil {
+		return params
+	}
+	own, ok := v.Get("_meta")
+	if ok && own.Kind() != jsonv.KindObject {
+		return params
+	}
+	for k, m := range own.Members() {
+		meta = meta.With(k, m)
+	}
+	return v.With("_meta", meta).Append(nil)
+}
+
+// metaText returns metaOf as text, computed once.
+func (i *identity) metaText(d protocol.Version) []byte {
+	i.metaOnce.Do(func() { i.metaRaw = i.metaOf(d).Append(nil) })
+	return i.metaRaw
+}

@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// Implementation names a client or server, as in clientInfo and serverInfo.
+type Implementation struct {
+	Name    string
+	Title   string
+	Version string
+}
+
+// Options configure a session.
+type Options struct {
+	// Protocol is "auto"; a revision, which the server must accept; or "", which
+	// accepts the revision in the server's response to initialize.
+	Protocol string
+	// Era is the era of the server, if it is known; "auto" then skips detection.
+	Era protocol.Era
+	// Hint is the [Session.EraHint] of an earlier run. It affects the duration of
+	// "auto", but never its result.
+	Hint protocol.Era
+	// Redial opens another connection, if the detection of the era made the first one
+	// unusable (the process exited, or got requests of both eras). If it is nil,
+	// initialize is sent only after a response to server/discover.
+	Redial         func(ctx context.Context) (wire.Transport, error)
+	Client         Implementation // name and version of the client
+	Capabilities   jsonv.Value    // capabilities of the client; absent declares none
+	Answer         Answerer       // answers requests of the server; nil: -32601 immediately (ping always works)
+	ConnectTimeout time.Duration  // of the handshake over each connection, default 60s
+	Limits         wire.Limits
+	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
+
+	redialed *freshError // why the first connection could not be used
+}
+
+// defaultConnectTimeout limits the handshake.
+const defaultConnectTimeout = 60 * time.Second
+
+// Auto is the value of Options.Protocol that negotiates any supported revision.
+const Auto = "auto"
+
+// Open starts a session over t and performs the handshake. On failure, the transport
+// is closed and the error is an [*OpenError].
+func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = defaultConnectTimeout
+	}
+	o.Client.Name = cmp.Or(o.Client.Name, "mcptest")
+	s := newSession(t, o)
+	n := &negotiator{conn: s.conn, send: s.send, http: s.http, o: &s.o}
+	fail := func(phase string, cause error) (*Session, error) {
+		e := s.openError(phase, cause, n)
+		s.Close(context.WithoutCancel(ctx))
+		return nil, e
+	}
+	if o.Protocol != Auto && o.Protocol != "" {
+		if !protocol.VersionOf(o.Protocol).Known() {
+			return fail("protocol", fmt.Errorf("protocol version %q is not supported (known: %s)", o.Protocol, strings.Join(protocol.Versions(), ", ")))
+		}
+	}
+	if err := s.conn.Start(); err != nil {
+		return fail("start", err)
+	}
+	whole := ctx
+	ctx, cancel := WithLimit(ctx, "connect_timeout", o.ConnectTimeout)
+	defer cancel()
+	d, phase, err := n.negotiate(ctx)
+	if fresh, ok := errors.AsType[*freshError](err); ok {
+		return s.reopen(whole, fresh, n)
+	}
+	if err != nil {
+		return fail(phase, err)
+	}
+	s.hello, s.server = n.hello, n.server
+	s.conn.SetVersion(d)
+	if d.Stateless {
+		return s, nil
+	}
+	if err := s.Notify(ctx, methodInitialized, nil); err != nil {
+		if limit, ok := errors.AsType[*Limit](context.Cause(ctx)); ok {
+			err = &TimeoutError{Method: methodInitialized, After: limit.For, Limit: limit.Error()}
+		}
+		return fail("initialize", err)
+	}
+	return s, nil
+}
+
+const methodInitialized = "notifications/initialized"
+
+// reopen opens the server over another connection, with the era that the first one
+// revealed.
+func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*Session, error) {
+	n.dropProbeViolations()
+	first := s.openError("initialize", why, n)
+	s.SkipGrace()
+	s.Close(context.WithoutCancel(ctx))
+	t, err := s.o.Redial(ctx)
+	if err != nil {
+		first.Cause = fmt.Errorf("%w; then: %w", why, err)
+		return nil, first
+	}
+	o := s.o
+	o.Era, o.Redial, o.redialed = why.era, nil, why
+	fresh, err := Open(ctx, t, o)
+	if err == nil {
+		fresh.addViolations(first.Violations)
+	}
+	if failed, ok := errors.AsType[*wire.OpenError](err); ok {
+		addFirst(failed, first)
+		if why.note != "" {
+			failed.Cause = fmt.Errorf("%w%s", failed.Cause, why.note)
+		}
+	}
+	return fresh, err
+}
+
+// addViolations adds the violations over the first connection to the handshake, except
+// kinds that the server repeated over this one.
+func (s *Session) addViolations(first []protocol.Violation) {
+	again := append(s.hello.Violations, s.TakeViolations()...)
+	s.hello.Violations = append(slices.DeleteFunc(first, func(v protocol.Violation) bool {
+		return slices.ContainsFunc(again, func(w protocol.Violation) bool { return w.Kind == v.Kind })
+	}), again...)
+}
+
+// addFirst adds details of the first connection to e, the error of the second, unless
+// that has its own: the second connection has less time, which may be too little for
+// a server that starts slowly.
+func addFirst(e, first *wire.OpenError) {
+	if len(e.Violations) == 0 {
+		e.Violations = first.Violations
+	}
+	e.LastLine = cmp.Or(e.LastLine, first.LastLine)
+	if len(e.StderrTail) == 0 {
+		e.StderrTail = first.StderrTail
+	}
+	var closed *wire.ClosedError
+	if errors.As(e.Cause, new(*TimeoutError)) && errors.As(first.Cause, &closed) {
+		e.Cause = fmt.Errorf("%w; when it was started first, %v", e.Cause, closed) //nolint:errorlint // one cause
+	}
+	if none, ok := errors.AsType[*noCommonError](first.Cause); ok {
+		e.Cause = fmt.Errorf("%w; and %w", none, e.Cause)
+	}
+}
+
+// Restarted returns why a second connection was needed to detect the era, if the
+// server did not respond to server/discover: a *ClosedError if it exited. Otherwise
+// it returns nil.
+func (s *Session) Restarted() error {
+	if f := s.o.redialed; f != nil && (f.silent || errors.As(f, new(*wire.ClosedError))) {
+		return f.why
+	}
+	return nil
+}
+
+// EraHint returns the [Options.Hint] that speeds up the detection in the next run:
+// EraSession if the server did not respond to server/discover, EraRequests if it
+// responded after initialize had been sent.
+func (s *Session) EraHint() protocol.Era {
+	switch f := s.o.redialed; {
+	case f != nil && f.silent:
+		return protocol.EraSession
+	case f != nil && f.era == protocol.EraStateless, s.o.Hint == protocol.EraStateless && s.Era() == protocol.EraStateless:
+		return protocol.EraStateless
+	}
+	return protocol.EraUnknown
+}
+
+// pins reports whether the server must accept one revision.
+func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
+
+// openError describes a failure. It is called before the transport is closed.
+func (s *Session) openError(phase string, cause error, n *negotiator) *wire.OpenError {
+	out := s.conn.Output()
+	e := &wire.OpenError{Phase: phase, Cause: cause, Silent: out.None}
+	if closed, ok := errors.AsType[*wire.ClosedError](cause); ok {
+		e.Exited, e.Exit, e.StderrTail, e.LastLine = closed.Exited, closed.Exit, closed.Stderr, closed.LastLine
+	} else {
+		e.LastLine = out.LastOdd
+		if tail := s.Facts().Stderr; tail != nil {
+			e.StderrTail = tail.Ends(wire.StderrLines)
+		}
+	}
+	if n.hello != nil {
+		e.Violations = append(e.Violations, n.hello.Violations...)
+	}
+	e.Violations = append(e.Violations, s.TakeViolations()...)
+	return e
+}

@@ -1,0 +1,210 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/process/tail"
+)
+
+// Types of package conn that callers of a session use.
+type (
+	// Call is one request to the server.
+	Call = conn.Call
+	// Exchange is the record of one call.
+	Exchange = conn.Exchange
+	// Message is a notification or request of the server, or the response to one.
+	Message = conn.Message
+	// Mark is a position in the order of messages.
+	Mark = conn.Mark
+	// Answerer answers a request of the server.
+	Answerer = conn.Answerer
+	// Limit is the time limit in a [TimeoutError].
+	Limit = conn.Limit
+	// TimeoutError ends a call that got no response in time.
+	TimeoutError = conn.TimeoutError
+	// CancelledError ends a call that was canceled.
+	CancelledError = conn.CancelledError
+	// TooManyValuesError ends a call whose response has too many values.
+	TooManyValuesError = conn.TooManyValuesError
+)
+
+// Kinds of messages that accompany the response to a call.
+const (
+	KindNotification = conn.KindNotification
+	KindRequest      = conn.KindRequest
+	KindResponse     = conn.KindResponse
+)
+
+// WithLimit is [conn.WithLimit].
+func WithLimit(ctx context.Context, name string, d time.Duration) (context.Context, context.CancelFunc) {
+	return conn.WithLimit(ctx, name, d)
+}
+
+// Session is a connection to a server that was opened with [Open]. It is safe for
+// concurrent use.
+type Session struct {
+	conn  *conn.Conn
+	send  *sender
+	tools *toolTable
+	http  *wire.HTTP // nil for a stream
+	o     Options
+
+	hello  *Exchange // the handshake
+	server jsonv.Value
+
+	renewing  sync.Mutex   // see renew
+	good      atomic.Int64 // responses over HTTP
+	renewals  int
+	renewedAt int64
+}
+
+func newSession(t wire.Transport, o Options) *Session {
+	o.Limits = o.Limits.WithDefaults()
+	s := &Session{o: o}
+	s.http, _ = t.(*wire.HTTP)
+	s.conn = conn.New(t, conn.Options{Answer: o.Answer, Capabilities: o.Capabilities, Limits: o.Limits, Tolerate: o.Tolerate})
+	s.send = &sender{conn: s.conn, who: newIdentity(&s.o)}
+	s.tools = &toolTable{send: s.send, do: s.Do, stdio: s.http == nil, pages: o.Limits.Pages}
+	s.send.idempotent = s.tools.repeatable
+	return s
+}
+
+// sender sends single requests in the format of their protocol version.
+type sender struct {
+	conn       *conn.Conn
+	who        *identity
+	idempotent func(context.Context, []byte) bool
+}
+
+// sendOnce sends a request and waits for its response.
+func (s *sender) sendOnce(ctx context.Context, c Call, d conn.Delivery) *Exchange {
+	s.addVersionParams(&c, &d)
+	return s.conn.Do(ctx, c, d)
+}
+
+// addVersionParams adds what the protocol version requires of a request.
+func (s *sender) addVersionParams(c *Call, d *conn.Delivery) {
+	if !d.Version.Known() {
+		d.Version = s.conn.Version()
+	}
+	if d.Version.Stateless {
+		c.Params = s.who.withMeta(d.Version, c.Params, c.LogLevel)
+	}
+	d.Idempotent = s.idempotent
+}
+
+// Protocol returns the name of the negotiated version, or "" before the handshake.
+func (s *Session) Protocol() string { return s.conn.Version().Name }
+
+// ProtocolVersion returns the negotiated version.
+func (s *Session) ProtocolVersion() protocol.Version { return s.conn.Version() }
+
+// Era returns the era of the server.
+func (s *Session) Era() protocol.Era { return s.conn.Version().Era() }
+
+// ServerInfo returns the whole result of the handshake. The result of server/discover
+// also has serverInfo at the top level, like that of initialize.
+func (s *Session) ServerInfo() jsonv.Value { return s.server }
+
+// Handshake returns the exchange the session began with.
+func (s *Session) Handshake() *Exchange { return s.hello }
+
+// Stderr returns the standard error output of the server; nil over HTTP.
+func (s *Session) Stderr() *tail.Tail { return s.Facts().Stderr }
+
+// Facts describes the server's end of the connection.
+func (s *Session) Facts() wire.Facts { return s.conn.Facts() }
+
+// Alive reports whether the session can still be used.
+func (s *Session) Alive() bool { return s.conn.Alive() }
+
+// Done is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.conn.Done() }
+
+// Err returns why the session ended, as a *ClosedError; nil while it is open.
+func (s *Session) Err() error { return s.conn.Err() }
+
+// Mark returns the current position in the order of received messages.
+func (s *Session) Mark() Mark { return s.conn.Mark() }
+
+// Messages is [conn.Conn.Messages].
+func (s *Session) Messages(since Mark) []Message { return s.conn.Messages(since) }
+
+// ListChanged reports whether the server has announced since a mark that one of
+// its lists has changed.
+func (s *Session) ListChanged(since Mark) bool {
+	return slices.ContainsFunc(s.Messages(since), func(m Message) bool {
+		return m.Kind == KindNotification && strings.HasSuffix(m.Method, "/list_changed")
+	})
+}
+
+// Wait is [conn.Conn.Wait].
+func (s *Session) Wait(ctx context.Context, method string, since Mark) (Message, error) {
+	return s.conn.Wait(ctx, method, since)
+}
+
+// TakeViolations is [conn.Conn.TakeViolations].
+func (s *Session) TakeViolations() []protocol.Violation { return s.conn.TakeViolations() }
+
+// UnusableTools returns the tools that a client must not use because of an invalid
+// x-mcp-header, and why (MCP 2026-07-28, HTTP only).
+func (s *Session) UnusableTools() map[string]string { return s.tools.invalidTools() }
+
+// Notify sends a notification. Params may be nil.
+func (s *Session) Notify(ctx context.Context, method string, params []byte) error {
+	return s.conn.Notify(ctx, method, params)
+}
+
+// SendRaw is [conn.Conn.SendRaw].
+func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange { return s.conn.SendRaw(ctx, raw) }
+
+// SkipGrace is [conn.Conn.SkipGrace].
+func (s *Session) SkipGrace() { s.conn.SkipGrace() }
+
+// Close is [conn.Conn.Close].
+func (s *Session) Close(ctx context.Context) proc.Stopped { return s.conn.Close(ctx) }
+
+// Do sends a request and waits for its response, the end of ctx or the end of the
+// session. It always returns an exchange.
+func (s *Session) Do(ctx context.Context, c Call) *Exchange {
+	d := s.conn.Version()
+	if d.Stateless {
+		return s.stateless(ctx, c, d)
+	}
+	x := s.send.sendOnce(ctx, c, conn.Delivery{Version: d})
+	var lost *wire.SessionLostError
+	if x.Cause == nil {
+		s.good.Add(1)
+		if c.Method == "tools/list" && s.http != nil {
+			s.tools.update(x, d)
+		}
+	} else if errors.As(x.Cause, &lost) {
+		s.renew(ctx, lost)
+	}
+	return x
+}
+
+// stateless sends a request of a stateless revision.
+func (s *Session) stateless(ctx context.Context, c Call, d protocol.Version) *Exchange {
+	if c.Method == protocol.MethodListen && c.CancelAfter == 0 {
+		d := conn.Delivery{Version: d}
+		s.send.addVersionParams(&c, &d)
+		return s.conn.Listen(ctx, c, d)
+	}
+	x := s.rounds(ctx, c)
+	if c.Method == "tools/list" && x.Result != nil && s.http != nil {
+		s.tools.update(x, d)
+	}
+	return x
+}

@@ -1,0 +1,106 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// askTime limits the request for the supported revisions of a server that rejects the
+// pinned one.
+const askTime = 3 * time.Second
+
+// UnsupportedVersionError reports that a server does not support the pinned revision.
+type UnsupportedVersionError struct {
+	Want string
+	Has  []string // supported revisions; nil if unknown
+	Err  error    // the error of the server
+}
+
+// Error names both revisions.
+func (e *UnsupportedVersionError) Error() string {
+	s := "the server does not speak protocol version " + e.Want
+	if len(e.Has) > 0 {
+		s += ", it speaks " + strings.Join(e.Has, ", ")
+	}
+	return s + ": " + e.Err.Error()
+}
+
+// Unwrap returns the error of the server.
+func (e *UnsupportedVersionError) Unwrap() error { return e.Err }
+
+// deniesRequest reports whether an HTTP response shows that the server does not know
+// the request, rather than that it is down, busy or requires authorization.
+func deniesRequest(err error) bool {
+	var he *wire.HTTPError
+	if !errors.As(err, &he) {
+		return false
+	}
+	switch he.Info.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
+// unsupportedVersion describes the rejection of the pinned revision d, and requests
+// the revisions of the other era.
+func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
+	e := &UnsupportedVersionError{Want: d.Name, Err: refused}
+	if v, err := jsonv.Parse(x.Result); err == nil && d.Stateless {
+		e.Has = revisionsIn(v.Lookup("supportedVersions"))
+		return e
+	}
+	if rpc := x.RPCError(); rpc != nil {
+		if data, err := jsonv.Parse(rpc.Data); err == nil {
+			e.Has = revisionsIn(data.Lookup("supported"))
+		}
+		if len(e.Has) > 0 {
+			return e
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if d.Stateless {
+		params := n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)
+		if v, err := jsonv.Parse(n.send.sendOnce(ctx, Call{Method: "initialize", Params: params}, conn.Delivery{}).Result); err == nil {
+			e.Has = revisionsIn(jsonv.Array(v.Lookup("protocolVersion")))
+		}
+		return e
+	}
+	if v, err := jsonv.Parse(n.discover(ctx, protocol.Newest(protocol.EraStateless)).Result); err == nil {
+		e.Has = revisionsIn(v.Lookup("supportedVersions"))
+	}
+	return e
+}
+
+// refusedInitialize returns the result of Open if the server rejected initialize. A
+// server that rejects a pinned revision may be of the other era.
+func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
+	d := protocol.VersionOf(n.o.Protocol)
+	if d.Known() && (n.hello.Error != nil || deniesRequest(refused)) {
+		if e := n.unsupportedVersion(ctx, d, n.hello, refused); len(e.Has) > 0 {
+			return detectionFailed("protocol", e)
+		}
+	}
+	return detectionFailed("initialize", refused)
+}
+
+// revisionsIn returns the texts of a list, escaped for display.
+func revisionsIn(list jsonv.Value) []string {
+	const most = 8
+	var out []string
+	for _, e := range list.Elems() {
+		if e.Kind() == jsonv.KindString && len(out) < most {
+			out = append(out, protocol.Excerpt([]byte(e.Text())))
+		}
+	}
+	return out
+}

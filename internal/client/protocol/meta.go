@@ -1,0 +1,71 @@
+package protocol
+
+import (
+	"bytes"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// Keys of _meta (MCP 2026-07-28).
+const (
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaClient       = "io.modelcontextprotocol/clientInfo"
+	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel     = "io.modelcontextprotocol/logLevel"
+	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
+	MetaServer       = "io.modelcontextprotocol/serverInfo"
+)
+
+// AsksInput reports whether the response to a method may ask for input.
+func AsksInput(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
+
+// CapabilityOf returns the capability that a client must declare to receive requests
+// of a method, or "".
+func CapabilityOf(method string) string {
+	switch method {
+	case "elicitation/create":
+		return "elicitation"
+	case "sampling/createMessage":
+		return "sampling"
+	case "roots/list":
+		return "roots"
+	}
+	return ""
+}
+
+// Undeclared returns what a client with these capabilities does not declare and a
+// request needs, or "". Elicitation has the modes form, which {} stands for, and url.
+func Undeclared(capabilities jsonv.Value, method string, params []byte) string {
+	need := CapabilityOf(method)
+	declared, ok := capabilities.Get(need)
+	_, url := declared.Get("url")
+	_, form := declared.Get("form")
+	switch asksURL := TextOf(MemberOf(params, "mode")) == "url"; {
+	case !ok:
+		return need
+	case need == "elicitation" && asksURL && !url:
+		return need + " in mode url"
+	case need == "elicitation" && !asksURL && url && !form:
+		return need + " in mode form"
+	}
+	return ""
+}
+
+// MethodDiscover requests the protocol versions that a server supports.
+const MethodDiscover = "server/discover"
+
+// The subscriptions of a stateless revision.
+const (
+	MethodListen       = "subscriptions/listen"
+	ListenAcknowledged = "notifications/subscriptions/acknowledged"
+)
+
+// SubscriptionOf returns the subscription that a notification belongs to, or nil.
+func SubscriptionOf(params []byte) []byte {
+	if !bytes.Contains(params, []byte(MetaSubscription)) {
+		return nil
+	}
+	return MemberOf(MemberOf(params, "_meta"), MetaSubscription)
+}

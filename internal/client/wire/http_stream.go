@@ -1,0 +1,274 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"mcptest/internal/client/protocol"
+)
+
+// Limits of event streams.
+const (
+	eventBuffer   = 16 << 10
+	resumePause   = time.Second      // before a stream is resumed, unless the server specifies it
+	resumeLongest = 30 * time.Second // largest pause that a server can specify
+	resumeTries   = 5                // consecutive attempts without an event
+	listenTime    = 2 * time.Second  // how long the first call waits for the stream of the session
+)
+
+// eventBuffers are read buffers of event streams.
+var eventBuffers = sync.Pool{New: func() any { b := make([]byte, eventBuffer); return &b }}
+
+// stream reads the event stream of a response, and resumes it if it ends too early
+// and the server's events have ids.
+func (x *httpExchange) stream(body io.ReadCloser) error {
+	p := newSSEParser(x.t.lim.Message)
+	once := protocol.VersionOf(x.out.Protocol).Stateless // such streams cannot be resumed
+	for idle := 0; ; {
+		before := x.events
+		err := x.read(body, p)
+		switch {
+		case err == errComplete:
+			return nil
+		case x.ctx.Err() != nil && x.t.ctx.Err() == nil:
+			return errGivenUp
+		case x.events > before:
+			idle = 0
+		}
+		if idle++; once || p.lastID == "" || idle > resumeTries || x.t.ctx.Err() != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return &StreamError{Method: x.out.Method, Events: x.events, Resumed: x.resumed, Err: err, Info: x.info}
+		}
+		if body, err = x.resume(p); err != nil {
+			return err
+		}
+	}
+}
+
+// resume requests the rest of the stream after the pause that the server specifies.
+func (x *httpExchange) resume(p *sseParser) (io.ReadCloser, error) {
+	if !x.t.pause(x.ctx, p.pause()) {
+		return nil, errGivenUp
+	}
+	x.resumed++
+	resp, err := x.t.events(x.ctx, x.t.url, p.lastID)
+	if err != nil {
+		if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
+			return nil, errGivenUp
+		}
+		return nil, &StreamError{Method: x.out.Method, Events: x.events, Resumed: x.resumed, Err: err, Info: x.info}
+	}
+	return resp.Body, nil
+}
+
+// pause returns how long to wait before the next connection.
+func (p *sseParser) pause() time.Duration {
+	if !p.wants {
+		return resumePause
+	}
+	return min(p.retry, resumeLongest)
+}
+
+// pause waits; it returns false if the context ends first.
+func (t *HTTP) pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// read delivers the events of one body until the call is complete (errComplete; the
+// rest is read in the background) or the body ends.
+func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
+	buf := eventBuffers.Get().(*[]byte)
+	for {
+		n, err := body.Read(*buf)
+		if n > 0 {
+			x.feed(p, (*buf)[:n])
+			if !x.t.sink.Pending(x.out.Stream) {
+				x.drainAfterResponse(body, p, buf, err)
+				return errComplete
+			}
+		}
+		if over := p.unfinished(); x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
+			// The event is too long, even if it never ends.
+			x.events++
+			x.t.event(sseEvent{Over: over}, x.out, time.Now(), x.info)
+			x.t.sink.OnDrained()
+			err = errComplete
+		}
+		if err != nil {
+			_ = body.Close()
+			eventBuffers.Put(buf)
+			return err
+		}
+	}
+}
+
+// feed delivers the events that the bytes complete.
+func (x *httpExchange) feed(p *sseParser, b []byte) {
+	at := time.Now()
+	p.feed(b, func(ev sseEvent) {
+		x.events++
+		x.t.event(ev, x.out, at, x.info)
+	})
+	x.t.sink.OnDrained()
+}
+
+// drainAfterResponse reads what follows the response, to detect unexpected messages and to make the
+// connection reusable.
+func (x *httpExchange) drainAfterResponse(body io.ReadCloser, p *sseParser, buf *[]byte, err error) {
+	done := func() {
+		_ = body.Close()
+		x.cancel()
+		eventBuffers.Put(buf)
+	}
+	x.handedOver = true
+	x.release()
+	if err != nil || !x.t.spawn(func() {
+		stop := time.AfterFunc(drainTime, x.cancel)
+		defer stop.Stop()
+		defer done()
+		for {
+			n, err := body.Read(*buf)
+			if n > 0 {
+				x.feed(p, (*buf)[:n])
+			}
+			if err != nil {
+				return
+			}
+		}
+	}) {
+		done()
+	}
+}
+
+// spawn runs f on a goroutine that Close waits for; it returns false after Close.
+func (t *HTTP) spawn(f func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.wg.Go(f)
+	return true
+}
+
+// event delivers one event. out is the request of the stream; nil for a stream of the
+// session.
+func (t *HTTP) event(ev sseEvent, out *Outgoing, at time.Time, info *HTTPInfo) {
+	if ev.Type != "" && ev.Type != "message" {
+		return // other types belong to other protocols
+	}
+	f := Frame{Dir: FromServer, At: at, Raw: ev.Data, Whole: true}
+	method := ""
+	if out != nil {
+		f.Stream, method = out.Stream, out.Method
+	}
+	if ev.Over == 0 {
+		t.sink.OnFrame(f)
+		return
+	}
+	msg := "a message of " + ByteSize(ev.Over) + ", over the limit of " + ByteSize(int64(t.lim.Message))
+	t.sink.OnViolation(f.Stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg})
+	if f.Stream != "" {
+		t.sink.OnFailure(f.Stream, &ProtocolError{Method: method, Kind: protocol.Oversize, Msg: "the response is " + msg}, info)
+	}
+}
+
+// events opens an event stream with GET.
+func (t *HTTP) events(ctx context.Context, u *url.URL, lastID string) (*http.Response, error) {
+	h := http.Header{"Accept": acceptSSE}
+	t.mu.Lock()
+	session := t.session
+	t.mu.Unlock()
+	if session != "" {
+		h["Mcp-Session-Id"] = []string{session}
+	}
+	if lastID != "" {
+		h["Last-Event-Id"] = []string{lastID}
+	}
+	resp, err := t.sendWithoutBody(ctx, http.MethodGet, u, h)
+	if err != nil {
+		return nil, &ConnectError{Method: "GET", URL: u.String(), Err: err}
+	}
+	info := &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), URL: u.String()}
+	if resp.StatusCode != http.StatusOK || mediaType(info.ContentType) != "text/event-stream" {
+		info.Body = head(resp.Body)
+		return nil, &HTTPError{Method: "GET", Info: info, RPC: rpcErrorOf(info.Body)}
+	}
+	return resp, nil
+}
+
+// listen reads the stream of the session, if the server offers one, until the session
+// ends. A server without one (405) is valid. It returns after the server has
+// responded, or after a short time: messages sent before the stream is open are lost,
+// so no call may be sent earlier.
+func (t *HTTP) listen(caller context.Context) {
+	answered := make(chan struct{})
+	settled := sync.OnceFunc(func() { close(answered) })
+	ctx, cancel := context.WithCancel(t.ctx)
+	t.mu.Lock()
+	if t.stream != nil {
+		t.stream()
+	}
+	t.stream = cancel
+	t.mu.Unlock()
+	if !t.spawn(func() {
+		defer cancel()
+		defer settled()
+		p := newSSEParser(t.lim.Message)
+		for idle := 0; idle < resumeTries; idle++ {
+			resp, err := t.events(ctx, t.url, p.lastID)
+			settled()
+			if err == nil {
+				if t.readAll(resp.Body, p) > 0 {
+					idle = 0
+				}
+			} else if errors.As(err, new(*HTTPError)) {
+				return
+			}
+			if !t.pause(ctx, p.pause()) {
+				return
+			}
+		}
+	}) {
+		return
+	}
+	select {
+	case <-answered:
+	case <-time.After(listenTime):
+	case <-caller.Done():
+	}
+}
+
+// readAll delivers the events of a stream that belongs to no call and returns their
+// number.
+func (t *HTTP) readAll(body io.ReadCloser, p *sseParser) (n int) {
+	defer body.Close()
+	buf := eventBuffers.Get().(*[]byte)
+	defer eventBuffers.Put(buf)
+	for {
+		k, err := body.Read(*buf)
+		if k > 0 {
+			at := time.Now()
+			p.feed((*buf)[:k], func(ev sseEvent) {
+				n++
+				t.event(ev, nil, at, nil)
+			})
+			t.sink.OnDrained()
+		}
+		if err != nil {
+			return n
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package gen
+
+import (
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// flow writes a value as YAML on one line.
+func flow(v jsonv.Value) string { return source.Flow(v, source.FlowText) }
+
+// block writes a key and its value as YAML, over several lines where that
+// reads better.
+func block(key string, v jsonv.Value) string {
+	line := key + ": " + flow(v)
+	const short = 80
+	nested := v.Kind() == jsonv.KindArray || v.Kind() == jsonv.KindObject
+	if len(line) <= short || !nested || v.Len() == 0 {
+		return line
+	}
+	var b strings.Builder
+	b.WriteString(key + ":\n")
+	appendBlock(&b, v, "  ")
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func appendBlock(b *strings.Builder, v jsonv.Value, indent string) {
+	if v.Kind() == jsonv.KindArray {
+		for _, item := range v.Elems() {
+			first := indent + "- "
+			if item.Kind() != jsonv.KindObject || item.Len() == 0 {
+				b.WriteString(first + flow(item) + "\n")
+				continue
+			}
+			for key, val := range item.Members() {
+				b.WriteString(first + strings.ReplaceAll(block(key, val), "\n", "\n"+indent+"  ") + "\n")
+				first = indent + "  "
+			}
+		}
+		return
+	}
+	for key, val := range v.Members() {
+		b.WriteString(indent + strings.ReplaceAll(block(flow(jsonv.String(key)), val), "\n", "\n"+indent) + "\n")
+	}
+}

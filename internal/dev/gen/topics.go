@@ -1,0 +1,311 @@
+package gen
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/assert"
+	"mcptest/internal/report"
+)
+
+// ExitCode is one row of a program's table of exit codes.
+type ExitCode struct {
+	Code int
+	Doc  string
+}
+
+// Topic is something that a user may write or meet, and ask about.
+type Topic struct {
+	Kind    string // key, matcher, target root, violation, exit code, reporter
+	Name    string
+	Aliases []string
+	Title   string // the line it is shown under
+	Facts   []string
+	Doc     string
+	Example string // YAML, or a command line
+	Passes  string // for matchers: a value, as JSON
+	Fails   string
+	Message string // what is said about the value that fails
+
+	arguments []string // for matchers: the keys of the argument
+}
+
+// Topics returns everything there is to ask about, in the order of the
+// reference: keys, matchers, roots of targets, kinds of violations, exit codes,
+// reporters. schema is the published one.
+func Topics(schema jsonv.Value, codes []ExitCode) []Topic {
+	topics := keyTopics(Keys(schema))
+	for _, row := range expect.Matchers() {
+		t := matcherTopic(row)
+		t.arguments = arguments(schema.Lookup("$defs", "matcher", "properties", row.Name))
+		topics = append(topics, t)
+	}
+	for _, r := range expect.Roots() {
+		topics = append(topics, rootTopic(r))
+	}
+	for _, k := range Violations() {
+		topics = append(topics, Topic{
+			Kind: "violation", Name: k.Name, Title: "violation " + k.Name, Doc: k.Doc,
+			Facts:   []string{"a protocol violation: it fails the test it belongs to, or the run"},
+			Example: "servers:\n  api:\n    tolerate: [" + k.Name + "]   # a warning on this server",
+		})
+	}
+	for _, c := range codes {
+		name := strconv.Itoa(c.Code)
+		topics = append(topics, Topic{Kind: "exit code", Name: name, Title: "exit code " + name, Doc: display.Sentence(c.Doc)})
+	}
+	for _, f := range report.Formats {
+		topics = append(topics, Topic{
+			Kind: "reporter", Name: f.Name, Title: "reporter " + f.Name, Doc: display.Sentence(f.Doc),
+			Example: "mcptest run --reporter " + f.Name + "\nmcptest run --reporter " + f.Name + "=report" + f.Ext,
+		})
+	}
+	return topics
+}
+
+// keyTopics makes one topic of the keys that say the same in several places.
+func keyTopics(keys []Key) []Topic {
+	var out []Topic
+	index := map[string]int{}
+	for _, k := range keys {
+		same := k.Name + "\x00" + k.Doc + "\x00" + k.Type
+		if i, ok := index[same]; ok {
+			out[i].Facts[0] += ", " + k.Where
+			continue
+		}
+		index[same] = len(out)
+		t := Topic{Kind: "key", Name: k.Name, Title: "key " + k.Name, Doc: k.Doc, Facts: []string{"in: " + k.Where, "type: " + strings.ReplaceAll(k.Type, "`", "")}}
+		if k.Required {
+			t.Facts = append(t.Facts, "required")
+		}
+		if k.Default != "" {
+			t.Facts = append(t.Facts, "default: "+k.Default)
+		}
+		if !k.Example.IsAbsent() {
+			t.Example = block(k.Name, k.Example)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func rootTopic(r expect.Root) Topic {
+	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: display.Sentence(r.Doc)}
+	if r.Leaf != "" {
+		t.Facts = []string{"it is " + r.Leaf + ": no path can follow it"}
+	}
+	if ex, ok := rootExamples[r.Name]; ok {
+		t.Example = "- target: " + ex[0] + "\n  matcher: {" + ex[1] + "}"
+	}
+	return t
+}
+
+// rootExamples are a target and a matcher for every root.
+var rootExamples = map[string][2]string{
+	"result":         {"result.content[0].text", "contains: rust"},
+	"error":          {"error.code", "exact: -32602"},
+	"refusal":        {"refusal.text", "icontains: rate limit"},
+	"text":           {"text", "regex: '^Found \\d+'"},
+	"structured":     {"structured.items[*].id", "contains: 7"},
+	"notifications":  {"notifications[*].method", "contains: notifications/tools/list_changed"},
+	"logs":           {"logs[-1].data", "contains: done"},
+	"progress":       {"progress", "length: {min: 1}"},
+	"requests":       {"requests[0].method", "exact: elicitation/create"},
+	"duration_ms":    {"duration_ms", "lt: 500"},
+	"response_bytes": {"response_bytes", "lte: 100000"},
+	"http.status":    {"http.status", "exact: 200"},
+	"http.headers":   {`http.headers["content-type"]`, "starts-with: application/json"},
+	"stderr":         {"stderr", "not: {contains: Traceback}"},
+	"server":         {"server.serverInfo.name", "exact: shop"},
+	"steps":          {"steps.id", "exists: true"},
+	"upstream":       {"upstream.github.requests", "length: {max: 2}"},
+	"surface":        {`surface.tools["create_issue"].inputSchema.required`, "contains: title"},
+}
+
+func matcherTopic(row expect.Row) Topic {
+	return Topic{
+		Kind: "matcher", Name: row.Name, Aliases: row.Aliases, Title: "matcher " + row.Name, Doc: display.Sentence(row.Doc),
+		Example: row.Example, Passes: shown(row.Passes), Fails: shown(row.Fails), Message: failure(row),
+	}
+}
+
+// shown is an example value; a target without a value is said in words.
+func shown(value string) string {
+	if value == "" {
+		return "a target without a value"
+	}
+	return value
+}
+
+// failure returns what the matcher says about the value that fails.
+func failure(row expect.Row) string {
+	text := "- target: structured.value\n  matcher: {" + row.Example + "}\n"
+	n, _ := source.Parse(&source.File{Name: "example", Data: []byte(text)})
+	var d source.Decoder
+	tree := expect.Merge(expect.Parts{Expect: expect.CompileExpect(n, "expect", &d)}, expect.Parts{})
+	if len(tree.Items) == 0 {
+		return ""
+	}
+	structured := jsonv.Object()
+	if v, err := jsonv.Parse([]byte(row.Fails)); err == nil {
+		structured = structured.With("value", v)
+	}
+	obs := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "structuredContent", Value: structured})}
+	env := &expect.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) {
+		return []byte(`{"pass": false, "message": "\"bad\" is not good"}`), nil
+	}, Snapshot: func(_ string, _ *snapshot.Options, s expect.Subject) snapshot.Comparison {
+		stored, _ := jsonv.Parse([]byte(row.Passes))
+		return snapshot.Comparison{Want: stored, Got: s.Value}
+	}}
+	env.Surface = func(context.Context, *assert.Check, jsonv.Value) assert.Verdict {
+		return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
+	}
+	return tree.Evaluate(context.Background(), obs, env).Items[0].Message
+}
+
+// Find returns the topics that a user's word names: by name or alias, a key
+// also by the end of its place (run_options.timeout) or in snake case, a root
+// also by a target that starts with it, a matcher also by a key of its argument
+// (tolerance).
+func Find(topics []Topic, word string) []Topic {
+	word = strings.TrimSpace(word)
+	if strings.HasPrefix(word, "$") || strings.ContainsAny(word, "[(") || strings.Contains(word, ".") {
+		if t, err := expect.ParseTarget(word); err == nil {
+			return filter(topics, func(t2 Topic) bool { return t2.Kind == "target root" && t2.Name == t.Root() })
+		}
+	}
+	if found := filter(topics, func(t Topic) bool { return t.Name == word || slices.Contains(t.Aliases, word) }); len(found) > 0 {
+		isKey := func(t Topic) bool { return t.Kind == "key" } // of many places: last
+		return slices.Concat(filter(found, func(t Topic) bool { return !isKey(t) }), filter(found, isKey))
+	}
+	if found := placed(topics, word); len(found) > 0 {
+		return found
+	}
+	if kebab := strings.ReplaceAll(word, "_", "-"); kebab != word {
+		return Find(topics, kebab)
+	}
+	return filter(topics, func(t Topic) bool {
+		return t.Kind == "matcher" && slices.Contains(t.arguments, word)
+	})
+}
+
+// arguments returns the keys that the schema of a matcher's argument names.
+func arguments(schema jsonv.Value) (keys []string) {
+	for key := range schema.Lookup("properties").Members() {
+		keys = append(keys, key)
+	}
+	for _, several := range []string{"oneOf", "anyOf"} {
+		for _, form := range schema.Lookup(several).Elems() {
+			keys = append(keys, arguments(form)...)
+		}
+	}
+	return keys
+}
+
+// placed returns the keys whose place ends with a word.
+func placed(topics []Topic, word string) []Topic {
+	return filter(topics, func(t Topic) bool {
+		if t.Kind != "key" {
+			return false
+		}
+		for _, where := range strings.Split(strings.TrimPrefix(t.Facts[0], "in: "), ", ") {
+			where = strings.NewReplacer("[]", "", ".<name>", "").Replace(where)
+			if where == word || strings.HasSuffix(where, "."+word) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func filter(topics []Topic, keep func(Topic) bool) []Topic {
+	var out []Topic
+	for _, t := range topics {
+		if keep(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Names lists the names of the topics of a kind, each once.
+func Names(topics []Topic, kind string) []string {
+	var out []string
+	for _, t := range topics {
+		if t.Kind == kind && !slices.Contains(out, t.Name) {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// Nearest returns the name that a misspelt word may have meant, "" when there
+// is none.
+func Nearest(topics []Topic, word string) string {
+	var names []string
+	for _, t := range topics {
+		names = append(append(names, t.Name), t.Aliases...)
+	}
+	return source.Nearest(word, names)
+}
+
+// Text writes topics for a terminal. A key that has its name in many places is
+// in short.
+func Text(topics []Topic) string {
+	const many = 3
+	var b strings.Builder
+	short := len(filter(topics, func(t Topic) bool { return t.Kind == "key" })) > many
+	for i, t := range topics {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if short && t.Kind == "key" {
+			fmt.Fprintf(&b, "%s (%s)\n  %s\n", strings.TrimPrefix(t.Facts[0], "in: "), strings.Join(t.Facts[1:], "; "), t.Doc)
+			continue
+		}
+		t.write(&b)
+	}
+	return b.String()
+}
+
+func (t Topic) write(b *strings.Builder) {
+	b.WriteString(t.Title + "\n")
+	fmt.Fprintf(b, "  %s\n", t.Doc)
+	for _, f := range t.Facts {
+		fmt.Fprintf(b, "  %s\n", f)
+	}
+	if t.Example != "" {
+		fmt.Fprintf(b, "\n  example:\n    %s\n", strings.ReplaceAll(t.Example, "\n", "\n    "))
+	}
+	if t.Passes != "" {
+		fmt.Fprintf(b, "\n  passes on: %s\n  fails on:  %s\n", t.Passes, t.Fails)
+	}
+	if t.Message != "" {
+		fmt.Fprintf(b, "             %s\n", t.Message)
+	}
+}
+
+// OutputSchema is the one kind of violation that is not found on the wire:
+// a result that breaks the promise of the tool's outputSchema.
+const OutputSchema = "output-schema"
+
+// Violations returns every kind that `tolerate:` knows: those of the wire, the one that is
+// found by looking at a result, and the one of test doubles.
+func Violations() []protocol.ViolationKind {
+	return append(protocol.ViolationKinds[:len(protocol.ViolationKinds):len(protocol.ViolationKinds)], protocol.ViolationKind{
+		Name: OutputSchema, Since: "1.0",
+		Doc: "A result whose structuredContent is missing or does not fit the outputSchema that the tool declares.",
+	}, protocol.ViolationKind{
+		Name: "late-upstream-request", Since: "1.0",
+		Doc: "An upstream got a request after the response of the test. It is only a warning if a route matches it and the test does not examine the upstream.",
+	})
+}

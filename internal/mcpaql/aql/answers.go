@@ -1,0 +1,234 @@
+package aql
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/verdict"
+)
+
+// Two rows concern all answers: every answer has the documented form, and no failure
+// reveals details of the program behind it. They therefore check all answers in the
+// evidence.
+
+// answer is an answer in the evidence that belongs to no error test.
+type answer struct {
+	at                *place
+	response, request jsonv.Value
+	operation         string
+}
+
+// otherAnswers returns the answers that do not belong to the error tests: those of
+// the other tests, and every further one of a live run's transcript. Problems that
+// are reported elsewhere are left out: a missing answer, or a JSON-RPC error in place
+// of one.
+func (j *judgement) otherAnswers() (out []answer) {
+	reported := map[int]bool{}
+	for _, c := range j.e.ErrorTests {
+		reported[c.Call] = true
+	}
+	add := func(at *place, response, request jsonv.Value, op string, call int) {
+		if call > 0 && reported[call] || response.IsAbsent() {
+			return
+		}
+		reported[call] = true
+		out = append(out, answer{at, response, request, op})
+	}
+	if !j.e.IsLive() { // otherwise they are in the transcript
+		add(spot("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
+		add(spot("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
+	}
+	for i, c := range j.e.MissingRequired {
+		add(spot("parameter_tests", "missing_required").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
+	}
+	for i, c := range j.e.UnknownParameter {
+		add(spot("parameter_tests", "unknown_parameter").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
+	}
+	for i, c := range j.e.OptionalDefaults {
+		add(spot("parameter_tests", "optional_defaults").elem(i).member("response"), withoutNote(c.Response), c.Request, c.Operation, c.Call)
+	}
+	for i, c := range j.e.RoundTrips {
+		add(spot("round_trip_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+	}
+	for i, c := range j.e.Updates {
+		add(spot("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+	}
+	for i, c := range j.e.Constraints {
+		if evidence.Refused(c.Response) && !holds(c) {
+			continue // its own row reports it
+		}
+		add(spot("constraint_tests").elem(i).member("response"), withoutNote(c.Response), c.Request, "", c.Call)
+	}
+	for i, c := range j.e.Live.Lookup("transcript").Elems() {
+		args := c.Lookup("arguments")
+		if c.Lookup("bytes").IsAbsent() { // otherwise the answer was too long to be stored
+			add(spot("x_live", "transcript").elem(i).member("answer"), c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
+		}
+	}
+	return out
+}
+
+// withoutNote returns an answer without the additions of a live run.
+func withoutNote(response jsonv.Value) jsonv.Value {
+	for _, key := range []string{"_conformance", "x_note"} {
+		response = response.Without(key)
+	}
+	return response
+}
+
+// whole reports whether an answer exists and was stored completely.
+func (a answer) whole() bool {
+	return !slices.ContainsFunc([]string{"no_answer", "jsonrpc_error", "x_truncated"}, func(key string) bool { return !a.response.Lookup(key).IsAbsent() })
+}
+
+// failed reports whether an answer is a failure, or a JSON-RPC error.
+func (a answer) failed() bool {
+	return evidence.Refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
+}
+
+// batch reports whether an answer is to a batch, whose form has a row of its own.
+func (a answer) batch() bool {
+	return !a.request.Lookup("operations").IsAbsent() || !a.response.Lookup("results").IsAbsent()
+}
+
+// otherForms checks the other answers against the form of results, and returns their
+// number. A problem with many answers of one operation for one cause is one finding.
+func (x *evaluation) otherForms() int {
+	n := 0
+	first, more := map[[3]string]int{}, map[int]int{}
+	for _, a := range x.otherAnswers() {
+		if !a.whole() || a.batch() {
+			continue
+		}
+		n++
+		var p probe
+		resultShape{}.look(&p, a.at, a.response, "")
+		if why := evidence.WrappedFailure(a.response); why != "" {
+			p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
+		}
+		for _, f := range p.found {
+			key := [3]string{f.Rule, verdict.Cause(f.Says), a.operation}
+			if i, seen := first[key]; seen {
+				more[i]++
+				continue
+			}
+			before := len(x.found)
+			x.take([]verdict.Finding{f}, nil)
+			if len(x.found) > before {
+				first[key] = before
+				if a.operation != "" {
+					x.found[before].Says = "the response of " + a.operation + ": " + f.Says
+				}
+			}
+		}
+	}
+	for i, n := range more {
+		x.found[i].Says += fmt.Sprintf(", in %s", display.Count(n+1, "response"))
+	}
+	return n
+}
+
+// leakPattern matches text that must not occur in a message under the strict rules. A
+// text without any of the literals in hints does not match re; this test dismisses
+// most texts, at a hundredth of the cost of the expressions.
+type leakPattern struct {
+	rule  string
+	hints []string
+	re    *regexp.Regexp
+}
+
+func (p *leakPattern) may(s string) bool {
+	return slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(s, h) })
+}
+
+var leakPatterns = sync.OnceValue(func() (out []leakPattern) {
+	add := func(rule, expr string, hints ...string) {
+		out = append(out, leakPattern{rule, hints, regexp.MustCompile(expr)})
+	}
+	add("leaks.language", `\b(Type|Reference|Syntax|Range|Eval|URI)Error\b|TypeError`, "Error")
+	add("leaks.language", `\[object Object\]`, "[object Object]")
+	add("leaks.language", `#<\w+>`, "#<")
+	add("leaks.stack", `(?m)^\s*at .+\(?.+:\d+:\d+\)?`, "at ")
+	add("leaks.stack", `\bat (Object|async)\b|at (Function|Module)`, "at ")
+	add("leaks.stack", `Traceback \(most recent call last\)`, "Traceback (")
+	add("leaks.stack", `goroutine \d+ \[`, "goroutine ")
+	add("leaks.stack", `\bpanic:`, "panic:")
+	add("leaks.path", `[\w/\\.-]+\.(m?[jt]sx?|py|go|rs|java|rb|php|cs):\d+`, "js:", "ts:", "sx:", ".py:", ".go:", ".rs:", ".java:", ".rb:", ".php:", ".cs:")
+	add("leaks.path", `\.[jt]s:|/src/|/node_modules/`, "s:", "/src/", "/node_modules/")
+	add("leaks.path", `(^|[\s"'(])(/|[A-Za-z]:\\)[\w.\\/-]*(src|node_modules|dist|site-packages|usr|home|Users)[\\/]`,
+		"src", "node_modules", "dist", "site-packages", "usr", "home", "Users")
+	add("leaks.runtime", `\b(java|javax|org)\.[\w.]+Exception\b|\bSystem\.[\w.]*Exception\b|NullPointerException`, "Exception")
+	add("leaks.runtime", `Cannot read propert(y|ies) of`, "Cannot read propert")
+	add("leaks.runtime", `is not a function`, "is not a function")
+	add("leaks.runtime", `\b(ECONNREFUSED|ENOENT|EACCES)\b`, "ECONNREFUSED", "ENOENT", "EACCES")
+	add("leaks.runtime", `\bfetch failed\b`, "fetch failed")
+	add("leaks.runtime", `\bSQLSTATE\b|\bSQLITE_[A-Z]+\b|You have an error in your SQL syntax`, "SQL")
+	add("leaks.runtime", `\bORA-\d{5}\b`, "ORA-")
+	add("leaks.runtime", `syntax error at or near`, "syntax error at")
+	add("leaks.runtime", `no such (table|column):`, "no such ")
+	add("leaks.runtime", `\b(Operational|Integrity|Programming|Interface|Database)Error\b`, "Error")
+	add("leaks.runtime", `\b(Key|Value|Attribute|Index|Name|Assertion|ZeroDivision|ModuleNotFound|Unicode\w+)Error:`, "Error:")
+	add("leaks.runtime", `<class '`, "<class '")
+	add("leaks.runtime", `Object reference not set`, "Object reference")
+	add("leaks.runtime", `undefined (method|local variable)\b`, "undefined ")
+	add("leaks.runtime", `\bNoMethodError\b|\bNilClass\b`, "NoMethodError", "NilClass")
+	add("leaks.runtime", `duplicate key value violates unique constraint|violates foreign key constraint`, "violates ")
+	add("leaks.runtime", `\bpq: `, "pq: ")
+	add("leaks.runtime", `\bpsycopg2?\.`, "psycopg")
+	return out
+})
+
+// maxClean limits the memory for texts that were found to be clean.
+const (
+	maxClean     = 10_000
+	maxCleanText = 80
+)
+
+// cleanTexts caches short texts that no pattern matches: keys and codes are part of
+// every answer.
+type cleanTexts map[string]bool
+
+// leakIn is like the function [leakIn] but uses the cache.
+func (c cleanTexts) leakIn(s string, request jsonv.Value) (rule, part string) {
+	if c[s] {
+		return "", ""
+	}
+	if rule, part = leakIn(s, request); rule == "" && len(s) <= maxCleanText && len(c) < maxClean {
+		leak, _ := leakIn(s, jsonv.Value{}) // the request may excuse one
+		c[s] = leak == ""
+	}
+	return rule, part
+}
+
+// leakIn returns the first rule that a text breaks and the offending part, or "". A
+// part that repeats the request is not a leak.
+func leakIn(s string, request jsonv.Value) (rule, part string) {
+	best := len(s)
+	patterns := leakPatterns()
+	for i := range patterns {
+		p := &patterns[i]
+		if !p.may(s) {
+			continue
+		}
+		for _, at := range p.re.FindAllStringIndex(s, -1) {
+			if at[0] <= best && (rule == "" || at[0] < best || p.rule < rule) && !repeats(request, s[at[0]:at[1]]) {
+				best, rule, part = at[0], p.rule, s[at[0]:at[1]]
+				break
+			}
+		}
+	}
+	return rule, part
+}
+
+// repeats reports whether a text occurs in one of the texts of the request.
+func repeats(request jsonv.Value, part string) bool {
+	found := false
+	evidence.EveryText(request, func(s string) { found = found || strings.Contains(s, strings.TrimSpace(part)) })
+	return found
+}

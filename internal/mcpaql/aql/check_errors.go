@@ -1,0 +1,279 @@
+package aql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/reference"
+	"mcptest/internal/mcpaql/rule"
+)
+
+func (x *evaluation) errorForm() {
+	x.incomplete = "error_tests is empty"
+	for i, c := range x.e.ErrorTests {
+		x.cases++
+		x.take(x.errors[i], nil)
+		if why := evidence.WrappedFailure(c.Response); why != "" && x.set == rule.Strict {
+			x.fail("result.wrapped", spot("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
+		} else if evidence.Succeeded(c.Response) {
+			x.fail("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
+		}
+	}
+	x.observed = display.Count(x.cases, "response") + ", all of the documented form."
+	if x.set == rule.Strict {
+		n := x.otherForms()
+		x.observed = fmt.Sprintf("%s to invalid calls and %s, all of the documented form.", display.Count(x.cases, "response"), display.Count(n, "other"))
+	}
+}
+
+func (x *evaluation) leaks() {
+	x.incomplete = "error_tests is empty"
+	for i, c := range x.e.ErrorTests {
+		x.cases++
+		at := spot("error_tests").elem(i).member("response").member("error")
+		if x.set == rule.Strict {
+			x.leaksStrict(c.Response, c.Request, at)
+			continue
+		}
+		if m := c.Response.Lookup("error", "message"); len(x.errors[i]) == 0 && reference.LeaksLikeReference(m.Text()) {
+			x.fail("leaks.reference", at.member("message"), m, "%s", evidence.Quoted(display.Truncate(m.Text(), 120)))
+		}
+	}
+	if x.set == rule.Strict {
+		x.otherLeaks()
+	}
+}
+
+// otherLeaks checks the failures outside the error tests, including those of a batch.
+func (x *evaluation) otherLeaks() {
+	for _, a := range x.otherAnswers() {
+		if a.failed() {
+			x.leaksStrict(a.response, a.request, a.at.member("error"))
+		}
+	}
+	for i, r := range x.e.BatchExample.Lookup("results").Elems() {
+		if part := r.Lookup("result"); evidence.Refused(part) {
+			x.leaksStrict(part, jsonv.Value{}, spot("batch_example", "results").elem(i).member("result").member("error"))
+		}
+	}
+}
+
+// leaksStrict checks every text of a failure, including a JSON-RPC error.
+func (x *evaluation) leaksStrict(response, request jsonv.Value, at *place) {
+	failure := response.Lookup("error")
+	if failure.IsAbsent() && !evidence.Succeeded(response) {
+		failure = response
+	}
+	seen := map[string]bool{}
+	evidence.EveryText(failure, func(s string) {
+		if rule, part := x.clean.leakIn(s, request); rule != "" && !seen[rule+part] {
+			seen[rule+part] = true
+			x.fail(rule, at, failure, "%s in %s", evidence.Quoted(display.Truncate(strings.TrimSpace(part), 60)), evidence.Quoted(display.Truncate(s, 120)))
+		}
+	})
+}
+
+func (x *evaluation) actionable() {
+	x.incomplete = "no error test says what the message must mention"
+	for i, c := range x.e.ErrorTests {
+		if slices.ContainsFunc(c.MustMention, func(s string) bool { return s != "" || x.set == rule.Reference }) {
+			x.cases++
+		}
+		if !x.sound(x.errors[i]) {
+			continue
+		}
+		m := evidence.Message(c.Response)
+		for _, part := range c.MustMention {
+			if !strings.Contains(m.Text(), part) {
+				x.fail("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
+			}
+		}
+	}
+}
+
+func (x *evaluation) createRead() {
+	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
+	x.without("CREATE", "creates")
+}
+
+func (x *evaluation) update() {
+	x.fields("update", "update_preservation_tests", x.e.Updates)
+	x.without("UPDATE", "updates")
+}
+
+// without explains why a row of round trips has no case: no operation is of the
+// category, or the run could not call it.
+func (x *evaluation) without(category, does string) {
+	if x.cases > 0 || x.set == rule.Reference || !x.e.IsLive() {
+		return // a bundle may list only a part of the operations
+	}
+	listed, ops := 0, []string{}
+	for op := range listedOperations(x.e) {
+		listed++
+		if strings.EqualFold(categoryOf(op), category) {
+			ops = append(ops, op.Lookup("name").Text())
+		}
+	}
+	switch {
+	case listed > 0 && len(ops) == 0:
+		x.notApplicable = "there is no " + category + " operation"
+	case collectedSafely(x.e.Live):
+		x.incomplete = "mode safe " + does + " nothing; --mode write does"
+	default:
+		x.incomplete = x.obstacles(ops)
+	}
+}
+
+func categoryOf(op jsonv.Value) string {
+	if c := op.Lookup("semantic_category").Text(); c != "" {
+		return c
+	}
+	return op.Lookup("endpoint").Text()
+}
+
+// fields compares the data read back with the expected values.
+func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
+	x.incomplete = key + " contains no fields to compare"
+	compared := 0
+	for i, c := range cases {
+		if slices.ContainsFunc(c.Fields, func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }) {
+			x.cases++
+		}
+		at := spot(key).elem(i).member("read_response")
+		if !x.shows(c.ReadResponse) {
+			x.fail(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", evidence.Quoted(c.Name))
+			if x.set == rule.Strict {
+				continue // there is nothing to compare
+			}
+		}
+		for _, f := range c.Fields {
+			compared++
+			got := reference.Walk(c.ReadResponse, f.Path)
+			says := func() string {
+				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, evidence.Quoted(f.Path), evidence.Brief(f.Value), evidence.Brief(got))
+			}
+			if x.set == rule.Reference && (got.IsAbsent() || reference.Stringify(got) != reference.Stringify(f.Value)) {
+				x.fail(rules+".kept", at, c.ReadResponse, "%s", says())
+			}
+			if x.set == rule.Strict && (got.IsAbsent() || !jsonv.Equal(got, f.Value)) {
+				x.fail(rules+".equal", at, c.ReadResponse, "%s", says())
+			}
+		}
+	}
+	x.observed = display.Count(compared, "field") + " compared, all kept."
+}
+
+func (x *evaluation) modes() {
+	x.cases++
+	for _, mode := range []string{"crude", "single"} {
+		has := func(m string) bool {
+			return m == mode || x.set == rule.Strict && mode == "crude" && (m == "semantic" || strings.HasPrefix(m, "semantic:"))
+		}
+		if !slices.ContainsFunc(x.e.EndpointModes, has) {
+			x.fail("modes.both", spot("endpoint_modes"), jsonv.Value{}, "no %q", mode)
+		}
+	}
+	x.observed = "crude and single."
+}
+
+func (x *evaluation) fieldSelection() {
+	x.cases++
+	if !x.e.FieldSelection {
+		x.fail("fields.supported", spot("capabilities", "field_selection"), jsonv.Value{}, "not true")
+	}
+	x.observed = "Supported."
+}
+
+func (x *evaluation) batch() {
+	x.cases++
+	at, answer := spot("batch_example"), x.e.BatchExample
+	if !x.e.BatchOperations {
+		x.fail("batch.supported", spot("capabilities", "batch_operations"), jsonv.Value{}, "not true")
+	}
+	if answer.IsAbsent() {
+		x.fail("batch.example", at, answer, "missing")
+		return
+	}
+	var p probe
+	resultShape{}.look(&p, at, answer, "")
+	for i := range p.found {
+		if f := &p.found[i]; f.Rule == "result.data" && f.At == "/batch_example/data" {
+			f.Rule = "batch.data"
+		}
+	}
+	x.take(p.found, nil)
+	if x.set == rule.Strict {
+		x.batchCounts(at, answer)
+	}
+	x.observed = display.Count(answer.Lookup("results").Len(), "result") + " in the example."
+}
+
+// batchCounts checks that the parts of a batch's answer agree.
+func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
+	results, summary := answer.Lookup("results"), answer.Lookup("summary")
+	if results.Kind() != jsonv.KindArray {
+		x.fail("batch.results", at.member("results"), answer, "expected a list, got %s", evidence.Describe(results))
+		return
+	}
+	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && x.e.IsLive() && int(sent) != results.Len() {
+		x.fail("batch.results", at.member("results"), results, "%d operations were sent, and the response has %s", sent, display.Count(results.Len(), "result"))
+	}
+	if results.Len() == 0 {
+		x.fail("batch.results", at.member("results"), results, "the batch has no operation, so it shows nothing")
+	}
+	good := 0
+	for i, r := range results.Elems() {
+		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || reference.Number(index) != float64(i) {
+			x.fail("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, evidence.Describe(index))
+		}
+		if evidence.Succeeded(r.Lookup("result")) {
+			good++
+		}
+	}
+	if summary.Kind() != jsonv.KindObject {
+		x.fail("batch.summary", at.member("summary"), answer, "expected an object, got %s", evidence.Describe(summary))
+		return
+	}
+	want := []int{results.Len(), good, results.Len() - good}
+	for i, key := range []string{"total", "succeeded", "failed"} {
+		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || reference.Number(got) != float64(want[i]) {
+			x.fail("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], evidence.Describe(got))
+		}
+	}
+}
+
+// holds reports whether a constraint was enforced with a message.
+func holds(c evidence.ConstraintCase) bool {
+	return evidence.Refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
+}
+
+func (x *evaluation) enforced() {
+	x.incomplete = "constraint_tests is empty"
+	for i, c := range x.e.Constraints {
+		x.cases++
+		at := spot("constraint_tests").elem(i).member("response")
+		switch {
+		case !evidence.Refused(c.Response):
+			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
+		case !holds(c):
+			x.fail("enforced.message", at.member("error").member("message"), c.Response, "%s: the message is %s", c.Name, evidence.Describe(c.Response.Lookup("error", "message")))
+		}
+	}
+}
+
+func (x *evaluation) disclosed() {
+	x.incomplete = "no constraint was seen to be enforced"
+	for i, c := range x.e.Constraints {
+		if !holds(c) {
+			continue
+		}
+		x.cases++
+		if !c.Documented {
+			x.fail("disclosed.documented", spot("constraint_tests").elem(i).member("documented"), c.Response, "%s: enforced, but not documented", c.Name)
+		}
+	}
+}

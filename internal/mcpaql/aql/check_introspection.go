@@ -1,0 +1,294 @@
+package aql
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/rule"
+	"mcptest/internal/mcpaql/verdict"
+)
+
+// checks holds the functions that check the evidence for one row each, by the test's
+// id. The table is read-only.
+var checks = map[string]func(*evaluation){
+	"operations":   (*evaluation).operations,
+	"types":        func(x *evaluation) { x.list(x.e.TypesList, "types_list", typeList, "types") },
+	"details":      (*evaluation).detailPayloads,
+	"extensions":   (*evaluation).extensions,
+	"completeness": (*evaluation).completeness,
+	"required":     (*evaluation).required,
+	"unknown":      (*evaluation).unknown,
+	"defaults":     (*evaluation).defaults,
+	"snake-case":   (*evaluation).snakeCase,
+	"error-form":   (*evaluation).errorForm,
+	"leaks":        (*evaluation).leaks,
+	"actionable":   (*evaluation).actionable,
+	"create-read":  (*evaluation).createRead,
+	"update":       (*evaluation).update,
+	"modes":        (*evaluation).modes,
+	"fields":       (*evaluation).fieldSelection,
+	"batch":        (*evaluation).batch,
+	"enforced":     (*evaluation).enforced,
+	"disclosed":    (*evaluation).disclosed,
+}
+
+func (x *evaluation) operations() {
+	x.list(x.e.OperationsList, "operations_list", operationList, "operations")
+	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
+		x.fail("operations.protocol-missing", spot("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
+	}
+}
+
+// list checks an introspection answer and its data.
+func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rules string) {
+	at := spot("introspection", key)
+	x.cases++
+	if success, _ := answer.Get("success"); success.Kind() != jsonv.KindBool || !success.Bool() {
+		says := "success is " + evidence.Describe(success)
+		if answer.Kind() != jsonv.KindObject {
+			says = "the response is " + evidence.Describe(answer)
+		}
+		if x.set == rule.Strict && !answer.Lookup("no_answer").IsAbsent() {
+			says = "no response was received: " + display.Truncate(answer.Lookup("no_answer").Text(), 120)
+		}
+		x.fail(rules+".answer", at, answer, "%s", says)
+		return
+	}
+	data, _ := answer.Get("data")
+	var p probe
+	if x.set == rule.Strict && rules == "operations" {
+		r := evidence.ReadOperations(data)
+		for _, says := range r.Odd {
+			x.fail("operations.dialect", at.member("data"), data, "%s", says)
+		}
+		data = r.Value
+	}
+	want.look(&p, at.member("data"), data, rules+".data")
+	x.take(p.found, nil)
+	if list := data.Lookup(rules); rules == "operations" && x.set == rule.Strict && len(p.found) == 0 && list.Len() == 0 {
+		x.cases, x.incomplete = 0, "the list of operations is empty"
+	}
+	x.observed = display.Count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
+}
+
+// listedOperations yields the operations in the list by name, with their
+// places.
+func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, *place] {
+	r := evidence.ReadOperations(e.OperationsList.Lookup("data"))
+	return func(yield func(jsonv.Value, *place) bool) {
+		for i, op := range r.Value.Lookup("operations").Elems() {
+			at := spot("introspection", "operations_list", "data", "operations")
+			if len(r.Odd) == 0 {
+				at = at.elem(i)
+			}
+			if op.Lookup("name").Kind() == jsonv.KindString && !yield(op, at) {
+				return
+			}
+		}
+	}
+}
+
+// extension reports whether a finding concerns a member of a detail that the
+// specification does not define there.
+func extension(f verdict.Finding) bool {
+	return strings.HasPrefix(f.Rule, "details.") && strings.HasSuffix(f.Rule, "members")
+}
+
+func (x *evaluation) detailPayloads() {
+	x.incomplete = "introspection.operation_details is empty"
+	x.cases = len(x.e.OperationDetails)
+	for i, found := range x.faults {
+		for _, says := range x.read[i].Odd {
+			x.fail("details.dialect", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
+		}
+		if why := x.read[i].Unreadable; why != "" {
+			x.fail("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", evidence.Quoted(display.Truncate(x.read[i].Value.Lookup("name").Text(), 60)), why)
+		}
+		x.take(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !extension(f) })
+	}
+	if x.set == rule.Strict {
+		x.detailNames()
+	}
+	x.observed = display.Count(x.cases, "detail") + ", all of the documented form."
+}
+
+// detailNames compares the details with the list.
+func (x *evaluation) detailNames() {
+	at := spot("introspection", "operation_details")
+	detailed, listed := map[string]bool{}, map[string]bool{}
+	for i, d := range x.details {
+		name := d.Lookup("name")
+		if name.Kind() != jsonv.KindString {
+			continue
+		}
+		if detailed[name.Text()] {
+			x.fail("details.duplicate", at.elem(i), d, "a second detail of %s", evidence.Quoted(name.Text()))
+		}
+		detailed[name.Text()] = true
+	}
+	partial := x.e.Live.Lookup("partial").Bool() // details were left out on purpose
+	for op, listing := range listedOperations(x.e) {
+		name := op.Lookup("name").Text()
+		if listed[name] {
+			x.fail("details.duplicate", listing, op, "%s is listed twice", evidence.Quoted(name))
+		} else if !detailed[name] && !partial && (len(x.e.OperationDetails) > 0 || x.e.IsLive()) {
+			x.fail("details.missing", listing, op, "%s is listed but has no detail", evidence.Quoted(name))
+		}
+		listed[name] = true
+	}
+	for i, d := range x.details {
+		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
+			x.fail("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", evidence.Quoted(name.Text()))
+		}
+	}
+}
+
+func (x *evaluation) extensions() {
+	x.incomplete = "introspection.operation_details is empty"
+	x.cases = len(x.e.OperationDetails)
+	for _, found := range x.faults {
+		x.take(found, extension)
+	}
+	x.observed = "None."
+}
+
+func (x *evaluation) completeness() {
+	x.incomplete = "accepted_parameters is empty"
+	at := spot("introspection", "operation_details")
+	var left []string
+	for i, d := range x.details {
+		sound, suffix := x.sound(x.faults[i]), ""
+		if !sound {
+			suffix = "-invalid"
+		}
+		name := d.Lookup("name")
+		if !sound && (x.set == rule.Reference || name.Kind() != jsonv.KindString || d.Lookup("parameters").Kind() != jsonv.KindArray) {
+			continue
+		}
+		if len(x.e.Accepted) == 0 && x.set == rule.Strict {
+			continue
+		}
+		if x.set == rule.Strict && (x.skips(name.Text()) || x.read[i].Unreadable != "") {
+			x.lackOf(x.test.ID, name.Text(), "", name.Text(), &left)
+			continue
+		}
+		x.cases++
+		x.compare(d, at.elem(i), suffix, &left)
+	}
+	x.withoutDetail()
+	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + leftOut(left)
+}
+
+// compare compares the parameters that an operation accepted with its detail.
+func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]string) {
+	name := d.Lookup("name").Text()
+	accepted, documented := map[string]bool{}, map[string]bool{}
+	for _, a := range x.accepted[name] {
+		accepted[a] = true
+	}
+	for k, p := range d.Lookup("parameters").Elems() {
+		if n := p.Lookup("name"); n.Kind() == jsonv.KindString {
+			documented[n.Text()] = true
+			switch {
+			case accepted[n.Text()]:
+			case x.passedOver("accuracy", name, n.Text()):
+				x.lackOf("accuracy", name, n.Text(), name+" "+n.Text(), left)
+			default:
+				x.fail("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, evidence.Quoted(n.Text()))
+			}
+		}
+	}
+	for k, a := range x.accepted[name] {
+		if !documented[a] {
+			x.fail("completeness.undocumented"+suffix, spot("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
+		}
+	}
+}
+
+// withoutDetail finds operations that accept parameters and have no detail.
+func (x *evaluation) withoutDetail() {
+	for _, a := range x.e.Accepted {
+		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
+			x.fail("completeness.no-detail", spot("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
+		}
+	}
+}
+
+// readDetails reads the operation details and checks their form.
+func (j *judgement) readDetails() {
+	for i, d := range j.e.OperationDetails {
+		r := evidence.Reading{Value: d}
+		if j.set == rule.Strict {
+			r = evidence.ReadDetail(d)
+		}
+		if name := r.Value.Lookup("name").Text(); r.Unreadable != "" {
+			j.unreadable = append(j.unreadable, name)
+		}
+		var p probe
+		operationDetail.look(&p, spot("introspection", "operation_details").elem(i), r.Value, "details.object")
+		j.read, j.details, j.faults = append(j.read, r), append(j.details, r.Value), append(j.faults, p.found)
+	}
+}
+
+// allRead reports whether the parameters of every listed operation are known, so that
+// a statement about all of them is possible.
+func (j *judgement) allRead() bool {
+	for name := range j.listed {
+		if !j.detailed[name] {
+			return false
+		}
+	}
+	return len(j.read) > 0 && len(j.unreadable) == 0
+}
+
+// gapUnreadable records that a row does not cover an operation whose parameters
+// cannot be read.
+func (x *evaluation) gapUnreadable(i int) {
+	if x.read[i].Unreadable != "" {
+		x.gaps = append(x.gaps, x.read[i].Value.Lookup("name").Text())
+	}
+}
+
+// Under the strict rules evidence counts only if it concerns something in the
+// introspection: a test of an operation that does not exist proves nothing.
+
+// knows reports whether an operation is listed or has a detail. If nothing is listed
+// at all, every operation counts as known.
+func (j *judgement) knows(op string) bool {
+	return j.detailed[op] || j.listed[op] || len(j.detailed) == 0 && len(j.listed) == 0
+}
+
+// documents returns a detail's documentation of a parameter, absent if there is none.
+func (j *judgement) documents(op, param string) jsonv.Value { return j.described[[2]string{op, param}] }
+
+// indexNames indexes the listed and documented names.
+func (j *judgement) indexNames() {
+	j.detailed, j.listed, j.described = map[string]bool{}, map[string]bool{}, map[[2]string]jsonv.Value{}
+	for op := range listedOperations(j.e) {
+		j.listed[op.Lookup("name").Text()] = true
+	}
+	for _, d := range j.details {
+		name := d.Lookup("name")
+		if name.Kind() == jsonv.KindString {
+			j.detailed[name.Text()] = true
+		}
+		for _, p := range d.Lookup("parameters").Elems() {
+			key := [2]string{name.Text(), p.Lookup("name").Text()}
+			if _, known := j.described[key]; !known {
+				j.described[key] = p
+			}
+		}
+	}
+}
+
+// irrelevant describes how many cases did not count, for a row that lacks others.
+func irrelevant(n int, why string) string {
+	if n == 0 {
+		return ""
+	}
+	return ", and " + strconv.Itoa(n) + " in the bundle not counted: " + why
+}

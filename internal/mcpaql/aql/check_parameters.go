@@ -1,0 +1,277 @@
+package aql
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/reference"
+	"mcptest/internal/mcpaql/rule"
+)
+
+// shows reports whether an answer is a success that is usable as evidence.
+func (j *judgement) shows(answer jsonv.Value) bool {
+	return evidence.Succeeded(answer) && (j.set == rule.Reference || evidence.WrappedFailure(answer) == "")
+}
+
+// identity distinguishes names as the keys of a JavaScript Map do.
+func identity(name jsonv.Value, i int) string {
+	switch name.Kind() {
+	case jsonv.KindArray, jsonv.KindObject:
+		return "#" + strconv.Itoa(i)
+	}
+	return name.Kind().String() + ":" + reference.Text(name)
+}
+
+func (x *evaluation) required() {
+	x.incomplete = "there are no operation details"
+	last := map[string]int{}
+	for i, d := range x.details {
+		last[identity(d.Lookup("name"), i)] = i
+	}
+	demanded := false
+	var left []string
+	for i, d := range x.details {
+		if last[identity(d.Lookup("name"), i)] != i {
+			continue
+		}
+		x.gapUnreadable(i)
+		for k, p := range d.Lookup("parameters").Elems() {
+			if !reference.Truthy(p.Lookup("required")) {
+				continue
+			}
+			demanded = true
+			op, param := d.Lookup("name").Text(), p.Lookup("name").Text()
+			if len(x.missing[[2]string{op, param}]) == 0 && x.passedOver("required", op, param) {
+				x.lackOf(x.test.ID, op, param, op+" "+param, &left)
+				continue
+			}
+			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
+			x.requiredOne(d.Lookup("name"), p, at)
+		}
+	}
+	if x.allRead() && !demanded {
+		x.notApplicable = "no operation has a required parameter"
+	}
+	if len(left)+len(x.gaps) > 0 {
+		x.incomplete = "the run could leave out none of the required parameters"
+		x.observed = display.Count(x.cases, "parameter") + " left out, each refused by name." + leftOut(left)
+	}
+}
+
+// requiredOne checks the cases of one required parameter.
+func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
+	name := p.Lookup("name")
+	var cases []int
+	if op.Kind() == jsonv.KindString && name.Kind() == jsonv.KindString {
+		cases = x.missing[[2]string{op.Text(), name.Text()}]
+	}
+	if len(cases) == 0 {
+		x.fail("required.case", at, p, "%s requires %s, and no case leaves it out", reference.Text(op), evidence.Quoted(display.Truncate(reference.Text(name), 60)))
+		return
+	}
+	x.cases++
+	here := func(i int) *place { return spot("parameter_tests", "missing_required").elem(i).member("response") }
+	x.refusal(x.e.MissingRequired[cases[0]], here(cases[0]))
+	if x.set == rule.Reference {
+		return
+	}
+	for _, i := range cases[1:] {
+		more := &evaluation{judgement: x.judgement, test: x.test}
+		more.refusal(x.e.MissingRequired[i], here(i))
+		if heaviest(more.found) == rule.Fail {
+			x.fail("required.repeated", here(i), x.e.MissingRequired[i].Response, "%s", more.found[0].Says)
+		}
+	}
+}
+
+// refusal checks the answer to a call without a required parameter.
+func (x *evaluation) refusal(c evidence.ParameterCase, at *place) {
+	if !evidence.Refused(c.Response) {
+		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
+		return
+	}
+	m := evidence.Message(c.Response)
+	if text := c.Response.Lookup("error"); x.set == rule.Strict && text.Kind() == jsonv.KindString {
+		m = text // in the wrong form, which error-form reports
+	}
+	if x.set == rule.Reference {
+		if !reference.Contains(m, c.Parameter) {
+			x.fail("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))
+		}
+		return
+	}
+	switch {
+	case evidence.Names(m.Text(), c.Parameter):
+	case evidence.Named(c.Response.Lookup("error", "details"), c.Parameter):
+		x.fail("required.named-details", at.member("error"), c.Response, "only the details name %s", evidence.Quoted(c.Parameter))
+	case evidence.Names(m.Text(), camelCase(c.Parameter)):
+		x.fail("required.named-word", at.member("error"), c.Response, "the message names %s and not %s, which introspection documents", evidence.Quoted(camelCase(c.Parameter)), evidence.Quoted(c.Parameter))
+	default:
+		x.fail("required.named-word", at.member("error"), c.Response, "the message does not name %s", evidence.Quoted(c.Parameter))
+	}
+	if code := c.Response.Lookup("error", "code"); code.Text() != "VALIDATION_MISSING_PARAM" {
+		x.fail("required.code", at.member("error").member("code"), code, "the code is %s", evidence.Describe(code))
+	}
+}
+
+// camelCase converts a snake_case name to the form that some adapters use:
+// element_type to elementType.
+func camelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		if w != "" {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+func (x *evaluation) unknown() {
+	x.incomplete = "parameter_tests.unknown_parameter is empty"
+	irrelevantCases := 0
+	tried := map[string]bool{}
+	for i, c := range x.e.UnknownParameter {
+		if x.set == rule.Strict && (!x.knows(c.Operation) || !x.documents(c.Operation, c.Parameter).IsAbsent()) {
+			irrelevantCases++
+			continue
+		}
+		x.cases++
+		tried[c.Operation] = true
+		at := spot("parameter_tests", "unknown_parameter").elem(i).member("response")
+		if x.set == rule.Strict {
+			x.unknownStrict(c, at)
+			continue
+		}
+		m := evidence.Message(c.Response)
+		warnings := c.Response.Lookup("warnings")
+		switch {
+		case evidence.Refused(c.Response) && reference.Truthy(m) && reference.Contains(m, c.Parameter):
+		case evidence.Succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
+		default:
+			x.fail("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quoted(c.Parameter))
+		}
+	}
+	if irrelevantCases > 0 {
+		x.incomplete = "parameter_tests.unknown_parameter contains no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
+	}
+	if x.set == rule.Strict {
+		x.untried(tried)
+	}
+}
+
+// untried finds the operations without a case of an unknown parameter.
+func (x *evaluation) untried(tried map[string]bool) {
+	var left []string
+	seen, all := map[string]bool{}, 0
+	look := func(op string) {
+		if op == "" || seen[op] {
+			return
+		}
+		if seen[op] = true; x.callable(op) {
+			all++
+		}
+		if !tried[op] {
+			x.lackOf(x.test.ID, op, evidence.ProbeName, op, &left)
+		}
+	}
+	for op := range listedOperations(x.e) {
+		look(op.Lookup("name").Text())
+	}
+	for _, d := range x.details {
+		look(d.Lookup("name").Text())
+	}
+	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + leftOut(left)
+}
+
+func (x *evaluation) unknownStrict(c evidence.ParameterCase, at *place) {
+	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
+	inMessage := evidence.Names(evidence.Message(c.Response).Text(), c.Parameter)
+	switch {
+	case evidence.Refused(c.Response) && registered && (inMessage || evidence.Named(c.Response.Lookup("error", "details"), c.Parameter)):
+	case evidence.Refused(c.Response) && inMessage:
+		code := c.Response.Lookup("error", "code")
+		x.fail("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", evidence.Quoted(c.Parameter), evidence.Describe(code))
+	case evidence.Refused(c.Response) && registered:
+		x.fail("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", evidence.Quoted(c.Parameter))
+	case x.shows(c.Response) && evidence.Named(c.Response.Lookup("warnings"), c.Parameter):
+		x.fail("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", evidence.Quoted(c.Parameter))
+	default:
+		x.fail("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))
+	}
+}
+
+func (x *evaluation) defaults() {
+	x.incomplete = "parameter_tests.optional_defaults is empty"
+	irrelevantCases := 0
+	for i, c := range x.e.OptionalDefaults {
+		documented := x.documents(c.Operation, c.Parameter).Lookup("default")
+		unrelated := documented.IsAbsent() && x.detailed[c.Operation] || !x.knows(c.Operation)
+		if x.set == rule.Strict && (unrelated || evidence.Refused(c.Response) || evidence.WrappedFailure(c.Response) != "") {
+			irrelevantCases++
+			continue
+		}
+		x.cases++
+		at := spot("parameter_tests", "optional_defaults").elem(i)
+		got := reference.Walk(c.Response, c.Path)
+		if x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
+			x.fail("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, evidence.Describe(documented), evidence.Quoted(c.Path), evidence.Describe(got))
+		}
+		if !reference.Identical(got, c.Expected) {
+			x.fail("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
+		}
+		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
+			x.fail("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
+		}
+	}
+	if irrelevantCases > 0 {
+		x.incomplete = "parameter_tests.optional_defaults contains no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
+	}
+	if x.cases == 0 && x.set == rule.Strict && x.e.IsLive() {
+		x.incomplete = x.obstacles(nil)
+	}
+	if x.cases == 0 && x.allRead() && !x.documentsDefault() {
+		x.notApplicable = "no parameter has a documented default"
+	}
+}
+
+func (j *judgement) documentsDefault() bool {
+	for _, d := range j.details {
+		for _, p := range d.Lookup("parameters").Elems() {
+			if !p.Lookup("default").IsAbsent() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// camelCaseReserved is the operation for which the specification itself
+// prescribes parameter names that are not snake_case (D 8.6.3).
+const camelCaseReserved = "record_execution_step"
+
+func (x *evaluation) snakeCase() {
+	x.incomplete = "there are no operation details"
+	for i, d := range x.details {
+		x.gapUnreadable(i)
+		for k, p := range d.Lookup("parameters").Elems() {
+			x.cases++
+			name := reference.Text(p.Lookup("name"))
+			if evidence.SnakeCase().MatchString(name) {
+				continue
+			}
+			rule := "snake-case.name"
+			if d.Lookup("name").Text() == camelCaseReserved {
+				rule = "snake-case.reserved"
+			}
+			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
+			x.fail(rule, at, p, "%s is not snake_case", evidence.Quoted(display.Truncate(name, 60)))
+		}
+	}
+	if x.allRead() && x.cases == 0 {
+		x.notApplicable = "no operation has a parameter"
+	}
+}

@@ -1,0 +1,253 @@
+package aql
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/reference"
+	"mcptest/internal/mcpaql/rule"
+	"mcptest/internal/mcpaql/verdict"
+)
+
+// semantics returns the rows of the semantic category.
+func (j *judgement) semantics(tier Tier) []verdict.TestResult {
+	if tier == Tier1 {
+		return []verdict.TestResult{{Name: rule.SkippedSemantics, Test: "semantic", Result: verdict.Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
+	}
+	var out []verdict.TestResult
+	for i, c := range j.e.Semantics {
+		x := &evaluation{judgement: j, test: rule.TestByID()["semantic"]}
+		x.incomplete = "the test expects nothing"
+		x.semantic(c, spot("semantic_tests").elem(i))
+		r := x.result()
+		r.Name = c.Name
+		r.Tiers = &verdict.TierResults{Structural: tierResult(r, "semantic.pattern", true), Semantic: tierResult(r, "semantic.pattern", false)}
+		if j.undecided(c) {
+			undecide(&r, c.Unjudged)
+		}
+		out = append(out, r)
+	}
+	if j.set != rule.Strict {
+		return out
+	}
+	for _, u := range j.e.Live.Lookup("unasked").Elems() {
+		out = append(out, verdict.TestResult{
+			Name: u.Lookup("name").Text(), Test: "semantic", Result: verdict.Skipped, Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
+			Tiers: &verdict.TierResults{Structural: verdict.Skipped, Semantic: verdict.Skipped},
+		})
+	}
+	return out
+}
+
+// undecided reports whether a judge was asked and gave no verdict. The phrases do not
+// replace it: they are for users without a judge.
+func (j *judgement) undecided(c evidence.SemanticCase) bool {
+	return j.set == rule.Strict && c.Unjudged != ""
+}
+
+// undecide completes a row without the judge's verdict: what is known without the judge
+// counts, and a row with nothing against it is skipped.
+func undecide(r *verdict.TestResult, why string) {
+	why = display.Sentence("Not judged: " + cmp.Or(why, noReason))
+	if r.Tiers.Semantic == verdict.Pass {
+		r.Tiers.Semantic = verdict.Skipped
+	}
+	if len(r.Findings) == 0 {
+		r.Result, r.Detail = verdict.Skipped, why
+		return
+	}
+	r.Detail = why + " Known without the judge: " + r.Detail
+}
+
+const noReason = "no reason is given"
+
+// semanticNote describes the basis of the semantic rows: who was asked, who judged,
+// what is missing, and how often the tiers disagree.
+func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
+	unasked := e.Live.Lookup("unasked").Len()
+	if len(e.Semantics)+unasked == 0 {
+		if e.IsLive() && e.Live.Lookup("model").IsAbsent() {
+			return "no model was asked"
+		}
+		return ""
+	}
+	phrases, unjudged, judges := 0, 0, []string{}
+	for _, c := range e.Semantics {
+		switch {
+		case c.Unjudged != "":
+			unjudged++
+		case c.Judge == nil:
+			phrases++
+		default:
+			if by := c.Judge.By(); !slices.Contains(judges, by) {
+				judges = append(judges, by)
+			}
+		}
+	}
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if unasked > 0 {
+		add("incomplete: %s not asked", were(unasked, "question"))
+	}
+	if unjudged > 0 {
+		add("incomplete: %s not judged", were(unjudged, "answer"))
+	}
+	switch {
+	case phrases == 0:
+	case len(judges) > 0:
+		add("the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
+	default:
+		add("no judge was asked: the phrase rules decide tier 2")
+	}
+	if len(judges) > 0 {
+		add("tier 2 is judged by %s", strings.Join(judges, " and "))
+	}
+	if n := disagreements(rows); n > 0 {
+		add("the tiers disagree on %s", display.Count(n, "answer"))
+	}
+	return display.Truncate(strings.Join(parts, "; "), 600)
+}
+
+func were(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return fmt.Sprintf("%d %ss were", n, what)
+}
+
+// disagreements counts the answers that one tier accepts and the other rejects.
+func disagreements(rows []verdict.TestResult) (n int) {
+	for _, r := range rows {
+		if r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
+			n++
+		}
+	}
+	return n
+}
+
+// tierResult returns the verdict of one tier: that of the findings of a rule, or of
+// all others.
+func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
+	if r.Result == verdict.Skipped {
+		return verdict.Skipped
+	}
+	result := verdict.Pass
+	for _, f := range r.Findings {
+		switch {
+		case (f.Rule == id) != only:
+		case only || f.Weight == rule.Fail:
+			result = verdict.Failed
+		case result == verdict.Pass:
+			result = verdict.Warned
+		}
+	}
+	return result
+}
+
+func (x *evaluation) semantic(c evidence.SemanticCase, at *place) {
+	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
+		x.cases = 1
+	}
+	answer := ""
+	if k := c.ResponseText.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
+		answer = reference.Text(c.ResponseText)
+	}
+	occurs := func(part string) bool { return x.occurs(part, answer) }
+	for i, p := range c.RequiredPatterns {
+		if !occurs(p) {
+			x.fail("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", evidence.Quoted(display.Truncate(p, 60)))
+		}
+	}
+	switch {
+	case x.undecided(c):
+	case c.Judge != nil && x.set == rule.Strict:
+		x.judged(c.Judge, at.member("x_judge"))
+	default:
+		x.phrases(c, at.member("semantic").member("phrase_groups"), occurs)
+	}
+	x.calls(c, at.member("semantic"), occurs)
+	x.observed = "Both tiers agree: the answer shows understanding."
+}
+
+// occurs searches a text for a part of it: anywhere under the reference rules,
+// as whole words under the strict ones.
+func (x *evaluation) occurs(part, in string) bool {
+	if x.set != rule.Strict {
+		return strings.Contains(reference.Normalize(in), reference.Normalize(part))
+	}
+	w := unicodeWords(part)
+	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")
+}
+
+func (x *evaluation) judged(j *evidence.Judge, at *place) {
+	switch j.Verdict {
+	case evidence.NotUnderstood:
+		x.fail("semantic.judge", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
+	case evidence.Unsure:
+		x.fail("semantic.judge-unsure", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
+	}
+}
+
+func (x *evaluation) phrases(c evidence.SemanticCase, at *place, occurs func(string) bool) {
+	for i, group := range c.PhraseGroups {
+		hit := false
+		for _, p := range group {
+			hit = hit || occurs(p)
+		}
+		if !hit {
+			x.fail("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(evidence.TextList(group)))
+		}
+	}
+}
+
+func (x *evaluation) calls(c evidence.SemanticCase, at *place, occurs func(string) bool) {
+	for i, op := range c.ExpectedOperations {
+		hit := false
+		for _, t := range c.ToolCalls {
+			hit = hit || t.Operation.Text() == op && !t.Operation.IsAbsent()
+		}
+		if !hit {
+			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))
+		}
+	}
+	for i, p := range c.ExpectedParameters {
+		hit := occurs(p)
+		for _, t := range c.ToolCalls {
+			hit = hit || x.occurs(p, x.serializedParams(t))
+		}
+		if !hit {
+			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Quoted(display.Truncate(p, 60)))
+		}
+	}
+}
+
+// escapeSequence matches an escape sequence of JSON, whose letters are not words.
+var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
+
+// serializedParams returns the JSON text of a call's parameters; under the strict
+// rules without escape sequences, so that words stay whole.
+func (x *evaluation) serializedParams(t evidence.ToolCall) string {
+	s := "{}"
+	if k := t.Params.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
+		s = reference.Stringify(t.Params)
+	}
+	if x.set == rule.Strict {
+		s = escapeSequence().ReplaceAllString(s, " ")
+	}
+	return s
+}
+
+// unicodeWords makes a text comparable under the strict rules: lower case,
+// letters and digits of every script and the underscore kept, everything
+// else one space.
+func unicodeWords(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}), " ")
+}

@@ -1,0 +1,328 @@
+package aql
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/rule"
+	"mcptest/internal/mcpaql/verdict"
+)
+
+// Tier selects the tiers of the semantic category.
+type Tier string
+
+// The tiers. Tier2 and TierBoth do the same: the second tier is never judged
+// without the first.
+const (
+	Tier1    Tier = "1" // skip the semantic category
+	Tier2    Tier = "2"
+	TierBoth Tier = "both"
+)
+
+// Tiers lists the names of the tiers.
+func Tiers() []string { return []string{string(Tier1), string(Tier2), string(TierBoth)} }
+
+// Options configures the judgement. The zero value is level 1, both tiers, every
+// category, the reference rules.
+type Options struct {
+	Level    int
+	Tier     Tier
+	Category string // only this category's rows and exit code; a name of Categories, "" for all
+	Rules    rule.Set
+	// FailOn selects what makes the exit code 2 in addition to a failure. "" selects
+	// the prototype's behavior under Reference, and FailOnIncomplete under Strict.
+	FailOn verdict.FailOn
+	// Normative makes a violated MUST of the normative document fail under Strict
+	// where it otherwise only warns, because another document, or another passage of
+	// the same one, differs.
+	Normative bool
+}
+
+// Evaluate judges evidence. It is pure: the same evidence and options give
+// the same report.
+func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
+	if o.Level == 0 {
+		o.Level = rule.LevelOne
+	}
+	if o.Rules == "" {
+		o.Rules = rule.Reference
+	}
+	all, j := judge(e, o)
+	strict := all
+	if o.Rules != rule.Strict {
+		o := o
+		o.Rules = rule.Strict
+		strict, _ = judge(e, o)
+	}
+	r := &verdict.Report{
+		Implementation: e.Implementation,
+		Version:        e.Version,
+		SpecVersion:    e.SpecVersion,
+		RequestedLevel: o.Level,
+		Rules:          o.Rules,
+		Normative:      o.Normative && o.Rules == rule.Strict,
+		Coverage:       coverage(e),
+		Categories:     all,
+		Summary:        verdict.Summarize(all),
+		NotApplicable:  j.inapplicable,
+		Alerts:         j.alerts(),
+	}
+	if e.File != nil {
+		r.Bundle = e.File.Name
+	}
+	if e.IsLive() {
+		r.Ended = e.Live.Lookup("ended").Text()
+		r.DurationMS = duration(e.Live)
+		for _, l := range e.Live.Lookup("leftovers").Elems() {
+			r.Leftovers = append(r.Leftovers, Leftover(l))
+		}
+		for _, d := range e.Live.Lookup("changed").Elems() {
+			r.Changed = append(r.Changed, d.Lookup("says").Text())
+		}
+		r.Unchecked = e.Live.Lookup("unchecked").Texts()
+	}
+	missing := missingEvidence(e, strict)
+	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
+	if len(r.Changed) == 0 {
+		r.AchievedLevel = achieved(strict, o.Level, r.Complete)
+	}
+	switch {
+	case o.Rules == rule.Strict:
+		r.ConformanceLevel, r.NotProved = r.AchievedLevel, missing
+	case verdict.ExitCode(all) != verdict.ExitFailed:
+		r.ConformanceLevel = o.Level
+	}
+	if o.Category != "" {
+		other := func(n verdict.Inapplicable) bool { return n.Category != "" && n.Category != o.Category }
+		r.NotApplicable = slices.DeleteFunc(r.NotApplicable, other)
+		r.NotProved = slices.DeleteFunc(r.NotProved, other)
+		r.Categories = slices.DeleteFunc(slices.Clone(all), func(c verdict.CategoryResult) bool { return c.Name != o.Category })
+	}
+	r.ExitCode = r.Exit(o.FailOn, len(missing) > 0)
+	return r
+}
+
+// missingEvidence returns the requirements of the strict rules that have no evidence:
+// rows of MUST categories and of the features of level 2 without any case, rows that
+// require a case of each operation or parameter and lack one, and incomplete runs.
+func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out []verdict.Inapplicable) {
+	for _, c := range strict {
+		if !c.Required && c.Name != rule.Level2 {
+			continue
+		}
+		for _, t := range c.Tests {
+			switch {
+			case t.Unproven:
+				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: t.Incomplete})
+			case len(t.Missing) > 0:
+				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: "no case: " + evidence.Several(t.Missing)})
+			}
+		}
+	}
+	if e.Live.Lookup("partial").Bool() {
+		out = append(out, verdict.Inapplicable{Category: "", Test: "the whole adapter", Reason: "the bundle contains only the details of called operations (--bundle-scope probed)"})
+	}
+	if why := e.Live.Lookup("ended").Text(); why != "" && e.IsLive() {
+		out = append(out, verdict.Inapplicable{Category: "", Test: "the whole run", Reason: why})
+	}
+	return out
+}
+
+// achieved returns the level that the strict rules grant.
+func achieved(strict []verdict.CategoryResult, level int, complete bool) int {
+	if !complete {
+		return 0
+	}
+	got := level
+	for _, c := range strict {
+		switch {
+		case c.Required && c.Result == verdict.Failed:
+			return 0
+		case c.Name == rule.Level2 && slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Result == verdict.Failed || t.Unproven }):
+			got = rule.LevelOne
+		}
+	}
+	return got
+}
+
+// duration returns how long a live run took, in milliseconds; 0 if it is not known.
+func duration(live jsonv.Value) int {
+	start, err := time.Parse(time.RFC3339, live.Lookup("started").Text())
+	end, err2 := time.Parse(time.RFC3339, live.Lookup("finished").Text())
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return int(max(end.Sub(start), 0).Milliseconds())
+}
+
+// coverage counts the listed operations that the evidence covers, or the documented
+// ones if the list is in no known form.
+func coverage(e *evidence.Evidence) verdict.Coverage {
+	probed := map[string]bool{}
+	for _, c := range slices.Concat(e.MissingRequired, e.UnknownParameter) {
+		probed[c.Operation] = true
+	}
+	for _, c := range e.OptionalDefaults {
+		probed[c.Operation] = true
+	}
+	documented := map[string]bool{}
+	var c verdict.Coverage
+	for op := range listedOperations(e) {
+		c.OperationsTotal++
+		if probed[op.Lookup("name").Text()] {
+			c.Probed++
+		}
+	}
+	for _, d := range e.OperationDetails {
+		if name := evidence.ReadDetail(d).Value.Lookup("name").Text(); name != "" && c.OperationsTotal == 0 {
+			documented[name] = true
+		}
+	}
+	for name := range documented {
+		c.OperationsTotal++
+		if probed[name] {
+			c.Probed++
+		}
+	}
+	for _, s := range e.Live.Lookup("skipped").Elems() {
+		if s.Lookup("reason").Text() == "not generatable" {
+			c.NotGeneratable++
+		} else {
+			c.SkippedByPolicy++
+		}
+	}
+	return c
+}
+
+// judgement is one pass over the evidence under one rule set.
+type judgement struct {
+	e   *evidence.Evidence
+	set rule.Set
+
+	normative bool
+	read      []evidence.Reading  // the operation details in the documented form
+	details   []jsonv.Value       // the same without the deviations
+	faults    [][]verdict.Finding // the other faults of each operation detail
+	// unreadable lists the operations whose parameters cannot be read.
+	unreadable []string
+	errors     [][]verdict.Finding // the faults in the answer of each error test
+	// Indices of the evidence, so that large bundles take time in
+	// proportion to their size.
+	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
+	accepted map[string][]string
+	detailed map[string]bool // operations that have a detail
+	listed   map[string]bool
+	// described holds the documentation in the details, by operation and parameter.
+	described    map[[2]string]jsonv.Value
+	skipped      map[string]string      // operations that a live run left out, with the reason
+	untested     map[[3]string]omission // test, operation and parameter that it left out
+	clean        cleanTexts             // of leaks
+	inapplicable []verdict.Inapplicable
+}
+
+// judge builds the rows of every category of the level, and collects those that do
+// not apply.
+func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgement) {
+	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, clean: cleanTexts{}}
+	j.readSkipped()
+	j.readDetails()
+	j.indexNames()
+	for i, c := range e.MissingRequired {
+		key := [2]string{c.Operation, c.Parameter}
+		j.missing[key] = append(j.missing[key], i)
+	}
+	for _, a := range e.Accepted {
+		j.accepted[a.Operation] = a.Parameters
+	}
+	for i, c := range e.ErrorTests {
+		var p probe
+		resultShape{}.look(&p, spot("error_tests").elem(i).member("response"), c.Response, "")
+		j.errors = append(j.errors, p.found)
+	}
+	var out []verdict.CategoryResult
+	for _, c := range rule.Categories() {
+		if c.Level > o.Level || c.Live && (o.Rules != rule.Strict || !e.IsLive()) {
+			continue
+		}
+		r := verdict.CategoryResult{Name: c.Name, Required: c.Requirement == rule.Must}
+		if c.Name == rule.Semantic {
+			r.Tests = j.semantics(o.Tier)
+		} else {
+			r.Tests = j.rows(c.Name)
+		}
+		j.rollUp(&r, o)
+		if c.Name == rule.Semantic && o.Rules == rule.Strict && o.Tier != Tier1 {
+			r.Note = semanticNote(e, r.Tests)
+		}
+		out = append(out, r)
+	}
+	return out, j
+}
+
+// alerts returns the first lines of the report.
+func (j *judgement) alerts() (out []string) {
+	if n := len(j.unreadable); n > 0 {
+		out = append(out, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, display.Count(max(len(j.listed), len(j.read)), "operation"), evidence.Several(j.unreadable)))
+	}
+	return out
+}
+
+func (j *judgement) rows(category string) (out []verdict.TestResult) {
+	for _, t := range rule.Tests() {
+		if t.Category != category || (t.ID == "extensions" || t.Live) && j.set != rule.Strict || t.Live && !j.e.IsLive() {
+			continue
+		}
+		x := &evaluation{judgement: j, test: t}
+		if t.Live {
+			x.observedLive()
+		} else {
+			checks[t.ID](x)
+		}
+		row := x.result()
+		if t.Live && x.notApplicable != "" && row.Result == verdict.Skipped {
+			j.inapplicable = append(j.inapplicable, verdict.Inapplicable{Category: category, Test: t.Name, Reason: x.notApplicable})
+			continue
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// rollUp computes a category's result from its rows.
+func (j *judgement) rollUp(c *verdict.CategoryResult, o Options) {
+	has := func(r verdict.Result) bool {
+		return slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Result == r })
+	}
+	unproven := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Unproven })
+	gaps := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return len(t.Missing) > 0 })
+	onlySkipped := !has(verdict.Pass) && !has(verdict.Warned) && !has(verdict.Failed)
+	switch {
+	case len(c.Tests) == 0:
+		c.Result = verdict.Skipped
+		if slices.ContainsFunc(j.inapplicable, func(n verdict.Inapplicable) bool { return n.Category == c.Name }) {
+			c.Note = "none of its rows applies"
+		}
+	case has(verdict.Failed) && c.Required:
+		c.Result = verdict.Failed
+	case has(verdict.Failed):
+		c.Result = verdict.Warned
+	case onlySkipped && !unproven && j.set == rule.Strict && c.Required:
+		c.Result, c.Note = verdict.Skipped, "none of its rows applies"
+	case onlySkipped && c.Required && j.set == rule.Strict:
+		c.Result, c.Note = verdict.Skipped, "not demonstrated: no row of this category has evidence"
+	case onlySkipped:
+		c.Result = verdict.Skipped
+	case has(verdict.Warned):
+		c.Result = verdict.Warned
+	case unproven && c.Required && j.set == rule.Strict:
+		c.Result, c.Note = verdict.Warned, "partly demonstrated: some rows have no evidence"
+	case gaps && c.Required && j.set == rule.Strict:
+		c.Result, c.Note = verdict.Warned, "partly demonstrated: some rows lack cases of operations or parameters"
+	default:
+		c.Result = verdict.Pass
+	}
+}

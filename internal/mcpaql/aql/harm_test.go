@@ -1,0 +1,287 @@
+package aql_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/mcpaql/demo"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/verdict"
+	"mcptest/internal/server/mcpserver"
+)
+
+// whatOthersOwn runs live against a library and returns a difference in what
+// the run did not create, with the evidence.
+func whatOthersOwn(t *testing.T, o demo.Options, lo guard.Options) (diff string, e *evidence.Evidence) {
+	t.Helper()
+	o.State = t.TempDir() + "/library.json"
+	if _, err := demo.New(o); err != nil { // writes the file
+		t.Fatal(err)
+	}
+	before, _ := itemsIn(t, o.State)
+	lo.Dial, lo.Follow = library(t, o), 100*time.Millisecond
+	e = collect(t, lo)
+	after, ours := itemsIn(t, o.State)
+	// An update that replaces a thing takes its kind away: no list shows it then.
+	if left := e.Live.Lookup("leftovers"); left.Len() < ours && !slices.Contains(o.Defects, "update-replaces") {
+		t.Errorf("%d things are left, and the run tells of %s", ours, left)
+	}
+	return cmp.Diff(before, after), e
+}
+
+// No call of a run sets off an operation that acts on everything when it is
+// not reported on what.
+func TestHazardsAreNotTriggered(t *testing.T) {
+	t.Parallel()
+	for i, h := range demo.Hazards() {
+		for j, adapter := range []string{demo.ModeAll, demo.ModeSingle} {
+			for k, mode := range []string{guard.ModeWrite, guard.ModeFull} {
+				if !testkit.Deep() && i%4 != 2*j+k {
+					continue // each hazard once
+				}
+				t.Run(h.Name+" "+adapter+" "+mode, func(t *testing.T) {
+					o := demo.Options{Hazards: []string{h.Name}, Mode: adapter, Features: []string{"keys"}}
+					if h.Name == "create-lies" {
+						o.Hazards = append(o.Hazards, "update-unknown", "delete-unknown")
+					}
+					if diff, _ := whatOthersOwn(t, o, guard.Options{Mode: mode}); diff != "" {
+						t.Error(diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// randomRuns is how many libraries with random hazards, defects and features
+// are tried.
+const randomRuns = 50
+
+// No defect of an adapter makes a run change what others own.
+func TestRandomRunsHarmNothing(t *testing.T) {
+	t.Parallel()
+	// Defects that a run cannot help: reading a book changes it.
+	unfit := []string{"reading-writes"}
+	for seed := range uint64(randomRuns) {
+		if (raceEnabled || !testkit.Deep()) && seed%10 != 0 {
+			continue
+		}
+		r := rand.New(rand.NewPCG(seed, 12))
+		var o demo.Options
+		for _, h := range demo.Hazards() {
+			if r.IntN(2) == 0 {
+				o.Hazards = append(o.Hazards, h.Name)
+			}
+		}
+		for _, f := range demo.Features() {
+			if r.IntN(3) == 0 {
+				o.Features = append(o.Features, f.Name)
+			}
+		}
+		for range r.IntN(4) {
+			if d := demo.Defects()[r.IntN(len(demo.Defects()))].Name; !slices.Contains(unfit, d) {
+				o.Defects = append(o.Defects, d)
+			}
+		}
+		o.Mode = demo.Modes()[r.IntN(len(demo.Modes()))]
+		live := guard.Options{Mode: []string{guard.ModeWrite, guard.ModeFull}[r.IntN(2)], Confirm: r.IntN(2) == 0, Stress: r.IntN(4) == 0}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			if diff, _ := whatOthersOwn(t, o, live); diff != "" {
+				t.Errorf("hazards %v, defects %v, features %v, mode %s, live %s:\n%s", o.Hazards, o.Defects, o.Features, o.Mode, live.Mode, diff)
+			}
+		})
+	}
+}
+
+// interfering serves a library in which something else happens whenever an
+// operation is called. rest is how the library answers a call of its own.
+func interfering(t *testing.T, o demo.Options, happens func(op string, rest func(tool, args string))) func(context.Context, string) (*mcp.Session, error) {
+	a, err := demo.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := func(tool, args string) {
+		a.Handle(context.Background(), &mcpserver.Request{Method: "tools/call", Params: []byte(`{"name":"` + tool + `","arguments":` + args + `}`)})
+	}
+	return dialer(t, func(variant string) mcpserver.Handler {
+		if variant != "" {
+			return nil
+		}
+		return mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
+			v, _ := jsonv.Parse(req.Params)
+			happens(v.Lookup("arguments", "operation").Text(), rest)
+			return a.Handle(ctx, req)
+		})
+	})
+}
+
+// What differs at the end of a run and is not the run's own is the first line
+// of the report, and the exit code is 1.
+func TestForeignChangesAreReported(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ tool, args, says string }{
+		"removed": {"mcp_aql_delete", `{"operation":"delete_shelf","params":{"shelf_id":"shelf_4"}}`, "list_shelves no longer shows shelf_4"},
+		"changed": {"mcp_aql_update", `{"operation":"update_book","params":{"book_id":"book_1","input":{"author":"N. N."}}}`, "list_books shows book_1 with another author"},
+		"added":   {"mcp_aql_create", `{"operation":"create_shelf","params":{"name":"East"}}`, ", which was not there before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			done := false
+			dial := interfering(t, demo.Options{}, func(op string, rest func(tool, args string)) {
+				if op == "delete_book" && !done {
+					done = true
+					rest(c.tool, c.args)
+				}
+			})
+			r := judgeLive(collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite}))
+			for _, text := range []string{string(r.Text()), string(r.Markdown())} {
+				if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, "DATA CHANGED that this run did not create: ") || !strings.Contains(strings.ReplaceAll(first, `\`, ""), c.says) {
+					t.Errorf("the report begins with %q", first)
+				}
+			}
+			if r.ExitCode != verdict.ExitFailed || r.AchievedLevel != 0 || !strings.Contains(string(r.JSON()), c.says) || r.Claim() != "" {
+				t.Errorf("exit %d, achieved %d", r.ExitCode, r.AchievedLevel)
+			}
+		})
+	}
+}
+
+// A log that every call adds to, and a counter of reads, change by themselves.
+func TestValuesThatChangeByThemselves(t *testing.T) {
+	t.Parallel()
+	n := 0
+	dial := interfering(t, demo.Options{}, func(op string, rest func(tool, args string)) {
+		if n++; strings.HasPrefix(op, "list_") || strings.HasPrefix(op, "get_") {
+			rest("mcp_aql_create", fmt.Sprintf(`{"operation":"create_shelf","params":{"name":"entry %d"}}`, n))
+		}
+	})
+	e := collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite})
+	r := judgeLive(e)
+	if row := rowsByID(r)["consistency"]; row.Result != verdict.Pass {
+		t.Errorf("consistency is %s: %s", row.Result, row.Detail)
+	}
+	if len(r.Changed) > 0 || !strings.Contains(string(r.Text()), "Not compared with the state before the run: list_shelves changes by itself") {
+		t.Errorf("%s", r.Text())
+	}
+	clock := dialer(t, func(string) mcpserver.Handler {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply {
+			if !bytes.Contains(req.Params, []byte(`"list_shelves"`)) || bytes.Contains(req.Params, []byte(`"introspect"`)) {
+				return nil
+			}
+			r := answer()
+			r.Result = bytes.ReplaceAll(r.Result, []byte(`\"North\"`), []byte(`\"North, seen at `+time.Now().Format(time.TimeOnly)+`\"`))
+			return r
+		})
+	})
+	e = collect(t, guard.Options{Dial: clock, Mode: guard.ModeWrite, Rate: 200}) // so that it takes more than a second
+	if r := judgeLive(e); rowsByID(r)["consistency"].Result != verdict.Pass || len(r.Changed) > 0 {
+		t.Errorf("a clock: %s", r.Text())
+	}
+	e = collect(t, guard.Options{Dial: library(t, demo.Options{Defects: []string{"reading-writes"}}), Mode: guard.ModeWrite})
+	if r := judgeLive(e); len(r.Changed) > 0 || len(r.Unchecked) > 0 {
+		t.Errorf("%s", r.Text())
+	}
+}
+
+// What a probe without the run's mark made is removed where its list shows
+// it, and reported where nothing does; nothing more of it is created then.
+func TestUnmarkedThings(t *testing.T) {
+	t.Parallel()
+	careless := func(o demo.Options, answer string) (*evidence.Evidence, string) {
+		o.State = t.TempDir() + "/library.json"
+		a, err := demo.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := collect(t, guard.Options{Mode: guard.ModeWrite, Dial: dialer(t, func(variant string) mcpserver.Handler {
+			if variant != "" {
+				return nil
+			}
+			return mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
+				v, _ := jsonv.Parse(req.Params)
+				args := v.Lookup("arguments")
+				if _, named := args.Lookup("params").Get("name"); args.Lookup("operation").Text() != "create_shelf" || named && answer == "" {
+					return a.Handle(ctx, req)
+				}
+				// A shelf without its name gets one; so does every shelf where the answer is of no use.
+				params := args.Lookup("params").Without("name").Without("room").With("name", jsonv.String("Unnamed"))
+				r := a.Handle(ctx, &mcpserver.Request{Method: "tools/call", Params: v.With("arguments", args.With("params", params)).Append(nil)})
+				if answer != "" {
+					return textReply(answer)
+				}
+				return r
+			})
+		})})
+		data, err := os.ReadFile(o.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, string(data)
+	}
+	e, state := careless(demo.Options{}, "")
+	if strings.Contains(state, "Unnamed") || e.Live.Lookup("leftovers").Len() > 0 {
+		t.Errorf("left: %s\n%s", e.Live.Lookup("leftovers"), state)
+	}
+	if row := rowsByID(judgeLive(e))["required"]; row.Result != verdict.Failed {
+		t.Errorf("required is %s: %s", row.Result, row.Detail)
+	}
+	e, state = careless(demo.Options{}, `{"success":true,"data":{"created":true}}`)
+	left := e.Live.Lookup("leftovers").String()
+	if strings.Count(state, "Unnamed") != 1 || !strings.Contains(left, "does not carry the run's mark") || len(judgeLive(e).Changed) > 0 {
+		t.Errorf("left: %s\n%s", left, state)
+	}
+}
+
+// An adapter that forgets what it had when it is started anew, and gives the
+// same identifiers again, loses nothing of others.
+func TestIdentifiersGivenAgain(t *testing.T) {
+	t.Parallel()
+	starts := 0
+	var theirs *demo.Adapter
+	dial := func(ctx context.Context, variant string) (*mcp.Session, error) {
+		if variant != "" {
+			return nil, nil
+		}
+		a, err := demo.New(demo.Options{})
+		if err != nil {
+			return nil, err
+		}
+		if starts++; starts == 2 {
+			theirs = a
+			for range 40 { // somebody else has those identifiers now
+				a.Handle(ctx, &mcpserver.Request{Method: "tools/call", Params: []byte(`{"name":"mcp_aql_create","arguments":{"operation":"create_book","params":{"title":"Theirs"}}}`)})
+			}
+		}
+		first := starts == 1
+		client, server := wire.NewPipe()
+		h := mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
+			if bytes.Contains(req.Params, []byte(`"operation":"update_book"`)) && first {
+				_ = server.Close()
+			}
+			return a.Handle(ctx, req)
+		})
+		go func() { _ = mcpserver.ServeStdio(context.Background(), server, server, h) }()
+		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
+	}
+	collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite})
+	if theirs == nil {
+		t.Fatal("the adapter was not started again: the test proves nothing")
+	}
+	r := theirs.Handle(context.Background(), &mcpserver.Request{Method: "tools/call", Params: []byte(`{"name":"mcp_aql_read","arguments":{"operation":"list_books","params":{"limit":100}}}`)})
+	if n := bytes.Count(r.Result, []byte(`\"Theirs\"`)); n != 40 {
+		t.Errorf("%d of 40 are as they were", n)
+	}
+}

@@ -1,0 +1,221 @@
+package aql
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/reference"
+	"mcptest/internal/mcpaql/verdict"
+)
+
+// A shape defines the form of a payload. Shapes are data: the validators of the
+// introspection answers and of results are built from the few kinds below, and every
+// part names its rule.
+type shape interface {
+	look(p *probe, at *place, v jsonv.Value, rule string)
+}
+
+// probe collects the faults of one payload.
+type probe struct {
+	found []verdict.Finding
+}
+
+// place is the location of a value in the evidence, as a chain to the root; it
+// becomes text only when there is a finding.
+type place struct {
+	up    *place
+	key   string
+	index int // used when key is not named
+	named bool
+	depth int
+}
+
+func (p *place) member(key string) *place {
+	return &place{up: p, key: key, named: true, depth: p.level() + 1}
+}
+func (p *place) elem(i int) *place { return &place{up: p, index: i, depth: p.level() + 1} }
+
+func (p *place) level() int {
+	if p == nil {
+		return 0
+	}
+	return p.depth
+}
+
+// pointer returns the place as a JSON pointer (RFC 6901).
+func (p *place) pointer() string {
+	tokens := make([]string, p.level())
+	for ; p != nil; p = p.up {
+		tokens[p.depth-1] = strconv.Itoa(p.index)
+		if p.named {
+			tokens[p.depth-1] = p.key
+		}
+	}
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString(jsonv.AppendPointer("", t))
+	}
+	return b.String()
+}
+
+// spot starts a chain at a fixed pointer, whose tokens are plain.
+func spot(tokens ...string) *place {
+	var p *place
+	for _, t := range tokens {
+		p = p.member(t)
+	}
+	return p
+}
+
+func (p *probe) add(rule string, at *place, v jsonv.Value, format string, args ...any) {
+	p.found = append(p.found, verdict.Finding{Rule: rule, At: at.pointer(), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
+}
+
+// is reports whether a value has a kind; another kind is a fault.
+func (p *probe) is(kind jsonv.Kind, at *place, v jsonv.Value, rule string) bool {
+	if v.Kind() != kind {
+		p.add(rule, at, v, "expected %s, got %s", evidence.KindWords[kind], evidence.Describe(v))
+	}
+	return v.Kind() == kind
+}
+
+// objectShape is an object with known members.
+type objectShape struct {
+	fields []fieldShape
+	// closed is the rule that unknown members violate, "" if they are allowed;
+	// special contains the rules for some of them.
+	closed  string
+	special map[string]string
+	// metadata is the rule that unknown members violate whose names begin with an
+	// underscore; "" if closed applies to them.
+	metadata string
+}
+
+type fieldShape struct {
+	name string
+	need bool
+	rule string
+	want shape
+}
+
+func need(name, rule string, want shape) fieldShape { return fieldShape{name, true, rule, want} }
+func may(name, rule string, want shape) fieldShape  { return fieldShape{name, false, rule, want} }
+
+func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
+	if !p.is(jsonv.KindObject, at, v, rule) {
+		return
+	}
+	for i := range s.fields {
+		f := &s.fields[i]
+		m, there := v.Get(f.name)
+		switch {
+		case there:
+			f.want.look(p, at.member(f.name), m, f.rule)
+		case f.need:
+			p.add(f.rule, at.member(f.name), v, "missing")
+		}
+	}
+	if s.closed == "" && s.special == nil {
+		return
+	}
+	for key, m := range v.Members() {
+		if slices.ContainsFunc(s.fields, func(f fieldShape) bool { return f.name == key }) {
+			continue
+		}
+		broken := s.closed
+		if s.metadata != "" && strings.HasPrefix(key, "_") {
+			broken = s.metadata
+		}
+		if r, ok := s.special[key]; ok {
+			broken = r
+		}
+		if broken != "" {
+			p.add(broken, at.member(key), m, "an undefined member")
+		}
+	}
+}
+
+// kind is any value of one kind.
+type kind jsonv.Kind
+
+const (
+	anyObject = kind(jsonv.KindObject)
+	flag      = kind(jsonv.KindBool)
+)
+
+func (k kind) look(p *probe, at *place, v jsonv.Value, rule string) {
+	p.is(jsonv.Kind(k), at, v, rule)
+}
+
+// anything is any JSON value.
+type anything struct{}
+
+func (anything) look(*probe, *place, jsonv.Value, string) {}
+
+// words is a text: any, non-empty, one of a list, or one that matches a pattern.
+type words struct {
+	filled bool
+	oneOf  []string
+	like   func() *regexp.Regexp
+	want   string // a description of like
+	is     func(string) bool
+	except map[string]string // rule of a value that is wrong in a particular way
+}
+
+func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
+	t := v.Text()
+	switch {
+	case !p.is(jsonv.KindString, at, v, rule):
+	case s.filled && t == "":
+		p.add(rule, at, v, "expected a string that is not empty")
+	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
+		p.add(cmp.Or(s.except[t], rule), at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Quoted(display.Truncate(t, 40)))
+	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
+		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.Quoted(display.Truncate(t, 40)))
+	}
+}
+
+// amount is a number with an optional minimum.
+type amount struct {
+	whole bool
+	min   float64
+	free  bool // no minimum
+}
+
+func (s amount) look(p *probe, at *place, v jsonv.Value, rule string) {
+	want := "a number"
+	if s.whole {
+		want = "a whole number"
+	}
+	if !s.free {
+		want += " from " + reference.FormatNumber(s.min) + " up"
+	}
+	n := reference.Number(v)
+	if v.Kind() != jsonv.KindNumber || math.IsInf(n, 0) || s.whole && n != math.Trunc(n) || !s.free && n < s.min {
+		p.add(rule, at, v, "expected %s, got %s", want, evidence.Describe(v))
+	}
+}
+
+// sequence is a list; of is the shape of each element, nil for any value. An invalid
+// element breaks rule, or elemRule if it is set.
+type sequence struct {
+	of       shape
+	elemRule string
+}
+
+func (s sequence) look(p *probe, at *place, v jsonv.Value, rule string) {
+	if !p.is(jsonv.KindArray, at, v, rule) || s.of == nil {
+		return
+	}
+	for i, e := range v.Elems() {
+		s.of.look(p, at.elem(i), e, cmp.Or(s.elemRule, rule))
+	}
+}

@@ -1,0 +1,309 @@
+package aqlcli
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/mcpaql/aql"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/rule"
+	"mcptest/internal/mcpaql/verdict"
+	"mcptest/internal/report"
+	"mcptest/internal/report/render"
+)
+
+// ownFormats are the layouts of the specification's report.
+var ownFormats = []string{"json", "text", "markdown"}
+
+// formats lists the formats of reports: the specification's own layouts
+// and those shared with the test runner that make sense for a finished run.
+func formats() []string {
+	names := slices.Clone(ownFormats)
+	for _, f := range report.Formats {
+		switch f.Name {
+		case "html", "junit", "sarif", "tap", "github":
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// newRoot builds the command tree of a call.
+func newRoot(c *call) *cobra.Command {
+	root := &cobra.Command{
+		Use:   aqlName,
+		Short: "Test MCP-AQL adapters for conformance",
+		Long: `Judges evidence about an MCP-AQL adapter: a bundle of what its operations declare and do.
+
+Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return fmt.Errorf("no command: expected one of %s", strings.Join(commandNames(cmd), ", "))
+		},
+	}
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.DisableDefaultCmd = true
+	help := newHelpCmd()
+	root.SetHelpCommand(help)
+	root.AddCommand(c.commands()...)
+	root.AddCommand(help)
+	return root
+}
+
+// commands returns all commands but help.
+func (c *call) commands() []*cobra.Command {
+	return []*cobra.Command{
+		c.command("live", "test a running adapter", liveHelp, (*call).live, optionsOfLive()...),
+		c.command("test <bundle-file>", "judge an evidence bundle", testHelp, (*call).test, slices.Concat([]option{
+			levelOption, outputOption, formatOption(),
+			choice("tier", "", "tier", "tiers of the semantic evaluation (default both)", aql.Tiers()),
+			choice("category", "c", "name", "report this category only", categoryNames()),
+			rulesOption(), normativeOption, failOnOption(), judgeBundleOption,
+		}, judgeOptions())...),
+		c.command("report <results-file>", "convert a JSON report to another format",
+			"Converts a JSON report (made by test or live with --format json) to another format.", (*call).report, formatOption(), outputOption),
+		c.command("verify-fixtures [folder]", "check bundles against their expected exit codes", fixturesHelp, (*call).verifyFixtures, rulesOption(),
+			option{long: "write", value: "folder", doc: "also write the program's own fixtures there, a folder per rule set"}),
+		c.command("badge <results-file>", "make a badge from a JSON report",
+			"Prints the Markdown lines of the badge that a JSON report earns under the strict rules.", (*call).badge,
+			option{long: "svg", value: "file", doc: "write the badge as an SVG file (- is the standard output)"}),
+		c.command("diff <old-results> <new-results>", "compare two JSON reports",
+			"Lists what got worse, what was fixed and what is new between two JSON reports.\nExit code 1 when something got worse.", (*call).diff, outputOption),
+		c.command("explain <test…>", "explain a test, a category or a rule",
+			"Explains what a test, a category or a rule requires, where the specification says so, and how to fix a failure.", (*call).explain),
+		c.command("rules", "print the list of rules",
+			"Prints all rules as a Markdown document: for each row of the report its rules, with section, weights and hint.",
+			func(c *call) int { return c.emit("-", []byte(rule.Markdown())) }),
+		c.command("call <tool> [arguments-json]", "call one tool of an adapter",
+			"Calls one tool with arguments, a JSON object, and prints the response, to reproduce a finding of live.\nNo mode restricts it.", (*call).callTool, targetOptions()...),
+		c.command("demo-adapter", "serve an MCP-AQL adapter to experiment with", demoHelp, (*call).demoAdapter, demoOptions()...),
+		c.command("version", "print the version", "Prints the version of the program and of the specification it knows.",
+			func(c *call) int { return c.emit("-", []byte(versionLine()+"\n")) }),
+	}
+}
+
+// The longer texts of help.
+const (
+	liveHelp = `Tests a running adapter and judges its answers by the strict rules. Mode safe calls only
+operations that read; write also creates, updates and deletes its own things, marked zz_conf_, and removes them.
+Exit code: 0 conformant at the requested level, 1 a MUST category failed or data changed that the run did not create,
+2 not proved, or a SHOULD category warned,
+3 an invalid command line, an error in this program, or no adapter, 5 --record is refused because CI is set,
+130 interrupted.`
+
+	testHelp = `Judges an evidence bundle (- reads it from the standard input).
+Exit code: 0 conformant at the requested level, 1 a MUST category failed, 2 a SHOULD category warned, or by the
+strict rules something was not proved,
+3 an invalid command line or bundle.`
+
+	fixturesHelp = `Judges every *.json bundle of a folder, and of those in it, at its expected_level (default 1) by its expected_rules
+(default reference, and strict for a bundle of a live run) and compares the exit code with its expected_exit_code
+(default 0). Without a folder, the program's own fixtures. Exit code 1 on a difference.`
+
+	demoHelp = `Serves a small library as an MCP-AQL adapter on standard input and output, or over HTTP. It conforms at level 2;
+defects can be switched on one by one. It is a server: give it to live --stdio, or its URL to live --url.`
+)
+
+// command returns a command with its options and its action; run returns the exit
+// code.
+func (c *call) command(use, short, long string, run func(*call) int, options ...option) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long}
+	c.add(cmd, options)
+	cmd.Args = positional
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c.switches(cmd)
+		c.args, c.code = args, verdict.ExitConfig
+		if len(c.problems) == 0 {
+			c.code = run(c)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func commandNames(root *cobra.Command) (names []string) {
+	for _, cmd := range root.Commands() {
+		names = append(names, cmd.Name())
+	}
+	return names
+}
+
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "print help",
+		Long:  "Prints help, on a command when one is named.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(help *cobra.Command, args []string) error {
+			cmd, _, err := help.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+func (c *call) test() int {
+	f := c.read(c.args[0])
+	if f == nil {
+		return verdict.ExitConfig
+	}
+	e, ds := evidence.Read(f)
+	if !c.diagnostics(ds) {
+		return verdict.ExitConfig
+	}
+	o := judgement(c.flags)
+	if o.Rules == "" && !e.Live.IsAbsent() {
+		o.Rules = rule.Strict
+	}
+	if o.Normative && o.Rules != rule.Strict {
+		return c.problem("--normative belongs to the strict rules: add --rules strict")
+	}
+	if code := c.judgeBundle(f, e, o); code != 0 {
+		return code
+	}
+	r := aql.Evaluate(e, o)
+	c.rowless(r, o)
+	c.unproved(r)
+	return max(c.print(r), r.ExitCode, c.judged(e))
+}
+
+// judgement reads the options of the judgement.
+func judgement(flags map[string]string) aql.Options {
+	level, _ := strconv.Atoi(flags["level"])
+	return aql.Options{
+		Level: max(level, 1), Tier: aql.Tier(flags["tier"]), Category: flags["category"], Rules: rule.Set(flags["rules"]),
+		Normative: flags["normative"] != "", FailOn: verdict.FailOn(flags["fail-on"]),
+	}
+}
+
+// unproved lists the requirements of the requested level that have no evidence.
+func (c *call) unproved(r *verdict.Report) {
+	for _, s := range r.Alerts {
+		c.problem("%s", s)
+	}
+	if r.ExitCode == verdict.ExitWarned && len(r.NotProved) > 0 {
+		c.problem("not proved: %s", r.Unproved())
+	}
+}
+
+// rowless explains why a report on one category has no row.
+func (c *call) rowless(r *verdict.Report, o aql.Options) {
+	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k verdict.CategoryResult) bool { return len(k.Tests) > 0 }) {
+		return
+	}
+	why := "only a bundle of a live run, judged by the strict rules, has rows there"
+	for _, k := range rule.Categories() {
+		if k.Name == o.Category && k.Level > o.Level {
+			why = fmt.Sprintf("it belongs to level %d: add --level %d", k.Level, k.Level)
+		}
+	}
+	c.problem("--category: the report has no row: %s: %s", o.Category, why)
+}
+
+// print writes a report in the requested format to the requested place.
+func (c *call) print(r *verdict.Report) int {
+	data, err := layOut(r, c.flags["format"])
+	if err != nil {
+		return c.problem("cannot make the %s report: %s", c.flags["format"], err)
+	}
+	return c.emit(c.flags["output"], data)
+}
+
+func layOut(r *verdict.Report, format string) ([]byte, error) {
+	switch format {
+	case "", "text":
+		return r.Text(), nil
+	case "json":
+		return r.JSON(), nil
+	case "markdown":
+		return r.Markdown(), nil
+	}
+	f, err := report.Find(format)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = f.Write(&b, r.AsRun(tool()), render.Options{})
+	return b.Bytes(), err
+}
+
+// results reads the JSON report that a positional argument names; it returns nil
+// after a mistake.
+func (c *call) results(name string) *verdict.Report {
+	f := c.read(name)
+	if f == nil {
+		return nil
+	}
+	if r, ds := verdict.ReadReport(f); c.diagnostics(ds) {
+		return r
+	}
+	return nil
+}
+
+func (c *call) report() int {
+	if r := c.results(c.args[0]); r != nil {
+		return c.print(r)
+	}
+	return verdict.ExitConfig
+}
+
+func (c *call) badge() int {
+	r := c.results(c.args[0])
+	if r == nil {
+		return verdict.ExitConfig
+	}
+	if r.AchievedLevel < 0 {
+		return c.problem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
+	}
+	if svg, wanted := c.flags["svg"]; wanted {
+		if code := c.emitTo("svg", svg, r.BadgeSVG()); code != 0 || svg == "-" {
+			return code
+		}
+	}
+	return c.emit("-", []byte(r.BadgeMarkdown()))
+}
+
+func (c *call) diff() int {
+	before, after := c.results(c.args[0]), c.results(c.args[1])
+	if before == nil || after == nil {
+		return verdict.ExitConfig
+	}
+	d := verdict.Compare(before, after)
+	code := c.emit(c.flags["output"], []byte(d.Text()))
+	if code == 0 && d.Regressed() {
+		return verdict.ExitFailed
+	}
+	return code
+}
+
+func (c *call) explain() int {
+	topic := strings.Join(c.args, " ")
+	text, ok := rule.Explain(topic)
+	if !ok {
+		names := categoryNames()
+		for _, t := range rule.Tests() {
+			names = append(names, t.Name)
+		}
+		text = cmp.Or(text, similar(topic, names))
+		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Aside(source.Suggest(text)))
+	}
+	return c.emit("-", []byte(text))
+}
+
+func versionLine() string {
+	return fmt.Sprintf("%s %s (MCP-AQL specification 1.0.0-draft)", aqlName, cmdutil.Version())
+}

@@ -1,0 +1,106 @@
+package aqlcli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/mcpaql/fixtures"
+	"mcptest/internal/mcpaql/rule"
+	"mcptest/internal/mcpaql/verdict"
+)
+
+func (c *call) verifyFixtures() int {
+	rows, ok := c.fixtures()
+	if !ok {
+		return verdict.ExitConfig
+	}
+	var b strings.Builder
+	code := verdict.ExitPassed
+	for _, v := range rows {
+		word := "PASS"
+		if !v.OK() {
+			word, code = "FAIL", verdict.ExitFailed
+			c.diagnostics(v.Problems)
+		}
+		fmt.Fprintf(&b, "%s %s -> expected %d, got %d\n", word, v.Name, v.Expected, v.Got)
+	}
+	return max(code, c.emit("-", []byte(b.String())))
+}
+
+// fixtures judges the requested bundles.
+func (c *call) fixtures() ([]fixtures.Verified, bool) {
+	if dir, ok := c.flags["write"]; ok && !c.writeFixtures(dir) {
+		return nil, false
+	}
+	if len(c.args) > 0 {
+		return c.folder(c.args[0])
+	}
+	var rows []fixtures.Verified
+	for _, f := range fixtures.All() {
+		rows = append(rows, fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, cmp.Or(rule.Set(c.flags["rules"]), f.Rules)))
+	}
+	return rows, true
+}
+
+// folder judges the bundles of a folder and its subfolders.
+func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
+	var rows []fixtures.Verified
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != dir && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.EqualFold(filepath.Ext(name), ".json"):
+			return nil
+		}
+		f := c.read(name)
+		if f == nil {
+			return errReported
+		}
+		v := fixtures.Verify(f, rule.Set(c.flags["rules"]))
+		if rel, err := filepath.Rel(dir, name); err == nil {
+			v.Name = filepath.ToSlash(rel)
+		}
+		rows = append(rows, v)
+		return nil
+	})
+	switch {
+	case errors.Is(err, errReported):
+		return nil, false
+	case err != nil:
+		c.problem("cannot read the folder %s: %s", dir, cmdutil.Reason(err))
+		return nil, false
+	case len(rows) == 0:
+		c.problem("there is no *.json bundle in %s", dir)
+	}
+	return rows, len(rows) > 0
+}
+
+var errReported = errors.New("a problem that was reported")
+
+// writeFixtures writes the program's own fixtures, a folder for each rule
+// set.
+func (c *call) writeFixtures(dir string) bool {
+	var err error
+	for _, rules := range rule.Sets() {
+		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, rules), 0o777))
+	}
+	for _, f := range fixtures.All() {
+		if err == nil {
+			err = osfile.Replace(filepath.Join(dir, string(f.Rules), f.Name), f.Data, 0o644)
+		}
+	}
+	if err != nil {
+		c.problem("--write: cannot write to %s: %s", dir, cmdutil.Reason(err))
+	}
+	return err == nil
+}

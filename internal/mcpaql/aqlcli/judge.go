@@ -1,0 +1,336 @@
+package aqlcli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/mcpaql/aql"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/rule"
+	"mcptest/internal/mcpaql/semantic"
+	"mcptest/internal/mcpaql/verdict"
+	"mcptest/internal/model"
+	"mcptest/internal/process/proc"
+)
+
+// localModels is the usual address of a model on this machine.
+const localModels = "http://localhost:11434/v1"
+
+// The kinds of judges that --judge accepts.
+const (
+	judgePhrases = "phrases"
+	judgeModel   = "model"
+	judgeExec    = "exec:"
+)
+
+// modelOptions returns the options of the model that a live run asks.
+func modelOptions() []option {
+	return append([]option{
+		{long: "model", value: "name", doc: "test at level 2 whether this model understands the adapter; without it the semantic rows are SKIP"},
+		{long: "model-url", value: "url", doc: "the model's endpoint (default " + localModels + ", or Anthropic's with --model-api anthropic)", check: modelAddress},
+		{long: "model-api", value: "api", doc: "the wire form, openai for every compatible endpoint, or anthropic (default openai)", check: oneOf(judge.OpenAI, judge.Anthropic)},
+		{long: "model-key-env", value: "name", doc: "send the value of this variable as the key"},
+	}, judgeOptions()...)
+}
+
+// judgeOptions returns the options of the judge, which test has too.
+func judgeOptions() []option {
+	return []option{
+		{
+			long: "judge", value: "judge", check: judgeKind,
+			doc: "who judges the answers: phrases (the phrase rules), model, or exec:COMMAND, a program that reads and writes JSON" +
+				" (default phrases; test: the verdicts in the bundle)",
+		},
+		{long: "judge-model", value: "name", doc: "the model that judges (live: default that of --model)"},
+		{long: "judge-url", value: "url", doc: "the judge's endpoint (default as for --model)", check: modelAddress},
+		{long: "judge-api", value: "api", doc: "its wire form, openai or anthropic (default as for --model)", check: oneOf(judge.OpenAI, judge.Anthropic)},
+		{
+			long: "judge-key-env", value: "name",
+			doc: "send it the value of this variable as the key (default that of --model-key-env, unless --judge-url or --judge-api is given)",
+		},
+		{long: "judge-votes", value: "number", doc: "how often the judge is asked, up to 9; the majority decides (default 1)", check: number(1, 9)},
+		{long: "rejudge", doc: "ask the judge about what it has judged before, too"},
+		{long: "require-judge", doc: "exit with 3 when a question was not asked or an answer not judged"},
+		{long: "max-model-calls", value: "number", doc: "maximum number of requests to each model (default 200)", check: number(1, 100_000)},
+		{long: "max-tokens", value: "number", doc: "maximum number of tokens per model, as the endpoint counts them (default 200000)", check: number(1, 100_000_000)},
+	}
+}
+
+func modelAddress(s string) (string, error) { return s, judge.CheckURL(s) }
+
+// judgeKind accepts phrases, model and exec:COMMAND.
+func judgeKind(s string) (string, error) {
+	if line, program := strings.CutPrefix(s, judgeExec); program {
+		words, err := shellwords.Split(line)
+		if err == nil && len(words) == 0 {
+			_, err = anyValue("")
+		}
+		return s, err
+	}
+	return oneOf(judgePhrases, judgeModel, judgeExec+"COMMAND")(s)
+}
+
+// asking reads the options of a live run; it returns false after a mistake.
+func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Asking, keys []string, ok bool) {
+	name, given := c.flags["model"]
+	if !given {
+		for _, f := range modelOptions()[1:] {
+			if _, set := c.flags[f.long]; set {
+				c.problem("--%s needs --model", f.long)
+				return a, nil, false
+			}
+		}
+		return a, nil, true
+	}
+	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != guard.ModePlan {
+		c.problem("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
+		return a, nil, false
+	}
+	o, ok := c.endpoint("model", judge.Options{})
+	if !ok {
+		return a, nil, false
+	}
+	o.Model = name
+	a.Model = judge.New(o)
+	if c.flags["judge"] == "" {
+		c.flags["judge"] = judgePhrases
+	}
+	ok = c.judging(&a, o, cacheDir, registry, &keys)
+	return a, append(keys, o.Key), ok
+}
+
+// endpoint reads the address of a model from the options --PREFIX-url and so on; o
+// holds the options of another model as defaults.
+func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
+	address, moved := c.flags[prefix+"-url"]
+	api, other := c.flags[prefix+"-api"]
+	if moved || other {
+		o.Key = "" // the key must not go to another server
+	}
+	if other && api != o.API {
+		o.API, o.URL = api, ""
+	}
+	if moved {
+		o.URL = address
+	}
+	if o.URL == "" {
+		o.URL = localModels
+		if o.API == judge.Anthropic {
+			o.URL = "https://api.anthropic.com"
+		}
+	}
+	if name, given := c.flags[prefix+"-key-env"]; given {
+		if o.Key = strings.TrimSpace(cmdutil.LookupEnv(c.Env, name)); o.Key == "" {
+			c.problem("--%s-key-env: the variable %s is not set", prefix, name)
+			return o, false
+		}
+	}
+	o.MaxCalls, _ = strconv.Atoi(c.flags["max-model-calls"])
+	o.MaxTokens, _ = strconv.Atoi(c.flags["max-tokens"])
+	return o, true
+}
+
+// judging reads the options of the judge; it returns false after a mistake. o
+// describes the model that was asked, if there is one.
+func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
+	who := c.flags["judge"]
+	if !c.judgeFits(who) {
+		return false
+	}
+	a.Votes, _ = strconv.Atoi(c.flags["judge-votes"])
+	a.Again = c.flags["rejudge"] != ""
+	if cacheDir != "" {
+		a.Cache = verdictCache(filepath.Join(cacheDir, "verdicts"))
+	}
+	switch line, program := strings.CutPrefix(who, judgeExec); {
+	case program:
+		argv, _ := shellwords.Argv(line) // judgeKind has checked it
+		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
+	case who == judgeModel:
+		o, ok := c.endpoint("judge", o)
+		if name, given := c.flags["judge-model"]; given {
+			o.Model = name
+		}
+		if ok && o.Model == "" {
+			c.problem("--judge model needs --judge-model")
+			ok = false
+		}
+		if !ok {
+			return false
+		}
+		a.Judge = judge.New(o)
+		*keys = append(*keys, o.Key)
+	}
+	return true
+}
+
+// judgeFits reports whether the options given with --judge apply to it.
+func (c *call) judgeFits(who string) bool {
+	ok := true
+	for _, name := range []string{"judge-model", "judge-url", "judge-api", "judge-key-env"} {
+		if _, set := c.flags[name]; set && who != judgeModel {
+			c.problem("--%s needs --judge model", name)
+			ok = false
+		}
+	}
+	for _, name := range []string{"judge-votes", "rejudge"} {
+		if _, set := c.flags[name]; set && (who == judgePhrases || who == "") {
+			c.problem("--%s needs --judge model or --judge exec:COMMAND", name)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// judgeProgram returns a function that runs a judge program. The program gets the
+// whole environment, because it belongs to the user and may use a model itself.
+func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
+	return func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
+		r := proc.Run(ctx, proc.Spec{Argv: argv, Env: c.Env, Stdin: bytes.NewReader(stdin), OutputLimit: 4 << 20, Registry: registry})
+		if err := r.Err(); err != nil {
+			if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
+				return nil, fmt.Errorf("%w: %s", err, tail)
+			}
+			return nil, err
+		}
+		return r.Stdout.Bytes(), nil
+	}
+}
+
+// judgeBundle has the answers of a bundle judged before it is evaluated, according to
+// the options of test. A result other than 0 is the exit code to end with.
+func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) int {
+	who, given := c.flags["judge"]
+	if !given {
+		for _, flag := range append(judgeOptions()[1:], judgeBundleOption) {
+			if _, set := c.flags[flag.long]; set && flag.long != "require-judge" {
+				return c.problem("--%s needs --judge", flag.long)
+			}
+		}
+		return 0
+	}
+	switch {
+	case o.Rules != rule.Strict:
+		c.problem("--judge belongs to the strict rules: add --rules strict")
+	case o.Level != 2:
+		c.problem("--judge: level 1 has no semantic rows: add --level 2")
+	case o.Tier == aql.Tier1:
+		c.problem("--judge: --tier 1 leaves the semantic tests out")
+	case who == judgePhrases:
+		if !c.judgeFits(who) {
+			return verdict.ExitConfig
+		}
+		for i := range e.Semantics {
+			e.Semantics[i].Judge, e.Semantics[i].Unjudged = nil, ""
+		}
+		return c.writeJudged(f, e)
+	default:
+		return c.askJudge(f, e)
+	}
+	return verdict.ExitConfig
+}
+
+// askJudge asks the judge, and stops the processes that it started.
+func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
+	return withProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
+		dir, err := stateDir()
+		if err != nil {
+			dir = "" // then nothing is stored next to the bundle
+		}
+		var a semantic.Asking
+		var keys []string
+		if !c.judging(&a, judge.Options{}, dir, registry, &keys) {
+			return verdict.ExitConfig
+		}
+		status := term.NewStatus(c.Err, c.Env)
+		a.Progress = func(name string) { status.Set("asking the judge: " + name) }
+		semantic.JudgeAnswers(ctx, e, a)
+		status.Clear()
+		if ctx.Err() != nil {
+			return 0 // withProcesses returns the code of the signal
+		}
+		return c.writeJudged(f, e)
+	})
+}
+
+// writeJudged writes the bundle with its verdicts to the file of --bundle.
+func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
+	name, given := c.flags["bundle"]
+	if !given {
+		return 0
+	}
+	if !c.oneStdout() {
+		return verdict.ExitConfig
+	}
+	bundle, err := jsonv.Parse(f.Data)
+	if err == nil {
+		bundle, err = semantic.WithVerdicts(bundle, e)
+	}
+	if err != nil {
+		return c.problem("--bundle: %s", err)
+	}
+	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
+}
+
+// judged reports questions that were not asked and answers that were not judged: with
+// --require-judge as a problem, whose exit code it returns, and otherwise only if the
+// model or the judge that the user named was of no use at all.
+func (c *call) judged(e *evidence.Evidence) int {
+	unjudged, unasked, why := 0, e.Live.Lookup("unasked"), ""
+	for _, s := range e.Semantics {
+		if s.Unjudged != "" {
+			unjudged, why = unjudged+1, s.Unjudged
+		}
+	}
+	for _, u := range unasked.Elems() {
+		why = u.Lookup("reason").Text()
+	}
+	const tolerated = "; the exit code does not depend on it without --require-judge"
+	who := c.flags["judge"]
+	switch n := unjudged + unasked.Len(); {
+	case n == 0:
+	case c.flags["require-judge"] != "":
+		return c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
+	case c.flags["model"] != "" && len(e.Semantics) == 0:
+		c.problem("--model: none of the %s was answered: %s"+tolerated, display.Count(n, "question"), why)
+	case who != "" && who != judgePhrases && unjudged == len(e.Semantics) && unjudged > 0:
+		c.problem("--judge: none of the %s was judged: %s"+tolerated, display.Count(unjudged, "answer"), why)
+	}
+	return verdict.ExitPassed
+}
+
+// verdictCache is a folder with one file per verdict. A verdict that cannot be read
+// or written is judged again.
+type verdictCache string
+
+func (d verdictCache) file(key string) string { return filepath.Join(string(d), key+".json") }
+
+// Get reads a verdict.
+func (d verdictCache) Get(key string) (judge.Verdict, bool) {
+	var v judge.Verdict
+	data, err := os.ReadFile(d.file(key))
+	return v, err == nil && json.Unmarshal(data, &v) == nil && v.Valid()
+}
+
+// Put writes a verdict.
+func (d verdictCache) Put(key string, v judge.Verdict) {
+	data, err := json.Marshal(v)
+	if err == nil && os.MkdirAll(string(d), 0o700) == nil {
+		_ = osfile.Replace(d.file(key), data, 0o644)
+	}
+}

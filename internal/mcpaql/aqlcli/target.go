@@ -1,0 +1,306 @@
+package aqlcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+)
+
+// targetOptions returns the options that select the adapter.
+func targetOptions() []option {
+	return []option{
+		{long: "stdio", value: "command", doc: "start the adapter with this command, words as in a shell, and connect over stdio"},
+		{long: "url", value: "url", doc: "connect to an adapter at this http or https address"},
+		{long: "env", value: "NAME=value", doc: "add a variable to the environment of --stdio (may be repeated)", check: assignment, many: true},
+		{long: "pass-env", value: "name", doc: "pass a variable of this environment on to --stdio (may be repeated)", many: true},
+		{long: "header", value: "header", doc: "send a header, such as \"Name: value\", with every request to --url (may be repeated)", check: headerLine, many: true},
+		{long: "bearer-env", value: "name", doc: "send the value of this variable as bearer token to --url"},
+		{long: "isolate-home", doc: "start --stdio in an empty folder that is also its home, and remove it afterwards"},
+		{long: "call-timeout", value: "duration", doc: "time for one call, such as 30s (default 30s), and for the handshake (default 60s)", check: duration},
+	}
+}
+
+func assignment(s string) (string, error) {
+	name, _, ok := strings.Cut(s, "=")
+	return expect(s, ok && name != "", "NAME=value")
+}
+
+func headerLine(s string) (string, error) {
+	if name, _, ok := strings.Cut(s, ":"); !ok || strings.TrimSpace(name) == "" {
+		return "", errors.New("expected \"Name: value\"")
+	}
+	return s, nil
+}
+
+func duration(s string) (string, error) {
+	d, err := time.ParseDuration(s)
+	return expect(s, err == nil && d > 0, "a duration such as 30s or 5m")
+}
+
+// passedEnv lists the variables that a started adapter always gets: those that
+// programs need to run at all, and none that could be a secret.
+var passedEnv = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ", "TERM",
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
+}
+
+// target is the adapter that a command line names.
+type target struct {
+	argv, single []string
+	env          []string
+	url, urlOne  string
+	header       http.Header
+	handshake    time.Duration // its limit, 0 for the default
+	registry     *proc.Registry
+	secrets      []string // of headers and of the environment
+	home         string   // a folder of its own, "" for none
+}
+
+// target reads the options; it returns false after a mistake.
+func (c *call) target() (*target, bool) {
+	t := &target{url: c.flags["url"], urlOne: c.flags["single-url"], header: http.Header{}}
+	line, started := c.flags["stdio"]
+	if started == (t.url != "") {
+		c.problem("expected either --stdio or --url")
+		return nil, false
+	}
+	ok := optionsFit(c, started)
+	t.handshake, _ = time.ParseDuration(c.flags["call-timeout"])
+	split := func(flag, line string) []string {
+		argv, err := shellwords.Argv(line)
+		if err == nil && len(argv) == 0 {
+			err = errors.New("the command is empty")
+		}
+		if err != nil {
+			c.problem("--%s: %s", flag, err)
+			ok = false
+		}
+		return argv
+	}
+	if started {
+		t.argv = split("stdio", line)
+	}
+	if line, given := c.flags["single-command"]; given {
+		t.single = split("single-command", line)
+	}
+	pass := append(slices.Clone(passedEnv), c.all("pass-env")...)
+	for _, e := range c.Env {
+		name, _, _ := strings.Cut(e, "=")
+		if slices.ContainsFunc(pass, func(p string) bool { return strings.EqualFold(p, name) }) {
+			t.env = append(t.env, e)
+		}
+	}
+	if c.flags["isolate-home"] != "" {
+		if err := t.isolate(); err != nil {
+			c.problem("--isolate-home: %s", err)
+			return nil, false
+		}
+	}
+	t.env = append(t.env, c.all("env")...)
+	t.secrets = c.secretValues()
+	for _, h := range c.all("header") {
+		name, value, _ := strings.Cut(h, ":")
+		t.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+		t.secrets = append(t.secrets, strings.TrimSpace(value))
+		if _, credential, ok := strings.Cut(strings.TrimSpace(value), " "); ok && strings.EqualFold(strings.TrimSpace(name), "Authorization") {
+			t.secrets = append(t.secrets, credential)
+		}
+	}
+	if name, given := c.flags["bearer-env"]; given {
+		value := cmdutil.LookupEnv(c.Env, name)
+		if value == "" {
+			c.problem("--bearer-env: the variable %s is not set", name)
+			ok = false
+		}
+		t.header.Set("Authorization", "Bearer "+value)
+		t.secrets = append(t.secrets, value)
+	}
+	return t, ok
+}
+
+// optionsFit refuses options of the other kind of target: a header that is not sent
+// looks like an adapter that rejects it.
+func optionsFit(c *call, started bool) bool {
+	ok := true
+	refuse := func(belongs string, flags ...string) {
+		for _, flag := range flags {
+			if _, given := c.flags[flag]; given {
+				c.problem("--%s has no effect without %s", flag, belongs)
+				ok = false
+			}
+		}
+	}
+	_, singleURL := c.flags["single-url"]
+	_, singleCommand := c.flags["single-command"]
+	if started && !singleURL {
+		refuse("--url", "header", "bearer-env")
+	}
+	if !started && !singleCommand {
+		refuse("--stdio", "env", "pass-env")
+	}
+	return ok
+}
+
+// isolate gives the adapter an empty folder as home and working directory. Arguments
+// of its command that name files here keep their meaning.
+func (t *target) isolate() error {
+	if t.argv == nil {
+		return errors.New("only an adapter that --stdio starts has a home")
+	}
+	dir, err := os.MkdirTemp("", aqlName+"-")
+	if err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	t.home = dir
+	for _, argv := range [][]string{t.argv, t.single} {
+		for i, word := range argv {
+			if _, err := os.Lstat(word); err != nil || filepath.IsAbs(word) || i == 0 && !strings.ContainsAny(word, `/\`) {
+				continue
+			}
+			if argv[i], err = filepath.Abs(word); err != nil {
+				return fmt.Errorf("find %s: %w", word, err)
+			}
+		}
+	}
+	for _, name := range []string{
+		"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+		"APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP",
+	} {
+		t.env = slices.DeleteFunc(t.env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+		t.env = append(t.env, name+"="+dir)
+	}
+	return nil
+}
+
+// end removes the adapter's temporary folder.
+func (t *target) end() {
+	if t.home != "" {
+		_ = os.RemoveAll(t.home)
+	}
+}
+
+// secretValues returns the values of --env whose names suggest secrets, and those of
+// every --pass-env: a variable is usually passed on because it holds a secret.
+func (c *call) secretValues() (values []string) {
+	for _, e := range c.all("env") {
+		if name, value, _ := strings.Cut(e, "="); secret.Name(name) {
+			values = append(values, value)
+		}
+	}
+	for _, name := range c.all("pass-env") {
+		if v := cmdutil.LookupEnv(c.Env, name); v != "" && !slices.ContainsFunc(passedEnv, func(p string) bool { return strings.EqualFold(p, name) }) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// dial opens a session; a variant is another endpoint mode.
+func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error) {
+	argv, address, env := t.argv, t.url, t.env
+	switch {
+	case variant == "":
+	case variant == "single" && t.single != nil:
+		argv = t.single
+	case variant == "single" && t.urlOne != "":
+		address = t.urlOne
+	case t.url != "" || t.single != nil:
+		return nil, nil
+	default:
+		env = append(slices.Clone(env), "MCP_AQL_ENDPOINT_MODE="+variant)
+	}
+	var tr wire.Transport
+	var err error
+	if address != "" {
+		tr, err = wire.NewHTTP(address, wire.HTTPOptions{Header: t.header, UserAgent: aqlName, Patience: httpPatience})
+	} else {
+		// The process outlives ctx: a run that is ended still has to remove
+		// what it created. Closing the session ends it.
+		tr, err = wire.NewStdio(context.WithoutCancel(ctx), proc.Spec{Argv: argv, Dir: t.home, Env: env, Registry: t.registry}, wire.StdioOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return mcp.Open(ctx, tr, mcp.Options{ConnectTimeout: t.handshake, Client: mcp.Implementation{Name: aqlName, Version: cmdutil.Version()}})
+}
+
+// httpPatience is how often a request is sent again after 429 or 503.
+const httpPatience = 8
+
+// shown returns the adapter without secrets: no environment, no headers, and no part
+// of an address that could be one.
+func (t *target) shown() string {
+	if t.url == "" {
+		return shellwords.QuoteAll(t.argv)
+	}
+	u, err := url.Parse(t.url)
+	if err != nil {
+		return "(an address)"
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
+// repeat returns the beginning of a command line that repeats one call, with the
+// options that select the adapter. The values of headers and of the environment are
+// read from variables with their names: any of them could be a secret.
+func (c *call) repeat(t *target) string {
+	words := aqlName + " call"
+	if t.url != "" {
+		words += " --url " + shellwords.Quote(t.shown())
+		for _, h := range c.all("header") {
+			name, _, _ := strings.Cut(h, ":")
+			words += ` --header "` + strings.TrimSpace(name) + ": $" + strings.ToUpper(shellVariable(name)) + `"`
+		}
+		if name, given := c.flags["bearer-env"]; given {
+			words += " --bearer-env " + shellwords.Quote(name)
+		}
+		return words
+	}
+	words += " --stdio " + shellwords.Quote(c.flags["stdio"])
+	for _, e := range c.all("env") {
+		name, _, _ := strings.Cut(e, "=")
+		words += " --env " + shellwords.Quote(name) + `="$` + shellVariable(name) + `"`
+	}
+	for _, name := range c.all("pass-env") {
+		words += " --pass-env " + shellwords.Quote(name)
+	}
+	if t.home != "" {
+		words += " --isolate-home"
+	}
+	return words
+}
+
+// shellVariable returns the name of a variable for the value of a header or of a
+// variable that a shell cannot name.
+func shellVariable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.TrimSpace(name))
+}
+
+// stateDir returns the folder of the journals of live runs.
+func stateDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the journal: %w", err)
+	}
+	return dir + string(os.PathSeparator) + aqlName, nil
+}

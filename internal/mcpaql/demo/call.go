@@ -1,0 +1,302 @@
+package demo
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+)
+
+func member(k string, v jsonv.Value) jsonv.Member { return jsonv.Member{Key: k, Value: v} }
+func str(k, v string) jsonv.Member                { return member(k, jsonv.String(v)) }
+
+func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
+	v := jsonv.Object(member("success", jsonv.Bool(true)), member("data", data))
+	if len(warnings) > 0 {
+		v = v.With("warnings", jsonv.Array(warnings...))
+	}
+	return v
+}
+
+// fail returns the envelope of a failure.
+func (a *Adapter) fail(f *failure) jsonv.Value {
+	e := jsonv.Object(str("code", f.code), str("message", f.message))
+	if len(f.details) > 0 {
+		e = e.With("details", jsonv.Object(f.details...))
+	}
+	v := jsonv.Object(member("success", jsonv.Bool(false)), member("error", e))
+	if a.is("error-with-data") {
+		v = v.With("data", jsonv.Null())
+	}
+	if a.is("error-meta") {
+		v = v.With("_meta", jsonv.Object(str("request_id", "r1")))
+	}
+	if a.is("error-text") && f.code == "NOT_FOUND_OPERATION" {
+		v = v.With("error", jsonv.String(f.message))
+	}
+	return v
+}
+
+// answer handles the arguments of one tool call and returns the envelope.
+func (a *Adapter) answer(s *session, tool string, args jsonv.Value) jsonv.Value {
+	if list := args.Lookup("operations"); list.Kind() == jsonv.KindArray && args.Lookup("operation").IsAbsent() {
+		return a.batch(s, tool, list)
+	}
+	env, f := a.operate(s, tool, args)
+	if f != nil {
+		return a.fail(f)
+	}
+	return env
+}
+
+// operate runs one operation.
+func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
+	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
+		code := "VALIDATION_PAYLOAD_TOO_LARGE"
+		if a.is("limits-code") {
+			code = "VALIDATION_INVALID_VALUE"
+		}
+		return jsonv.Value{}, refuse(code, "The request is too large: %s.", why)
+	}
+	name := args.Lookup("operation")
+	switch name.Kind() {
+	case jsonv.KindString:
+	case jsonv.KindAbsent:
+		return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one of those introspect lists.").with("param_name", jsonv.String("operation"))
+	default:
+		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'operation' wants a string, got %s.", name.Kind()).with("param_name", jsonv.String("operation"))
+	}
+	op := a.find(name.Text())
+	if op == nil {
+		return jsonv.Value{}, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).with("operation", name)
+	}
+	if a.hazardous(op, args.Lookup("params")) {
+		return success(jsonv.Object(member("done", jsonv.Bool(true))), nil), nil
+	}
+	if f := a.routed(op, tool); f != nil {
+		return jsonv.Value{}, f
+	}
+	params := args.Lookup("params")
+	if params.IsAbsent() {
+		params = jsonv.Object()
+	}
+	if params.Kind() != jsonv.KindObject {
+		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'params' wants an object, got %s.", params.Kind()).with("param_name", jsonv.String("params"))
+	}
+	for k, v := range args.Members() {
+		switch {
+		case k == "operation" || k == "params", k == "_request_id":
+		case k == "_meta":
+			if a.is("meta-refused") {
+				return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '_meta'.", op.Name)
+			}
+		default:
+			if _, inside := params.Get(k); !inside || a.is("top-level-wins") {
+				params = params.With(k, v)
+			}
+		}
+	}
+	checked := params
+	if a.gated(op) {
+		checked = params.Without("confirmation_token")
+	}
+	warnings, f := a.checkParams(op, checked)
+	if f != nil {
+		return jsonv.Value{}, f
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if params, f = a.confirm(s, op, params); f != nil {
+		return jsonv.Value{}, f
+	}
+	a.record(op, tool, params)
+	data, f := a.run(op, params)
+	if f != nil {
+		return jsonv.Value{}, f
+	}
+	env := success(data, warnings)
+	switch {
+	case a.is("success-extra") && op.Verb == "list":
+		env = env.With("count", jsonv.Int(int64(data.Lookup("items").Len())))
+	case a.is("read-bare") && op.Verb == "search":
+		env = data
+	}
+	return env, nil
+}
+
+// routed refuses an operation that belongs to another endpoint.
+func (a *Adapter) routed(op *operation, tool string) *failure {
+	if tool == singleTool || tool == toolOf(op.Category) || a.is("routes-anywhere") {
+		return nil
+	}
+	if a.is("routes-vaguely") {
+		return refuse("VALIDATION_REFUSED", "Not here.")
+	}
+	return refuse("VALIDATION_ENDPOINT_MISMATCH", "The operation '%s' belongs to %s: call it there.", op.Name, toolOf(op.Category)).
+		with("operation", jsonv.String(op.Name)).with("expected_endpoint", jsonv.String(op.Category))
+}
+
+func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
+	r := op.res
+	switch op.Verb {
+	case "introspect":
+		return a.introspect(params)
+	case "execute":
+		if a.has("executions") {
+			return a.begin(), nil
+		}
+		return jsonv.Object(str("execution_id", "run_1"), str("status", "completed")), nil
+	case "state", "abort", "complete", "step":
+		return a.onExecution(op, params)
+	case "decide":
+		return a.decide(r, params)
+	case "count":
+		return jsonv.Object(member("count", jsonv.Int(int64(len(a.items[r.Name]))))), nil
+	case "create":
+		return a.create(r, params)
+	case "list", "search":
+		return a.list(op, params)
+	}
+	if _, given := params.Get(r.key()); !given && !r.One { // a defect let it pass
+		params = params.With(r.key(), a.items[r.Name][0].Lookup("id"))
+	}
+	id := params.Lookup(r.key()).Text()
+	i := a.index(r, params)
+	if i < 0 {
+		if v, ok := a.gone[id]; ok && op.Verb == "get" && a.is("delete-keeps") {
+			return v, nil
+		}
+		if r.One && op.Verb == "get" {
+			return jsonv.Null(), nil
+		}
+		return jsonv.Value{}, a.missing(r, id)
+	}
+	item := a.items[r.Name][i]
+	switch op.Verb {
+	case "update":
+		return a.update(r, i, params)
+	case "delete":
+		a.gone[id] = item
+		a.items[r.Name] = slices.Delete(a.items[r.Name], i, i+1)
+		if r.One {
+			return a.saved(jsonv.ObjectOf("deleted", true))
+		}
+		return a.saved(jsonv.ObjectOf("id", id, "deleted", true))
+	}
+	if a.is("reading-writes") && op.Name == "get_book" {
+		n, _ := item.Lookup("read_count").Int64()
+		item = item.With("read_count", jsonv.Int(n+1))
+		a.items[r.Name][i] = item
+	}
+	return a.selectFields(r, item, params.Lookup("fields"))
+}
+
+// missing refuses an identifier that no item has.
+func (a *Adapter) missing(r *resource, id string) *failure {
+	f := refuse("NOT_FOUND_RESOURCE", "No %s has the %s '%s': list_%s shows those there are.", r.Name, r.key(), id, r.Plural)
+	switch {
+	case a.is("leaks-stack"):
+		f.message += "\n    at Library.find (/srv/library/src/store.js:41:13)"
+	case a.is("leaks-sql"):
+		f.message += " SQLITE_ERROR: no such column: " + id
+	case a.is("error-lower-code"):
+		f.code = "not_found"
+	}
+	return f
+}
+
+func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
+	switch {
+	case r.One && len(a.items[r.Name]) > 0, r.ByName && a.index(r, params) >= 0:
+		return jsonv.Value{}, refuse("CONFLICT_ALREADY_EXISTS", "There is such a %s already: update it, or delete it first.", r.Name)
+	case a.is("kinds-drop") && params.Lookup("kind").Text() == "map":
+		params = params.Without("note")
+	case a.is("sorts-drop") && params.Lookup("part_sort").Text() == "wheel":
+		params = params.Without("note")
+	case a.is("create-changes"):
+		if t := params.Lookup("title"); t.Kind() == jsonv.KindString {
+			params = params.With("title", jsonv.String(strings.ToUpper(t.Text())))
+		}
+	}
+	for defect, field := range map[string]string{"create-drops": "author", "charter-drops": "text", "loans-drop": "until", "keys-drop": "color"} {
+		if a.is(defect) {
+			params = params.Without(field)
+		}
+	}
+	v := a.insert(r, params)
+	if r.ByName {
+		v = jsonv.ObjectOf("created", true)
+	}
+	return a.saved(v)
+}
+
+// session is the state of one client: the tokens that it received.
+type session struct{ tokens map[string]*token }
+
+func newSession() *session { return &session{map[string]*token{}} }
+
+// token confirms one call.
+type token struct {
+	call string // operation and parameters
+	used bool
+}
+
+// tokenTime is how long a token is valid.
+const tokenTime = 5 * time.Minute
+
+// confirm requires a confirmation of operations that cannot be undone, and checks the
+// token of a call that carries one. It returns the parameters without the token.
+func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.Value, *failure) {
+	if !a.gated(op) {
+		return params, nil
+	}
+	given, there := params.Get("confirmation_token")
+	params = params.Without("confirmation_token")
+	call := op.Name + " " + params.String()
+	if !there || a.is("confirm-deaf") {
+		return params, a.askFor(s, op, call)
+	}
+	t := s.tokens[given.Text()]
+	if a.is("confirm-outlives") && t == nil {
+		t = a.own.tokens[given.Text()]
+	}
+	switch {
+	case t == nil && !a.is("confirm-anything"):
+		return params, refuse("TOKEN_INVALID", "This token is not known: ask again to get one.")
+	case t == nil:
+	case t.call != call && !a.is("confirm-anywhere"):
+		return params, refuse("TOKEN_SCOPE_MISMATCH", "This token confirms another call.")
+	case t.used && !a.is("confirm-reused"):
+		return params, refuse("TOKEN_ALREADY_USED", "This token was used: ask again to get another one.")
+	default:
+		t.used = true
+	}
+	return params, nil
+}
+
+func (a *Adapter) gated(op *operation) bool {
+	return a.has("confirm") && (op.Verb == "delete" || op.Name == "update_shelf")
+}
+
+func (a *Adapter) askFor(s *session, op *operation, call string) *failure {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	name := "conf_" + hex.EncodeToString(b[:])
+	if a.is("confirm-form") {
+		name = strconv.Itoa(len(s.tokens) + 1)
+	}
+	t := &token{call: call}
+	s.tokens[name], a.own.tokens[name] = t, t
+	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.Name).with("operation", jsonv.String(op.Name))
+	if !a.is("confirm-bare") {
+		f.with("confirmation_token", jsonv.String(name))
+	}
+	if !a.is("confirm-form") {
+		f.with("expires_at", jsonv.String(time.Now().UTC().Add(tokenTime).Format(time.RFC3339)))
+	}
+	return f
+}

@@ -1,0 +1,100 @@
+package demo
+
+import (
+	"strconv"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// The states of an execution (D 8.4.1).
+const (
+	pending   = "pending"
+	running   = "running"
+	completed = "completed"
+	cancelled = "cancelled"
+)
+
+// execution is a running operation. It has no clock of its own: it advances by a step
+// with each query, so that the same calls get the same answers.
+type execution struct {
+	id     string
+	status string
+	looks  int
+}
+
+// looksToEnd is the number of queries until an execution is completed.
+const looksToEnd = 3
+
+// begin starts an execution.
+func (a *Adapter) begin() jsonv.Value {
+	x := &execution{id: "run_" + strconv.Itoa(len(a.executions)+1), status: pending}
+	a.executions = append(a.executions, x)
+	return a.state(x)
+}
+
+func (a *Adapter) state(x *execution) jsonv.Value {
+	status := x.status
+	if a.is("execution-own-state") && status == running {
+		status = "busy"
+	}
+	return jsonv.Object(str("execution_id", x.id), str("status", status))
+}
+
+// onExecution runs an operation about one execution.
+func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
+	var x *execution
+	for _, e := range a.executions {
+		if e.id == params.Lookup("execution_id").Text() {
+			x = e
+		}
+	}
+	if x == nil {
+		return jsonv.Value{}, refuse("NOT_FOUND_RESOURCE", "No execution has the execution_id '%s'.", params.Lookup("execution_id").Text())
+	}
+	ended := x.status == completed || x.status == cancelled
+	if op.Verb == "state" {
+		a.goOn(x, ended)
+		return a.state(x), nil
+	}
+	late := a.is("execution-late-step") && op.Verb == "step" || a.is("execution-late-abort") && op.Verb == "abort"
+	if ended && !late {
+		return jsonv.Value{}, refuse("CONFLICT_INVALID_STATE", "The execution '%s' is %s: it takes no more of %s.", x.id, x.status, op.Name)
+	}
+	switch {
+	case ended:
+	case op.Verb == "step":
+		x.status = running
+	case op.Verb == "complete":
+		x.status = completed
+	case a.is("abort-refused"):
+		return jsonv.Value{}, refuse("PERMISSION_DENIED", "The execution '%s' can't be aborted.", x.id)
+	case !a.is("abort-ignored"):
+		x.status = cancelled
+	}
+	if op.Verb == "step" {
+		return a.directive(), nil
+	}
+	return a.state(x), nil
+}
+
+// goOn advances an execution by one step.
+func (a *Adapter) goOn(x *execution, ended bool) {
+	x.looks++
+	switch {
+	case ended && a.is("execution-restarts") && x.status == completed:
+		x.status, x.looks = running, 0
+	case ended:
+	case x.looks >= looksToEnd && !a.is("execution-endless"):
+		x.status = completed
+	default:
+		x.status = running
+	}
+}
+
+// directive returns the answer to a step (D 8.7.1).
+func (a *Adapter) directive() jsonv.Value {
+	if a.is("step-bare") {
+		return jsonv.Object(member("recorded", jsonv.Bool(true)))
+	}
+	return jsonv.Object(member("continue", jsonv.Bool(true)), member("factors", jsonv.Array(jsonv.String("Sorting the catalog changes nothing that is lent."))))
+}

@@ -1,0 +1,144 @@
+package demo
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/mcpserver"
+)
+
+const singleTool = "mcp_aql"
+
+var categories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
+
+func toolOf(category string) string { return singleTool + "_" + strings.ToLower(category) }
+
+// NewSession returns a handler for one more client of the same library.
+func (a *Adapter) NewSession() mcpserver.Handler {
+	s := newSession()
+	return mcpserver.HandlerFunc(func(_ context.Context, req *mcpserver.Request) *mcpserver.Reply { return a.handle(s, req) })
+}
+
+// Handle answers one message of the only client.
+func (a *Adapter) Handle(_ context.Context, req *mcpserver.Request) *mcpserver.Reply {
+	return a.handle(a.own, req)
+}
+
+func (a *Adapter) handle(s *session, req *mcpserver.Request) *mcpserver.Reply {
+	if req.Notification {
+		return nil
+	}
+	switch req.Method {
+	case "initialize":
+		params, _ := jsonv.Parse(req.Params)
+		version := params.Lookup("protocolVersion").Text()
+		if version == "" || !strings.HasPrefix(version, "202") {
+			version = "2025-06-18"
+		}
+		return reply(jsonv.ObjectOf("protocolVersion", version, "capabilities", jsonv.ObjectOf("tools", jsonv.Object()), "serverInfo", jsonv.ObjectOf("name", "demo-library", "version", "1.0.0")))
+	case "ping":
+		return reply(jsonv.Object())
+	case "tools/list":
+		return reply(jsonv.Object(member("tools", jsonv.Array(a.tools()...))))
+	case "tools/call":
+		return a.callTool(s, req)
+	}
+	return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "Method not found"}}
+}
+
+func reply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.Append(nil)} }
+
+func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply {
+	params, err := jsonv.Parse(req.Params)
+	tool := params.Lookup("name").Text()
+	if err != nil || !a.hasTool(tool) {
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInvalidParams, Message: "There is no tool " + tool}}
+	}
+	a.mu.Lock()
+	a.calls++
+	noisy := a.is("noise") && a.calls == 5
+	a.mu.Unlock()
+	if noisy {
+		_ = req.WriteRaw([]byte("the library is open\n"))
+	}
+	args := params.Lookup("arguments")
+	if a.is("bare-introspection") && args.Lookup("operation").Text() == "introspect" {
+		return a.bare(args)
+	}
+	env := a.answer(s, tool, args)
+	code := env.Lookup("error", "code").Text()
+	if a.is("rpc-errors") && code == "NOT_FOUND_OPERATION" {
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: env.Lookup("error", "message").Text()}}
+	}
+	result := toolResult(env, code != "" && a.is("flags-failures"))
+	if a.is("structured-differs") {
+		result = result.With("structuredContent", jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null())))
+	}
+	return reply(result)
+}
+
+func toolResult(env jsonv.Value, isError bool) jsonv.Value {
+	return jsonv.ObjectOf("content", jsonv.Array(jsonv.ObjectOf("type", "text", "text", env.String())), "isError", isError)
+}
+
+// bare returns the introspection in a dialect: no query, details inside the list.
+func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, asked := args.Lookup("params").Get("query"); asked {
+		return reply(toolResult(a.fail(refuse("VALIDATION_UNKNOWN_PARAM", "introspect takes no parameter 'query'.")), false))
+	}
+	var list []jsonv.Value
+	for _, op := range a.operations {
+		list = append(list, a.detail(op))
+	}
+	return reply(toolResult(success(jsonv.ObjectOf("operations", list), nil), false))
+}
+
+func (a *Adapter) hasTool(name string) bool {
+	return slices.ContainsFunc(a.tools(), func(t jsonv.Value) bool { return t.Lookup("name").Text() == name })
+}
+
+func (a *Adapter) tools() []jsonv.Value {
+	var out []jsonv.Value
+	if a.o.Mode != ModeSingle {
+		for _, c := range categories {
+			out = append(out, a.tool(toolOf(c), c))
+		}
+	}
+	if a.o.Mode != ModeCrude {
+		out = append(out, a.tool(singleTool, ""))
+	}
+	return out
+}
+
+func (a *Adapter) tool(name, category string) jsonv.Value {
+	var ops []string
+	for _, op := range a.operations {
+		if category == "" || op.Category == category {
+			ops = append(ops, op.Name)
+		}
+	}
+	if a.is("hidden-operation") && category == "READ" {
+		ops = append(ops, "peek_book")
+	}
+	doc := "The library's " + strings.ToLower(category) + " operations."
+	if category == "" {
+		doc = "Every operation of the library."
+	}
+	if !a.is("tool-silent") {
+		doc += " Call introspect with query operations to learn about them."
+	}
+	doc += " Supported operations: " + strings.Join(ops, ", ") + "."
+	of := func(typ string) jsonv.Value { return jsonv.ObjectOf("type", typ) }
+	schema := of("object").With("properties", jsonv.ObjectOf("operation", of("string"), "params", of("object"), "operations", of("array")))
+	if !a.is("tool-schema") {
+		schema = schema.With("required", jsonv.From([]string{"operation"}))
+	}
+	readOnly := category == "READ" || category == "DELETE" && a.is("tool-hints")
+	destructive := !readOnly && category != "CREATE"
+	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", jsonv.ObjectOf("readOnlyHint", readOnly, "destructiveHint", destructive))
+}

@@ -1,0 +1,285 @@
+package demo
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+)
+
+//go:embed library.json
+var libraryFile []byte
+
+func readLibrary() (l library) {
+	if err := json.Unmarshal(libraryFile, &l); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return l
+}
+
+// library is the content of library.json: what the adapter is about.
+type library struct {
+	Defects    []Defect                `json:"defects"`
+	Features   []Feature               `json:"features"`
+	Hazards    []Hazard                `json:"hazards"`
+	Resources  []*resource             `json:"resources"`
+	Collection json.RawMessage         `json:"collection"` // one that a widened adapter has, with NOUN in place of its name
+	Nouns      []string                `json:"nouns"`
+	Operations map[string][]*operation `json:"operations"`
+	Assigned   []param                 `json:"assigned"` // the fields that the adapter assigns
+	Cursors    []param                 `json:"cursors"`  // the parameters of paging by cursors (PG 2.1)
+	Controls   []param                 `json:"controls"` // the parameters that all lists have
+	Types      []typeInfo              `json:"types"`
+}
+
+// param describes a parameter, or a field of a resource, as the introspection does.
+type param struct {
+	Name     string      `json:"name"`
+	Type     string      `json:"type"`
+	Required bool        `json:"required"`
+	Doc      string      `json:"description"`
+	Enum     []string    `json:"enum,omitempty"`
+	Min      *float64    `json:"minimum,omitempty"`
+	Max      *float64    `json:"maximum,omitempty"`
+	MinLen   int         `json:"minLength,omitempty"`
+	MaxLen   int         `json:"maxLength,omitempty"`
+	Pattern  string      `json:"pattern,omitempty"`
+	Format   string      `json:"format,omitempty"`
+	Default  jsonv.Value `json:"default,omitzero"`
+	Items    jsonv.Value `json:"items,omitzero"`
+
+	ReadOnly   bool   `json:"readOnly,omitempty"`   // assigned by the adapter
+	AppendOnly bool   `json:"appendOnly,omitempty"` // not changed by an update
+	Listed     string `json:"listed,omitempty"`     // the type that lists the enum, which the parameter does not refer to
+	deny       bool   // documented but refused
+}
+
+// resource is one collection.
+type resource struct {
+	Name   string        `json:"name"`
+	Plural string        `json:"plural"`
+	With   string        `json:"with"` // the feature or the hazard that adds it, "" for none
+	Fields []param       `json:"fields"`
+	Seed   []jsonv.Value `json:"seed"`
+
+	One     bool     `json:"one"`     // there is at most one item
+	ByName  bool     `json:"byName"`  // identified only by its name
+	Kind    string   `json:"kind"`    // the parameter that every operation requires, "" for none
+	Without []string `json:"without"` // verbs without an operation
+}
+
+func (r *resource) typeName() string { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
+func (r *resource) key() string {
+	if r.ByName {
+		return "name"
+	}
+	return r.Name + "_id"
+}
+
+func (r *resource) field(name string) *param { return named(r.Fields, name) }
+
+// named returns the parameter with a name; nil if there is none.
+func named(params []param, name string) *param {
+	if i := slices.IndexFunc(params, func(p param) bool { return p.Name == name }); i >= 0 {
+		return &params[i]
+	}
+	return nil
+}
+
+// operation is one operation of the adapter.
+type operation struct {
+	Name     string  `json:"name"`
+	Category string  `json:"category"`
+	Verb     string  `json:"verb"`
+	Doc      string  `json:"description"`
+	Params   []param `json:"parameters"`
+	Returns  string  `json:"returns"`
+	hidden   []param // accepted but not documented
+	res      *resource
+	example  jsonv.Value
+}
+
+// does returns the real effect of the operation.
+func (o *operation) does() string {
+	switch o.Verb {
+	case "create", "update", "delete", "execute":
+		return o.Verb
+	case "abort", "complete", "step", "decide":
+		return "execute"
+	}
+	return "read"
+}
+
+func (o *operation) param(name string) *param {
+	return cmp.Or(named(o.Params, name), named(o.hidden, name))
+}
+
+// collection returns a resource of a widened adapter.
+func (a *Adapter) collection(noun string) *resource {
+	var r resource
+	_ = json.Unmarshal([]byte(strings.NewReplacer("NOUN", noun, "PLURAL", display.Plural(2, noun)).Replace(string(a.library.Collection))), &r)
+	return &r
+}
+
+// addCollection adds the operations of a resource.
+func (a *Adapter) addCollection(r *resource) {
+	assigned := a.library.Assigned
+	if !r.ByName {
+		r.Fields = append(slices.Clone(assigned[:1]), r.Fields...)
+	}
+	r.Fields = append(r.Fields, assigned[1:]...)
+	a.resources = append(a.resources, r)
+	var writable []param
+	for _, f := range r.Fields {
+		if !f.ReadOnly {
+			writable = append(writable, f)
+		}
+	}
+	note := " id, created_at and updated_at are read-only."
+	if r.ByName {
+		note = " created_at and updated_at are read-only."
+	}
+	if a.is("read-only-undisclosed") {
+		note = ""
+	}
+	named := a.naming(r)
+	get := slices.Clone(named)
+	if !a.is("no-field-selection") {
+		get = append(get, param{Name: "fields", Type: "string | string[]", Doc: "Answer with these fields only: a list of names, which may be paths such as details.language, or one of minimal, standard and full."})
+	}
+	if a.is("camel-parameter") && r.Name == "book" {
+		get = append(get, param{Name: "withNotes", Type: "boolean", Doc: "Has no effect."})
+	}
+	list, hidden := a.controls(r), []param(nil)
+	if a.is("accepts-undocumented") && r.Name == "book" {
+		list, hidden = list[:1:1], list[1:]
+	}
+	if r.Name == "book" {
+		list = append(list, a.library.Cursors...)
+	}
+	if r.Kind != "" {
+		list = append([]param{*r.field(r.Kind)}, list...)
+	}
+	update := append(slices.Clone(named), param{Name: "input", Type: "object", Doc: "The fields to change, by name; null removes one." + note, Required: true})
+	if a.is("update-flat") {
+		update = slices.Clone(named)
+		for _, f := range writable {
+			f.Required = false
+			if !r.ByName || f.Name != "name" {
+				update = append(update, f)
+			}
+		}
+	}
+	t := r.typeName()
+	for _, o := range []*operation{
+		{Name: "create_" + r.Name, Category: "CREATE", Doc: "Adds a " + r.Name + " to the library.", Params: writable, Returns: t},
+		{Name: "get_" + r.Name, Category: "READ", Doc: "Gives one " + r.Name + ".", Params: get, Returns: t},
+		{
+			Name: "list_" + r.Plural, Category: "READ", Doc: "Lists the " + r.Plural + ", oldest first.", Params: list, hidden: hidden, Returns: t + "List",
+			example: jsonv.From(map[string]any{"request": map[string]any{"operation": "list_" + r.Plural, "params": map[string]any{"limit": 5}}, "description": "The first five."}),
+		},
+		{Name: "update_" + r.Name, Category: "UPDATE", Doc: "Changes fields of a " + r.Name + "." + note, Params: update, Returns: t},
+		{Name: "delete_" + r.Name, Category: "DELETE", Doc: "Removes a " + r.Name + " for good.", Params: named, Returns: "Removal"},
+	} {
+		if o.Verb, _, _ = strings.Cut(o.Name, "_"); !slices.Contains(r.Without, o.Verb) {
+			o.res = r
+			a.operations = append(a.operations, o)
+		}
+	}
+	a.add(r.With, r)
+}
+
+// naming returns the parameters that identify an item of a resource.
+func (a *Adapter) naming(r *resource) (out []param) {
+	if r.Kind != "" {
+		out = append(out, *r.field(r.Kind))
+	}
+	switch {
+	case r.One:
+	case r.ByName:
+		out = append(out, param{Name: "name", Type: "string", Doc: "As it was created.", Required: true})
+	default:
+		out = append(out, param{Name: r.key(), Type: "string", Doc: "As list_" + r.Plural + " gives it under id.", Required: true})
+	}
+	return out
+}
+
+// controls returns the parameters that all lists have in common.
+func (a *Adapter) controls(r *resource) []param {
+	list := slices.Clone(a.library.Controls)
+	if a.is("controls-differ") && r.Name == "shelf" {
+		list[0].Default = jsonv.Int(10)
+	}
+	if a.is("documents-wrong-type") && r.Name == "shelf" {
+		list[0] = param{Name: "limit", Type: "string", Doc: list[0].Doc}
+	}
+	return list
+}
+
+// build builds the table of operations.
+func (a *Adapter) build(n int) {
+	a.library = readLibrary()
+	a.add("introspect", nil)
+	book, shelf := a.library.Resources[0], a.library.Resources[1]
+	a.addCollection(book)
+	a.addCollection(shelf)
+	if a.is("delete-says-read") {
+		a.find("delete_shelf").Category = "READ"
+	}
+	if a.is("update-says-read") {
+		a.find("update_shelf").Category = "READ"
+	}
+	a.add("catalog", nil)
+	search := a.find("search_books")
+	search.res, search.Params[0].Required = book, !a.is("requires-optional")
+	if a.is("documents-refused") {
+		op := a.find("list_books")
+		op.Params = append(op.Params, param{Name: "order", Type: "string", Doc: "The field to sort by.", deny: true})
+	}
+	count := func(name string, r *resource) {
+		a.operations = append(a.operations, &operation{Name: name, Category: "READ", Verb: "count", Doc: "Counts the " + r.Plural + ".", Returns: "Count", res: r})
+	}
+	for _, d := range [][2]string{{"camel-operation", "countBooks"}, {"acts-on-read", "open_catalog"}, {"reserved-meaning", "record_execution_step"}} {
+		if a.is(d[0]) {
+			count(d[1], book)
+		}
+	}
+	if a.has("executions") {
+		a.add("executions", nil)
+	}
+	for _, r := range a.library.Resources[2:] {
+		if a.has(r.With) || slices.Contains(a.o.Hazards, r.With) {
+			a.addCollection(r)
+		}
+	}
+	for i := 0; len(a.operations)+5 <= n; i++ {
+		noun := a.library.Nouns[i%len(a.library.Nouns)]
+		if round := i / len(a.library.Nouns); round > 0 {
+			noun = fmt.Sprintf("%s_%c", noun, 'a'+round%26)
+		}
+		a.addCollection(a.collection(noun))
+	}
+	for i := 0; len(a.operations) < n && i < len(a.resources); i++ {
+		count("count_"+a.resources[i].Plural, a.resources[i])
+	}
+}
+
+// add adds a group of operations of the library.
+func (a *Adapter) add(group string, r *resource) {
+	for _, op := range a.library.Operations[group] {
+		op.res = r
+		a.operations = append(a.operations, op)
+	}
+}
+
+func (a *Adapter) find(name string) *operation {
+	if i := slices.IndexFunc(a.operations, func(o *operation) bool { return o.Name == name }); i >= 0 {
+		return a.operations[i]
+	}
+	return nil
+}

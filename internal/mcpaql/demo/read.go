@@ -1,0 +1,177 @@
+package demo
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+)
+
+func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
+	if a.is("crashes-on-option") && op.Verb == "search" && !params.Lookup("limit").IsAbsent() {
+		return jsonv.Value{}, &failure{code: "oops", message: "Something went wrong."}
+	}
+	limit, offset := int64(20), int64(0)
+	if op.res.Name == "shelf" && a.is("controls-differ") {
+		limit = 10
+	}
+	if op.Name == "list_books" && a.is("default-differs") {
+		limit = 2
+	}
+	for name, n := range map[string]*int64{"limit": &limit, "offset": &offset} {
+		if given, ok := params.Lookup(name).Int64(); ok {
+			*n = given
+		}
+	}
+	var found []jsonv.Value
+	for _, v := range a.items[op.res.Name] {
+		if kind := op.res.Kind; kind != "" && !jsonv.Equal(v.Lookup(kind), params.Lookup(kind)) {
+			continue
+		}
+		if text := params.Lookup("text"); text.IsAbsent() || strings.Contains(strings.ToLower(v.Lookup("title").Text()), strings.ToLower(text.Text())) {
+			found = append(found, v)
+		}
+	}
+	cursor := slices.ContainsFunc(a.library.Cursors, func(p param) bool { return !params.Lookup(p.Name).IsAbsent() })
+	if op.Name == "list_books" && cursor {
+		return a.byCursor(found, params)
+	}
+	from := min(max(int(offset), 0), len(found))
+	to := from + min(max(int(limit), 0), len(found)-from)
+	out := jsonv.ObjectOf("items", jsonv.Array(found[from:to]...), "total", len(found), "applied", jsonv.ObjectOf("limit", limit, "offset", offset))
+	if op.Name == "list_books" && !a.is("page-info") {
+		out = out.With("pageInfo", a.pageInfo(found, from, to))
+	}
+	return out, nil
+}
+
+// byCursor answers a request for a page of a list by cursors (PG 2).
+func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, *failure) {
+	has := func(name string) bool { _, ok := params.Get(name); return ok }
+	for _, pair := range [][2]string{{"first", "last"}, {"first", "before"}, {"last", "after"}} {
+		if has(pair[0]) && has(pair[1]) && !a.is("cursors-mixed") {
+			return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameters '%s' and '%s' don't go together: page forward with first and after, or backward with last and before.", pair[0], pair[1]).
+				with("param_name", jsonv.String("pagination"))
+		}
+	}
+	for _, pair := range [][2]string{{"after", "first"}, {"before", "last"}} {
+		if has(pair[0]) && !has(pair[1]) && !a.is("cursors-mixed") {
+			return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter '%s' requires '%s'.", pair[0], pair[1]).with("param_name", jsonv.String(pair[1]))
+		}
+	}
+	from, to := 0, len(all)
+	for _, name := range []string{"after", "before"} {
+		if !has(name) || a.is("cursor-ignored") {
+			continue
+		}
+		at := indexOf(all, params.Lookup(name).Text())
+		switch {
+		case at < 0:
+			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor from a pageInfo.", name).with("param_name", jsonv.String(name))
+		case name == "after":
+			from = at + 1
+		default:
+			to = at
+		}
+	}
+	if n, ok := params.Lookup("first").Int64(); ok {
+		to = min(to, from+int(min(n, 100)))
+	}
+	if n, ok := params.Lookup("last").Int64(); ok {
+		from = max(from, to-int(min(n, 100)))
+	}
+	out := jsonv.Object(member("items", jsonv.Array(all[from:max(from, to)]...)))
+	if a.is("page-info") {
+		return out, nil
+	}
+	return out.With("pageInfo", a.pageInfo(all, from, max(from, to))), nil
+}
+
+// pageInfo describes what surrounds a page.
+func (a *Adapter) pageInfo(all []jsonv.Value, from, to int) jsonv.Value {
+	info := jsonv.Object(member("hasNextPage", jsonv.Bool(to < len(all))), member("hasPreviousPage", jsonv.Bool(from > 0)))
+	if a.is("page-flags") {
+		info = info.With("hasNextPage", jsonv.Bool(true))
+	}
+	if from < to {
+		info = info.With("startCursor", jsonv.String(cursorOf(all[from]))).With("endCursor", jsonv.String(cursorOf(all[to-1])))
+	}
+	return info
+}
+
+func cursorOf(item jsonv.Value) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(item.Lookup("id").Text()))
+}
+
+func indexOf(all []jsonv.Value, cursor string) int {
+	id, err := base64.RawURLEncoding.DecodeString(cursor)
+	return slices.IndexFunc(all, func(v jsonv.Value) bool { return err == nil && strings.EqualFold(v.Lookup("id").Text(), string(id)) })
+}
+
+// presetsOf returns the fields that the presets of a resource contain (FS 3.1).
+func presetsOf(r *resource) map[string][]string {
+	var minimal, standard, full []string
+	for i, f := range r.Fields {
+		full = append(full, f.Name)
+		if f.Required && !strings.HasSuffix(f.Name, "_at") {
+			minimal = append(minimal, f.Name)
+		}
+		if f.Required || i < 5 {
+			standard = append(standard, f.Name)
+		}
+	}
+	return map[string][]string{"minimal": minimal, "standard": standard, "full": full}
+}
+
+// selectFields returns a part of an item: the fields of a preset, or the listed ones,
+// which may be paths (FS 2).
+func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Value, *failure) {
+	if fields.IsAbsent() || a.is("fields-ignored") {
+		return item, nil
+	}
+	var names []string
+	if fields.Kind() == jsonv.KindString {
+		preset, known := presetsOf(r)[fields.Text()]
+		if !known || a.is("preset-refused") {
+			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' wants minimal, standard, full or a list of names, got '%s'.", fields.Text()).with("param_name", jsonv.String("fields"))
+		}
+		if names = preset; a.is("preset-smaller") && fields.Text() == "standard" {
+			names = names[1:]
+		}
+	}
+	names = append(names, fields.Texts()...)
+	out := jsonv.Object()
+	for _, name := range names {
+		head, rest, nested := strings.Cut(name, ".")
+		if r.field(head) == nil {
+			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' names '%s', which no %s has.", name, r.Name).with("param_name", jsonv.String("fields"))
+		}
+		switch v, ok := item.Get(head); {
+		case !ok:
+		case !nested:
+			out = out.With(head, v)
+		case a.is("path-flat"):
+			out = out.With(name, v.Lookup(rest))
+		default:
+			out = out.With(head, along(out.Lookup(head), v, rest))
+		}
+	}
+	return out, nil
+}
+
+// along adds the value at a path of an object to a part of that object.
+func along(part, whole jsonv.Value, path string) jsonv.Value {
+	if part.Kind() != jsonv.KindObject {
+		part = jsonv.Object()
+	}
+	head, rest, nested := strings.Cut(path, ".")
+	v, ok := whole.Get(head)
+	switch {
+	case !ok:
+		return part
+	case nested:
+		v = along(part.Lookup(head), v, rest)
+	}
+	return part.With(head, v)
+}

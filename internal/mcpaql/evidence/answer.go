@@ -1,0 +1,204 @@
+package evidence
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/reference"
+)
+
+// Refused reports whether an answer is a failure.
+func Refused(answer jsonv.Value) bool {
+	s := answer.Lookup("success")
+	return s.Kind() == jsonv.KindBool && !s.Bool()
+}
+
+// Succeeded reports whether an answer is a success.
+func Succeeded(answer jsonv.Value) bool {
+	return answer.Lookup("success").Bool()
+}
+
+// Message returns the message of a failure; a missing one is an empty text.
+func Message(answer jsonv.Value) jsonv.Value {
+	m := answer.Lookup("error", "message")
+	if k := m.Kind(); k == jsonv.KindAbsent || k == jsonv.KindNull {
+		return jsonv.String("")
+	}
+	return m
+}
+
+// Names reports whether a text contains a name as a whole word.
+func Names(s, name string) bool {
+	if name == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(s[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
+		if !WordRune(before) && !WordRune(after) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// WordRune reports whether r belongs to a word: a letter, a digit or an underscore.
+func WordRune(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// Named reports whether a text or key inside a value contains a name.
+func Named(v jsonv.Value, name string) bool {
+	found := false
+	EveryText(v, func(s string) { found = found || Names(s, name) })
+	return found
+}
+
+// EveryText calls use with every text inside a value, keys included.
+func EveryText(v jsonv.Value, use func(string)) {
+	switch v.Kind() {
+	case jsonv.KindString:
+		use(v.Text())
+	case jsonv.KindArray:
+		for _, e := range v.Elems() {
+			EveryText(e, use)
+		}
+	case jsonv.KindObject:
+		for k, e := range v.Members() {
+			use(k)
+			EveryText(e, use)
+		}
+	}
+}
+
+// Some adapters answer success: true around a failure of the system behind them. Such
+// an answer is neither a success nor a refusal: it is not compared with anything and
+// is not evidence.
+
+// failureText matches the beginning of a text that describes a failure.
+var failureText = Pattern(`(?i)^\s*(❌|✖|✗|⛔|🚫|\[?(error|failure|exception|fatal)\]?\s*[:(!-]|(error|failed|failure|unable|cannot|could not)\s+(to|in|at|while|during|when)\s|traceback \(most recent|[a-z]*(error|exception):\s)`)
+
+// besideError lists the members that data may have next to error when it is only a
+// failure.
+var besideError = []string{
+	"error", "code", "message", "details", "success", "ok", "status", "statusCode", "status_code", "isError", "is_error", "type", "hint", "reason",
+	"operation", "timestamp", "request_id", "requestId",
+}
+
+// WrappedFailure returns the reason why a success is in fact a failure, "" if it is
+// none.
+func WrappedFailure(answer jsonv.Value) string {
+	if !Succeeded(answer) {
+		return ""
+	}
+	data := answer.Lookup("data")
+	for _, key := range []string{"isError", "is_error"} {
+		if data.Lookup(key).Bool() {
+			return "data." + key + " is true"
+		}
+	}
+	if no := data.Lookup("success"); no.Kind() == jsonv.KindBool && !no.Bool() {
+		return "data.success is false"
+	}
+	if data.Kind() == jsonv.KindObject && reference.Truthy(data.Lookup("error")) && onlyMembers(data, besideError) {
+		return "data contains only an error: " + Brief(data.Lookup("error"))
+	}
+	for _, s := range onlyTexts(data) {
+		if failureText().MatchString(s) {
+			return "the text begins " + Quoted(display.Truncate(s, 80))
+		}
+	}
+	return ""
+}
+
+func onlyMembers(v jsonv.Value, names []string) bool {
+	for k := range v.Members() {
+		if !slices.Contains(names, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyTexts returns the texts that an answer consists of: data itself, its single
+// member, or the first block of an MCP result inside it.
+func onlyTexts(data jsonv.Value) (out []string) {
+	block := data.Lookup("content").At(0)
+	for _, v := range []jsonv.Value{data, data.At(0), block} {
+		switch {
+		case v.Kind() == jsonv.KindString && (data.Kind() == jsonv.KindString || data.Len() == 1):
+			out = append(out, v.Text())
+		case v.Lookup("type").Text() == "text":
+			out = append(out, v.Lookup("text").Text())
+		}
+	}
+	for _, key := range []string{"text", "message", "result", "output"} {
+		if v := data.Lookup(key); data.Len() == 1 && v.Kind() == jsonv.KindString {
+			out = append(out, v.Text())
+		}
+	}
+	return out
+}
+
+// Pattern compiles a regular expression on first use: most starts of the programs
+// need none of them.
+func Pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
+
+// maxNamed is the maximum number of names in one sentence.
+const maxNamed = 6
+
+// Several lists the first names and counts the others.
+func Several(names []string) string {
+	if n := len(names) - maxNamed; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Brief formats a value for a message.
+func Brief(v jsonv.Value) string {
+	if v.IsAbsent() {
+		return "nothing"
+	}
+	return display.Truncate(v.String(), 80)
+}
+
+// Describe describes a value for messages: `a number (42)`.
+func Describe(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindAbsent:
+		return "nothing"
+	case jsonv.KindNull:
+		return "null"
+	case jsonv.KindBool:
+		return strconv.FormatBool(v.Bool())
+	case jsonv.KindNumber:
+		return "a number (" + display.Truncate(v.Literal(), 24) + ")"
+	case jsonv.KindString:
+		return "a string (" + Quoted(display.Truncate(v.Text(), 40)) + ")"
+	case jsonv.KindArray:
+		return fmt.Sprintf("a list of %d", v.Len())
+	}
+	return fmt.Sprintf("an object of %d", v.Len())
+}
+
+// Quoted returns s as a JSON string.
+func Quoted(s string) string { return string(jsonv.AppendString(nil, s)) }
+
+// SnakeCase is the form of names that the specification prescribes.
+var SnakeCase = Pattern(`^[a-z][a-z0-9_]*$`)

@@ -1,0 +1,338 @@
+package evidence
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/base/source"
+	"mcptest/internal/mcpaql/rule"
+)
+
+// Evidence is everything that a verdict is based on. It mirrors the bundle format of
+// the MCP-AQL conformance testing document, and may be read from a file
+// (ReadEvidence) or built in code. Fields of type jsonv.Value are payloads:
+// unmodified answers of any shape, absent when there was none.
+type Evidence struct {
+	// File is the bundle that the evidence was read from, nil when it was
+	// built in code. With it, findings carry a line and a column.
+	File *source.File
+
+	Implementation string `member:"implementation,omitempty"`
+	Version        string `member:"version,omitempty"`
+	SpecVersion    string `member:"spec_version,omitempty"`
+
+	// ExpectedLevel and ExpectedExitCode are the values that verify-fixtures compares
+	// with: level 1 and exit code 0 unless the bundle sets others.
+	ExpectedLevel    int      `member:"expected_level,omitempty"`
+	ExpectedExitCode int      `member:"expected_exit_code,omitempty"`
+	ExpectedRules    rule.Set `member:"expected_rules,omitempty"` // "" if the bundle does not set it
+
+	OperationsList   jsonv.Value   `member:"introspection.operations_list"`             // the whole answer to introspect {query: operations}
+	TypesList        jsonv.Value   `member:"introspection.types_list"`                  // the whole answer to introspect {query: types}
+	OperationDetails []jsonv.Value `member:"introspection.operation_details,omitempty"` // data.operation of each introspect {query: operations, name}
+
+	// Accepted lists, in the bundle's order, the parameters that each operation
+	// accepted.
+	Accepted []Accepted `member:"accepted_parameters"`
+
+	MissingRequired  []ParameterCase  `member:"parameter_tests.missing_required,omitempty"`
+	UnknownParameter []ParameterCase  `member:"parameter_tests.unknown_parameter,omitempty"`
+	OptionalDefaults []DefaultCase    `member:"parameter_tests.optional_defaults,omitempty"`
+	ErrorTests       []ErrorCase      `member:"error_tests,omitempty"`
+	RoundTrips       []FieldsCase     `member:"round_trip_tests,omitempty,$=expected_fields"`
+	Updates          []FieldsCase     `member:"update_preservation_tests,omitempty,$=preserved_fields"`
+	EndpointModes    []string         `member:"endpoint_modes"`
+	FieldSelection   bool             `member:"capabilities.field_selection"`
+	BatchOperations  bool             `member:"capabilities.batch_operations"`
+	BatchExample     jsonv.Value      `member:"batch_example"`
+	Constraints      []ConstraintCase `member:"constraint_tests,omitempty"`
+	Semantics        []SemanticCase   `member:"semantic_tests,omitempty"`
+
+	// Live is the bundle's x_live object, which only live runs write.
+	Live jsonv.Value `member:"x_live"`
+}
+
+// Accepted is one entry of accepted_parameters.
+type Accepted struct {
+	Operation  string `member:"*"`
+	Parameters []string
+}
+
+// ParameterCase is a call with one required parameter omitted, or with one undefined
+// parameter added.
+type ParameterCase struct {
+	Operation string      `member:"operation,need"`
+	Parameter string      `member:"parameter,need"`
+	Request   jsonv.Value `member:"request"` // the arguments sent; absent when not recorded
+	Response  jsonv.Value `member:"response"`
+	Call      int         `member:"x_call,omitempty"` // number in the transcript of a live run; 0 when there is none
+}
+
+// DefaultCase is a call without an optional parameter that has a documented default,
+// and the path at which the default appears in the answer.
+type DefaultCase struct {
+	Operation string      `member:"operation,need"`
+	Parameter string      `member:"parameter,need"`
+	Path      string      `member:"expected_value_path,need"` // dot path into Response
+	Expected  jsonv.Value `member:"expected_value"`
+	Request   jsonv.Value `member:"request"`
+	Response  jsonv.Value `member:"response"`
+	Call      int         `member:"x_call,omitempty"`
+}
+
+// ErrorCase is a call that is expected to fail.
+type ErrorCase struct {
+	Name        string      `member:"name,need"`
+	MustMention []string    `member:"must_mention"`
+	Request     jsonv.Value `member:"request"`
+	Response    jsonv.Value `member:"response"`
+	Call        int         `member:"x_call,omitempty"`
+}
+
+// FieldsCase holds the data read back after a create or an update, and the values
+// expected in it.
+type FieldsCase struct {
+	Name         string      `member:"name,need"`
+	Fields       []Field     `member:"$"`
+	ReadResponse jsonv.Value `member:"read_response"`
+	Call         int         `member:"x_call,omitempty"`
+}
+
+// Field is a value expected at a dot path.
+type Field struct {
+	Path  string `member:"*"`
+	Value jsonv.Value
+}
+
+// ConstraintCase is a call that breaks a constraint, and whether the introspection
+// documents the constraint.
+type ConstraintCase struct {
+	Name       string      `member:"name,need"`
+	Documented bool        `member:"documented"`
+	Request    jsonv.Value `member:"request"`
+	Response   jsonv.Value `member:"response"`
+	Call       int         `member:"x_call,omitempty"`
+}
+
+// SemanticCase is a model's answer to a question about the adapter.
+type SemanticCase struct {
+	Name         string      `member:"name,need"`
+	Question     string      `member:"x_question,omitempty"` // as it was asked; "" if not recorded
+	Facts        string      `member:"x_facts,omitempty"`    // the correct answer according to the introspection; "" if not recorded
+	ResponseText jsonv.Value `member:"response_text"`
+	ToolCalls    []ToolCall  `member:"tool_calls,omitempty"`
+
+	RequiredPatterns   []string   `member:"structural.required_patterns,omitempty"`
+	PhraseGroups       [][]string `member:"semantic.phrase_groups,omitempty"`
+	ExpectedOperations []string   `member:"semantic.expected_operations,omitempty"`
+	ExpectedParameters []string   `member:"semantic.expected_parameters,omitempty"`
+
+	// Judge is a recorded verdict that replaces the phrase groups under the
+	// strict rules; nil when there is none.
+	Judge *Judge `member:"x_judge"`
+	// Unjudged is the reason why a requested judge gave no verdict. Under the strict
+	// rules the case is then undecided.
+	Unjudged string `member:"x_unjudged,omitempty"`
+}
+
+// ToolCall is one call a model made.
+type ToolCall struct {
+	Operation jsonv.Value `member:"operation,text"` // a text; absent if the tool has no operations
+	Params    jsonv.Value `member:"params"`
+}
+
+// Verdict is a judge's verdict on a model's answer.
+type Verdict string
+
+// The verdicts of a judge.
+const (
+	Understood    Verdict = "understood"
+	NotUnderstood Verdict = "not_understood"
+	Unsure        Verdict = "unsure"
+)
+
+// Judge is a recorded judgement of a semantic case (x_judge in a bundle).
+type Judge struct {
+	Kind    string   `member:"kind,omitempty"`
+	Model   string   `member:"model,omitempty"`
+	Verdict Verdict  `member:"verdict,need,oneof=understood|not_understood|unsure"`
+	Reason  string   `member:"reason,omitempty"`
+	Rubric  string   `member:"rubric,omitempty"` // version of the judge's instructions
+	Votes   []string `member:"votes,omitempty"`  // the verdict of each vote
+	Key     string   `member:"key,omitempty"`    // of the judged content, empty for a program
+}
+
+// JSON returns the evidence as a bundle. Empty parts are left out.
+func (e *Evidence) JSON() jsonv.Value {
+	v := Encode(*e)
+	if e.ExpectedLevel == rule.LevelOne {
+		v = v.Without("expected_level")
+	}
+	return v
+}
+
+// Object builds a JSON object member by member.
+type Object []jsonv.Member
+
+// Set adds a member unless its value is absent.
+func (o *Object) Set(key string, v jsonv.Value) {
+	if !v.IsAbsent() {
+		*o = append(*o, jsonv.Member{Key: key, Value: v})
+	}
+}
+
+// Text adds a text unless it is empty.
+func (o *Object) Text(key, s string) {
+	if s != "" {
+		o.Set(key, jsonv.String(s))
+	}
+}
+
+// List adds a list unless it is empty.
+func (o *Object) List(key string, vs []jsonv.Value) {
+	if len(vs) > 0 {
+		o.Set(key, jsonv.Array(vs...))
+	}
+}
+
+// Value returns the object.
+func (o *Object) Value() jsonv.Value { return jsonv.Object(*o...) }
+
+// Each applies f to every element.
+func Each[T any](in []T, f func(T) jsonv.Value) []jsonv.Value {
+	out := make([]jsonv.Value, len(in))
+	for i, x := range in {
+		out[i] = f(x)
+	}
+	return out
+}
+
+// TextList returns texts as a JSON list.
+func TextList(in []string) jsonv.Value { return jsonv.Array(Each(in, jsonv.String)...) }
+
+// TextMember returns a member whose value is a text.
+func TextMember(k, v string) jsonv.Member { return jsonv.Member{Key: k, Value: jsonv.String(v)} }
+
+// IsLive reports whether evidence was collected by a live run of this program.
+func (e *Evidence) IsLive() bool { return e.Live.Lookup("tests").Kind() == jsonv.KindArray }
+
+// ProbeName is the parameter that no adapter has.
+const ProbeName = "zz_conformance_probe"
+
+// DefaultEquivalent is the path where a live run records that an answer is the same
+// with and without the documented default.
+const DefaultEquivalent = "_conformance.default_equivalent"
+
+// Comparable reports whether a field belongs to the data that was read, not to the
+// envelope around it.
+func (f Field) Comparable() bool { return f.Path == "data" || strings.HasPrefix(f.Path, "data.") }
+
+// By returns the name of a judge.
+func (j *Judge) By() string {
+	s := strings.TrimSpace(j.Kind + " " + display.Truncate(j.Model, 100))
+	if s == "" {
+		s = "somebody unnamed"
+	}
+	if n := len(j.Votes); n > 1 {
+		s += fmt.Sprintf(" (%d votes)", n)
+	}
+	return s
+}
+
+// Exchange is the call that shows a finding of a live run.
+type Exchange struct {
+	Tool      string      `member:"tool"`
+	Arguments jsonv.Value `member:"arguments"`
+	Answer    jsonv.Value `member:"answer"`
+	MS        float64
+	Repeat    string `member:"repeat,omitempty"` // a command line that repeats the call, "" if unknown
+}
+
+// CallBehind returns the number of the call that a place is based on, 0 if there is
+// none.
+func (e *Evidence) CallBehind(at string) int {
+	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
+	index := func(i int) int {
+		if i < len(parts) {
+			if n, err := strconv.Atoi(parts[i]); err == nil {
+				return n
+			}
+		}
+		return -1
+	}
+	switch {
+	case parts[0] == "introspection":
+		return e.introspectionCall(parts, index(2))
+	case parts[0] != "x_live":
+		return e.caseCall(at, index)
+	case len(parts) >= 3 && parts[1] == "transcript":
+		return index(2) + 1
+	case len(parts) >= 5 && parts[1] == "tests":
+		n, _ := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4)).Lookup("call").Int64()
+		return int(n)
+	}
+	return 0
+}
+
+// caseCall returns the call of the case that a place is in, 0 if it is in none.
+func (e *Evidence) caseCall(at string, index func(int) int) int {
+	v := reflect.ValueOf(*e)
+	for _, m := range membersOf(v.Type()) {
+		list := v.Field(m.index)
+		path := strings.TrimPrefix(m.group+"/"+m.key, "/")
+		if i := index(1 + strings.Count(path, "/")); strings.HasPrefix(at, "/"+path+"/") && list.Kind() == reflect.Slice && i >= 0 && i < list.Len() {
+			if list.Type().Elem().Kind() == reflect.Struct {
+				if call := list.Index(i).FieldByName("Call"); call.IsValid() {
+					return int(call.Int())
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// introspectionCall returns the first call that requested a part of the
+// introspection.
+func (e *Evidence) introspectionCall(parts []string, i int) int {
+	query, name := "operations", ""
+	switch {
+	case len(parts) < 2:
+		return 0
+	case parts[1] == "types_list":
+		query = "types"
+	case parts[1] == "operation_details" && i >= 0 && i < len(e.OperationDetails):
+		name = ReadDetail(e.OperationDetails[i]).Value.Lookup("name").Text()
+	}
+	for k, t := range e.Live.Lookup("transcript").Elems() {
+		params := t.Lookup("arguments", "params")
+		if params.Lookup("query").Text() == query && params.Lookup("name").Text() == name {
+			return k + 1
+		}
+	}
+	return 0
+}
+
+// Exchange returns the exchange with the given number in the transcript, counted from
+// 1, or nil.
+func (e *Evidence) Exchange(n int) *Exchange {
+	t := e.Live.Lookup("transcript").At(n - 1)
+	if n < 1 || t.IsAbsent() {
+		return nil
+	}
+	x := &Exchange{Tool: t.Lookup("tool").Text(), Arguments: t.Lookup("arguments"), Answer: t.Lookup("answer"), MS: t.Lookup("ms").Float64()}
+	args := x.Arguments.String()
+	// Arguments that were not stored completely cannot be sent again.
+	incomplete := !x.Arguments.Lookup("x_bytes").IsAbsent() || strings.Contains(args, redacted)
+	if begin := e.Live.Lookup("repeat").Text(); begin != "" && !incomplete {
+		x.Repeat = begin + " " + shellwords.Quote(x.Tool)
+		if !x.Arguments.IsAbsent() {
+			x.Repeat += " " + shellwords.Quote(args)
+		}
+	}
+	return x
+}

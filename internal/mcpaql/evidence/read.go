@@ -1,0 +1,275 @@
+package evidence
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/mcpaql/reference"
+	"mcptest/internal/mcpaql/rule"
+)
+
+// maxBundleDepth limits the nesting of a bundle. It is far beyond any answer of an
+// adapter, and far below the limit of the stack.
+const maxBundleDepth = 10_000
+
+// Read reads a bundle. Every mistake of the bundle's author is an error diagnostic
+// with its position and with the JSON pointer as its Path; if there is one, the
+// evidence must not be judged. Warnings concern content that is allowed but probably
+// not intended. Read never returns a nil Evidence.
+func Read(f *source.File) (*Evidence, source.Diagnostics) {
+	r := NewReader(f)
+	e := &Evidence{File: r.File, ExpectedLevel: 1}
+	root, notes, ok := r.Parse()
+	if !ok {
+		return e, r.Problems
+	}
+	if root.Kind() != jsonv.KindObject {
+		r.Errorf(root, "", "a bundle is a JSON object, this is %s", Describe(root))
+		return e, r.Problems
+	}
+	r.known(root, "", keysOf(membersOf(reflect.TypeFor[Evidence]()), ""))
+	r.Object(root, "", e)
+	e.Live = r.live(root)
+	if sets := rule.Sets(); e.ExpectedRules != "" && !slices.Contains(sets, string(e.ExpectedRules)) {
+		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(sets, ", "), Quoted(display.Truncate(string(e.ExpectedRules), 40)))
+	}
+	for _, n := range notes {
+		if n.Kind != jsonv.LoneSurrogate {
+			r.Problems.Add(source.Warnf(r.Places.At(n.Offset), n.Pointer, "%s", n.Kind))
+		}
+	}
+	r.Problems.Sort()
+	return e, r.Problems
+}
+
+// Reader reads a bundle and collects its problems with their positions.
+type Reader struct {
+	File     *source.File
+	Places   Locator
+	Problems source.Diagnostics
+}
+
+// NewReader returns a reader of a file, without its byte order mark.
+func NewReader(f *source.File) *Reader {
+	if data, found := bytes.CutPrefix(f.Data, []byte("\xef\xbb\xbf")); found {
+		f = &source.File{Name: f.Name, Path: f.Path, Data: data}
+	}
+	return &Reader{File: f, Places: Locator{File: f}}
+}
+
+// Parse reads the file's JSON text; it returns false if there is none.
+func (r *Reader) Parse() (jsonv.Value, []jsonv.Note, bool) {
+	v, notes, err := jsonv.ParseWith(r.File.Data, jsonv.Options{MaxDepth: maxBundleDepth})
+	if err == nil {
+		return v, notes, true
+	}
+	pos, msg := source.Pos{File: r.File}, err.Error()
+	var syntax *jsonv.SyntaxError
+	if errors.As(err, &syntax) {
+		pos, msg = r.File.At(syntax.Offset), syntax.Msg
+	}
+	d := source.Errorf(pos, "", "not JSON: %s", msg)
+	if len(bytes.TrimSpace(r.File.Data)) == 0 {
+		d.Msg = "not JSON: the file is empty"
+	}
+	r.Problems.Add(d)
+	return v, nil, false
+}
+
+// Pos returns the position of a value in the file.
+func (r *Reader) Pos(v jsonv.Value) source.Pos {
+	if v.Offset() < 0 {
+		return source.Pos{File: r.File}
+	}
+	return r.Places.At(v.Offset())
+}
+
+// Errorf reports a problem with a value; at is its path.
+func (r *Reader) Errorf(v jsonv.Value, at, format string, args ...any) {
+	r.Problems.Add(source.Errorf(r.Pos(v), at, format, args...))
+}
+
+// Member returns a member of the skeleton and checks its kind; null counts as
+// omitted. The value is absent if there is no usable one.
+func (r *Reader) Member(o jsonv.Value, at, key string, kind jsonv.Kind, need bool) (jsonv.Value, string) {
+	v, _ := o.Get(key)
+	path := jsonv.AppendPointer(at, key)
+	switch v.Kind() {
+	case kind:
+		return v, path
+	case jsonv.KindAbsent:
+		if need {
+			r.Errorf(o, at, "missing key %q", key)
+		}
+	case jsonv.KindNull:
+		if need {
+			r.Errorf(v, path, "expected %s, got null", KindWords[kind])
+		}
+	default:
+		r.Errorf(v, path, "expected %s, got %s", KindWords[kind], Describe(v))
+	}
+	return jsonv.Value{}, path
+}
+
+// KindWords holds the names of kinds in messages.
+var KindWords = map[jsonv.Kind]string{
+	jsonv.KindBool: "true or false", jsonv.KindNumber: "a number", jsonv.KindString: "a string", jsonv.KindArray: "a list", jsonv.KindObject: "an object",
+}
+
+// Text reads a text, or returns "". A missing one is a problem if need is set.
+func (r *Reader) Text(o jsonv.Value, at, key string, need bool) string {
+	v, _ := r.Member(o, at, key, jsonv.KindString, need)
+	return v.Text()
+}
+
+// Flag reads a boolean, or returns false.
+func (r *Reader) Flag(o jsonv.Value, at, key string) bool {
+	v, _ := r.Member(o, at, key, jsonv.KindBool, false)
+	return v.Bool()
+}
+
+// Integer reads a whole number, or returns def.
+func (r *Reader) Integer(o jsonv.Value, at, key string, def int, need bool) int {
+	v, path := r.Member(o, at, key, jsonv.KindNumber, need)
+	if v.IsAbsent() {
+		return def
+	}
+	n := reference.Number(v)
+	if n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
+		r.Errorf(v, path, "expected a whole number, got %s", Describe(v))
+		return def
+	}
+	return int(n)
+}
+
+// List reads a list of the skeleton; each element must have the kind.
+func (r *Reader) List(o jsonv.Value, at, key string, kind jsonv.Kind, use func(v jsonv.Value, at string)) {
+	v, path := r.Member(o, at, key, jsonv.KindArray, false)
+	r.Elements(v, path, kind, use)
+}
+
+// Elements calls use for each element of a kind and reports the others.
+func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v jsonv.Value, at string)) {
+	for i, e := range v.Elems() {
+		p := at + "/" + strconv.Itoa(i)
+		if e.Kind() != kind {
+			r.Errorf(e, p, "expected %s, got %s", KindWords[kind], Describe(e))
+			continue
+		}
+		use(e, p)
+	}
+}
+
+// Texts reads a list of texts.
+func (r *Reader) Texts(o jsonv.Value, at, key string) []string {
+	var out []string
+	r.List(o, at, key, jsonv.KindString, func(v jsonv.Value, _ string) { out = append(out, v.Text()) })
+	return out
+}
+
+// known warns about a key that looks like a misspelled one, because its value would
+// silently be ignored.
+func (r *Reader) known(o jsonv.Value, at string, keys []string) {
+	for _, m := range reference.Members(o) {
+		if near := source.Nearest(m.Key, keys); near != "" && near != m.Key {
+			if _, there := o.Get(near); !there {
+				r.Problems.Add(source.Warnf(r.Pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q%s", m.Key, source.Aside(source.Suggest(near))))
+			}
+		}
+	}
+}
+
+// live reads x_live, a live run's record of itself. It is part of the skeleton: rows
+// are built from it, so a wrong type in it is a mistake and is not silently ignored.
+// Unknown members are ignored.
+func (r *Reader) live(o jsonv.Value) jsonv.Value {
+	live, at := r.Member(o, "", "x_live", jsonv.KindObject, false)
+	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {
+		r.Text(live, at, key, false)
+	}
+	for _, key := range []string{"tools", "dialect", "modes", "notices", "volatile_paths", "unchecked"} {
+		r.Texts(live, at, key)
+	}
+	for _, key := range []string{"calls", "batch_sent"} {
+		r.Integer(live, at, key, 0, false)
+	}
+	for _, key := range []string{"mcp", "model", "judge"} {
+		r.Member(live, at, key, jsonv.KindObject, false)
+	}
+	r.Flag(live, at, "partial")
+	if p := live.Lookup("policy"); p.Kind() != jsonv.KindString { // the mode alone is sufficient
+		p, path := r.Member(live, at, "policy", jsonv.KindObject, false)
+		r.Text(p, path, "mode", false)
+	}
+	short, path := r.Member(live, at, "cut_short", jsonv.KindObject, false)
+	for key := range short.Members() {
+		r.Text(short, path, key, false)
+	}
+	r.records(live, at, "skipped", "operation", "reason", "detail")
+	r.records(live, at, "untested", "test", "operation", "parameter", "reason")
+	r.records(live, at, "unasked", "name", "reason")
+	r.records(live, at, "cleanup", "operation")
+	r.records(live, at, "leftovers", "operation", "reason")
+	r.records(live, at, "changed", "operation", "says")
+	r.List(live, at, "transcript", jsonv.KindObject, func(c jsonv.Value, at string) { r.Text(c, at, "tool", false) })
+	r.List(live, at, "tests", jsonv.KindObject, r.liveTest)
+	return live
+}
+
+// records reads a list of objects with some texts.
+func (r *Reader) records(o jsonv.Value, at, key string, texts ...string) {
+	r.List(o, at, key, jsonv.KindObject, func(v jsonv.Value, at string) {
+		for _, t := range texts {
+			r.Text(v, at, t, false)
+		}
+	})
+}
+
+// liveTest reads the evidence of one live row.
+func (r *Reader) liveTest(t jsonv.Value, at string) {
+	id := r.Text(t, at, "id", true)
+	if test, known := rule.TestByID()[id]; id != "" && !(known && test.Live) {
+		r.Problems.Add(source.Warnf(r.Pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
+	}
+	r.Integer(t, at, "cases", 0, false)
+	for _, key := range []string{"lacking", "moot", "observed"} {
+		r.Text(t, at, key, false)
+	}
+	r.List(t, at, "findings", jsonv.KindObject, func(f jsonv.Value, at string) {
+		name := r.Text(f, at, "rule", true)
+		r.Text(f, at, "says", true)
+		r.Integer(f, at, "call", 0, false)
+		if rule := rule.ByID()[name]; name != "" && (rule == nil || rule.Test != id) {
+			r.Problems.Add(source.Warnf(r.Pos(f.Lookup("rule")), at+"/rule", "%q is not a rule of this row: the entry is ignored", display.Truncate(name, 40)))
+		}
+	})
+}
+
+// Locator converts byte offsets to positions. A minified bundle is one line of many
+// megabytes, where counting columns from the line's start for each of thousands of
+// findings would take minutes; with ascending offsets, it reads the text once.
+type Locator struct {
+	File *source.File
+	last source.Pos
+	from int // offset of last
+}
+
+// At returns the position of a byte offset. Offsets that increase are cheap.
+func (l *Locator) At(offset int) source.Pos {
+	if offset < l.from || l.last.Line == 0 || offset > len(l.File.Data) || bytes.ContainsAny(l.File.Data[l.from:offset], "\r\n") {
+		l.last = l.File.At(offset)
+	} else {
+		l.last.Col += utf8.RuneCount(l.File.Data[l.from:offset])
+	}
+	l.from = offset
+	return l.last
+}

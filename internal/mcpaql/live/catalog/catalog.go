@@ -1,0 +1,176 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+)
+
+// Catalog is the adapter's description: its tools, operations and types.
+type Catalog struct {
+	Tools      []Tool
+	Families   map[string]string // category → tool
+	Single     string
+	Reader     string // the tool for introspection
+	Operations []*Operation
+	Types      map[string]*NamedType
+}
+
+// Partner returns the operation of a verb and a category for a resource.
+func (cat *Catalog) Partner(verb, category, resource string) *Operation {
+	return cat.first(func(op *Operation) bool {
+		return op.Verb == verb && op.Category == category && SameResource(op.Resource, resource)
+	})
+}
+
+// first returns the first operation that match accepts; nil if there is none.
+func (cat *Catalog) first(match func(*Operation) bool) *Operation {
+	if i := slices.IndexFunc(cat.Operations, match); i >= 0 {
+		return cat.Operations[i]
+	}
+	return nil
+}
+
+// Creator returns the CREATE operation of an operation's resource; nil when there is none.
+func (cat *Catalog) Creator(op *Operation) *Operation {
+	return cat.Partner("create", "CREATE", op.Resource)
+}
+
+// Discriminators returns the parameters, in addition to the identifier, that name a
+// resource: an enum that create and delete both require.
+func (cat *Catalog) Discriminators(create, remove *Operation) (names []string) {
+	if remove == nil {
+		return nil
+	}
+	for _, p := range create.Params {
+		q := remove.Param(p.Name)
+		if p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.enumOf(p)) > 0 {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// enumOf lists the values that a parameter accepts: its own enum, that of its type,
+// or that of the type to which its name refers.
+func (cat *Catalog) enumOf(p Parameter) (values []jsonv.Value) {
+	list := cat.documentedEnum(p)
+	if list.Len() == 0 && p.linked != nil {
+		list = p.linked.Detail.Lookup("values")
+	}
+	for _, v := range list.Elems() {
+		values = append(values, enumValue(v))
+	}
+	return values
+}
+
+// documentedEnum returns the list of values that a parameter or its type documents.
+func (cat *Catalog) documentedEnum(p Parameter) jsonv.Value {
+	list := p.Schema.Lookup("enum")
+	if n := cat.Types[ParseType(p.Type).name]; list.Len() == 0 && n != nil && n.Kind == "enum" {
+		list = n.Detail.Lookup("values")
+	}
+	return list
+}
+
+// LinkEnums finds the values of parameters that are documented as plain texts and
+// named like an enum: element_type accepts those of the type ElementType.
+func (cat *Catalog) LinkEnums() {
+	for _, op := range cat.Operations {
+		for i, p := range op.Params {
+			if basicKinds[ParseType(p.Type).name] != "string" || len(cat.enumOf(p)) > 0 {
+				continue
+			}
+			for _, name := range []string{p.Name, op.Resource + "_" + p.Name} {
+				for _, key := range []string{name, strings.ReplaceAll(name, "_", "")} {
+					if n := cat.Types[key]; n != nil && n.Kind == "enum" {
+						op.Params[i].linked = n
+					}
+				}
+			}
+		}
+	}
+}
+
+// With returns the values that name an item in addition to its identifier, from the
+// parameters it was created with.
+func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
+	out := jsonv.Object()
+	for _, name := range cat.Discriminators(create, remove) {
+		if v, ok := params.Get(name); ok {
+			out = out.With(name, v)
+		}
+	}
+	return out
+}
+
+// Exact returns the operation of a verb and a category for exactly this resource
+// name: create_book and delete_books are not a pair.
+func (cat *Catalog) Exact(verb, category, resource string) *Operation {
+	return cat.first(func(op *Operation) bool { return op.Verb == verb && op.Category == category && op.Resource == resource })
+}
+
+// AtMostOne reports whether an operation's resource has at most one item: it is read
+// and deleted without an identifier, and not listed.
+func (cat *Catalog) AtMostOne(op *Operation) bool {
+	get, remove := cat.Exact("get", "READ", op.Resource), cat.Exact("delete", "DELETE", op.Resource)
+	return get != nil && remove != nil && get.Bare() && remove.Bare() && cat.Partner("list", "READ", op.Resource) == nil &&
+		cat.Exact("create", "CREATE", op.Resource) != nil
+}
+
+// ToolNamed returns a tool by its name; nil if it is not listed.
+func (cat *Catalog) ToolNamed(name string) *Tool {
+	if i := slices.IndexFunc(cat.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
+		return &cat.Tools[i]
+	}
+	return nil
+}
+
+// Route chooses the tool that an operation is called with.
+func (cat *Catalog) Route(op *Operation) {
+	switch tool := op.Detail.Lookup("mcpTool").Text(); {
+	case cat.Families[op.Category] != "":
+		op.Tool = cat.Families[op.Category]
+	case cat.ToolNamed(tool) != nil:
+		op.Tool = tool
+	case cat.Families[op.Endpoint] != "":
+		op.Tool = cat.Families[op.Endpoint]
+	case cat.Single != "":
+		op.Tool = cat.Single
+	default:
+		op.Tool = cat.Reader
+	}
+}
+
+// Op returns an operation by its name; nil if it is not listed.
+func (cat *Catalog) Op(name string) *Operation {
+	return cat.first(func(op *Operation) bool { return op.Name == name })
+}
+
+// IdKey returns the parameter by which the resource of an operation is deleted.
+func (cat *Catalog) IdKey(op *Operation) string {
+	if d := cat.Partner("delete", "DELETE", op.Resource); d != nil && d.IdParam() != nil {
+		return d.IdParam().Name
+	}
+	return "id"
+}
+
+// IdKeys returns the members that may hold a resource's identifier.
+func (cat *Catalog) IdKeys(op *Operation) []string {
+	return []string{cat.IdKey(op), "id", op.Resource + "_id"}
+}
+
+// ItemKeys returns the members that may name an item of a list, the likeliest
+// first.
+func (cat *Catalog) ItemKeys(op *Operation) []string {
+	if create := cat.Creator(op); create != nil {
+		op = create
+	}
+	return append(cat.IdKeys(op), "name", "key", "slug", "uuid")
+}
+
+// ToolName matches the names of MCP-AQL tools, and the spelling mcpaql of some
+// adapters: prefix and endpoint are its groups.
+var ToolName = evidence.Pattern(`^([a-z0-9_]+_)?mcp_?aql(?:_([a-z0-9]+))?$`)

@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+)
+
+// A description may document facts about a parameter that appear nowhere else in the
+// introspection: the accepted words, or the members of an object. A value that
+// contradicts it is not sent as a valid one.
+
+// listedWords match the words that a description lists as the only ones.
+var listedWords = []func() *regexp.Regexp{
+	evidence.Pattern(`(?i)\b(?:one of|either|(?:allowed|valid|possible|accepted|supported)(?: values)?|values)(?: are| is)?\s*:?\s*((?:["'\x60]?[\w-]+["'\x60]?(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+))+["'\x60]?[\w-]+["'\x60]?)`),
+	evidence.Pattern(`["'\x60][\w-]+["'\x60](?:(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+)["'\x60][\w-]+["'\x60])+`),
+	evidence.Pattern(`\b[\w-]+(?:\s*\|\s*[\w-]+)+`),
+	evidence.Pattern(`\(([\w-]+(?:\s*[,/]\s*(?:or )?[\w-]+)+)\)`),
+	evidence.Pattern(`^\W*([\w-]+\s+or\s+[\w-]+)\W*$`),
+}
+
+var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\blike\b`)
+
+// describedWord returns a word that the description of a text parameter lists, "" if
+// it lists none.
+func describedWord(p Parameter) string {
+	if givesExamples().MatchString(p.Doc) {
+		return ""
+	}
+	for _, list := range listedWords {
+		m := list().FindStringSubmatch(p.Doc)
+		if m == nil {
+			continue
+		}
+		for _, word := range strings.FieldsFunc(m[len(m)-1], func(r rune) bool { return !evidence.WordRune(r) && r != '-' }) {
+			if !slices.Contains([]string{"or", "and", "optional", "required", "string", "text", "either", "default", "e", "g", "i"}, strings.ToLower(word)) {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+// describesMembers matches the beginning of a list of an object's members in a
+// description.
+var describesMembers = evidence.Pattern(`(?i)[{:=]|\b(with|fields|keys|members|properties|attributes|containing|contains|consisting|includ(es|ing)|must|required|e\.g\.|such as)\b`)
+
+// givenToken matches the names of parameters whose value only the adapter knows.
+var givenToken = evidence.Pattern(`(?i)(^|_)(confirmation|continuation|resume|page|next|previous|session|challenge|csrf)_?token$|^(etag|if_match|nonce|cursor)$|^_confirmation$`)
+
+// ErrGivenValue reports a parameter for which no value can be generated.
+var ErrGivenValue = errors.New("only the adapter knows its value; --values provides one")
+
+// contradicts returns the reason why no value is generated for a parameter.
+func contradicts(p Parameter, kind string) error {
+	switch {
+	case kind == "string" && givenToken().MatchString(p.Name):
+		return ErrGivenValue
+	case kind == "object" && p.Schema.Lookup("properties").IsAbsent() && describesMembers().MatchString(p.Doc):
+		return errors.New("its description lists members that are not documented elsewhere; --values provides one")
+	}
+	return nil
+}
+
+// describedObject returns an object with the members that a parameter documents.
+func (mk *Maker) describedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
+	out, required := jsonv.Object(), p.Schema.Lookup("required")
+	for name, v := range p.Schema.Lookup("properties").Members() {
+		needed := slices.Contains(required.Texts(), name)
+		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
+			continue
+		}
+		m, err := mk.make(ParseType(v.Lookup("type").Text()), Parameter{Name: name, Schema: v, Doc: v.Lookup("description").Text()}, tag, depth+1)
+		if err != nil {
+			return m, err
+		}
+		out = out.With(name, m)
+	}
+	return out, nil
+}
+
+// Texts that match a pattern.
+
+// Matching returns a short text that a regular expression matches.
+func Matching(pattern string) (string, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", errors.New("only RE2 syntax is supported")
+	}
+	tree, _ := syntax.Parse(pattern, syntax.Perl) // as Compile does
+	var b strings.Builder
+	if !shortest(&b, tree, 0) || !re.MatchString(b.String()) {
+		return "", errors.New("no matching text was found")
+	}
+	return b.String(), nil
+}
+
+// shortest writes a match of a syntax tree.
+func shortest(b *strings.Builder, re *syntax.Regexp, depth int) bool {
+	if depth > 100 || b.Len() > 1<<16 {
+		return false
+	}
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return false
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		if len(re.Rune) == 0 {
+			return false
+		}
+		b.WriteRune(pleasant(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte('x')
+	case syntax.OpRepeat:
+		for range re.Min {
+			if !shortest(b, re.Sub[0], depth+1) {
+				return false
+			}
+		}
+	case syntax.OpPlus, syntax.OpCapture:
+		return shortest(b, re.Sub[0], depth+1)
+	case syntax.OpConcat:
+		return !slices.ContainsFunc(re.Sub, func(s *syntax.Regexp) bool { return !shortest(b, s, depth+1) })
+	case syntax.OpAlternate:
+		return shortest(b, re.Sub[0], depth+1)
+	}
+	return true // empty matches, *, ?
+}
+
+// pleasant returns a letter or digit of a class if it has one.
+func pleasant(class []rune) rune {
+	for _, want := range []rune{'a', 'A', '1', '0'} {
+		for i := 0; i+1 < len(class); i += 2 {
+			if class[i] <= want && want <= class[i+1] {
+				return want
+			}
+		}
+	}
+	return class[0]
+}

@@ -1,0 +1,158 @@
+package catalog
+
+import (
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+)
+
+// Sample returns the object that an answer describes: the first of a list, or the
+// data itself.
+func Sample(data jsonv.Value) jsonv.Value {
+	if list := Items(data, ListDepth); len(list) > 0 {
+		return list[0]
+	}
+	return data
+}
+
+// ScalarKeys returns the keys whose values are texts, numbers or booleans.
+func ScalarKeys(v jsonv.Value) (keys []string) {
+	for k, e := range v.Members() {
+		if kind := e.Kind(); kind == jsonv.KindString || kind == jsonv.KindNumber || kind == jsonv.KindBool {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Items returns the list of objects in an answer's data, searching a few levels deep;
+// nil if there is none.
+func Items(data jsonv.Value, depth int) []jsonv.Value {
+	switch data.Kind() {
+	case jsonv.KindArray:
+		var out []jsonv.Value
+		for _, e := range data.Elems() {
+			if node := e.Lookup("node"); node.Kind() == jsonv.KindObject {
+				e = node
+			}
+			if e.Kind() == jsonv.KindObject {
+				out = append(out, e)
+			}
+		}
+		return out
+	case jsonv.KindObject:
+		if depth == 0 {
+			return nil
+		}
+		for _, m := range data.Members() {
+			if list := Items(m, depth-1); len(list) > 0 {
+				return list
+			}
+		}
+	}
+	return nil
+}
+
+// ListDepth is how deep an answer is searched for a list.
+const ListDepth = 3
+
+// Some resources are of several kinds, distinguished by a parameter that each of
+// their operations requires (element_type), and some exist at most once and
+// have no identifier.
+
+// maxKinds limits the kinds of one resource that are created.
+const maxKinds = 8
+
+// Kinds returns the values of the discriminators to test, each an object; one empty
+// object for a resource without discriminators.
+func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
+	names := mk.catalog.Discriminators(create, remove)
+	if len(names) == 0 {
+		return []jsonv.Value{jsonv.Object()}
+	}
+	rest := jsonv.Object()
+	for _, name := range names[1:] {
+		if v, err := mk.Value(create, *create.Param(name), name); err == nil {
+			rest = rest.With(name, v)
+		}
+	}
+	var out []jsonv.Value
+	for _, v := range mk.catalog.enumOf(*create.Param(names[0])) {
+		if len(out) < maxKinds {
+			out = append(out, rest.With(names[0], v))
+		}
+	}
+	return out
+}
+
+// Common reports whether an item is of the kind that requests use by default.
+func (mk *Maker) Common(op *Operation, with jsonv.Value) bool {
+	for name, v := range with.Members() {
+		p := op.Param(name)
+		if p == nil {
+			continue
+		}
+		if own, err := mk.Value(op, *p, name); err != nil || !jsonv.Equal(own, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// RunIDs returns the id of this run, as a list of run ids.
+func (mk *Maker) RunIDs() []string { return []string{mk.runID} }
+
+// Carries reports whether a text begins with the mark of a run. Case and separators
+// are ignored: patterns of names allow few of them, and adapters change both.
+func Carries(item jsonv.Value, runs []string) bool {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "")
+	hit := false
+	evidence.EveryText(item, func(s string) {
+		for _, run := range runs {
+			mark := plain.Replace(Marker(run))
+			begin := plain.Replace(s[:min(len(s), 2*len(mark))])
+			hit = hit || run != "" && len(begin) >= len(mark) && strings.EqualFold(begin[:len(mark)], mark)
+		}
+	})
+	return hit
+}
+
+// Marker returns the prefix of the names that a run gives to its items.
+func Marker(runID string) string {
+	if runID == "" {
+		return MarkerPrefix
+	}
+	return MarkerPrefix + runID + "_"
+}
+
+// MarkerPrefix begins the names of everything that a live run creates.
+const MarkerPrefix = "zz_conf_"
+
+// CanMark reports whether an item that an operation creates can carry the run's mark
+// in one of its text parameters.
+func (mk *Maker) CanMark(op *Operation) bool {
+	for _, p := range op.Params {
+		if v, err := mk.Value(op, p, p.Name); err == nil && Carries(v, mk.RunIDs()) {
+			return true
+		}
+	}
+	return false
+}
+
+// Marking adds to the parameters of a create one that carries the run's mark, unless
+// they have one. without names a parameter that must not be added.
+func (mk *Maker) Marking(op *Operation, params jsonv.Value, without string) jsonv.Value {
+	if !op.Creates() || Carries(params, mk.RunIDs()) {
+		return params
+	}
+	for _, p := range op.Params {
+		if _, given := params.Get(p.Name); given || p.Name == without {
+			continue
+		}
+		if v, err := mk.Value(op, p, p.Name); err == nil && Carries(v, mk.RunIDs()) {
+			return params.With(p.Name, v)
+		}
+	}
+	return params
+}

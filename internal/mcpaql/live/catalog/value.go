@@ -1,0 +1,365 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/reference"
+)
+
+// Requests are built only from the introspection. A value that would contradict it is
+// not generated: the operation is then left out, with the reason.
+
+const maxTypeDepth = 4
+
+// Maker generates values for parameters from the catalog and the user's values.
+type Maker struct {
+	values  jsonv.Value // the user's values: operation → parameter → value
+	runID   string
+	catalog *Catalog
+}
+
+// Value generates a value for a parameter. tag makes texts differ.
+func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, error) {
+	for _, name := range []string{op.Name, "*"} {
+		if v, ok := mk.values.Lookup(name).Get(p.Name); ok {
+			return v, nil
+		}
+	}
+	for _, ex := range op.Detail.Lookup("examples").Elems() {
+		if v, ok := ex.Lookup("request", "params").Get(p.Name); ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
+			return v, nil
+		}
+	}
+	if v, ok := p.Schema.Get("default"); ok && v.Kind() != jsonv.KindNull && mk.catalog.Fits(p, v) == "" {
+		return v, nil
+	}
+	if p.linked != nil {
+		return mk.makeNamed(p.linked, p, tag, 0)
+	}
+	if word := describedWord(p); word != "" && mk.catalog.JsonKind(p) == "string" && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+		return jsonv.String(word), nil
+	}
+	if err := contradicts(p, mk.catalog.JsonKind(p)); err != nil {
+		return jsonv.Value{}, err
+	}
+	v, err := mk.make(ParseType(p.Type), p, tag, 0)
+	if err != nil {
+		return v, err
+	}
+	if why := mk.catalog.Fits(p, v); why != "" {
+		return jsonv.Value{}, fmt.Errorf("no value found for %s: it requires %s", p.Name, why)
+	}
+	return v, nil
+}
+
+// placeholder reports whether an example's value is a placeholder.
+func placeholder(v jsonv.Value) bool {
+	s := strings.TrimSpace(v.Text())
+	return v.Kind() == jsonv.KindString && (s == "" || strings.Contains(s, "…") || strings.Contains(s, "...") ||
+		strings.HasPrefix(s, "<") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "{"))
+}
+
+func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Value, error) {
+	if depth > maxTypeDepth {
+		return jsonv.Value{}, errors.New("its type nests too deep")
+	}
+	if list := p.Schema.Lookup("enum"); list.Len() > 0 && depth == 0 && !t.list {
+		return list.At(0), nil
+	}
+	switch {
+	case len(t.union) > 0:
+		var last error
+		for _, m := range t.union {
+			v, err := mk.make(m, p, tag, depth+1)
+			if err == nil && mk.catalog.Fits(p, v) == "" {
+				return v, nil
+			}
+			last = err
+		}
+		if last == nil {
+			last = errors.New("no member of its type fits")
+		}
+		return jsonv.Value{}, last
+	case t.list:
+		elem := t.elem
+		if items := p.Schema.Lookup("items"); elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
+			e := ParseType(items.Lookup("type").Text())
+			elem, p = &e, Parameter{Name: p.Name, Type: items.Lookup("type").Text(), Schema: items}
+		}
+		if elem == nil {
+			return jsonv.Array(), nil
+		}
+		v, err := mk.make(*elem, Parameter{Name: p.Name, Schema: p.Schema.Without("enum")}, tag, depth+1)
+		if err != nil {
+			return v, err
+		}
+		return jsonv.Array(v), nil
+	}
+	switch basicKinds[t.name] {
+	case "string":
+		return mk.makeText(t.name, p, tag)
+	case "integer":
+		return makeNumber(p, true)
+	case "number":
+		return makeNumber(p, false)
+	case "boolean":
+		return jsonv.Bool(false), nil
+	case "object":
+		return mk.describedObject(p, tag, depth)
+	case "any":
+		return jsonv.String(Marker(mk.runID) + tag), nil
+	}
+	n := mk.catalog.Types[t.name]
+	if n == nil {
+		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Quoted(display.Truncate(t.name, 40)), p.Name)
+	}
+	return mk.makeNamed(n, p, tag, depth)
+}
+
+func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (jsonv.Value, error) {
+	switch n.Kind {
+	case "enum":
+		if v := enumValue(n.Detail.Lookup("values").At(0)); !v.IsAbsent() {
+			return v, nil
+		}
+		return jsonv.Value{}, fmt.Errorf("the enum %s has no values", n.Name)
+	case "union":
+		for _, m := range n.Detail.Lookup("members").Elems() {
+			name := m.Text()
+			if m.Kind() == jsonv.KindObject {
+				name = m.Lookup("type").Text() + m.Lookup("name").Text()
+			}
+			if v, err := mk.make(ParseType(name), p, tag, depth+1); err == nil {
+				return v, nil
+			}
+		}
+		return jsonv.Value{}, fmt.Errorf("no member of the union %s can be built", n.Name)
+	case "object":
+		var out evidence.Object
+		for _, f := range n.Detail.Lookup("fields").Elems() {
+			if !f.Lookup("required").Bool() {
+				continue
+			}
+			v, err := mk.make(ParseType(f.Lookup("type").Text()), Parameter{Name: f.Lookup("name").Text(), Schema: f}, tag, depth+1)
+			if err != nil {
+				return v, err
+			}
+			out.Set(f.Lookup("name").Text(), v)
+		}
+		return out.Value(), nil
+	}
+	return mk.makeText("string", p, tag)
+}
+
+// enumValue returns an entry of an enum: the value, or the one inside an object.
+func enumValue(v jsonv.Value) jsonv.Value {
+	if v.Kind() == jsonv.KindObject {
+		for _, key := range []string{"value", "name"} {
+			if e, ok := v.Get(key); ok {
+				return e
+			}
+		}
+	}
+	return v
+}
+
+func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
+	low, high := Bounds(p)
+	n := max(low, min(high, 1)) // whole, because pages and counts are called numbers too
+	if whole {
+		n = math.Ceil(n)
+	}
+	if n < low || n > high {
+		return jsonv.Value{}, fmt.Errorf("no whole number fits the range of %s", p.Name)
+	}
+	if n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+		return jsonv.Int(int64(n)), nil
+	}
+	return jsonv.Float(n), nil
+}
+
+// Bounds returns minimum and maximum, infinite if not documented.
+func Bounds(p Parameter) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	if v := p.Schema.Lookup("minimum"); v.Kind() == jsonv.KindNumber {
+		low = v.Float64()
+	}
+	if v := p.Schema.Lookup("maximum"); v.Kind() == jsonv.KindNumber {
+		high = v.Float64()
+	}
+	return low, high
+}
+
+var formatted = map[string]string{
+	"date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "datetime": "2026-01-31T12:00:00Z", "time": "12:00:00Z",
+	"email": "conf@example.invalid", "uri": "https://example.invalid/conf", "url": "https://example.invalid/conf",
+	"uuid": "00000000-0000-4000-8000-000000000000", "hostname": "example.invalid", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
+	"byte": "Y29uZg==", "json": "{}",
+}
+
+func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, error) {
+	format := strings.ToLower(p.Schema.Lookup("format").Text())
+	if format == "" {
+		format = typ
+	}
+	if s, ok := formatted[format]; ok {
+		return jsonv.String(s), nil
+	}
+	s := Marker(mk.runID) + tag
+	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {
+		for _, spelled := range markSpellings(s) {
+			if mk.catalog.Fits(p, jsonv.String(spelled)) == "" {
+				return jsonv.String(spelled), nil
+			}
+		}
+		s, err := Matching(pattern)
+		if err != nil {
+			return jsonv.Value{}, fmt.Errorf("the pattern of %s: %w", p.Name, err)
+		}
+		return jsonv.String(s), nil
+	}
+	low, high := lengths(p)
+	if n := utf8.RuneCountInString(s); n < low {
+		s += strings.Repeat("x", min(low-n, 1<<20))
+	}
+	if r := []rune(s); len(r) > high {
+		s = string(r[:high])
+	}
+	return jsonv.String(s), nil
+}
+
+// markSpellings returns the spellings of a marked text that patterns of names may
+// allow, the plainest first; carries knows all of them.
+func markSpellings(s string) []string {
+	bare := strings.ReplaceAll(s, "_", "")
+	return []string{s, strings.ReplaceAll(s, "_", "-"), bare, strings.ToUpper(s), strings.ToUpper(bare)}
+}
+
+// lengths returns minLength and maxLength, in characters.
+func lengths(p Parameter) (low, high int) {
+	high = math.MaxInt32
+	if n, ok := p.Schema.Lookup("minLength").Int64(); ok {
+		low = int(min(n, 1<<20))
+	}
+	if n, ok := p.Schema.Lookup("maxLength").Int64(); ok && n >= 0 {
+		high = int(min(n, math.MaxInt32))
+	}
+	return low, high
+}
+
+// Fits describes the documented requirement that a value violates, or returns "".
+func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
+	if list := p.Schema.Lookup("enum"); list.Len() > 0 && v.Kind() != jsonv.KindArray {
+		if slices.ContainsFunc(list.List(), func(e jsonv.Value) bool { return jsonv.Equal(e, v) }) {
+			return ""
+		}
+		return "one of " + evidence.Brief(list)
+	}
+	if want := cat.JsonKind(p); want != "" && want != "any" && !hasKind(want, v) {
+		return "a value of the type " + display.Truncate(p.Type, 40)
+	}
+	switch v.Kind() {
+	case jsonv.KindNumber:
+		if low, high := Bounds(p); v.Float64() < low || v.Float64() > high {
+			return "a number in its range"
+		}
+	case jsonv.KindString:
+		low, high := lengths(p)
+		if n := utf8.RuneCountInString(v.Text()); n < low || n > high {
+			return fmt.Sprintf("a text of %d to %d characters", low, high)
+		}
+		if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {
+			if re, err := regexp.Compile(pattern); err != nil || !re.MatchString(v.Text()) {
+				return "a text like " + display.Truncate(pattern, 60)
+			}
+		}
+	}
+	return ""
+}
+
+// hasKind reports whether a value has a JSON type; integer counts as one.
+func hasKind(want string, v jsonv.Value) bool {
+	if want == "integer" {
+		return v.Kind() == jsonv.KindNumber && v.Float64() == math.Trunc(v.Float64())
+	}
+	return v.Kind().String() == want
+}
+
+// NewMaker returns a Maker of values for the parameters of a catalog. The user's
+// values take precedence; runID marks the items that the run creates.
+func NewMaker(values jsonv.Value, runID string, c *Catalog) *Maker {
+	return &Maker{values, runID, c}
+}
+
+// Filled generates a value with visible content: an object gets members, a list an
+// element, so that there is something to store.
+func (mk *Maker) Filled(op *Operation, p Parameter) (jsonv.Value, error) {
+	v, err := mk.Value(op, p, "cycle_"+p.Name)
+	if err != nil || !mk.values.Lookup(op.Name, p.Name).IsAbsent() {
+		return v, err
+	}
+	if v.Kind() == jsonv.KindObject && v.Len() == 0 && mk.catalog.freeObject(p) {
+		return jsonv.From(map[string]any{"zz_one": map[string]any{"a": 1, "b": 2}, "zz_list": []any{1, 2}, "zz_text": "x"}), nil
+	}
+	return v, nil
+}
+
+// Values that the documentation forbids.
+
+// wrongValue is a value that a parameter does not accept.
+type wrongValue struct {
+	Rule, Wants string
+	Value       jsonv.Value
+	Mention     []string
+}
+
+// Wrong lists values that a parameter does not accept.
+func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
+	add := func(rule, wants string, v jsonv.Value, mention ...string) {
+		out = append(out, wrongValue{rule, wants, v, mention})
+	}
+	other := map[string]jsonv.Value{
+		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),
+		"boolean": jsonv.String("zz_not_a_boolean"), "array": jsonv.Int(42), "object": jsonv.Int(42),
+	}
+	kind := cat.JsonKind(p)
+	if v, ok := other[kind]; ok {
+		add("values.type", p.Type, v, p.Name, p.Type)
+	}
+	if n, err := makeNumber(p, true); kind == "integer" && err == nil {
+		add("values.type", p.Type, jsonv.String(n.Literal()), p.Name, p.Type)
+	}
+	allowed := cat.documentedEnum(p)
+	if first := enumValue(allowed.At(0)); first.Kind() == jsonv.KindString && kind == "string" {
+		add("values.enum", "one of "+evidence.Brief(allowed), jsonv.String("zz_not_in_the_enum"), first.Text())
+		return out
+	}
+	if low, high := Bounds(p); kind == "integer" || kind == "number" {
+		if math.Abs(low) < 1<<50 {
+			add("values.range", "at least "+reference.FormatNumber(low), jsonv.Int(int64(low)-1), p.Name)
+		}
+		if math.Abs(high) < 1<<50 {
+			add("values.range", "at most "+reference.FormatNumber(high), jsonv.Int(int64(high)+1), p.Name)
+		}
+	}
+	if kind != "string" {
+		return out
+	}
+	if _, most := lengths(p); most < 100_000 {
+		add("values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), p.Name)
+	}
+	const miss = "\u00a7 zz !"
+	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" && cat.Fits(p, jsonv.String(miss)) != "" {
+		add("values.pattern", "a text like "+display.Truncate(pattern, 60), jsonv.String(miss), p.Name)
+	}
+	return out
+}

@@ -1,0 +1,364 @@
+package live
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/live/probe"
+	"mcptest/internal/mcpaql/reference"
+	"mcptest/internal/mcpaql/rule"
+)
+
+const (
+	maxToolPages  = 50
+	maxOperations = 2000
+)
+
+// discovery finds the tools, operations, types and endpoint modes of the adapter.
+type discovery struct{ run *guard.Run }
+
+// discover finds the tools, the operations and the types.
+func (dy discovery) discover() error {
+	dy.run.Phase("tools", 0, 0)
+	if err := dy.listTools(); err != nil {
+		return err
+	}
+	if err := dy.assignTools(); err != nil {
+		return err
+	}
+	dy.run.Phase("introspection", 0, 0)
+	dy.operationList()
+	if len(dy.run.Catalog.Operations) == 0 {
+		dy.run.Evidence.Version = dy.run.Caller.Session.ServerInfo().Lookup("version").Text()
+	}
+	dy.typeList()
+	dy.details()
+	dy.run.Catalog.LinkEnums()
+	for _, op := range dy.run.Catalog.Operations {
+		dy.run.Catalog.Assess(op)
+	}
+	for _, op := range dy.run.Catalog.Operations {
+		if reason := dy.run.Gate.Barred(op); reason != "" && op.Name != "introspect" {
+			dy.run.Skipped[op.Name] = reason
+		}
+	}
+	if err := dy.checkNames(); err != nil {
+		return err
+	}
+	probe.Description{Run: dy.run}.CheckTools()
+	probe.Description{Run: dy.run}.CheckOperations()
+	dy.findModes()
+	return nil
+}
+
+func (dy discovery) listTools() error {
+	var names []string
+	cursor := ""
+	for range maxToolPages {
+		params := jsonv.Object()
+		if cursor != "" {
+			params = params.With("cursor", jsonv.String(cursor))
+		}
+		ctx, cancel := mcp.WithLimit(dy.run.Caller.Ctx, "--call-timeout", dy.run.Options.CallTimeout)
+		x := dy.run.Caller.Session.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
+		cancel()
+		if x.Cause != nil {
+			return &NoAdapterError{Reason: "tools/list got no response", Err: x.Cause}
+		}
+		if rpc := x.RPCError(); rpc != nil {
+			return &NoAdapterError{Reason: "tools/list was refused", Err: rpc}
+		}
+		v, err := jsonv.Parse(x.Result)
+		if err != nil {
+			return &NoAdapterError{Reason: "the response to tools/list cannot be read", Err: err}
+		}
+		for _, t := range v.Lookup("tools").Elems() {
+			info := catalog.Tool{Name: t.Lookup("name").Text(), Description: t.Lookup("description").Text(), Annotations: t.Lookup("annotations"), Schema: t.Lookup("inputSchema")}
+			if m := catalog.ToolName().FindStringSubmatch(info.Name); m != nil && (dy.run.Options.Prefix == "" || m[1] == dy.run.Options.Prefix) || info.Name == dy.run.Options.Tool && info.Name != "" {
+				dy.run.Catalog.Tools = append(dy.run.Catalog.Tools, info)
+			}
+			names = append(names, info.Name)
+		}
+		next := v.Lookup("nextCursor").Text()
+		if next == "" || next == cursor {
+			break
+		}
+		cursor = next
+	}
+	if dy.run.Options.Tool != "" && dy.run.Catalog.ToolNamed(dy.run.Options.Tool) == nil {
+		return &NoAdapterError{Reason: "there is no tool " + evidence.Quoted(dy.run.Options.Tool), Tools: names}
+	}
+	if len(dy.run.Catalog.Tools) == 0 {
+		return &NoAdapterError{Reason: "no tool is named like one of MCP-AQL (mcp_aql or mcp_aql_…); --tool names one", Tools: names}
+	}
+	return nil
+}
+
+// assignTools sorts the tools into endpoints and chooses the one that takes
+// introspection.
+func (dy discovery) assignTools() error {
+	dy.run.Catalog.Families = map[string]string{}
+	prefixes := map[string]bool{}
+	for _, t := range dy.run.Catalog.Tools {
+		m := catalog.ToolName().FindStringSubmatch(t.Name)
+		if m == nil {
+			continue
+		}
+		prefixes[evidence.Quoted(m[1])] = true
+		if m[2] == "" {
+			dy.run.Catalog.Single = t.Name
+		} else {
+			dy.run.Catalog.Families[strings.ToUpper(m[2])] = t.Name
+		}
+	}
+	if len(prefixes) > 1 {
+		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(guard.SortedKeys(prefixes), ", ")}
+	}
+	dy.run.Catalog.Reader = dy.run.Catalog.Families["READ"]
+	for _, t := range dy.run.Catalog.Tools {
+		if dy.run.Catalog.Reader == "" && strings.Contains(strings.ToLower(t.Description), "introspect") && t.Annotations.Lookup("readOnlyHint").Bool() {
+			dy.run.Catalog.Reader = t.Name
+		}
+	}
+	switch {
+	case dy.run.Options.Tool != "":
+		dy.run.Catalog.Reader = dy.run.Options.Tool
+	case dy.run.Catalog.Reader == "" && dy.run.Catalog.Single != "":
+		dy.run.Catalog.Reader = dy.run.Catalog.Single
+	case dy.run.Catalog.Reader == "":
+		dy.run.Catalog.Reader = dy.run.Catalog.Tools[0].Name
+	}
+	return nil
+}
+
+// operationList requests the list of operations. If the documented request fails, it
+// tries the alternatives that adapters are known to use; the row is judged by the
+// first answer.
+func (dy discovery) operationList() {
+	r := dy.run.Caller.Introspect(evidence.TextMember("query", "operations"))
+	if r.Sent() {
+		dy.run.Evidence.OperationsList = r.Response()
+	} else {
+		dy.run.Caller.CutsShort("operations", "types", "details", "completeness", "snake-case")
+	}
+	read := evidence.ReadOperations(r.Data())
+	if read.Value.Lookup("operations").Kind() != jsonv.KindArray {
+		if again := dy.run.Caller.Introspect(); again.OK() {
+			dy.run.Bare = true
+			dy.run.Speaks("introspect takes no query")
+			read = evidence.ReadOperations(again.Data())
+		}
+	}
+	for _, odd := range read.Odd {
+		dy.run.Speaks(odd)
+	}
+	proto := r.Data().Lookup("_protocol")
+	dy.run.Evidence.SpecVersion = proto.Lookup("version").Text()
+	info := dy.run.Caller.Session.ServerInfo()
+	dy.run.Evidence.Implementation, dy.run.Evidence.Version = info.Lookup("name").Text(), info.Lookup("version").Text()
+	seen := map[string]bool{}
+	for _, v := range read.Value.Lookup("operations").Elems() {
+		op := dy.readOperation(v)
+		if op.Name == "" || seen[op.Name] || len(dy.run.Catalog.Operations) >= maxOperations {
+			continue
+		}
+		seen[op.Name] = true
+		dy.run.Catalog.Operations = append(dy.run.Catalog.Operations, op)
+	}
+}
+
+func (dy discovery) readOperation(v jsonv.Value) *catalog.Operation {
+	op := &catalog.Operation{Name: v.Lookup("name").Text(), Info: v}
+	op.Endpoint = strings.ToUpper(v.Lookup("endpoint").Text())
+	op.Category = strings.ToUpper(v.Lookup("semantic_category").Text())
+	if !slices.Contains(rule.SemanticCategories, op.Category) {
+		op.Category = op.Endpoint
+		if slices.Contains(rule.SemanticCategories, op.Category) {
+			dy.run.Speaks("the category is taken from the endpoint")
+		}
+	}
+	op.Verb, op.Resource = catalog.SplitName(op.Name)
+	dy.run.Catalog.Route(op)
+	return op
+}
+
+func (dy discovery) typeList() {
+	r := dy.run.Caller.Introspect(evidence.TextMember("query", "types"))
+	if r.Sent() {
+		dy.run.Evidence.TypesList = r.Response()
+	} else {
+		dy.run.Caller.CutsShort("types")
+	}
+	for i, v := range r.Data().Lookup("types").Elems() {
+		var odd evidence.Reading
+		v = odd.Named(v, evidence.OperationNameKeys, "types")
+		t := &catalog.NamedType{Name: v.Lookup("name").Text(), Kind: v.Lookup("kind").Text(), Detail: v}
+		if t.Name == "" || i >= maxOperations {
+			continue
+		}
+		d := dy.run.Caller.Introspect(evidence.TextMember("query", "types"), evidence.TextMember("name", t.Name))
+		if detail := d.Data().Lookup("type"); detail.Kind() == jsonv.KindObject {
+			t.Detail = detail
+		}
+		dy.run.Catalog.Types[strings.ToLower(t.Name)] = t
+		probe.Description{Run: dy.run}.CheckType(t, d)
+	}
+}
+
+// details requests the details of every operation.
+func (dy discovery) details() {
+	for i, op := range dy.run.Catalog.Operations {
+		dy.run.Phase("introspection", i, len(dy.run.Catalog.Operations))
+		var d jsonv.Value
+		if !dy.run.Bare {
+			r := dy.run.Caller.Introspect(evidence.TextMember("query", "operations"), evidence.TextMember("name", op.Name))
+			d = dy.detailIn(op, r)
+			if !r.Sent() {
+				dy.run.Caller.CutsShort("details", "completeness")
+				if !holdsDetail(op.Info) {
+					dy.run.Skipped[op.Name] = dy.run.Caller.EndedBefore()
+				}
+			}
+			if d.Kind() != jsonv.KindObject && r.Sent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
+				dy.run.Evidence.OperationDetails = append(dy.run.Evidence.OperationDetails, d)
+			}
+		}
+		if d.Kind() != jsonv.KindObject && holdsDetail(op.Info) {
+			d = op.Info
+			dy.run.Speaks("details are inside the operation list")
+		}
+		if d.Kind() != jsonv.KindObject {
+			continue
+		}
+		dy.run.Evidence.OperationDetails = append(dy.run.Evidence.OperationDetails, d)
+		r := evidence.ReadDetail(d)
+		for _, odd := range r.Odd {
+			dy.run.Speaks(odd)
+		}
+		op.Detail = r.Value
+		if r.Unreadable != "" {
+			dy.run.Skipped[op.Name] = probe.NotGeneratable + ": its parameters cannot be read"
+		}
+		dy.readDetail(op)
+	}
+}
+
+// holdsDetail reports whether an entry of the operation list includes the parameters.
+func holdsDetail(info jsonv.Value) bool {
+	return slices.ContainsFunc(evidence.ParameterListKeys, func(key string) bool { return !info.Lookup(key).IsAbsent() })
+}
+
+// detailIn finds the detail of an operation in an answer.
+func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
+	d := r.Data().Lookup("operation")
+	if !r.OK() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
+		return d
+	}
+	for _, place := range []string{"data", "data.details", "data.operation_details", "data.operations.0"} {
+		v := reference.Walk(r.Envelope, place)
+		if v.Kind() != jsonv.KindObject || !holdsDetail(v) || !slices.Contains([]string{op.Name, ""}, evidence.ReadDetail(v).Value.Lookup("name").Text()) {
+			continue
+		}
+		if dy.run.Speaks("the detail of an operation is in " + place + " instead of data.operation") {
+			dy.run.Rows.Fail("consistency.place", r, "the detail of %s is in %s instead of data.operation", op.Name, place)
+		}
+		return v
+	}
+	return d
+}
+
+func (dy discovery) readDetail(op *catalog.Operation) {
+	if op.Category == "" {
+		op.Category = strings.ToUpper(op.Detail.Lookup("semantic_category").Text())
+	}
+	dy.run.Catalog.Route(op)
+	for _, p := range op.Detail.Lookup("parameters").Elems() {
+		lp := catalog.Parameter{
+			Name: p.Lookup("name").Text(), Type: p.Lookup("type").Text(), Doc: p.Lookup("description").Text(),
+			Required: p.Lookup("required").Bool(), Sensitive: p.Lookup("sensitive").Bool(), Schema: p,
+		}
+		if lp.Sensitive {
+			dy.run.Caller.Sensitive[lp.Name] = true
+		}
+		if lp.Name != "" && op.Param(lp.Name) == nil {
+			op.Params = append(op.Params, lp)
+		}
+	}
+}
+
+// Endpoint modes.
+
+// findModes determines the endpoint modes of the adapter. If the adapter shows only
+// one, it is started a second time.
+func (dy discovery) findModes() {
+	add := func(m string) {
+		if !slices.Contains(dy.run.Modes, m) {
+			dy.run.Modes = append(dy.run.Modes, m)
+		}
+	}
+	semantic := func(families map[string]string) string {
+		for f := range families {
+			if !slices.Contains(rule.SemanticCategories, f) {
+				return "semantic:custom"
+			}
+		}
+		return "semantic:crude"
+	}
+	if len(dy.run.Catalog.Families) > 0 {
+		add(semantic(dy.run.Catalog.Families))
+	}
+	if dy.run.Catalog.Single != "" {
+		add("single")
+	}
+	defer func() {
+		if dy.run.Caller.Ending() != "" {
+			dy.run.Caller.CutsShort("modes")
+		}
+	}()
+	if dy.run.Options.Mode == guard.ModePlan {
+		return
+	}
+	for _, variant := range []string{"single", "semantic", "crude"} {
+		if dy.run.Catalog.Single != "" && len(dy.run.Catalog.Families) > 0 || (variant == "single") == (dy.run.Catalog.Single != "") || dy.run.Caller.Dead != "" {
+			continue
+		}
+		if families, single, ok := dy.otherLaunch(variant); ok && (len(families) > 0 && dy.run.Catalog.Single != "" || single && len(dy.run.Catalog.Families) > 0) {
+			if single {
+				add("single")
+			} else {
+				add(semantic(families))
+			}
+			break
+		}
+	}
+	for _, m := range dy.run.Modes {
+		if strings.HasPrefix(m, "semantic") {
+			m = "crude"
+		}
+		if !slices.Contains(dy.run.Evidence.EndpointModes, m) {
+			dy.run.Evidence.EndpointModes = append(dy.run.Evidence.EndpointModes, m)
+		}
+	}
+}
+
+// otherLaunch starts the adapter in another endpoint mode and checks whether it
+// answers there.
+func (dy discovery) otherLaunch(variant string) (families map[string]string, single, ok bool) {
+	s, err := dy.run.Caller.Tape.Dial(dy.run.Caller.Ctx, variant)
+	if err != nil || s == nil {
+		return nil, false, false
+	}
+	defer s.Close(dy.run.Caller.Ctx)
+	other := guard.New(*dy.run.Options)
+	other.Caller.Tape, other.Caller.Ctx, other.Caller.Session, other.Caller.Restarts = dy.run.Caller.Tape, dy.run.Caller.Ctx, s, 1
+	if (discovery{other}).listTools() != nil || (discovery{other}).assignTools() != nil {
+		return nil, false, false
+	}
+	r := other.Caller.Introspect(evidence.TextMember("query", "operations"))
+	return other.Catalog.Families, other.Catalog.Single != "", r.OK()
+}

@@ -1,0 +1,334 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/tape"
+)
+
+// Limits on how much of the answers a run keeps.
+const (
+	maxKeptAnswer     = 64 << 10
+	maxKeptTranscript = 16 << 20
+	maxEvidenceAnswer = 1 << 20
+	manyMessages      = 1000 // notifications during one call that count as a flood
+)
+
+var errOutOfBudget = errors.New("the run's budget is exhausted")
+
+// caller sends calls to the adapter and keeps the transcript. Every call passes the
+// gate and the budgets here.
+type caller struct {
+	run        *Run
+	Ctx        context.Context
+	Tape       *tape.Tape
+	Session    *tape.Session
+	Calls      int               // tools/call requests sent
+	timeouts   int               // consecutive
+	silent     map[string]int    // operation → calls without an answer
+	Poison     map[string]string // operation → why it is not called any more
+	waited     time.Duration     // for an adapter that limits the rate
+	Sensitive  map[string]bool   // names of parameters that are never stored
+	Restarts   int
+	Dead       string // why nothing more is sent
+	last       time.Time
+	Transcript []jsonv.Value
+	kept       int               // bytes of the transcript
+	Ungated    bool              // the user chose the call
+	exhausted  bool              // a call was not sent because of MaxCalls
+	Short      map[string]string // row → why the run had no time for all of it
+	Gated      bool              // an operation asked for a confirmation
+	TokenKey   string            // the parameter that carries a token
+}
+
+// Call sends an operation with its params.
+func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
+	return a.Send(op.Tool, jsonv.ObjectOf("operation", op.Name, "params", params))
+}
+
+// Send calls a tool with arguments, unless the policy forbids it.
+func (a *caller) Send(tool string, args jsonv.Value) Reply {
+	r := Reply{Tool: tool, Args: args}
+	if reason := a.run.Gate.Forbidden(args); reason != "" {
+		r.Budget, r.Cause = true, errors.New(reason)
+		r.Barred = a.Poison[r.operation()] != reason
+		return r
+	}
+	return a.exchange(a.Ctx, r)
+}
+
+// exchange calls a tool until there is an answer that counts. It waits when the
+// adapter limits the rate, and confirms where the run may. The clean-up uses it too,
+// with a context of its own.
+func (a *caller) exchange(ctx context.Context, r Reply) Reply {
+	return a.confirmed(ctx, a.unlimited(ctx, a.SendNow(ctx, r)))
+}
+
+// SendNow calls a tool once. It is the only place that sends calls: every request
+// passes the gate and the budgets here.
+func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
+	if !a.Ungated {
+		if why := a.run.Gate.refuses(r.Args); why != "" {
+			r.Budget, r.Barred, r.Cause = true, true, errors.New(why)
+			return r
+		}
+		if op := a.run.Catalog.Op(r.operation()); op != nil && op.Risk > catalog.RiskRead {
+			a.run.Watcher.settle()
+		}
+	}
+	switch {
+	case a.Dead != "":
+		return r.unsent(errors.New(a.Dead))
+	case ctx.Err() == nil && a.Calls >= a.run.Options.MaxCalls && !a.run.Cleaner.Cleaning:
+		a.exhausted = true
+		return r.unsent(errOutOfBudget)
+	case ctx.Err() != nil:
+		return r.unsent(errOutOfBudget)
+	}
+	a.wait(ctx)
+	a.Calls++
+	r.Number = len(a.Transcript) + 1
+	params := jsonv.ObjectOf("name", r.Tool)
+	if !r.Args.IsAbsent() {
+		params = params.With("arguments", r.Args)
+	}
+	parent := ctx
+	if op := a.run.Catalog.Op(r.Args.Lookup("operation").Text()); op != nil && op.Category == "CREATE" {
+		var done func()
+		ctx, done = lasting(ctx)
+		defer done()
+	}
+	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", a.run.Options.CallTimeout)
+	x := a.Session.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
+	cancel()
+	r.Silent = x.Cause != nil
+	r.cut = r.Silent && parent.Err() != nil
+	a.read(&r, x)
+	a.run.Executor.track(r)
+	a.write(r, x)
+	a.watch(r, x)
+	return r
+}
+
+// lastingTime is how long the run waits for a create after it was ended.
+const lastingTime = 5 * time.Second
+
+// lasting returns a context that outlives its parent for a while. A create in flight
+// is not abandoned with the run, because its answer names the item to remove.
+func lasting(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		t := time.NewTimer(lastingTime)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// wait delays a call to respect the rate limit.
+func (a *caller) wait(ctx context.Context) {
+	if a.run.Options.Rate <= 0 {
+		return
+	}
+	next := a.last.Add(time.Duration(float64(time.Second) / a.run.Options.Rate))
+	a.Tape.Pause(ctx, time.Until(next))
+	a.last = time.Now()
+}
+
+// read finds the envelope in an answer: the first text block that is an object with
+// success, or else structuredContent.
+func (a *caller) read(r *Reply, x *mcp.Exchange) {
+	r.Cause = x.Cause
+	if x.Cause != nil {
+		return
+	}
+	if r.rpc = x.RPCError(); r.rpc != nil {
+		return
+	}
+	v, err := jsonv.Parse(x.Result)
+	if err != nil {
+		r.Cause = fmt.Errorf("the result cannot be read: %w", err)
+		return
+	}
+	r.raw = v
+	for _, block := range v.Lookup("content").Elems() {
+		if block.Lookup("type").Text() != "text" {
+			continue
+		}
+		if env, err := jsonv.Parse([]byte(block.Lookup("text").Text())); err == nil && !env.Lookup("success").IsAbsent() {
+			r.Envelope = parseWrapped(env)
+			break
+		}
+	}
+	structured := v.Lookup("structuredContent")
+	switch {
+	case r.Envelope.IsAbsent() && !structured.Lookup("success").IsAbsent():
+		r.Envelope = parseWrapped(structured)
+	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(parseWrapped(structured), r.Envelope):
+		a.run.Rows.Fail("envelopes.same", *r, "structuredContent is not what the text says")
+	}
+	a.run.Rows.Count("envelopes")
+	a.checkFlag(*r)
+}
+
+// checkFlag checks isError and the place of a domain error (MCP 4.1, 4.2).
+func (a *caller) checkFlag(r Reply) {
+	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.OK() || r.Refused() && r.Documented()) {
+		a.run.Rows.Fail("envelopes.is-error", r, "isError is true although the caller can act on the response (%s)", r.Brief())
+	}
+}
+
+// write adds a call to the transcript.
+func (a *caller) write(r Reply, x *mcp.Exchange) {
+	o := evidence.Object{{Key: "n", Value: jsonv.Int(int64(r.Number))}, {Key: "tool", Value: jsonv.String(r.Tool)}}
+	args := a.Redact(r.Args)
+	if size := len(args.Append(nil)); size > maxKeptAnswer {
+		args = jsonv.Object(evidence.TextMember("operation", r.operation()), jsonv.Member{Key: "x_bytes", Value: jsonv.Int(int64(size))})
+	}
+	o.Set("arguments", args)
+	o.Set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
+	answer := a.Noted(r)
+	if size := len(answer.Append(nil)); size > maxKeptAnswer {
+		answer = jsonv.String(display.Truncate(answer.String(), 1000))
+		o.Set("bytes", jsonv.Int(int64(size)))
+	}
+	if a.kept > maxKeptTranscript {
+		answer = jsonv.Value{}
+	}
+	o.Set("answer", answer)
+	a.kept += len(answer.Append(nil)) + len(args.Append(nil))
+	a.Transcript = append(a.Transcript, o.Value())
+}
+
+// watch reports faults of the adapter outside its answers, and restarts it after it
+// died.
+func (a *caller) watch(r Reply, x *mcp.Exchange) {
+	a.run.Rows.Count("conduct")
+	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
+		a.run.Rows.Fail("envelopes.rpc", r, "the response is a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
+	}
+	for _, v := range append(x.Violations, a.Session.TakeViolations()...) {
+		a.run.Rows.Fail("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
+	}
+	asked := 0
+	for _, m := range x.During {
+		if m.Kind == mcp.KindRequest && m.Method != "ping" {
+			asked++
+		}
+	}
+	if asked > 0 {
+		a.run.Rows.Fail("conduct.asks", r, "the adapter sends a request for which the client declared no capability")
+	}
+	if n := len(x.During) + x.Dropped; n > manyMessages {
+		a.run.Rows.Fail("conduct.flood", r, "%d messages during one call", n)
+	}
+	name := r.Args.Lookup("operation").Text()
+	var late *mcp.TimeoutError
+	switch {
+	case errors.As(r.Cause, &late) && a.Ctx.Err() == nil:
+		a.run.Rows.Fail("conduct.answers", r, "no response within %s", a.run.Options.CallTimeout)
+		if a.silent[name]++; a.silent[name] >= maxSilent {
+			a.Poison[name] = "it did not respond"
+		}
+		if a.timeouts++; a.timeouts >= maxTimeouts {
+			a.Dead = "too many calls got no response"
+		}
+	case r.Cause == nil:
+		a.timeouts = 0
+	}
+	if !a.Session.Alive() {
+		a.Poison[name] = "the adapter ended when it was called"
+		a.restart(r)
+	}
+}
+
+// restart restarts a dead adapter, once.
+func (a *caller) restart(r Reply) {
+	why := "the session ended"
+	if err := a.Session.Err(); err != nil {
+		why = err.Error()
+	}
+	a.run.Rows.Fail("conduct.lives", r, "%s", display.Truncate(why, 200))
+	a.Session.Close(context.WithoutCancel(a.Ctx))
+	if a.Restarts++; a.Restarts > 1 {
+		a.Dead = "the adapter died twice"
+		return
+	}
+	s, err := a.Tape.Dial(context.WithoutCancel(a.Ctx), "")
+	if err != nil || s == nil {
+		a.Dead = "the adapter died and could not be started again"
+		return
+	}
+	a.Session = s
+	a.run.Keeper.verifyAgain()
+}
+
+// Ending returns why a run ended early, "" when it did not.
+func (a *caller) Ending() string {
+	switch {
+	case a.Dead != "":
+		return a.Dead
+	case a.Ctx.Err() != nil:
+		var limit *mcp.Limit
+		if errors.As(context.Cause(a.Ctx), &limit) {
+			return "the run's time is over (--budget " + a.run.Options.Budget.String() + ")"
+		}
+		return "the run was ended early"
+	case a.exhausted:
+		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(a.run.Options.MaxCalls) + ")"
+	}
+	return ""
+}
+
+// EndedBefore returns the reason why something was not tested.
+func (a *caller) EndedBefore() string {
+	if why := a.Ending(); why != "" {
+		return why
+	}
+	return "the run ended before"
+}
+
+// CutsShort records that the run ended before it had tested everything that the rows
+// need. Their missing cases are then not the adapter's fault.
+func (a *caller) CutsShort(tests ...string) {
+	for _, id := range tests {
+		if a.Short[id] == "" {
+			a.Short[id] = a.EndedBefore()
+		}
+	}
+}
+
+// Introspect sends an introspection request.
+func (a *caller) Introspect(params ...jsonv.Member) Reply {
+	return a.Send(a.run.Catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.Object(params...)))
+}
+
+// Redact returns a value in the form in which it may be stored.
+func (a *caller) Redact(v jsonv.Value) jsonv.Value { return evidence.RedactKeys(v, a.Sensitive) }
+
+// Noted returns an answer in the form in which it may be stored.
+func (a *caller) Noted(r Reply) jsonv.Value { return a.Redact(r.Response()) }
+
+// An adapter is abandoned after this many consecutive calls without an answer, and an
+// operation after fewer, because a run must end.
+const (
+	maxTimeouts = 4
+	maxSilent   = 2
+)

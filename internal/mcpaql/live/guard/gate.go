@@ -1,0 +1,315 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/live/catalog"
+)
+
+// gate decides which requests are sent. Every request of a run passes it, regardless
+// of its purpose: otherwise an adapter with the very defect that a probe tests for
+// would change or remove data of others. It allows operations that only read, creates
+// that are marked or can be found again, and operations on items in the run's ledger.
+// Nothing else is sent.
+type gate struct{ run *Run }
+
+// Reasons why the gate refuses a request.
+const (
+	whyForeign   = "it would touch what this run did not create"
+	WhyUnnamed   = "without an identifier it may touch what this run did not create"
+	whyNotBegun  = "it would touch what this run did not start"
+	whyUnlisted  = "introspection lists no such operation"
+	whyUnmarked  = "it would create something without the run's mark, which no list would show"
+	whyTaken     = "something may have this key already, which it would write over"
+	whyAlike     = "its identifier is part of one that others own, or the same but for case, so the adapter may take one for the other"
+	whyUndefined = "it names no item of this run, and a call against its documentation may have any effect"
+)
+
+// refuses returns why arguments of a tool may not be sent, or "".
+func (g *gate) refuses(args jsonv.Value) string {
+	batch := args.Lookup("operations")
+	for _, one := range batch.Elems() {
+		if why := g.refuses(one); why != "" {
+			return why
+		}
+	}
+	name := args.Lookup("operation")
+	op := g.run.Catalog.Op(name.Text())
+	params := args.Lookup("params")
+	switch {
+	case name.Kind() != jsonv.KindString:
+		if params.Len() > 0 {
+			return whyUnlisted
+		}
+		return ""
+	case name.Text() == "introspect", name.Text() == NoOperation, op == nil && name.Text() == "batch" && batch.Len() > 0:
+		return ""
+	case op == nil:
+		return whyUnlisted
+	}
+	if why := g.run.Gate.Barred(op); why != "" {
+		return why
+	}
+	switch {
+	case op.Risk == catalog.RiskRead:
+		return ""
+	case op.Changes():
+		return g.change(op, params)
+	case op.Creates():
+		return g.create(op, params)
+	}
+	return g.execute(op, params)
+}
+
+// change allows an update or a delete that names an item of the ledger.
+func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
+	id := op.IdParam()
+	if id == nil {
+		if g.run.Catalog.AtMostOne(op) && len(g.run.Keeper.Ledger.Things[op.Resource]) > 0 {
+			return "" // the run saw that there was none before
+		}
+		return WhyUnnamed
+	}
+	for _, p := range op.Params {
+		if !op.IsIdentifier(p) {
+			continue
+		}
+		v, given := params.Get(p.Name)
+		switch {
+		case !given:
+			return WhyUnnamed
+		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.run.Options.Mode == ModeFull):
+		case p.Name == id.Name && !g.owns(op, v, params), p.Name != id.Name && len(g.run.Keeper.Ledger.named(catalog.Stem(p.Name), v)) == 0:
+			return whyForeign
+		case g.run.Watcher.Census.resembles(op.Resource, v, g.run.Catalog.ItemKeys):
+			return whyAlike
+		}
+	}
+	return ""
+}
+
+// owns reports whether parameters name an item of the run, of the right kind.
+func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
+	return slices.ContainsFunc(g.run.Keeper.Ledger.named(op.Resource, id), func(t CreatedThing) bool {
+		for name, v := range t.With.Members() {
+			if op.Param(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// create allows a create whose parameters carry the run's mark. A probe that omits
+// the mark is sent if a list shows the created item. A key that may be in use could
+// overwrite its item, and a number that names another item would make the new one a
+// part of it.
+func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
+	listed := g.run.Watcher.Census.reads(op.Resource)
+	plain := op.Verb == "create"
+	if !catalog.MatchesAny(op.Name, g.run.Options.Allow) && !catalog.Carries(params, g.run.Maker.RunIDs()) && !(listed && plain) {
+		return whyUnmarked
+	}
+	for _, p := range op.Params {
+		if named := p.Name == "id" || catalog.Stem(p.Name) != ""; plain || !named || !p.Required {
+			continue
+		}
+		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+			return whyForeign // an action under another name on an existing item
+		}
+	}
+	keys := g.run.Catalog.ItemKeys(op)
+	for name, v := range params.Members() {
+		if g.userNamed(op, name, v) || catalog.Carries(v, g.run.Maker.RunIDs()) {
+			continue
+		}
+		switch {
+		case !slices.Contains(keys, name):
+			if v.Kind() == jsonv.KindNumber && catalog.Stem(name) != "" && len(g.run.Keeper.Ledger.named(catalog.Stem(name), v)) == 0 {
+				return whyForeign
+			}
+		case !listed || g.run.Watcher.Census.knows(op.Resource, v):
+			return whyTaken
+		}
+	}
+	return ""
+}
+
+// execute allows operations that act on an execution or an item of the run, and
+// operations that are documented to start something of their own.
+func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
+	if x := op.ExecutionParam(); x != nil {
+		if v := params.Lookup(x.Name); g.run.Keeper.Ledger.execution(v) == nil && !g.userNamed(op, x.Name, v) {
+			return whyNotBegun
+		}
+		return ""
+	}
+	for _, p := range op.Params {
+		if !op.IsIdentifier(p) || op.Category == "READ" {
+			continue
+		}
+		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+			return whyForeign
+		}
+	}
+	for _, p := range op.Params {
+		v, given := params.Get(p.Name)
+		if !given && p.Required || given && g.run.Catalog.Fits(p, v) != "" && !g.userNamed(op, p.Name, v) {
+			return whyUndefined
+		}
+	}
+	return ""
+}
+
+// names reports whether a parameter's value is an item of the run: of the operation's
+// resource, or of the one that the parameter's name refers to.
+func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
+	return len(g.run.Keeper.Ledger.named(op.Resource, v))+len(g.run.Keeper.Ledger.named(catalog.Stem(param), v)) > 0
+}
+
+// userNamed reports whether the user provided a value.
+func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) bool {
+	for _, at := range []string{op.Name, "*"} {
+		if own, ok := g.run.Options.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// Forbidden returns why arguments may not be sent, or "".
+func (g *gate) Forbidden(args jsonv.Value) string {
+	if reason := g.run.Caller.Poison[args.Lookup("operation").Text()]; reason != "" {
+		return reason
+	}
+	return g.run.Gate.refuses(args)
+}
+
+// Barred returns why an operation may not be called at all, or "".
+func (g *gate) Barred(op *catalog.Operation) string {
+	named := catalog.MatchesAny(op.Name, g.run.Options.Allow)
+	if catalog.MatchesAny(op.Name, g.run.Options.Deny) {
+		return "denied by --deny-op"
+	}
+	why := strings.Join(op.Reasons, ", ")
+	switch {
+	case op.Risk == catalog.RiskRead:
+		return ""
+	case g.run.Options.Mode == ModeSafe || g.run.Options.Mode == ModePlan:
+		return "mode " + g.run.Options.Mode + " does not call it: " + why
+	case op.Risk == catalog.RiskExtreme && !slices.Contains(g.run.Options.Allow, op.Name):
+		return "only called when --allow-op names it: " + why
+	case op.Risk >= catalog.RiskDanger && !named:
+		return "only called when --allow-op matches it: " + why
+	case op.Category == "READ" && !named:
+		return "mode " + g.run.Options.Mode + " does not call it without --allow-op: " + why
+	case op.Name == catalog.StepOperation && g.run.Options.Mode == ModeFull:
+	case op.Category == "CREATE" && g.Remover(op) == nil && !named:
+		_, why := g.removal(op)
+		return why + ", so what it creates would remain; --allow-op calls it anyway"
+	case op.Category == "CREATE" && !named && g.run.Cleaner.staying(op) != "":
+		return g.run.Cleaner.staying(op)
+	case op.Creates() && !named && !g.run.Maker.CanMark(op):
+		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
+	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
+		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
+	case op.Category == "DELETE" && g.run.Catalog.Creator(op) == nil, op.Category == "UPDATE" && g.run.Catalog.Creator(op) == nil:
+		if id := op.IdParam(); g.run.Options.Mode == ModeFull && id != nil && !g.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent() {
+			return ""
+		}
+		return "no operation creates something that it could be called with"
+	case op.Category == "EXECUTE" && g.run.Options.Mode != ModeFull:
+		return "mode write does not call it: " + why
+	case op.ActsUnnamed() && !named:
+		return "it cannot be called with something of this run, and it is not documented as starting an execution; --allow-op calls it as documented"
+	}
+	return ""
+}
+
+// Remover returns the operation that removes the item of a create, or nil if there is
+// none that may be called.
+func (g *gate) Remover(op *catalog.Operation) *catalog.Operation {
+	remove, _ := g.removal(op)
+	return remove
+}
+
+// removal is like Remover and also returns the reason if there is none.
+func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why string) {
+	d := g.run.Catalog.Partner("delete", "DELETE", op.Resource)
+	one := g.run.Catalog.AtMostOne(op)
+	if one {
+		d = g.run.Catalog.Exact("delete", "DELETE", op.Resource)
+	}
+	switch {
+	case d == nil:
+		return nil, "no DELETE operation of its resource was found"
+	case !one && d.IdParam() == nil:
+		return nil, d.Name + " requires no identifier"
+	case catalog.MatchesAny(d.Name, g.run.Options.Deny):
+		return nil, d.Name + " is denied by --deny-op"
+	case d.Risk > catalog.RiskDelete && !catalog.MatchesAny(d.Name, g.run.Options.Allow):
+		return nil, d.Name + " is only called when --allow-op names it"
+	}
+	return d, ""
+}
+
+// NoOperation is the name of an operation that no adapter has.
+const NoOperation = "zz_no_such_operation"
+
+// Cycle holds one item and the operations that it passes through.
+type Cycle struct {
+	Create, Get, Update, Remove *catalog.Operation // get is nil where only a list shows it
+	List                        *catalog.Operation
+	Params                      jsonv.Value
+	Thing                       CreatedThing
+	Read                        Reply
+}
+
+// CycleOf finds the operations of a resource; nil when nothing reads it.
+func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
+	callable := func(op *catalog.Operation) bool { return op != nil && g.run.Skipped[op.Name] == "" }
+	y := &Cycle{Create: create, Get: g.run.Catalog.Partner("get", "READ", create.Resource), Update: g.run.Catalog.Partner("update", "UPDATE", create.Resource), Remove: g.Remover(create)}
+	if g.run.Catalog.AtMostOne(create) {
+		y.Get = g.run.Catalog.Exact("get", "READ", create.Resource)
+	} else if y.Get != nil && y.Get.IdParam() == nil {
+		y.Get = nil
+	}
+	if !callable(y.Get) {
+		y.Get, y.List = nil, g.run.Catalog.Partner("list", "READ", create.Resource)
+	}
+	if y.Get == nil && !callable(y.List) {
+		return nil
+	}
+	return y
+}
+
+// Place returns where an answer holds a resource.
+func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
+	data, at := unwrapped(r.Envelope)
+	if y.Get == nil {
+		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
+			for _, key := range []string{"id", y.Create.Resource + "_id", "name", "key", "slug"} {
+				if id, ok := v.Get(key); ok && jsonv.Equal(id, y.Thing.Id) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	for _, key := range []string{y.Create.Resource, "item", "resource", "result"} {
+		if v := data.Lookup(key); v.Kind() == jsonv.KindObject {
+			return at + "." + key, v
+		}
+	}
+	return at, data
+}
+
+// Reader returns the name of the operation that reads the item.
+func (y *Cycle) Reader() string {
+	if y.Get != nil {
+		return y.Get.Name
+	}
+	return y.List.Name
+}

@@ -1,0 +1,189 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/mcpaql/evidence"
+)
+
+// Reply is the answer to one call of an operation.
+type Reply struct {
+	Number   int // number in the transcript, from 1; 0 when nothing was sent
+	Tool     string
+	Args     jsonv.Value
+	Envelope jsonv.Value // the envelope, absent when there is none
+	raw      jsonv.Value // the tool's result, absent when there is none
+	rpc      *protocol.RPCError
+	Cause    error
+	limited  bool // the adapter limits the rate, and waiting did not help
+	Budget   bool // not sent: the run has no calls or no time left, or the policy forbids it
+	Barred   bool // not sent: the policy forbids it
+	cut      bool // canceled when the run was ended
+	Silent   bool // no answer came
+}
+
+// OK reports whether the answer is a success and contains no failure.
+func (r Reply) OK() bool {
+	return evidence.Succeeded(r.Envelope) && evidence.WrappedFailure(r.Envelope) == ""
+}
+
+// Refused reports whether the answer is a failure.
+func (r Reply) Refused() bool { return evidence.Refused(r.Envelope) }
+
+// unsent returns a call that was not sent, with the reason.
+func (r Reply) unsent(cause error) Reply {
+	r.Budget, r.Cause = true, cause
+	return r
+}
+
+// Sent reports whether the call was sent and its outcome counts.
+func (r Reply) Sent() bool { return r.Number > 0 && !r.limited && !r.cut }
+
+// Heard reports whether an answer came.
+func (r Reply) Heard() bool { return r.Sent() && !r.Silent }
+
+// Code returns the error code of a failure.
+func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() }
+
+// Data returns the data of a success, see unwrapped.
+func (r Reply) Data() jsonv.Value {
+	data, _ := unwrapped(r.Envelope)
+	return data
+}
+
+// unwrapped returns the data of a success, and its path. An adapter in front of
+// another MCP server may return that server's whole result as data: what counts is
+// then its structured content, or else the JSON in its first text.
+func unwrapped(env jsonv.Value) (data jsonv.Value, path string) {
+	if parsed := env.Lookup(wrappedText, "data"); !parsed.IsAbsent() {
+		return parsed, wrappedText + ".data"
+	}
+	data = env.Lookup("data")
+	for _, key := range []string{"structured_content", "structuredContent"} {
+		if v := data.Lookup(key); v.Kind() == jsonv.KindObject && data.Lookup("content").Kind() == jsonv.KindArray {
+			return v, "data." + key
+		}
+	}
+	return data, "data"
+}
+
+// wrappedText is the member that holds parsed data in a copy of an envelope.
+const wrappedText = "_conformance"
+
+// parseWrapped adds the JSON in the first text of a wrapped result to an envelope.
+func parseWrapped(env jsonv.Value) jsonv.Value {
+	first := env.Lookup("data", "content").At(0)
+	if _, path := unwrapped(env); path != "data" || first.Lookup("type").Text() != "text" {
+		return env
+	}
+	v, err := jsonv.Parse([]byte(first.Lookup("text").Text()))
+	if err != nil || v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray {
+		return env
+	}
+	return env.With(wrappedText, jsonv.ObjectOf("data", v))
+}
+
+// Message returns the text of a failure, including a JSON-RPC error.
+func (r Reply) Message() string {
+	switch e := r.Envelope.Lookup("error"); {
+	case r.rpc != nil:
+		return r.rpc.Message
+	case e.Kind() == jsonv.KindString:
+		return e.Text()
+	}
+	return r.Envelope.Lookup("error", "message").Text()
+}
+
+// Documented reports whether a failure has a code from the registry's families.
+func (r Reply) Documented() bool {
+	return r.of("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
+}
+
+// of reports whether a failure has a code from one of the given families.
+func (r Reply) of(families ...string) bool {
+	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(r.Code(), family) })
+}
+
+// UnknownParameter reports whether an answer refuses a parameter as nonexistent, or
+// warns that it is.
+func (r Reply) UnknownParameter(name string) bool {
+	if r.OK() {
+		return evidence.Named(r.Envelope.Lookup("warnings"), name)
+	}
+	m := strings.ToLower(r.Message())
+	return r.Code() == "VALIDATION_UNKNOWN_PARAM" || (strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")) && evidence.Names(r.Message(), name)
+}
+
+// Response returns the answer as evidence: the envelope, or the response that came
+// instead.
+func (r Reply) Response() jsonv.Value {
+	v := r.Envelope
+	switch {
+	case v.Kind() == jsonv.KindObject:
+	case r.rpc != nil:
+		v = jsonv.ObjectOf("jsonrpc_error", jsonv.ObjectOf("code", r.rpc.Code, "message", r.rpc.Message))
+	case r.Cause != nil:
+		v = jsonv.ObjectOf("no_answer", r.Cause.Error())
+	case r.raw.IsAbsent():
+		v = jsonv.Null()
+	default:
+		v = r.raw
+	}
+	if size := len(v.Append(nil)); size > maxEvidenceAnswer {
+		cut := evidence.Object{{Key: "x_truncated", Value: jsonv.Int(int64(size))}}
+		cut.Set("success", v.Lookup("success"))
+		if s := v.Lookup("error"); !s.IsAbsent() && len(s.Append(nil)) < maxKeptAnswer {
+			cut.Set("error", s)
+		}
+		return cut.Value()
+	}
+	return v
+}
+
+// Brief describes the answer in a few words.
+func (r Reply) Brief() string {
+	switch {
+	case r.Cause != nil:
+		return r.Cause.Error()
+	case r.rpc != nil:
+		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + display.Truncate(r.rpc.Message, 120)
+	case r.OK():
+		return "success"
+	case evidence.Succeeded(r.Envelope):
+		return "success around a failure: " + evidence.WrappedFailure(r.Envelope)
+	case r.Refused():
+		return strings.TrimSpace(r.Code() + " " + evidence.Quoted(display.Truncate(r.Message(), 120)))
+	}
+	return "no result envelope"
+}
+
+// denied reports whether a call was refused because of its caller's permissions.
+func (r Reply) denied() bool {
+	return slices.ContainsFunc([]string{"PERMISSION", "FORBIDDEN", "DENIED", "UNAUTHORIZED"}, func(word string) bool {
+		return strings.Contains(strings.ToUpper(r.Code()), word)
+	})
+}
+
+func (r Reply) rateLimited() bool { return strings.HasPrefix(r.Code(), "RATE_LIMIT") }
+
+// busy reports whether HTTP refused a call for now, and waiting did not help. Nothing
+// is known about the operation then.
+func (r Reply) busy() bool {
+	return r.Cause != nil && (strings.Contains(r.Cause.Error(), "HTTP 429") || strings.Contains(r.Cause.Error(), "HTTP 503"))
+}
+
+// retryAfter returns how long a refusal asks to wait, one second if it names no time.
+func (r Reply) retryAfter() time.Duration {
+	for _, key := range []string{"retry_after_seconds", "retry_after"} {
+		if v := r.Envelope.Lookup("error", "details", key); v.Float64() > 0 {
+			return time.Duration(min(v.Float64(), 1e6) * float64(time.Second))
+		}
+	}
+	return time.Second
+}

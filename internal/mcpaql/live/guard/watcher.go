@@ -1,0 +1,267 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+)
+
+// watcher checks for harm to the data of others during a run: the run ends
+// with the first harm, so that there is no more of it.
+type watcher struct {
+	run       *Run
+	Census    *census
+	watched   map[string]bool // operations whose first change was followed by a comparison of the lists
+	Changed   []jsonv.Value   // data of others that differs at the end of the run
+	Unchecked []string        // data of others that was not compared, with the reason
+}
+
+// whyHarm is the reason why a run sends nothing more.
+const whyHarm = "the run was ended: data changed that it did not create"
+
+// harm records the change in a list and ends the run.
+func (w *watcher) harm(d difference) {
+	w.note(d)
+	w.run.Caller.Dead = whyHarm
+}
+
+// note records a difference as harm, with the state before.
+func (w *watcher) note(d difference) {
+	v := jsonv.Object(evidence.TextMember("operation", d.list.op.Name), evidence.TextMember("says", d.says))
+	if !d.before.IsAbsent() {
+		before := w.run.Caller.Redact(d.before)
+		v = v.With("before", before)
+		if d.item.IsAbsent() {
+			v = v.With("says", jsonv.String(d.says+": it was "+display.Truncate(before.String(), maxShownState)))
+		} else {
+			v = v.With("after", w.run.Caller.Redact(d.item)).With("says", jsonv.String(d.says+": "+w.states(d)))
+		}
+	}
+	w.Changed = append(w.Changed, v)
+}
+
+// maxShownState is how much of the state before a change the report shows.
+const maxShownState = 300
+
+// states describes the changed members of an item before and after.
+func (w *watcher) states(d difference) string {
+	var out []string
+	for _, ch := range d.list.changed(w.run.Caller.Redact(d.before), w.run.Caller.Redact(d.item)) {
+		out = append(out, fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.Brief(ch.Got)))
+	}
+	return evidence.Several(out)
+}
+
+// Begin reads the lists twice, before any other READ operation is called: what differs
+// changes by itself.
+func (w *watcher) Begin() {
+	w.Census = w.TakeCensus("")
+	if len(w.Census.lists) > 0 && w.run.Caller.Tape.Pause(w.run.Caller.Ctx, w.run.Options.Spread) {
+		w.Census.learn(w.again())
+	}
+}
+
+// again reads the lists of the census once more, and calls nothing else.
+func (w *watcher) again() *census {
+	s := &census{}
+	for _, l := range w.Census.lists {
+		s.lists = append(s.lists, w.read(l.op))
+	}
+	return s
+}
+
+// Reads checks whether the lists changed since Begin, while only operations declared
+// READ were called with what others own. It returns the latest content of the lists.
+func (w *watcher) Reads() *census {
+	now := w.again()
+	if len(w.readHarm(now)) == 0 || !w.run.Caller.Tape.Pause(w.run.Caller.Ctx, w.run.Options.Spread) {
+		return now
+	}
+	// A list that changes while nothing else is called, such as a queue, changes by
+	// itself.
+	later := w.again()
+	now.learn(later)
+	for _, d := range w.readHarm(later) {
+		if l := now.Of(d.list.op); l != nil && !(d.item.IsAbsent() && l.Moving) {
+			if d.says = d.says + ", and only operations declared READ were called"; !d.item.IsAbsent() && len(l.hurt(d.before, d.item)) == 0 {
+				continue
+			}
+			w.harm(d)
+		}
+	}
+	return later
+}
+
+// effects reports items of the run that operations declared READ changed between two
+// censuses.
+func (w *watcher) effects(before, after *census) {
+	var again *census
+	for _, d := range before.compare(after, w.run.Catalog.ItemKeys) {
+		if d.before.IsAbsent() || d.item.IsAbsent() || !w.run.Keeper.Ledger.made(d.list.op.Resource, d.id) {
+			continue
+		}
+		if again == nil {
+			again = w.again()
+			after.learn(again)
+		}
+		if l := after.Of(d.list.op); len(l.changed(d.before, d.item)) > 0 {
+			w.run.Rows.Fail("consistency.effects", Reply{}, "%s, and only operations declared READ were called", d.says)
+		}
+	}
+}
+
+// readHarm keeps the differences that are harm after calls that only read: items that
+// are gone, more than were added, since a list of the newest entries loses one for each
+// that is added, and items whose texts changed.
+func (w *watcher) readHarm(now *census) []difference {
+	found := w.Census.compare(now, w.run.Catalog.ItemKeys)
+	balance := map[*listing]int{}
+	for _, d := range found {
+		switch {
+		case d.item.IsAbsent():
+			balance[d.list]++
+		case d.before.IsAbsent():
+			balance[d.list]--
+		}
+	}
+	return slices.DeleteFunc(found, func(d difference) bool {
+		gone := d.item.IsAbsent() && balance[d.list] > 0
+		hurt := !d.item.IsAbsent() && !d.id.IsAbsent() && len(d.list.hurt(d.before, d.item)) > 0
+		return KeepsRecord().MatchString(d.list.op.Name) || !gone && !hurt
+	})
+}
+
+// hurt lists the texts of an item that a later state lacks, except times, numbers, and
+// what changes by itself.
+func (l *listing) hurt(before, now jsonv.Value) (out []jsonv.Change) {
+	if before.IsAbsent() {
+		return nil
+	}
+	for _, ch := range l.changed(before, now) {
+		text := ch.Kind == jsonv.Removed || ch.Want.Kind() == jsonv.KindString && !sameText(ch, digitRuns) && !sameText(ch, clockText)
+		if text && !DateName().MatchString(ch.Path) {
+			out = append(out, ch)
+		}
+	}
+	return out
+}
+
+// change compares the lists of a resource with their content before the run wrote
+// anything, after the first change of each operation and after each delete.
+func (w *watcher) change(op *catalog.Operation) {
+	deletes := op.Category == "DELETE"
+	if !deletes && (w.watched[op.Name] || w.run.Cleaner.Cleaning) || w.run.Caller.Dead != "" {
+		return
+	}
+	w.watched[op.Name] = true
+	now, found := w.differences(op.Resource, w.certain)
+	for _, d := range found {
+		w.harm(d)
+	}
+	if deletes && len(found) == 0 {
+		w.vanished(op, now)
+	}
+}
+
+// vanished ends the run if an item of the run is gone that it did not delete: the next
+// delete could take something of others.
+func (w *watcher) vanished(remove *catalog.Operation, now *census) {
+	create := w.run.Catalog.Creator(remove)
+	list := w.run.Catalog.Partner("list", "READ", remove.Resource)
+	l := now.Of(list)
+	if create == nil || l == nil || l.partial != "" || w.run.Catalog.AtMostOne(create) {
+		return
+	}
+	things := slices.Clone(w.run.Keeper.Ledger.Things[create.Resource])
+	missing := slices.DeleteFunc(things, func(t CreatedThing) bool {
+		return t.Id.IsAbsent() || l.ids[t.Id.String()] || w.run.Keeper.deleting[t.Id.String()]
+	})
+	if len(missing) == 0 || !w.run.Caller.Tape.Pause(w.run.Caller.Ctx, controlTime) {
+		return
+	}
+	for _, t := range missing {
+		if _, gone := w.run.Lister.Fate(create, t, w.run.Maker.RunIDs()); gone {
+			w.harm(difference{list: l, id: t.Id, says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, shownItem(t.Id, ""))})
+			return
+		}
+	}
+}
+
+// certain keeps the differences that are harm even while items of the run exist,
+// which affect counts, positions and lists of the newest: entries of others that show
+// the run's mark, and more removed entries than the run added.
+func (w *watcher) certain(found []difference) []difference {
+	balance := map[*listing]int{}
+	for _, d := range found {
+		switch {
+		case d.item.IsAbsent():
+			balance[d.list]++
+		case w.ours(d):
+			balance[d.list]--
+		}
+	}
+	return slices.DeleteFunc(found, func(d difference) bool {
+		gone := d.item.IsAbsent() && balance[d.list] > 0
+		hit := catalog.Carries(d.item, w.run.Maker.RunIDs()) && !w.ours(d)
+		return d.id.IsAbsent() || !gone && !hit
+	})
+}
+
+// ours reports whether a difference is an item of the run. An item that existed
+// before the run is not its own even if it shows the mark: a change of the run has
+// hit it.
+func (w *watcher) ours(d difference) bool {
+	return !d.item.IsAbsent() && (w.run.Keeper.Ledger.made(d.list.op.Resource, d.id) || catalog.Carries(d.item, w.run.Maker.RunIDs()) && !w.Census.knows(d.list.op.Resource, d.id))
+}
+
+// adopt records listed items with the run's mark whose create failed. It returns
+// false if there are none.
+func (w *watcher) adopt(found []difference) bool {
+	n := 0
+	for _, d := range found {
+		if create := w.run.Catalog.Creator(d.list.op); create != nil && !d.item.IsAbsent() && catalog.Carries(d.item, w.run.Maker.RunIDs()) && !w.run.Keeper.Ledger.made(create.Resource, d.id) {
+			n += w.addMarked(create)
+		}
+	}
+	return n > 0
+}
+
+// differences compares the lists of a resource, or all lists for "", with their
+// content before the run wrote anything. If a difference counts, the lists are read
+// again to find what changes by itself.
+func (w *watcher) differences(resource string, counts func([]difference) []difference) (*census, []difference) {
+	after := w.TakeCensus(resource)
+	found := counts(w.Census.compare(after, w.run.Catalog.ItemKeys))
+	if len(found) == 0 || !w.run.Caller.Tape.Pause(w.run.Caller.Ctx, controlTime) {
+		return after, found
+	}
+	again := w.TakeCensus(resource)
+	after.learn(again)
+	for _, l := range after.lists {
+		if old := w.Census.Of(l.op); old != nil {
+			old.Moving = old.Moving || l.Moving
+			for path := range l.volatile {
+				old.volatile[path] = true
+			}
+		}
+	}
+	return again, counts(w.Census.compare(again, w.run.Catalog.ItemKeys))
+}
+
+// addMarked records the listed items with the run's mark, and counts them.
+func (w *watcher) addMarked(op *catalog.Operation) (found int) {
+	for _, t := range w.run.Lister.Marked(op, w.run.Maker.RunIDs()) {
+		if !w.run.Keeper.knownBefore(op, t.Id) && w.run.Keeper.Ledger.Add(op.Resource, t) {
+			found++
+		}
+	}
+	return found
+}
+
+// KeepsRecord matches the names of operations that report past events: showing the
+// run's own calls is not an effect of those calls.
+var KeepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)

@@ -1,0 +1,245 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/live/probe"
+	"mcptest/internal/mcpaql/live/tape"
+	"mcptest/internal/mcpaql/reference"
+)
+
+// NoAdapterError reports that a server could not be tested as an MCP-AQL adapter at
+// all.
+type NoAdapterError struct {
+	Reason string
+	Tools  []string // what tools/list named
+	Err    error
+}
+
+// Error returns the reason in one line.
+func (e *NoAdapterError) Error() string {
+	s := e.Reason
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	if len(e.Tools) > 0 {
+		s += " (its tools: " + display.Truncate(strings.Join(e.Tools, ", "), 300) + ")"
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *NoAdapterError) Unwrap() error { return e.Err }
+
+// Collect tests a running adapter and returns the evidence, with x_live filled in. Faults of the
+// adapter are evidence. An error means that there was no adapter to test (*NoAdapterError), that
+// the options are invalid, or, together with evidence, that the program failed (*BrokenRunError).
+// A *cassette.Error means that the recording belongs to another run. If ctx ends early, the
+// evidence holds what was seen until then, and what was created has still been removed.
+func Collect(ctx context.Context, o guard.Options) (*evidence.Evidence, error) {
+	c := guard.New(o)
+	c.Caller.Tape = tape.New(tape.Options{Dial: o.Dial, Record: o.Record, Replay: o.Replay, Program: o.Program, Secrets: o.Secrets, Values: o.Values})
+	c.Started = c.Caller.Tape.Now()
+	e, err := collect(ctx, c)
+	if wrong := c.Caller.Tape.Close(); wrong != nil {
+		return nil, wrong
+	}
+	return e, err
+}
+
+func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
+	limited, cancel := mcp.WithLimit(ctx, "--budget", c.Options.Budget)
+	defer cancel()
+	c.Caller.Ctx = c.Caller.Tape.Context(limited)
+	if err := dial(c); err != nil {
+		return nil, err
+	}
+	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
+	var broken *BrokenRunError
+	err := guarded(discovery{c}.discover)
+	if errors.As(err, &broken) {
+		c.Caller.Dead = broken.Error()
+	} else if err != nil {
+		return nil, err
+	}
+	c.Caller.Tape.Introspected(c.Caller.Sensitive, c.Options.Values)
+	if c.Options.Mode != guard.ModePlan && broken == nil {
+		err = guarded(func() error { probe.All(c); return nil })
+		if errors.As(err, &broken) {
+			c.Caller.Dead = broken.Error()
+		}
+	}
+	bundle{c}.finish()
+	return c.Evidence, err
+}
+
+// dial opens the session of a run.
+func dial(c *guard.Run) error {
+	s, err := c.Caller.Tape.Dial(c.Caller.Ctx, "")
+	switch {
+	case err != nil:
+		return &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
+	case s == nil:
+		return errors.New("no session was opened")
+	}
+	c.Caller.Session = s
+	return nil
+}
+
+// BrokenRunError reports that this program failed in the middle of a run. The
+// evidence returned with it holds what was seen until then.
+type BrokenRunError struct {
+	Value any    // the value of the panic
+	Stack string // the stack of the panic
+}
+
+// Error states that the failure is not the adapter's fault.
+func (e *BrokenRunError) Error() string {
+	return fmt.Sprintf("the run was ended by an error in this program, not in the adapter: %v", e.Value)
+}
+
+// guarded runs a part of a run and turns a panic into a *BrokenRunError.
+func guarded(part func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &BrokenRunError{Value: v, Stack: string(debug.Stack())}
+		}
+	}()
+	return part()
+}
+
+// open starts a run and reads the tools and the introspection.
+func open(ctx context.Context, o guard.Options) (*guard.Run, func(), error) {
+	c := guard.New(o)
+	var cancel context.CancelFunc
+	c.Caller.Ctx, cancel = mcp.WithLimit(ctx, "--budget", c.Options.Budget)
+	if err := dial(c); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	end := func() {
+		c.Caller.Session.Close(context.WithoutCancel(ctx))
+		cancel()
+	}
+	if err := (discovery{c}).discover(); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return c, end, nil
+}
+
+// Plan lists the calls that Collect would make in the mode of o. It requests only the
+// tools and the introspection of the adapter. The template is an object for
+// LiveOptions.Values, with null for every required parameter that no value was found
+// for.
+func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template jsonv.Value, err error) {
+	mode := o.Mode
+	o.Mode = guard.ModePlan
+	c, end, err := open(ctx, o)
+	if err != nil {
+		return nil, jsonv.Value{}, err
+	}
+	defer end()
+	plan, template = bundle{c}.planned(mode)
+	return plan, template, nil
+}
+
+// CallOnce calls one tool with the given arguments and returns the envelope, or the
+// response that came instead of one. It is used to reproduce a finding.
+func CallOnce(ctx context.Context, o guard.Options, tool string, args jsonv.Value) (jsonv.Value, time.Duration, error) {
+	c := guard.New(o)
+	c.Caller.Ctx = ctx
+	if err := dial(c); err != nil {
+		return jsonv.Value{}, 0, err
+	}
+	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
+	c.Caller.Ungated = true
+	c.Caller.Restarts = 1 // a call that kills the adapter is not repeated
+	begin := time.Now()
+	r := c.Caller.SendNow(ctx, guard.Reply{Tool: tool, Args: args})
+	return r.Response(), time.Since(begin), nil
+}
+
+// Left lists what a run created and has not verifiably removed.
+type Left struct {
+	RunID string
+	IDs   []guard.JournalEntry // with Created
+}
+
+// Cleaned is the result of a clean-up.
+type Cleaned struct {
+	Removed []string // "delete_book book_4"
+	Failed  []string // with the reason
+}
+
+// Clean removes what earlier runs left behind: items that carry their marker in one
+// of their texts, found through the adapter's list operations, and items that their
+// journals name. Nothing else is touched.
+func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
+	o.Mode = guard.ModeWrite
+	c, end, err := open(ctx, o)
+	if err != nil {
+		return Cleaned{}, err
+	}
+	defer end()
+	c.Cleaner.Cleaning = true
+	var runs []string
+	for _, l := range left {
+		runs = append(runs, l.RunID)
+	}
+	var out Cleaned
+	for _, create := range c.Catalog.Operations {
+		remove := c.Gate.Remover(create)
+		if create.Category != "CREATE" || create.Verb != "create" || remove == nil {
+			continue
+		}
+		var seen []guard.CreatedThing
+		drop := func(t guard.CreatedThing) {
+			if slices.ContainsFunc(seen, t.Equal) {
+				return
+			}
+			seen = append(seen, t)
+			before := len(c.Cleaner.Leftovers)
+			c.Keeper.Ledger.Add(create.Resource, t)
+			c.Cleaner.RemoveOne(c.Caller.Ctx, create, remove, t)
+			name := strings.TrimSpace(remove.Name + " " + reference.Text(t.Id))
+			if len(c.Cleaner.Leftovers) > before {
+				out.Failed = append(out.Failed, name+": "+c.Cleaner.Leftovers[before].Lookup("reason").Text())
+			} else {
+				out.Removed = append(out.Removed, name)
+			}
+		}
+		for _, t := range c.Lister.Marked(create, runs) {
+			drop(t)
+		}
+		for _, l := range left {
+			for _, id := range l.IDs {
+				if id.Created != create.Name || id.ID.IsAbsent() {
+					continue
+				}
+				t := guard.CreatedThing{Id: id.ID, With: id.With}
+				if slices.ContainsFunc(seen, t.Equal) {
+					continue
+				}
+				switch ours, gone := c.Lister.Fate(create, t, runs); {
+				case ours:
+					drop(t)
+				case !gone:
+					out.Failed = append(out.Failed, strings.TrimSpace(remove.Name+" "+reference.Text(t.Id))+": it does not carry the mark of a run, so it is left alone")
+				}
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,197 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/reference"
+)
+
+// nothingUpdated is the reason why no append-only field was tested.
+const nothingUpdated = "nothing could be created and updated"
+
+// callControl matches the names of optional parameters that control a call, and are not
+// fields of what it creates.
+var callControl = evidence.Pattern(`^(idempotency_key|dry_run|validate_only|force|overwrite|notify|return_\w+)$`)
+
+// cycleProbe creates, reads, updates and deletes one resource of each kind.
+type cycleProbe struct{ run *guard.Run }
+
+// roundTrips creates, reads, updates and deletes one item of each kind.
+func (pr cycleProbe) roundTrips() {
+	for _, id := range []string{"merge", "input", "deleted"} {
+		pr.run.Rows.Tests[id].Incomplete = "nothing could be created, read and updated"
+	}
+	pr.run.Rows.Tests["append-only"].Incomplete = nothingUpdated
+	n := 0
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category != "CREATE" || op.Verb != "create" || pr.run.Skipped[op.Name] != "" {
+			continue
+		}
+		for _, kind := range pr.run.Maker.Kinds(op, pr.run.Gate.Remover(op)) {
+			pr.roundTrip(op, kind)
+		}
+		n++
+	}
+	if n == 0 {
+		pr.run.Rows.Tests["merge"].Incomplete += " in mode " + pr.run.Options.Mode
+	}
+}
+
+// cutRoundTrips excuses the rows of round trips when the run ended before
+// they were done.
+func (pr cycleProbe) cutRoundTrips() {
+	if pr.run.Caller.Ending() != "" {
+		pr.run.Caller.CutsShort("create-read", "update", "merge", "input", "deleted")
+	}
+}
+
+func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
+	y := pr.run.Gate.CycleOf(create)
+	if y == nil {
+		pr.run.Rows.Skip("create-read", create.Name, "", "there is no operation that reads what it creates")
+		return
+	}
+	y.Params = jsonv.Object()
+	for _, p := range create.Params {
+		v, err := pr.run.Maker.Filled(create, p)
+		switch {
+		case err == nil:
+			y.Params = y.Params.With(p.Name, v)
+		case p.Required:
+			pr.run.Rows.Skip("create-read", create.Name, p.Name, err.Error())
+			return
+		}
+	}
+	for name, v := range kind.Members() {
+		y.Params = y.Params.With(name, v)
+	}
+	made := pr.run.Keeper.Attempt(create, y.Params)
+	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
+		made = pr.run.Keeper.Attempt(create, y.Params)
+	}
+	things := pr.run.Keeper.Ledger.Things[create.Resource]
+	if !made.OK() || len(things) == 0 {
+		switch {
+		case made.OK() && y.Get != nil:
+			pr.compareClaimed(y, made)
+		case made.Sent():
+			pr.run.Rows.Skip("create-read", create.Name, "", "it did not succeed with every documented parameter: "+made.Brief())
+		case made.Cause != nil:
+			pr.run.Rows.Skip("create-read", create.Name, "", made.Cause.Error())
+		}
+		return
+	}
+	y.Thing = things[len(things)-1]
+	if y.Read = pr.readBack(y); !y.Read.Sent() {
+		return
+	}
+	pr.compareCreated(y)
+	if y.Update != nil && pr.run.Skipped[y.Update.Name] == "" && y.Read.OK() {
+		pr.updates(y)
+	}
+	if y.Remove != nil && pr.run.Skipped[y.Remove.Name] == "" {
+		pr.removes(y)
+	}
+}
+
+// clear removes the item that the run created of a resource of which there is at most
+// one. It returns false if there is nothing to remove.
+func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
+	things := slices.Clone(pr.run.Keeper.Ledger.Things[create.Resource])
+	if remove == nil {
+		return false
+	}
+	for _, t := range things {
+		pr.run.Keeper.Attempt(remove, pr.run.Builder.Naming(remove, t))
+	}
+	return len(things) > 0
+}
+
+// readBack reads the item, by its own operation or from the page of the list that
+// contains it.
+func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
+	if y.Get != nil {
+		return pr.run.Caller.Call(y.Get, pr.run.Builder.Naming(y.Get, y.Thing))
+	}
+	var last guard.Reply
+	pr.run.Lister.Pages(y.List, pr.run.Builder.Naming(y.List, y.Thing), func(r guard.Reply) bool {
+		last = r
+		_, thing := y.Place(r)
+		return thing.IsAbsent()
+	})
+	return last
+}
+
+// readAfter reads the item after a change, again if it does not show the change yet.
+func (pr cycleProbe) readAfter(y *guard.Cycle, shows func(r guard.Reply) bool) guard.Reply {
+	r := pr.readBack(y)
+	if r.Heard() && !shows(r) {
+		pr.run.Steady.Await(func() bool {
+			r = pr.readBack(y)
+			return shows(r)
+		})
+	}
+	return r
+}
+
+// compareClaimed reads the item that the answer to a create names when the run does
+// not own it. It does nothing else to the item.
+func (pr cycleProbe) compareClaimed(y *guard.Cycle, made guard.Reply) {
+	ids := pr.run.Keeper.NamedIDs(y.Create, y.Params, made)
+	if len(ids) == 0 {
+		pr.run.Rows.Skip("create-read", y.Create.Name, "", "the response does not identify the created item")
+		return
+	}
+	y.Thing = guard.CreatedThing{Id: ids[0], With: pr.run.Catalog.With(y.Create, y.Remove, y.Params)}
+	if y.Read = pr.readBack(y); y.Read.Heard() {
+		pr.compareCreated(y)
+	}
+}
+
+func (pr cycleProbe) compareCreated(y *guard.Cycle) {
+	prefix, _ := y.Place(y.Read)
+	if prefix == "" {
+		prefix = "data" // an empty place, so that the row reports the absence
+	}
+	f := evidence.FieldsCase{Name: y.Create.Name + " then " + y.Reader(), ReadResponse: pr.run.Caller.Noted(y.Read), Call: y.Read.Number}
+	for name, v := range y.Params.Members() {
+		if p := y.Create.Param(name); p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") || !p.Required && callControl().MatchString(name) {
+			continue
+		}
+		f.Fields = append(f.Fields, stored(y.Read, f.ReadResponse, prefix+"."+name, v))
+	}
+	pr.run.Evidence.RoundTrips = append(pr.run.Evidence.RoundTrips, f)
+}
+
+// stored returns the expectation that an answer has a value. Where the masked answer
+// has a mask instead of that value, so has the expectation: the evidence is judged
+// before it is masked.
+func stored(r guard.Reply, masked jsonv.Value, path string, v jsonv.Value) evidence.Field {
+	if shown := reference.Walk(masked, path); !shown.IsAbsent() && jsonv.Equal(reference.Walk(r.Envelope, path), v) {
+		v = shown
+	}
+	return evidence.Field{Path: path, Value: v}
+}
+
+// removes deletes the item and reads it again.
+func (pr cycleProbe) removes(y *guard.Cycle) {
+	params := pr.run.Builder.Naming(y.Remove, y.Thing)
+	r := pr.run.Keeper.Attempt(y.Remove, params)
+	if !r.OK() {
+		pr.run.Cleaner.RefusedDelete(y.Remove, r)
+		return
+	}
+	pr.run.Rows.Count("deleted")
+	gone := func(r guard.Reply) bool {
+		_, still := y.Place(r)
+		return !r.OK() || still.Kind() != jsonv.KindObject
+	}
+	if back := pr.readAfter(y, gone); !gone(back) {
+		pr.run.Rows.Fail("deleted.gone", back, "%s still returns the item that %s removed", y.Reader(), y.Remove.Name)
+	}
+}

@@ -1,0 +1,217 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/guard"
+)
+
+// featureProbe tests field selection, batches, field presets and pagination.
+type featureProbe struct{ run *guard.Run }
+
+// presets tests field presets, and paths into nested objects, of the first operation
+// that supports them (FS 2.4, 3.1, 5.1).
+func (pr featureProbe) presets() {
+	t := pr.run.Rows.Tests["presets"]
+	t.NotApplicable = "no READ operation takes fields"
+	var ops []*catalog.Operation
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category == "READ" && op.Param("fields") != nil && pr.run.Skipped[op.Name] == "" {
+			t.NotApplicable, t.Incomplete = "", "no item with fields was read"
+			if base := pr.run.Base[op.Name]; base.OK() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
+				ops = append(ops, op)
+			}
+		}
+	}
+	if len(ops) == 0 {
+		return
+	}
+	pr.presetsOf(ops[0])
+	for _, op := range ops {
+		if path := nestedPath(catalog.Sample(pr.run.Base[op.Name].Data())); path != "" {
+			pr.pathOf(op, path)
+			return
+		}
+	}
+}
+
+func (pr featureProbe) presetsOf(op *catalog.Operation) {
+	var before []string
+	smaller := ""
+	for _, preset := range []string{"minimal", "standard", "full"} {
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With("fields", jsonv.String(preset)))
+		if !r.Sent() {
+			return
+		}
+		pr.run.Rows.Count("presets")
+		if !r.OK() {
+			pr.run.Rows.Fail("presets.accepted", r, "%s refuses fields: %s: %s", op.Name, evidence.Quoted(preset), r.Brief())
+			continue
+		}
+		keys := catalog.Sample(r.Data()).Keys()
+		for _, k := range before {
+			if !slices.Contains(keys, k) {
+				pr.run.Rows.Fail("presets.nest", r, "%s: %s lacks %s, which %s has", op.Name, preset, evidence.Quoted(display.Truncate(k, 60)), smaller)
+			}
+		}
+		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
+			pr.run.Rows.Fail("presets.differ", r, "%s returns the same fields for every preset", op.Name)
+		}
+		before, smaller = keys, preset
+	}
+}
+
+// nestedPath returns the path of a scalar inside an object of an answer.
+func nestedPath(v jsonv.Value) string {
+	for k, e := range v.Members() {
+		if keys := catalog.ScalarKeys(e); e.Kind() == jsonv.KindObject && len(keys) > 0 && e.Len() > 1 && !strings.Contains(k+keys[0], ".") && !strings.HasPrefix(k, "_") {
+			return k + "." + keys[0]
+		}
+	}
+	return ""
+}
+
+func (pr featureProbe) pathOf(op *catalog.Operation, path string) {
+	r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With("fields", jsonv.Array(jsonv.String(path))))
+	if !r.Sent() {
+		return
+	}
+	pr.run.Rows.Count("presets")
+	if !r.OK() {
+		pr.run.Rows.Fail("presets.path", r, "%s refuses the path %s: %s", op.Name, evidence.Quoted(display.Truncate(path, 80)), r.Brief())
+		return
+	}
+	head, rest, _ := strings.Cut(path, ".")
+	part := catalog.Sample(r.Data()).Lookup(head)
+	if part.Kind() != jsonv.KindObject || part.Lookup(rest).IsAbsent() {
+		pr.run.Rows.Fail("presets.path", r, "%s does not return %s inside its object", op.Name, evidence.Quoted(display.Truncate(path, 80)))
+	} else if part.Len() > 1 {
+		pr.run.Rows.Fail("presets.path", r, "%s returns more of %s than the path selects", op.Name, evidence.Quoted(display.Truncate(head, 60)))
+	}
+}
+
+// Paging by cursors (PG): four parameters that only go together in pairs, and
+// a pageInfo in the answer.
+
+// companions returns the parameters that a parameter requires, and the only value
+// that the parameter can have: a cursor comes from an answer.
+func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply) (jsonv.Value, bool) {
+	pair := catalog.CursorPair[p.Name]
+	if pair == "" || !op.Cursors() || op.Param(pair) == nil {
+		return params, true
+	}
+	at := map[string]string{"after": "startCursor", "before": "endCursor"}[p.Name]
+	cursor := base.Data().Lookup("pageInfo", at)
+	if cursor.Kind() != jsonv.KindString {
+		return params, false
+	}
+	return params.With(p.Name, cursor).With(pair, jsonv.Int(1)), true
+}
+
+// pagination tests the first operation that pages by cursors and has more than one
+// item.
+func (pr featureProbe) pagination() {
+	t := pr.run.Rows.Tests["pagination"]
+	t.NotApplicable = "no operation pages by cursors"
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category != "READ" || !op.Cursors() || pr.run.Skipped[op.Name] != "" {
+			continue
+		}
+		t.NotApplicable, t.Incomplete = "", "there were not two items to page through"
+		if base := pr.run.Base[op.Name]; base.OK() && len(catalog.Items(base.Data(), catalog.ListDepth)) > 1 {
+			pr.pageThrough(op)
+			return
+		}
+	}
+}
+
+func (pr featureProbe) pageThrough(op *catalog.Operation) {
+	ask := func(pairs ...any) guard.Reply {
+		params := pr.run.Builder.Fresh(op)
+		for i := 0; i < len(pairs); i += 2 {
+			params = params.With(pairs[i].(string), jsonv.From(pairs[i+1]))
+		}
+		return pr.run.Caller.Call(op, params)
+	}
+	one := ask("first", 1)
+	if !one.OK() {
+		return
+	}
+	pr.run.Rows.Count("pagination")
+	info := one.Data().Lookup("pageInfo")
+	pr.checkPageInfo(op, one, true, false)
+	cursor := info.Lookup("endCursor").Text()
+	if cursor == "" {
+		return
+	}
+	two := ask("first", 1, "after", cursor)
+	switch a, b := catalog.Items(one.Data(), catalog.ListDepth), catalog.Items(two.Data(), catalog.ListDepth); {
+	case !two.Sent():
+		return
+	case !two.OK():
+		pr.run.Rows.Fail("pagination.next", two, "%s refuses its own cursor: %s", op.Name, two.Brief())
+	case len(b) != 1 || len(a) == 1 && jsonv.Equal(a[0], b[0]):
+		pr.run.Rows.Fail("pagination.next", two, "%s after a cursor does not return the one item that follows", op.Name)
+	default:
+		pr.checkPageInfo(op, two, two.Data().Lookup("pageInfo", "hasNextPage").Bool(), true)
+	}
+	pr.lastPage(op, ask("first", 100))
+	mixed := [][]any{{"after", cursor}}
+	if op.Param("last") != nil {
+		mixed = append(mixed, []any{"first", 1, "last", 1}, []any{"last", 1, "after", cursor})
+	}
+	if op.Param("before") != nil {
+		mixed = append(mixed, []any{"before", cursor}, []any{"first", 1, "before", cursor})
+	}
+	for _, pairs := range mixed {
+		var names []string
+		for i := 0; i < len(pairs); i += 2 {
+			names = append(names, pairs[i].(string))
+		}
+		r := ask(pairs...)
+		switch {
+		case !r.Sent():
+		case r.OK():
+			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, strings.Join(names, " and "))
+		default:
+			pr.run.Failed(op.Name+" with "+strings.Join(names, " and "), r)
+		}
+	}
+}
+
+// lastPage checks a page that holds everything: no page may follow it.
+func (pr featureProbe) lastPage(op *catalog.Operation, r guard.Reply) {
+	if n := len(catalog.Items(r.Data(), catalog.ListDepth)); r.OK() && n > 0 && n < 100 {
+		pr.checkPageInfo(op, r, false, false)
+	}
+}
+
+// checkPageInfo compares pageInfo with the required members (PG 3.2).
+func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next, previous bool) {
+	info := r.Data().Lookup("pageInfo")
+	if info.Kind() != jsonv.KindObject {
+		pr.run.Rows.Fail("pagination.info", r, "%s returns a page without pageInfo", op.Name)
+		return
+	}
+	for _, f := range []struct {
+		name string
+		want bool
+	}{{"hasNextPage", next}, {"hasPreviousPage", previous}} {
+		switch v := info.Lookup(f.name); {
+		case v.Kind() != jsonv.KindBool:
+			pr.run.Rows.Fail("pagination.info", r, "%s returns a pageInfo without %s", op.Name, f.name)
+		case v.Bool() != f.want:
+			pr.run.Rows.Fail("pagination.flags", r, "%s returns %s %v, expected %v", op.Name, f.name, v.Bool(), f.want)
+		}
+	}
+	for _, name := range []string{"startCursor", "endCursor"} {
+		if info.Lookup(name).Kind() != jsonv.KindString {
+			pr.run.Rows.Fail("pagination.info", r, "%s returns items without %s", op.Name, name)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package probe
+
+import (
+	"errors"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/guard"
+)
+
+// All runs every test that the mode allows. It always removes what it created.
+func All(c *guard.Run) {
+	defer c.Cleaner.CleanUp(true)
+	c.Phase("reading lists", 0, len(c.Catalog.Operations))
+	c.Builder.HarvestLists(true)
+	c.Watcher.Begin()
+	c.Builder.HarvestLists(false)
+	c.Watcher.Reads()
+	c.Phase("detecting what changes by itself", 0, len(c.Catalog.Operations))
+	c.Steady.WatchTime()
+	// Operations that only read come first, so that the values they change are known
+	// before the run writes anything.
+	i := 0
+	for _, reads := range []bool{true, false} {
+		for _, op := range c.Catalog.Operations {
+			if (op.Category == "READ") == reads {
+				c.Phase("probing "+op.Name, i, len(c.Catalog.Operations))
+				operationProbe{c}.probeOperation(op)
+				i++
+			}
+		}
+		c.Watcher.Reads()
+	}
+	c.Phase("requests", len(c.Catalog.Operations), len(c.Catalog.Operations))
+	requestProbe{c}.probeRequests()
+	requestProbe{c}.stress()
+	requestProbe{c}.probeRouting()
+	featureProbe{c}.probeLevel2()
+	featureProbe{c}.presets()
+	featureProbe{c}.pagination()
+	c.Phase("round trips", len(c.Catalog.Operations), len(c.Catalog.Operations))
+	cycleProbe{c}.roundTrips()
+	executionProbe{c}.executions()
+	cycleProbe{c}.cutRoundTrips()
+	c.Cleaner.CleanUp(false)
+	requestProbe{c}.probeConsistency()
+	requestProbe{c}.probeSession()
+	semanticProbe{c}.semantics()
+}
+
+// NotGeneratable is the reason that the report counts separately.
+const NotGeneratable = "not generatable"
+
+// operationProbe tests one operation: its parameters, their values and defaults.
+type operationProbe struct{ run *guard.Run }
+
+// probeOperation runs the tests of one operation.
+func (pr operationProbe) probeOperation(op *catalog.Operation) {
+	if op.Detail.Kind() != jsonv.KindObject && pr.run.Skipped[op.Name] == "" {
+		pr.run.Skipped[op.Name] = NotGeneratable + ": it has no detail"
+	}
+	if pr.run.Skipped[op.Name] != "" || pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
+		if pr.run.Skipped[op.Name] == "" {
+			pr.run.Skipped[op.Name] = pr.run.Caller.EndedBefore()
+		}
+		return
+	}
+	params, why := pr.run.Builder.Params(op)
+	if why != "" {
+		pr.run.Skipped[op.Name] = NotGeneratable + ": " + why
+		return
+	}
+	base := pr.run.Keeper.Attempt(op, params)
+	if base.Silent && base.Sent() || pr.run.Caller.Poison[op.Name] != "" {
+		pr.run.Rows.Count("accuracy")
+		pr.run.Rows.Fail("accuracy.failure", base, "%s does not respond", op.Name)
+		pr.run.Skipped[op.Name] = NotGeneratable + ": it does not respond"
+		return
+	}
+	if !base.Sent() {
+		pr.run.Skipped[op.Name] = base.Cause.Error()
+		if why := pr.run.Caller.Ending(); why != "" && !base.Barred {
+			pr.run.Skipped[op.Name] = why
+		}
+		return
+	}
+	if base.Code() == guard.ConfirmationRequired {
+		pr.run.Skipped[op.Name] = "it asks for a confirmation, which --confirm gives"
+		return
+	}
+	for _, key := range guard.TokenParameters() {
+		pr.run.Gates[op.Name] = pr.run.Gates[op.Name] || !base.Args.Lookup("params", key).IsAbsent()
+	}
+	pr.run.Base[op.Name] = base
+	pr.accuracy(op, params, base)
+	pr.missing(op)
+	pr.unknownParameters(op, base)
+	pr.wrongValues(op)
+	if pr.run.Gates[op.Name] {
+		confirmationProbe(pr).probeConfirmation(op)
+	}
+	if op.Category == "CREATE" && base.OK() {
+		pr.createdDefaults(op)
+	}
+	if op.Category == "READ" {
+		pr.undocumented(op, base)
+		pr.defaults(op, base)
+		pr.notFound(op)
+	}
+}
+
+// accuracy sends the documented parameters and checks whether they work.
+func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, base guard.Reply) {
+	pr.judgeDocumented(op, base, params)
+	all := params
+	optional := 0
+	for _, p := range op.Params {
+		if p.Required {
+			continue
+		}
+		v, err := pr.optional(op, p, base)
+		if err != nil {
+			pr.run.Rows.Leave("accuracy", op.Name, p.Name, err.Error(), errors.Is(err, catalog.ErrGivenValue))
+			continue
+		}
+		params, ok := pr.companions(op, p, pr.run.Builder.Fresh(op).With(p.Name, v), base)
+		if !ok {
+			pr.run.Rows.Skip("accuracy", op.Name, p.Name, "no response contained a cursor for it")
+			pr.accept(op, p.Name)
+			continue
+		}
+		r := pr.run.Keeper.Attempt(op, params)
+		if !r.Heard() {
+			pr.run.Rows.SkipUnsent("accuracy", op.Name, p.Name, r)
+			continue
+		}
+		pr.judgeDocumented(op, r, jsonv.ObjectOf(p.Name, params.Lookup(p.Name)))
+		if r.OK() && !op.Alone(p) {
+			all = all.With(p.Name, v)
+			optional++
+		}
+	}
+	if optional > 1 {
+		for k, v := range pr.run.Builder.Fresh(op).Members() {
+			all = all.With(k, v)
+		}
+		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, all), jsonv.Object())
+	}
+}
+
+// optional makes a value for an optional parameter; names of fields are
+// taken from the baseline.
+func (pr operationProbe) optional(op *catalog.Operation, p catalog.Parameter, base guard.Reply) (jsonv.Value, error) {
+	if p.Name == "fields" && pr.run.Options.Values.Lookup(op.Name, "fields").IsAbsent() {
+		if keys := catalog.ScalarKeys(catalog.Sample(base.Data())); len(keys) > 0 {
+			return jsonv.Array(jsonv.String(keys[0])), nil
+		}
+	}
+	return pr.run.Maker.Value(op, p, p.Name)
+}
+
+// judgeDocumented checks the answer to a call that contains only documented
+// parameters.
+func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, params jsonv.Value) {
+	if !r.Sent() {
+		return
+	}
+	pr.run.Rows.Count("accuracy")
+	accepted := !r.Silent
+	for name := range params.Members() {
+		if r.UnknownParameter(name) && (r.OK() || evidence.Names(r.Message(), name)) {
+			pr.run.Rows.Fail("accuracy.unknown", r, "%s documents %s and refuses it as unknown: %s", op.Name, evidence.Quoted(name), r.Brief())
+			accepted = false
+		}
+	}
+	for name := range params.Members() {
+		if accepted {
+			pr.accept(op, name)
+		}
+	}
+	switch code := r.Code(); {
+	case r.OK() || !accepted:
+	case r.Silent:
+		pr.run.Rows.Fail("accuracy.failure", r, "%s does not respond", op.Name)
+	case pr.refusesMadeUp(op, r, r.Args.Lookup("params")):
+	case !r.Refused() || !r.Documented():
+		pr.run.Failed(op.Name+" by its documentation", r)
+		if _, baseline := pr.run.Base[op.Name]; !baseline || pr.run.Base[op.Name].Number == r.Number {
+			pr.run.Rows.Fail("accuracy.uncallable", r, "%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.Name, r.Brief())
+			return
+		}
+		pr.run.Rows.Fail("accuracy.failure", r, "%s fails with an undocumented error: %s", op.Name, r.Brief())
+	case code == "VALIDATION_MISSING_PARAM":
+		pr.run.Rows.Fail("accuracy.missing", r, "%s has every required parameter and demands more: %s", op.Name, r.Brief())
+	case code == "VALIDATION_INVALID_TYPE":
+		pr.run.Rows.Fail("accuracy.type", r, "%s refuses a value of the documented type: %s", op.Name, r.Brief())
+	}
+}
+
+func (pr operationProbe) accept(op *catalog.Operation, param string) {
+	if pr.run.Accepted[op.Name] == nil {
+		pr.run.Accepted[op.Name] = map[string]bool{}
+	}
+	pr.run.Accepted[op.Name][param] = true
+}
+
+// missing sends calls that each omit one required parameter.
+func (pr operationProbe) missing(op *catalog.Operation) {
+	for _, p := range op.Params {
+		if !p.Required {
+			continue
+		}
+		if op.Changes() && op.IsIdentifier(p) || op.ExecutionParam() != nil && op.ExecutionParam().Name == p.Name && op.Category != "READ" {
+			pr.run.Rows.Leave("required", op.Name, p.Name, guard.WhyUnnamed, true)
+			continue
+		}
+		r := pr.run.Keeper.Attempt(op, pr.run.Maker.Marking(op, pr.run.Builder.Fresh(op).Without(p.Name), p.Name))
+		if !r.Heard() {
+			pr.run.Rows.SkipUnsent("required", op.Name, p.Name, r)
+			continue
+		}
+		if strings.HasPrefix(r.Code(), "NOT_FOUND") && !evidence.Names(r.Message(), p.Name) {
+			pr.run.Rows.Skip("required", op.Name, p.Name, "another identifier was not found")
+			continue
+		}
+		pr.run.Evidence.MissingRequired = append(pr.run.Evidence.MissingRequired, evidence.ParameterCase{Operation: op.Name, Parameter: p.Name, Response: pr.run.Caller.Noted(r), Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+		if !r.OK() {
+			pr.run.Failed(op.Name+" without "+p.Name, r, p.Name)
+		}
+	}
+}
+
+// unknownParameters sends a parameter that does not exist.
+func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Reply) {
+	if !base.OK() && !base.Documented() {
+		pr.run.Rows.Skip("unknown", op.Name, evidence.ProbeName, "a call without it does not succeed")
+		return
+	}
+	try := func(name string, args func(params jsonv.Value) jsonv.Value) {
+		r := pr.run.Keeper.AttemptArgs(op, args(pr.run.Builder.Fresh(op)))
+		if !r.Heard() {
+			pr.run.Rows.SkipUnsent("unknown", op.Name, name, r)
+			return
+		}
+		if !r.OK() && r.Code() == base.Code() && !evidence.Named(r.Envelope.Lookup("error"), name) {
+			pr.run.Rows.Skip("unknown", op.Name, name, "it is refused for another reason: "+r.Brief())
+			return
+		}
+		pr.run.Evidence.UnknownParameter = append(pr.run.Evidence.UnknownParameter, evidence.ParameterCase{Operation: op.Name, Parameter: name, Response: pr.run.Caller.Noted(r), Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+		if !r.OK() {
+			pr.run.Failed(op.Name+" with the unknown "+name, r, name)
+		}
+	}
+	inside := func(name string) func(jsonv.Value) jsonv.Value {
+		return func(params jsonv.Value) jsonv.Value {
+			return jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params.With(name, jsonv.String("x"))})
+		}
+	}
+	try(evidence.ProbeName, inside(evidence.ProbeName))
+	if len(op.Params) > 0 {
+		if typo := op.Params[0].Name + "x"; op.Param(typo) == nil {
+			try(typo, inside(typo))
+		}
+	}
+	if op.Category == "READ" && pr.topLevelRead() {
+		try(evidence.ProbeName, func(params jsonv.Value) jsonv.Value {
+			return jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params}, evidence.TextMember(evidence.ProbeName, "x"))
+		})
+	}
+}
+
+// topLevelRead reports whether the adapter accepts parameters next to params. Only
+// then must it handle an unknown one there (D 4.6.1).
+func (pr operationProbe) topLevelRead() bool {
+	if !pr.run.TopLevelTried {
+		r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "introspect"), evidence.TextMember("query", "operations")))
+		pr.run.TopLevelTried, pr.run.TopLevelParams = true, r.OK() && !pr.run.Bare
+	}
+	return pr.run.TopLevelParams
+}
+
+// notFound requests an item that does not exist.
+func (pr operationProbe) notFound(op *catalog.Operation) {
+	id := op.IdParam()
+	if id == nil || pr.run.Catalog.JsonKind(*id) != "string" || op.Name == "introspect" {
+		return
+	}
+	none := jsonv.String("zz_conf_no_such_thing")
+	if pr.run.Catalog.Fits(*id, none) != "" {
+		return
+	}
+	r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(id.Name, none))
+	if r.OK() && (r.Data().Kind() == jsonv.KindNull || r.Data().Len() == 0) {
+		return
+	}
+	pr.run.Failed(op.Name+" of something that does not exist", r, none.Text())
+}
+
+// internalFailure matches the codes with which adapters report an internal error.
+var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
+
+// refusesMadeUp reports whether a refusal concerns a value that the run generated and that
+// the documentation does not promise to accept. Such a refusal is neither a success nor a
+// failure.
+func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
+	if !r.Refused() || r.Code() == "" || internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" {
+		return false
+	}
+	for name, v := range params.Members() {
+		text := v.Kind() == jsonv.KindString && strings.HasPrefix(v.Text(), catalog.MarkerPrefix)
+		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
+		missing := r.Code() == "VALIDATION_MISSING_PARAM"
+		if (text && !missing || empty) && (strings.Contains(r.Message(), name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())) {
+			pr.run.Rows.Skip("accuracy", op.Name, name, "the value that was made up for it is refused ("+r.Code()+"); --values provides one")
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,203 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/semantic"
+	llm "mcptest/internal/model"
+)
+
+// The semantic evaluation has three steps. Collecting asks a model that sees only the
+// adapter's tools; tier 1 searches its answers for patterns; tier 2 compares its
+// calls with the introspection and has its answers judged. The questions and the
+// expected answers come from introspection. The bundle contains everything, so that
+// the answers can be judged again, and the tiers repeated, without the adapter.
+
+const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
+
+// semanticProbe asks the language model the questions of the semantic evaluation.
+type semanticProbe struct{ run *guard.Run }
+
+// semantics asks the questions and has the answers judged.
+func (pr semanticProbe) semantics() {
+	if pr.run.Options.Asking.Model == nil {
+		return
+	}
+	var tools []llm.Tool
+	for _, t := range pr.run.Catalog.Tools {
+		tools = append(tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	var p semantic.Patience
+	for _, s := range pr.scenarios() {
+		pr.run.Phase("asking the model: "+s.Name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
+		err := p.Over()
+		if err == nil {
+			err = p.Saw(pr.askModel(&s, tools))
+		}
+		if err != nil { // a question that was not asked is no evidence
+			pr.run.Unasked = append(pr.run.Unasked, jsonv.Object(evidence.TextMember("name", s.Name), evidence.TextMember("reason", display.Truncate(err.Error(), 500))))
+			continue
+		}
+		pr.run.Evidence.Semantics = append(pr.run.Evidence.Semantics, s)
+	}
+	a := pr.run.Options.Asking
+	a.Progress = func(name string) {
+		pr.run.Phase("asking the judge: "+name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
+	}
+	semantic.JudgeAnswers(pr.run.Caller.Ctx, pr.run.Evidence, a)
+}
+
+// askModel lets the model call tools until it answers.
+func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) error {
+	turns := []llm.Message{{Role: "user", Text: s.Question}}
+	for range semantic.MaxTurns {
+		switch {
+		case pr.run.Caller.Ctx.Err() != nil:
+			return context.Cause(pr.run.Caller.Ctx)
+		case pr.run.Caller.Dead != "":
+			return fmt.Errorf("%w: %s", semantic.ErrGivenUp, pr.run.Caller.Dead)
+		}
+		m, err := pr.run.Options.Asking.Model.Chat(pr.run.Caller.Ctx, semanticSystem, turns, tools)
+		if err != nil {
+			return err
+		}
+		s.ResponseText = jsonv.String(display.Truncate(m.Text, 20_000))
+		if len(m.Calls) == 0 {
+			return nil
+		}
+		m.Calls = m.Calls[:min(len(m.Calls), semantic.MaxTurnCalls)]
+		for i, call := range m.Calls {
+			if len(call.Arguments.Append(nil)) > semantic.MaxArguments {
+				m.Calls[i].Arguments = jsonv.Value{}
+			}
+		}
+		turns = append(turns, m)
+		for _, call := range m.Calls {
+			op := call.Arguments.Lookup("operation")
+			if op.Kind() != jsonv.KindString {
+				op = jsonv.Value{}
+			}
+			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op, Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
+			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
+		}
+	}
+	return nil
+}
+
+// rehearse answers a model's call. A documented call that only reads is carried out;
+// any other call is recorded and not carried out, in every mode.
+func (pr semanticProbe) rehearse(call llm.Call) string {
+	if pr.run.Catalog.ToolNamed(call.Name) == nil {
+		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
+	}
+	if call.Arguments.Kind() != jsonv.KindObject {
+		return rehearsed("VALIDATION_INVALID_TYPE", "The arguments of the call have to be one JSON object, and they are none, or too long.")
+	}
+	parts := []jsonv.Value{call.Arguments}
+	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {
+		parts = batch.List()
+		if _, both := call.Arguments.Get("operation"); both {
+			parts = append(parts, call.Arguments)
+		}
+	}
+	for _, part := range parts {
+		name := part.Lookup("operation")
+		op := pr.run.Catalog.Op(name.Text())
+		switch {
+		case name.Kind() != jsonv.KindString:
+			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
+		case op == nil && name.Text() != "introspect":
+			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
+		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""), smuggled(op, part.Lookup("params")):
+			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
+		}
+	}
+	r := pr.run.Caller.Send(call.Name, call.Arguments)
+	if r.Budget {
+		return "the call was not sent: " + r.Cause.Error()
+	}
+	return display.Truncate(pr.run.Caller.Noted(r).String(), 20_000)
+}
+
+// rehearsed returns the answer to a model's call that was not sent.
+func rehearsed(code, message string) string {
+	return jsonv.ObjectOf(
+		"success", false, "error", jsonv.Object(evidence.TextMember("code", code), evidence.TextMember("message", message)),
+	).String()
+}
+
+// smuggled reports whether parameters name an operation of their own, which a
+// careless adapter may confuse with the requested one.
+func smuggled(op *catalog.Operation, params jsonv.Value) bool {
+	for _, key := range []string{"operation", "operations"} {
+		if _, has := params.Get(key); has && (op == nil || op.Param(key) == nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// scenarios builds the questions of the four families (S 5.3): discovery, field
+// selection, understanding an error, choosing an operation.
+func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
+	var creates []string
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category == "CREATE" {
+			creates = append(creates, op.Name)
+		}
+	}
+	if len(creates) > 0 {
+		s := evidence.SemanticCase{Question: "Which operations of this adapter create something? Name all of them.", Facts: "The CREATE operations are " + strings.Join(creates, ", ") + "."}
+		s.Name = "Discovery: what can be created"
+		s.RequiredPatterns, s.ExpectedOperations = creates[:1], []string{"introspect"}
+		for _, name := range creates[:min(len(creates), 3)] {
+			s.PhraseGroups = append(s.PhraseGroups, []string{name})
+		}
+		out = append(out, s)
+	}
+	for _, op := range pr.run.Catalog.Operations {
+		if keys := catalog.ScalarKeys(catalog.Sample(pr.run.Base[op.Name].Data())); op.Category == "READ" && op.Param("fields") != nil && len(keys) > 1 {
+			s := evidence.SemanticCase{
+				Question: fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?", keys[0], keys[1], op.Name),
+				Facts:    op.Name + " takes the parameter fields: " + op.Param("fields").Doc,
+			}
+			s.Name, s.RequiredPatterns, s.ExpectedParameters = "Field selection: "+op.Name, []string{"fields"}, []string{"fields"}
+			s.PhraseGroups = [][]string{{keys[0]}, {keys[1]}}
+			out = append(out, s)
+			break
+		}
+	}
+	for _, m := range pr.run.Evidence.MissingRequired {
+		if text := evidence.Message(m.Response).Text(); m.Operation != "introspect" && evidence.Refused(m.Response) && text != "" {
+			s := evidence.SemanticCase{
+				Question: fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, display.Truncate(text, 500)),
+				Facts:    fmt.Sprintf("The required parameter %s of %s was missing; the call is to be repeated with it.", m.Parameter, m.Operation),
+			}
+			s.Name, s.RequiredPatterns = "Error understanding: "+m.Operation, []string{m.Parameter}
+			s.PhraseGroups = [][]string{{m.Parameter}, {"missing", "required", "add", "include", "provide", "supply", "with", "without"}}
+			out = append(out, s)
+			break
+		}
+	}
+	for _, op := range pr.run.Catalog.Operations {
+		description := op.Detail.Lookup("description").Text()
+		if op.Verb == "list" && op.Category == "READ" && description != "" && pr.run.Skipped[op.Name] == "" {
+			s := evidence.SemanticCase{
+				Question: "Do this with the adapter's tools, then say which operation you used: " + display.Truncate(strings.ReplaceAll(description, op.Name, "it"), 300),
+				Facts:    "The operation for it is " + op.Name + ".",
+			}
+			s.Name, s.ExpectedOperations, s.RequiredPatterns = "Operation selection: "+op.Name, []string{op.Name}, []string{op.Name}
+			s.PhraseGroups = [][]string{{op.Name}}
+			out = append(out, s)
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,308 @@
+package probe
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/guard"
+)
+
+// The fields that an update may and may not touch.
+
+var bookkeeping = evidence.Pattern(`(?i)^(updated|modified|last_|version|etag|revision)`)
+
+// change sends an update with some input, in the documented form.
+func (pr cycleProbe) change(y *guard.Cycle, input jsonv.Value) guard.Reply {
+	params := y.Thing.Naming(y.Update, jsonv.Object())
+	if y.Update.Param("input") != nil {
+		return pr.run.Keeper.Attempt(y.Update, params.With("input", input))
+	}
+	for k, v := range input.Members() {
+		params = params.With(k, v)
+	}
+	return pr.run.Keeper.Attempt(y.Update, params)
+}
+
+func (pr cycleProbe) updates(y *guard.Cycle) {
+	if y.Update.IdParam() == nil && !pr.run.Catalog.AtMostOne(y.Create) {
+		return
+	}
+	pr.run.Rows.Tests["input"].Incomplete = ""
+	pr.run.Rows.Count("input")
+	if y.Update.Param("input") == nil {
+		pr.run.Rows.Fail("input.documented", guard.Reply{}, "%s accepts its fields next to the identifier; D 4.5 requires an object called input", y.Update.Name)
+	}
+	pr.appendOnly(y)
+	before := pr.readBack(y)
+	_, thing := y.Place(before)
+	target, value := pr.updateTarget(y, thing)
+	if target == "" {
+		pr.run.Rows.Skip("update", y.Update.Name, "", "no field was found that could be updated")
+		return
+	}
+	r := pr.change(y, jsonv.ObjectOf(target, value))
+	if !r.OK() {
+		if r.Sent() {
+			pr.run.Rows.Skip("update", y.Update.Name, target, "the update did not succeed: "+r.Brief())
+		}
+		return
+	}
+	after := pr.readAfter(y, func(r guard.Reply) bool {
+		_, now := y.Place(r)
+		return jsonv.Equal(now.Lookup(target), value)
+	})
+	if !after.Sent() {
+		return
+	}
+	prefix, now := y.Place(after)
+	unsteady := pr.unsteady(y, thing, now, value)
+	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.Noted(after), Call: after.Number}
+	f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+target, value))
+	for k, v := range thing.Members() {
+		if k != target && !unsteady[k] && !bookkeeping().MatchString(k) && !guard.VolatileKey().MatchString(k) && !strings.Contains(k, ".") && !evidence.SecretKey(k) {
+			f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+k, v))
+		}
+	}
+	pr.run.Evidence.Updates = append(pr.run.Evidence.Updates, f)
+	pr.inputContract(y)
+	pr.merges(y)
+	pr.readOnly(y)
+}
+
+// unsteady returns the fields that an update did not set and that still differ after
+// it, because they change by themselves or derive from the field that was set.
+func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) map[string]bool {
+	out, differ := map[string]bool{}, false
+	for k, v := range before.Members() {
+		if now := after.Lookup(k); !jsonv.Equal(v, now) && y.Params.Lookup(k).IsAbsent() {
+			out[k] = now.Kind() == jsonv.KindString && strings.Contains(now.Text(), value.Text())
+			differ = differ || !out[k]
+		}
+	}
+	if !differ {
+		return out
+	}
+	_, first := y.Place(pr.readBack(y))
+	pr.run.Caller.Tape.Pause(pr.run.Caller.Ctx, pr.run.Options.Spread)
+	for range guard.Controls {
+		_, later := y.Place(pr.readBack(y))
+		for k := range out {
+			out[k] = out[k] || !jsonv.Equal(first.Lookup(k), later.Lookup(k))
+		}
+	}
+	return out
+}
+
+// updateTarget chooses a text field to change.
+func (pr cycleProbe) updateTarget(y *guard.Cycle, thing jsonv.Value) (string, jsonv.Value) {
+	for _, required := range []bool{true, false} {
+		for _, p := range y.Create.Params {
+			if p.Required != required || pr.run.Catalog.JsonKind(p) != "string" || p.Sensitive || thing.Lookup(p.Name).Kind() != jsonv.KindString {
+				continue
+			}
+			v, err := pr.run.Maker.Value(y.Create, p, "after_"+p.Name)
+			if err == nil && !jsonv.Equal(v, thing.Lookup(p.Name)) {
+				return p.Name, v
+			}
+		}
+	}
+	return "", jsonv.Value{}
+}
+
+// inputContract sends updates whose input is missing or wrong (D 4.5.3).
+func (pr cycleProbe) inputContract(y *guard.Cycle) {
+	if y.Update.Param("input") == nil {
+		return
+	}
+	id := y.Thing.Naming(y.Update, jsonv.Object())
+	for _, bad := range []struct {
+		what   string
+		params jsonv.Value
+	}{{"without input", id}, {"with a text as input", id.With("input", jsonv.String("x"))}} {
+		if r := pr.run.Keeper.Attempt(y.Update, bad.params); r.OK() {
+			pr.run.Rows.Fail("input.required", r, "%s %s succeeds", y.Update.Name, bad.what)
+		}
+	}
+	r := pr.run.Keeper.Attempt(y.Update, id.With("input", jsonv.Object(evidence.TextMember(evidence.ProbeName, "x"))))
+	switch {
+	case r.OK():
+		pr.run.Rows.Fail("input.unknown", r, "%s ignores an unknown field of input", y.Update.Name)
+	case r.Refused() && r.Code() != "VALIDATION_UNKNOWN_FIELD":
+		pr.run.Rows.Fail("input.code", r, "%s refuses an unknown field of input with another code: %s", y.Update.Name, r.Brief())
+	}
+}
+
+// merges tests nested objects, lists and null (D 4.5.1, 4.5.2).
+func (pr cycleProbe) merges(y *guard.Cycle) {
+	t := pr.run.Rows.Tests["merge"]
+	for _, p := range y.Create.Params {
+		if y.Params.Lookup(p.Name, "zz_one").IsAbsent() {
+			continue
+		}
+		_, thing := y.Place(pr.readBack(y))
+		if thing.Lookup(p.Name, "zz_one").IsAbsent() {
+			continue // create-read reports it
+		}
+		t.Cases++
+		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{"zz_one": map[string]any{"a": 3}, "zz_list": []any{9}, "zz_text": nil})))
+		if !r.OK() {
+			if r.Sent() {
+				pr.run.Rows.Fail("merge.accepted", r, "%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
+			}
+			continue
+		}
+		back := pr.readBack(y)
+		if !back.Sent() {
+			return
+		}
+		_, now := y.Place(back)
+		got := now.Lookup(p.Name)
+		if b, _ := got.Lookup("zz_one", "b").Int64(); b != 2 {
+			pr.run.Rows.Fail("merge.nested", back, "%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quoted(p.Name+".zz_one"))
+		}
+		if !jsonv.Equal(got.Lookup("zz_list"), jsonv.Array(jsonv.Int(9))) {
+			pr.run.Rows.Fail("merge.list", back, "%s: a list is not replaced: expected [9], got %s", y.Update.Name, evidence.Brief(got.Lookup("zz_list")))
+		}
+		if _, there := got.Get("zz_text"); there {
+			pr.run.Rows.Fail("merge.null", back, "%s: null does not remove a member", y.Update.Name)
+		}
+		return
+	}
+	if t.NotApplicable = ""; t.Cases == 0 {
+		t.Incomplete, t.NotApplicable = noFreeObject, noFreeObject
+	}
+}
+
+// Fields that must not be changed.
+
+var readOnlyWords = evidence.Pattern(`(?i)read-?\s?only|immutable|server-assigned|cannot be (changed|updated|modified)`)
+
+// readOnly tries to change fields that the adapter assigned.
+func (pr cycleProbe) readOnly(y *guard.Cycle) {
+	before := pr.readBack(y)
+	_, thing := y.Place(before)
+	tried := 0
+	for name, v := range thing.Members() {
+		if tried == 2 || y.Create.Param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.Thing.Id) {
+			continue
+		}
+		tried++
+		other := jsonv.String("2001-01-01T00:00:00Z")
+		if n, err := strconv.Atoi(v.Text()); err == nil {
+			other = jsonv.String(strconv.Itoa(n + 1))
+		}
+		r := pr.change(y, jsonv.ObjectOf(name, other))
+		if !r.Sent() {
+			continue
+		}
+		response := pr.run.Caller.Noted(r)
+		if r.OK() {
+			back := pr.readBack(y)
+			if !back.Sent() {
+				return
+			}
+			_, now := y.Place(back)
+			if jsonv.Equal(now.Lookup(name), v) {
+				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
+			}
+		}
+		pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the read-only " + name, Documented: pr.disclosed(y, name), Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+	}
+}
+
+// disclosed reports whether introspection documents a field as read-only.
+func (pr cycleProbe) disclosed(y *guard.Cycle, name string) bool {
+	said := func(text string) bool { return readOnlyWords().MatchString(text) && evidence.Names(text, name) }
+	if said(y.Update.Detail.Lookup("description").Text()) || slices.ContainsFunc(y.Update.Params, func(p catalog.Parameter) bool {
+		return said(p.Doc) || p.Name == name && readOnlyWords().MatchString(p.Doc)
+	}) {
+		return true
+	}
+	return pr.typeSays(y, name, readOnlyWords)
+}
+
+var appendOnlyWords = evidence.Pattern(`(?i)append[- _]?only|immutable log`)
+
+// appendOnly tries to change append-only fields: those that are documented as such,
+// and those that the user names.
+func (pr cycleProbe) appendOnly(y *guard.Cycle) {
+	t := pr.run.Rows.Tests["append-only"]
+	if t.Incomplete == nothingUpdated {
+		t.NotApplicable = "nothing is documented as append-only"
+	}
+	_, thing := y.Place(pr.readBack(y))
+	for name, v := range thing.Members() {
+		documented := pr.saidOf(y, name, appendOnlyWords)
+		if !documented && !slices.Contains(pr.run.Options.AppendOnly, y.Update.Name+":"+name) || v.Kind() == jsonv.KindNull {
+			continue
+		}
+		t.NotApplicable, t.Incomplete = "", "no update of append-only data got a response"
+		other := jsonv.String(catalog.Marker(pr.run.Options.RunID) + "rewritten")
+		if v.Kind() != jsonv.KindString {
+			other = jsonv.Array()
+		}
+		r := pr.change(y, jsonv.ObjectOf(name, other))
+		if !r.Sent() {
+			continue
+		}
+		pr.run.Rows.Count("append-only")
+		response := pr.run.Caller.Noted(r)
+		if r.OK() {
+			back := pr.readBack(y)
+			if !back.Sent() {
+				return
+			}
+			_, now := y.Place(back)
+			if kept := jsonv.Equal(now.Lookup(name), v); kept {
+				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
+				pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))
+			} else {
+				pr.run.Rows.Fail("append-only.refused", r, "%s changes the append-only %s", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))
+			}
+		} else if !appendOnlyWords().MatchString(r.Message()) {
+			pr.run.Rows.Fail("append-only.says", r, "%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)), r.Brief())
+		}
+		pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the append-only " + name, Documented: documented, Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+	}
+}
+
+// saidOf reports whether the documentation of a field contains certain words.
+func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
+	for _, op := range []*catalog.Operation{y.Create, y.Update} {
+		if p := op.Param(name); p != nil && words().MatchString(p.Doc) {
+			return true
+		}
+		if text := op.Detail.Lookup("description").Text(); words().MatchString(text) && evidence.Names(text, name) {
+			return true
+		}
+	}
+	return pr.typeSays(y, name, words)
+}
+
+// typeSays reports whether the resource's type describes a field with certain words.
+func (pr cycleProbe) typeSays(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
+	t := pr.resourceType(y)
+	return t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool {
+		return f.Lookup("name").Text() == name && words().MatchString(f.Lookup("description").Text())
+	})
+}
+
+// resourceType returns the type of the resource, as named by the operations that
+// return it, or nil if none of them names one.
+func (pr cycleProbe) resourceType(y *guard.Cycle) *catalog.NamedType {
+	for _, op := range []*catalog.Operation{y.Get, y.Create, y.Update} {
+		if op == nil {
+			continue
+		}
+		if t := pr.run.Catalog.Types[strings.ToLower(op.Detail.Lookup("returns", "name").Text())]; t != nil && t.Detail.Lookup("fields").Len() > 0 {
+			return t
+		}
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/reference"
+)
+
+// wrongValues sends values that the documented type, enum or range does not
+// allow.
+func (pr operationProbe) wrongValues(op *catalog.Operation) {
+	for _, p := range op.Params {
+		if op.IsIdentifier(p) && op.Category != "READ" {
+			continue
+		}
+		for _, w := range pr.run.Catalog.Wrong(p) {
+			params := pr.run.Maker.Marking(op, pr.run.Builder.Fresh(op).With(p.Name, w.Value), p.Name)
+			if pair := catalog.CursorPair[p.Name]; pair != "" && op.Param(pair) != nil {
+				params = params.With(pair, jsonv.Int(1))
+			}
+			r := pr.run.Keeper.Attempt(op, params)
+			if !r.Sent() {
+				continue
+			}
+			pr.run.Rows.Count("values")
+			if r.OK() && w.Rule == "values.range" && clamped(op, p, w.Value, r) {
+				continue
+			}
+			if r.OK() {
+				pr.run.Rows.Fail(w.Rule, r, "%s accepts %s for %s, which must be %s", op.Name, evidence.Brief(w.Value), evidence.Quoted(p.Name), w.Wants)
+				continue
+			}
+			if strings.HasPrefix(r.Code(), "NOT_FOUND") {
+				continue // the adapter searched before it validated the value
+			}
+			if r.UnknownParameter(p.Name) || r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.Names(r.Message(), p.Name) {
+				continue // refused for another reason, which accuracy reports
+			}
+			pr.run.Failed(fmt.Sprintf("%s with a wrong %s (%s)", op.Name, p.Name, strings.TrimPrefix(w.Rule, "values.")), r, w.Mention...)
+		}
+	}
+}
+
+// clamped reports whether a request for too large a page was answered with the
+// largest page, as PG 5.3 requires.
+func clamped(op *catalog.Operation, p catalog.Parameter, v jsonv.Value, r guard.Reply) bool {
+	_, high := catalog.Bounds(p)
+	return op.Category == "READ" && slices.Contains([]string{"first", "last", "limit", "page_size", "per_page"}, p.Name) &&
+		v.Float64() > high && float64(len(catalog.Items(r.Data(), catalog.ListDepth))) <= high
+}
+
+// Documented defaults: a call without a parameter must behave as with its default.
+
+// defaults tests whether omitting a parameter has the effect of its default.
+func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
+	if !base.OK() {
+		return
+	}
+	for _, p := range op.Params {
+		def, has := p.Schema.Get("default")
+		if !has || p.Required || def.Kind() == jsonv.KindNull {
+			continue
+		}
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, def))
+		if !r.OK() {
+			continue
+		}
+		same := !pr.run.Steady.Differs(op, base, r)
+		path := echo(base.Envelope, p.Name, "", 4)
+		response := pr.run.Caller.Noted(base)
+		want := def
+		switch {
+		case path != "" && (same == jsonv.Equal(reference.Walk(base.Envelope, path), def)):
+		case !same || pr.observable(op, p, def, base):
+			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
+			response = response.With("_conformance", jsonv.ObjectOf("default_equivalent", same))
+		default:
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but no other value changed them")
+			continue
+		}
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: path, Expected: want, Response: response, Request: pr.run.Caller.Redact(base.Args), Call: base.Number})
+	}
+}
+
+// observable reports whether another value of a parameter changes the answer.
+func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, def jsonv.Value, base guard.Reply) bool {
+	var other []jsonv.Value
+	if v, given := pr.run.Options.Values.Lookup(op.Name).Get(p.Name); given {
+		other = append(other, v)
+	}
+	switch def.Kind() {
+	case jsonv.KindNumber:
+		if n, ok := def.Int64(); ok {
+			other = append(other, jsonv.Int(n+1), jsonv.Int(n-1), jsonv.Int(1))
+		}
+	case jsonv.KindBool:
+		other = append(other, jsonv.Bool(!def.Bool()))
+	case jsonv.KindString:
+		for _, e := range p.Schema.Lookup("enum").Elems() {
+			if !jsonv.Equal(e, def) {
+				other = append(other, e)
+			}
+		}
+	}
+	for i, v := range other {
+		if i == 4 || pr.run.Catalog.Fits(p, v) != "" || jsonv.Equal(v, def) {
+			continue
+		}
+		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.OK() && pr.run.Steady.Differs(op, base, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// echo returns the path at which an answer repeats a parameter, or "" if it does not.
+func echo(v jsonv.Value, name, path string, depth int) string {
+	if v.Kind() != jsonv.KindObject || depth == 0 {
+		return ""
+	}
+	for k, e := range v.Members() {
+		at := strings.TrimPrefix(path+"."+k, ".")
+		if k == name && e.Kind() != jsonv.KindObject && e.Kind() != jsonv.KindArray {
+			return at
+		}
+		if found := echo(e, name, at, depth-1); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// createdDefaults compares what a create with the required parameters alone
+// stored with the documented defaults of the others.
+func (pr operationProbe) createdDefaults(op *catalog.Operation) {
+	things := pr.run.Keeper.Ledger.Things[op.Resource]
+	y := pr.run.Gate.CycleOf(op)
+	if y == nil || len(things) == 0 {
+		return
+	}
+	y.Thing = things[len(things)-1]
+	var back guard.Reply
+	for _, p := range op.Params {
+		def, has := p.Schema.Get("default")
+		if !has || p.Required || def.Kind() == jsonv.KindNull {
+			continue
+		}
+		if back.Number == 0 {
+			back = cycleProbe(pr).readBack(y)
+		}
+		prefix, thing := y.Place(back)
+		if !back.OK() || thing.Lookup(p.Name).IsAbsent() {
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the created item does not show it")
+			continue
+		}
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: prefix + "." + p.Name, Expected: def, Response: pr.run.Caller.Noted(back), Request: pr.run.Caller.Redact(back.Args), Call: back.Number})
+	}
+}
+
+// Parameters that work without being documented.
+
+// undocumented searches for parameters that work without being documented.
+func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
+	if !base.OK() || op.Name == "introspect" {
+		return
+	}
+	list := catalog.Items(base.Data(), catalog.ListDepth)
+	candidates := []jsonv.Member{evidence.TextMember("query", "zz_conf_matches_nothing"), evidence.TextMember("filter", "zz_conf_matches_nothing")}
+	if len(list) >= 2 {
+		for _, name := range []string{"limit", "first", "page_size", "per_page", "offset"} {
+			candidates = append(candidates, jsonv.Member{Key: name, Value: jsonv.Int(1)})
+		}
+	}
+	if keys := catalog.ScalarKeys(catalog.Sample(base.Data())); len(keys) > 1 {
+		candidates = append(candidates, jsonv.Member{Key: "fields", Value: jsonv.Array(jsonv.String(keys[0]))})
+	}
+	candidates = append(candidates, pr.siblings(op, candidates)...)
+	for _, m := range candidates {
+		if op.Param(m.Key) != nil {
+			continue
+		}
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(m.Key, m.Value))
+		if r.OK() && !r.UnknownParameter(m.Key) && pr.run.Steady.Differs(op, base, r) {
+			pr.accept(op, m.Key)
+		}
+	}
+}
+
+const maxSiblings = 6
+
+// siblings returns the parameters of other READ operations of the same resource.
+func (pr operationProbe) siblings(op *catalog.Operation, have []jsonv.Member) (out []jsonv.Member) {
+	for _, other := range pr.run.Catalog.Operations {
+		if other == op || other.Category != "READ" || !catalog.SameResource(other.Resource, op.Resource) {
+			continue
+		}
+		for _, p := range other.Params {
+			known := func(m jsonv.Member) bool { return m.Key == p.Name }
+			if p.Required || slices.ContainsFunc(have, known) || slices.ContainsFunc(out, known) || len(out) >= maxSiblings {
+				continue
+			}
+			if v, err := pr.run.Maker.Value(other, p, p.Name); err == nil {
+				out = append(out, jsonv.Member{Key: p.Name, Value: v})
+			}
+		}
+	}
+	return out
+}

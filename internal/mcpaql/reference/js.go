@@ -1,0 +1,281 @@
+package reference
+
+import (
+	"encoding/json"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// The prototype runner is a JavaScript program, and some of its verdicts depend on
+// how JavaScript compares, prints and walks values (ECMA-262). The functions here
+// implement only those rules.
+
+// Number returns a JSON number as JavaScript holds it: a float64, infinite if the
+// literal is too large.
+func Number(v jsonv.Value) float64 {
+	f, _ := strconv.ParseFloat(v.Literal(), 64)
+	return f
+}
+
+// Truthy implements JavaScript's ToBoolean.
+func Truthy(v jsonv.Value) bool {
+	switch v.Kind() {
+	case jsonv.KindAbsent, jsonv.KindNull:
+		return false
+	case jsonv.KindBool:
+		return v.Bool()
+	case jsonv.KindNumber:
+		return Number(v) != 0
+	case jsonv.KindString:
+		return v.Text() != ""
+	}
+	return true
+}
+
+// Identical implements JavaScript's === for two values from different JSON texts:
+// lists and objects are never identical.
+func Identical(a, b jsonv.Value) bool {
+	switch a.Kind() {
+	case jsonv.KindArray, jsonv.KindObject:
+		return false
+	case jsonv.KindNumber:
+		return b.Kind() == jsonv.KindNumber && Number(a) == Number(b)
+	}
+	return jsonv.Equal(a, b)
+}
+
+// FormatNumber prints a number as JavaScript does (ECMA-262 section
+// 6.1.6.1.20), which encoding/json does, too.
+func FormatNumber(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case f == 0:
+		return "0" // -0, too
+	}
+	text, _ := json.Marshal(f)
+	return string(text)
+}
+
+// Text implements JavaScript's String(value); absent is "undefined".
+func Text(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindAbsent:
+		return "undefined"
+	case jsonv.KindNull:
+		return "null"
+	case jsonv.KindBool:
+		return strconv.FormatBool(v.Bool())
+	case jsonv.KindNumber:
+		return FormatNumber(Number(v))
+	case jsonv.KindString:
+		return v.Text()
+	case jsonv.KindObject:
+		return "[object Object]"
+	}
+	var b strings.Builder
+	for i, e := range v.Elems() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if k := e.Kind(); k != jsonv.KindNull && k != jsonv.KindAbsent {
+			b.WriteString(Text(e))
+		}
+	}
+	return b.String()
+}
+
+// Members returns an object's members as JavaScript sees them after
+// JSON.parse: of a key written twice the last value takes the place of
+// the first, and keys that are array indices come first, ascending.
+func Members(v jsonv.Value) []jsonv.Member {
+	out, seen, indices := make([]jsonv.Member, 0, v.Len()), make(map[string]bool, v.Len()), false
+	for k := range v.Members() {
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		e, _ := v.Get(k)
+		out = append(out, jsonv.Member{Key: k, Value: e})
+		_, index := arrayIndex(k)
+		indices = indices || index
+	}
+	if indices {
+		slices.SortStableFunc(out, compareKeys)
+	}
+	return out
+}
+
+func compareKeys(a, b jsonv.Member) int {
+	i, aok := arrayIndex(a.Key)
+	j, bok := arrayIndex(b.Key)
+	switch {
+	case aok && bok && i < j, aok && !bok:
+		return -1
+	case aok && bok && i > j, bok && !aok:
+		return 1
+	}
+	return 0
+}
+
+// arrayIndex reads a canonical array index, "0" to "4294967294".
+func arrayIndex(s string) (int64, bool) {
+	n, err := strconv.ParseUint(s, 10, 32)
+	return int64(n), err == nil && (s == "0" || s[0] != '0') && n < math.MaxUint32
+}
+
+// Stringify implements JSON.stringify(value) for a value that came from JSON; for
+// absent it returns "", which no value has.
+func Stringify(v jsonv.Value) string {
+	return string(appendStringified(nil, v))
+}
+
+func appendStringified(dst []byte, v jsonv.Value) []byte {
+	switch v.Kind() {
+	case jsonv.KindNull:
+		return append(dst, "null"...)
+	case jsonv.KindBool:
+		return strconv.AppendBool(dst, v.Bool())
+	case jsonv.KindNumber:
+		f := Number(v)
+		if math.IsInf(f, 0) {
+			return append(dst, "null"...)
+		}
+		return append(dst, FormatNumber(f)...)
+	case jsonv.KindString:
+		return jsonv.AppendString(dst, v.Text())
+	case jsonv.KindArray:
+		dst = append(dst, '[')
+		for i, e := range v.Elems() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendStringified(dst, e)
+		}
+		return append(dst, ']')
+	case jsonv.KindObject:
+		dst = append(dst, '{')
+		for i, m := range Members(v) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(jsonv.AppendString(dst, m.Key), ':')
+			dst = appendStringified(dst, m.Value)
+		}
+		return append(dst, '}')
+	}
+	return dst
+}
+
+// units returns a text as the UTF-16 code units that JavaScript counts.
+func units(s string) []uint16 {
+	out := make([]uint16, 0, len(s))
+	for i := 0; i < len(s); {
+		if u, ok := jsonv.SurrogateAt(s[i:]); ok {
+			out = append(out, uint16(u))
+			i += 3
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		out = utf16.AppendRune(out, r)
+		i += n
+	}
+	return out
+}
+
+// unitText returns the text of one UTF-16 code unit.
+func unitText(u uint16) string {
+	if u < 0xd800 || u > 0xdfff {
+		return string(rune(u))
+	}
+	return string([]byte{0xed, 0x80 | byte(u>>6)&0x3f, 0x80 | byte(u)&0x3f})
+}
+
+// Walk follows a dot path as the prototype does: segments are member names,
+// canonical list indices, or "length"; texts are indexed by UTF-16 unit.
+// Names that JavaScript objects inherit are not members.
+func Walk(v jsonv.Value, path string) jsonv.Value {
+	for seg := range strings.SplitSeq(path, ".") {
+		v = step(v, seg)
+		if v.IsAbsent() {
+			break
+		}
+	}
+	return v
+}
+
+func step(v jsonv.Value, seg string) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindObject:
+		e, _ := v.Get(seg)
+		return e
+	case jsonv.KindArray:
+		if seg == "length" {
+			return jsonv.Int(int64(v.Len()))
+		}
+		if i, ok := arrayIndex(seg); ok && i < int64(v.Len()) {
+			return v.At(int(i))
+		}
+	case jsonv.KindString:
+		u := units(v.Text())
+		if seg == "length" {
+			return jsonv.Int(int64(len(u)))
+		}
+		if i, ok := arrayIndex(seg); ok && i < int64(len(u)) {
+			return jsonv.String(unitText(u[i]))
+		}
+	}
+	return jsonv.Value{}
+}
+
+// Normalize returns a text in a comparable form for the semantic rules of the
+// reference set: lower case, every run outside [a-z0-9_] one space, trimmed. In
+// JavaScript the lower case of U+0130 is i and a combining dot.
+func Normalize(s string) string {
+	s = strings.ToLower(strings.ReplaceAll(s, "\u0130", "i "))
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), " ")
+}
+
+// Blank reports whether a JavaScript regular expression matches r with \s.
+func Blank(r rune) bool { return r == 0xfeff || r != 0x85 && unicode.IsSpace(r) }
+
+// Contains implements message.includes(part): a substring of a text, or an element of
+// a list that is exactly that text.
+func Contains(message jsonv.Value, part string) bool {
+	if message.Kind() == jsonv.KindString {
+		return strings.Contains(message.Text(), part)
+	}
+	return slices.ContainsFunc(message.List(), func(e jsonv.Value) bool { return e.Kind() == jsonv.KindString && e.Text() == part })
+}
+
+// leaks has the prototype's eight patterns, with the white space of JavaScript.
+var leaks = sync.OnceValue(func() *regexp.Regexp {
+	const blank = `\t-\r\p{Z}\x{feff}`
+	return regexp.MustCompile(`typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[tj]s:[0-9]|at[` + blank + `]+[^` + blank + `]`)
+})
+
+// LeaksLikeReference implements the prototype's test of a message. It ignores the case
+// of ASCII letters only.
+func LeaksLikeReference(s string) bool {
+	return leaks().MatchString(strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s))
+}

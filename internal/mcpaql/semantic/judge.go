@@ -1,0 +1,232 @@
+package semantic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/reference"
+	llm "mcptest/internal/model"
+)
+
+// Asking configures how models are asked. The zero value asks none.
+type Asking struct {
+	Model *llm.Client // answers the questions; nil: no semantic evaluation
+	Judge llm.Judge   // judges the answers; nil: the phrases decide
+	Votes int         // of the judge, 1
+	Cache JudgeCache  // of verdicts; may be nil
+	Again bool        // ask the judge again about content that it has judged before
+	// Progress gets the name of each answer before it is judged; may be nil.
+	Progress func(name string)
+}
+
+// JudgeCache keeps verdicts by the key of what was judged.
+type JudgeCache interface {
+	Get(key string) (llm.Verdict, bool)
+	Put(key string, v llm.Verdict)
+}
+
+// Patience decides how long a failing model or judge is asked on: a single failure
+// may be caused by the question, two in a row are not.
+type Patience struct {
+	row  int
+	last error
+}
+
+// Saw records an outcome and returns it.
+func (p *Patience) Saw(err error) error {
+	if err == nil || errors.Is(err, llm.ErrRefused) {
+		p.row = 0
+		return err
+	}
+	p.row++
+	p.last = err
+	if errors.Is(err, llm.ErrCap) || errors.Is(err, context.Canceled) || errors.Is(err, ErrGivenUp) {
+		p.row = maxInRow
+	}
+	return err
+}
+
+// Over returns the reason why no more questions are asked; nil while they are.
+func (p *Patience) Over() error {
+	if p.row >= maxInRow {
+		return p.last
+	}
+	return nil
+}
+
+const maxInRow = 2
+
+// ErrGivenUp reports that no further questions can be asked.
+var ErrGivenUp = errors.New("the adapter has ended")
+
+// Limits of one question.
+const (
+	MaxTurns     = 6        // how often a model may call tools
+	MaxTurnCalls = 10       // calls of one turn; the rest is ignored
+	MaxArguments = 64 << 10 // bytes of a call's arguments
+)
+
+// Judged counts the results of JudgeAnswers.
+type Judged struct {
+	Asked  int // judgements made now
+	Kept   int // verdicts that already existed, in the evidence or in the cache
+	Failed int // answers without a verdict of this judge
+}
+
+// JudgeAnswers implements the part of tier 2 that asks a judge: it stores a verdict,
+// or the reason why there is none, with every answer of the evidence. A verdict of
+// the same judge on the same content is kept, unless o.Again is set. Without a judge
+// it does nothing.
+func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) (done Judged) {
+	if o.Judge == nil {
+		return done
+	}
+	var p Patience
+	for i := range e.Semantics {
+		s := &e.Semantics[i]
+		if o.Progress != nil {
+			o.Progress(s.Name)
+		}
+		k, votes := judgeCase(s), max(o.Votes, 1)
+		key := o.Judge.Key(k, votes)
+		if !o.Again && judgedBy(s, o, key, votes) {
+			done.Kept++
+			continue
+		}
+		v, kept, err := llm.Verdict{}, false, p.Over()
+		if err == nil && o.Cache != nil && key != "" && !o.Again {
+			v, kept = o.Cache.Get(key)
+			kept = kept && v.Valid()
+		}
+		if err == nil && !kept {
+			v, err = o.Judge.Judge(ctx, k, votes)
+			if err = p.Saw(err); err != nil && ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+		}
+		if err != nil {
+			s.Unjudged = display.Truncate(display.OneLine(err.Error()), 500)
+			done.Failed++
+			continue
+		}
+		if kept {
+			done.Kept++
+		} else {
+			done.Asked++
+			if o.Cache != nil && key != "" {
+				o.Cache.Put(key, v)
+			}
+		}
+		s.Unjudged = ""
+		s.Judge = &evidence.Judge{Kind: o.Judge.Kind(), Model: o.Judge.Model(), Verdict: evidence.Verdict(v.Verdict), Reason: v.Reason, Rubric: llm.RubricVersion, Votes: v.Votes, Key: key}
+	}
+	if e.IsLive() {
+		e.Live = e.Live.With("judge", JudgeNote(o.Judge))
+	}
+	return done
+}
+
+// judgedBy reports whether a case has a verdict that this judge would be
+// asked for: of the same judge, on the same answer as far as that is known.
+func judgedBy(s *evidence.SemanticCase, o Asking, key string, votes int) bool {
+	j := s.Judge
+	if j == nil || s.Unjudged != "" || j.Kind != o.Judge.Kind() || j.Model != o.Judge.Model() || j.Rubric != llm.RubricVersion {
+		return false
+	}
+	if key != "" {
+		return j.Key == key
+	}
+	return len(j.Votes) == votes
+}
+
+// Limits on how much of an answer and of a call's parameters a judge sees, in
+// characters.
+const (
+	judgedAnswer = 20_000
+	judgedParams = 2000
+)
+
+// judgeCase returns the case that a judge sees. If a bundle contains neither question
+// nor facts, such as one written by hand, they are derived from its expectations.
+func judgeCase(s *evidence.SemanticCase) llm.Case {
+	calls, _ := json.Marshal(evidence.Each(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
+		params := orNull(t.Params)
+		if text := params.String(); len(text) > judgedParams {
+			params = jsonv.String(display.Truncate(text, judgedParams))
+		}
+		return jsonv.Object(evidence.TextMember("operation", display.Truncate(t.Operation.Text(), 200)), jsonv.Member{Key: "params", Value: params})
+	}))
+	k := llm.Case{Question: s.Question, Facts: s.Facts, Calls: string(calls)}
+	if !s.ResponseText.IsAbsent() {
+		k.Answer = display.Truncate(reference.Text(s.ResponseText), judgedAnswer)
+	}
+	if k.Question == "" {
+		k.Question = s.Name
+	}
+	if k.Facts == "" {
+		var facts []string
+		add := func(what string, names []string) {
+			if len(names) > 0 {
+				facts = append(facts, fmt.Sprintf("%s: %s.", what, strings.Join(names, ", ")))
+			}
+		}
+		add("A right answer mentions", s.RequiredPatterns)
+		for _, g := range s.PhraseGroups {
+			add("A right answer says one of", g)
+		}
+		add("Operations to be called", s.ExpectedOperations)
+		add("Parameters to be used", s.ExpectedParameters)
+		k.Facts = strings.Join(facts, " ")
+	}
+	return k
+}
+
+// JudgeNote returns a live bundle's note about the judge.
+func JudgeNote(j llm.Judge) jsonv.Value {
+	o := evidence.Object{evidence.TextMember("kind", j.Kind()), evidence.TextMember("name", j.Model())}
+	if c, ok := j.(*llm.Client); ok {
+		calls, tokens := c.Used()
+		o.Set("calls", jsonv.Int(int64(calls)))
+		o.Set("tokens", jsonv.Int(int64(tokens)))
+	}
+	return o.Value()
+}
+
+// WithVerdicts returns a bundle with the verdicts of evidence that was read from
+// it and judged. Everything else in it stays as it is.
+func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error) {
+	var tests []jsonv.Value
+	for i, c := range bundle.Lookup("semantic_tests").Elems() {
+		if i >= len(e.Semantics) {
+			return bundle, errors.New("the evidence is that of another bundle")
+		}
+		verdict := evidence.Encode(e.Semantics[i])
+		for _, key := range []string{"x_judge", "x_unjudged"} {
+			c = c.Without(key)
+			if v, has := verdict.Get(key); has {
+				c = c.With(key, v)
+			}
+		}
+		tests = append(tests, c)
+	}
+	if len(tests) > 0 {
+		bundle = bundle.With("semantic_tests", jsonv.Array(tests...))
+	}
+	if j, has := e.Live.Get("judge"); has {
+		bundle = bundle.With("x_live", bundle.Lookup("x_live").With("judge", j))
+	}
+	return bundle, nil
+}
+
+func orNull(v jsonv.Value) jsonv.Value {
+	if v.IsAbsent() {
+		return jsonv.Null()
+	}
+	return v
+}

@@ -1,0 +1,380 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/rule"
+)
+
+// Report is the result of judging evidence. Its JSON form keeps the member names and
+// the order of the specification's report (S 6.1) and adds members at its end.
+type Report struct {
+	Implementation   string           `member:"implementation"`
+	Version          string           `member:"version"`
+	SpecVersion      string           `member:"specVersion"`
+	RequestedLevel   int              `member:"requestedLevel"`
+	ConformanceLevel int              `member:"conformanceLevel"` // strict: AchievedLevel; reference: 0 when a MUST category failed, else the requested level
+	Summary          Summary          `member:"summary,need"`
+	Categories       []CategoryResult `member:"categories,need"`
+	ExitCode         int              `member:"exitCode"`
+
+	Rules     rule.Set `member:"rules,omitempty"`
+	Normative bool     `member:"normative,omitempty"` // see [Options]
+	// AchievedLevel is the level that the strict rules grant, independent of Rules;
+	// -1 in a report of another tool, which does not state it.
+	AchievedLevel int `member:"achievedLevel"`
+	// Complete reports whether every row of a MUST category is based on evidence.
+	Complete bool     `member:"complete"`
+	Coverage Coverage `member:"coverage"`
+	// NotApplicable lists the rows of live runs that do not apply to this adapter or
+	// were not requested. They are not among the rows.
+	NotApplicable []Inapplicable `member:"notApplicable,omitempty"`
+	// NotProved lists the rows that lack evidence for the level and the exit code,
+	// with the reason. Only strict reports have them.
+	NotProved []Inapplicable `member:"notProved,omitempty"`
+	// Bundle is the file that was judged, as given; "" when there was none.
+	Bundle string `member:"bundle,omitempty"`
+	// DurationMS is how long the live run took, to the second; 0 if there was none.
+	DurationMS int `member:"durationMs,omitempty"`
+	// Alerts are the most important messages for a reader; they are the first lines
+	// of the report.
+	Alerts []string `member:"alerts,omitempty"`
+	// Ended is the reason why the live run ended early, "" if it did not.
+	Ended string `member:"ended,omitempty"`
+	// Leftovers lists the items that the live run created and could not remove, each
+	// with the reason.
+	Leftovers []string `member:"leftovers,omitempty"`
+	// Changed lists the differences in the adapter's lists since before the live run
+	// that are not items of the run.
+	Changed []string `member:"changed,omitempty"`
+	// Unchecked lists the adapter's lists that were not, or not fully, compared with
+	// their earlier content, with the reason.
+	Unchecked []string `member:"unchecked,omitempty"`
+}
+
+// Summary counts rows.
+type Summary struct {
+	Total   int `member:"total,need"`
+	Passed  int `member:"passed,need"`
+	Warned  int `member:"warned,need"`
+	Failed  int `member:"failed,need"`
+	Skipped int `member:"skipped,need"`
+}
+
+// CategoryResult is a category with its rows.
+type CategoryResult struct {
+	Name     string       `member:"name,need"`
+	Required bool         `member:"required"`
+	Result   Result       `member:"result,need,oneof=PASS|FAIL|WARN|SKIP"`
+	Tests    []TestResult `member:"tests,need"`
+	Note     string       `member:"note,omitempty"` // why the result differs from that of the rows; usually ""
+}
+
+// TestResult is one row.
+type TestResult struct {
+	Name   string       `member:"name,need"`
+	Result Result       `member:"result,need,oneof=PASS|FAIL|WARN|SKIP"`
+	Detail string       `member:"detail"`
+	Tiers  *TierResults `member:"tiers"` // of semantic rows
+	// Missing names the operations and parameters that the row promises to test but
+	// has no case for.
+	Missing  []string  `member:"missing,omitempty"`
+	Findings []Finding `member:"findings,omitempty"`
+
+	Test       string // id of the Test, "" if read from a report that names none
+	Unproven   bool   // SKIP for lack of evidence
+	Incomplete string // the missing evidence
+}
+
+// Inapplicable is a row that a report omits, and the reason.
+type Inapplicable struct {
+	Category string `member:"category,need"`
+	Test     string `member:"name,need"`
+	Reason   string `member:"reason"`
+}
+
+// TierResults are the verdicts of the two tiers of a semantic row.
+type TierResults struct {
+	Structural Result `member:"structural"`
+	Semantic   Result `member:"semantic"`
+}
+
+// Finding is one place in the evidence where a rule is broken.
+type Finding struct {
+	Rule     string             `member:"rule,need"`
+	Weight   rule.Weight        `member:"weight"`
+	At       string             `member:"at"`             // JSON pointer into the bundle
+	Line     int                `member:"line,omitempty"` // in the bundle; 0 if unknown
+	Column   int                `member:"column,omitempty"`
+	Says     string             `member:"says"`
+	Exchange *evidence.Exchange `member:"call"` // the call of a live run that shows it; nil if there is none
+
+	Offset int
+}
+
+// Coverage counts the listed operations that the evidence covers.
+type Coverage struct {
+	OperationsTotal int `member:"operations_total"`
+	Probed          int `member:"probed"`
+	SkippedByPolicy int `member:"skipped_by_policy"`
+	NotGeneratable  int `member:"not_generatable"`
+}
+
+// Claim returns the sentence with which an implementation may state its level (S
+// 2.3), "" if it achieved none.
+func (r *Report) Claim() string {
+	if r.AchievedLevel < rule.LevelOne {
+		return ""
+	}
+	return fmt.Sprintf("MCP-AQL Level %d Conformant (specification %s)", r.AchievedLevel, orNotGiven(r.SpecVersion))
+}
+
+func orNotGiven(s string) string { return cmp.Or(s, "(not given)") }
+
+// maxGroups is the maximum number of different problems in a row's detail.
+const maxGroups = 4
+
+// varying matches the parts of a sentence that differ between findings of one cause:
+// quoted names, words with underscores, numbers.
+var varying = evidence.Pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
+
+// Cause returns the part of a sentence that findings of one cause have in common.
+func Cause(says string) string { return varying().ReplaceAllString(says, "…") }
+
+// Narrate summarizes findings in one line. Findings of one cause are mentioned once:
+// one mistake made for every operation is one sentence.
+func Narrate(found []Finding) string {
+	type group struct {
+		first Finding
+		n     int
+		names []string // names in the findings of one cause
+	}
+	var groups []*group
+	index := map[[2]string]*group{}
+	for _, f := range found {
+		key := [2]string{f.Rule, Cause(f.Says)}
+		about := varying().FindString(f.Says)
+		if g := index[key]; g != nil {
+			if g.n++; !slices.Contains(g.names, about) {
+				g.names = append(g.names, about)
+			}
+			continue
+		}
+		g := &group{f, 1, []string{about}}
+		index[key] = g
+		groups = append(groups, g)
+	}
+	var b strings.Builder
+	for i, g := range groups {
+		if i == maxGroups {
+			fmt.Fprintf(&b, "; and %d more", len(groups)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(g.first.At)
+		if g.first.Line > 1 { // a minified bundle is one line
+			fmt.Fprintf(&b, " (line %d)", g.first.Line)
+		}
+		b.WriteString(": " + g.first.Says)
+		if g.n > 1 {
+			fmt.Fprintf(&b, " (and %d alike", g.n-1)
+			if others := g.names[1:]; len(others) > 0 {
+				b.WriteString(": " + evidence.Several(others))
+			}
+			b.WriteString(")")
+		}
+		fmt.Fprintf(&b, " [%s]", g.first.Rule)
+	}
+	return b.String()
+}
+
+// Warns reports whether a row of the report warns.
+func (r *Report) Warns() bool {
+	for _, c := range r.Categories {
+		for _, t := range c.Tests {
+			if t.Result == Warned || t.Result == Failed && !c.Required {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// failed reports whether a MUST category failed.
+func (r *Report) failed() bool {
+	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool { return c.Required && c.Result == Failed })
+}
+
+// Unproved describes the missing evidence in one sentence; it returns "" if nothing
+// is missing.
+func (r *Report) Unproved() string {
+	var rows []string
+	for _, n := range r.NotProved {
+		rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
+	}
+	return strings.Join(rows, "; ")
+}
+
+// repeats lists the command lines that repeat a row's findings, one for each
+// different problem, as many as the row's detail lists.
+func (t TestResult) repeats() (out []string) {
+	seen := map[string]bool{}
+	groups := 0
+	for _, f := range t.Findings {
+		if key := f.Rule + "\x00" + Cause(f.Says); !seen[key] && groups < maxGroups {
+			seen[key] = true
+			groups++
+			if f.Exchange != nil && f.Exchange.Repeat != "" {
+				out = append(out, f.Exchange.Repeat)
+			}
+		}
+	}
+	return out
+}
+
+// Result is the verdict of a row or of a category.
+type Result string
+
+// FailOn selects what makes the exit code 2 when no MUST category failed.
+type FailOn string
+
+// FailOns lists the choices.
+func FailOns() []string {
+	return []string{string(FailOnIncomplete), string(FailOnWarn), string(FailOnFail)}
+}
+
+// Exit returns the exit code of the report.
+func (r *Report) Exit(on FailOn, incomplete bool) int {
+	code := ExitCode(r.Categories)
+	if code == ExitFailed || len(r.Changed) > 0 {
+		return ExitFailed
+	}
+	warned := on != FailOnFail && code == ExitWarned
+	switch on {
+	case FailOnWarn:
+		warned = warned || r.Warns()
+	case FailOnIncomplete:
+		warned = warned || incomplete && (r.Rules != rule.Strict || len(r.NotProved) > 0)
+	case "":
+		warned = warned || len(r.NotProved) > 0
+	}
+	if warned {
+		return ExitWarned
+	}
+	return ExitPassed
+}
+
+// ExitCode returns the exit code for the results of the categories.
+func ExitCode(cs []CategoryResult) int {
+	code := ExitPassed
+	for _, c := range cs {
+		switch {
+		case c.Required && c.Result == Failed:
+			return ExitFailed
+		case !c.Required && c.Result == Warned:
+			code = ExitWarned
+		}
+	}
+	return code
+}
+
+// Summarize counts the results of the tests.
+func Summarize(cs []CategoryResult) (s Summary) {
+	for _, c := range cs {
+		for _, t := range c.Tests {
+			s.Total++
+			switch t.Result {
+			case Pass:
+				s.Passed++
+			case Warned:
+				s.Warned++
+			case Failed:
+				s.Failed++
+			default:
+				s.Skipped++
+			}
+		}
+	}
+	return s
+}
+
+// The verdicts.
+const (
+	Pass    Result = "PASS"
+	Failed  Result = "FAIL"
+	Warned  Result = "WARN"
+	Skipped Result = "SKIP"
+)
+
+// The choices. They do not affect which level is achieved, or whether a report is complete.
+const (
+	FailOnIncomplete FailOn = "incomplete" // SHOULD categories that warn, and missing evidence
+	FailOnWarn       FailOn = "warn"       // every warning, and nothing else
+	FailOnFail       FailOn = "fail"       // nothing
+)
+
+// The exit codes of the command line (S 7.4).
+const (
+	ExitPassed = 0
+	ExitFailed = 1 // a MUST category is FAIL, or a live run changed data that it did not create
+	ExitWarned = 2 // a SHOULD category is WARN
+	ExitConfig = 3 // an invalid command line or file
+
+	ExitRefused = 5 // refused by policy: no recording in CI
+)
+
+// JSON returns the report in the specification's form (S 6.1), with two spaces of
+// indentation and a newline at the end. Members that the form does not define follow
+// those that it defines.
+func (r *Report) JSON() []byte {
+	v := evidence.Encode(*r)
+	if r.AchievedLevel < 0 {
+		v = v.Without("achievedLevel").Without("complete").Without("coverage")
+	}
+	return append(v.Indent("", "  "), '\n')
+}
+
+// ReadReport reads a JSON report in the specification's form, of this tool or of
+// another one. Every mistake is a diagnostic with line, column and JSON pointer; if
+// one is an error, the report must not be used.
+func ReadReport(f *source.File) (*Report, source.Diagnostics) {
+	r := evidence.NewReader(f)
+	out := &Report{AchievedLevel: -1, RequestedLevel: rule.LevelOne}
+	root, _, ok := r.Parse()
+	if !ok {
+		return out, r.Problems
+	}
+	if root.Kind() != jsonv.KindObject {
+		r.Errorf(root, "", "a report is a JSON object, this is %s", evidence.Describe(root))
+		return out, r.Problems
+	}
+	r.Object(root, "", out)
+	for _, c := range out.Categories {
+		for i := range c.Tests {
+			c.Tests[i].complete(c.Name)
+		}
+	}
+	r.Problems.Sort()
+	return out, r.Problems
+}
+
+// complete derives what the JSON form of a row does not contain.
+func (t *TestResult) complete(category string) {
+	for i := range t.Findings {
+		t.Findings[i].Offset = -1
+	}
+	for _, known := range rule.Tests() {
+		if known.Category == category && (strings.EqualFold(known.Name, t.Name) || known.ID == "semantic") {
+			t.Test = known.ID
+		}
+	}
+	t.Unproven = t.Result == Skipped && strings.HasPrefix(t.Detail, "No evidence")
+}

@@ -1,0 +1,256 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/mcpaql/rule"
+)
+
+// layout holds the formats of the parts of a report, and what puts a foreign text, or
+// one that is code, into them.
+type layout struct {
+	text, code                                                                       func(string) string
+	warning, alert, title, fact, level, summary, category, row, detail, repeat, note string
+}
+
+var textLayout = layout{
+	text: display.OneLine, code: func(s string) string { return orNotGiven(display.OneLine(s)) },
+	warning: "%s\n\n", alert: "%s\n", fact: "%s: %s\n", level: "%s: %s\n", summary: "Summary: %s\n", category: "\n%s [%s] -> %s\n",
+	row: "  - %s: %s\n", detail: "    %s\n", repeat: "    repeat: %s\n", note: "  %s\n",
+}
+
+var markdownLayout = layout{
+	text: escapeMarkdown, code: func(s string) string { return codeSpan(orNotGiven(s)) },
+	warning: "**%s**\n\n", alert: "%s\n\n", title: "# MCP-AQL Conformance Report\n\n", fact: "- %s: %s\n", level: "- %s: `%s`\n", summary: "- Summary: %s\n",
+	category: "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", row: "- %s: %s\n", detail: "  %s\n", repeat: "  %s\n", note: "\n%s\n",
+}
+
+// Text returns the report in the plain layout: a heading, and per category its rows
+// with a line of detail each. Control characters of names and details are removed,
+// and line breaks become blanks.
+func (r *Report) Text() []byte { return r.lay(textLayout) }
+
+// Markdown returns the report as a Markdown document. Text from an adapter or a
+// bundle is escaped.
+func (r *Report) Markdown() []byte { return r.lay(markdownLayout) }
+
+func (r *Report) lay(l layout) []byte {
+	var b strings.Builder
+	put := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	if line := r.warning(); line != "" {
+		put(l.warning, l.text(line))
+	}
+	for _, s := range r.Alerts {
+		put(l.alert, l.text(s))
+	}
+	b.WriteString(l.title)
+	put(l.fact, "Implementation", l.code(r.Implementation))
+	put(l.fact, "Spec version", l.code(r.SpecVersion))
+	for _, level := range r.levels() {
+		put(l.level, level[0], level[1])
+	}
+	put(l.summary, r.Summary)
+	for _, c := range r.Categories {
+		put(l.category, l.text(c.Name), c.requirement(), c.Result)
+		for _, t := range c.Tests {
+			put(l.row, t.Result, l.text(t.Name))
+			if t.Detail != "" {
+				put(l.detail, l.text(t.Detail))
+			}
+			for _, line := range t.repeats() {
+				put(l.repeat, l.code(line))
+			}
+			if t.Tiers != nil {
+				put(l.detail, fmt.Sprintf("Tier 1 (structural): %s; tier 2 (semantic): %s", t.Tiers.Structural, t.Tiers.Semantic))
+			}
+		}
+		if c.Note != "" {
+			put(l.note, l.text(c.Note))
+		}
+	}
+	for i, line := range r.closing() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.text(line) + "\n")
+	}
+	return []byte(b.String())
+}
+
+// warning returns the first line of a report whose live run changed existing data, ""
+// if it did not.
+func (r *Report) warning() string {
+	if len(r.Changed) == 0 {
+		return ""
+	}
+	return "DATA CHANGED that this run did not create: " + strings.Join(r.Changed, "; ")
+}
+
+// levels returns the lines about levels. The strict report begins with the achieved
+// level, which is 0 as long as evidence is missing; a requested level without a
+// failure is not yet an achieved one. The reference layout is the specification's.
+func (r *Report) levels() [][2]string {
+	requested := [2]string{"Requested level", strconv.Itoa(r.RequestedLevel)}
+	if r.Rules != rule.Strict || r.AchievedLevel < 0 {
+		return [][2]string{requested, {"Conformance level", strconv.Itoa(r.ConformanceLevel)}}
+	}
+	achieved := strconv.Itoa(r.AchievedLevel)
+	switch {
+	case r.AchievedLevel >= r.RequestedLevel:
+	case len(r.Changed) > 0:
+		achieved += " (data changed that the run did not create)"
+	case r.failed():
+		achieved += " (a MUST category failed)"
+	case !r.Complete:
+		achieved += " (evidence is missing)"
+	case r.AchievedLevel > 0:
+		achieved += fmt.Sprintf(" (not every row of level %d passed)", r.RequestedLevel)
+	}
+	return [][2]string{{"Achieved level", achieved}, requested}
+}
+
+// closing returns the lines below the rows. A report of another tool has none.
+func (r *Report) closing() []string {
+	if r.Rules == "" || r.AchievedLevel < 0 {
+		return nil
+	}
+	line := fmt.Sprintf("Rules: %s. Achieved level (strict rules): %d", r.Rules, r.AchievedLevel)
+	if !r.Complete {
+		line += ", evidence incomplete"
+	}
+	out := []string{line + "."}
+	if why := r.Unproved(); why != "" {
+		out = append(out, "Not proved: "+why+".")
+	}
+	if len(r.NotApplicable) > 0 {
+		var rows []string
+		for _, n := range r.NotApplicable {
+			rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
+		}
+		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", display.Count(len(rows), "row"), strings.Join(rows, "; ")))
+	}
+	if r.Ended != "" {
+		out = append(out, "The run is not complete: "+r.Ended+". What it did not check is SKIP.")
+	}
+	for _, l := range r.Leftovers {
+		out = append(out, "Left behind: "+l)
+	}
+	if len(r.Unchecked) > 0 {
+		out = append(out, "Not compared with the state before the run: "+strings.Join(r.Unchecked, "; ")+".")
+	}
+	if claim := r.Claim(); claim != "" {
+		out = append(out, claim)
+	}
+	if n := r.tolerated(); n > 0 {
+		out = append(out, fmt.Sprintf("%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(n, "warning")))
+	}
+	return out
+}
+
+// tolerated counts the warnings in MUST categories if the exit code is 0 nevertheless.
+func (r *Report) tolerated() (n int) {
+	for _, c := range r.Categories {
+		if c.Required && r.ExitCode == ExitPassed {
+			n += Summarize([]CategoryResult{c}).Warned
+		}
+	}
+	return n
+}
+
+// String formats the counts as in the text layout.
+func (s Summary) String() string {
+	return fmt.Sprintf("%d passed, %d warned, %d failed, %d skipped", s.Passed, s.Warned, s.Failed, s.Skipped)
+}
+
+func (c CategoryResult) requirement() rule.Requirement {
+	if c.Required {
+		return rule.Must
+	}
+	return rule.Should
+}
+
+// escapeMarkdown escapes a foreign text for Markdown. An underscore inside a word
+// needs no escape and gets none, so that names stay searchable.
+func escapeMarkdown(s string) string {
+	s = display.OneLine(s)
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '_' && i > 0 && i+1 < len(s) && wordByte(s[i-1]) && wordByte(s[i+1]):
+		case c == '&' && i+1 < len(s) && (s[i+1] == '#' || wordByte(s[i+1])):
+			b.WriteString("&amp;")
+			continue
+		case c == '<':
+			b.WriteString("&lt;")
+			continue
+		case strings.IndexByte("\\`*_[~", c) >= 0:
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// codeSpan puts a foreign text between backticks, more of them than it holds
+// (CommonMark 6.1).
+func codeSpan(s string) string {
+	s = display.OneLine(s)
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.TrimSpace(s) == "" {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// badgeWords returns the text of a badge and its colors. A badge needs complete
+// evidence and a level under the strict rules.
+func (r *Report) badgeWords() (message, name, color string) {
+	switch {
+	case !r.Complete && r.AchievedLevel <= 0:
+		if r.Summary.Failed == 0 && r.ConformanceLevel > 0 {
+			return "evidence incomplete", "lightgrey", "#9f9f9f"
+		}
+		return "not conformant", "lightgrey", "#9f9f9f"
+	case r.AchievedLevel >= rule.LevelTwo:
+		return "Level 2", "blue", "#007ec6"
+	case r.AchievedLevel == rule.LevelOne:
+		return "Level 1", "green", "#4c1"
+	}
+	return "not conformant", "lightgrey", "#9f9f9f"
+}
+
+// BadgeMarkdown returns the Markdown line of the badge and, when a level was
+// achieved, the claim that goes with it (S 2.3, 6.2). The image is drawn by
+// shields.io; BadgeSVG makes one that needs no service.
+func (r *Report) BadgeMarkdown() string {
+	message, color, _ := r.badgeWords()
+	out := fmt.Sprintf("![MCP-AQL %s](https://img.shields.io/badge/MCP--AQL-%s-%s)\n",
+		message, strings.ReplaceAll(message, " ", "%20"), color)
+	if claim := r.Claim(); claim != "" {
+		out += "\n" + escapeMarkdown(claim) + "\n"
+	}
+	return out
+}
+
+// BadgeSVG returns the badge as an SVG document that refers to nothing
+// outside itself.
+func (r *Report) BadgeSVG() []byte {
+	const label = "MCP-AQL"
+	message, _, color := r.badgeWords()
+	title := label + ": " + message
+	if claim := r.Claim(); claim != "" {
+		title = claim
+	}
+	return display.Badge(label, message, color, title)
+}

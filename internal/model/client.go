@@ -1,0 +1,187 @@
+package judge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// The wire forms.
+const (
+	OpenAI    = "openai"
+	Anthropic = "anthropic"
+)
+
+// Options select a model and limit its use. Zero values are the defaults listed with
+// each field.
+type Options struct {
+	API       string // OpenAI
+	URL       string // base address of /chat/completions or /v1/messages
+	Model     string
+	Key       string        // sent as the API requires; "" sends none
+	MaxCalls  int           // 200 requests, retries included
+	MaxTokens int           // 200,000, as counted by the endpoint, or estimated
+	Timeout   time.Duration // of one request, 60 s
+	Wait      func(ctx context.Context, d time.Duration) error
+	HTTP      *http.Client
+}
+
+// Client sends requests to one model. It is safe for concurrent use.
+type Client struct {
+	o Options
+
+	mu     sync.Mutex
+	calls  int
+	tokens int
+	left   map[string]bool // optional parameters that the endpoint rejects
+}
+
+// Errors of a question although the endpoint can be reached. Other questions may
+// succeed.
+var (
+	// ErrRefused reports that the model, or a filter before it, refused to answer.
+	ErrRefused = errors.New("the model refused to answer")
+	// ErrUnusable reports a response that is not a turn of a conversation.
+	ErrUnusable = errors.New("the model's answer cannot be used")
+)
+
+// ErrCap reports that the limit of calls or tokens is reached.
+var ErrCap = errors.New("the limit on model calls or tokens is reached")
+
+// StatusError is an error response of the endpoint.
+type StatusError struct {
+	Status int
+	Body   string // its beginning, in one line
+}
+
+// Error returns the status and the endpoint's message.
+func (e *StatusError) Error() string {
+	s := strings.TrimSpace(fmt.Sprintf("the model's endpoint responded with %d %s", e.Status, http.StatusText(e.Status)))
+	if e.Body != "" {
+		s += ": " + e.Body
+	}
+	switch {
+	case e.Status == http.StatusNotFound:
+		s += " (are the address and the model's name right?)"
+	case e.Status >= 300 && e.Status < 400:
+		s += " (redirects are not followed, so that the key stays where it was meant to go: give the final address)"
+	}
+	return s
+}
+
+// New returns a client.
+func New(o Options) *Client {
+	o.API, o.Timeout = cmp.Or(o.API, OpenAI), cmp.Or(max(o.Timeout, 0), time.Minute)
+	o.MaxCalls, o.MaxTokens = cmp.Or(max(o.MaxCalls, 0), 200), cmp.Or(max(o.MaxTokens, 0), 200_000)
+	h := http.Client{}
+	if o.HTTP != nil {
+		h = *o.HTTP
+	}
+	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	o.HTTP = &h
+	if o.Wait == nil {
+		o.Wait = pause
+	}
+	return &Client{o: o, left: map[string]bool{}}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// CheckURL returns an error if address cannot be that of an endpoint.
+func CheckURL(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return errors.New("it is not an address")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("expected an http or https address such as http://localhost:11434/v1")
+	}
+	return nil
+}
+
+// Kind returns "model".
+func (c *Client) Kind() string { return "model" }
+
+// Model returns the model's name.
+func (c *Client) Model() string { return c.o.Model }
+
+// Used returns the number of requests and of the tokens they used.
+func (c *Client) Used() (calls, tokens int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls, c.tokens
+}
+
+// Tool is a tool that the model may call.
+type Tool struct {
+	Name, Description string
+	Schema            jsonv.Value
+}
+
+// Call is one call that the model made.
+type Call struct {
+	ID, Name  string
+	Arguments jsonv.Value // absent if they are not JSON
+}
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role  string // "user", "assistant" or "tool"
+	Text  string
+	Calls []Call // of an assistant
+	ID    string // of a tool's result: the call it belongs to
+}
+
+// Chat sends a conversation and returns the model's turn. It requests the most
+// repeatable answers: temperature 0 and a fixed seed.
+func (c *Client) Chat(ctx context.Context, system string, turns []Message, tools []Tool) (Message, error) {
+	return c.chat(ctx, system, turns, tools, draw{seed: 1})
+}
+
+// draw holds the sampling parameters of a request.
+type draw struct {
+	seed        int
+	temperature float64
+}
+
+func (c *Client) chat(ctx context.Context, system string, turns []Message, tools []Tool, d draw) (Message, error) {
+	path, body, read := "chat/completions", openAIRequest(c.o.Model, system, turns, tools, d), openAIAnswer
+	if c.o.API == Anthropic {
+		path, body, read = "v1/messages", anthropicRequest(c.o.Model, system, turns, tools, d), anthropicAnswer
+	}
+	data, err := c.post(ctx, c.address(path), body)
+	if err != nil {
+		return Message{}, err
+	}
+	return read(data)
+}
+
+// address returns the endpoint's address with a path appended. It keeps the query,
+// which some endpoints need.
+func (c *Client) address(path string) string {
+	u, err := url.Parse(c.o.URL)
+	if err != nil {
+		return c.o.URL
+	}
+	if strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
+		path = strings.TrimPrefix(path, "v1/")
+	}
+	return u.JoinPath(path).String()
+}

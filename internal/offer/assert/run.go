@@ -1,0 +1,199 @@
+package assert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/offer/diff"
+	"mcptest/internal/offer/surface"
+)
+
+// Env is the data of a check in addition to the surface.
+type Env struct {
+	Server string // its name in the suite
+	Dir    string // of the suite
+	// Shown is the suite's folder as shown in messages and commands.
+	Shown string
+	Usage string // the arguments by which a command reaches the server, with a leading space
+	Mask  func(string) string
+	// Others are the surfaces over other transports or protocol versions.
+	Others []Other
+}
+
+// Other is the surface of a server over another transport or protocol version.
+type Other struct {
+	Over  string // 2025-06-18
+	Offer jsonv.Value
+}
+
+// Verdict is the outcome of a check.
+type Verdict struct {
+	Problem string   // "" if it passed
+	Lines   []string // the changes
+	Notes   []string // changes that do not fail
+}
+
+// Run evaluates the check for the surface of a server.
+func (c *Check) Run(ctx context.Context, offer jsonv.Value, env Env) Verdict {
+	live := surfaceOf(offer, env)
+	switch {
+	case c.Lock != nil:
+		return c.Lock.run(ctx, live, env)
+	case c.Tokens != nil:
+		return c.Tokens.run(live, env)
+	}
+	return same(ctx, live, env)
+}
+
+func surfaceOf(offer jsonv.Value, env Env) *surface.Surface {
+	lists := map[surface.Kind][]jsonv.Value{}
+	for _, l := range surface.Lists() {
+		lists[l.Kind] = offer.Lookup(l.Member).List()
+	}
+	return surface.New(env.Server, offer.Lookup("server"), lists, env.Mask, nil)
+}
+
+func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict {
+	locked, shown, problem := readLock(l.File, live, env)
+	if problem != "" {
+		return Verdict{Problem: problem}
+	}
+	changes := diff.Compare(ctx, []*surface.Surface{locked}, []*surface.Surface{live}, diff.Options{Target: env.Usage})
+	bad := slices.ContainsFunc(changes, func(ch diff.Change) bool { return diff.Fails(ch.Class, l.FailOn) })
+	accept := "; to accept: " + command(l.File, env)
+	switch {
+	case bad:
+		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: lines(changes)}
+	case len(live.Warnings) > 0:
+		return Verdict{Problem: strings.Join(live.Warnings, "; ")}
+	case len(changes) > 0:
+		return Verdict{Notes: []string{"it differs from " + shown + ": " + diff.Summary(changes) + accept}}
+	}
+	return Verdict{}
+}
+
+// LockFile returns the lock file that is read for a server; "" for none.
+func (c *Check) LockFile(dir, server string) string {
+	switch {
+	case c.Lock != nil:
+		return lockPath(c.Lock.File, dir, server)
+	case c.Tokens != nil && c.Tokens.Lock != "":
+		return lockPath(c.Tokens.Lock, dir, server)
+	}
+	return ""
+}
+
+func lockPath(file, dir, server string) string {
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if strings.HasSuffix(file, "/") {
+		path += "/"
+	}
+	return surface.LockPath(path, server)
+}
+
+// readLock reads the lock file of a server.
+func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surface, shown, problem string) {
+	path := lockPath(file, env.Dir, live.Server)
+	shown = path
+	if below, err := filepath.Rel(env.Dir, path); err == nil {
+		shown = filepath.ToSlash(filepath.Join(env.Shown, below))
+	}
+	list, err := surface.Read(path, nil)
+	var ds source.Diagnostics
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, shown, fmt.Sprintf("no lock of the server %q in %s: run %s and commit the file", live.Server, shown, command(file, env))
+	case errors.As(err, &ds) && len(ds) > 0:
+		d := ds[0]
+		return nil, shown, fmt.Sprintf("%s:%d:%d: %s; to write it again: %s", shown, d.Pos.Line, d.Pos.Col, strings.TrimPrefix(d.Path+": "+d.Msg, ": "), command(file, env))
+	case err != nil:
+		return nil, shown, shown + " can't be read: " + err.Error()
+	case len(list) != 1 || list[0].Server != live.Server:
+		return nil, shown, fmt.Sprintf("%s is the lock of the server %q, not of %q: a folder (with / at its end) has one file per server", shown, list[0].Server, live.Server)
+	}
+	return list[0], shown, ""
+}
+
+// command returns the command that writes a lock file.
+func command(file string, env Env) string {
+	out := file
+	if !filepath.IsAbs(out) {
+		out = filepath.ToSlash(filepath.Join(env.Shown, file))
+		if strings.HasSuffix(file, "/") {
+			out += "/"
+		}
+	}
+	return "mcptest lock" + env.Usage + " --out " + display.Escape(out)
+}
+
+// lines returns changes in the form of mcptest diff.
+func lines(changes []diff.Change) []string {
+	var b strings.Builder
+	_ = diff.Write(&b, "text", changes, "") // a strings.Builder does not fail
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+}
+
+func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
+	total, tools := live.ToolTokens()
+	var problems []string
+	if t.Total != nil && total > *t.Total {
+		problems = append(problems, fmt.Sprintf("%s take %d tokens, more than %d", display.Count(len(tools), "tool"), total, *t.Total))
+	}
+	for _, tool := range tools {
+		if n := surface.Tokens(tool.Def); t.Tool != nil && n > *t.Tool {
+			problems = append(problems, fmt.Sprintf("tool %s takes %d tokens, more than %d", display.Escape(tool.Name), n, *t.Tool))
+		}
+	}
+	if t.Growth != "" {
+		locked, shown, problem := readLock(t.Lock, live, env)
+		if problem != "" {
+			return Verdict{Problem: problem}
+		}
+		before, _ := locked.ToolTokens()
+		if float64(total) > float64(before)*(1+t.growth/100) {
+			problems = append(problems, fmt.Sprintf("the tools take %d tokens, more than %s above the %d of %s", total, t.Growth, before, shown))
+		}
+	}
+	if len(problems) == 0 {
+		return Verdict{}
+	}
+	var largest []string
+	for _, tool := range tools[:min(len(tools), 10)] {
+		largest = append(largest, fmt.Sprintf("%6d  %s", surface.Tokens(tool.Def), display.Escape(tool.Name)))
+	}
+	return Verdict{Problem: strings.Join(problems, "; ") + " (" + surface.TokenCount + ")", Lines: largest}
+}
+
+// same compares the surface of a server with its surfaces over other connections.
+func same(ctx context.Context, live *surface.Surface, env Env) Verdict {
+	var v Verdict
+	for _, o := range env.Others {
+		changes := diff.Compare(ctx, []*surface.Surface{live}, []*surface.Surface{surfaceOf(o.Offer, env)}, diff.Options{})
+		if len(changes) == 0 {
+			continue
+		}
+		if v.Problem != "" {
+			v.Problem += "; "
+		}
+		v.Problem += "it differs over " + o.Over + ": " + diff.Summary(changes)
+		v.Lines = append(append(v.Lines, "over "+o.Over+":"), lines(changes)...)
+	}
+	if len(env.Others) == 0 {
+		v.Problem = "nothing to compare with"
+	}
+	return v
+}
+
+func parsePercent(s string) (float64, error) { return strconv.ParseFloat(strings.TrimSpace(s), 64) }

@@ -1,0 +1,360 @@
+package compat
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/gate"
+)
+
+// A Finding is a violation of a rule by a list.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Profile string `json:"profile"`
+	Effect  Effect `json:"effect"`
+	Level   Level  `json:"level"`
+	Server  string `json:"server,omitempty"` // if several were checked
+	Tool    string `json:"tool,omitempty"`
+	Subject string `json:"subject,omitempty"` // if it is no tool: "prompt greet", "instructions"
+	Pointer string `json:"pointer,omitempty"` // the first place, in the definition of the tool
+	Message string `json:"message"`
+	Fix     string `json:"fix"`
+	Basis   string `json:"basis,omitempty"`  // documented or observed
+	Source  string `json:"source,omitempty"` // where the fact is documented
+	Seen    string `json:"seen,omitempty"`   // the day on which it was last confirmed
+
+	Evidence string `json:"-"` // how the fact is known
+	File     string `json:"-"` // where the tool or its server is defined
+	Line     int    `json:"-"`
+
+	declared Level // of a directory that was not chosen: the finding fails no check
+}
+
+// A Verdict is the worst effect of the findings of a client or a directory.
+type Verdict struct {
+	Profile string
+	Group   string // of the profile
+	Effect  string // "ok" or an Effect
+}
+
+// Report is the result of a check.
+type Report struct {
+	Servers  int
+	Tools    int
+	Verdicts []Verdict // in the order of the profiles; clients and stores only
+	Findings []Finding // worst first; those of a rule in one definition are one
+	Notes    []string  // what was not checked
+
+	places  []Finding       // one for each place, with the server
+	servers map[string]bool // that were checked
+}
+
+// Check applies rules to the lists of one or several servers. today determines which
+// observed rules have expired.
+func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Report, error) {
+	var rep Report
+	counted := map[string]bool{}
+	for i := range lists {
+		l := lists[i]
+		l.others = slices.DeleteFunc(slices.Clone(lists), func(o List) bool { return o.Server == l.Server })
+		if !counted[l.Server] {
+			counted[l.Server] = true
+			rep.Tools += len(l.Tools)
+		}
+		if err := rep.add(ctx, l, rules, today); err != nil {
+			return rep, err
+		}
+	}
+	rep.Servers, rep.servers = len(counted), counted
+	rep.sort()
+	rep.combine(rules)
+	return rep, nil
+}
+
+// add applies the rules to one list.
+func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) error {
+	chosen := map[string][]place{} // by selector
+	for i := range rules.Rules {
+		rule := &rules.Rules[i]
+		profile, _ := rules.profile(rule.Profile)
+		if l.Profiles != nil && profile.chosenByFor() && !slices.Contains(l.Profiles, profile.Name) {
+			continue // the client gets another list
+		}
+		if rule.On == "qualified_name" {
+			if err := r.addQualified(ctx, rule, profile, l, today); err != nil {
+				return fmt.Errorf("rule %s: %w", rule.ID, err)
+			}
+			continue
+		}
+		hits, err := rule.apply(ctx, l, profile, chosen)
+		if err != nil {
+			return fmt.Errorf("rule %s: %w", rule.ID, err)
+		}
+		r.places = append(r.places, rule.findings(hits, l, today)...)
+	}
+	return nil
+}
+
+// sort orders the places, worst first. A place that several lists of a server have in
+// common is reported once.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.places, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(Levels(), a.Level), slices.Index(Levels(), b.Level)),
+			cmp.Compare(slices.Index(Effects(), a.Effect), slices.Index(Effects(), b.Effect)),
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Tool, b.Tool))
+	})
+	known := map[Finding]bool{}
+	r.places = slices.DeleteFunc(r.places, func(f Finding) bool {
+		twice := known[f]
+		known[f] = true
+		return twice
+	})
+}
+
+// combine makes one finding of the places in a definition that break the same rule.
+func (r *Report) combine(rules Rules) {
+	r.Findings = nil
+	for i := 0; i < len(r.places); {
+		f := r.places[i]
+		end := i + 1
+		for end < len(r.places) && r.places[end].Rule == f.Rule && r.places[end].Level == f.Level && r.places[end].Server == f.Server &&
+			r.places[end].Tool == f.Tool && r.places[end].Subject == f.Subject {
+			end++
+		}
+		if more := end - i - 1; more > 0 {
+			f.Message += fmt.Sprintf(" (and in %s)", display.Count(more, "more place"))
+		}
+		if r.Servers == 1 {
+			f.Server = ""
+		}
+		r.Findings = append(r.Findings, f)
+		i = end
+	}
+	r.Verdicts = verdicts(rules.Profiles, r.Findings)
+}
+
+// Accept removes the findings that a baseline accepts. Entries that match none become
+// findings themselves, so that the baseline shrinks with the problems.
+func (r Report) Accept(b *gate.Baseline, rules Rules) Report {
+	places := make([]gate.Place, len(r.places))
+	for i, f := range r.places {
+		places[i] = gate.Place{Rule: f.Rule, Server: f.Server, Tool: f.Tool, Subject: f.Subject, Path: f.Pointer}
+		if f.Tool == "" && f.Subject == "" {
+			places[i].Subject = wholeList
+		}
+	}
+	accepted, stale := b.Split(places)
+	kept := r.places[:0:0]
+	for i, f := range r.places {
+		if !accepted[i] {
+			kept = append(kept, f)
+		}
+	}
+	r.places = kept
+	r.combine(rules)
+	for _, e := range stale {
+		if _, applied := rules.Rule(e.Rule); !applied || e.Server != "" && !r.servers[e.Server] {
+			continue // nothing is known
+		}
+		where := cmp.Or(e.Tool, e.Subject)
+		if e.Path != "" {
+			where += " " + e.Path
+		}
+		r.Findings = append(r.Findings, Finding{
+			Rule: gate.StaleBaseline, Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool, Subject: e.Subject, Pointer: e.Path,
+			Message: fmt.Sprintf("line %d of the baseline accepts %s in %s, which is no longer found", e.Pos.Line, e.Rule, where),
+			Fix:     "remove the entry", Evidence: e.Pos.String(), File: e.Pos.File.Name, Line: e.Pos.Line,
+		})
+	}
+	return r
+}
+
+// wholeList is the subject of findings about a list as a whole in baselines.
+const wholeList = "server"
+
+// apply returns the places that violate the rule.
+func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
+	if r.Detect != "" {
+		return detectors[r.Detect](l), nil
+	}
+	places, ok := chosen[r.On]
+	if !ok {
+		places = selectors[r.On](l, p)
+		chosen[r.On] = places
+	}
+	if len(r.Words) > 0 {
+		places = slices.DeleteFunc(slices.Clone(places), func(at place) bool {
+			return !slices.ContainsFunc(r.Words, func(w string) bool { return strings.Contains(at.value.Text(), w) })
+		})
+	}
+	if r.forbids() {
+		places = inParts(places)
+	}
+	known := map[string]int{} // texts, of which many occur more than once
+	index, values := make([]int, len(places)), []jsonv.Value{}
+	for i, at := range places {
+		index[i] = len(values)
+		if at.value.Kind() == jsonv.KindString {
+			if j, ok := known[at.value.Text()]; ok {
+				index[i] = j
+				continue
+			}
+			known[at.value.Text()] = len(values)
+		}
+		values = append(values, at.value)
+	}
+	fits := make([]bool, 0, len(values))
+	for some := range slices.Chunk(values, 500) {
+		more, err := r.schema.Matches(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		fits = append(fits, more...)
+	}
+	var hits []place
+	for i, at := range places {
+		last := len(hits) - 1
+		if !fits[index[i]] && (last < 0 || !r.forbids() || hits[last].pointer != at.pointer || hits[last].tool != at.tool || hits[last].subject != at.subject) {
+			hits = append(hits, at)
+		}
+	}
+	return hits, nil
+}
+
+// forbids reports whether the rule is about texts, and a text breaks it if a part does.
+func (r *Rule) forbids() bool {
+	_, not := r.Must.Get("not")
+	return not && r.Must.Len() == 1 && (r.On == "texts" || r.On == "lower_texts")
+}
+
+// A text is examined in parts of maxPart bytes, which share up to commonPart bytes,
+// because the time for some patterns grows with the square of the length.
+const maxPart, commonPart = 16 << 10, 2 << 10
+
+// inParts divides long texts, after a sentence if possible: words such as "never"
+// before a phrase are looked for in the same sentence.
+func inParts(places []place) []place {
+	var out []place
+	for _, at := range places {
+		text := at.value.Text()
+		for len(text) > maxPart {
+			end := maxPart
+			for end > 0 && !utf8.RuneStart(text[end]) {
+				end--
+			}
+			out = append(out, place{at.tool, at.subject, at.pointer, jsonv.String(text[:end])})
+			common, next := text[end-commonPart:end], 0
+			if i := strings.Index(common, ". "); i >= 0 {
+				next = i + 2
+			} else if i := strings.IndexByte(common, ' '); i >= 0 {
+				next = i + 1
+			} else {
+				for !utf8.RuneStart(common[next]) {
+					next++
+				}
+			}
+			text = text[end-commonPart+next:]
+		}
+		at.value = jsonv.String(text)
+		out = append(out, at)
+	}
+	return out
+}
+
+// findings describes the places.
+func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
+	var out []Finding
+	for _, at := range hits {
+		f := Finding{
+			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Server: l.Server, Tool: at.tool, Subject: at.subject, Pointer: at.pointer,
+			Message: r.fill(r.Message, at, l), Fix: r.fill(r.Fix, at, l), Basis: r.Basis, Source: r.Source, Seen: r.Seen,
+			Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line), declared: r.declared,
+		}
+		if l.Mask != nil {
+			f.Tool, f.Subject, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Subject), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// fill replaces {value}, {text} (without quotes), {length}, {server} and {tools}
+// in a text of a rule.
+func (r *Rule) fill(text string, at place, l List) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	shown, plain := at.value.Short(80), ""
+	length := at.value.Len()
+	if at.value.Kind() == jsonv.KindString {
+		plain = display.Truncate(at.value.Text(), 200)
+		shown = strconv.Quote(at.value.Text())
+		if runes := []rune(at.value.Text()); len(runes) > 80 {
+			shown = strconv.Quote(string(runes[:79])) + "…"
+		}
+		length = len([]rune(at.value.Text()))
+	}
+	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.Installed, "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
+}
+
+// evidence describes how the fact is known, and whether it is still fresh.
+func (r *Rule) evidence(today time.Time) string {
+	s := r.Basis + " " + r.Seen
+	if r.Versions != "" {
+		s += " (" + r.Versions + ")"
+	}
+	if r.Expired(today) {
+		s += "; not confirmed since"
+	}
+	return s + ": " + r.Source
+}
+
+// Expired reports whether the rule should have been confirmed again by now.
+func (r *Rule) Expired(today time.Time) bool {
+	return r.Expires != "" && today.Format(time.DateOnly) > r.Expires
+}
+
+// verdicts returns the worst effect for each client and store. A warning concerns
+// some versions or programs: it counts as degraded. Advice does not count. The errors
+// of a directory that was not chosen are errors in its verdict.
+func verdicts(profiles []Profile, findings []Finding) []Verdict {
+	var out []Verdict
+	for _, p := range profiles {
+		if p.Group != GroupClients && p.Group != GroupStores {
+			continue
+		}
+		worst := len(Effects())
+		for _, f := range findings {
+			if level := cmp.Or(f.declared, f.Level); f.Profile == p.Name && level != LevelAdvice {
+				effect := slices.Index(Effects(), f.Effect)
+				if level == LevelWarning {
+					effect = max(effect, slices.Index(Effects(), Degraded))
+				}
+				worst = min(worst, effect)
+			}
+		}
+		v := Verdict{Profile: p.Name, Group: p.Group, Effect: "ok"}
+		if worst < len(Effects()) && Effects()[worst] != Advice {
+			v.Effect = string(Effects()[worst])
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// Failed reports whether a finding has this level or a worse one; those of
+// directories that were not chosen do not count.
+func (r Report) Failed(level Level) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool {
+		return f.declared == "" && slices.Index(Levels(), f.Level) <= slices.Index(Levels(), level)
+	})
+}

@@ -1,0 +1,382 @@
+package compat
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+)
+
+// detectors find problems that a JSON Schema cannot express.
+var detectors = map[string]func(List) []place{
+	"confusable_names":     confusableNames,
+	"credential_values":    credentialValues,
+	"cross_tool_directive": crossToolDirectives,
+	"draft_2020":           notDraft2020,
+	"duplicate_keys":       duplicateKeys,
+	"duplicate_names":      duplicateNames,
+	"encoded_payload":      encodedPayloads,
+	"header_faults":        headerFaults,
+	"hidden_characters":    hiddenCharacters,
+	"error_content":        errorContents,
+	"invalid_input":        invalidInputs,
+	"invalid_output":       invalidOutputs,
+	"lock_drift":           lockDrift,
+	"near_duplicate_names": nearDuplicateNames,
+	"shadowed_names":       shadowedNames,
+	"uncallable_output":    uncallableOutputs,
+	"undefined_required":   undefinedRequired,
+	"undescribed_required": undescribedRequired,
+}
+
+// flags removes the flags of England, Scotland and Wales, whose characters would hide
+// a text anywhere else.
+var flags = strings.NewReplacer(
+	"\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "",
+	"\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "",
+	"\U0001F3F4\U000E0067\U000E0062\U000E0077\U000E006C\U000E0073\U000E007F", "",
+)
+
+// hiddenCharacters finds characters that are invisible or change the order of the
+// surrounding text. Joiners inside words and emoji are not reported.
+func hiddenCharacters(l List) []place {
+	return faulty(l.texts(every), func(p place) string { return hiddenIn(flags.Replace(p.value.Text())) })
+}
+
+// hiddenIn returns the first hidden character of a text as an escape sequence.
+func hiddenIn(text string) string {
+	var before rune
+	for i, r := range text {
+		_, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1: // half of a surrogate pair
+			escape, _ := display.AppendInvalid(nil, text[i:])
+			return string(escape)
+		case r == '\n', r == '\t', r == '\r':
+		case (display.Hidden(r) || unicode.Is(unicode.Cf, r)) && !display.Joins(before, r, text[i+n:]):
+			return string(display.AppendEscape(nil, r))
+		}
+		before = r
+	}
+	return ""
+}
+
+// confusableNames finds names whose letters come from several scripts, are styled
+// forms of Latin letters, or are all lookalikes of Latin letters, and names that look
+// like another one of the list.
+func confusableNames(l List) []place {
+	names := l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
+	names = append(names, l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
+	twins := map[string]int{} // by the look, in each tool for parameters
+	look := func(p place) string {
+		if p.pointer == "/name" {
+			return resembling(p.value.Text())
+		}
+		return p.tool + " " + resembling(p.value.Text())
+	}
+	for _, p := range names {
+		twins[look(p)]++
+	}
+	scripts := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee}
+	return slices.DeleteFunc(names, func(p place) bool {
+		used := map[int]bool{}
+		styled, letters, alike := false, 0, 0
+		for _, r := range p.value.Text() {
+			if unicode.IsLetter(r) {
+				letters++
+			}
+			if toLatin()[r] != 0 {
+				alike++
+			}
+			if i := slices.IndexFunc(scripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) }); i >= 0 {
+				used[i] = true
+			}
+			styled = styled || r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d7ff
+		}
+		return !styled && len(used) < 2 && (letters < 2 || alike < letters) && (alike == 0 || twins[look(p)] < 2)
+	})
+}
+
+var base64Run = lazy(`[A-Za-z0-9+/_-]{32,}={0,2}`)
+
+var hexRun = lazy(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
+
+// encodedPayloads finds Base64 and hexadecimal digits that decode to a sentence.
+func encodedPayloads(l List) []place {
+	var out []place
+	for _, p := range l.texts(read) {
+		for _, run := range hexRun().FindAllString(p.value.Text(), 20) {
+			if data, err := hex.DecodeString(run); err == nil && sentence(data) {
+				p.value = jsonv.String(string(data))
+				out = append(out, p)
+				break
+			}
+		}
+		for _, run := range base64Run().FindAllString(p.value.Text(), 20) {
+			run = strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(run)
+			data, err := base64.RawStdEncoding.DecodeString(run)
+			if err == nil && sentence(data) {
+				p.value = jsonv.String(string(data))
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// sentence reports whether bytes are ASCII text of several words.
+func sentence(data []byte) bool {
+	blanks := 0
+	for _, b := range data {
+		switch {
+		case b == ' ':
+			blanks++
+		case b < 0x20 && b != '\n' && b != '\t', b > 0x7e:
+			return false
+		}
+	}
+	return blanks >= 2
+}
+
+// directive matches a text that changes the effect of a call of another tool.
+var directive = lazy(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
+
+// crossToolDirectives finds descriptions that contain instructions about another
+// tool, of this or another server, by its name.
+func crossToolDirectives(l List) []place {
+	var out []place
+	all := slices.Clone(l.Tools)
+	for _, o := range l.others {
+		all = append(all, o.Tools...)
+	}
+	for _, t := range l.Tools {
+		text := strings.ToLower(t.Lookup("description").Text())
+		found := directive().FindString(text)
+		if found == "" {
+			continue
+		}
+		for _, other := range all {
+			name := strings.ToLower(toolName(other))
+			if len(name) > 2 && name != strings.ToLower(toolName(t)) && strings.Contains(found, name) {
+				out = append(out, place{tool: toolName(t), pointer: "/description", value: jsonv.String(toolName(other))})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// duplicateKeys finds keys that a definition has twice, one place for each object.
+func duplicateKeys(l List) []place {
+	all := l.each("", func(t jsonv.Value) jsonv.Value { return t })
+	for _, d := range l.Others {
+		all = append(all, place{subject: d.Subject, value: d.Def})
+	}
+	var out []place
+	for _, p := range all {
+		repeatedKeys(p.value, "", 0, func(pointer, key string) {
+			out = append(out, place{tool: p.tool, subject: p.subject, pointer: pointer, value: jsonv.String(key)})
+		})
+	}
+	return out
+}
+
+func repeatedKeys(v jsonv.Value, pointer string, depth int, report func(pointer, key string)) {
+	if depth > jsonschema.MaxDepth {
+		return
+	}
+	for i, e := range v.Elems() {
+		repeatedKeys(e, jsonv.AppendPointer(pointer, strconv.Itoa(i)), depth+1, report)
+	}
+	known := map[string]bool{}
+	for key, e := range v.Members() {
+		at := jsonv.AppendPointer(pointer, key)
+		if known[key] {
+			report(at, key)
+		}
+		known[key] = true
+		repeatedKeys(e, at, depth+1, report)
+	}
+}
+
+func duplicateNames(l List) []place {
+	return sameNames(l, func(name string) string { return name }, true)
+}
+
+// nearDuplicateNames finds names that differ only in case, separators or a
+// plural s.
+func nearDuplicateNames(l List) []place {
+	return sameNames(l, func(name string) string { return strings.TrimSuffix(folded(name), "s") }, false)
+}
+
+// folded returns a name without case and separators.
+func folded(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
+}
+
+// resembling returns a folded name in Latin letters, without hidden characters. Names
+// with the same result can be mistaken for each other.
+func resembling(name string) string {
+	return folded(strings.Map(func(r rune) rune {
+		switch {
+		case display.Hidden(r) || unicode.Is(unicode.Cf, r):
+			return -1
+		case toLatin()[r] != 0:
+			return toLatin()[r]
+		}
+		return narrow(r)
+	}, name))
+}
+
+// shadowedNames finds tools that can be mistaken for a tool of another server. The
+// servers' own names do not matter, because servers choose them; only variants of one
+// server of a suite have the same tools on purpose.
+func shadowedNames(l List) []place {
+	owner := map[string]string{}
+	for _, o := range l.others {
+		for _, t := range o.Tools {
+			if name := resembling(toolName(t)); name != "" && (o.Base == "" || o.Base != l.Base) {
+				owner[name] = o.Server
+			}
+		}
+	}
+	var out []place
+	for _, p := range l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") }) {
+		if server, ok := owner[resembling(p.value.Text())]; ok {
+			p.value = jsonv.String(server)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// lockDrift finds tools that differ from those of the lock file.
+func lockDrift(l List) []place {
+	if l.Locked == nil {
+		return nil
+	}
+	locked := map[string]jsonv.Value{}
+	for _, t := range l.Locked {
+		locked[toolName(t)] = t
+	}
+	var out []place
+	for _, t := range l.Masked {
+		old, ok := locked[toolName(t)]
+		delete(locked, toolName(t))
+		if changes := jsonv.Diff(old, t); !ok {
+			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String("the tool is new")})
+		} else if len(changes) > 0 {
+			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(locked)) {
+		out = append(out, place{tool: name, pointer: "", value: jsonv.String("the tool was removed")})
+	}
+	return out
+}
+
+// errorContents finds results with isError whose structuredContent does not
+// match the outputSchema of their tool.
+func errorContents(l List) []place {
+	var out []place
+	for _, t := range l.Tools {
+		schema, err := jsonschema.Compile(t.Lookup("outputSchema"), jsonschema.Options{})
+		for _, r := range l.Results {
+			content := r.Value.Lookup("structuredContent")
+			if err != nil || r.Tool != toolName(t) || !r.Value.Lookup("isError").Bool() || content.IsAbsent() {
+				continue
+			}
+			broken, err := schema.Validate(context.Background(), content) // bounded by its own limits
+			if err == nil && len(broken) > 0 {
+				out = append(out, place{tool: r.Tool, pointer: "/outputSchema", value: jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg)})
+			}
+		}
+	}
+	return out
+}
+
+// sameNames finds tools whose names have the same key as an earlier one. Identical
+// names count only on request.
+func sameNames(l List, key func(string) string, identical bool) []place {
+	first := map[string]string{}
+	var out []place
+	for _, t := range l.Tools {
+		name := toolName(t)
+		if name == "" {
+			continue // the rules on fields report it
+		}
+		if earlier, ok := first[key(name)]; ok && (earlier == name) == identical {
+			out = append(out, place{tool: name, pointer: "/name", value: jsonv.String(earlier)})
+		} else if !ok {
+			first[key(name)] = name
+		}
+	}
+	return out
+}
+
+// undefinedRequired finds required parameters that are not among the properties.
+func undefinedRequired(l List) []place {
+	var out []place
+	for _, p := range l.subschemas("inputSchema") {
+		properties := p.value.Lookup("properties")
+		if properties.Kind() != jsonv.KindObject && p.value.Lookup("type").Text() != "object" {
+			continue
+		}
+		for i, name := range p.value.Lookup("required").Elems() {
+			if properties.Lookup(name.Text()).IsAbsent() {
+				out = append(out, place{tool: p.tool, pointer: jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)), value: name})
+			}
+		}
+	}
+	return out
+}
+
+// undescribedRequired finds tools with required parameters that have no description,
+// one place for each tool.
+func undescribedRequired(l List) []place {
+	return l.each("/inputSchema/required", func(t jsonv.Value) jsonv.Value {
+		var names []string
+		for _, name := range t.Lookup("inputSchema", "required").Elems() {
+			if def := t.Lookup("inputSchema", "properties", name.Text()); def.Kind() == jsonv.KindObject && def.Lookup("description").Len() == 0 && def.Lookup("$ref").IsAbsent() {
+				names = append(names, name.Text())
+			}
+		}
+		if names == nil {
+			return jsonv.Value{}
+		}
+		return jsonv.String(strings.Join(names, ", "))
+	})
+}
+
+// credentialValues finds the values that are masked in other outputs: values under
+// the names of credentials, in URLs, and after authorization schemes. Examples
+// without digits, such as user:password, are skipped.
+func credentialValues(l List) []place {
+	mask := secret.NewRedactor()
+	return faulty(l.texts(read), func(p place) string {
+		var found secret.Found
+		mask.Collect(p.value.Text(), &found)
+		if strings.HasSuffix(p.pointer, "/name") || !slices.ContainsFunc(found.All(), mixed) {
+			return ""
+		}
+		return secret.Mask
+	})
+}
+
+// mixed reports whether a value has at least 12 characters, including uppercase and
+// lowercase letters and digits.
+func mixed(v string) bool {
+	return len(v) >= 12 && !strings.Contains(v, "EXAMPLE") && strings.ContainsFunc(v, unicode.IsUpper) &&
+		strings.ContainsFunc(v, unicode.IsLower) && strings.ContainsFunc(v, unicode.IsDigit)
+}

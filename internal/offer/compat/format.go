@@ -1,0 +1,282 @@
+package compat
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
+	"mcptest/internal/offer/gate"
+)
+
+// marks represent an effect by one character.
+var marks = map[string]struct {
+	mark  string
+	style term.Style
+}{
+	"ok": {"✓", term.Good}, string(Degraded): {"!", term.Warn}, string(ToolLost): {"✗", term.Bad}, string(SessionLost): {"✗", term.Bad},
+}
+
+// WriteText writes a report for people: one verdict per client first.
+func WriteText(w io.Writer, r Report, p term.Palette) error {
+	var b strings.Builder
+	line := []string{}
+	for _, v := range r.Verdicts {
+		m := marks[v.Effect]
+		line = append(line, v.Profile+" "+p.Paint(m.style, m.mark))
+	}
+	if len(line) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(line, "  "))
+	}
+	for i := 0; i < len(r.Findings); {
+		end := i + 1
+		for end < len(r.Findings) && r.Findings[end].Rule == r.Findings[i].Rule {
+			end++
+		}
+		writeGroup(&b, r.Findings[i:end], p)
+		i = end
+	}
+	if len(r.Findings) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", term.Escape(note))
+	}
+	fmt.Fprintln(&b, r.summary())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// maxShown bounds the number of tools that are listed under one rule; the other
+// formats list all.
+const maxShown = 8
+
+// writeGroup writes the findings of one rule.
+func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
+	f := group[0]
+	style, mark := term.Bad, "✗"
+	switch f.Level {
+	case LevelWarning:
+		style, mark = term.Warn, "!"
+	case LevelAdvice:
+		style, mark = term.Faint, "·"
+	}
+	same := !slices.ContainsFunc(group, func(g Finding) bool { return g.Message != f.Message })
+	fmt.Fprintf(b, "%s %s: %s  %s\n", p.Paint(style, mark), p.Paint(term.Strong, f.Profile), p.Paint(style, string(f.Effect)), p.Paint(term.Faint, f.Rule))
+	if same {
+		fmt.Fprintf(b, "    %s\n", term.Escape(f.Message))
+	}
+	shown := group[:min(len(group), maxShown)]
+	places := []string{}
+	for _, g := range shown {
+		place := term.Escape(strings.TrimSpace(g.where() + " " + g.Pointer))
+		if !same {
+			place = strings.TrimPrefix(place+": "+term.Escape(g.Message), ": ")
+		}
+		if place != "" {
+			places = append(places, place)
+		}
+	}
+	for _, place := range places {
+		fmt.Fprintf(b, "    %s %s\n", p.Paint(term.Faint, "in"), place)
+	}
+	if more := len(group) - len(shown); more > 0 {
+		fmt.Fprintf(b, "    and in %s\n", display.Count(more, "more tool"))
+	}
+	fmt.Fprintf(b, "    fix: %s\n    %s\n", term.Escape(f.Fix), p.Paint(term.Faint, term.Escape(f.Evidence)))
+}
+
+// where returns the name of the tool or other subject, and of the server if there are several.
+func (f Finding) where() string {
+	what := cmp.Or(f.Tool, f.Subject)
+	switch {
+	case f.Server == "":
+		return what
+	case what == "":
+		return f.Server
+	}
+	return f.Server + ": " + what
+}
+
+// summary returns the number of findings by level.
+func (r Report) summary() string {
+	parts := []string{}
+	for _, l := range Levels() {
+		if n := r.Count(l); n > 0 {
+			parts = append(parts, count(n, l))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no findings")
+	}
+	servers := ""
+	if r.Servers > 1 {
+		servers = " of " + display.Count(r.Servers, "server")
+	}
+	return display.Count(r.Tools, "tool") + servers + " checked: " + strings.Join(parts, ", ")
+}
+
+// Count returns the number of findings with a level.
+func (r Report) Count(l Level) int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Level == l {
+			n++
+		}
+	}
+	return n
+}
+
+// WriteJSON writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.
+func WriteJSON(w io.Writer, r Report) error {
+	clients := map[string]string{}
+	for _, v := range r.Verdicts {
+		clients[v.Profile] = v.Effect
+	}
+	findings, notes := r.Findings, r.Notes
+	if findings == nil {
+		findings = []Finding{}
+	}
+	if notes == nil {
+		notes = []string{}
+	}
+	return writeJSON(w, map[string]any{"clients": clients, "findings": findings, "notes": notes})
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// WriteMarkdown writes a report as tables.
+func WriteMarkdown(w io.Writer, r Report) error {
+	var b strings.Builder
+	if len(r.Verdicts) > 0 {
+		b.WriteString("| client | verdict |\n|---|---|\n")
+		for _, v := range r.Verdicts {
+			fmt.Fprintf(&b, "| %s | %s %s |\n", v.Profile, marks[v.Effect].mark, v.Effect)
+		}
+		b.WriteByte('\n')
+	}
+	if len(r.Findings) > 0 {
+		b.WriteString("| level | profile | effect | tool | place | finding | fix |\n|---|---|---|---|---|---|---|\n")
+		for _, f := range r.Findings {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
+		}
+		b.WriteByte('\n')
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "Note: %s\n\n", cell(note))
+	}
+	b.WriteString(r.summary() + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell escapes text for a cell of a Markdown table.
+func cell(s string) string {
+	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]", "*", "\\*", "_", "\\_", "`", "\\`", "@", "&#64;", "#", "&#35;").Replace(term.Escape(s))
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
+}
+
+// WriteBadge writes an SVG with the number of clients that accept the server, or of
+// directories if no client was checked.
+func WriteBadge(w io.Writer, r Report) error {
+	label, group := "MCP clients", GroupClients
+	if !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Group == GroupClients }) {
+		label, group = "MCP directories", GroupStores
+	}
+	accepted, all := 0, 0
+	for _, v := range r.Verdicts {
+		if v.Group == group {
+			all++
+		}
+		if v.Group == group && v.Effect == "ok" {
+			accepted++
+		}
+	}
+	message, color := fmt.Sprintf("accepted by %d of %d", accepted, all), "#4c1"
+	if all == 0 {
+		label, message = "mcptest check", display.Count(len(r.Findings), "finding")
+	}
+	switch {
+	case r.Failed(LevelError):
+		color = "#e05d44"
+	case r.Failed(LevelWarning):
+		color = "#dfb317"
+	}
+	_, err := w.Write(display.Badge(label, message, color, "mcptest check: "+r.summary()))
+	return err
+}
+
+// Gate returns the findings and their rules for SARIF and GitHub.
+func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
+	var listed []gate.Rule
+	var out []gate.Finding
+	for _, rule := range rules.Rules {
+		listed = append(listed, gate.Rule{ID: rule.ID, Text: rule.Profile + ": " + rule.Message, Help: rule.Fix, URL: rule.Source})
+	}
+	for _, f := range r.Findings {
+		level := string(f.Level)
+		if f.Level == LevelAdvice {
+			level = "note"
+		}
+		subject := f.where()
+		if f.Tool != "" {
+			subject = "tool " + f.where()
+		}
+		out = append(out, gate.Finding{
+			Rule: f.Rule, Level: level, Subject: subject, Pointer: f.Pointer, File: f.File, Line: f.Line,
+			Message: fmt.Sprintf("%s (%s: %s). Fix: %s", f.Message, f.Profile, f.Effect, f.Fix),
+		})
+	}
+	return listed, out
+}
+
+// WriteRules writes a list of rules as JSON.
+func WriteRules(w io.Writer, rules Rules) error {
+	return writeJSON(w, rules.Rules)
+}
+
+// WriteRule explains one of the rules.
+func WriteRule(w io.Writer, r Rule, rules Rules) error {
+	p, _ := rules.profile(r.Profile)
+	body, expires := "", ""
+	if r.Detect != "" {
+		body = "detected by: " + r.Detect
+	} else {
+		body = fmt.Sprintf("examines: %s; it must match the JSON Schema %s", r.On, r.Must)
+	}
+	if r.Expires != "" {
+		expires = ", valid until " + r.Expires
+	}
+	_, err := fmt.Fprintf(w, "%s (%s, effect: %s)\n\n%s\n%s\nfix: %s\n\n%s on %s%s%s\n%s\n\nfails:  %s\npasses: %s\n",
+		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, versions(r), expires, r.Source, display.Escape(r.Fails.Short(300)), display.Escape(r.Passes.Short(300)))
+	return err
+}
+
+func versions(r Rule) string {
+	if r.Versions == "" {
+		return ""
+	}
+	return " (" + r.Versions + ")"
+}
+
+func count(n int, l Level) string {
+	if l == LevelAdvice {
+		return fmt.Sprintf("%d advice", n)
+	}
+	return display.Count(n, string(l))
+}

@@ -1,0 +1,338 @@
+package compat
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// An Effect is what a client does with a server that breaks a rule.
+type Effect string
+
+// The effects, worst first. For a directory, "session lost" means that it
+// rejects the server.
+const (
+	SessionLost Effect = "session lost"
+	ToolLost    Effect = "tool lost"
+	Degraded    Effect = "degraded"
+	Advice      Effect = "advice"
+)
+
+// Effects lists the effects, worst first.
+func Effects() []Effect { return []Effect{SessionLost, ToolLost, Degraded, Advice} }
+
+// A Level decides whether a finding fails the check.
+type Level string
+
+// The levels, worst first.
+const (
+	LevelError   Level = "error"
+	LevelWarning Level = "warning"
+	LevelAdvice  Level = "advice"
+)
+
+// Levels lists the levels, worst first.
+func Levels() []Level { return []Level{LevelError, LevelWarning, LevelAdvice} }
+
+// The groups of profiles.
+const (
+	GroupClients  = "clients"
+	GroupStores   = "stores"
+	GroupLint     = "lint"
+	GroupSecurity = "security"
+)
+
+// Groups lists the groups in the order of reports.
+func Groups() []string { return []string{GroupClients, GroupStores, GroupLint, GroupSecurity} }
+
+// A Profile is a client, an app directory, or a built-in set of rules.
+type Profile struct {
+	Pos       source.Pos
+	Name      string `yaml:"name,required"`
+	Group     string `yaml:"group,required" enum:"clients|stores|lint|security"`
+	Title     string `yaml:"title,required"`
+	Qualified string `yaml:"qualified_name"` // how the client names a tool to its model; holds {server} and {tool}
+	Installs  string `yaml:"server_name"`    // a pattern: names under which the client installs a server; all if empty
+	Client    string `yaml:"client_name"`    // the name to connect with, if servers answer this client differently
+}
+
+// chosenByFor reports whether the profile is a client or a store, among which
+// --for chooses.
+func (p Profile) chosenByFor() bool { return p.Group == GroupClients || p.Group == GroupStores }
+
+// A Rule is one fact about a profile. Either Must or Detect defines a violation.
+type Rule struct {
+	Pos      source.Pos  `json:"-"`
+	ID       string      `yaml:"id,required" json:"id"`
+	Profile  string      `yaml:"profile,required" json:"profile"`
+	Effect   Effect      `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice" json:"effect"`
+	Level    Level       `yaml:"level,required" enum:"error|warning|advice" json:"level"`
+	Basis    string      `yaml:"basis,required" enum:"documented|observed" json:"basis"`
+	Source   string      `yaml:"source,required" json:"source"`      // where the fact is documented
+	Seen     string      `yaml:"seen,required" json:"seen"`          // the day on which it was last confirmed: 2026-08-05
+	Versions string      `yaml:"versions" json:"versions,omitempty"` // of the client
+	Expires  string      `yaml:"expires" json:"expires,omitempty"`   // required if observed
+	On       string      `yaml:"on" json:"-"`                        // the values that must match; see selectors
+	Must     jsonv.Value `yaml:"must" json:"-"`                      // a JSON Schema
+	Words    []string    `yaml:"words" json:"-"`                     // texts without any of these are not examined, to save time
+	Detect   string      `yaml:"detect" json:"-"`                    // see detectors
+	Message  string      `yaml:"message,required" json:"message"`
+	Fix      string      `yaml:"fix,required" json:"fix"`
+	Fails    jsonv.Value `yaml:"fails,required" json:"-"` // breaks the rule: a tool, a list of tools, or an object; see example
+	Passes   jsonv.Value `yaml:"passes,required" json:"-"`
+
+	schema   *jsonschema.Schema
+	declared Level // before Only lowered it, if the rule is of a directory that was not chosen
+}
+
+// Rules are the profiles and their rules.
+type Rules struct {
+	Profiles []Profile `yaml:"profiles"`
+	Rules    []Rule    `yaml:"rules"`
+}
+
+//go:embed rules.yaml
+var builtin []byte
+
+// Builtin returns the built-in rules. They are compiled once: every check of a suite
+// uses them.
+var Builtin = sync.OnceValues(func() (Rules, error) {
+	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, func(Rule, Rules) error { return nil })
+	if ds.HasErrors() {
+		return Rules{}, fmt.Errorf("built-in rules: %s", ds[0].Msg)
+	}
+	return r, nil
+})
+
+// Load adds the profiles and rules of a file, unless it contains a mistake. Each
+// rule is applied to its examples.
+func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) { return r.load(f, Rule.verify) }
+
+func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, source.Diagnostics) {
+	node, ds := source.Parse(f)
+	if ds.HasErrors() {
+		return r, ds
+	}
+	var more Rules
+	var d source.Decoder
+	d.Decode(node, "", &more)
+	if d.Count() == 0 {
+		r.checkFields(more, node, &d)
+	}
+	if d.Count() > 0 { // a rule without a known effect cannot be applied to its examples
+		ds = append(ds, d.Diagnostics()...)
+		ds.Sort()
+		return r, ds
+	}
+	r.Profiles = append(slices.Clip(r.Profiles), more.Profiles...)
+	for i := range more.Rules {
+		rule := more.Rules[i]
+		err := rule.compile(r)
+		if err == nil {
+			err = verify(rule, r)
+		}
+		if err != nil {
+			d.Add(source.Errorf(rule.Pos, source.PathIndex("rules", i), "rule %q: %v", rule.ID, err))
+			continue
+		}
+		r.Rules = append(slices.Clip(r.Rules), rule)
+	}
+	ds = append(ds, d.Diagnostics()...)
+	ds.Sort()
+	return r, ds
+}
+
+// compile checks a rule and prepares its schema.
+func (r *Rule) compile(all Rules) error {
+	if _, ok := all.profile(r.Profile); !ok {
+		return fmt.Errorf("unknown profile %q", r.Profile)
+	}
+	for key, day := range map[string]string{"seen": r.Seen, "expires": r.Expires} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
+			return fmt.Errorf("%s: expected a day such as 2026-08-05, got %q", key, day)
+		}
+	}
+	switch {
+	case r.Basis == "observed" && r.Expires == "":
+		return fmt.Errorf("an observed rule must have a date in expires")
+	case r.Detect != "" && (r.On != "" || !r.Must.IsAbsent()):
+		return fmt.Errorf("detect cannot be combined with on and must")
+	case r.Detect != "":
+		if _, ok := detectors[r.Detect]; !ok {
+			return fmt.Errorf("detect must be one of %s", strings.Join(slices.Sorted(maps.Keys(detectors)), ", "))
+		}
+		return nil
+	case r.Must.IsAbsent():
+		return fmt.Errorf("a rule must have must or detect")
+	}
+	if _, ok := selectors[r.On]; !ok {
+		return fmt.Errorf("on must be one of %s", strings.Join(slices.Sorted(maps.Keys(selectors)), ", "))
+	}
+	var err error
+	if r.schema, err = jsonschema.Compile(r.Must, jsonschema.Options{Strict: true, NoClock: true}); err != nil {
+		return fmt.Errorf("must: %w", err)
+	}
+	return nil
+}
+
+// verify applies a rule to its examples.
+func (r Rule) verify(all Rules) error {
+	if tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly); r.Seen > tomorrow {
+		return fmt.Errorf("seen: %s is in the future", r.Seen)
+	}
+	for i, v := range []jsonv.Value{r.Fails, r.Passes} {
+		rep, err := Check(context.Background(), example(v), Rules{Profiles: all.Profiles, Rules: []Rule{r}}, time.Time{})
+		switch broken := len(rep.Findings) > 0; {
+		case err != nil:
+			return err
+		case i == 0 && !broken:
+			return fmt.Errorf("the example in fails does not break the rule")
+		case i == 1 && broken:
+			return fmt.Errorf("the example in passes breaks the rule: %s", rep.Findings[0].Message)
+		}
+	}
+	return nil
+}
+
+// example returns the lists of an example: a tool, a list of tools, or an object with
+// tools and results, locked (the tools of the lock file) or others (the tools of a
+// second server).
+func example(v jsonv.Value) []List {
+	if v.Kind() == jsonv.KindString { // JSON that YAML cannot express
+		v, _ = jsonv.Parse([]byte(v.Text()))
+	}
+	l := List{Server: "server", Installed: "server"}
+	if v.Kind() == jsonv.KindArray || v.Lookup("tools").Kind() != jsonv.KindArray {
+		l.Tools = elems(v)
+		return []List{l}
+	}
+	l.Tools, l.Pages = elems(v.Lookup("tools")), []jsonv.Value{v}
+	for _, r := range v.Lookup("results").Elems() {
+		l.Results = append(l.Results, Result{Tool: r.Lookup("tool").Text(), Value: r.Lookup("result")})
+	}
+	if locked := v.Lookup("locked"); !locked.IsAbsent() {
+		l.Masked, l.Locked = l.Tools, elems(locked)
+	}
+	return []List{l, {Server: "other", Tools: elems(v.Lookup("others"))}}
+}
+
+// elems returns the elements of a list, or the value itself.
+func elems(v jsonv.Value) []jsonv.Value {
+	if v.Kind() != jsonv.KindArray {
+		return []jsonv.Value{v}
+	}
+	return v.List()
+}
+
+func (r Rules) profile(name string) (Profile, bool) {
+	i := slices.IndexFunc(r.Profiles, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		return Profile{}, false
+	}
+	return r.Profiles[i], true
+}
+
+// Rule returns the rule with an id.
+func (r Rules) Rule(id string) (Rule, bool) {
+	i := slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.ID == id })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return r.Rules[i], true
+}
+
+// Unknown returns a message if no rule has the id, or "".
+func (r Rules) Unknown(id string) string {
+	if _, ok := r.Rule(id); ok {
+		return ""
+	}
+	return r.NoRule(id)
+}
+
+// NoRule returns the message for an unknown id.
+func (r Rules) NoRule(id string) string {
+	ids := []string{}
+	for _, rule := range r.Rules {
+		ids = append(ids, rule.ID)
+	}
+	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
+}
+
+// Clients returns the names of the clients and directories.
+func (r Rules) Clients() (names []string) {
+	for _, p := range r.Profiles {
+		if p.chosenByFor() {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// expand replaces "all" with the names of the clients and directories.
+func (r Rules) expand(names []string) []string {
+	if slices.Contains(names, "all") {
+		return r.Clients()
+	}
+	return names
+}
+
+// Choose is like Only, but reports an error if the choice excludes requested rules.
+// lock reports whether there is a lock file to compare with.
+func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
+	out := r.Only(profiles, groups)
+	about := func(name string) bool {
+		return slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Profile == name })
+	}
+	for _, name := range profiles {
+		p, known := r.profile(name)
+		switch {
+		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
+			return out, fmt.Errorf("%q is in the group %s, which is not among the chosen groups (%s)", name, p.Group, strings.Join(groups, ", "))
+		case known && !about(name):
+			return out, fmt.Errorf("no rule is about %q", name)
+		}
+	}
+	switch {
+	case len(out.Rules) == 0:
+		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
+	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
+		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
+	}
+	return out, nil
+}
+
+// Only returns the rules of some profiles (or of all, with the name "all") and
+// groups; an empty list means all. Directories that were not chosen fail no check,
+// and their errors become warnings.
+func (r Rules) Only(profiles, groups []string) Rules {
+	profiles = r.expand(profiles)
+	out := Rules{}
+	for _, p := range r.Profiles {
+		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
+		if named && (len(groups) == 0 || slices.Contains(groups, p.Group)) {
+			out.Profiles = append(out.Profiles, p)
+		}
+	}
+	for _, rule := range r.Rules {
+		p, ok := out.profile(rule.Profile)
+		if ok && p.Group == GroupStores && len(profiles) == 0 && len(groups) == 0 {
+			rule.declared = rule.Level
+			if rule.Level == LevelError {
+				rule.Level = LevelWarning
+			}
+		}
+		if ok {
+			out.Rules = append(out.Rules, rule)
+		}
+	}
+	return out
+}

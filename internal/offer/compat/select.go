@@ -1,0 +1,331 @@
+package compat
+
+import (
+	"html"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/jsonv"
+)
+
+// A List contains the definitions of a server.
+type List struct {
+	Server    string
+	Installed string   // the name under which users install the server; "" if unknown
+	Base      string   // the server of a suite that this is, or is a variant of
+	Profiles  []string // of clients that get this list; nil: all
+	Tools     []jsonv.Value
+	Others    []Definition  // what is no tool
+	Pages     []jsonv.Value // the results that contained the tools; nil: unknown
+	Results   []Result      // of calls, if some are known
+	Masked    []jsonv.Value // the tools in the form of a lock file, without secrets
+	Locked    []jsonv.Value // the tools of the lock file; nil: there is none
+	File      string        // its source file, for annotations
+	Line      int
+	Lines     map[string]int      // of the tools, by name
+	Mask      func(string) string // hides secrets in findings; nil: there are none
+
+	others []List // of other servers
+}
+
+// A Result is what a call of a tool returned.
+type Result struct {
+	Tool  string
+	Value jsonv.Value // with isError, content, structuredContent
+}
+
+// A Definition is a prompt, a resource or a resource template, or the instructions of
+// the server. The rules on texts examine it.
+type Definition struct {
+	Subject string // "prompt greet"
+	Def     jsonv.Value
+}
+
+// A place is a value in a list: of one tool, of something else, or of the list itself.
+type place struct {
+	tool    string
+	subject string // for what is no tool
+	pointer string // in the definition of the tool
+	value   jsonv.Value
+}
+
+// selectors find the values that a rule examines.
+var selectors = map[string]func(List, Profile) []place{
+	"tools": func(l List, _ Profile) []place { return []place{{value: jsonv.Array(l.Tools...)}} },
+	"page": func(l List, _ Profile) []place {
+		var out []place
+		for _, page := range l.Pages {
+			out = append(out, place{value: page})
+		}
+		return out
+	},
+	"tool": func(l List, _ Profile) []place { return l.each("", func(t jsonv.Value) jsonv.Value { return t }) },
+	"name": func(l List, _ Profile) []place {
+		return l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
+	},
+	"qualified_name": func(l List, p Profile) []place {
+		return l.each("/name", func(t jsonv.Value) jsonv.Value {
+			return jsonv.String(strings.NewReplacer("{server}", l.Installed, "{tool}", t.Lookup("name").Text()).Replace(p.Qualified))
+		})
+	},
+	"description": func(l List, _ Profile) []place {
+		return l.each("/description", func(t jsonv.Value) jsonv.Value { return jsonv.String(t.Lookup("description").Text()) })
+	},
+	"annotations": func(l List, _ Profile) []place {
+		return l.each("/annotations", func(t jsonv.Value) jsonv.Value { return objectOrEmpty(t.Lookup("annotations")) })
+	},
+	"input":  func(l List, _ Profile) []place { return l.schema("inputSchema") },
+	"output": func(l List, _ Profile) []place { return l.schema("outputSchema") },
+	"input_bytes": func(l List, _ Profile) []place {
+		return l.each("/inputSchema", func(t jsonv.Value) jsonv.Value { return size(t.Lookup("inputSchema")) })
+	},
+	"tool_bytes":     func(l List, _ Profile) []place { return l.each("", size) },
+	"input_schemas":  func(l List, _ Profile) []place { return l.subschemas("inputSchema") },
+	"output_schemas": func(l List, _ Profile) []place { return l.subschemas("outputSchema") },
+	"parameters": func(l List, _ Profile) []place {
+		return l.parameters(func(_ string, def jsonv.Value) jsonv.Value { return def })
+	},
+	"parameter_names": func(l List, _ Profile) []place {
+		return l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })
+	},
+	"texts":     func(l List, _ Profile) []place { return l.texts(read) },
+	"sentences": func(l List, _ Profile) []place { return l.sentences() },
+	"lower_texts": func(l List, _ Profile) []place {
+		out := l.texts(read)
+		for i := range out {
+			out[i].value = jsonv.String(plain(out[i].value.Text()))
+		}
+		return out
+	},
+}
+
+var sentenceEnd = lazy(`[.!?;](?:\s+|$)|\n\s*(?:\n|[-*#])`)
+
+// sentences selects the sentences of the texts that models read, in lower case.
+func (l List) sentences() []place {
+	var out []place
+	for _, p := range l.texts(read) {
+		for _, s := range sentenceEnd().Split(p.value.Text(), -1) {
+			if s = plain(s); strings.Contains(s, " ") {
+				out = append(out, place{tool: p.tool, subject: p.subject, pointer: p.pointer, value: jsonv.String(s)})
+			}
+		}
+	}
+	return out
+}
+
+// faulty returns the places for which fault returns a text, with that text as their
+// value.
+func faulty(places []place, fault func(place) string) []place {
+	var out []place
+	for _, p := range places {
+		if text := fault(p); text != "" {
+			p.value = jsonv.String(text)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// each selects one value of each tool and skips absent ones.
+func (l List) each(pointer string, value func(jsonv.Value) jsonv.Value) []place {
+	var out []place
+	for i, t := range l.Tools {
+		if v := value(t); !v.IsAbsent() {
+			out = append(out, place{tool: l.toolName(i), pointer: pointer, value: v})
+		}
+	}
+	return out
+}
+
+func (l List) schema(member string) []place {
+	return l.each("/"+member, func(t jsonv.Value) jsonv.Value { return t.Lookup(member) })
+}
+
+// size returns the number of bytes of a value as JSON.
+func size(v jsonv.Value) jsonv.Value {
+	if v.IsAbsent() {
+		return v
+	}
+	return jsonv.Int(int64(len(v.Append(nil))))
+}
+
+func (l List) parameters(value func(name string, def jsonv.Value) jsonv.Value) []place {
+	var out []place
+	for i, t := range l.Tools {
+		for name, def := range t.Lookup("inputSchema", "properties").Members() {
+			out = append(out, place{tool: l.toolName(i), pointer: jsonv.AppendPointer("/inputSchema/properties", name), value: value(name, def)})
+		}
+	}
+	return out
+}
+
+// subschemas selects a schema and every schema inside it.
+func (l List) subschemas(member string) []place {
+	var out []place
+	for _, p := range l.schema(member) {
+		walkSchema(p.value, p.pointer, 0, func(pointer string, s jsonv.Value) {
+			out = append(out, place{tool: p.tool, pointer: pointer, value: s})
+		})
+	}
+	return out
+}
+
+// The keywords whose values are a schema, a list of schemas or a map of schemas.
+var (
+	schemaWords = []string{
+		"items", "additionalProperties", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else",
+		"unevaluatedItems", "unevaluatedProperties", "contentSchema",
+	}
+	schemaLists = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	schemaMaps  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+
+// walkSchema visits a schema and its subschemas, which need not be valid.
+func walkSchema(s jsonv.Value, pointer string, depth int, visit func(pointer string, s jsonv.Value)) {
+	visit(pointer, s)
+	if depth > jsonschema.MaxDepth {
+		return
+	}
+	for key, v := range s.Members() {
+		at := jsonv.AppendPointer(pointer, key)
+		switch {
+		case v.Kind() == jsonv.KindArray && slices.Contains(schemaLists, key):
+			for i, e := range v.Elems() {
+				walkSchema(e, jsonv.AppendPointer(at, strconv.Itoa(i)), depth+1, visit)
+			}
+		case v.Kind() == jsonv.KindObject && slices.Contains(schemaMaps, key):
+			for name, e := range v.Members() {
+				walkSchema(e, jsonv.AppendPointer(at, name), depth+1, visit)
+			}
+		case slices.Contains(schemaWords, key) && (v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindBool):
+			walkSchema(v, at, depth+1, visit)
+		}
+	}
+}
+
+// texts selects the wanted texts of each tool (names, titles, descriptions, and the
+// texts in the schemas: property names, descriptions, enum values, defaults,
+// examples), and all wanted texts of what is no tool.
+func (l List) texts(wanted func(pointer string) bool) []place {
+	var out []place
+	for _, d := range l.Others {
+		collectTexts(d.Def, "", 0, func(pointer, text string) {
+			if wanted(pointer) {
+				out = append(out, place{subject: d.Subject, pointer: pointer, value: jsonv.String(text)})
+			}
+		})
+	}
+	for i, t := range l.Tools {
+		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta", "icons"} {
+			collectTexts(t.Lookup(member), "/"+member, 0, func(pointer, text string) {
+				if wanted(pointer) {
+					out = append(out, place{tool: l.toolName(i), pointer: pointer, value: jsonv.String(text)})
+				}
+			})
+		}
+	}
+	return out
+}
+
+// read reports whether a model reads the text as a sentence.
+func read(pointer string) bool {
+	return !strings.HasPrefix(pointer, "/icons") && !strings.HasSuffix(pointer, "/$schema") && !strings.HasSuffix(pointer, "/$ref") && !strings.HasSuffix(pointer, "/pattern")
+}
+
+func every(string) bool { return true }
+
+// latin contains the letters that lookalikes represent, in the same order.
+const (
+	lookalikes = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅԌԚԜαινοκρυωΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսզԱՕՏ" +
+		"ıİȷɡɑɩſᴀᴄᴇᴏᴘꜱᴛᴜᴠᴡᴢɪɴʀʟⅰⅴⅹⅼⅽⅾⅿℓ" // Latin, too
+	latin = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos" +
+		"iijgaisaceopstuvwzinrlivxlcdml"
+)
+
+var toLatin = sync.OnceValue(func() map[rune]rune {
+	out := map[rune]rune{}
+	for i, r := range []rune(lookalikes) {
+		out[r] = rune(latin[i])
+	}
+	return out
+})
+
+var escapes = lazy(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
+
+// plain returns a text as a model understands it: in lowercase Latin letters, without
+// lookalikes, escapes, and separators other than single spaces.
+func plain(text string) string {
+	if strings.Contains(text, "&#") {
+		text = html.UnescapeString(text)
+	}
+	if strings.ContainsAny(text, `%\`) {
+		text = escapes().ReplaceAllStringFunc(text, func(s string) string {
+			if c, err := strconv.ParseUint(strings.TrimPrefix(s, `\u`), 16, 8); err == nil {
+				return string(rune(c))
+			}
+			out, _ := url.PathUnescape(s)
+			return out
+		})
+	}
+	mixed := strings.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' })
+	text = strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII && mixed && toLatin()[r] != 0 {
+			return toLatin()[r]
+		}
+		return narrow(r)
+	}, text)
+	return strings.Join(strings.Fields(strings.ToLower(text)), " ")
+}
+
+// narrow returns the ASCII character of a full-width form.
+func narrow(r rune) rune {
+	if r >= 0xff01 && r <= 0xff5e {
+		return r - 0xff01 + '!'
+	}
+	return r
+}
+
+func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, text string)) {
+	if depth > jsonschema.MaxDepth {
+		return
+	}
+	switch v.Kind() {
+	case jsonv.KindString:
+		add(pointer, v.Text())
+	case jsonv.KindArray:
+		for i, e := range v.Elems() {
+			collectTexts(e, jsonv.AppendPointer(pointer, strconv.Itoa(i)), depth+1, add)
+		}
+	case jsonv.KindObject:
+		for key, e := range v.Members() {
+			at := jsonv.AppendPointer(pointer, key)
+			if strings.HasSuffix(pointer, "/properties") {
+				add(at, key)
+			}
+			collectTexts(e, at, depth+1, add)
+		}
+	}
+}
+
+func toolName(t jsonv.Value) string { return t.Lookup("name").Text() }
+
+// toolName returns the name of a tool in findings, even for a tool without a name.
+func (l List) toolName(i int) string {
+	if name := toolName(l.Tools[i]); name != "" {
+		return name
+	}
+	return "(tool " + strconv.Itoa(i+1) + ")"
+}
+
+func objectOrEmpty(v jsonv.Value) jsonv.Value {
+	if v.Kind() == jsonv.KindObject {
+		return v
+	}
+	return jsonv.Object()
+}

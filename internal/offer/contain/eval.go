@@ -1,0 +1,229 @@
+package contain
+
+import (
+	"math/big"
+	"slices"
+	"unicode/utf8"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// truth is the value of a literal, if it can be determined.
+type truth uint8
+
+const (
+	no truth = iota
+	unsure
+	yes
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+func (t truth) not() truth { return yes - t }
+
+// maxEval limits the depth of the evaluated schemas and values.
+const maxEval = 60
+
+// holds evaluates a conjunction.
+func (s *solver) holds(goal []lit, v jsonv.Value, depth int) truth {
+	all := yes
+	for _, l := range goal {
+		t := unsure
+		if s.steps++; l.n != nil {
+			t = s.node(l.n, v, depth)
+		} else {
+			t = s.atom(l.a, v, depth)
+		}
+		if l.neg {
+			t = t.not()
+		}
+		if all = min(all, t); all == no {
+			return no
+		}
+	}
+	return all
+}
+
+func (s *solver) node(n *node, v jsonv.Value, depth int) truth {
+	if depth > maxEval || s.steps > s.limit {
+		return unsure
+	}
+	all := yes
+	for _, a := range n.atoms {
+		if all = min(all, s.atom(a, v, depth+1)); all == no {
+			return no
+		}
+	}
+	return all
+}
+
+func (s *solver) atom(a *atom, v jsonv.Value, depth int) truth {
+	if v.Kind() == jsonv.KindNumber && ratOf(v) == nil {
+		return unsure
+	}
+	t := typeOf(v)
+	if a.op == opTypes {
+		return truthOf(a.on&t != 0)
+	}
+	if a.on&t == 0 {
+		return yes
+	}
+	switch a.op {
+	case opEnum:
+		return truthOf(s.among(a, v))
+	case opOpaque:
+		return unsure
+	case opNode:
+		return s.node(a.rest, v, depth+1)
+	case opNot:
+		return s.node(a.rest, v, depth+1).not()
+	case opAny, opOne:
+		return s.some(a, v, depth)
+	}
+	switch t {
+	case tString:
+		return textHolds(a, v.Text())
+	case tArray:
+		return s.arrayHolds(a, v, depth)
+	case tObject:
+		return s.objectHolds(a, v, depth)
+	}
+	return truthOf(numberHolds(a, ratOf(v)))
+}
+
+// among reports whether v is one of the values of an enum, which may be long.
+func (s *solver) among(a *atom, v jsonv.Value) bool {
+	values, ok := s.enums[a]
+	if !ok {
+		values = make(map[uint64]bool, len(a.values))
+		for _, e := range a.values {
+			values[s.hash.Of(e)] = true
+		}
+		s.enums[a] = values
+	}
+	return values[s.hash.Of(v)]
+}
+
+func (s *solver) some(a *atom, v jsonv.Value, depth int) truth {
+	count := [3]int{}
+	for _, n := range a.nodes {
+		count[s.node(n, v, depth+1)]++
+	}
+	switch {
+	case a.op == opAny && count[yes] > 0, a.op == opOne && count[yes] == 1 && count[unsure] == 0:
+		return yes
+	case a.op == opOne && count[yes] > 1, count[yes]+count[unsure] == 0:
+		return no
+	}
+	return unsure
+}
+
+func numberHolds(a *atom, r *big.Rat) bool {
+	switch a.op {
+	case opMin:
+		c := r.Cmp(a.num)
+		return c > 0 || c == 0 && !a.strict
+	case opMax:
+		c := r.Cmp(a.num)
+		return c < 0 || c == 0 && !a.strict
+	}
+	return new(big.Rat).Quo(r, a.num).IsInt()
+}
+
+func textHolds(a *atom, s string) truth {
+	switch a.op {
+	case opMinLength:
+		return truthOf(utf8.RuneCountInString(s) >= a.n)
+	case opMaxLength:
+		return truthOf(utf8.RuneCountInString(s) <= a.n)
+	case opPattern:
+		return truthOf(a.re.MatchString(s))
+	}
+	return unsure
+}
+
+func (s *solver) arrayHolds(a *atom, v jsonv.Value, depth int) truth {
+	switch a.op {
+	case opMinItems:
+		return truthOf(v.Len() >= a.n)
+	case opMaxItems:
+		return truthOf(v.Len() <= a.n)
+	case opUnique:
+		var seen []jsonv.Value
+		for _, e := range v.Elems() {
+			if contains(seen, e) {
+				return no
+			}
+			seen = append(seen, e)
+		}
+		return yes
+	case opItems:
+		all := yes
+		for i, e := range v.Elems() {
+			n := a.rest
+			if i < len(a.nodes) {
+				n = a.nodes[i]
+			}
+			all = min(all, s.node(n, e, depth+1))
+		}
+		return all
+	}
+	count := [3]int{}
+	for _, e := range v.Elems() {
+		count[s.node(a.rest, e, depth+1)]++
+	}
+	if a.op == opContains {
+		return within(count[yes] >= a.n, count[yes]+count[unsure] >= a.n)
+	}
+	return within(count[yes]+count[unsure] <= a.n, count[yes] <= a.n)
+}
+
+func within(sure, possible bool) truth {
+	switch {
+	case sure:
+		return yes
+	case possible:
+		return unsure
+	}
+	return no
+}
+
+func (s *solver) objectHolds(a *atom, v jsonv.Value, depth int) truth {
+	keys := v.Keys()
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	switch a.op {
+	case opRequired:
+		return truthOf(slices.Contains(keys, a.text))
+	case opMinProps:
+		return truthOf(len(keys) >= a.n)
+	case opMaxProps:
+		return truthOf(len(keys) <= a.n)
+	}
+	all := yes
+	for _, k := range keys {
+		e, _ := v.Get(k)
+		switch a.op {
+		case opNames:
+			all = min(all, s.node(a.rest, jsonv.String(k), depth+1))
+		case opProperty:
+			if k == a.text {
+				all = min(all, s.node(a.rest, e, depth+1))
+			}
+		case opPattProp:
+			if a.re.MatchString(k) {
+				all = min(all, s.node(a.rest, e, depth+1))
+			}
+		case opAdditional:
+			if !a.declares(k) {
+				all = min(all, s.node(a.rest, e, depth+1))
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package contain
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// maxKeyWork limits the nodes that are visited to compare schemas by meaning.
+const maxKeyWork = 200_000
+
+// meaning returns a text that two literals share only if they hold for the same
+// values. With it, A and not A contradict each other without being expanded.
+func (s *solver) meaning(l lit) string {
+	key := ""
+	if l.n != nil {
+		key = s.nodeKey(l.n, nil)
+	} else {
+		key = s.atomKey(l.a, nil)
+	}
+	if l.neg {
+		return "-" + key
+	}
+	return key
+}
+
+// nodeKey describes a schema with its references followed. A reference to a
+// schema that is being described is its distance from the first one: schemas
+// with equal descriptions unfold into the same tree.
+func (s *solver) nodeKey(n *node, above []*node) string {
+	if n.key != "" && (!n.recursive || len(above) == 0) {
+		return n.key
+	}
+	if i := slices.Index(above, n); i >= 0 {
+		s.backs++
+		return "^" + strconv.Itoa(i)
+	}
+	if s.keyWork++; s.keyWork > maxKeyWork || len(above) > 200 {
+		return "#" + strconv.Itoa(n.id)
+	}
+	before := s.backs
+	above = append(slices.Clone(above), n)
+	parts := make([]string, 0, len(n.atoms))
+	for _, a := range n.atoms {
+		parts = append(parts, s.atomKey(a, above))
+	}
+	slices.Sort(parts)
+	key := shorten("(" + strings.Join(parts, "&") + ")")
+	// The meaning of a reference to an outer schema depends on its place.
+	if s.backs == before || len(above) == 1 {
+		n.key, n.recursive = key, s.backs != before
+	}
+	return key
+}
+
+func (s *solver) atomKey(a *atom, above []*node) string {
+	var b strings.Builder
+	b.WriteString(strconv.Itoa(int(a.op)) + ":" + strconv.Itoa(int(a.on)) + ":" + strconv.Itoa(a.n) + ":" + strconv.Quote(a.text))
+	if a.num != nil {
+		b.WriteString(":" + a.num.RatString())
+	}
+	if a.strict {
+		b.WriteString(":strict")
+	}
+	parts := make([]string, 0, len(a.values))
+	for _, v := range a.values {
+		parts = append(parts, valueKey(v))
+	}
+	slices.Sort(parts)
+	names := slices.Sorted(slices.Values(a.names))
+	for _, re := range a.res {
+		names = append(names, "/"+re.String())
+	}
+	b.WriteString(strings.Join(parts, ",") + strconv.Quote(strings.Join(names, "\x00")))
+	for _, n := range a.nodes {
+		b.WriteString("|" + s.nodeKey(n, above))
+	}
+	if a.rest != nil {
+		b.WriteString("=" + s.nodeKey(a.rest, above))
+	}
+	return shorten(b.String())
+}
+
+// valueKey describes a value; equal values have equal descriptions.
+func valueKey(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindNumber:
+		if r := ratOf(v); r != nil {
+			return r.RatString()
+		}
+	case jsonv.KindArray:
+		var parts []string
+		for _, e := range v.Elems() {
+			parts = append(parts, valueKey(e))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case jsonv.KindObject:
+		var parts []string
+		for _, k := range v.Keys() {
+			e, _ := v.Get(k)
+			parts = append(parts, strconv.Quote(k)+":"+valueKey(e))
+		}
+		slices.Sort(parts)
+		return "{" + strings.Join(slices.Compact(parts), ",") + "}"
+	}
+	return v.String()
+}
+
+func shorten(s string) string {
+	if len(s) <= 64 {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:16])
+}

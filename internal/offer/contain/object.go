@@ -1,0 +1,293 @@
+package contain
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// objectGoal is the conditions on an object.
+type objectGoal struct {
+	b          *branch
+	names      []string // mentioned by the schemas
+	props      []*atom
+	patterns   []*atom
+	additional []*atom
+	keys       []lit // for every name
+	must, not  map[string]bool
+	lo, hi     int
+	incomplete bool // a failed construction proves nothing
+}
+
+// wish is a property that must exist under one of several names.
+type wish struct {
+	extra []lit
+	names []string
+}
+
+// object constructs an object.
+func (b *branch) object() answer {
+	g := &objectGoal{
+		b: b, props: b.of(opProperty, false), patterns: b.of(opPattProp, false), additional: b.of(opAdditional, false),
+		must: map[string]bool{}, not: map[string]bool{},
+	}
+	g.lo, g.hi = b.limits(opMinProps, opMaxProps)
+	if g.lo > g.hi {
+		return answer{}
+	}
+	if g.lo > maxElements {
+		return answer{st: unknown}
+	}
+	for _, a := range b.of(opNames, false) {
+		g.keys = append(g.keys, pos(a.rest))
+	}
+	for _, a := range b.of(opRequired, false) {
+		g.must[a.text] = true
+	}
+	for _, a := range b.of(opRequired, true) {
+		g.not[a.text] = true
+	}
+	g.mentioned()
+	g.incomplete = len(g.patterns) > 0 || len(b.of(opPattProp, true)) > 0 ||
+		slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opAdditional && len(l.a.res) > 0 })
+	members := map[string][]lit{}
+	for k := range g.must {
+		members[k] = nil
+	}
+	for _, a := range b.of(opProperty, true) {
+		members[a.text] = append(members[a.text], neg(a.rest))
+	}
+	got := g.grant(g.wishes(), members)
+	if got.st == empty && g.incomplete {
+		got.st = unknown
+	}
+	return got
+}
+
+// mentioned collects the names with different conditions in the goal.
+func (g *objectGoal) mentioned() {
+	names := map[string]bool{}
+	for _, l := range g.b.atoms {
+		switch l.a.op {
+		case opProperty, opRequired:
+			names[l.a.text] = true
+		case opAdditional:
+			for _, n := range l.a.names {
+				names[n] = true
+			}
+		}
+	}
+	g.names = slices.Sorted(maps.Keys(names))
+}
+
+// wishes returns the requirements of negated atoms on some property.
+func (g *objectGoal) wishes() []wish {
+	var out []wish
+	for _, a := range g.b.of(opAdditional, true) {
+		w := wish{extra: []lit{neg(a.rest)}}
+		for _, n := range append(slices.Clone(g.names), g.fresh(len(out))...) {
+			if !a.declares(n) {
+				w.names = append(w.names, n)
+			}
+		}
+		out = append(out, w)
+	}
+	for _, a := range g.b.of(opPattProp, true) {
+		w := wish{extra: []lit{neg(a.rest)}}
+		words, _ := wordsOf(a.text, 0)
+		for _, n := range append(slices.Clone(g.names), words[:min(len(words), 8)]...) {
+			if a.re.MatchString(n) {
+				w.names = append(w.names, n)
+			}
+		}
+		out = append(out, w)
+	}
+	for _, a := range g.b.of(opNames, true) {
+		w := wish{}
+		bad := lit{n: a.rest, neg: true}
+		for _, n := range append(slices.Clone(g.names), g.fresh(len(out))...) {
+			if g.b.s.holds([]lit{bad}, jsonv.String(n), 0) == yes {
+				w.names = append(w.names, n)
+			}
+		}
+		goal := append([]lit{bad, {a: &atom{id: g.b.s.newID(), op: opTypes, on: tString}}}, g.keys...)
+		switch other := g.b.s.solve(goal, g.b.depth+1); other.st {
+		case empty:
+		case unknown:
+			g.incomplete = true
+		default:
+			w.names, g.incomplete = append(w.names, other.v.Text()), true
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// fresh returns names that no schema mentions: one that no pattern matches, and
+// samples of the patterns.
+func (g *objectGoal) fresh(i int) []string {
+	out := []string{}
+	for _, stem := range []string{"other", "x", "_", "0"} {
+		for j := i; j < i+4; j++ {
+			name := stem
+			if j > 0 {
+				name += strconv.Itoa(j)
+			}
+			plain := !slices.Contains(g.names, name) && !slices.ContainsFunc(g.b.atoms, func(l lit) bool {
+				return l.a.re != nil && l.a.op == opPattProp && l.a.re.MatchString(name) || l.a.op == opAdditional && len(l.a.res) > 0 && (&atom{res: l.a.res}).declares(name)
+			})
+			if plain && g.nameFits(name) == yes {
+				out = append(out, name)
+				break
+			}
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	if len(out) == 0 || len(g.keys) > 0 {
+		g.incomplete = true
+	}
+	if len(g.keys) > 0 {
+		goal := append([]lit{{a: &atom{id: g.b.s.newID(), op: opTypes, on: tString}}}, g.keys...)
+		if got := g.b.s.solve(goal, g.b.depth+1); got.st >= maybe && !slices.Contains(g.names, got.v.Text()) {
+			out = append(out, got.v.Text())
+		}
+	}
+	for _, a := range g.patterns {
+		words, _ := wordsOf(a.text, 0)
+		for _, w := range words[:min(len(words), 4)] {
+			if !slices.Contains(g.names, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+func (g *objectGoal) nameFits(name string) truth { return g.b.s.holds(g.keys, jsonv.String(name), 0) }
+
+// at returns the conditions on a property.
+func (g *objectGoal) at(name string) []lit {
+	var goal []lit
+	for _, a := range g.props {
+		if a.text == name {
+			goal = append(goal, pos(a.rest))
+		}
+	}
+	for _, a := range g.patterns {
+		if a.re.MatchString(name) {
+			goal = append(goal, pos(a.rest))
+		}
+	}
+	for _, a := range g.additional {
+		if !a.declares(name) {
+			goal = append(goal, pos(a.rest))
+		}
+	}
+	return goal
+}
+
+// grant chooses the names of the wishes.
+func (g *objectGoal) grant(wishes []wish, members map[string][]lit) answer {
+	if len(wishes) == 0 {
+		return g.build(members)
+	}
+	best := answer{}
+	for _, name := range wishes[0].names {
+		next := maps.Clone(members)
+		next[name] = append(slices.Clone(next[name]), wishes[0].extra...)
+		best = better(best, g.grant(wishes[1:], next))
+		if best.st == found {
+			break
+		}
+	}
+	// Two wishes may need the same name that no schema mentions.
+	if best.st == empty && len(wishes) > 1 && g.hi < maxElements {
+		best.st = unknown
+	}
+	return best
+}
+
+// property finds a value of one property; absence is decided elsewhere.
+func (g *objectGoal) property(name string, extra []lit) answer {
+	if g.not[name] {
+		return answer{}
+	}
+	got := answer{}
+	switch g.nameFits(name) {
+	case no:
+		return answer{}
+	case unsure:
+		if got = g.b.s.solve(append(g.at(name), extra...), g.b.depth+1); got.st == found {
+			got.st = maybe
+		}
+	case yes:
+		got = g.b.s.solve(append(g.at(name), extra...), g.b.depth+1)
+	}
+	return got
+}
+
+func (g *objectGoal) build(members map[string][]lit) answer {
+	if len(members) > g.hi {
+		return answer{}
+	}
+	values := map[string]jsonv.Value{}
+	doubt := false
+	for _, k := range slices.Sorted(maps.Keys(members)) {
+		switch got := g.property(k, members[k]); got.st {
+		case empty:
+			return answer{}
+		case unknown:
+			doubt = true
+		default:
+			values[k] = got.v
+		}
+	}
+	if doubt {
+		return answer{st: unknown}
+	}
+	for len(values) < g.lo {
+		switch got := g.fill(values); got {
+		case empty:
+			return answer{}
+		case unknown:
+			return answer{st: unknown}
+		}
+	}
+	var out []jsonv.Member
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, jsonv.Member{Key: k, Value: values[k]})
+	}
+	if got := g.b.try(jsonv.Object(out...)); got.st != empty {
+		return got
+	}
+	return answer{st: unknown}
+}
+
+// fill adds one optional property. Names that no schema mentions are interchangeable,
+// so one more name than there are properties is enough.
+func (g *objectGoal) fill(values map[string]jsonv.Value) status {
+	names := slices.Clone(g.names)
+	for i := range len(values) + 1 {
+		names = append(names, g.fresh(i)...)
+	}
+	failed := empty
+	for _, n := range names {
+		if _, taken := values[n]; taken {
+			continue
+		}
+		got := g.property(n, nil)
+		if got.st >= maybe {
+			values[n] = got.v
+			return got.st
+		}
+		failed = max(failed, got.st)
+	}
+	if g.incomplete {
+		return unknown
+	}
+	return failed
+}

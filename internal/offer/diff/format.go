@@ -1,0 +1,152 @@
+package diff
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/gate"
+	"mcptest/internal/offer/surface"
+)
+
+// Formats are the names of the formats of Write.
+func Formats() []string { return []string{"text", "md", "json", "sarif", "github"} }
+
+// Write prints changes in a format.
+func Write(w io.Writer, format string, changes []Change, version string) error {
+	var b strings.Builder
+	switch format {
+	case "md":
+		writeMarkdown(&b, changes)
+	case "json":
+		b.WriteString(display.JSON(string(asJSON(changes).Indent("", "  "))) + "\n")
+	case "sarif":
+		rules, list := findings(changes)
+		return gate.WriteSARIF(w, gate.Program{Name: "mcptest", Version: version}, rules, list)
+	case "github":
+		_, list := findings(changes)
+		return gate.WriteGitHub(w, "mcptest diff", list)
+	default:
+		writeText(&b, changes)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Summary counts the changes of each class.
+func Summary(changes []Change) string {
+	if len(changes) == 0 {
+		return "no changes"
+	}
+	var parts []string
+	for _, c := range Classes() {
+		if n := count(changes, c); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, c))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func count(changes []Change, c Class) int {
+	n := 0
+	for _, ch := range changes {
+		if ch.Class == c {
+			n++
+		}
+	}
+	return n
+}
+
+func (ch *Change) subject() string {
+	what := strings.TrimSpace(noun(ch.Kind) + " " + display.Escape(ch.Name))
+	if ch.Server != "" && ch.Kind != surface.Server {
+		return display.Escape(ch.Server) + ": " + what
+	}
+	return what
+}
+
+// maxShownWitness limits a witness in text for people; JSON contains it in full.
+const maxShownWitness = 2000
+
+func (ch *Change) shownWitness() string {
+	if s := display.Escape(ch.Witness); len(s) <= maxShownWitness {
+		return s
+	}
+	return fmt.Sprintf("(%d bytes: -f json shows it)", len(ch.Witness))
+}
+
+func writeText(b *strings.Builder, changes []Change) {
+	for _, ch := range changes {
+		fmt.Fprintf(b, "%-8s  %s", ch.Class, ch.subject())
+		if ch.Pointer != "" {
+			b.WriteString("  " + display.Escape(ch.Pointer))
+		}
+		fmt.Fprintf(b, "\n          %s\n", display.Escape(ch.Message))
+		if ch.Witness != "" {
+			fmt.Fprintf(b, "          e.g. %s\n", ch.shownWitness())
+		}
+	}
+	b.WriteString(Summary(changes) + "\n")
+}
+
+func writeMarkdown(b *strings.Builder, changes []Change) {
+	fmt.Fprintf(b, "**%s**\n", Summary(changes))
+	if len(changes) == 0 {
+		return
+	}
+	b.WriteString("\n| Class | Definition | Change |\n|---|---|---|\n")
+	for _, ch := range changes {
+		text := display.Markdown(ch.Message)
+		if ch.Witness != "" {
+			text += "<br>" + display.MarkdownCode(ch.shownWitness())
+		}
+		what := noun(ch.Kind) + " " + display.MarkdownCode(ch.Name+" "+ch.Pointer)
+		if ch.Server != "" && ch.Kind != surface.Server {
+			what = display.MarkdownCode(ch.Server) + ": " + what
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", ch.Class, what, text)
+	}
+}
+
+func asJSON(changes []Change) jsonv.Value {
+	list := make([]jsonv.Value, 0, len(changes))
+	for _, ch := range changes {
+		v := jsonv.ObjectOf("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message)
+		if ch.Server != "" {
+			v = v.With("server", jsonv.String(ch.Server))
+		}
+		if ch.Witness != "" {
+			v = v.With("witness", jsonv.String(ch.Witness))
+		}
+		list = append(list, v)
+	}
+	var sums []any
+	for _, c := range Classes() {
+		sums = append(sums, string(c), count(changes, c))
+	}
+	return jsonv.ObjectOf("changes", jsonv.Array(list...), "summary", jsonv.ObjectOf(sums...))
+}
+
+// findings returns the changes as findings of a quality gate.
+func findings(changes []Change) (rules []gate.Rule, out []gate.Finding) {
+	docs := map[Class]string{
+		Breaking: "A valid call is rejected now, or an impossible response is allowed now.", Trust: "A promise was withdrawn, or a text may mislead a model.",
+		Review: "A change that a person must look at.", Safe: "A compatible change.",
+	}
+	levels := map[Class]string{Breaking: "error", Trust: "warning", Review: "note", Safe: "note"}
+	for _, c := range Classes() {
+		rules = append(rules, gate.Rule{ID: "surface/" + string(c), Text: docs[c]})
+	}
+	for _, ch := range changes {
+		text := ch.Message
+		if ch.Witness != "" {
+			text += "; for example " + ch.shownWitness()
+		}
+		out = append(out, gate.Finding{
+			Rule: "surface/" + string(ch.Class), Level: levels[ch.Class], Subject: ch.subject(), Pointer: ch.Pointer, Message: text, File: ch.File, Line: ch.Line,
+		})
+	}
+	return rules, out
+}

@@ -1,0 +1,62 @@
+package gate_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"mcptest/internal/offer/gate"
+)
+
+var findings = []gate.Finding{
+	{Rule: "a", Level: "error", Subject: "tool x", Pointer: "/inputSchema", Message: "100%\nbroken\u202e", File: "dir/a b.yml", Line: 3},
+	{Rule: "other", Level: "note", Message: "fine"},
+}
+
+func TestGitHub(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := gate.WriteGitHub(&b, "check:", findings); err != nil {
+		t.Fatal(err)
+	}
+	want := "::error file=dir/a b.yml,line=3,title=check%3A a::tool x: 100%25\\nbroken\\u202e\n::notice title=check%3A other::fine\n"
+	if b.String() != want {
+		t.Errorf("got %q, expected %q", b.String(), want)
+	}
+}
+
+func TestSARIF(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := gate.WriteSARIF(&b, gate.Program{Name: "mcptest", Version: "1"}, []gate.Rule{{ID: "a", Text: "A", URL: "https://example.com"}}, findings); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Runs []struct {
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+			Results []struct {
+				RuleIndex int
+				Message   struct{ Text string }
+				Locations []struct {
+					PhysicalLocation *struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(b.String()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	run := doc.Runs[0]
+	if len(run.Tool.Driver.Rules) != 2 || run.Results[1].RuleIndex != 1 {
+		t.Errorf("a finding without a described rule has none: %s", b.String())
+	}
+	at := run.Results[0].Locations[0].PhysicalLocation
+	if at.ArtifactLocation.URI != "dir/a%20b.yml" || at.Region.StartLine != 3 || strings.Contains(b.String(), "\u202e") {
+		t.Errorf("got %s", b.String())
+	}
+}

@@ -1,0 +1,91 @@
+package readme
+
+import (
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/surface"
+)
+
+// Table returns the table of a server's tools, sorted by name, so that it does not
+// depend on the order of the list. The column of hints exists only if a tool has one.
+func Table(s *surface.Surface) string {
+	var rows [][]string
+	hinted := false
+	for _, it := range s.Items {
+		if it.Kind != surface.Tool {
+			continue
+		}
+		hints := hints(it.Def.Lookup("annotations"))
+		hinted = hinted || hints != ""
+		rows = append(rows, []string{display.MarkdownCode(it.Name), display.Markdown(summary(it.Def)), arguments(it.Def.Lookup("inputSchema")), hints})
+	}
+	if len(rows) == 0 {
+		return "The server has no tools.\n"
+	}
+	head := []string{"Tool", "Description", "Arguments", "Hints"}
+	columns := len(head)
+	if !hinted {
+		columns--
+	}
+	var b strings.Builder
+	for _, row := range append([][]string{head, strings.Fields("--- --- --- ---")}, rows...) {
+		b.WriteString("|")
+		for _, cell := range row[:columns] {
+			b.WriteString(strings.TrimRight(" "+cell, " ") + " |")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// summary returns the first paragraph of a description, or else the title.
+func summary(tool jsonv.Value) string {
+	for _, key := range []string{"description", "title"} {
+		text := strings.ReplaceAll(strings.TrimSpace(tool.Lookup(key).Text()), "\r\n", "\n")
+		first, _, _ := strings.Cut(text, "\n\n")
+		if first = strings.Join(strings.Fields(first), " "); first != "" {
+			return first
+		}
+	}
+	return tool.Lookup("annotations", "title").Text()
+}
+
+// arguments lists the required arguments in bold, then the others.
+func arguments(schema jsonv.Value) string {
+	required := map[string]bool{}
+	for _, r := range schema.Lookup("required").Elems() {
+		required[r.Text()] = true
+	}
+	var must, may []string
+	for key := range schema.Lookup("properties").Members() {
+		if code := display.MarkdownCode(key); required[key] {
+			must = append(must, "**"+code+"**")
+		} else {
+			may = append(may, code)
+		}
+	}
+	return strings.Join(append(must, may...), ", ")
+}
+
+// hints returns the properties that the annotations of a tool declare.
+func hints(annotations jsonv.Value) string {
+	var out []string
+	for _, h := range []struct{ key, yes, no string }{
+		{"readOnlyHint", "read-only", ""},
+		{"destructiveHint", "destructive", "not destructive"},
+		{"idempotentHint", "idempotent", ""},
+		{"openWorldHint", "open world", "closed world"},
+	} {
+		v := annotations.Lookup(h.key)
+		word := h.no
+		if v.Bool() {
+			word = h.yes
+		}
+		if v.Kind() == jsonv.KindBool && word != "" {
+			out = append(out, word)
+		}
+	}
+	return strings.Join(out, ", ")
+}

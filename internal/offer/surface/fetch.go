@@ -1,0 +1,110 @@
+package surface
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+)
+
+// Request sends a request of a session and returns its result.
+type Request func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error)
+
+// Limits define how much of a list is read.
+type Limits struct{ Items, Pages int }
+
+// Offer is a server's responses to the requests for all its lists.
+type Offer struct {
+	Handshake jsonv.Value // the result of initialize or server/discover
+	Lists     map[Kind][]jsonv.Value
+	Pages     []jsonv.Value  // the results of tools/list
+	Failed    map[Kind]error // lists that the server did not return, or that can't be read
+}
+
+// ListError reports a list that can't be read to its end.
+type ListError struct{ msg string }
+
+// Error returns the message.
+func (e *ListError) Error() string { return e.msg }
+
+// Fetch requests all pages of every list whose capability the server declares. A list
+// that the server refuses, or that is malformed, is in Failed; any other error ends
+// Fetch.
+func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Request) (*Offer, error) {
+	o := &Offer{Handshake: handshake, Lists: map[Kind][]jsonv.Value{}, Failed: map[Kind]error{}}
+	caps := handshake.Lookup("capabilities")
+	for _, l := range Lists() {
+		if caps.Kind() == jsonv.KindObject && caps.Lookup(l.Capability).IsAbsent() {
+			continue
+		}
+		items, err := Pages(ctx, l.Method, l.Member, limits, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+			res, err := request(ctx, method, params)
+			if l.Kind == Tool {
+				o.Pages = append(o.Pages, res)
+			}
+			return res, err
+		})
+		var refused *protocol.RPCError
+		switch {
+		case err == nil:
+			o.Lists[l.Kind] = items
+		case errors.As(err, &refused) && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
+			// A capability covers several methods; not every server implements all of
+			// them.
+		case refused != nil || errors.As(err, new(*ListError)):
+			o.Failed[l.Kind] = fmt.Errorf("%s: %w", l.Method, err)
+		default:
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// Pages requests all pages of a list; key is its member in the results.
+func Pages(ctx context.Context, method, member string, limits Limits, request Request) ([]jsonv.Value, error) {
+	var out []jsonv.Value
+	seen := map[string]bool{}
+	var params jsonv.Value
+	tooLong := func(more string) error {
+		return &ListError{fmt.Sprintf("the list is too long: %d items%s (limits: --max-list-items %d, --max-list-pages %d)", len(out), more, limits.Items, limits.Pages)}
+	}
+	for range limits.Pages {
+		res, err := request(ctx, method, params)
+		if err != nil {
+			return nil, err
+		}
+		page, ok := res.Get(member)
+		if !ok || page.Kind() != jsonv.KindArray {
+			return nil, &ListError{fmt.Sprintf("the result has no list %s (it is %s)", member, page.Kind())}
+		}
+		out = append(out, page.List()...)
+		cursor := res.Lookup("nextCursor")
+		switch more := cursor.Kind() == jsonv.KindString; {
+		case len(out) > limits.Items:
+			return nil, tooLong("")
+		case !more:
+			return out, nil
+		}
+		if seen[cursor.Text()] {
+			return nil, &ListError{fmt.Sprintf("the server returned the cursor %s twice, so the list would never end", cursor.Short(80))}
+		}
+		if len(out) == limits.Items {
+			break
+		}
+		seen[cursor.Text()] = true
+		params = jsonv.ObjectOf("cursor", cursor)
+	}
+	return nil, tooLong(" and more to come")
+}
+
+// Value returns the offer as one JSON value: the lists by their member in MCP, and
+// the handshake as server. A list without capability is empty.
+func (o *Offer) Value() jsonv.Value {
+	var out []jsonv.Member
+	for _, l := range Lists() {
+		out = append(out, jsonv.Member{Key: l.Member, Value: jsonv.Array(o.Lists[l.Kind]...)})
+	}
+	return jsonv.Object(append(out, jsonv.Member{Key: "server", Value: o.Handshake})...)
+}

@@ -1,0 +1,216 @@
+package proc
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"mcptest/internal/process/pipe"
+)
+
+// Registry contains the process groups of a run. It reports them to a watchdog, and
+// Close ends the remaining ones. One Registry serves a whole run; every Spec refers
+// to it. A nil *Registry contains nothing.
+type Registry struct {
+	watchdog *Watchdog
+	reaper   *Reaper
+
+	mu      sync.Mutex
+	seq     int
+	live    map[int]entry
+	over    bool // KillAll was called
+	polling pipe.Turn
+	// names are the names of all started programs, in order; numbers are their
+	// indexes, from 1.
+	names   []string
+	numbers map[string]int
+}
+
+type entry struct {
+	ref Ref
+	seq int
+}
+
+// NewRegistry returns an empty Registry. Both arguments may be nil.
+func NewRegistry(g *Watchdog, r *Reaper) *Registry {
+	r.own(g.ref())
+	return &Registry{watchdog: g, reaper: r, live: map[int]entry{}, numbers: map[string]int{}}
+}
+
+// turn returns what the readers of all processes share.
+func (l *Registry) turn() *pipe.Turn {
+	if l == nil {
+		return new(pipe.Turn)
+	}
+	return &l.polling
+}
+
+// add registers a started group.
+func (l *Registry) add(ref Ref) {
+	if l == nil {
+		return
+	}
+	l.reaper.own(ref)
+	l.mu.Lock()
+	l.seq++
+	l.live[ref.Pid] = entry{ref, l.seq}
+	over := l.over
+	l.mu.Unlock()
+	l.watchdog.Add(ref)
+	if over { // it was being started
+		killGroup(ref)
+	}
+}
+
+// mark returns the environment variable NAME=value that the watchdog searches for,
+// with a number for the name of the Spec; "" without a watchdog.
+func (l *Registry) mark(name string) string {
+	mark := l.runMark()
+	if mark == "" {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, known := l.numbers[name]
+	if !known {
+		l.names = append(l.names, name)
+		n = len(l.names)
+		l.numbers[name] = n
+	}
+	return mark + "." + strconv.Itoa(n)
+}
+
+// runMark returns the common prefix of the marks of the run.
+func (l *Registry) runMark() string {
+	if l == nil || l.watchdog == nil {
+		return ""
+	}
+	return l.watchdog.mark
+}
+
+// nameOf returns the name of the Spec of a marked process, or "".
+func (l *Registry) nameOf(pid int) string {
+	mark := l.runMark()
+	if mark == "" {
+		return ""
+	}
+	n, err := strconv.Atoi(markSuffix(pid, mark+"."))
+	if err != nil {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n < 1 || n > len(l.names) {
+		return ""
+	}
+	return l.names[n-1]
+}
+
+// remove unregisters a group whose processes have ended.
+func (l *Registry) remove(ref Ref) { l.unregister(ref, (*Watchdog).Remove) }
+
+// release unregisters a group that keeps running, and the processes that left it.
+func (l *Registry) release(ref Ref) { l.unregister(ref, (*Watchdog).Release) }
+
+func (l *Registry) unregister(ref Ref, report func(*Watchdog, Ref)) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	if e, ok := l.live[ref.Pid]; ok && e.ref.Start == ref.Start {
+		delete(l.live, ref.Pid)
+	}
+	l.mu.Unlock()
+	report(l.watchdog, ref)
+	l.reaper.disown(ref)
+}
+
+// Live returns the groups that have not ended, in the order they were started.
+func (l *Registry) Live() []Ref {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := slices.SortedFunc(maps.Values(l.live), func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
+	out := make([]Ref, len(list))
+	for i, e := range list {
+		out[i] = e.ref
+	}
+	return out
+}
+
+// closed reports whether KillAll was called, so that nothing may be started.
+func (l *Registry) closed() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}
+
+// KillAll sends SIGKILL to every group and every adopted process without waiting,
+// after a second Ctrl-C. Nothing can be started afterwards.
+func (l *Registry) KillAll() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	for _, ref := range l.Live() {
+		killGroup(ref)
+	}
+	l.reaper.kill()
+}
+
+// Sweep ends living processes: first the groups (SIGTERM, g.Term, SIGKILL, the
+// youngest first), then adopted processes that left their group. It returns the
+// processes it ended. The watchdog continues.
+func (l *Registry) Sweep(ctx context.Context, g Grace) []Leftover {
+	live := l.Live()
+	slices.Reverse(live)
+	var left []Leftover
+	for _, e := range endGroups(ctx, live, g.withDefaults().Term) {
+		left = append(left, e.Members...)
+		l.remove(e.Ref)
+	}
+	return append(left, l.reaper.sweep(ctx, l.nameOf)...)
+}
+
+// Close calls Sweep and closes the Reaper and the watchdog.
+func (l *Registry) Close(ctx context.Context, g Grace) []Leftover {
+	left := l.Sweep(ctx, g)
+	l.reaper.Close()
+	l.watchdog.Close()
+	return left
+}
+
+// KeepFile makes the watchdog remove a file if the runner dies before drop is called,
+// such as an incomplete temporary file.
+func (l *Registry) KeepFile(path string) (drop func()) { return l.keep("file", path) }
+
+// KeepDir is KeepFile for a folder, which is removed as RemoveDir does.
+func (l *Registry) KeepDir(path string) (drop func()) { return l.keep("dir", path) }
+
+func (l *Registry) keep(what, path string) (drop func()) {
+	if l == nil {
+		return func() {}
+	}
+	quoted := strconv.Quote(path)
+	l.watchdog.send(what + " " + quoted + "\n")
+	return func() { l.watchdog.send("kept " + quoted + "\n") }
+}
+
+// RemoveDir removes a folder with its content, and its parent if that only contains a
+// .gitignore.
+func RemoveDir(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	above := filepath.Dir(dir)
+	if left, err := os.ReadDir(above); err == nil && len(left) == 1 && left[0].Name() == ".gitignore" {
+		return os.RemoveAll(above)
+	}
+	return nil
+}

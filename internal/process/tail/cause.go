@@ -1,0 +1,115 @@
+package tail
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/display"
+)
+
+// Ends returns the beginning and the end of the kept output, n lines in total, with a
+// line between them that counts the omitted ones. If the line with the cause of a
+// failure would be omitted, it is included: a stack trace prints many lines after it.
+func (t *Tail) Ends(n int) []string { return Ends(t.String(), n) }
+
+// EndsSince returns the same for the output after m, with the time at which each line
+// began. The times are nil if output after m was dropped. The time of a line that
+// counts omitted ones is that of the first of them.
+func (t *Tail) EndsSince(m Mark, n int) (lines []string, at []time.Time) {
+	text := t.Since(m)
+	lines, numbers := ends(text, n)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dropped() > 0 {
+		return lines, nil
+	}
+	offset, number := int64(m), 0
+	for raw := range strings.Lines(text) {
+		if len(at) < len(numbers) && numbers[len(at)] == number {
+			at = append(at, t.time(offset))
+		}
+		offset, number = offset+int64(len(raw)), number+1
+	}
+	return lines, at
+}
+
+// time returns the time of the byte at an offset, or of a later one if the stamps
+// do not go back that far.
+func (t *Tail) time(offset int64) time.Time {
+	i := sort.Search(len(t.stamps), func(i int) bool { return t.stamps[i].from > offset })
+	return t.stamps[max(i-1, 0)].at
+}
+
+// Ends is [Tail.Ends] for a text.
+func Ends(text string, n int) []string {
+	lines, _ := ends(text, n)
+	return lines
+}
+
+// ends also returns the index of each line in the text.
+func ends(text string, n int) (lines []string, numbers []int) {
+	text = strings.TrimRight(display.WithoutColors(text), "\r\n")
+	if text == "" {
+		return nil, nil
+	}
+	all := strings.Split(text, "\n")
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			lines, numbers = append(lines, strings.TrimSuffix(all[i], "\r")), append(numbers, i)
+		}
+	}
+	omit := func(from, to int) {
+		if from < to {
+			lines, numbers = append(lines, fmt.Sprintf("[%s left out]", display.Count(to-from, "line"))), append(numbers, from)
+		}
+	}
+	if len(all) <= n+1 {
+		add(0, len(all))
+		return lines, numbers
+	}
+	first, rest := n/4, len(all)-(n-n/4)
+	add(0, first)
+	if at := causeAt(all); at >= first && at < rest {
+		omit(first, at)
+		add(at, at+1)
+		first = at + 1
+	}
+	omit(first, rest)
+	add(rest, len(all))
+	return lines, numbers
+}
+
+// Cause returns the line of a program's standard error that explains its failure, or
+// "" if none is recognized.
+func Cause(lines []string) string {
+	if at := causeAt(lines); at >= 0 {
+		return strings.TrimSpace(lines[at])
+	}
+	if len(lines) == 1 {
+		return strings.TrimSpace(lines[0])
+	}
+	return ""
+}
+
+// causeAt returns the index of the last line that begins like a runtime's fatal
+// error, or -1.
+func causeAt(lines []string) int {
+	for i := len(lines) - 1; i >= 0; i-- {
+		head, rest, ok := strings.Cut(strings.TrimSpace(lines[i]), ":")
+		if !ok || strings.TrimSpace(rest) == "" {
+			continue
+		}
+		head = strings.TrimPrefix(head, "Uncaught ")
+		name, _, _ := strings.Cut(head, " [") // TypeError [ERR_INVALID_ARG_TYPE]: …
+		switch lower := strings.ToLower(head); {
+		case lower == "panic", lower == "fatal", lower == "fatal error", lower == "error":
+			return i
+		case strings.ContainsAny(name, " \t"):
+		case strings.HasSuffix(name, "Error"), strings.HasSuffix(name, "Exception"):
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,201 @@
+package result
+
+import (
+	"maps"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
+)
+
+// exchanges cleans the exchanges. A credential that is recognized there by its name
+// or form is masked in the whole case: in a message, a diff, the request of the next
+// step. Values with the name of a credential are added to the secrets of the run.
+func (k *cleaner) exchanges(c *Case) {
+	var found secret.Found
+	for x := range c.traffic() {
+		k.ms(&x.DurationMS)
+		for _, p := range frames(x) {
+			*p = k.secrets.Collect(*p, &found)
+		}
+		if x.HTTP != nil && len(x.HTTP.Headers) > 0 {
+			x.HTTP.Headers = k.headers(x.HTTP.Headers, &found)
+		}
+	}
+	for i := range c.Upstream {
+		u := &c.Upstream[i]
+		k.ms(&u.StartMS)
+		u.Headers = k.headers(u.Headers, &found)
+		u.URL = k.secrets.Collect(u.URL, &found)
+		query := "" // a form is searched like a query
+		if strings.HasPrefix(u.Headers["Content-Type"], "application/x-www-form-urlencoded") {
+			query = "?"
+		}
+		u.Body = strings.TrimPrefix(k.secrets.Collect(query+u.Body, &found), query)
+	}
+	k.credentials(c.Assertions, &found)
+	if !found.Empty() {
+		k.secrets.Learn(found.Named...)
+		k.secrets = k.secrets.With(found.All()...)
+	}
+	for x, status := range c.traffic() {
+		k.text(&x.Step, &x.Method, &x.Error)
+		cut := false
+		for _, p := range frames(x) {
+			if !found.Empty() {
+				*p = k.secrets.String(*p)
+			}
+			shorter, was := shorten(display.ShowInvalid(*p), k.frames(status))
+			*p, cut = shorter, cut || was
+		}
+		x.Truncated = x.Truncated || cut
+		for i := range x.During {
+			k.fields(&x.During[i], &x.During[i].Raw)
+		}
+		if x.HTTP != nil {
+			k.values(x.HTTP.Headers)
+		}
+	}
+	for i := range c.Upstream {
+		u := &c.Upstream[i]
+		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), k.frames(c.Status))
+		k.fields(u, &u.Body)
+		k.values(u.Headers)
+	}
+}
+
+// values cleans the values of a map that belongs to the case.
+func (k *cleaner) values(all map[string]string) {
+	for name, value := range all {
+		k.text(&value)
+		all[name] = value
+	}
+}
+
+// frames returns the texts of an exchange that are frames.
+func frames(x *Exchange) []*string {
+	all := make([]*string, 0, 2+len(x.During))
+	all = append(all, &x.Request, &x.Response)
+	for i := range x.During {
+		all = append(all, &x.During[i].Raw)
+	}
+	return all
+}
+
+// headers returns a copy in which the headers with names of credentials are
+// masked.
+func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string]string {
+	out := maps.Clone(all)
+	for name, value := range all {
+		if secret.Name(name) {
+			found.Name(value)
+			value = secret.Mask
+		} else {
+			value = k.secrets.Collect(value, found)
+		}
+		clean := name
+		k.text(&clean)
+		if clean != name {
+			delete(out, name)
+		}
+		out[clean] = value
+	}
+	return out
+}
+
+// credentials adds the values of assertions that examine a credential.
+func (k *cleaner) credentials(as []Assertion, found *secret.Found) {
+	for i := range as {
+		a := &as[i]
+		if v, ok := quoted(a.Actual); ok && secret.HoldsText(a.Target, v) {
+			found.Name(v)
+		}
+		k.credentials(a.Assertions, found)
+	}
+}
+
+// quoted returns the content of a text in quotes.
+func quoted(s string) (string, bool) {
+	if len(s) < 3 || s[0] != '"' || s[len(s)-1] != '"' {
+		return "", false
+	}
+	return s[1 : len(s)-1], true
+}
+
+func (k *cleaner) assertions(as []Assertion) {
+	for i := range as {
+		a := &as[i]
+		if !a.Set && a.Actual != "" && secret.HoldsText(a.Target, strings.Trim(a.Actual, `"`)) {
+			k.shown = append(k.shown, a.Actual)
+			a.Message = unshown(a.Message, a.Actual)
+			a.Actual = secret.Mask
+		}
+		for j, line := range a.Diff {
+			a.Diff[j] = lineWithoutCredential(line)
+		}
+		a.Diff = k.secrets.Lines(a.Diff)
+		k.fields(a, nil)
+		for _, number := range []*float64{a.Score, a.Weight, a.Threshold} {
+			if number != nil {
+				*number = finite(*number)
+			}
+		}
+		k.assertions(a.Assertions)
+	}
+}
+
+// unshown returns text with a shown value masked, but not its quotes. A short value
+// without quotes is not masked, because it may be an unrelated number.
+func unshown(text, shown string) string {
+	if _, ok := quoted(shown); ok {
+		return strings.ReplaceAll(text, shown, `"`+secret.Mask+`"`)
+	}
+	if len(shown) < secret.MinLength {
+		return text
+	}
+	return strings.ReplaceAll(text, shown, secret.Mask)
+}
+
+// lineWithoutCredential masks the value of a credential in a line of a structural
+// diff: password: want "a", got "b".
+func lineWithoutCredential(line string) string {
+	path, rest, _ := strings.Cut(line, ": ")
+	at := strings.Index(rest, "got \"") + len("got ")
+	if at < len("got ") || !secret.HoldsText(path, strings.Trim(rest[at:], `"`)) {
+		return line
+	}
+	return path + ": " + rest[:at] + `"` + secret.Mask + `"`
+}
+
+// excerpt cleans a part of a server's output, which may begin and end anywhere, even
+// within a private key.
+func (k *cleaner) excerpt(server string, f *string) {
+	if *f == "" {
+		return
+	}
+	key := k.keys[server]
+	hidden := key.Hides(*f)
+	k.keys[server] = key
+	if hidden {
+		*f = secret.Mask
+		return
+	}
+	*f, _ = shorten(display.ShowInvalid(k.secrets.Cut(*f)), k.limits.Text)
+}
+
+// leftOut is the end of the line that replaces the middle of a long output.
+const leftOut = " bytes left out]\n"
+
+// cutText masks the secrets of an output whose beginning, or a part in the middle,
+// may be missing.
+func cutText(r *secret.Redactor, s string) string {
+	head, end, ok := strings.Cut(s, leftOut)
+	if !ok {
+		return r.Cut(s)
+	}
+	head, mark := head[:strings.LastIndexByte(head, '\n')+1], head[strings.LastIndexByte(head, '\n')+1:]
+	if head == "" {
+		return mark + leftOut + r.Cut(end)
+	}
+	return r.Cut(strings.TrimSuffix(head, "\n")) + "\n" + mark + leftOut + r.Cut(end)
+}

@@ -1,0 +1,199 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/client/auth"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/spec/plan"
+)
+
+// explained is an error with a hint in its message.
+type explained struct {
+	msg string
+	err error
+}
+
+func (e *explained) Error() string { return e.msg }
+func (e *explained) Unwrap() error { return e.err }
+
+// Explain adds a hint to an error of [Opener.Open].
+func Explain(sv *plan.Server, tokens string, err error) error {
+	if refused := explainUnauthorized(sv, tokens, err); refused != nil {
+		return refused
+	}
+	if errors.As(err, new(*proc.StartError)) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	msg, hint := Diagnose(sv, err)
+	if errors.As(err, new(*NotReadyError)) {
+		msg = err.Error()
+	}
+	if oe, ok := errors.AsType[*wire.OpenError](err); ok && len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
+		msg += "; before that it wrote " + oe.Violations[0].Excerpt
+	}
+	if hint != "" {
+		msg += "; " + hint
+	}
+	if !strings.HasSuffix(msg, "?") {
+		msg += ";"
+	}
+	msg += " try: mcptest doctor --server " + shellwords.Quote(sv.Name) + " --config " + shellwords.Quote(sv.Pos.File.Name)
+	return &explained{msg, err}
+}
+
+// explainUnauthorized adds a hint on how to configure credentials to the error of a
+// server that rejected a request without any (HTTP 401); it returns nil for any other
+// error. A stored login is never used implicitly: the result of a suite would depend
+// on who runs it, and the suite would act as that user.
+func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
+	var he *wire.HTTPError
+	if u, bad := url.Parse(sv.URL); bad != nil || u.User != nil || sv.Auth != nil || !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized ||
+		slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
+		return nil
+	}
+	const block = "auth: {oauth: {grant: authorization_code}}"
+	if tokens != "" {
+		if l, _ := auth.OpenStore(tokens).Find(auth.Query{Server: sv.URL}); l != nil {
+			return fmt.Errorf("%w; a login for this address is stored: add %s to use it", err, block)
+		}
+	}
+	return fmt.Errorf("%w; no credentials were sent: add auth: {bearer_token_env: NAME}, or %s with mcptest login", err, block)
+}
+
+// Diagnose explains why a server cannot be reached or initialized. The message is
+// that of the error if there is no better one; the hint may be empty.
+func Diagnose(sv *plan.Server, err error) (message, hint string) {
+	message, hint = diagnose(sv, err)
+	names := missingEnv(sv, err)
+	if len(names) == 0 {
+		return message, hint
+	}
+	verb, remedy := " is", "inherit_env: ["+strings.Join(names, ", ")+"]"
+	if len(names) > 1 {
+		verb = " are"
+	}
+	if sv.Pos.File.Name == "" { // a server of the command line
+		remedy = "--env " + strings.Join(names, " --env ")
+	}
+	return message, strings.Join(names, ", ") + verb + " set here but not passed to the server; add " + remedy
+}
+
+// missingEnv returns the environment variables that a server which failed to start
+// mentions in its output, and that it does not inherit.
+func missingEnv(sv *plan.Server, err error) []string {
+	var oe *wire.OpenError
+	if !errors.As(err, &oe) {
+		return nil
+	}
+	var names []string
+	for _, line := range oe.StderrTail {
+		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if len(word) > 3 && len(names) < 5 && slices.Contains(sv.Withheld, word) && !slices.Contains(names, word) {
+				names = append(names, word)
+			}
+		}
+	}
+	return names
+}
+
+func diagnose(sv *plan.Server, err error) (message, hint string) {
+	for _, explain := range []func(*plan.Server, error) (string, string){explainTLS, explainNetwork, explainHTTP, explainSilence} {
+		if message, hint = explain(sv, err); message != "" {
+			return message, hint
+		}
+	}
+	return err.Error(), ""
+}
+
+func explainTLS(_ *plan.Server, err error) (message, hint string) {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	text := err.Error()
+	switch {
+	case errors.As(err, &unknown):
+		return "the certificate is signed by an authority that is not trusted here", "tls.ca_file (--ca-file) names one to trust"
+	case errors.As(err, &host):
+		return "the certificate is not valid for " + host.Host, "use a name that it is valid for, or another certificate"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate is expired or not valid yet: " + invalid.Error(), "renew it, or correct the clock of this machine"
+	case errors.As(err, new(tls.RecordHeaderError)), strings.Contains(text, "first record does not look like a TLS handshake"),
+		strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "the server speaks HTTP, not HTTPS"):
+		return "the server does not speak TLS", "did you mean http://?"
+	}
+	return "", ""
+}
+
+func explainNetwork(sv *plan.Server, err error) (message, hint string) {
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "the name " + dns.Name + " is not found: " + dns.Err, "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		at, address := "", sv.URL
+		for e, ok := errors.AsType[*url.Error](err); ok; e, ok = errors.AsType[*url.Error](e.Err) {
+			address = e.URL // of the innermost request, which can be one for a token
+		}
+		if u, bad := url.Parse(address); bad == nil && u.Host != "" {
+			at = " by " + u.Host
+		}
+		return "connection refused" + at, "nothing is listening there: is the server running, and is this its port?"
+	case strings.Contains(err.Error(), "malformed HTTP"):
+		return "the response is not HTTP: " + err.Error(), "is this the right port? A server on HTTPS needs https://"
+	}
+	return "", ""
+}
+
+func explainHTTP(_ *plan.Server, err error) (message, hint string) {
+	var he *wire.HTTPError
+	if !errors.As(err, &he) || he.RPC != nil {
+		return "", ""
+	}
+	status := fmt.Sprintf("HTTP %d %s", he.Info.Status, http.StatusText(he.Info.Status))
+	switch {
+	case he.Info.Status == http.StatusNotFound, he.Info.Status == http.StatusMethodNotAllowed:
+		return status, "is the path right? Servers often listen at /mcp, older ones at /sse"
+	case he.Info.Status < 300 && he.Info.ContentType != "" && !isMCP(he.Info.ContentType):
+		return "not an MCP response: expected application/json or text/event-stream, got " + protocol.Excerpt([]byte(he.Info.ContentType)), "is this the address of an MCP server?"
+	}
+	return "", ""
+}
+
+func isMCP(contentType string) bool {
+	return strings.HasPrefix(contentType, "application/json") || strings.HasPrefix(contentType, "text/event-stream")
+}
+
+func explainSilence(sv *plan.Server, err error) (message, hint string) {
+	var oe *wire.OpenError
+	var late *mcp.TimeoutError
+	if !errors.As(err, &oe) || !errors.As(err, &late) {
+		return "", ""
+	}
+	message = fmt.Sprintf("no response to %s within %s", late.Method, strings.TrimPrefix(late.Limit, "connect_timeout "))
+	if late.Limit == "" {
+		return "", ""
+	}
+	switch {
+	case sv.URL != "":
+		return message, "is this the address of an MCP server? a longer connect_timeout gives it more time"
+	case oe.Silent:
+		return message + "; the server wrote nothing to stdout", "is it a stdio MCP server? a longer connect_timeout gives it more time"
+	}
+	return message, "a longer connect_timeout gives it more time"
+}

@@ -1,0 +1,228 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
+)
+
+// Options are a server and how to connect to it.
+type Options struct {
+	Server       *plan.Server
+	Client       mcp.Implementation
+	Connect      connect.Options
+	Dial         connect.Dialer // nil: connect.Dial
+	WaitForReady time.Duration  // how long to wait for an address to become ready
+	Eras         *connect.Eras  // detected eras, to be updated
+	Capabilities jsonv.Value    // declared by the client; absent: none
+	Answer       mcp.Answerer   // nil: requests of the server are refused
+	// Violations receives violations as they are found; nil: Seen returns them.
+	Violations func([]protocol.Violation)
+}
+
+// Conn is a connection to a server.
+type Conn struct {
+	o          Options
+	transport  wire.Transport // started, and not yet used by a session
+	session    *mcp.Session   // nil: not open
+	seen       []protocol.Violation
+	violated   bool
+	handshaken bool // the violations of the handshake were reported
+}
+
+// New returns a Conn that is not open yet.
+func New(o Options) *Conn { return &Conn{o: o} }
+
+// Server is the definition of the server.
+func (c *Conn) Server() *plan.Server { return c.o.Server }
+
+// Session is the open session, nil if there is none.
+func (c *Conn) Session() *mcp.Session { return c.session }
+
+// Start starts the server's process, or prepares the connection, for the next
+// Open.
+func (c *Conn) Start(ctx context.Context) (facts wire.Facts, err error) {
+	c.transport, err = c.dial(ctx)
+	if err != nil {
+		return wire.Facts{}, err
+	}
+	return c.transport.Facts(), nil
+}
+
+func (c *Conn) dial(ctx context.Context) (wire.Transport, error) {
+	if c.o.Dial != nil {
+		return c.o.Dial(ctx, c.o.Server, c.o.Connect)
+	}
+	return connect.Dial(ctx, c.o.Server, c.o.Connect)
+}
+
+// Open opens the session. An address that is not ready is retried for
+// Options.WaitForReady.
+func (c *Conn) Open(ctx context.Context) error {
+	if c.o.WaitForReady > 0 && c.o.Server.URL != "" {
+		return connect.Retry(ctx, c.o.WaitForReady, c.open)
+	}
+	return c.open(ctx)
+}
+
+func (c *Conn) open(ctx context.Context) error {
+	sv := c.o.Server
+	t, err := c.transport, error(nil)
+	if c.transport = nil; t == nil {
+		t, err = c.dial(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	_, hint := c.o.Eras.Of(sv)
+	c.session, err = mcp.Open(ctx, t, mcp.Options{
+		Protocol: sv.Protocol, Hint: hint, Redial: c.dial, Client: c.o.Client, ConnectTimeout: sv.ConnectTimeout,
+		Limits: c.o.Connect.Limits, Capabilities: c.o.Capabilities, Answer: c.o.Answer,
+		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
+	})
+	if err == nil {
+		c.o.Eras.Found(sv, c.session, sv.Protocol == mcp.Auto)
+	}
+	return err
+}
+
+// OpenWith opens a session with a protocol version, unless the definition of the server
+// names one. If the server does not offer that version, the newest common one is used.
+func OpenWith(ctx context.Context, o Options, version string) (*Conn, error) {
+	if o.Server.Protocol == mcp.Auto && protocol.VersionOf(version).Known() {
+		pinned, sv := o, *o.Server
+		sv.Protocol, pinned.Server = version, &sv
+		c := New(pinned)
+		err := c.Open(ctx)
+		refused, ok := errors.AsType[*wire.OpenError](err)
+		if !ok || refused.Phase == "start" || refused.Phase == "connect" || errors.As(err, new(*mcp.TimeoutError)) {
+			return c, err
+		}
+	}
+	c := New(o)
+	return c, c.Open(ctx)
+}
+
+// Close ends the session, or what Start began.
+func (c *Conn) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if c.transport != nil {
+		c.transport.Close(ctx)
+		c.transport = nil
+	}
+	if c.session != nil {
+		c.session.Close(ctx)
+		c.session, c.handshaken = nil, false
+	}
+}
+
+// report passes violations on.
+func (c *Conn) report(list []protocol.Violation) {
+	for _, v := range list {
+		c.violated = c.violated || !v.Tolerated
+	}
+	if c.o.Violations == nil {
+		c.seen = append(c.seen, list...)
+	} else if len(list) > 0 {
+		c.o.Violations(list)
+	}
+}
+
+// ReportRemaining reports the violations of the handshake, and those that
+// belong to no call.
+func (c *Conn) ReportRemaining() {
+	if !c.handshaken {
+		c.handshaken = true
+		c.report(c.session.Handshake().Violations)
+	}
+	c.report(c.session.TakeViolations())
+}
+
+// Seen returns the violations so far, if Options.Violations is nil.
+func (c *Conn) Seen() []protocol.Violation { return c.seen }
+
+// Violated reports whether the server committed a violation that is not
+// tolerated.
+func (c *Conn) Violated() bool { return c.violated }
+
+// Offers reports whether the server declares a capability. A server whose
+// capabilities can't be read is assumed to offer everything.
+func (c *Conn) Offers(capability string) bool {
+	caps := c.session.ServerInfo().Lookup("capabilities")
+	return caps.Kind() != jsonv.KindObject || !caps.Lookup(capability).IsAbsent()
+}
+
+// Implementation is what the server says about itself: an object with its name
+// and version, or absent.
+func (c *Conn) Implementation() jsonv.Value {
+	if c.session.Era() == protocol.EraStateless {
+		return c.session.ServerInfo().Lookup("_meta", "io.modelcontextprotocol/serverInfo")
+	}
+	return c.session.ServerInfo().Lookup("serverInfo")
+}
+
+// ServerName is the name and version that the server reports.
+func (c *Conn) ServerName() string {
+	self := c.Implementation()
+	if self.Lookup("name").Kind() != jsonv.KindString {
+		return "the server does not report its name"
+	}
+	return strings.TrimSpace(self.Lookup("name").Text() + " " + self.Lookup("version").Text())
+}
+
+// Do makes one request.
+func (c *Conn) Do(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
+	call := mcp.Call{Method: method, ProgressToken: method == "tools/call"}
+	if !params.IsAbsent() {
+		call.Params = params.Append(nil)
+	}
+	return c.Send(ctx, call)
+}
+
+// Send makes one call.
+func (c *Conn) Send(ctx context.Context, call mcp.Call) *mcp.Exchange {
+	ctx, cancel := mcp.WithLimit(ctx, "timeout", c.o.Server.Timeout)
+	defer cancel()
+	x := c.session.Do(ctx, call)
+	c.report(x.Violations)
+	return x
+}
+
+// ExchangeError is why an exchange has no result, nil if it has one.
+func ExchangeError(x *mcp.Exchange) error {
+	if x.Cause != nil {
+		return x.Cause
+	}
+	if e := x.RPCError(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// Result makes one request and returns its result.
+func (c *Conn) Result(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	return c.ResultOf(c.Do(ctx, method, params))
+}
+
+// ResultOf returns the result in an exchange.
+func (c *Conn) ResultOf(x *mcp.Exchange) (jsonv.Value, error) {
+	if err := ExchangeError(x); err != nil {
+		return jsonv.Value{}, err
+	}
+	v, deep, err := x.Parse(jsonv.Options{})
+	c.report(deep)
+	if err != nil {
+		return jsonv.Value{}, fmt.Errorf("read the result: %w", err)
+	}
+	return v.Lookup("result"), nil
+}

@@ -1,0 +1,175 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/run"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
+)
+
+// Inputs are the files that a plan was made from, and .env, which may be created.
+func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
+	for _, s := range suites {
+		out = append(append(out, s.Files...), filepath.Join(s.Dir, ".env"))
+	}
+	for _, file := range p.Files {
+		out = append(out, file.Inputs()...)
+		if file.Snapshots != nil {
+			out = append(out, file.Snapshots.Path)
+		}
+		for _, sv := range file.Servers {
+			out = append(out, programFiles(sv.Argv, sv.Dir)...)
+		}
+		for _, h := range slices.Concat(file.BeforeAll, file.AfterAll, file.BeforeEach, file.AfterEach) {
+			out = append(out, programFiles(h.Argv, h.Dir)...)
+		}
+		for _, st := range slices.Concat(file.Setup, file.SetupPerTest, file.Teardown) {
+			out = append(out, programFiles(st.Argv, st.Dir)...)
+		}
+	}
+	return out
+}
+
+// programFiles are the files that the command of a server, hook or step names, and
+// the files that are probably parts of the same program: its program, which may be
+// missing, unless it is looked up in PATH, and scripts.
+func programFiles(argv []string, dir string) (out []string) {
+	for i, word := range argv {
+		path := i == 0 && strings.ContainsRune(filepath.ToSlash(word), '/')
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		info, err := os.Stat(word)
+		switch {
+		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
+			out = append(out, parts(Project(word, "go.mod"), []string{".go"})...)
+		case i > 0 && argv[i-1] == "-m" && (err != nil || info.IsDir()):
+			out = append(out, parts(Project(filepath.Dir(word), packages...), []string{".py"})...)
+		case path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular():
+			out = append(out, word)
+			for _, name := range places(word) {
+				out = append(out, parts(Project(filepath.Dir(name), packages...), sourceTypes(filepath.Ext(name)))...)
+			}
+		}
+	}
+	return out
+}
+
+// sourceTypes returns the extensions of files that a script with an extension may
+// import; nil if it is not known to be a script.
+func sourceTypes(ext string) []string {
+	for _, list := range [][]string{{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, {".py"}, {".rb"}, {".php"}, {".go"}, {".sh"}} {
+		if slices.Contains(list, ext) {
+			return list
+		}
+	}
+	return nil
+}
+
+// Project returns the nearest folder above dir, or dir, that contains one of the files,
+// such as go.mod; dir if there is none.
+func Project(dir string, files ...string) string {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		for _, name := range files {
+			if _, err := os.Stat(filepath.Join(at, name)); err == nil {
+				return at
+			}
+		}
+	}
+	return dir
+}
+
+// packages are the files that mark the folder of a package.
+var packages = []string{"package.json", "pyproject.toml", "setup.py", "go.mod", "composer.json", "Gemfile"}
+
+// maxParts bounds the files that are watched for one script, maxLooked those that are
+// looked at.
+const (
+	maxParts  = 2000
+	maxLooked = 20000
+)
+
+// parts returns the files with these extensions in a folder and below it, without
+// those of installed packages.
+func parts(root string, types []string) (out []string) {
+	if types == nil {
+		return nil
+	}
+	seen := 0
+	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch seen++; {
+		case seen > maxLooked || len(out) == maxParts:
+			return filepath.SkipAll
+		case err != nil || d.IsDir() && path != root && notParts(d.Name()):
+			return filepath.SkipDir
+		case !d.IsDir() && slices.Contains(types, filepath.Ext(path)):
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out
+}
+
+// notParts reports whether a folder is hidden or contains installed packages.
+func notParts(folder string) bool {
+	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "site-packages", "vendor"}, folder)
+}
+
+// KeepServers reports whether the servers of a plan are kept for the next run, and
+// ends those that an earlier one left and this one can't use. The servers of suites
+// with hooks or fixtures are started for each run: they may depend on what these
+// prepare.
+func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
+	var keep []*plan.Server
+	plain := true
+	for _, file := range p.Files {
+		hooks := len(file.BeforeAll) + len(file.AfterAll) + len(file.BeforeEach) + len(file.AfterEach)
+		if hooks+len(file.Setup)+len(file.SetupPerTest)+len(file.Teardown)+len(file.Upstreams) > 0 {
+			plain = false
+		}
+		for _, s := range file.Servers {
+			if len(programFiles(s.Argv, s.Dir)) > 0 { // otherwise a change of the program would not be noticed
+				keep = append(keep, s)
+			}
+		}
+	}
+	if !plain {
+		keep = nil
+	}
+	warm.Keep(ctx, keep, func(s *plan.Server) string {
+		var stamp strings.Builder
+		for _, name := range programFiles(s.Argv, s.Dir) {
+			if info, err := os.Stat(name); err == nil {
+				fmt.Fprintln(&stamp, name, info.ModTime().UnixNano(), info.Size())
+			}
+		}
+		return stamp.String()
+	})
+	return plain
+}
+
+// FailedFirst moves the cases that failed in the last run to the front of their
+// file.
+func FailedFirst(p *plan.Plan, failed map[string]bool) {
+	type place struct{ file, rank, at int }
+	places := make([]place, p.Len())
+	for i := range places {
+		places[i] = place{file: p.FileOf(i), rank: 1, at: i}
+		if name := p.Name(i); failed[name] || failed[plan.NameHash(name)] {
+			places[i].rank = 0
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank)) })
+	order := make([]int, len(places))
+	for i, pl := range places {
+		order[i] = pl.at
+	}
+	p.Arrange(order)
+}

@@ -1,0 +1,144 @@
+package mock
+
+import (
+	"cmp"
+	"slices"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// askKeys are the keys of an ask.
+type askKeys struct {
+	// The name of the response: ${ask.NAME}; without it, the kind.
+	As string `yaml:"as"`
+	// sampling/createMessage: its params, or the text of one user message.
+	Sampling *source.Node `yaml:"sampling"`
+	// elicitation/create: its params, or just the message.
+	Elicitation *source.Node `yaml:"elicitation"`
+	// roots/list.
+	Roots *source.Node `yaml:"roots"`
+	// true: a client that did not declare that it can be asked is not; ${ask.NAME} is absent then.
+	Optional bool `yaml:"optional"`
+}
+
+func (k askKeys) kind() string {
+	switch {
+	case k.Sampling != nil:
+		return "sampling"
+	case k.Elicitation != nil:
+		return "elicitation"
+	}
+	return "roots"
+}
+
+// askNames returns the names of the asks in a list of steps.
+func askNames(n *source.Node) []string {
+	names := []string{}
+	for _, item := range n.Items {
+		ask := item.Get("ask")
+		for _, one := range eachAsk(ask) {
+			if name := askName(one); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// eachAsk returns the asks of a step: one, or a list.
+func eachAsk(n *source.Node) []*source.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == source.KindList:
+		return n.Items
+	}
+	return []*source.Node{n}
+}
+
+// askName returns the name of a response: the given name, or the kind of the ask.
+func askName(ask *source.Node) string {
+	if ask.Kind == source.KindString {
+		return ask.Text
+	}
+	if as := ask.Get("as"); as != nil {
+		return as.Text
+	}
+	for _, kind := range []string{"sampling", "elicitation", "roots"} {
+		if ask.Get(kind) != nil {
+			return kind
+		}
+	}
+	return ""
+}
+
+// asksOf compiles one ask or a list of them, each with a unique name.
+func (c compiler) asksOf(n *source.Node, path string) []*question {
+	if n.Kind == source.KindList && len(n.Items) == 0 {
+		c.d.Errorf(n, path, "an empty list sends no requests")
+		return nil
+	}
+	var out []*question
+	seen := map[string]bool{}
+	for i, item := range eachAsk(n) {
+		at := path
+		if n.Kind == source.KindList {
+			at = source.PathIndex(path, i)
+		}
+		q := c.ask(item, at)
+		if q == nil {
+			continue
+		}
+		if seen[q.as] {
+			c.d.Errorf(item, at, "duplicate ask %q in one list", q.as).Hint = "as: NAME gives each response a different name"
+		}
+		seen[q.as] = true
+		out = append(out, q)
+	}
+	return out
+}
+
+func (c compiler) ask(n *source.Node, path string) *question {
+	if n.Kind == source.KindString && n.Text == "roots" {
+		return &question{as: "roots", method: "roots/list", needs: "roots"}
+	}
+	var k askKeys
+	c.d.Decode(n, path, &k)
+	if given(k.Sampling, k.Elicitation, k.Roots) != 1 {
+		c.d.Errorf(n, path, "must have exactly one of sampling, elicitation and roots")
+		return nil
+	}
+	q := &question{as: k.As, needs: k.kind(), optional: k.Optional}
+	q.as = cmp.Or(q.as, q.needs)
+	switch q.needs {
+	case "sampling":
+		q.method, q.params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")
+	case "elicitation":
+		q.method, q.params = "elicitation/create", c.elicitation(k.Elicitation, path+".elicitation")
+	default:
+		q.method = "roots/list"
+	}
+	return q
+}
+
+// samplingTokens is the maxTokens of a request that is written as a text.
+const samplingTokens = 100
+
+func (c compiler) sampling(n *source.Node, path string) *template {
+	if n.Kind == source.KindMap {
+		return c.compile(n, path)
+	}
+	messages := (&template{kind: source.KindList, static: true}).with(userMessage(textBlock(c.compile(n, path)))).settle()
+	t := &template{kind: source.KindMap, keys: []string{"messages", "maxTokens"}, static: true}
+	return t.with(messages).with(literal(jsonv.Int(samplingTokens))).settle()
+}
+
+func (c compiler) elicitation(n *source.Node, path string) *template {
+	if n.Kind == source.KindMap {
+		return c.compile(n, path)
+	}
+	schema := jsonv.ObjectOf("type", "object", "properties", jsonv.Object())
+	t := &template{kind: source.KindMap, keys: []string{"message", "requestedSchema"}, static: true}
+	return t.with(c.compile(n, path)).with(literal(schema)).settle()
+}

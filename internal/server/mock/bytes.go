@@ -1,0 +1,86 @@
+package mock
+
+import (
+	"bytes"
+	"encoding/base64"
+
+	"mcptest/internal/base/source"
+)
+
+// rawBytes are bytes that are written to the wire unchanged: text with placeholders,
+// or base64 for bytes that cannot be written as text. A line end is added unless
+// stated otherwise.
+type rawBytes struct {
+	text    *template
+	fixed   []byte // when text is nil
+	repeat  int
+	newline bool
+}
+
+// maxRaw bounds the number of bytes that one step writes.
+const maxRaw = 256 << 20
+
+// rawBytes compiles text or {text | base64, repeat?, newline?}.
+func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
+	out := &rawBytes{repeat: 1, newline: true}
+	if n.Kind == source.KindString {
+		out.text = c.compile(n, path)
+		return out
+	}
+	var m struct {
+		Text    *source.Node `yaml:"text"`
+		Base64  *source.Node `yaml:"base64"`
+		Repeat  *int         `yaml:"repeat"`
+		Newline *bool        `yaml:"newline"`
+	}
+	if n.Kind != source.KindMap {
+		c.d.WrongType(n, path, "text, or a map with text or base64")
+		return out
+	}
+	c.d.Decode(n, path, &m)
+	if (m.Text == nil) == (m.Base64 == nil) {
+		c.d.Errorf(n, path, "must have exactly one of text and base64")
+	}
+	out.text = optional(m.Text, path+".text", c.compile)
+	if m.Base64 != nil {
+		out.fixed = decodeBase64(m.Base64, path+".base64", c.d)
+	}
+	if m.Newline != nil {
+		out.newline = *m.Newline
+	}
+	if m.Repeat != nil {
+		out.repeat = *m.Repeat
+		if out.repeat < 1 || out.repeat > maxRaw {
+			c.d.Errorf(n.Get("repeat"), path+".repeat", "must be from 1 to %d, got %d", maxRaw, out.repeat)
+			out.repeat = 1
+		}
+	}
+	return out
+}
+
+// decodeBase64 decodes data that has no placeholder.
+func decodeBase64(n *source.Node, path string, d *source.Decoder) []byte {
+	if n.Kind != source.KindString {
+		d.WrongType(n, path, "base64 text")
+		return nil
+	}
+	data, err := base64.StdEncoding.DecodeString(n.Text)
+	if err != nil {
+		d.Errorf(n, path, "this is not base64: %v", err)
+	}
+	return data
+}
+
+func (r *rawBytes) bytes(s *scope) []byte {
+	data := r.fixed
+	if r.text != nil {
+		data = []byte(r.text.text(s))
+	}
+	if len(data) > 0 {
+		data = bytes.Repeat(data, max(1, min(r.repeat, maxRaw/len(data))))
+	}
+	if r.newline && !bytes.HasSuffix(data, []byte("\n")) {
+		data = append(data, '\n')
+	}
+	return data
+}

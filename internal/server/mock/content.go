@@ -1,0 +1,175 @@
+package mock
+
+import (
+	"cmp"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// blocks lists the types of content blocks with the keys each must have
+// (MCP 2025-11-25 schema, ContentBlock).
+var blocks = []struct {
+	kind string
+	must []string
+}{
+	{"text", []string{"text"}},
+	{"image", []string{"data", "mimeType"}},
+	{"audio", []string{"data", "mimeType"}},
+	{"resource", []string{"resource"}},
+	{"resource_link", []string{"uri", "name"}},
+}
+
+// content compiles a list of content blocks, or a single one.
+func (c compiler) content(n *source.Node, path string) *template {
+	if n.Kind != source.KindList {
+		return (&template{kind: source.KindList, static: true}).with(c.block(n, path)).settle()
+	}
+	t := &template{kind: source.KindList, static: true}
+	for i, item := range n.Items {
+		t.add(c.block(item, source.PathIndex(path, i)))
+	}
+	return t.settle()
+}
+
+// block compiles one content block. A plain text is short for a text block, and the
+// type may be omitted where a key implies it: {text: …}, {resource: …}.
+func (c compiler) block(n *source.Node, path string) *template {
+	if n.IsScalar() {
+		return textBlock(c.compile(n, path))
+	}
+	if n.Kind != source.KindMap {
+		c.d.WrongType(n, path, "a content block: text, or a map with a type")
+		return literal(jsonv.Object())
+	}
+	n = renameKeys(n, path, c.d, blockKeys)
+	kind := ""
+	if t := n.Get("type"); t != nil {
+		kind = t.Text
+	} else {
+		for _, guess := range []string{"text", "resource"} {
+			if n.Get(guess) != nil {
+				kind = guess
+			}
+		}
+		n = prepend(n, "type", kind)
+	}
+	c.checkBlock(n, path, kind)
+	if r := n.Get("resource"); r != nil && kind == "resource" {
+		n = replace(n, "resource", renameKeys(r, path+".resource", c.d, blockKeys))
+		c.checkResource(n.Get("resource"), path+".resource")
+	}
+	return c.compileWithText(n, path)
+}
+
+// compileWithText compiles a map whose member text, and that of a member resource, is
+// converted to a text regardless of its type.
+func (c compiler) compileWithText(n *source.Node, path string) *template {
+	t := &template{kind: source.KindMap, static: true}
+	for _, f := range n.Fields {
+		key, at := f.Key.Text, source.PathKey(path, f.Key.Text)
+		var item *template
+		switch {
+		case key == "text":
+			item = asText(c.compile(f.Value, at))
+		case key == "resource" && f.Value.Kind == source.KindMap:
+			item = c.compileWithText(f.Value, at)
+		default:
+			item = c.compile(f.Value, at)
+		}
+		t.keys = append(t.keys, key)
+		t.add(item)
+	}
+	return t.settle()
+}
+
+func textBlock(text *template) *template {
+	t := &template{kind: source.KindMap, keys: []string{"type", "text"}, static: true}
+	return t.with(literal(jsonv.String("text"))).with(asText(text)).settle()
+}
+
+func (c compiler) checkBlock(n *source.Node, path, kind string) {
+	names := make([]string, len(blocks))
+	for i, b := range blocks {
+		if names[i] = b.kind; b.kind != kind {
+			continue
+		}
+		for _, key := range b.must {
+			if n.Get(key) == nil {
+				c.d.Errorf(n, path, "a content block of type %s needs %q", kind, key).Code = "missing-key"
+			}
+		}
+		if data := n.Get("data"); data != nil {
+			c.checkBase64(data, path+".data")
+		}
+		return
+	}
+	at := n.Get("type")
+	if at == nil || kind == "" {
+		c.d.Errorf(n, path, "the content block has no type").Hint = "types: " + strings.Join(names, ", ")
+		return
+	}
+	d := c.d.Errorf(at, path+".type", "unknown type %q of a content block%s", kind, source.Aside(source.DidYouMean(kind, names)))
+	d.Hint = "types: " + strings.Join(names, ", ") + "; use result: to send what MCP does not define"
+}
+
+func (c compiler) checkResource(n *source.Node, path string) {
+	if n.Kind != source.KindMap {
+		c.d.WrongType(n, path, "a map with uri and text or blob")
+		return
+	}
+	if n.Get("uri") == nil {
+		c.d.Errorf(n, path, "missing key %q", "uri").Code = "missing-key"
+	}
+	if (n.Get("text") == nil) == (n.Get("blob") == nil) {
+		c.d.Errorf(n, path, "must have exactly one of text and blob")
+	}
+	if blob := n.Get("blob"); blob != nil {
+		c.checkBase64(blob, path+".blob")
+	}
+}
+
+// checkBase64 checks data that has no placeholder.
+func (c compiler) checkBase64(n *source.Node, path string) {
+	if !strings.Contains(n.Text, "${") {
+		decodeBase64(n, path, c.d)
+	}
+}
+
+// messages compiles the messages of a prompt: maps of role and content, where a plain
+// text is short for a text block of the user.
+func (c compiler) messages(n *source.Node, path string) *template {
+	if n.Kind != source.KindList {
+		c.d.WrongType(n, path, "a list of messages")
+		return literal(jsonv.Array())
+	}
+	t := &template{kind: source.KindList, static: true}
+	for i, item := range n.Items {
+		t.add(c.message(item, source.PathIndex(path, i)))
+	}
+	return t.settle()
+}
+
+func (c compiler) message(n *source.Node, path string) *template {
+	if n.IsScalar() {
+		return userMessage(textBlock(c.compile(n, path)))
+	}
+	var m struct {
+		Role    string       `yaml:"role" enum:"user|assistant"`
+		Content *source.Node `yaml:"content,required"`
+	}
+	c.d.Decode(n, path, &m)
+	if m.Content == nil {
+		return literal(jsonv.Object())
+	}
+	m.Role = cmp.Or(m.Role, "user")
+	return messageOf(m.Role, c.block(m.Content, path+".content"))
+}
+
+func userMessage(block *template) *template { return messageOf("user", block) }
+
+func messageOf(role string, block *template) *template {
+	t := &template{kind: source.KindMap, keys: []string{"role", "content"}, static: true}
+	return t.with(literal(jsonv.String(role))).with(block).settle()
+}

@@ -1,0 +1,90 @@
+package mock
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"mcptest/internal/base/source"
+)
+
+// snakeKeys returns a map whose camelCase keys are written in snake_case, the
+// spelling of manifests: inputSchema becomes input_schema. Only the keys of the map
+// itself are renamed, since those below may be data.
+func snakeKeys(n *source.Node, path string, d *source.Decoder) *source.Node {
+	return renameKeys(n, path, d, snake)
+}
+
+// blockKeys renames the keys of content blocks to MCP's spelling.
+func blockKeys(key string) string {
+	if key == "mime_type" {
+		return "mimeType"
+	}
+	return key
+}
+
+func renameKeys(n *source.Node, path string, d *source.Decoder, name func(string) string) *source.Node {
+	if n.Kind != source.KindMap {
+		return n
+	}
+	out := *n
+	out.Fields = make([]source.Field, 0, len(n.Fields))
+	for _, f := range n.Fields {
+		if to := name(f.Key.Text); to != f.Key.Text {
+			if n.Get(to) != nil {
+				d.Errorf(f.Key, path, "%s and %s are the same key", f.Key.Text, to)
+				continue
+			}
+			f.Key = f.Key.WithText(to)
+		}
+		out.Fields = append(out.Fields, f)
+	}
+	return &out
+}
+
+func snake(key string) string {
+	if key == "" || !unicode.IsLower(rune(key[0])) || strings.Contains(key, "_") {
+		return key
+	}
+	var b strings.Builder
+	for _, r := range key {
+		if unicode.IsUpper(r) {
+			b.WriteByte('_')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// given returns the number of nodes that are not nil.
+func given(nodes ...*source.Node) int {
+	return len(slices.DeleteFunc(nodes, func(n *source.Node) bool { return n == nil }))
+}
+
+// optional compiles a node that may be left out.
+func optional[T any](n *source.Node, path string, compile func(*source.Node, string) T) (out T) {
+	if n != nil {
+		out = compile(n, path)
+	}
+	return out
+}
+
+// prepend returns the map with a member inserted at the front.
+func prepend(n *source.Node, key, text string) *source.Node {
+	out := *n
+	out.Fields = append([]source.Field{{Key: n.WithText(key), Value: n.WithText(text)}}, n.Fields...)
+	return &out
+}
+
+// replace returns the map with another value for an existing key.
+func replace(n *source.Node, key string, v *source.Node) *source.Node {
+	out := *n
+	out.Fields = append([]source.Field(nil), n.Fields...)
+	for i := range out.Fields {
+		if out.Fields[i].Key.Text == key {
+			out.Fields[i].Value = v
+		}
+	}
+	return &out
+}

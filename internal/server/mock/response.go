@@ -1,0 +1,313 @@
+package mock
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// response is what a tool, a prompt, a resource or a method returns:
+//
+//	response: some text                     # one text block
+//	response: {content: […], structured: …} # everything else
+//	response:                               # the first one whose `when` fits
+//	  - {when: {args: {city: London}}, text: Rain}
+//	  - text: Sun
+//	response: {sequence: [first, second]}   # successive calls
+type response struct {
+	when     *condition
+	any      []*response // alternatives; no other field is set
+	sequence []*response
+	cycle    bool
+	steps    []*step
+
+	text, content, messages, structured *template
+	meta, isError, result               *template
+	err                                 *rpcError
+	raw                                 *rawBytes
+}
+
+// rpcError is the error member of a response.
+type rpcError struct {
+	code          int64
+	message, data *template
+}
+
+// responseKeys are the keys of one response.
+type responseKeys struct {
+	// Use this response only when the condition holds; in a list of responses.
+	When *source.Node `yaml:"when"`
+	// What happens before the response, in order.
+	Steps *source.Node `yaml:"steps"`
+	// One text block; a map or list is written as JSON.
+	Text *source.Node `yaml:"text"`
+	// Content blocks; text is short for a text block.
+	Content *source.Node `yaml:"content"`
+	// structuredContent; its JSON is the text block too when neither text nor content is given.
+	Structured *source.Node `yaml:"structured"`
+	// Messages of a prompt.
+	Messages *source.Node `yaml:"messages"`
+	// Respond with isError: true.
+	IsError *source.Node `yaml:"is_error"`
+	// Respond with a JSON-RPC error.
+	Error *source.Node `yaml:"error"`
+	// The whole result, as it is.
+	Result *source.Node `yaml:"result"`
+	// Bytes in place of a response.
+	Raw *source.Node `yaml:"raw"`
+	// The _meta of the result.
+	Meta *source.Node `yaml:"meta"`
+	// Responses of successive calls.
+	Sequence *source.Node `yaml:"sequence"`
+	// What follows the sequence: last repeats its last response, cycle starts over.
+	Then string `yaml:"then" enum:"last|cycle"`
+	// Wait so long before the response; the same as a step.
+	Delay *source.Node `yaml:"delay"`
+}
+
+// maxNested bounds sequences inside alternatives inside sequences.
+const maxNested = 6
+
+// response compiles any form of a response; nested is its depth in other responses.
+func (c compiler) response(n *source.Node, path string, nested int) *response {
+	r := &response{}
+	switch {
+	case n.Kind == source.KindList && nested < maxNested:
+		for i, item := range n.Items {
+			at := source.PathIndex(path, i)
+			alt := c.response(item, at, nested+1)
+			if i < len(n.Items)-1 && alt.when == nil {
+				c.d.Errorf(item, at, "every response of a list but the last needs a `when`: those behind it are never used").Hint = "responses of successive calls are a sequence: {sequence: […]}; several content blocks are content: […]"
+			}
+			r.any = append(r.any, alt)
+		}
+		if len(n.Items) == 0 {
+			c.d.Errorf(n, path, "an empty list contains no response")
+		}
+	case n.Kind == source.KindMap:
+		c.responseMap(r, n, path, nested)
+	case n.Kind == source.KindList:
+		c.d.Errorf(n, path, "lists of responses are nested too deeply")
+	case n.Kind == source.KindNull:
+		c.d.Errorf(n, path, "a response is missing").Hint = `an empty response is written {content: []}`
+	default:
+		r.text = c.compile(n, path)
+	}
+	return r
+}
+
+func (c compiler) responseMap(r *response, n *source.Node, path string, nested int) {
+	n = snakeKeys(n, path, c.d)
+	var k responseKeys
+	c.d.Decode(n, path, &k)
+	r.when = optional(k.When, path+".when", c.condition)
+	if k.Steps != nil {
+		c = c.with(askNames(k.Steps))
+		r.steps = c.steps(k.Steps, path+".steps")
+	}
+	if k.Delay != nil {
+		r.steps = append(r.steps, &step{delay: c.duration(k.Delay, path+".delay")})
+	}
+	c.exclusiveKeys(n, path, k)
+	if k.Sequence != nil {
+		c.sequence(r, k, path, nested)
+		return
+	}
+	if k.Then != "" {
+		c.d.Errorf(n.Get("then"), path+".then", "then: requires sequence:")
+	}
+	r.text = optional(k.Text, path+".text", c.compile)
+	r.structured = optional(k.Structured, path+".structured", c.compile)
+	r.meta = optional(k.Meta, path+".meta", c.compile)
+	r.result = optional(k.Result, path+".result", c.compile)
+	r.isError = optional(k.IsError, path+".is_error", c.compile)
+	r.content = optional(k.Content, path+".content", c.content)
+	r.messages = optional(k.Messages, path+".messages", c.messages)
+	r.err = optional(k.Error, path+".error", c.rpcError)
+	r.raw = optional(k.Raw, path+".raw", c.rawBytes)
+}
+
+// exclusiveKeys reports keys that exclude each other.
+func (c compiler) exclusiveKeys(n *source.Node, path string, k responseKeys) {
+	groups := []struct {
+		name  string
+		nodes []*source.Node
+	}{
+		{"text, content, messages or structured", []*source.Node{k.Text, k.Content, k.Messages, k.Structured, k.IsError, k.Meta}},
+		{"error", []*source.Node{k.Error}},
+		{"result", []*source.Node{k.Result}},
+		{"raw", []*source.Node{k.Raw}},
+		{"sequence", []*source.Node{k.Sequence}},
+	}
+	var used []string
+	for _, g := range groups {
+		if slices.ContainsFunc(g.nodes, func(n *source.Node) bool { return n != nil }) {
+			used = append(used, g.name)
+		}
+	}
+	if len(used) > 1 {
+		c.d.Errorf(n, path, "a response is one of: %s", strings.Join(used, "; "))
+	}
+	if k.Text != nil && k.Content != nil {
+		c.d.Errorf(k.Text, path+".text", "text and content exclude each other: text is short for one text block")
+	}
+	if k.Messages != nil && (k.Text != nil || k.Content != nil || k.Structured != nil) {
+		c.d.Errorf(k.Messages, path+".messages", "messages is a prompt's result; text is short for one message")
+	}
+}
+
+func (c compiler) sequence(r *response, k responseKeys, path string, nested int) {
+	at := path + ".sequence"
+	r.cycle = k.Then == "cycle"
+	if r.steps != nil {
+		c.d.Errorf(k.Sequence, at, "steps and delay go into the responses of the sequence")
+	}
+	switch {
+	case k.Sequence.Kind != source.KindList:
+		c.d.WrongType(k.Sequence, at, "a list of responses")
+	case len(k.Sequence.Items) == 0:
+		c.d.Errorf(k.Sequence, at, "an empty sequence contains no response")
+	case nested >= maxNested:
+		c.d.Errorf(k.Sequence, at, "sequences are nested too deeply")
+	default:
+		for i, item := range k.Sequence.Items {
+			r.sequence = append(r.sequence, c.response(item, source.PathIndex(at, i), nested+1))
+		}
+	}
+}
+
+// rpcError compiles a message or {code?, message, data?}.
+func (c compiler) rpcError(n *source.Node, path string) *rpcError {
+	e := &rpcError{code: -32603}
+	if n.Kind == source.KindString {
+		e.message = c.compile(n, path)
+		return e
+	}
+	var m struct {
+		Code    *int         `yaml:"code"`
+		Message *source.Node `yaml:"message,required"`
+		Data    *source.Node `yaml:"data"`
+	}
+	c.d.Decode(n, path, &m)
+	if m.Code != nil {
+		e.code = int64(*m.Code)
+	}
+	e.message = c.compile(m.Message, path+".message")
+	e.data = optional(m.Data, path+".data", c.compile)
+	return e
+}
+
+// condition decides when a response is used: all its parts must hold.
+type condition struct {
+	args, state jsonv.Value // the members these must have
+	has, hasNot []expr
+	client      []string // capabilities
+}
+
+func (c compiler) condition(n *source.Node, path string) *condition {
+	var m struct {
+		// Arguments the call must have; others are ignored.
+		Args *source.Node `yaml:"args"`
+		// State the server must be in.
+		State *source.Node `yaml:"state"`
+		// Paths that must have a value.
+		Exists *source.Node `yaml:"exists"`
+		// Paths that must have none.
+		Missing *source.Node `yaml:"missing"`
+		// Capabilities the client must have declared.
+		Client []string `yaml:"client"`
+	}
+	c.d.Decode(n, path, &m)
+	out := &condition{client: m.Client}
+	if m.Args != nil {
+		if out.args = m.Args.JSON(); m.Args.Kind != source.KindMap {
+			c.d.WrongType(m.Args, path+".args", "a map of arguments")
+		}
+		for _, f := range m.Args.Fields {
+			if c.args != nil && !slices.Contains(c.args, f.Key.Text) {
+				c.d.UnknownKey(f.Key, path+".args", c.args)
+			}
+		}
+	}
+	if m.State != nil {
+		if out.state = m.State.JSON(); m.State.Kind != source.KindMap {
+			c.d.WrongType(m.State, path+".state", "a map")
+		}
+	}
+	out.has, out.hasNot = c.expressions(m.Exists, path+".exists"), c.expressions(m.Missing, path+".missing")
+	return out
+}
+
+func (c compiler) expressions(n *source.Node, path string) []expr {
+	if n == nil {
+		return nil
+	}
+	items := n.Items
+	if n.Kind != source.KindList {
+		items = []*source.Node{n}
+	}
+	var out []expr
+	for i, item := range items {
+		if e := c.expression(item, fmt.Sprintf("%s[%d]", path, i)); e != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (w *condition) holds(s *scope) bool {
+	if w == nil {
+		return true
+	}
+	missing := func(e expr) bool { return e.eval(s).IsAbsent() }
+	exists := func(e expr) bool { return !missing(e) }
+	undeclared := func(name string) bool { return !s.declared(name) }
+	return !slices.ContainsFunc(w.has, missing) && !slices.ContainsFunc(w.hasNot, exists) && !slices.ContainsFunc(w.client, undeclared) &&
+		within(w.args, s.args) && within(w.state, s.root("state"))
+}
+
+// within reports whether got contains all of want. Objects may have more members; all
+// other values must be equal.
+func within(want, got jsonv.Value) bool {
+	switch {
+	case want.IsAbsent():
+		return true
+	case want.Kind() != jsonv.KindObject:
+		return jsonv.Equal(want, got)
+	case got.Kind() != jsonv.KindObject && want.Len() > 0:
+		return false
+	}
+	for key, v := range want.Members() {
+		if g, ok := got.Get(key); !ok || !within(v, g) {
+			return false
+		}
+	}
+	return true
+}
+
+// choose follows alternatives and sequences to the response of this call, or returns
+// nil when none matches.
+func (r *response) choose(s *scope) *response {
+	for r != nil && (r.any != nil || r.sequence != nil) {
+		if r.sequence != nil {
+			n := s.sess.server.world.turn(r)
+			if r.cycle {
+				n %= len(r.sequence)
+			}
+			r = r.sequence[min(n, len(r.sequence)-1)]
+			continue
+		}
+		at := slices.IndexFunc(r.any, func(alt *response) bool { return alt.when.holds(s) })
+		if at < 0 {
+			return nil
+		}
+		r = r.any[at]
+	}
+	if r == nil || !r.when.holds(s) {
+		return nil
+	}
+	return r
+}

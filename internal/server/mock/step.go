@@ -1,0 +1,245 @@
+package mock
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/source"
+)
+
+// step is one action before a response. Exactly one field is set.
+type step struct {
+	delay    *pause
+	log      *logMessage
+	progress *template
+	notify   *notification
+	ask      []*question
+	set      []assignment
+	push     []assignment
+	updated  *template
+	write    *rawBytes
+	stderr   *template
+	exit     *int
+	hang     bool
+	task     bool // from here on the call is a task
+}
+
+// pause is a duration: fixed, or a text with placeholders.
+type pause struct {
+	fixed time.Duration
+	text  *template
+}
+
+type logMessage struct {
+	level, logger string
+	data          *template
+}
+
+type notification struct {
+	method string
+	params *template // nil for none
+}
+
+// question is a request to the client. Its response is ${ask.<as>}.
+type question struct {
+	as, method, needs string // needs: the capability the client must have declared
+	optional          bool   // skipped for a client that did not
+	params            *template
+}
+
+// assignment sets the state at keys, which may have placeholders.
+type assignment struct {
+	keys []*template
+	to   *template
+}
+
+// stepKeys are the keys of a step.
+type stepKeys struct {
+	// Wait so long.
+	Delay *source.Node `yaml:"delay"`
+	// Send a log message: text, or {level, logger, data}.
+	Log *source.Node `yaml:"log"`
+	// Report progress if the client asked for it: a number, or {progress, total, message}.
+	Progress *source.Node `yaml:"progress"`
+	// Send a notification: {method, params}.
+	Notify *source.Node `yaml:"notify"`
+	// Ask the client: {as, sampling | elicitation | roots, optional}, or a list of such that are asked at once.
+	Ask *source.Node `yaml:"ask"`
+	// Set members of the state.
+	Set *source.Node `yaml:"set"`
+	// Append to lists of the state.
+	Push *source.Node `yaml:"push"`
+	// Tell subscribers that the resource of this uri changed.
+	Updated *source.Node `yaml:"updated"`
+	// Put bytes on the wire as they are.
+	Write *source.Node `yaml:"write"`
+	// Write a line to standard error.
+	Stderr *source.Node `yaml:"stderr"`
+	// End the process with this exit code.
+	Exit *int `yaml:"exit"`
+	// Never respond.
+	Hang bool `yaml:"hang"`
+	// true: become a task here, not at the start; in a tool with task:.
+	Task bool `yaml:"task"`
+}
+
+func (c compiler) steps(n *source.Node, path string) []*step {
+	if n.Kind != source.KindList {
+		c.d.WrongType(n, path, "a list of steps")
+		return nil
+	}
+	out := make([]*step, 0, len(n.Items))
+	for i, item := range n.Items {
+		out = append(out, c.step(item, source.PathIndex(path, i)))
+	}
+	return out
+}
+
+func (c compiler) step(n *source.Node, path string) *step {
+	s := &step{}
+	var k stepKeys
+	c.d.Decode(n, path, &k)
+	if n.Kind != source.KindMap {
+		return s
+	}
+	if len(n.Fields) != 1 {
+		var names []string
+		for _, f := range source.Fields(typeOfStepKeys) {
+			names = append(names, f.Name)
+		}
+		c.d.Errorf(n, path, "a step does exactly one thing").Hint = "one of " + strings.Join(names, ", ")
+		return s
+	}
+	if k.Task && !c.tasks {
+		c.d.Errorf(n, path+".task", "only a tool with task: can become a task").Hint = "task: optional on the tool allows it to respond with a task"
+	}
+	s.exit, s.hang, s.task = k.Exit, k.Hang, k.Task
+	s.delay = optional(k.Delay, path+".delay", c.duration)
+	s.log = optional(k.Log, path+".log", c.log)
+	s.progress = optional(k.Progress, path+".progress", c.progress)
+	s.notify = optional(k.Notify, path+".notify", c.notify)
+	s.ask = optional(k.Ask, path+".ask", c.asksOf)
+	s.set = optional(k.Set, path+".set", c.assignments)
+	s.push = optional(k.Push, path+".push", c.assignments)
+	s.updated = optional(k.Updated, path+".updated", c.compile)
+	s.write = optional(k.Write, path+".write", c.rawBytes)
+	s.stderr = optional(k.Stderr, path+".stderr", c.compile)
+	return s
+}
+
+// maxDelay bounds a pause.
+const maxDelay = 10 * time.Minute
+
+func (c compiler) duration(n *source.Node, path string) *pause {
+	if n.Kind == source.KindString {
+		if t := c.compile(n, path); !t.static {
+			return &pause{text: t}
+		}
+	}
+	p := &pause{}
+	c.d.Decode(n, path, &p.fixed)
+	if p.fixed > maxDelay {
+		c.d.Errorf(n, path, "must be at most %s, got %s", maxDelay, n.Text)
+	}
+	return p
+}
+
+// logLevels are the levels of MCP, least severe first (RFC 5424).
+var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+func (c compiler) log(n *source.Node, path string) *logMessage {
+	if n.IsScalar() {
+		return &logMessage{level: "info", data: c.compile(n, path)}
+	}
+	var m struct {
+		Level  string       `yaml:"level" enum:"debug|info|notice|warning|error|critical|alert|emergency"`
+		Logger string       `yaml:"logger"`
+		Data   *source.Node `yaml:"data,required"`
+	}
+	c.d.Decode(n, path, &m)
+	m.Level = cmp.Or(m.Level, "info")
+	return &logMessage{level: m.Level, logger: m.Logger, data: c.compile(m.Data, path+".data")}
+}
+
+func (c compiler) progress(n *source.Node, path string) *template {
+	if n.IsScalar() {
+		if n.Kind != source.KindInt && n.Kind != source.KindFloat && !strings.Contains(n.Text, "${") {
+			c.d.WrongType(n, path, "a number or a map")
+		}
+		t := &template{kind: source.KindMap, keys: []string{"progress"}, static: true}
+		return t.with(c.compile(n, path)).settle()
+	}
+	var m struct {
+		Progress *source.Node `yaml:"progress,required"`
+		Total    *source.Node `yaml:"total"`
+		Message  *source.Node `yaml:"message"`
+	}
+	c.d.Decode(n, path, &m)
+	return c.compile(n, path)
+}
+
+func (c compiler) notify(n *source.Node, path string) *notification {
+	var m struct {
+		Method string       `yaml:"method,required"`
+		Params *source.Node `yaml:"params"`
+	}
+	if n.Kind == source.KindString {
+		return &notification{method: n.Text}
+	}
+	c.d.Decode(n, path, &m)
+	return &notification{method: m.Method, params: optional(m.Params, path+".params", c.compile)}
+}
+
+// assignments compiles {path: value}. A dot in a path descends one level:
+// notes.${args.id} sets a member of notes.
+func (c compiler) assignments(n *source.Node, path string) []assignment {
+	if n.Kind != source.KindMap {
+		c.d.WrongType(n, path, "a map of names of the state")
+		return nil
+	}
+	var out []assignment
+	for _, f := range n.Fields {
+		at := source.PathKey(path, f.Key.Text)
+		a := assignment{to: c.compile(f.Value, at)}
+		for _, key := range splitKeys(c.parts(f.Key, at)) {
+			if len(key) == 0 {
+				c.d.Errorf(f.Key, at, "a name is empty")
+			}
+			a.keys = append(a.keys, textTemplate(key))
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// splitKeys splits a path at the dots of its literal parts.
+func splitKeys(parts []part) [][]part {
+	out := [][]part{nil}
+	for _, p := range parts {
+		pieces := strings.Split(p.lit, ".")
+		for i, piece := range pieces {
+			if i > 0 {
+				out = append(out, nil)
+			}
+			if p.lit = piece; piece != "" || p.e != nil {
+				out[len(out)-1] = append(out[len(out)-1], p)
+			}
+		}
+	}
+	return out
+}
+
+// of returns the duration to wait.
+func (p *pause) of(s *scope) (time.Duration, error) {
+	if p.text == nil {
+		return min(p.fixed, maxDelay), nil
+	}
+	text := p.text.text(s)
+	d, err := source.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("delay %q: %w", text, err)
+	}
+	return min(max(d, 0), maxDelay), nil
+}

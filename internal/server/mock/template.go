@@ -1,0 +1,287 @@
+package mock
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/assert/jsonpath"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/placeholder"
+	"mcptest/internal/base/source"
+)
+
+// template is a value with placeholders. A text that consists of a single placeholder
+// evaluates to its value, of any type; members of an object and elements of a list
+// whose value is missing are omitted.
+type template struct {
+	kind   source.Kind
+	lit    jsonv.Value // the whole value if it has no placeholders
+	parts  []part      // of a text
+	items  []*template
+	keys   []string
+	inner  *template // of which this is the text
+	static bool
+}
+
+// part is a piece of a text: literal, or an expression with its default.
+type part struct {
+	lit string
+	e   expr
+	def *template // or nil
+}
+
+func (p part) eval(s *scope) jsonv.Value {
+	if p.e == nil {
+		return jsonv.String(p.lit)
+	}
+	v := p.e.eval(s)
+	if p.def != nil && (v.IsAbsent() || v.Kind() == jsonv.KindNull) {
+		return p.def.eval(s)
+	}
+	return v
+}
+
+// literal returns a template of a constant value.
+func literal(v jsonv.Value) *template { return &template{lit: v, static: true} }
+
+// asText returns a template whose value is always a text: that of a map or list is
+// its JSON.
+func asText(t *template) *template {
+	if t.static {
+		return literal(jsonv.String(textOf(t.lit)))
+	}
+	return &template{kind: source.KindString, inner: t}
+}
+
+// with returns the template with another element.
+func (t *template) with(item *template) *template {
+	t.add(item)
+	return t
+}
+
+// compiler compiles the templates of one place in the manifest. It knows which roots
+// may be used there and which asks and arguments exist.
+type compiler struct {
+	d     *source.Decoder
+	roots []string
+	asks  []string
+	args  []string // declared arguments; nil: any name is accepted
+	vars  []string // variables of a resource template
+	tasks bool     // the response may be that of a task
+}
+
+// with returns a compiler that also knows these asks.
+func (c compiler) with(asks []string) compiler {
+	c.asks = append(slices.Clip(c.asks), asks...)
+	return c
+}
+
+// compile compiles a node; it never returns nil.
+func (c compiler) compile(n *source.Node, path string) *template {
+	if n == nil {
+		return literal(jsonv.Value{})
+	}
+	switch n.Kind {
+	case source.KindString:
+		return textTemplate(c.parts(n, path))
+	case source.KindList:
+		t := &template{kind: source.KindList, static: true}
+		for i, item := range n.Items {
+			t.add(c.compile(item, source.PathIndex(path, i)))
+		}
+		return t.settle()
+	case source.KindMap:
+		t := &template{kind: source.KindMap, static: true}
+		for _, f := range n.Fields {
+			t.keys = append(t.keys, f.Key.Text)
+			t.add(c.compile(f.Value, source.PathKey(path, f.Key.Text)))
+		}
+		return t.settle()
+	}
+	return literal(n.JSON())
+}
+
+func textTemplate(parts []part) *template {
+	switch {
+	case len(parts) == 0:
+		return literal(jsonv.String(""))
+	case len(parts) == 1 && parts[0].e == nil:
+		return literal(jsonv.String(parts[0].lit))
+	}
+	return &template{kind: source.KindString, parts: parts}
+}
+
+func (t *template) add(item *template) {
+	t.items = append(t.items, item)
+	t.static = t.static && item.static
+}
+
+// settle turns a list or map without placeholders into a constant.
+func (t *template) settle() *template {
+	if t.static {
+		return literal(t.build(func(item *template) jsonv.Value { return item.lit }))
+	}
+	return t
+}
+
+func (t *template) build(of func(*template) jsonv.Value) jsonv.Value {
+	if t.kind == source.KindMap {
+		members := make([]jsonv.Member, len(t.items))
+		for i, item := range t.items {
+			members[i] = jsonv.Member{Key: t.keys[i], Value: of(item)}
+		}
+		return jsonv.Object(members...)
+	}
+	items := make([]jsonv.Value, 0, len(t.items))
+	for _, item := range t.items {
+		if v := of(item); !v.IsAbsent() {
+			items = append(items, v)
+		}
+	}
+	return jsonv.Array(items...)
+}
+
+// eval returns the value with the placeholders replaced.
+func (t *template) eval(s *scope) jsonv.Value {
+	switch {
+	case t == nil:
+		return jsonv.Value{}
+	case t.static:
+		return t.lit
+	case t.inner != nil:
+		return jsonv.String(t.inner.text(s))
+	case t.kind != source.KindString:
+		return t.build(func(item *template) jsonv.Value { return item.eval(s) })
+	case len(t.parts) == 1:
+		return t.parts[0].eval(s)
+	}
+	var b strings.Builder
+	for _, p := range t.parts {
+		b.WriteString(textOf(p.eval(s)))
+		if b.Len() > maxText {
+			break
+		}
+	}
+	return jsonv.String(b.String())
+}
+
+// maxText bounds a text whose parts come from the client.
+const maxText = 64 << 20
+
+// text returns the value as text: that of a list or map is its JSON.
+func (t *template) text(s *scope) string { return textOf(t.eval(s)) }
+
+// parts splits a text at its placeholders.
+func (c compiler) parts(n *source.Node, path string) []part {
+	cut, bad := placeholder.Parse(n.Text)
+	if bad != nil {
+		c.at(n, path, bad.Offset, bad.Msg, bad.Hint)
+		return []part{{lit: n.Text}}
+	}
+	return c.partsOf(n, path, cut)
+}
+
+func (c compiler) partsOf(n *source.Node, path string, cut []placeholder.Part) []part {
+	out := make([]part, 0, len(cut))
+	for _, p := range cut {
+		if p.Literal {
+			out = append(out, part{lit: p.Text})
+			continue
+		}
+		e, bad := parseExpr(p.Name)
+		if bad != nil {
+			c.at(n, path, p.Offset+len("${")+bad.Offset, bad.Msg, bad.Hint)
+			out = append(out, part{lit: p.Text})
+			continue
+		}
+		c.check(n, p.Offset, path, e)
+		next := part{e: e}
+		if p.HasDefault {
+			next.def = textTemplate(c.partsOf(n, path, p.Default))
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+func (c compiler) at(n *source.Node, path string, off int, msg, hint string) {
+	d := c.d.Errorf(n, path, "%s", msg)
+	d.Pos, d.Hint, d.Code = n.In(off), hint, "placeholder"
+}
+
+// expression compiles an entry of `exists` or `missing`, an expression without ${ and
+// }.
+func (c compiler) expression(n *source.Node, path string) expr {
+	if n.Kind != source.KindString {
+		c.d.WrongType(n, path, "a path such as args.city")
+		return nil
+	}
+	e, bad := parseExpr(n.Text)
+	if bad != nil {
+		c.at(n, path, bad.Offset, bad.Msg, bad.Hint)
+		return nil
+	}
+	c.check(n, 0, path, e)
+	return e
+}
+
+// check reports names that can never have a value.
+func (c compiler) check(n *source.Node, off int, at string, e expr) {
+	for _, t := range e {
+		if t.path != nil {
+			c.checkPath(n, off, at, t.path)
+		}
+	}
+}
+
+func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.Step) {
+	for _, step := range path {
+		if step.By != nil {
+			c.checkPath(n, off, at, step.By)
+		}
+	}
+	root := path[0].Name
+	switch {
+	case !slices.Contains(roots, root):
+		c.unknownRoot(n, off, at, root)
+		return
+	case !slices.Contains(c.roots, root):
+		c.at(n, at, off, fmt.Sprintf("${%s} has no value here", root), "known here: "+strings.Join(c.roots, ", "))
+		return
+	case len(path) == 1 || path[1].Kind != jsonpath.Name:
+		return
+	}
+	first := path[1].Name
+	known, word := c.args, "unknown argument"
+	switch root {
+	case "args":
+	case "vars":
+		known, word = c.vars, "unknown variable"
+	case "ask":
+		known, word = c.asks, "no step of this response asks for"
+		if known == nil {
+			known = []string{}
+		}
+	default:
+		return
+	}
+	if known == nil || slices.Contains(known, first) {
+		return
+	}
+	d := c.d.Errorf(n, at, "%s %q", word, first)
+	d.Pos, d.Code = n.In(off), "placeholder"
+	if hint := source.DidYouMean(first, known); hint != "" {
+		d.Msg += source.Aside(hint)
+	} else if len(known) > 0 {
+		d.Hint = "known: " + strings.Join(known, ", ")
+	}
+}
+
+func (c compiler) unknownRoot(n *source.Node, off int, at, name string) {
+	msg, hint := fmt.Sprintf("unknown name %q", name), "known names: "+strings.Join(roots, ", ")
+	if near := source.DidYouMean(name, roots); near != "" {
+		msg, hint = msg+source.Aside(near), ""
+	}
+	c.at(n, at, off, msg, hint)
+}

@@ -1,0 +1,157 @@
+package mock
+
+import (
+	"errors"
+	"reflect"
+
+	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+var typeOfStepKeys = reflect.TypeFor[stepKeys]()
+
+// tool is one tool: its entry in the list and its response.
+type tool struct {
+	name     string
+	listed   jsonv.Value
+	schema   *jsonschema.Schema // nil: arguments are not checked
+	task     *taskSupport       // nil: the tool never responds with a task
+	response *response
+}
+
+// inSession returns the tool as listed in a session that supports tasks.
+func (t *tool) inSession() jsonv.Value {
+	if t.task == nil {
+		return t.listed
+	}
+	support := "optional"
+	if t.task.required {
+		support = "required"
+	}
+	return t.listed.With("execution", jsonv.ObjectOf("taskSupport", support))
+}
+
+// toolKeys are the keys of a tool.
+type toolKeys struct {
+	// The tool's name.
+	Name string `yaml:"name,required"`
+	// Its name for people.
+	Title *source.Node `yaml:"title"`
+	// What it does.
+	Description *source.Node `yaml:"description"`
+	// JSON Schema of its arguments; any object when left out.
+	InputSchema *source.Node `yaml:"input_schema"`
+	// JSON Schema of its structuredContent.
+	OutputSchema *source.Node `yaml:"output_schema"`
+	// Hints such as readOnlyHint.
+	Annotations *source.Node `yaml:"annotations"`
+	// Icons.
+	Icons *source.Node `yaml:"icons"`
+	// The _meta of the listed tool.
+	Meta *source.Node `yaml:"meta"`
+	// false: arguments are not checked against the input schema.
+	Validate *bool `yaml:"validate"`
+	// Respond with a task: optional, required, or {support, ttl, poll}.
+	Task *source.Node `yaml:"task"`
+	// What it returns.
+	Response *source.Node `yaml:"response,required"`
+}
+
+// toolRoots are the roots that placeholders of a tool may refer to.
+var toolRoots = []string{"args", "state", "ask", "calls", "client", "id", "params", "request"}
+
+func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
+	n = snakeKeys(n, path, d)
+	var k toolKeys
+	d.Decode(n, path, &k)
+	t := &tool{name: k.Name}
+	schema := jsonv.ObjectOf("type", "object")
+	if k.InputSchema != nil {
+		schema = k.InputSchema.JSON()
+		if k.Validate == nil || *k.Validate {
+			t.schema = compileSchema(k.InputSchema, path+".input_schema", d)
+		}
+	}
+	if k.OutputSchema != nil && (k.Validate == nil || *k.Validate) {
+		compileSchema(k.OutputSchema, path+".output_schema", d)
+	}
+	t.listed = jsonv.ObjectOf(
+		"name", k.Name, "title", k.Title.JSON(), "description", k.Description.JSON(), "inputSchema", schema,
+		"outputSchema", k.OutputSchema.JSON(), "annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
+	)
+	if k.Task != nil {
+		t.task = decodeTask(k.Task, path+".task", d)
+	}
+	if k.Response != nil {
+		c := compiler{d: d, roots: toolRoots, args: declaredArgs(schema), tasks: k.Task != nil}
+		t.response = c.response(k.Response, path+".response", 0)
+		if r := t.response; r.messages != nil {
+			d.Errorf(k.Response, path+".response", "messages is a prompt's result, a tool has content")
+		}
+	}
+	return t
+}
+
+// compileSchema compiles a schema; it returns nil when the schema is invalid.
+func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonschema.Schema {
+	s, err := jsonschema.Compile(n.JSON(), jsonschema.Options{})
+	if err == nil {
+		return s
+	}
+	at, msg := n, err.Error()
+	if se, ok := errors.AsType[*jsonschema.Error](err); ok {
+		msg = se.Msg
+		tokens, perr := jsonv.ParsePointer(se.Pointer)
+		for _, token := range tokens {
+			if perr != nil {
+				break
+			}
+			next := below(at, token)
+			if next == nil {
+				break
+			}
+			if at.Kind == source.KindMap {
+				path = source.PathKey(path, token)
+			} else {
+				path += "[" + token + "]"
+			}
+			at = next
+		}
+	}
+	d.Errorf(at, path, "this is not a valid JSON Schema: %s", msg).Hint = "with validate: false on the tool, the schema is listed unchanged and arguments are not checked"
+	return nil
+}
+
+func below(n *source.Node, token string) *source.Node {
+	if n.Kind == source.KindMap {
+		return n.Get(token)
+	}
+	for i, item := range n.Items {
+		if source.PathIndex("", i) == "["+token+"]" {
+			return item
+		}
+	}
+	return nil
+}
+
+// declaredArgs returns the arguments that a schema declares, or nil when it declares
+// none or explicitly allows others.
+func declaredArgs(schema jsonv.Value) []string {
+	props, ok := schema.Get("properties")
+	if !ok || props.Kind() != jsonv.KindObject {
+		return nil
+	}
+	for _, key := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if"} {
+		if _, ok := schema.Get(key); ok {
+			return nil
+		}
+	}
+	if more, ok := schema.Get("additionalProperties"); ok && (more.Kind() != jsonv.KindBool || more.Bool()) {
+		return nil
+	}
+	if names := props.Keys(); names != nil {
+		return names
+	}
+	return []string{}
+}

@@ -1,0 +1,284 @@
+package recording
+
+import (
+	"encoding/base64"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/base/source/stored"
+)
+
+// version is the version of the format.
+const version = 1
+
+// The keys at the top of a file. keyVersion identifies the format; a file without
+// keyEnd in its last line is truncated.
+const (
+	keyVersion = "mcptest_recording"
+	keyEnd     = "end"
+)
+
+// File is a recording. It is not changed after Read.
+type File struct {
+	Upstream string // the name of the upstream that was recorded
+	Random   map[string]string
+	list     []exchange
+	// standsFor is the address that was recorded.
+	standsFor    string
+	standsForPos source.Pos
+	byKey        map[string][]int
+	// masked are exchanges whose request has a mask.
+	masked []int
+	// mu guards the players of tests that run at the same time.
+	mu sync.Mutex
+}
+
+// Any is read as the name of every upstream.
+const Any = "NAME"
+
+// Again returns the command that writes the recording of an upstream.
+func Again(upstream string) string { return "mcptest run --record-upstream " + upstream }
+
+// Read reads the recording at path, which is shown as name.
+func Read(path, name, upstream string) (*File, source.Diagnostics) {
+	src, diags := source.Read(path, name)
+	if src == nil {
+		return nil, diags
+	}
+	return Parse(src, upstream)
+}
+
+// Parse reads a recording of an upstream.
+func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
+	if d, found := stored.Conflict(src, Again(upstream)); found {
+		return nil, source.Diagnostics{d}
+	}
+	root, diags := source.Parse(src)
+	if root == nil || diags.HasErrors() {
+		if !strings.HasSuffix(strings.TrimRight(string(src.Data), "\r\n"), keyEnd+": true") && strings.Contains(string(src.Data), keyVersion) {
+			return nil, source.Diagnostics{truncated(source.Pos{File: src, Line: max(src.Lines()-1, 1), Col: 1})}
+		}
+		return nil, diags
+	}
+	var d source.Decoder
+	f := &File{Random: map[string]string{}, byKey: map[string][]int{}}
+	if header(&d, root, upstream) {
+		f.decode(&d, root)
+	}
+	if diags = d.Diagnostics(); diags.HasErrors() {
+		return nil, diags
+	}
+	for i := range f.list {
+		e := &f.list[i]
+		e.identify()
+		f.byKey[e.key()] = append(f.byKey[e.key()], i)
+		if strings.Contains(e.key(), secret.Mask) {
+			f.masked = append(f.masked, i)
+		}
+	}
+	return f, diags
+}
+
+func truncated(pos source.Pos) source.Diagnostic {
+	d := source.Errorf(pos, "", "the recording is truncated: its last line must be %q", keyEnd+": true")
+	d.Hint = "restore the file from version control, or delete it and record again"
+	return d
+}
+
+// header checks whether the file is a complete recording with a supported version and
+// known masks.
+func header(d *source.Decoder, root *source.Node, upstream string) bool {
+	v := root.Get(keyVersion)
+	if v == nil {
+		d.Errorf(root, "", "not a recording of mcptest: it has no %s", keyVersion).Hint = "write one with " + Again(upstream)
+		return false
+	}
+	switch n, err := strconv.Atoi(v.Text); {
+	case err == nil && n > version:
+		d.Errorf(v, keyVersion, "the recording has format %d, this version of mcptest reads %d", n, version).Hint = "update mcptest"
+		return false
+	case err != nil || n != version:
+		d.Errorf(v, keyVersion, "unknown format %s, expected %d", source.FlowText(v.Text), version)
+		return false
+	}
+	if root.Get(keyEnd) == nil {
+		d.Add(truncated(root.Pos))
+		return false
+	}
+	masks := root.Get("masks")
+	if masks == nil {
+		d.Errorf(root, "", "the recording has no masks: it is not known what was replaced in it").Hint = "restore the file from version control, or delete it and record again"
+	} else {
+		for i, m := range masks.Items {
+			if !slices.Contains(maskNames, m.Text) {
+				d.Errorf(m, source.PathIndex("masks", i), "unknown mask %s: this version of mcptest does not know what it replaces%s", source.FlowText(m.Text), source.Aside(source.DidYouMean(m.Text, maskNames))).Hint =
+					"update mcptest, or delete the file and record again with " + Again(upstream)
+			}
+		}
+	}
+	if name := root.Get("upstream"); name != nil && upstream != Any && name.Text != upstream {
+		d.Errorf(name, "upstream", "this is a recording of the upstream %s, not of %s", source.FlowText(name.Text), source.FlowText(upstream)).Hint = otherHint
+	}
+	return d.Count() == 0
+}
+
+const otherHint = "name another file, or delete this one and record again"
+
+// Of returns a mistake if the recording is of another address than api. Two addresses of this
+// machine are considered equal: their ports change.
+func (f *File) Of(api string) (d source.Diagnostic, wrong bool) {
+	recorded, err := url.Parse(f.standsFor)
+	now, err2 := url.Parse(api)
+	if f.standsFor == "" || err == nil && err2 == nil && (strings.EqualFold(recorded.Host, now.Host) || loopback(recorded) && loopback(now)) {
+		return d, false
+	}
+	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s", source.FlowText(f.standsFor), source.FlowText(api))
+	d.Hint = otherHint
+	return d, true
+}
+
+func loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// document is the decoded file.
+type document struct {
+	Version   int                `yaml:"mcptest_recording"`
+	Upstream  string             `yaml:"upstream,required"`
+	StandsFor string             `yaml:"stands_for"`
+	Masks     []string           `yaml:"masks"`
+	Random    source.Map[string] `yaml:"random"`
+	Exchanges []entry            `yaml:"exchanges"`
+	End       bool               `yaml:"end"`
+}
+
+type entry struct {
+	Pos      source.Pos
+	Request  requestEntry  `yaml:"request,required"`
+	Test     string        `yaml:"test"`
+	Response responseEntry `yaml:"response,required"`
+}
+
+type requestEntry struct {
+	Method  string            `yaml:"method,required"`
+	Path    string            `yaml:"path,required"`
+	Query   source.Map[texts] `yaml:"query"`
+	Headers source.Map[texts] `yaml:"headers"`
+	content `yaml:",inline"`
+}
+
+type responseEntry struct {
+	Status  int               `yaml:"status,required"`
+	Headers source.Map[texts] `yaml:"headers"`
+	content `yaml:",inline"`
+}
+
+// content is a body.
+type content struct {
+	JSON      *source.Node      `yaml:"json"`
+	Layout    string            `yaml:"layout"`
+	Raw       string            `yaml:"raw"`
+	Text      *string           `yaml:"text"`
+	Form      source.Map[texts] `yaml:"form"`
+	Multipart []partEntry       `yaml:"multipart"`
+	Base64    string            `yaml:"base64"`
+	Gzip      bool              `yaml:"gzip"`
+}
+
+type partEntry struct {
+	Name     string       `yaml:"name"`
+	Filename string       `yaml:"filename"`
+	Type     string       `yaml:"type"`
+	Body     *source.Node `yaml:"body"`
+}
+
+// texts is a text or a list of texts.
+type texts []string
+
+// DecodeNode reads a text or a list of texts.
+func (t *texts) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	if n.Kind == source.KindList {
+		d.Decode(n, path, (*[]string)(t))
+		return
+	}
+	var one string
+	d.Decode(n, path, &one)
+	*t = texts{one}
+}
+
+func (f *File) decode(d *source.Decoder, root *source.Node) {
+	var doc document
+	d.Decode(root, "", &doc)
+	f.Upstream, f.standsFor = doc.Upstream, doc.StandsFor
+	if n := root.Get("stands_for"); n != nil {
+		f.standsForPos = n.Pos
+	}
+	for _, r := range doc.Random.Entries {
+		f.Random[r.Key] = r.Value
+	}
+	exchanges := root.Get("exchanges")
+	for i := range doc.Exchanges {
+		in := &doc.Exchanges[i]
+		n, path := exchanges.Items[i], source.PathIndex("exchanges", i)
+		e := exchange{
+			test: in.Test, method: in.Request.Method, path: in.Request.Path, status: in.Response.Status, line: in.Pos.Line,
+			query: url.Values(lists(in.Request.Query)), reqHeader: http.Header(lists(in.Request.Headers)), resHeader: http.Header{},
+		}
+		for name, list := range lists(in.Response.Headers) {
+			e.resHeader[http.CanonicalHeaderKey(name)] = list
+		}
+		if e.status < 100 || e.status > 599 {
+			d.Errorf(n.Get("response"), path+".response.status", "%d is not an HTTP status", e.status)
+		}
+		e.request = in.Request.body(d, n.Get("request"), path+".request")
+		e.response = in.Response.body(d, n.Get("response"), path+".response")
+		f.list = append(f.list, e)
+	}
+}
+
+func lists(m source.Map[texts]) map[string][]string {
+	out := make(map[string][]string, len(m.Entries))
+	for _, e := range m.Entries {
+		out[e.Key] = e.Value
+	}
+	return out
+}
+
+// body converts the content to a body.
+func (c *content) body(d *source.Decoder, n *source.Node, path string) body {
+	b := body{gzip: c.Gzip}
+	switch {
+	case c.JSON != nil:
+		b.form, b.json, b.layout, b.text = jsonBody, c.JSON.JSON(), c.Layout, c.Raw
+		if _, ok := laidOut(jsonv.Null(), c.Layout); !ok && c.Layout != layoutOther {
+			d.Errorf(n.Get("layout"), path+".layout", "unknown layout %s", source.FlowText(c.Layout))
+		}
+	case c.Text != nil:
+		b.form, b.text = textBody, *c.Text
+	case c.Form.Entries != nil:
+		b.form, b.values = formBody, url.Values(lists(c.Form))
+	case c.Multipart != nil:
+		b.form = multipartBody
+		for _, p := range c.Multipart {
+			var inner content
+			d.Decode(p.Body, path+".multipart", &inner)
+			b.parts = append(b.parts, part{p.Name, p.Filename, p.Type, inner.body(d, p.Body, path+".multipart")})
+		}
+	case c.Base64 != "":
+		data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(c.Base64), ""))
+		if err != nil {
+			d.Errorf(n.Get("base64"), path+".base64", "invalid base64")
+		}
+		b.form, b.text = base64Body, string(data)
+	}
+	return b
+}

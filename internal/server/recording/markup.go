@@ -1,0 +1,79 @@
+package recording
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"mcptest/internal/base/secret"
+)
+
+// In XML and HTML, a value is a credential if its element or attribute is named like
+// one, or a name in the same tag: <input name="csrf_token" value="…">.
+
+var (
+	tagPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`<([A-Za-z_][\w.:-]*)((?:\s+[\w.:-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?)*\s*/?)>((?:<!\[CDATA\[[^\]]*\]\]>|[^<]*))`)
+	})
+	attributePattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([\w.:-]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'<>]+)`)
+	})
+)
+
+// markup sanitizes the attributes and the texts of XML and HTML.
+func (s *sanitizer) markup(v string) string {
+	var b strings.Builder
+	end := 0
+	for _, m := range tagPattern().FindAllStringSubmatchIndex(v, -1) {
+		element, attributes, text := v[m[2]:m[3]], v[m[4]:m[5]], v[m[6]:m[7]]
+		b.WriteString(v[end:m[4]])
+		b.WriteString(s.attributes(element, attributes))
+		b.WriteString(v[m[5]:m[6]])
+		if secret.HoldsMember(bareName(element)) && strings.TrimSpace(text) != "" && strings.HasPrefix(v[m[7]:], "</") {
+			text = s.whole(maskMember, text)
+		}
+		b.WriteString(text)
+		end = m[7]
+	}
+	return b.String() + v[end:]
+}
+
+// attributes sanitizes the attributes of a tag.
+func (s *sanitizer) attributes(element, text string) string {
+	list := attributePattern().FindAllStringSubmatchIndex(text, -1)
+	named := secret.HoldsMember(bareName(element))
+	for _, m := range list {
+		switch name := strings.ToLower(text[m[2]:m[3]]); name {
+		case "name", "id", "key":
+			named = named || secret.HoldsMember(strings.Trim(text[m[6]:m[7]], `"'`))
+		}
+	}
+	var b strings.Builder
+	end := 0
+	for _, m := range list {
+		name, value := strings.ToLower(text[m[2]:m[3]]), text[m[6]:m[7]]
+		b.WriteString(text[end:m[6]])
+		bare := strings.Trim(value, `"'`)
+		if bare != "" && (secret.HoldsMember(bareName(name)) || named && (name == "value" || name == "content")) {
+			value = strings.Replace(value, bare, s.whole(maskMember, bare), 1)
+		}
+		b.WriteString(value)
+		end = m[7]
+	}
+	return b.String() + text[end:]
+}
+
+// bareName returns a name without its namespace.
+func bareName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
+
+// path sanitizes a path: texts recognized as secrets, and the segment after one with
+// the name of a credential, if it has letters and digits like a generated value.
+func (s *sanitizer) path(path string) string {
+	segments := strings.Split(path, "/")
+	for i := 1; i < len(segments); i++ {
+		if v := segments[i]; secret.HoldsMember(segments[i-1]) && len(v) >= 10 && strings.ContainsAny(v, "0123456789") && strings.Trim(v, "0123456789") != "" {
+			segments[i] = s.whole(maskText, v)
+		}
+	}
+	return s.plain(strings.Join(segments, "/"))
+}

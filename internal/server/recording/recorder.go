@@ -1,0 +1,396 @@
+package recording
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/server/upstream"
+)
+
+// Recorder collects exchanges in memory until Save. It is safe for concurrent
+// use.
+type Recorder struct {
+	upstream, standsFor string
+
+	mu   sync.Mutex
+	list []raw
+	size int
+	err  error
+	// failures are the requests without a complete response.
+	failures []Failure
+}
+
+// raw is an exchange as it was received.
+type raw struct {
+	test     string
+	request  upstream.Request
+	response upstream.Response
+}
+
+// maxRecording is the number of bytes of bodies that a recorder keeps.
+const maxRecording = 64 << 20
+
+// NewRecorder returns a recorder for an upstream that replaces the API at an address.
+func NewRecorder(name, standsFor string) *Recorder {
+	return &Recorder{upstream: name, standsFor: standsFor}
+}
+
+// Add records an exchange of a test; "" if it cannot be attributed to a test.
+func (r *Recorder) Add(test string, req *upstream.Request, res *upstream.Response) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.size += len(req.Body) + len(res.Body)
+	if r.size > maxRecording {
+		r.err = cmp.Or(r.err, fmt.Errorf("more than %d MiB of requests and responses: record fewer tests", maxRecording>>20))
+		return
+	}
+	r.list = append(r.list, raw{test, *req, *res})
+}
+
+// Fail records a request that has no complete response.
+func (r *Recorder) Fail(f Failure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures = append(r.failures, f)
+}
+
+// Saved describes the result of Save.
+type Saved struct {
+	Exchanges int
+	Kept      int            // exchanges of an earlier recording whose requests this run did not make
+	Masked    map[string]int // number of replaced values, by mask
+	Left      []string       // exchanges that were not recorded, with the reason
+	Binary    []string       // bodies that are not text: no secrets can be recognized in them
+	Texts     int            // bodies without named values: only patterns are recognized in them
+	// Unsaved is the reason why the file was not written; "" if it was.
+	Unsaved string
+	// Wrong reports that Unsaved is a failure of the run.
+	Wrong bool
+}
+
+// Options configure how a recording is saved.
+type Options struct {
+	Path    string
+	Secrets *secret.Redactor
+	Random  map[string]string
+	// Keep keeps exchanges of the existing file that were not recorded again, because
+	// not all tests ran.
+	Keep bool
+	// Failed: the run failed, so that failures of the API are not what the tests expect.
+	Failed bool
+}
+
+// Check returns what Save would do, without doing it.
+func (r *Recorder) Check(o Options) (Saved, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, saved, err := r.prepare(o)
+	return saved, err
+}
+
+// Save sanitizes the recorded exchanges and replaces the file.
+func (r *Recorder) Save(o Options) (Saved, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	data, saved, err := r.prepare(o)
+	if err != nil || saved.Unsaved != "" {
+		return saved, err
+	}
+	if had, err := os.ReadFile(o.Path); err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
+		return saved, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
+		return saved, err
+	}
+	path := o.Path
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if path, err = filepath.EvalSymlinks(path); err != nil { // which must stay a link
+			return saved, err
+		}
+	}
+	return saved, osfile.Replace(path, data, 0o666)
+}
+
+// prepare returns the content of the file.
+func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
+	if r.err != nil {
+		return nil, Saved{}, r.err
+	}
+	var old *File
+	if _, err := os.Stat(o.Path); err == nil {
+		var diags source.Diagnostics
+		if old, diags = Read(o.Path, o.Path, r.upstream); diags.HasErrors() {
+			return nil, Saved{}, fmt.Errorf("the existing file is not replaced: %s", diags[0].Msg)
+		}
+	}
+	list, saved := r.clean(o.Secrets)
+	for _, f := range r.failures {
+		if f.Partial {
+			saved.Left = append(saved.Left, f.Request+": "+f.Err.Error())
+			o.Keep = true // the earlier exchanges
+		}
+	}
+	saved.Unsaved, saved.Wrong = r.unsaved(list, old, o)
+	if saved.Unsaved != "" {
+		return nil, saved, nil
+	}
+	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, masks: sortedKeys(saved.Masked), list: arrange(list)}
+	if o.Keep && old != nil {
+		saved.Kept = out.merge(old, o.Path)
+	}
+	saved.Exchanges = len(out.list)
+	data := out.bytes()
+	if len(data) > source.MaxSize {
+		return nil, saved, fmt.Errorf("it would have %d bytes, more than %d: record fewer tests", len(data), source.MaxSize)
+	}
+	return data, saved, nil
+}
+
+// clean sanitizes the recorded exchanges.
+func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
+	first := newSanitizer(secrets)
+	for _, x := range r.list {
+		_, _ = first.clean(x) // reported by the second pass
+	}
+	s := first.learned()
+	saved := Saved{Masked: s.masked}
+	var list []exchange
+	for _, x := range r.list {
+		e, err := s.clean(x)
+		if err != nil {
+			saved.Left = append(saved.Left, fmt.Sprintf("%s %s: %s", e.method, e.path, err))
+			continue
+		}
+		if e.response.form == base64Body {
+			saved.Binary = append(saved.Binary, fmt.Sprintf("%s (%d bytes)", e.title(), len(e.response.text)))
+		}
+		for _, b := range []body{e.request, e.response} {
+			if b.form == textBody && strings.TrimSpace(b.text) != "" {
+				saved.Texts++
+			}
+		}
+		list = append(list, e)
+	}
+	return list, saved
+}
+
+// unsaved returns the reason why the file is not written, and whether that is a
+// failure.
+func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
+	failed := 0
+	for _, f := range r.failures {
+		if !f.Partial {
+			failed++
+		}
+	}
+	switch {
+	case failed > 0:
+		return display.Count(failed, "request") + " could not be passed on to the API", true
+	case len(list) == 0 && (old == nil || old.Len() > 0 && !o.Keep):
+		return "no exchange was recorded", false
+	}
+	if refused := newlyRefused(list, old); len(refused) > 0 {
+		return fmt.Sprintf("the API refused %s with 401 or 403 that it accepted before, such as %s: renew the credentials, or delete the file to record anew",
+			display.Count(len(refused), "request"), refused[0]), true
+	}
+	if e := newlyFailing(list, old); o.Failed && e != nil {
+		return fmt.Sprintf("the run failed, and the API responded with %d to a request that it answered before, %s: try again, or delete the file to record anew", e.status, e.title()), false
+	}
+	return "", false
+}
+
+// newlyRefused returns the requests that succeeded in an earlier recording, for the
+// same test, and are now only refused.
+func newlyRefused(list []exchange, old *File) (titles []string) {
+	if old == nil {
+		return nil
+	}
+	type request struct{ key, test string }
+	succeeds := map[request]bool{}
+	for i := range list {
+		e := &list[i]
+		r := request{e.key(), e.test}
+		succeeds[r] = succeeds[r] || !e.refused()
+	}
+	for i := range list {
+		e := &list[i]
+		r := request{e.key(), e.test}
+		before := old.byKey[r.key]
+		if succeeds[r] || len(before) == 0 {
+			continue
+		}
+		succeeds[r] = true // list it once
+		if !slices.ContainsFunc(old.of(before, e.test), func(i int) bool { return old.list[i].status/100 != 2 }) {
+			titles = append(titles, e.title())
+		}
+	}
+	return titles
+}
+
+// newlyFailing returns an exchange that failed, and did not in an earlier recording for
+// the same test, nor when it was repeated.
+func newlyFailing(list []exchange, old *File) *exchange {
+	for i := range list {
+		e := &list[i]
+		if old == nil || !e.failed() || len(old.byKey[e.key()]) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(list[i+1:], func(o exchange) bool { return !o.failed() && o.test == e.test && o.key() == e.key() }) {
+			continue
+		}
+		if !slices.ContainsFunc(old.of(old.byKey[e.key()], e.test), func(i int) bool { return old.list[i].failed() }) {
+			return e
+		}
+	}
+	return nil
+}
+
+// failed reports whether the API, not the request, is the cause of an error.
+func (e *exchange) failed() bool { return e.status >= 500 || e.status == http.StatusTooManyRequests }
+
+func (e *exchange) refused() bool {
+	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden
+}
+
+// merge adds the exchanges of an earlier recording whose requests were not made, and
+// returns their number.
+func (r *recorded) merge(old *File, path string) int {
+	seen := map[string]bool{}
+	for i := range r.list {
+		seen[r.list[i].key()] = true
+	}
+	n := 0
+	for _, e := range old.list {
+		if !seen[e.key()] {
+			r.list = append(r.list, e)
+			n++
+		}
+	}
+	if r.random == nil && len(old.Random) > 0 {
+		r.random = map[string]string{}
+	}
+	for k, v := range old.Random {
+		if _, ok := r.random[k]; !ok {
+			r.random[k] = v
+		}
+	}
+	r.masks = slices.Compact(slices.Sorted(slices.Values(append(r.masks, masksOf(path)...))))
+	sortExchanges(r.list)
+	return n
+}
+
+// masksOf returns the masks of an existing recording.
+func masksOf(path string) (masks []string) {
+	src, _ := source.Read(path, path)
+	if src == nil {
+		return nil
+	}
+	if root, _ := source.Parse(src); root != nil && root.Get("masks") != nil {
+		for _, m := range root.Get("masks").Items {
+			masks = append(masks, m.Text)
+		}
+	}
+	return masks
+}
+
+// arrange sorts exchanges so that the order in which tests ran has no influence, and
+// removes repetitions. Equal requests of one test keep their order.
+func arrange(list []exchange) []exchange {
+	byKey := map[string]map[string][]exchange{}
+	for _, e := range list {
+		k := e.key()
+		if byKey[k] == nil {
+			byKey[k] = map[string][]exchange{}
+		}
+		byKey[k][e.test] = append(byKey[k][e.test], e)
+	}
+	var out []exchange
+	for _, tests := range byKey {
+		names := sortedKeys(tests)
+		common := true
+		for _, name := range names {
+			tests[name] = withoutRepeats(tests[name])
+			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool { return sameResponse(&a, &b) })
+		}
+		for _, name := range names {
+			for _, e := range tests[name] {
+				if common {
+					e.test = ""
+				}
+				out = append(out, e)
+			}
+			if common {
+				break
+			}
+		}
+	}
+	sortExchanges(out)
+	return out
+}
+
+// withoutRepeats removes equal responses from the end, since the last one is
+// repeated.
+func withoutRepeats(list []exchange) []exchange {
+	for len(list) > 1 && sameResponse(&list[len(list)-1], &list[len(list)-2]) {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+func sortExchanges(list []exchange) {
+	slices.SortStableFunc(list, func(a, b exchange) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method), cmp.Compare(a.key(), b.key()), cmp.Compare(a.test, b.test))
+	})
+}
+
+// Note describes the kept and masked data, for the file called name.
+func (s Saved) Note(name string) string {
+	var b strings.Builder
+	if s.Unsaved != "" {
+		fmt.Fprintf(&b, "recording %s was not written: %s; an existing file was not changed", name, s.Unsaved)
+		s.list(&b)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "recording %s: %s", name, display.Count(s.Exchanges, "exchange"))
+	if s.Kept > 0 {
+		fmt.Fprintf(&b, ", %d of them from an earlier recording", s.Kept)
+	}
+	total := 0
+	var parts []string
+	for _, mask := range slices.Sorted(maps.Keys(s.Masked)) {
+		total += s.Masked[mask]
+		parts = append(parts, fmt.Sprintf("%s %d", mask, s.Masked[mask]))
+	}
+	if total > 0 {
+		fmt.Fprintf(&b, "; %s masked (%s)", display.Count(total, "value"), strings.Join(parts, ", "))
+	} else {
+		b.WriteString("; nothing was masked")
+	}
+	if s.Texts > 0 {
+		fmt.Fprintf(&b, "; in paths and %s of text (such as HTML, XML and YAML), secrets were only recognized by patterns", display.Count(s.Texts, "body"))
+	}
+	s.list(&b)
+	return b.String()
+}
+
+// list adds the lines about single exchanges.
+func (s Saved) list(b *strings.Builder) {
+	for _, left := range s.Left {
+		b.WriteString("\n  not recorded: " + left)
+	}
+	for _, body := range s.Binary {
+		b.WriteString("\n  binary, so only declared secrets were looked for: " + body)
+	}
+}

@@ -1,0 +1,163 @@
+package draft
+
+import (
+	"slices"
+
+	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/jsonv"
+)
+
+// Suite is a suite to be written.
+type Suite struct {
+	Name   string
+	From   string // the server's name and version, for the heading
+	Server Server
+	// Upstreams are the APIs that the server gets doubles for.
+	Upstreams []*Upstream
+	Tests     []*Test
+	// Recorded is set when the answers and arguments come from a recording.
+	Recorded bool
+	// Omitted describes the features of the server that no test examines, a sentence
+	// each.
+	Omitted []string
+	// Mask hides secrets in a text; nil: there are none.
+	Mask func(string) string
+	// Local are texts that identify this machine: its folders and its name.
+	Local []string
+}
+
+// Server is the server entry of the suite. Command, URL and Cwd are written
+// unchanged: ${NAME} in them is a placeholder.
+type Server struct {
+	Name    string
+	Command []string // or URL
+	URL     string
+	Cwd     string
+	// Env are environment variables passed to the server. Headers maps HTTP headers
+	// to the variables that hold their values.
+	Env     []string
+	Headers [][2]string
+	// Plain are those of Env whose values are not secrets.
+	Plain []string
+	// Bearer is the variable that holds a bearer token.
+	Bearer    string
+	Transport string
+	Protocol  string
+	CAFile    string
+	Insecure  bool
+	Tolerate  []string
+	// Respond scripts the client's side; absent: no capability is declared.
+	Respond jsonv.Value
+	Copies  []Copy
+}
+
+// Copy is a further entry of the same server, which differs in the client's side.
+type Copy struct {
+	Name    string
+	Respond jsonv.Value
+}
+
+// Upstream is an entry of `upstreams:`.
+type Upstream struct {
+	Name, StandsFor string
+	Env             string // the variable that receives the address of the double
+	Routes          []jsonv.Value
+	// Allowed is set when the server sends requests on its own that no route answers.
+	Allowed bool
+}
+
+// Requested is a request that the server sent to an upstream during a test.
+type Requested struct{ Upstream, Method, Path string }
+
+// Test is one request with the answers to it, one for each time it was made.
+type Test struct {
+	Block   string // tools, resources, prompts, protocol
+	Subject string // the tool, URI, prompt or method
+	Server  string // its entry, if there are several
+	Args    jsonv.Value
+	// List is the member of the result that is a list of named objects. Only their
+	// names are expected.
+	List    string
+	Answers []Answer
+	// Loose is set when the server refuses the request in varying ways, or sometimes:
+	// nothing else is then expected.
+	Loose bool
+	// Requested are expected in this order; nil: nothing is expected. Unsteady is set
+	// when they differ between runs.
+	Requested []Requested
+	Unsteady  bool
+	// Skip is the reason why the test is not run; nothing is then expected.
+	Skip string
+	// InvalidArgs is set when the request is refused, and has a name or an argument that the
+	// server does not list.
+	InvalidArgs bool
+	// Among is set when the test is written in the block of tools, to run in its place.
+	Among bool
+}
+
+// block returns the block that the test is written in, and its request: a test of tools
+// can have any method.
+func (t *Test) block() (block, subject string, args jsonv.Value) {
+	switch {
+	case !t.Among:
+		return t.Block, t.Subject, t.Args
+	case t.Block == "resources":
+		return "tools", "resources/read", jsonv.ObjectOf("uri", t.Subject)
+	case t.Block == "prompts":
+		return "tools", "prompts/get", jsonv.ObjectOf("name", t.Subject, "arguments", t.Args)
+	}
+	return "tools", t.Subject, t.Args
+}
+
+// blocks returns the blocks in the order in which they are written: of a recording in the
+// order of the first requests.
+func (s *Suite) blocks() (out []string) {
+	for _, t := range s.Tests {
+		if block, _, _ := t.block(); s.Recorded && !slices.Contains(out, block) {
+			out = append(out, block)
+		}
+	}
+	if !s.Recorded {
+		out = []string{"protocol", "tools", "resources", "prompts"}
+	}
+	return out
+}
+
+// Answer is one response to a request.
+type Answer struct {
+	Result jsonv.Value // absent when there was none
+	Code   jsonv.Value // of a JSON-RPC error
+	Reason string      // the message of a refusal
+}
+
+// Refused reports whether the server did not fulfill the request.
+func (a Answer) Refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("isError").Bool() }
+
+// Refused reports whether one of the answers was a refusal.
+func (t *Test) Refused() bool { return slices.ContainsFunc(t.Answers, Answer.Refused) }
+
+// Mixed reports whether only some of the answers were refusals.
+func (t *Test) Mixed() bool { return t.Refused() && !t.all(Answer.Refused) }
+
+// values returns one part of every answer.
+func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
+	out := make([]jsonv.Value, len(t.Answers))
+	for i, a := range t.Answers {
+		out[i] = of(a)
+	}
+	return out
+}
+
+// all reports whether holds returns true for every answer.
+func (t *Test) all(holds func(Answer) bool) bool {
+	return !slices.ContainsFunc(t.Answers, func(a Answer) bool { return !holds(a) })
+}
+
+// Arguments returns arguments that match an input schema; the server may still refuse
+// them.
+func Arguments(schema jsonv.Value) jsonv.Value {
+	if v := jsonschema.Sample(schema); v.Kind() == jsonv.KindObject {
+		return v
+	}
+	return jsonv.Object()
+}

@@ -1,0 +1,306 @@
+package draft
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/schemas"
+)
+
+// YAML returns the text of the suite.
+func (s *Suite) YAML() []byte {
+	w := &writer{suite: s}
+	w.heading()
+	w.server()
+	w.upstreams()
+	for _, block := range s.blocks() {
+		w.block(block)
+	}
+	if len(s.Omitted) > 0 {
+		w.line("# Omitted, for you to write:")
+	}
+	for _, o := range s.Omitted {
+		w.line("# - %s", display.OneLine(o))
+	}
+	return w.b.Bytes()
+}
+
+type writer struct {
+	suite *Suite
+	b     bytes.Buffer
+}
+
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+func (w *writer) heading() {
+	w.line("# yaml-language-server: $schema=%s", schemas.URL)
+	w.line("#")
+	w.line("# A first suite, generated from the responses of %s.", cmp.Or(comment(w.suite.From), "the server"))
+	w.line("#")
+	w.line("# \"review\" marks observed behavior: keep the line if the behavior is correct; if not, write what is correct.")
+	if w.suite.Recorded {
+		w.line("# The requests come from a recording. Each run repeats their effects.")
+	} else {
+		w.line("# Arguments were generated from the tools' schemas; realistic ones make better tests.")
+	}
+	w.line("name: %s", literal(w.suite.Name))
+	w.line("")
+}
+
+func (w *writer) server() {
+	sv := w.suite.Server
+	if len(sv.Env) > 0 {
+		w.line("variables:")
+		for _, name := range sv.Env {
+			secret := ", secret: true"
+			if slices.Contains(sv.Plain, name) {
+				secret = ""
+			}
+			w.line("  %s: {from_env: %s%s}", quote(name), quote(name), secret)
+		}
+		w.line("")
+	}
+	if len(sv.Copies) > 0 {
+		w.line("run_options: {parallel: false}")
+		w.line("")
+	}
+	w.line("servers:")
+	for _, entry := range append([]Copy{{sv.Name, sv.Respond}}, sv.Copies...) {
+		w.entry(entry)
+	}
+	w.line("")
+}
+
+// entry writes one entry of the server.
+func (w *writer) entry(entry Copy) {
+	sv := w.suite.Server
+	w.line("  %s:", quote(entry.Name))
+	if sv.URL != "" {
+		w.line("    url: %s", quote(sv.URL))
+	} else {
+		words := make([]string, len(sv.Command))
+		for i, word := range sv.Command {
+			words[i] = quote(word)
+		}
+		w.line("    command: [%s]", strings.Join(words, ", "))
+	}
+	text := func(key, value string) {
+		if value != "" {
+			w.line("    %s: %s", key, quote(value))
+		}
+	}
+	text("cwd", sv.Cwd)
+	text("transport", sv.Transport)
+	text("protocol", sv.Protocol)
+	w.access()
+	if len(sv.Tolerate) > 0 {
+		w.line("    # review: the server breaks the protocol; without this line its tests fail")
+		w.line("    tolerate: [%s]", strings.Join(sv.Tolerate, ", "))
+	}
+	if !entry.Respond.IsAbsent() {
+		w.line("    # review: the answers of the client to requests of the server")
+		w.line("    respond: %s", w.suite.mask(flow(entry.Respond)))
+	}
+}
+
+// upstreams writes the doubles of APIs.
+func (w *writer) upstreams() {
+	if len(w.suite.Upstreams) == 0 {
+		return
+	}
+	w.line("upstreams:")
+	for _, u := range w.suite.Upstreams {
+		w.line("  %s:", quote(u.Name))
+		w.line("    stands_for: %s", literal(u.StandsFor))
+		w.line("    into: {env: %s}", quote(u.Env))
+		if u.Allowed {
+			w.line("    # review: the server sends requests on its own that were not recorded")
+			w.line("    unmatched: 404")
+		}
+		w.line("    routes:")
+		for _, r := range u.Routes {
+			w.line("      - match: %s", flow(r.Lookup("match")))
+			w.line("        reply: %s", flow(r.Lookup("reply")))
+		}
+	}
+	w.line("")
+}
+
+// access writes credentials, TLS settings and variables.
+func (w *writer) access() {
+	sv := w.suite.Server
+	if sv.Bearer != "" {
+		w.line("    auth: {bearer_token_env: %s}", quote(sv.Bearer))
+	}
+	if len(sv.Headers) > 0 {
+		w.line("    headers:")
+		for _, h := range sv.Headers {
+			w.line("      %s: {env: %s}", quote(h[0]), quote(h[1]))
+		}
+	}
+	if sv.CAFile != "" || sv.Insecure {
+		w.line("    tls:")
+		if sv.CAFile != "" {
+			w.line("      ca_file: %s", quote(sv.CAFile))
+		}
+		if sv.Insecure {
+			w.line("      insecure: true")
+		}
+	}
+	// Only variables that are not part of a command are passed to the server.
+	var env []string
+	for _, name := range sv.Env {
+		if sv.URL == "" && !strings.Contains(strings.Join(sv.Command, " "), "${"+name+"}") {
+			env = append(env, name)
+		}
+	}
+	if len(env) > 0 {
+		w.line("    env:")
+		for _, name := range env {
+			w.line("      %s: \"${%s}\"", quote(name), name)
+		}
+	}
+}
+
+func (w *writer) block(name string) {
+	first := true
+	names := w.suite.Names()
+	for i, t := range w.suite.Tests {
+		if block, _, _ := t.block(); block != name {
+			continue
+		}
+		if first {
+			w.line("%s:", name)
+		}
+		first = false
+		w.test(t, names[i])
+	}
+}
+
+// keys are the keys that identify the subject of a test, by block.
+var keys = map[string][2]string{
+	"tools": {"tool", "args"}, "resources": {"uri", ""}, "prompts": {"prompt", "args"}, "protocol": {"method", "params"},
+}
+
+func (w *writer) test(t *Test, name string) {
+	block, subject, args := t.block()
+	key := keys[block]
+	w.line("  - name: %s", literal(name))
+	if len(w.suite.Server.Copies) > 0 {
+		w.line("    server: %s", quote(t.Server))
+	}
+	w.line("    %s: %s", key[0], literal(subject))
+	if key[1] != "" && args.Len() > 0 {
+		w.line("    %s: %s", key[1], w.suite.mask(flow(args)))
+	}
+	if t.Skip != "" {
+		w.line("    skip: %s", literal(display.OneLine(w.suite.WithoutLocal(w.suite.mask(t.Skip)))))
+		w.line("")
+		return
+	}
+	if t.InvalidArgs {
+		w.line("    invalid_args: true")
+	}
+	if reason := w.reason(t); reason != "" {
+		what := "these arguments were"
+		if t.List != "" {
+			what = "the list was"
+		}
+		w.line("    # review: %s refused: %s", what, reason)
+	}
+	items := w.suite.expect(t)
+	if len(items) > 0 {
+		w.line("    expect:")
+	}
+	for _, a := range items {
+		w.line("      # review%s", prefix(": ", a.note))
+		w.line("      - {target: %s, matcher: {%s: %s}}", literal(a.target), a.matcher, flow(a.value))
+	}
+	w.line("")
+}
+
+func prefix(p, s string) string {
+	if s == "" {
+		return ""
+	}
+	return p + s
+}
+
+// reason returns the message of a refusal, if every answer was a refusal.
+func (w *writer) reason(t *Test) string {
+	if len(t.Answers) == 0 || !t.all(Answer.Refused) {
+		return ""
+	}
+	return cmp.Or(comment(w.suite.WithoutLocal(w.suite.mask(t.Answers[0].Reason))), "without a word")
+}
+
+// Names returns the names of the tests, in the order of Tests. Each name is unique.
+func (s *Suite) Names() []string {
+	out := make([]string, len(s.Tests))
+	taken := map[string]bool{}
+	for i, t := range s.Tests {
+		name := s.name(t)
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s (%d)", s.name(t), n)
+		}
+		taken[name] = true
+		out[i] = name
+	}
+	return out
+}
+
+func (s *Suite) name(t *Test) string {
+	name := display.OneLine(s.mask(t.Subject))
+	switch {
+	case t.List != "" && !t.Refused():
+		return "the " + t.List + " that there are"
+	case t.Skip != "":
+		return cmp.Or(name, "a nameless one")
+	case len(t.Answers) > 0 && t.all(Answer.Refused):
+		return name + " refuses"
+	}
+	return name + " answers"
+}
+
+func (s *Suite) mask(text string) string {
+	if s.Mask == nil {
+		return text
+	}
+	return s.Mask(text)
+}
+
+// maxComment bounds the text quoted from a server in a comment, in characters.
+const maxComment = 160
+
+// comment makes a text fit for the rest of a line after #.
+func comment(s string) string {
+	return display.Truncate(display.OneLine(s), maxComment)
+}
+
+// literal formats a text in which placeholders are escaped.
+func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${")) }
+
+// quote formats a text as a YAML scalar.
+func quote(s string) string { return source.FlowText(s) }
+
+// flow formats a value in YAML's flow style. Placeholders in its texts are escaped.
+func flow(v jsonv.Value) string { return source.Flow(v, literal) }
+
+// Skeleton returns the entry of a test whose response is not known. It fails until a
+// person has written the expected response.
+func Skeleton(t *Test) string {
+	target := map[string]string{"tools": "text", "resources": "result.contents[0].text", "prompts": "result.messages[0].content.text"}[t.Block]
+	w := &writer{suite: &Suite{}}
+	w.test(t, w.suite.name(t))
+	return strings.TrimRight(w.b.String(), "\n") + `
+    expect:
+      # review: what the response must contain
+      - {target: ` + literal(target) + `, matcher: {contains: "TODO: what the response must contain"}}
+`
+}

@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/process/probe"
+	"mcptest/internal/spec/suite"
+)
+
+// fixtureCompiler compiles hooks and fixture steps.
+type fixtureCompiler struct{ c *compiler }
+
+// compileFixtures compiles all hooks and fixture steps of a file.
+func compileFixtures(c *compiler) {
+	s, f, x := c.suite, c.file, fixtureCompiler{c}
+	f.BeforeAll = x.hooks("beforeAll", s.Hooks.BeforeAll)
+	f.AfterAll = x.hooks("afterAll", s.Hooks.AfterAll)
+	f.BeforeEach = x.hooks("beforeEach", s.Hooks.BeforeEach)
+	f.AfterEach = x.hooks("afterEach", s.Hooks.AfterEach)
+	f.Setup = x.steps("setup", s.Setup)
+	f.SetupPerTest = x.steps("setup_per_test", s.SetupPerTest)
+	f.Teardown = x.steps("teardown", s.Teardown)
+}
+
+func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
+	var out []*Hook
+	for _, h := range list {
+		if h == nil || h.Command == nil || h.Command.Text == "" {
+			continue // reported by the decoder
+		}
+		hook := &Hook{
+			Phase: phase, Command: h.Command.Text, Context: h.Context, Pos: h.Pos, Dir: x.c.path("", h.Pos.File),
+			Timeout: orDuration(h.Timeout, orDuration(x.c.suite.Hooks.Timeout, DefaultStepTimeout)),
+		}
+		hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write bash -c '…'"))
+		out = append(out, hook)
+	}
+	return out
+}
+
+func (x fixtureCompiler) steps(phase string, list []*suite.Step) []*Step {
+	var out []*Step
+	for _, s := range list {
+		if st := x.fixtureStep(phase, s); st != nil {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+func (x fixtureCompiler) fixtureStep(phase string, s *suite.Step) *Step {
+	st := &Step{
+		Phase: phase, Name: s.Name, Background: s.Background, WaitFor: s.WaitFor, Always: s.Always,
+		CaptureFailure: s.CaptureFailure, Timeout: orDuration(s.Timeout, DefaultStepTimeout), Pos: s.Pos,
+	}
+	switch hasRun := s.Has("run"); {
+	case hasRun && s.Has("call"):
+		report(x.c.dec, s.KeyPos("call"), s.Path, "a step has exactly one of run and call; this one has both", "split it into two steps")
+		return nil
+	case !hasRun && s.Call == nil:
+		report(x.c.dec, s.Pos, s.Path, "a step needs run: [program, arguments…] or call: {tool, args}", "")
+		return nil
+	case s.Call != nil:
+		x.callStep(st, s)
+	default:
+		x.runStep(st, s)
+	}
+	if st.Name == "" {
+		st.Name = stepName(st)
+	}
+	x.checkStep(st, s)
+	return st
+}
+
+func stepName(st *Step) string {
+	if st.Call != nil {
+		return "call " + st.Call.Subject
+	}
+	return strings.Join(st.Argv, " ")
+}
+
+func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
+	st.Argv = x.c.self(suite.Texts(s.Run))
+	// A value that is not a list of text was reported already.
+	if n := s.Node().Get("run"); n.Kind == source.KindList && (len(n.Items) == 0 || n.Items[0].Kind == source.KindString && len(st.Argv) > 0 && st.Argv[0] == "") {
+		report(x.c.dec, s.KeyPos("run"), s.Path+".run", "the command is empty", "")
+	}
+	st.Dir = x.c.path(s.Cwd, s.Pos.File)
+	for _, e := range s.Env.Entries {
+		st.Env = append(st.Env, e.Key+"="+string(e.Value))
+	}
+}
+
+func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
+	server, servers := x.c.file.Default, x.c.file.Servers
+	if st.unnamed = s.Call.Server == ""; st.unnamed && server == nil && st.Phase == "setup_per_test" && len(servers) > 0 &&
+		!slices.ContainsFunc(servers, func(v *Server) bool { return !v.variantOf(servers[0]) }) {
+		server = servers[0] // replaced by the server that each test uses
+	}
+	if !st.unnamed {
+		if server = x.c.file.Server(s.Call.Server); server == nil {
+			x.c.unknownServer(s.Call.Pos, s.Path+".call.server", s.Call.Server)
+		}
+	} else if server == nil {
+		report(x.c.dec, s.Call.Pos, s.Path+".call", "names no server, and the suite has no default_server",
+			"add server: to the call, or default_server: to the suite")
+	}
+	if n := s.Node().Get("call").Get("tool"); n != nil && n.Kind == source.KindString && n.Text == "" {
+		x.c.dec.Errorf(n, s.Path+".call.tool", "tool is empty")
+	}
+	call := suite.Invocation{Tool: s.Call.Tool, Args: s.Call.Args}
+	st.Call = newOp(suite.Tools, call, server, s.Node())
+	if call.Args != nil && call.Args.JSON().Kind() != jsonv.KindObject {
+		x.c.dec.WrongType(call.Args, s.Path+".call.args", "a map of arguments")
+	}
+	if s.Background {
+		report(x.c.dec, s.KeyPos("background"), s.Path+".background", "background can be used only with run:, not with call:", "")
+	}
+	for _, key := range []string{"env", "cwd"} {
+		if s.Has(key) {
+			report(x.c.dec, s.KeyPos(key), s.Path+"."+key, key+" can be used only with run:, not with call:", "")
+		}
+	}
+}
+
+func (x fixtureCompiler) checkStep(st *Step, s *suite.Step) {
+	if s.Has("always") && st.Phase != "teardown" {
+		report(x.c.dec, s.KeyPos("always"), s.Path+".always", "always can be used only in teardown steps: "+st.Phase+" steps always run", "")
+	}
+	if s.Background && st.Phase == "teardown" {
+		report(x.c.dec, s.KeyPos("background"), s.Path+".background", "a teardown step can't run in the background: nothing runs after it", "")
+	}
+	if st.WaitFor == "" {
+		if s.Has("wait_for") {
+			report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for", "wait_for is empty", "")
+		}
+		return
+	}
+	if _, err := probe.Parse(st.WaitFor); err != nil {
+		report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for", err.Error(), "use tcp://host:port, http(s)://…, /path on the default server, or log:/regex/")
+		return
+	}
+	if strings.HasPrefix(st.WaitFor, "/") && (x.c.file.Default == nil || x.c.file.Default.URL == "") {
+		report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for",
+			fmt.Sprintf("%s is a path on the default server, which has no url", st.WaitFor), "write the whole address: http://127.0.0.1:PORT"+st.WaitFor)
+	}
+	if strings.HasPrefix(st.WaitFor, "log:") && st.Call != nil {
+		report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for", "log: reads the output of run:, and this step has call:", "")
+	}
+}

@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite"
+	"mcptest/internal/spec/suite/interpolate"
+)
+
+// The value of ${steps.…} is only known during the run. Until then, a flow is
+// compiled with samples of every type. A mistake is reported only if every sample
+// causes it, so that `timeout: ${steps.t}` is valid and a misspelled key next to it
+// is not.
+
+// samples returns a value of each type that a captured value may have.
+func samples() []*source.Node {
+	return []*source.Node{
+		{Kind: source.KindString, Text: "1s", Quoted: true},
+		{Kind: source.KindInt, Text: "1"},
+		{Kind: source.KindBool, Text: "true"},
+		{Kind: source.KindMap},
+		{Kind: source.KindList},
+		{Kind: source.KindList, Items: []*source.Node{{Kind: source.KindInt, Text: "1"}, {Kind: source.KindInt, Text: "2"}}},
+		{Text: "null"},
+	}
+}
+
+// sampled compiles a test with unknown values; put replaces them with a sample.
+func (c *compiler) sampled(e entry, b interpolate.Bindings, put func(*interpolate.Bindings, *source.Node)) built {
+	var best built
+	var found source.Diagnostics // for the best sample
+	common := map[source.Pos]int{}
+	listens := false
+	list := samples()
+	for i, sample := range list {
+		cc := *c
+		cc.dec = c.takeProbe()
+		put(&b, sample)
+		got := cc.buildWith(e, b)
+		ds := cc.dec.Diagnostics()
+		if len(ds) == 0 {
+			c.probe = cc.dec
+		}
+		for pos := range errorPlaces(ds) {
+			common[pos]++
+		}
+		if i == 0 || len(errorPlaces(ds)) < len(errorPlaces(found)) {
+			best, found = got, ds
+		}
+		listens = listens || got.out.listens
+		if !ds.HasErrors() {
+			break
+		}
+	}
+	if listens {
+		best.out.listens = true
+		c.assignServer(best.out, best.out.Server)
+	}
+	for _, d := range found {
+		if d.Severity != source.Error || common[d.Pos] == len(list) {
+			c.dec.Add(d)
+		}
+	}
+	return best
+}
+
+// takeProbe returns a decoder without diagnostics.
+func (c *compiler) takeProbe() *source.Decoder {
+	probe := c.probe
+	if probe == nil {
+		probe = new(source.Decoder)
+	}
+	c.probe = nil
+	return probe
+}
+
+func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
+	out := map[source.Pos]bool{}
+	for _, d := range ds {
+		if d.Severity == source.Error {
+			out[d.Pos] = true
+		}
+	}
+	return out
+}
+
+// ops compiles the operations of a test.
+func (c *compiler) ops(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
+	if out.Flow {
+		c.flowOps(st, out, e, b)
+		return
+	}
+	op := newOp(st.Block, st.Call, out.Server, st.Node)
+	op.CancelAfter, op.Wait = orDuration(st.CancelAfter, 0), wait(st.Wait)
+	out.Ops = []*Op{op}
+}
+
+// flowOps compiles the steps of a flow.
+func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
+	decoded, written := st.Node.Get("steps"), e.Node.Get("steps")
+	captured := map[string]bool{}
+	for i, s := range st.Steps {
+		if s == nil {
+			continue
+		}
+		c.checkCaptured(written.Items[i], s.Path, captured)
+		op := c.step(s, decoded.Items[i], out.Server)
+		if len(interpolate.Placeholders(written.Items[i], "steps.")) > 0 {
+			op.Fill = c.fillStep(e, s.Path, written.Items[i], b.Case, out.Server)
+		}
+		for _, cp := range s.Capture.Entries {
+			captured[cp.Key] = true
+		}
+		out.Ops = append(out.Ops, op)
+	}
+	if ex := e.Node.Get("expect"); len(interpolate.Placeholders(ex, "steps.")) > 0 {
+		c.checkCaptured(ex, st.Path+".expect", captured)
+		out.FillTree = c.fillTree(e, st, ex, b.Case)
+	}
+}
+
+// checkCaptured reports placeholders for values that no earlier step captures.
+func (c *compiler) checkCaptured(n *source.Node, path string, captured map[string]bool) {
+	for _, p := range interpolate.Placeholders(n, "steps.") {
+		name := firstName(p.Member)
+		if captured[name] || captured[p.Member] {
+			continue
+		}
+		hint := source.Known(name, slices.Sorted(maps.Keys(captured)))
+		report(c.dec, p.Node.In(p.Offset), path, fmt.Sprintf("no earlier step captures %q", name), hint)
+	}
+}
+
+// step compiles one step of a flow.
+func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
+	if s.Server != "" {
+		if server = c.file.Server(s.Server); server == nil {
+			pos := n.Pos
+			if k := n.Get("server"); k != nil {
+				pos = k.Pos
+			}
+			c.unknownServer(pos, s.Path+".server", s.Server)
+		}
+	}
+	op := newOp(blockOf(s.Invocation), s.Invocation, server, n)
+	op.pinned = s.Server != ""
+	op.Name = s.Name
+	op.Timeout = orDuration(s.Timeout, 0)
+	op.CancelAfter, op.Wait = orDuration(s.CancelAfter, 0), wait(s.Wait)
+	op.Respond, op.InvalidArgs = s.Respond, s.InvalidArgs
+	if s.Expect != nil {
+		ex := c.expectations(s.Expect, s.Path+".expect")
+		op.Tree = expect.Merge(expect.Parts{Expect: ex}, expect.Parts{})
+		op.Tree.Check(s.Path, c.dec)
+	}
+	for _, cp := range s.Capture.Entries {
+		path := source.PathKey(s.Path+".capture", cp.Key)
+		if cp.Value == nil {
+			continue
+		}
+		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: expectCompiler(c, cp.Value).Target(cp.Value, path, c.dec)})
+	}
+	return op
+}
+
+// fillStep returns a function that completes a step from its source, so that every
+// placeholder in it is replaced once, even if values contain placeholders.
+func (c *compiler) fillStep(e entry, path string, written *source.Node, row jsonv.Value, server *Server) func(jsonv.Value) (*Op, source.Diagnostics) {
+	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
+		cc := *c
+		cc.dec = new(source.Decoder)
+		filled := e.Scope.Expand(written, path, interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
+		s := suite.DecodeStep(filled, path, cc.dec)
+		out := cc.step(s, filled, server)
+		ds := cc.dec.Diagnostics()
+		if ds.HasErrors() {
+			return nil, ds
+		}
+		return out, nil
+	}
+}
+
+// fillTree returns a function that completes the expectations of a flow.
+func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row jsonv.Value) func(jsonv.Value) (*expect.Tree, source.Diagnostics) {
+	test := *st
+	test.Node = nil
+	return func(steps jsonv.Value) (*expect.Tree, source.Diagnostics) {
+		cc := *c
+		cc.dec = new(source.Decoder)
+		test := test
+		test.Expect = e.Scope.Expand(written, st.Path+".expect", interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
+		tree := cc.tree(&test)
+		ds := cc.dec.Diagnostics()
+		if ds.HasErrors() {
+			return nil, ds
+		}
+		return tree, nil
+	}
+}

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/base/source"
+)
+
+// NeedsLogin reports whether a user must log in to the server before a run.
+func (s *Server) NeedsLogin() bool {
+	return s.Auth != nil && s.Auth.OAuth != nil && s.Auth.OAuth.Grant != "client_credentials" && !s.Auth.OAuth.Headless
+}
+
+// LoginCommand returns the command that logs in to the server.
+func (s *Server) LoginCommand() string {
+	words := []string{"mcptest", "login"}
+	if s.def == nil {
+		words = append(words, s.URL)
+	} else {
+		words = append(words, s.Name)
+		if f := s.Pos.File; f != nil && f.Name != "" {
+			words = append(words, "--config", f.Name)
+		}
+	}
+	if s.Auth != nil && s.Auth.OAuth != nil && s.Auth.OAuth.Grant == "device_code" {
+		words = append(words, "--device")
+	}
+	return shellwords.QuoteAll(words)
+}
+
+// NeedLogin calls missing for each server that requires a login and that the
+// selected cases or their fixtures use. It reports the messages that missing
+// returns, except "".
+func NeedLogin(p *Plan, missing func(*Server) string) source.Diagnostics {
+	var diags source.Diagnostics
+	seen := map[*Server]bool{}
+	for _, s := range p.needs() {
+		if s == nil || seen[s] || !s.NeedsLogin() {
+			continue
+		}
+		seen[s] = true
+		if msg := missing(s); msg != "" {
+			diags = append(diags, source.Diagnostic{
+				Pos: s.def.KeyPos("auth"), Path: source.PathKey("servers", s.Name) + ".auth",
+				Msg: msg, Hint: "run: " + s.LoginCommand(), Code: "login",
+			})
+		}
+	}
+	return diags
+}
+
+// needs returns the servers that the selected cases and their files' fixtures use.
+// The list may contain duplicates.
+func (p *Plan) needs() []*Server {
+	var out []*Server
+	last := ref{file: -1}
+	for _, r := range p.refs {
+		f := p.Files[r.file]
+		t := f.templates[r.template]
+		if r.file != last.file {
+			for _, list := range [][]*Step{f.Setup, f.SetupPerTest, f.Teardown} {
+				for _, st := range list {
+					if st.Call != nil {
+						out = append(out, st.Call.Server)
+					}
+				}
+			}
+		}
+		if r.file != last.file || r.template != last.template {
+			for _, op := range t.proto.Ops {
+				if op.pinned {
+					out = append(out, op.Server)
+				}
+			}
+		}
+		if t.meta != nil || r.file != last.file || r.template != last.template || r.server != last.server {
+			if s := t.serverAt(int(r.row), int(r.server)); len(out) == 0 || out[len(out)-1] != s {
+				out = append(out, s)
+			}
+		}
+		last = r
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite"
+)
+
+func blockOf(call suite.Invocation) suite.Block {
+	switch {
+	case call.Tool != "":
+		return suite.Tools
+	case call.URI != "":
+		return suite.Resources
+	case call.Prompt != "":
+		return suite.Prompts
+	}
+	return suite.Protocol
+}
+
+// newOp compiles one invocation.
+func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.Node) *Op {
+	op := &Op{Server: server, Pos: n.Pos}
+	if !call.Calls() {
+		return op
+	}
+	switch block {
+	case suite.Tools:
+		op.Method, op.Subject = "tools/call", call.Tool
+		op.Params = namedParams("name", call.Tool, orEmpty(call.Args))
+		if strings.Contains(call.Tool, "/") {
+			op.MaybeMethod = true
+			if call.Args != nil {
+				op.Args = call.Args.JSON().Append(nil)
+			}
+		}
+	case suite.Resources:
+		op.Method, op.Subject = "resources/read", call.URI
+		op.Params = namedParams("uri", call.URI, jsonv.Value{})
+	case suite.Prompts:
+		op.Method, op.Subject = "prompts/get", call.Prompt
+		args := jsonv.Value{}
+		if call.Args != nil {
+			args = call.Args.JSON()
+		}
+		op.Params = namedParams("name", call.Prompt, args)
+	case suite.Protocol:
+		op.Method, op.Notification = call.Method, call.Notification
+		if call.Params != nil {
+			op.Params = call.Params.JSON().Append(nil)
+		}
+		if call.Raw != nil {
+			op.Raw = []byte(call.Raw.Text)
+		}
+	}
+	return op
+}
+
+// orEmpty returns arguments as JSON; the default for a tool is an empty object.
+func orEmpty(args *source.Node) jsonv.Value {
+	if args == nil {
+		return jsonv.Object()
+	}
+	return args.JSON()
+}
+
+// namedParams returns params with a name or URI, and arguments unless they are absent. It
+// is called for each row, so it writes JSON without building a value first.
+func namedParams(key, name string, args jsonv.Value) []byte {
+	out := append(make([]byte, 0, 64), `{"`+key+`":`...)
+	out = jsonv.AppendString(out, name)
+	if !args.IsAbsent() {
+		out = args.Append(append(out, `,"arguments":`...))
+	}
+	return append(out, '}')
+}
+
+func wait(w *suite.Wait) *Wait {
+	if w == nil {
+		return nil
+	}
+	return &Wait{Notification: w.Notification, Timeout: orDuration(w.Timeout, 0)}
+}

@@ -1,0 +1,254 @@
+package rows
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite"
+)
+
+// Rows are the rows of `cases:`. They are kept as text and parsed on demand, so
+// that 100,000 rows cost little more than their bytes. Rows of a CSV or JSON Lines
+// file are slices of the file; other rows are encoded as JSON.
+type Rows struct {
+	text   []byte
+	spans  []span
+	csv    []string     // column names, if text is CSV
+	file   *source.File // set if text is the text of a file
+	places []source.Pos // positions of rows that are not slices of a file
+}
+
+// span is the position of a row in text.
+type span struct{ start, end uint32 }
+
+// Len returns the number of rows.
+func (r *Rows) Len() int { return len(r.spans) }
+
+// At parses one row.
+func (r *Rows) At(i int) jsonv.Value {
+	text := r.text[r.spans[i].start:r.spans[i].end]
+	if r.csv != nil {
+		return csvRow(text, r.csv)
+	}
+	v, err := jsonv.Parse(text)
+	if err != nil {
+		return jsonv.Object() // cannot happen: the text was parsed before
+	}
+	return v
+}
+
+// Pos returns the source position of a row.
+func (r *Rows) Pos(i int) source.Pos {
+	switch {
+	case r.file != nil:
+		return r.file.At(int(r.spans[i].start))
+	case i < len(r.places):
+		return r.places[i]
+	}
+	return source.Pos{}
+}
+
+func (r *Rows) addJSON(v jsonv.Value, pos source.Pos) {
+	start := len(r.text)
+	r.text = v.Append(r.text)
+	r.spans = append(r.spans, span{uint32(start), uint32(len(r.text))})
+	r.places = append(r.places, pos)
+}
+
+// Label returns the label of a row: its name, or its number from 1.
+func Label(i int, v jsonv.Value) string {
+	if name, ok := v.Get("name"); ok {
+		switch name.Kind() {
+		case jsonv.KindString:
+			if s := strings.TrimSpace(name.Text()); s != "" {
+				return s
+			}
+		case jsonv.KindNumber:
+			return name.Literal()
+		case jsonv.KindBool:
+			return name.String()
+		}
+	}
+	return strconv.Itoa(i + 1)
+}
+
+// Table returns the name of the rows' CSV file, or "".
+func (r *Rows) Table() string {
+	if r.csv == nil {
+		return ""
+	}
+	return r.file.Name
+}
+
+// Options configure Read.
+type Options struct {
+	Dec          *source.Decoder
+	Dir          string // directory of the suite
+	AllowOutside bool
+	Opened       func(path string) // called with the name of the file; may be nil
+}
+
+// MaxBad is the number of invalid rows that are reported before reading stops.
+const MaxBad = 20
+
+// Read reads `cases:`: a list of maps, or the path of a file. written is the node
+// before its placeholders were replaced.
+func Read(n, written *source.Node, path string, o Options) *Rows {
+	r := &reader{Options: o, into: &Rows{}}
+	switch text, isText := n.AsText(); {
+	case n.Kind == source.KindList:
+		r.listRows(n, path)
+	case isText && text != "":
+		r.fileRows(n, written, path)
+	default:
+		r.Dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
+	}
+	return r.into
+}
+
+type reader struct {
+	Options
+	into *Rows
+}
+
+// report adds an error at a position, which need not be that of a whole node.
+func (r *reader) report(pos source.Pos, path, msg, hint string) {
+	r.Dec.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
+}
+
+func (r *reader) listRows(n *source.Node, path string) {
+	for i, item := range n.Items {
+		if item.Kind != source.KindMap {
+			r.Dec.WrongType(item, source.PathIndex(path, i), "a row: a map of values")
+			continue
+		}
+		r.into.addJSON(item.JSON(), item.Pos)
+	}
+}
+
+func (r *reader) fileRows(n, written *source.Node, path string) {
+	name := filepath.FromSlash(n.Text)
+	if !filepath.IsAbs(name) && written.Pos.File != nil {
+		name = filepath.Join(filepath.Dir(written.Pos.File.Path), name)
+	}
+	if !r.AllowOutside && !suite.Inside(r.Dir, name) {
+		r.report(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+		return
+	}
+	ext := strings.ToLower(filepath.Ext(name))
+	switch ext {
+	case ".csv", ".jsonl", ".ndjson", ".yaml", ".yml", ".json":
+	default:
+		r.report(n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
+		return
+	}
+	if r.Opened != nil {
+		r.Opened(name)
+	}
+	file, diags := source.Read(name, shown(written, n.Text))
+	if file == nil {
+		for _, d := range diags {
+			d.Pos, d.Path, d.Msg = n.Pos, path, "can't read "+n.Text+": "+d.Msg
+			d.Hint = cmp.Or(d.Hint, "looked for "+name)
+			r.Dec.Add(d)
+		}
+		return
+	}
+	switch ext {
+	case ".csv":
+		if r.textFile(file) {
+			r.csvRows(file)
+		}
+	case ".jsonl", ".ndjson":
+		if r.textFile(file) {
+			r.jsonRows(file)
+		}
+	default:
+		root, diags := source.Parse(file)
+		r.Dec.Add(diags...)
+		if root == nil {
+			return
+		}
+		if root.Kind != source.KindList {
+			r.Dec.WrongType(root, "", "a list of maps")
+			return
+		}
+		r.listRows(root, "")
+	}
+}
+
+// shown returns the name of a row file for messages, relative to the same directory
+// as the suite's.
+func shown(n *source.Node, name string) string {
+	if n.Pos.File == nil || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.ToSlash(filepath.Join(filepath.Dir(n.Pos.File.Name), name))
+}
+
+// textFile reports whether a file is UTF-8. If not, it reports the position of the
+// first invalid byte.
+func (r *reader) textFile(file *source.File) bool {
+	if utf8.Valid(file.Data) {
+		return true
+	}
+	for i := 0; i < len(file.Data); {
+		char, size := utf8.DecodeRune(file.Data[i:])
+		if char == utf8.RuneError && size <= 1 {
+			d := source.Errorf(file.At(i), "", "the file is not UTF-8")
+			d.Code, d.Hint = "encoding", "save it as UTF-8"
+			r.Dec.Add(d)
+			break
+		}
+		i += size
+	}
+	return false
+}
+
+// jsonRows reads JSON Lines: one object per line; blank lines are ignored.
+func (r *reader) jsonRows(file *source.File) {
+	r.into.text, r.into.file = file.Data, file
+	bad, start := 0, 0
+	for line := range bytes.Lines(file.Data) {
+		at := start
+		start += len(line)
+		text := bytes.TrimLeft(bytes.TrimPrefix(line, []byte("\ufeff")), " \t")
+		at += len(line) - len(text)
+		text = bytes.TrimRight(text, " \t\r\n")
+		if len(text) == 0 {
+			continue
+		}
+		_, notes, err := jsonv.ParseWith(text, jsonv.Options{})
+		twice := slices.IndexFunc(notes, func(n jsonv.Note) bool { return n.Kind == jsonv.DuplicateKey })
+		switch {
+		case bad >= MaxBad:
+			return
+		case err != nil:
+			pos, msg := at, err.Error()
+			if se := (*jsonv.SyntaxError)(nil); errors.As(err, &se) {
+				pos, msg = pos+se.Offset, "not JSON: "+se.Msg
+			}
+			r.report(file.At(pos), "", msg, "each line is one JSON object")
+			bad++
+		case text[0] != '{':
+			v, _ := jsonv.Parse(text)
+			r.report(file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
+			bad++
+		case twice >= 0:
+			n := notes[twice]
+			r.report(file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may appear only once")
+			bad++
+		default:
+			r.into.spans = append(r.into.spans, span{uint32(at), uint32(at + len(text))})
+		}
+	}
+}

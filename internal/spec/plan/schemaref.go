@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite"
+)
+
+// expectCompiler returns the compiler of the expectations in a node.
+func expectCompiler(c *compiler, n *source.Node) expect.Compiler {
+	out := expect.Compiler{
+		Schemas: c.schemas, Upstreams: c.suite.Upstreams.Keys(), Dir: c.suite.Dir, Opened: c.file.inputs.add,
+		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return schemaFile(c, n, uri) },
+	}
+	for _, sv := range c.file.Servers {
+		out.Servers = append(out.Servers, sv.Name)
+	}
+	return out
+}
+
+func schemaFile(c *compiler, in *source.Node, uri string) ([]byte, error) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" {
+		return nil, errors.New("only schema files below the suite's directory are read, by a relative path")
+	}
+	if writtenFileURL(in) {
+		return nil, errors.New("file: URLs are never read; write a path relative to the suite")
+	}
+	name := filepath.FromSlash(u.Path)
+	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, name) {
+		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside permits it)", name)
+	}
+	c.file.inputs.add(name)
+	file, diags := source.Read(name, name)
+	if file == nil {
+		return nil, fmt.Errorf("%s (looked for %s)", diags[0].Msg, name)
+	}
+	return file.Data, nil
+}
+
+// writtenFileURL reports whether n contains a file: URL.
+func writtenFileURL(n *source.Node) bool {
+	found := false
+	n.MapScalars(func(sc *source.Node) *source.Node {
+		found = found || strings.HasPrefix(strings.ToLower(sc.Text), "file:")
+		return sc
+	})
+	return found
+}

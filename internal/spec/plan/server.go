@@ -1,0 +1,291 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/source"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/process/probe"
+	"mcptest/internal/spec/suite"
+)
+
+// serverCompiler resolves one server entry.
+type serverCompiler struct {
+	c    *compiler
+	sv   *suite.Server
+	path string
+	out  *Server
+}
+
+// report reports a mistake at a key of the server.
+func (s *serverCompiler) report(key, msg, hint string) {
+	report(s.c.dec, s.sv.KeyPos(key), s.path+"."+key, msg, hint)
+}
+
+// compileServer resolves one server entry.
+func compileServer(c *compiler, sv *suite.Server) *Server {
+	s := &serverCompiler{c: c, sv: sv, path: sv.Path()}
+	out := &Server{
+		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
+		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
+		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout),
+		Timeout:        orDuration(sv.Timeout, 0),
+		WaitForReady:   sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
+		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
+	}
+	s.out = out
+	if sv.Command != nil {
+		out.Argv = c.self(append(c.argv(sv.Command, sv.Scope, s.path+".command"), sv.Args...))
+		out.Dir = c.path(sv.Cwd, sv.File)
+		out.Env, out.Withheld = serverEnv(c.set.Env, c.suite, sv)
+		if sv.URL == "" {
+			s.refuse("url")
+		}
+	}
+	if sv.URL != "" {
+		if u, err := url.Parse(sv.URL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+			s.report("url", fmt.Sprintf("%q is not an http or https address", sv.URL), withScheme(sv.URL))
+		} else if u.Fragment != "" {
+			s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
+		}
+		s.refuse("command")
+		s.transport()
+	}
+	for _, h := range sv.Headers.Entries {
+		out.Headers = append(out.Headers, Header{Name: h.Key, Value: h.Value.Value})
+	}
+	if sv.Sessions != nil {
+		out.Sessions = *sv.Sessions
+	}
+	s.waitForReady()
+	if wait := c.set.WaitForReady; wait > 0 {
+		if strings.Contains(sv.WaitForReady, "://") {
+			out.ProbeTime = wait
+		} else {
+			out.WaitForReady = wait.String()
+		}
+	}
+	s.bearer()
+	if sv.Auth != nil && sv.Auth.OAuth != nil {
+		out.ClientSecret, _ = s.envValue(sv.Auth.OAuth.ClientSecretEnv)
+	}
+	s.caFile()
+	if sv.ValidateOutput != nil {
+		out.ValidateOutput = *sv.ValidateOutput
+	}
+	for i, t := range sv.Tolerate {
+		if !slices.Contains(c.set.ViolationKinds, t.Text) && !t.Bad && !t.Pos.IsZero() {
+			report(c.dec, t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is not a kind of protocol violation", t.Text),
+				source.Known(t.Text, c.set.ViolationKinds))
+		}
+		out.Tolerate[t.Text] = true
+	}
+	out.Key = serverKey(out)
+	return out
+}
+
+// withScheme returns a hint for an address without its beginning, or "".
+func withScheme(address string) string {
+	if strings.Contains(address, "://") || !strings.ContainsAny(address, ":./") {
+		return ""
+	}
+	return "write http://" + address
+}
+
+// bearer converts auth.bearer_token_env to a header. An unset variable was reported
+// when the suite was loaded.
+func (s *serverCompiler) bearer() {
+	if s.sv.Auth == nil || s.sv.Auth.BearerTokenEnv == "" {
+		return
+	}
+	if v, ok := s.envValue(s.sv.Auth.BearerTokenEnv); ok {
+		s.out.Headers = append(s.out.Headers, Header{Name: "Authorization", Value: "Bearer " + v})
+	}
+}
+
+// envValue looks up a variable like interpolation does: first in the environment,
+// then in .env.
+func (s *serverCompiler) envValue(name string) (string, bool) {
+	for _, kv := range slices.Backward(s.c.set.Env) {
+		if n, v, _ := strings.Cut(kv, "="); n == name {
+			return v, true
+		}
+	}
+	for _, v := range s.c.suite.DotEnv {
+		if v.Name == name {
+			return v.Value, true
+		}
+	}
+	return "", false
+}
+
+// caFile resolves tls.ca_file relative to the file it is written in.
+func (s *serverCompiler) caFile() {
+	c, sv := s.c, s.sv
+	if sv.TLS == nil || sv.TLS.CAFile == "" {
+		return
+	}
+	t := *sv.TLS
+	t.CAFile = c.path(t.CAFile, sv.File)
+	c.file.inputs.add(t.CAFile)
+	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, t.CAFile) {
+		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+	} else if pem, err := os.ReadFile(t.CAFile); err != nil {
+		report(c.dec, t.Pos, s.path+".tls.ca_file", "can't read "+sv.TLS.CAFile, "looked for "+t.CAFile)
+	} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" contains no certificate", "expected PEM text, which begins with -----BEGIN CERTIFICATE-----")
+	}
+	s.out.TLS = &t
+}
+
+// transport reports a transport that does not support the pinned version: HTTP+SSE
+// requires a session.
+func (s *serverCompiler) transport() {
+	if s.sv.Transport == "sse" && protocol.VersionOf(s.sv.Protocol).Stateless {
+		s.report("transport", "protocol "+s.sv.Protocol+" is not supported over HTTP+SSE",
+			"write transport: streamable-http, or leave out protocol: or transport:")
+	}
+}
+
+// refuse reports keys that only the other kind of server can have.
+func (s *serverCompiler) refuse(other string) {
+	for _, f := range source.Fields(reflect.TypeFor[suite.Server]()) {
+		if f.Tag.Get("for") == other && s.sv.Has(f.Name) {
+			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), "")
+		}
+	}
+}
+
+// waitForReady checks the syntax of wait_for_ready: a duration or an address to
+// probe.
+func (s *serverCompiler) waitForReady() {
+	w := s.sv.WaitForReady
+	if w == "" {
+		return
+	}
+	if d, err := source.ParseDuration(w); err == nil && d > 0 {
+		return
+	}
+	if strings.Contains(w, "://") {
+		if _, err := probe.Parse(w); err == nil {
+			return
+		}
+	}
+	s.report("wait_for_ready",
+		fmt.Sprintf("expected a duration or an address to probe, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
+}
+
+// serverKey returns the resolved definition as text, without source positions.
+func serverKey(s *Server) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return s.Name
+	}
+	return string(b)
+}
+
+// minimalNames are inherited by every server. Programs need them to run, and they
+// do not usually contain secrets.
+var minimalNames = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "TERM",
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+	"PROGRAMFILES", "PROGRAMDATA", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+}
+
+// ServerEnv returns the environment of a server that no suite declares. names
+// corresponds to inherit_env.
+func ServerEnv(env, names []string) (passed, withheld []string) {
+	return serverEnv(env, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
+}
+
+// serverEnv builds a server's environment: inherited names, .env for the names it
+// lists, the suite's env, then its own env. withheld are the names that are set in
+// env and not passed on.
+func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
+	var b envBuilder
+	inherit := sv.InheritEnv
+	listed := map[string]bool{}
+	if inherit != nil {
+		for _, n := range inherit.Names {
+			listed[n] = true
+		}
+	}
+	for _, v := range s.DotEnv {
+		if listed[v.Name] {
+			b.set(v.Name, v.Value)
+		}
+	}
+	for _, kv := range env {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" {
+			continue
+		}
+		upper := strings.ToUpper(name)
+		if inherit != nil && inherit.All || listed[name] || slices.Contains(minimalNames, upper) || strings.HasPrefix(upper, "LC_") {
+			b.set(name, value)
+		}
+	}
+	for _, v := range s.Env {
+		b.set(v.Name, v.Value)
+	}
+	for _, e := range sv.Env.Entries {
+		b.set(e.Key, string(e.Value))
+	}
+	for _, kv := range hookEnv(env, s) {
+		name, _, _ := strings.Cut(kv, "=")
+		if _, ok := b.values[name]; !ok {
+			withheld = append(withheld, name)
+		}
+	}
+	return b.list(), withheld
+}
+
+// hookEnv returns the environment of hooks and steps.
+func hookEnv(env []string, s *suite.Suite) []string {
+	var b envBuilder
+	for _, v := range s.DotEnv {
+		b.set(v.Name, v.Value)
+	}
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
+			b.set(name, value)
+		}
+	}
+	for _, v := range s.Env {
+		b.set(v.Name, v.Value)
+	}
+	return b.list()
+}
+
+// envBuilder keeps the last value of each name, in the order in which names first
+// occur.
+type envBuilder struct {
+	names  []string
+	values map[string]string
+}
+
+func (b *envBuilder) set(name, value string) {
+	if b.values == nil {
+		b.values = map[string]string{}
+	}
+	if _, ok := b.values[name]; !ok {
+		b.names = append(b.names, name)
+	}
+	b.values[name] = value
+}
+
+func (b *envBuilder) list() []string {
+	out := make([]string, len(b.names))
+	for i, n := range b.names {
+		out[i] = n + "=" + b.values[n]
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package suite
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/lint"
+)
+
+// check reports mistakes that can only be found once all files are read.
+func (l *loader) check() {
+	s, root := l.suite, l.docs[0].root
+	servers := root.Get("servers")
+	switch {
+	case len(s.Servers) > 0 || s.Partial:
+	case servers == nil:
+		d := l.dec.Errorf(root, "", `missing key "servers": a suite needs at least one server`)
+		d.Code = "missing-key"
+	case servers.Kind == source.KindMap && len(servers.Fields) == 0:
+		l.dec.Errorf(servers, "servers", "a suite needs at least one server")
+	}
+	declared := map[string]bool{}
+	for _, sv := range s.Servers {
+		name, _, variant := strings.Cut(sv.Name, "@")
+		declared[name] = true
+		if variant {
+			l.checkVariant(sv)
+		} else {
+			l.checkServer(sv)
+		}
+	}
+	for _, e := range s.Env {
+		l.credential(e.Name, e.Value)
+	}
+	l.stepSecrets()
+	if n := root.Get("default_server"); n != nil && n.Kind == source.KindString && n.Text == "" {
+		l.dec.Errorf(n, "default_server", "the name is empty")
+	}
+	if s.DefaultServer != "" && s.Server(s.DefaultServer) == nil && !s.Partial {
+		msg, hint := "no server is called %q", s.ServerHint(s.DefaultServer)
+		if strings.Contains(s.DefaultServer, "*") {
+			msg, hint = "expected the name of one server, got the pattern %q", "defaultTest: {server: …} takes patterns"
+		}
+		report(l.dec, s.DefaultPos, "default_server", fmt.Sprintf(msg, s.DefaultServer), hint)
+	}
+	if s.DefaultServer == "" && len(declared) == 1 && !strings.Contains(s.Servers[0].Name, "@") {
+		s.DefaultServer = s.Servers[0].Name
+	}
+	if dt := s.DefaultTest; dt != nil && dt.node != nil {
+		checkTags(dt.node, "defaultTest", dt.Tags, l.dec)
+	}
+}
+
+func (l *loader) checkServer(sv *Server) {
+	path := sv.Path()
+	switch {
+	case sv.Command == nil && sv.URL == "" && l.reported(path):
+		// A misspelled key was reported; don't report the missing one too.
+	case sv.Command == nil && !sv.Has("url"):
+		report(l.dec, sv.Pos, path, "needs command: (a program to start) or url: (a server to connect to)", "")
+	case sv.Command == nil && sv.URL == "":
+		report(l.dec, sv.KeyPos("url"), path+".url", "the address is empty", "")
+	case sv.Command != nil && sv.Has("url"):
+		report(l.dec, sv.KeyPos("url"), path, "has both command: and url:; expected exactly one", "")
+	}
+	for _, e := range sv.Env.Entries {
+		checkEnvName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
+		l.credential(e.Key, string(e.Value))
+	}
+	if sv.InheritEnv != nil {
+		n := sv.node.Get("inherit_env")
+		for i, name := range sv.InheritEnv.Names {
+			if _, ok := n.Items[i].AsText(); !ok {
+				continue
+			}
+			checkEnvName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
+		}
+	}
+	l.arguments(sv.Command, sv.Args...)
+	l.headers(sv, path)
+	lint.Unreplaced(l.dec, sv.node, path)
+	if sv.Auth != nil {
+		l.auth(sv, path+".auth")
+	}
+}
+
+// checkVariant checks a variant like a server. Mistakes that its server has too are
+// not reported again.
+func (l *loader) checkVariant(sv *Server) {
+	all := l.dec
+	l.dec = new(source.Decoder)
+	l.checkServer(sv)
+	all.AddNew(l.dec.Diagnostics()...)
+	l.dec = all
+}
+
+// stepSecrets records the credentials that the suite passes to its steps.
+func (l *loader) stepSecrets() {
+	for _, st := range slices.Concat(l.suite.Setup, l.suite.SetupPerTest, l.suite.Teardown) {
+		for _, e := range st.Env.Entries {
+			l.credential(e.Key, string(e.Value))
+		}
+		l.arguments(st.node.Get("run"))
+	}
+}
+
+// arguments records the credentials on a command line.
+func (l *loader) arguments(n *source.Node, more ...string) {
+	if n == nil {
+		return
+	}
+	var words []string
+	for _, item := range n.Items {
+		words = append(words, item.Text)
+	}
+	if n.IsScalar() { // approximate: package plan splits the command exactly
+		for _, word := range strings.Fields(n.Text) {
+			words = append(words, strings.Trim(word, "'\""))
+		}
+	}
+	for _, v := range secret.Arguments(append(words, more...)) {
+		if len(v) >= secret.MinLength {
+			l.suite.Secrets = append(l.suite.Secrets, v)
+		}
+	}
+}
+
+// headers resolves and checks a server's HTTP headers.
+func (l *loader) headers(sv *Server, path string) {
+	seen := map[string]source.Pos{}
+	for i := range sv.Headers.Entries {
+		e := &sv.Headers.Entries[i]
+		at := source.PathKey(path+".headers", e.Key)
+		name := http.CanonicalHeaderKey(e.Key)
+		if old, twice := seen[name]; twice {
+			l.dec.Add(source.Diagnostic{
+				Pos: e.Pos, Path: at, Msg: fmt.Sprintf("the header %s is set twice: names are case-insensitive", name),
+				Related: []source.Related{{Pos: old, Msg: "first given here"}},
+			})
+		}
+		seen[name] = e.Pos
+		if !IsHeaderName(e.Key) {
+			report(l.dec, e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
+		}
+		l.header(e.Key, &e.Value, at)
+		if strings.ContainsAny(e.Value.Value, "\r\n\x00") {
+			report(l.dec, e.Value.Pos, at, "a header's value can't have line breaks", "")
+		}
+	}
+	if pos, ok := seen["Authorization"]; ok && sv.Auth != nil {
+		report(l.dec, pos, path+".headers", "an Authorization header and auth: exclude each other", "remove one of them")
+	}
+}
+
+// IsHeaderName reports whether s can be the name of an HTTP header: a token of
+// RFC 9110, section 5.6.2.
+func IsHeaderName(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	}) < 0
+}
+
+func (l *loader) header(key string, h *Header, path string) {
+	if h.Env == "" {
+		if secret.Name(key) {
+			value := h.Value
+			if scheme, token, ok := strings.Cut(value, " "); ok && (strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic")) {
+				value = strings.TrimSpace(token)
+			}
+			l.addSecret(value, h.Pos, path)
+		}
+		return
+	}
+	v, ok := l.env.Get(h.Env)
+	if !ok {
+		report(l.dec, h.Pos, path, "the environment variable "+h.Env+" is not set", "")
+		return
+	}
+	l.addSecret(v, h.Pos, path)
+	h.Value = v
+}
+
+// auth checks the rules of each way to authenticate and records the secrets.
+func (l *loader) auth(sv *Server, path string) {
+	a := sv.Auth
+	switch {
+	case a.BearerTokenEnv != "" && a.OAuth != nil:
+		report(l.dec, a.Pos, path, "has both bearer_token_env: and oauth:; expected exactly one", "")
+	case a.BearerTokenEnv == "" && a.OAuth == nil && !l.reported(path):
+		report(l.dec, a.Pos, path, "needs bearer_token_env: or oauth:", "")
+	}
+	l.secretFromEnv(a.BearerTokenEnv, a.Pos, path+".bearer_token_env")
+	if a.OAuth != nil {
+		l.oauth(a.OAuth, sv.node.Get("auth").Get("oauth"), path+".oauth")
+	}
+}
+
+func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
+	if name == "" {
+		return
+	}
+	v, ok := l.env.Get(name)
+	switch {
+	case !ok:
+		report(l.dec, pos, path, "the environment variable "+name+" is not set", "")
+	case v == "":
+		report(l.dec, pos, path, "the environment variable "+name+" is empty", "")
+	}
+	l.addSecret(v, pos, path)
+}
+
+// reported reports whether a mistake was found at or below a path.
+func (l *loader) reported(path string) bool {
+	return slices.ContainsFunc(l.dec.Diagnostics(), func(d source.Diagnostic) bool {
+		return d.Severity == source.Error && (d.Path == path || strings.HasPrefix(d.Path, path+".") || strings.HasPrefix(d.Path, path+"["))
+	})
+}

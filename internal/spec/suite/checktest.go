@@ -1,0 +1,238 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/source"
+)
+
+// checker checks combinations of a test's keys.
+type checker struct{ d *source.Decoder }
+
+// subject lists the keys that select what a test of each block invokes.
+var subject = map[Block][]string{
+	Tools: {"tool"}, Resources: {"uri"}, Prompts: {"prompt"}, Protocol: {"method", "raw"},
+}
+
+// subjects lists the subjects of all blocks: a step may use any of them.
+var subjects = []string{"tool", "uri", "prompt", "method", "raw"}
+
+// goesWith lists the subjects that each key of an invocation can be combined with.
+var goesWith = map[string][]string{
+	"args": {"tool", "prompt"}, "params": {"method"}, "notification": {"method"}, "invalid_args": {"tool", "uri", "prompt"},
+}
+
+func (c checker) test(t *Test, n *source.Node) {
+	if n.Get("steps") == nil {
+		c.invocation(n, t.Path, subject[t.Block], t.Call, true)
+		c.timing(n, t.Path, t.Call, t.CancelAfter, t.Wait)
+	} else {
+		c.flow(t, n)
+	}
+	c.common(t, n)
+}
+
+// flow checks a test with steps.
+func (c checker) flow(t *Test, n *source.Node) {
+	for _, key := range append(slices.Clone(subject[t.Block]), "args", "params", "notification", "wait", "cancel_after") {
+		if v := n.Get(key); v != nil {
+			c.d.Errorf(v, t.Path+"."+key, "%s: belongs in one of the steps if a test has steps:", key)
+		}
+	}
+	list := n.Get("steps")
+	if list.Kind == source.KindList && len(list.Items) == 0 {
+		c.d.Errorf(list, t.Path+".steps", "a flow needs at least one step")
+	}
+	captures := map[string]source.Pos{}
+	for i, s := range t.Steps {
+		path := source.PathIndex(t.Path+".steps", i)
+		if s == nil {
+			c.d.WrongType(list.Items[i], path, "a step: a map of keys (tool, expect, …)")
+			continue
+		}
+		s.Path = path
+		if list.Items[i].Kind == source.KindMap {
+			c.step(s, list.Items[i], captures)
+		}
+	}
+}
+
+func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Pos) {
+	c.invocation(n, s.Path, subjects, s.Invocation, false)
+	c.timing(n, s.Path, s.Invocation, s.CancelAfter, s.Wait)
+	if v := n.Get("server"); v != nil && v.Kind == source.KindString && v.Text == "" {
+		c.d.Errorf(v, s.Path+".server", "the name is empty")
+	}
+	for _, e := range s.Capture.Entries {
+		path := source.PathKey(s.Path+".capture", e.Key)
+		switch first, twice := captures[e.Key]; {
+		case strings.TrimSpace(e.Key) == "":
+			report(c.d, e.Pos, path, "a captured value needs a name", "")
+		case twice:
+			c.d.Add(source.Diagnostic{
+				Pos: e.Pos, Path: path, Msg: fmt.Sprintf("%q is captured twice in this flow", e.Key),
+				Related: []source.Related{{Pos: first, Msg: "first captured here"}},
+			})
+		default:
+			captures[e.Key] = e.Pos
+		}
+	}
+}
+
+// invocation checks that exactly one subject is given, and that the other keys can
+// be combined with it.
+func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
+	var has []string
+	for _, key := range known {
+		if n.Get(key) != nil {
+			has = append(has, key)
+		}
+	}
+	switch {
+	case len(has) == 0 && orSteps && needsNoCall(n):
+		for _, key := range []string{"args", "params", "notification", "wait", "cancel_after", "invalid_args"} {
+			if v := n.Get(key); v != nil {
+				c.d.Errorf(v, path+"."+key, "%s: requires a call, and this test makes none", key)
+			}
+		}
+	case len(has) == 0 && misplaced(n, known):
+		// A misspelled key was reported; don't report the missing one too.
+	case len(has) == 0:
+		msg := "missing key " + quotedOr(known) + ": what to invoke"
+		if orSteps {
+			msg += " (or steps: for a flow)"
+		}
+		d := c.d.Errorf(n, path, "%s", msg)
+		if d.Code = "missing-key"; orSteps && slices.ContainsFunc(examined(n.Get("expect")), offered) {
+			d.Hint = "a test without a call examines only the targets surface and server"
+		}
+	case len(has) > 1:
+		c.d.Errorf(n.Get(has[1]), path, "has %s; expected exactly one", strings.Join(colons(has), " and "))
+	default:
+		for _, key := range []string{"args", "params", "notification", "invalid_args"} {
+			if v := n.Get(key); v != nil && slices.Contains(known, goesWith[key][0]) && !slices.Contains(goesWith[key], has[0]) {
+				c.d.Errorf(v, path+"."+key, "%s: goes with %s, not with %s:", key, strings.Join(colons(goesWith[key]), " and "), has[0])
+			}
+		}
+	}
+	if call.Args != nil && call.Args.Kind != source.KindMap {
+		c.d.WrongType(call.Args, path+".args", "a map of arguments")
+	}
+	if call.Raw != nil {
+		if _, ok := call.Raw.AsText(); !ok {
+			c.d.WrongType(call.Raw, path+".raw", "text, the bytes to send").Hint = "put it in quotes, or behind raw: |"
+		}
+	}
+	for _, key := range known {
+		if v := n.Get(key); v != nil && key != "raw" && v.Kind == source.KindString && v.Text == "" {
+			c.d.Errorf(v, path+"."+key, "%s is empty", key)
+		}
+	}
+}
+
+// needsNoCall reports whether all targets of a test describe what the server
+// offers, so that it needs no call.
+func needsNoCall(n *source.Node) bool {
+	roots := examined(n.Get("expect"))
+	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !offered(root) })
+}
+
+// offered reports whether a root of targets describes what the server offers.
+func offered(root string) bool { return root == "surface" || root == "server" }
+
+// examined returns the roots of the targets of an expect: value; "" for an invalid
+// target.
+func examined(n *source.Node) (roots []string) {
+	if n == nil {
+		return nil
+	}
+	for _, f := range n.Fields {
+		if f.Key.Text == "target" {
+			t, err := expect.ParseTarget(f.Value.Text)
+			if err != nil && (strings.HasPrefix(f.Value.Text, "surface") || strings.HasPrefix(f.Value.Text, "server")) {
+				roots = append(roots, "surface") // its mistake is reported with the target
+				continue
+			}
+			if err != nil {
+				return []string{""}
+			}
+			roots = append(roots, t.Root())
+		}
+		if f.Key.Text != "matcher" {
+			roots = append(roots, examined(f.Value)...)
+		}
+	}
+	for _, item := range n.Items {
+		roots = append(roots, examined(item)...)
+	}
+	return roots
+}
+
+// misplaced reports whether a test without a subject has the subject of another
+// block or a misspelled one; both were reported.
+func misplaced(n *source.Node, known []string) bool {
+	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+		return slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
+	})
+}
+
+// timing checks cancel_after and wait.
+func (c checker) timing(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait) {
+	if cancel != nil && (call.Raw != nil || call.Notification) {
+		what := "raw:"
+		if call.Raw == nil {
+			what = "a notification"
+		}
+		c.d.Errorf(n.Get("cancel_after"), path+".cancel_after", "nothing to cancel: %s sends no request", what)
+	}
+	if wait == nil {
+		return
+	}
+	w := n.Get("wait")
+	if v := w.Get("notification"); v != nil && v.Kind == source.KindString && v.Text == "" {
+		c.d.Errorf(v, path+".wait.notification", "the method is empty")
+	}
+}
+
+func (c checker) common(t *Test, n *source.Node) {
+	if v := n.Get("name"); v != nil && v.IsScalar() && v.Kind != source.KindNull && strings.TrimSpace(v.Text) == "" {
+		c.d.Errorf(v, t.Path+".name", "the name is empty")
+	}
+	checkTags(n, t.Path, t.Tags, c.d)
+	if r := n.Get("repeat"); t.Repeat != nil && r.Kind == source.KindMap && t.Retries != nil && *t.Retries > 0 {
+		c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
+	}
+	if t.Transform != nil {
+		report(c.d, t.Transform.Pos, t.Path+".transform", "transform is reserved for a later version", "remove it")
+	}
+}
+
+func checkTags(n *source.Node, path string, tags []string, d *source.Decoder) {
+	list := n.Get("tags")
+	for i, tag := range tags {
+		if strings.TrimSpace(tag) == "" && list != nil && i < len(list.Items) && list.Items[i].Kind == source.KindString {
+			d.Errorf(list.Items[i], source.PathIndex(path+".tags", i), "the tag is empty")
+		}
+	}
+}
+
+func quotedOr(words []string) string {
+	q := slices.Clone(words)
+	for i := range q {
+		q[i] = `"` + q[i] + `"`
+	}
+	return display.Alternatives(q, "or")
+}
+
+func colons(words []string) []string {
+	out := slices.Clone(words)
+	for i := range out {
+		out[i] += ":"
+	}
+	return out
+}

@@ -1,0 +1,283 @@
+package suite
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/placeholder"
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/interpolate"
+)
+
+// rootOnly are the keys that an imported file may not have.
+var rootOnly = []string{"name", "default_server", "defaultTest", "run_options", "coverage", "upstreams"}
+
+// decode expands and decodes one file, except its tests.
+func (l *loader) decode(d *loadedDoc) {
+	fields := make([]source.Field, 0, len(d.root.Fields))
+	for _, f := range d.root.Fields {
+		switch key := f.Key.Text; key {
+		case "tools", "resources", "prompts", "protocol", "surface", "check":
+			d.blocks = append(d.blocks, f)
+			if f.Value.Kind != source.KindList {
+				break
+			}
+			// Tests are decoded later; here only the type of the list is checked.
+			empty := *f.Value
+			empty.Items = nil
+			f.Value = &empty
+		case "variables":
+			// Already resolved.
+		case "hooks":
+			f.Value = l.expandHooks(d, f.Value)
+		case "servers":
+			f.Value = l.expandServers(d, f.Value)
+		case "setup", "setup_per_test", "teardown":
+			for i, step := range items(f.Value) {
+				if run := step.Get("run"); run != nil {
+					scriptValues(l.dec, run, source.PathKey(source.PathIndex(key, i), "run"))
+				}
+			}
+			f.Value = d.scope.Expand(f.Value, key, interpolate.Bindings{}, l.dec)
+		default:
+			f.Value = d.scope.Expand(f.Value, key, interpolate.Bindings{}, l.dec)
+		}
+		fields = append(fields, f)
+	}
+	root := *d.root
+	root.Fields = fields
+	d.filled = &root
+	l.dec.Decode(&root, "", &d.doc)
+
+	if d != l.docs[0] {
+		for _, f := range d.root.Fields {
+			if slices.Contains(rootOnly, f.Key.Text) {
+				report(l.dec, f.Key.Pos, f.Key.Text, f.Key.Text+" belongs in the suite that is run, not in a file that it imports",
+					"move it to "+l.docs[0].file.Name)
+			}
+		}
+	}
+}
+
+// scriptValues warns about a placeholder in the script of a shell's -c, because its
+// value is executed as code.
+func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
+	var words []string
+	for _, item := range items(argv) {
+		words = append(words, item.Text)
+	}
+	for i, item := range items(argv) {
+		if i != expect.ScriptAt(words) {
+			continue
+		}
+		found := false
+		interpolate.Scan(item, func(_ *source.Node, _ placeholder.Part) { found = true })
+		if found {
+			dec.Add(source.Diagnostic{
+				Pos: item.Pos, Path: source.PathIndex(path, i), Severity: source.Warning, Code: "script-value",
+				Msg: "a value is inserted into a shell script as text", Hint: "pass it with env: and write \"$NAME\" in the script",
+			})
+		}
+	}
+}
+
+// expandServers interpolates the keys of servers, except a command written as a
+// string, which is split into words first.
+func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
+	var servers func(n *source.Node, at string) *source.Node
+	servers = func(n *source.Node, at string) *source.Node {
+		return eachField(n, func(f source.Field) *source.Node {
+			path := source.PathKey(at, f.Key.Text)
+			return eachField(f.Value, func(sf source.Field) *source.Node {
+				below := source.PathKey(path, sf.Key.Text)
+				switch {
+				case sf.Key.Text == "variants":
+					return servers(sf.Value, below)
+				case sf.Key.Text == "command" && sf.Value.IsScalar():
+					return sf.Value
+				case sf.Key.Text == "command":
+					scriptValues(l.dec, sf.Value, below)
+				}
+				return d.scope.Expand(sf.Value, below, interpolate.Bindings{}, l.dec)
+			})
+		})
+	}
+	return servers(n, "servers")
+}
+
+// expandHooks interpolates the keys of hooks, except commands, which are split into
+// words first.
+func (l *loader) expandHooks(d *loadedDoc, n *source.Node) *source.Node {
+	hook := func(n *source.Node, path string) *source.Node {
+		return eachField(n, func(f source.Field) *source.Node {
+			if f.Key.Text == "command" {
+				return f.Value
+			}
+			return d.scope.Expand(f.Value, source.PathKey(path, f.Key.Text), interpolate.Bindings{}, l.dec)
+		})
+	}
+	return eachField(n, func(f source.Field) *source.Node {
+		path := source.PathKey("hooks", f.Key.Text)
+		switch {
+		case f.Key.Text == "timeout":
+			return d.scope.Expand(f.Value, path, interpolate.Bindings{}, l.dec)
+		case f.Value.Kind == source.KindList:
+			out := *f.Value
+			out.Items = slices.Clone(f.Value.Items)
+			for i, item := range out.Items {
+				out.Items[i] = hook(item, source.PathIndex(path, i))
+			}
+			return &out
+		}
+		return hook(f.Value, path)
+	})
+}
+
+// eachField returns a map with each value replaced by fn. It returns other nodes
+// unchanged.
+func eachField(n *source.Node, fn func(f source.Field) *source.Node) *source.Node {
+	if n == nil || n.Kind != source.KindMap {
+		return n
+	}
+	out := *n
+	out.Fields = slices.Clone(n.Fields)
+	for i, f := range out.Fields {
+		out.Fields[i].Value = fn(f)
+	}
+	return &out
+}
+
+// merge combines the documents. Lists are appended, root first. Maps are merged by
+// key; a duplicate key is an error that names both places.
+func (l *loader) merge() {
+	s, root := l.suite, &l.docs[0].doc
+	s.Name = root.Name
+	if s.Name == "" {
+		base := filepath.Base(l.docs[0].file.Path)
+		s.Name = strings.TrimSuffix(strings.TrimSuffix(base, filepath.Ext(base)), ".mcptest")
+	}
+	s.DefaultServer = root.DefaultServer
+	if n := l.docs[0].root.Get("default_server"); n != nil {
+		s.DefaultPos = n.Pos
+	}
+	s.DefaultTest, s.Options, s.Coverage, s.Upstreams = root.DefaultTest, root.RunOptions, root.Coverage, root.Upstreams
+	if s.DefaultTest != nil {
+		s.DefaultTest.node = l.docs[0].filled.Get("defaultTest")
+	}
+	s.Hooks.Pos = root.Hooks.Pos
+	servers, env := map[string]source.Pos{}, map[string]source.Pos{}
+	for _, d := range l.docs {
+		l.servers(d, servers)
+		for _, e := range d.doc.Env.Entries {
+			path := source.PathKey("env", e.Key)
+			if old, ok := env[e.Key]; ok {
+				l.declaredTwice("environment variable", e.Key, path, e.Pos, old)
+				continue
+			}
+			env[e.Key] = e.Pos
+			checkEnvName(l.dec, e.Pos, path, e.Key, string(e.Value))
+			s.Env = append(s.Env, Var{Name: e.Key, Value: string(e.Value), Pos: e.Pos})
+		}
+		s.Hooks.BeforeAll = append(s.Hooks.BeforeAll, hooks(d, d.doc.Hooks.BeforeAll)...)
+		s.Hooks.AfterAll = append(s.Hooks.AfterAll, hooks(d, d.doc.Hooks.AfterAll)...)
+		s.Hooks.BeforeEach = append(s.Hooks.BeforeEach, hooks(d, d.doc.Hooks.BeforeEach)...)
+		s.Hooks.AfterEach = append(s.Hooks.AfterEach, hooks(d, d.doc.Hooks.AfterEach)...)
+		s.Setup = append(s.Setup, steps(d, d.doc.Setup)...)
+		s.SetupPerTest = append(s.SetupPerTest, steps(d, d.doc.SetupPerTest)...)
+		s.Teardown = append(s.Teardown, steps(d, d.doc.Teardown)...)
+		l.entries(d)
+	}
+}
+
+func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
+	written := d.filled.Get("servers")
+	for _, e := range d.doc.Servers.Entries {
+		path := source.PathKey("servers", e.Key)
+		if old, ok := seen[e.Key]; ok {
+			l.declaredTwice("server", e.Key, path, e.Pos, old)
+			continue
+		}
+		seen[e.Key] = e.Pos
+		sv := e.Value
+		if sv == nil {
+			l.dec.WrongType(written.Get(e.Key), path, "a server: a map with command: or url:")
+			l.suite.Partial = true
+			continue
+		}
+		if strings.TrimSpace(e.Key) == "" {
+			report(l.dec, e.Pos, path, "a server needs a name", "")
+		}
+		if strings.Contains(e.Key, "@") {
+			report(l.dec, e.Pos, path, `the name of a server can't contain "@", which is reserved for variants`, "declare a variant: servers: {name: {variants: {…}}}")
+		}
+		sv.Name, sv.Pos, sv.File, sv.Scope, sv.node = e.Key, e.Pos, d.file, d.scope, written.Get(e.Key)
+		if sv.Command != nil || sv.Has("url") || len(sv.Variants.Entries) == 0 {
+			l.suite.Servers = append(l.suite.Servers, sv)
+		}
+		l.addVariants(sv)
+	}
+}
+
+// addVariants adds the variants of a server to the suite as separate servers.
+func (l *loader) addVariants(base *Server) {
+	for _, e := range base.Variants.Entries {
+		path := source.PathKey(base.Path()+".variants", e.Key)
+		switch {
+		case e.Value == nil:
+			l.dec.WrongType(base.node.Get("variants").Get(e.Key), path, "a map of differences").Hint = "write {} for a variant without differences"
+			l.suite.Partial = true
+			continue
+		case strings.TrimSpace(e.Key) == "":
+			report(l.dec, e.Pos, path, "a variant needs a name", "")
+		case strings.ContainsAny(e.Key, "@*"):
+			report(l.dec, e.Pos, path, `the name of a variant can't contain "@" or "*"`, "")
+		}
+		sv := base.variant(e)
+		l.suite.Servers = append(l.suite.Servers, sv)
+		if sv.Command == nil && sv.Has("args") {
+			report(l.dec, sv.KeyPos("args"), path+".args", "args: requires a server with command:", "")
+		}
+		if sv.URL == "" && sv.Has("query") {
+			report(l.dec, sv.KeyPos("query"), path+".query", "query: requires a server with url:", "")
+		}
+		for _, q := range e.Value.Query.Entries {
+			l.credential(q.Key, string(q.Value))
+		}
+	}
+}
+
+// hooks adds the scope and the time limit of a file to its hooks.
+func hooks(d *loadedDoc, list HookList) HookList {
+	for _, h := range list {
+		h.Scope = d.scope
+		if limit := d.doc.Hooks.Timeout; h.Timeout == nil && limit != nil && *limit > 0 {
+			h.Timeout = limit
+		}
+	}
+	return list
+}
+
+func steps(d *loadedDoc, list []*Step) []*Step {
+	out := list[:0:0]
+	for _, st := range list {
+		if st != nil {
+			st.Scope = d.scope
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// entries collects a file's tests, in the order of its blocks.
+func (l *loader) entries(d *loadedDoc) {
+	for _, f := range d.blocks {
+		for i, n := range items(f.Value) {
+			l.suite.Entries = append(l.suite.Entries, Entry{
+				Block: Block(f.Key.Text), Node: n, Path: fmt.Sprintf("%s[%d]", f.Key.Text, i), Scope: d.scope,
+			})
+		}
+	}
+}

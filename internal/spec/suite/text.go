@@ -1,0 +1,34 @@
+package suite
+
+import "mcptest/internal/base/source"
+
+// Text is a string with its source position.
+type Text struct {
+	Pos  source.Pos
+	Text string
+	Bad  bool // not text; reported already
+}
+
+// DecodeNode reads text. Other scalars are a mistake, because a list of words would
+// silently change type; but the value of a placeholder may be any scalar.
+func (t *Text) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	t.Pos = n.Pos
+	if _, ok := n.AsText(); !ok {
+		t.Bad = true
+	}
+	d.Decode(n, path, &t.Text)
+}
+
+// Texts returns the strings of list.
+func Texts(list []Text) []string {
+	out := make([]string, len(list))
+	for i, t := range list {
+		out[i] = t.Text
+	}
+	return out
+}
+
+// report adds an error at a position, which need not be that of a whole node.
+func report(d *source.Decoder, pos source.Pos, path, msg, hint string) {
+	d.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
+}

@@ -1,0 +1,167 @@
+package suite
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/source"
+)
+
+// Variant is one entry of `variants:` of a server: the differences from the server.
+type Variant struct {
+	Pos source.Pos
+
+	// Arguments appended to those of the server's command.
+	Args []string `yaml:"args" example:"[--read-only]"`
+	// The program and its arguments, in place of the server's command or url.
+	Command *source.Node `yaml:"command"`
+	// Environment of the process, on top of the server's.
+	Env source.Map[scalar] `yaml:"env"`
+	// The address, in place of the server's url or command.
+	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
+	// Parameters of the address's query, on top of those in url.
+	Query source.Map[scalar] `yaml:"query" example:"{readonly: true}"`
+	// HTTP headers, on top of the server's.
+	Headers source.Map[Header] `yaml:"headers"`
+	// The protocol version to speak, in place of the server's.
+	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28" example:"'2025-11-25'"`
+	// The HTTP transport, in place of the server's.
+	Transport string `yaml:"transport" enum:"auto|streamable-http|sse" example:"sse"`
+}
+
+// AdviseKey returns a hint for keys of a server that all its variants share.
+func (*Variant) AdviseKey(key string) string {
+	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
+		if f.Name == key {
+			return "it is the same for all variants: set it on the server"
+		}
+	}
+	return ""
+}
+
+// variant merges a variant into its server: it appends lists, merges maps and
+// replaces other values.
+func (s *Server) variant(e source.Entry[*Variant]) *Server {
+	v, written := e.Value, s.node.Get("variants").Get(e.Key)
+	out := *s
+	out.Name, out.Pos, out.base, out.Variants = s.Name+"@"+e.Key, e.Pos, s, source.Map[*Variant]{}
+	moved := written.Get("command") != nil || written.Get("url") != nil
+	if moved {
+		out.Command, out.URL = v.Command, v.URL
+	}
+	out.Args = v.Args
+	drop := []string{"variants"}
+	if moved {
+		drop = append(drop, "command", "url")
+	}
+	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
+		// Keys of the server for the other kind of transport do not apply to the
+		// variant.
+		if only := f.Tag.Get("for"); only == "command" && out.Command == nil || only == "url" && out.URL == "" {
+			drop = append(drop, f.Name)
+			reflect.ValueOf(&out).Elem().FieldByName(f.GoName).SetZero()
+		}
+	}
+	out.Env = overlay(out.Env, v.Env, func(name string) string { return name })
+	out.Headers = overlay(out.Headers, v.Headers, http.CanonicalHeaderKey)
+	if v.Protocol != "" {
+		out.Protocol = v.Protocol
+	}
+	if v.Transport != "" {
+		out.Transport = v.Transport
+	}
+	if out.URL != "" {
+		out.URL = withQuery(out.URL, v.Query)
+	}
+	out.node = &source.Node{Pos: written.Pos, Kind: source.KindMap}
+	for _, f := range s.node.Fields {
+		if written.Get(f.Key.Text) == nil && !slices.Contains(drop, f.Key.Text) {
+			out.node.Fields = append(out.node.Fields, f)
+		}
+	}
+	out.node.Fields = append(out.node.Fields, written.Fields...)
+	return &out
+}
+
+// overlay returns the entries of base, with those of top replacing or following
+// them. Names with the same key are equal.
+func overlay[T any](base, top source.Map[T], key func(name string) string) source.Map[T] {
+	var out source.Map[T]
+	for _, e := range base.Entries {
+		if !slices.ContainsFunc(top.Entries, func(o source.Entry[T]) bool { return key(o.Key) == key(e.Key) }) {
+			out.Entries = append(out.Entries, e)
+		}
+	}
+	out.Entries = append(out.Entries, top.Entries...)
+	return out
+}
+
+// withQuery sets query parameters of an address. It returns an address that cannot
+// be parsed unchanged; package plan reports it.
+func withQuery(address string, query source.Map[scalar]) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || len(query.Entries) == 0 {
+		return address
+	}
+	values := u.Query()
+	for _, e := range query.Entries {
+		values.Set(e.Key, string(e.Value))
+	}
+	u.RawQuery = values.Encode()
+	return u.String()
+}
+
+// Path returns the path of a server in the suite.
+func (s *Server) Path() string {
+	if s.base != nil {
+		return source.PathKey(s.base.Path()+".variants", strings.TrimPrefix(s.Name, s.base.Name+"@"))
+	}
+	return source.PathKey("servers", s.Name)
+}
+
+// MatchName reports whether name is equal to written or matches it as a pattern, in
+// which "*" matches any text.
+func MatchName(written, name string) bool {
+	parts := strings.Split(written, "*")
+	last := len(parts) - 1
+	if last == 0 || written == name {
+		return written == name
+	}
+	name, ok := strings.CutPrefix(name, parts[0])
+	for _, part := range parts[1:last] {
+		if !ok {
+			break
+		}
+		_, name, ok = strings.Cut(name, part)
+	}
+	return ok && strings.HasSuffix(name, parts[last])
+}
+
+// ServerHint returns a hint for a name, or pattern, that matches no server.
+func (s *Suite) ServerHint(name string) string {
+	var names, variants, patterns []string
+	for _, sv := range s.Servers {
+		names = append(names, sv.Name)
+		if sv.base != nil {
+			patterns = append(patterns, sv.base.Name+"@*")
+		}
+		if sv.base != nil && sv.base.Name == name {
+			variants = append(variants, sv.Name)
+		}
+	}
+	base, isPattern := strings.CutSuffix(name, "@*")
+	switch {
+	case len(names) == 0:
+		return "declare it under servers:"
+	case len(variants) > 0:
+		return "it has only variants: " + display.List(variants, 12) + "; " + name + "@* selects all of them"
+	case isPattern && slices.Contains(names, base):
+		return base + " has no variants"
+	}
+	return cmp.Or(source.DidYouMean(name, slices.Concat(names, patterns)), "declared servers: "+display.List(names, 12))
+}

@@ -1,0 +1,343 @@
+package cassette
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+)
+
+// Call is one message of a client with everything that belongs to it: the response,
+// notifications and requests of the server, and the client's answers to those.
+type Call struct {
+	Session int
+	Stream  int    // the HTTP exchange that it began; 0 on stdio
+	Verb    string // of an HTTP request without a message: GET or DELETE
+	Method  string // "" for a batch and for data that is not a message
+	Name    string // of a tool, prompt or resource
+	ID      string // JSON text; "" for a notification
+	Token   string // its progress token as JSON text
+	Request *Frame
+	// Response is the frame that answers it; nil if none does.
+	Response *Frame
+	// Head is the status and header of its HTTP response.
+	Head *HTTP
+	// Frames followed, in order. A frame to the server is a point that the client
+	// must reach before the next ones are sent: its answer to a request of the
+	// server, or its cancellation.
+	Frames []*Frame
+
+	open      bool
+	cancelled bool
+	prev      *Call // in its session
+	used      bool
+	key       uint64
+}
+
+// session collects the calls of one session.
+type session struct {
+	calls   []*Call
+	open    []*Call // without a response yet, oldest first
+	last    *Call
+	streams map[int]*Call
+	asked   map[string]*Call // by the id of the server's request
+	texts   []*Frame         // since the last message: data that is not a message
+	texted  *Call            // which these were filed with
+	scan    *protocol.Scanner
+}
+
+// Calls files every frame with the message of the client that it follows from.
+// A response belongs to the request with its id, progress to the request with
+// its token, a frame on the response stream of a request to that request, and
+// anything else to the latest request without a response, or else to the
+// latest message. Requests for lists count only if no other request is open,
+// because the time at which a client sends them varies. What a server sends
+// before the first message is a call without a request.
+func (c *Cassette) Calls() ([]*Call, error) {
+	sessions := map[int]*session{}
+	var out []*Call
+	for i := range c.Frames {
+		f := &c.Frames[i]
+		if f.Note != nil && f.Dir == "" && f.End == nil && f.Stderr == "" {
+			continue
+		}
+		s := sessions[f.Session]
+		if s == nil {
+			s = &session{streams: map[int]*Call{}, asked: map[string]*Call{}, scan: protocol.NewScanner()}
+			sessions[f.Session] = s
+		}
+		data, err := c.Data(f)
+		if err != nil {
+			return nil, err
+		}
+		before := len(s.calls)
+		if f.Dir == ToServer {
+			s.fromClient(f, data)
+		} else {
+			s.fromServer(f, data)
+		}
+		out = append(out, s.calls[before:]...)
+	}
+	return out, nil
+}
+
+// Refused reports whether a server refused a request because of its transport: its
+// headers, its address, its session, or the server's load.
+func (c *Cassette) Refused(call *Call) bool {
+	switch {
+	case call.Head == nil || call.Head.Status < 300:
+		return false
+	case call.Response == nil:
+		return true
+	}
+	data, err := c.Data(call.Response)
+	return err == nil && protocol.ParseRPCError(protocol.MemberOf(data, "error")).Code == protocol.CodeHeaderMismatch
+}
+
+// IsMessage reports whether a frame of the call is a message of the server. An event of
+// another type is not, nor the body of an HTTP response that only accepts a message.
+func (call *Call) IsMessage(f *Frame) bool {
+	switch {
+	case f.Dir != FromServer || !f.Has() || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message":
+		return false
+	case f.HTTP == nil:
+		return true
+	}
+	return f.HTTP.Status != http.StatusAccepted && (call.ID != "" || call.Method == "")
+}
+
+// Exchange returns the request and the response of a call. The response is
+// absent if none is recorded, and both are for what a server sent before the first request.
+func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value, err error) {
+	if call.Request == nil {
+		return request, response, nil
+	}
+	data, err := c.Data(call.Request)
+	if err != nil {
+		return request, response, err
+	}
+	request, _ = jsonv.Parse(data)
+	if call.Response != nil {
+		if data, err = c.Data(call.Response); err != nil {
+			return request, response, err
+		}
+		response, _ = jsonv.Parse(data)
+	}
+	return request, response, nil
+}
+
+// Crashed reports whether the server broke off instead of responding: its process
+// ended by itself, with the returned status, or its connection did.
+func (call *Call) Crashed() (exit *Exit, broken bool) {
+	if call.Response != nil || call.ID == "" {
+		return nil, false
+	}
+	for _, f := range call.Frames {
+		switch e := f.End; {
+		case e == nil || e.Client:
+		case e.Exit != nil && e.Exit.abnormal():
+			return e.Exit, true
+		case e.Exit == nil && f.Stream > 0 && e.Reason != "":
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+func (s *session) begin(call *Call) {
+	call.prev = s.last
+	s.calls, s.last = append(s.calls, call), call
+	if call.Stream > 0 {
+		s.streams[call.Stream] = call
+	}
+}
+
+func (s *session) fromClient(f *Frame, data []byte) {
+	call := &Call{Session: f.Session, Stream: f.Stream, Request: f}
+	if f.HTTP != nil && !f.Has() {
+		call.Verb = f.HTTP.Method
+	}
+	e := &protocol.Envelope{}
+	if len(data) > 0 && data[0] == '{' && s.scan.Scan(data) == nil {
+		e = &s.scan.Envelope
+	}
+	switch {
+	case e.Has&protocol.HasMethod != 0:
+		call.Method, call.ID = protocol.TextOf(e.Method), string(e.ID)
+		call.Name = protocol.NameOf(call.Method, e.Params)
+		call.Token = string(protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), "progressToken"))
+		call.open = call.ID != ""
+		if call.Method == "notifications/cancelled" {
+			id := string(protocol.MemberOf(e.Params, "requestId"))
+			for _, open := range s.open {
+				if open.ID == id {
+					open.Frames, open.cancelled = append(open.Frames, f), true
+				}
+			}
+		}
+	case e.IsResponse():
+		if asker := s.asked[string(e.ID)]; asker != nil {
+			delete(s.asked, string(e.ID))
+			asker.Frames = append(asker.Frames, f)
+			if f.Stream > 0 {
+				s.streams[f.Stream] = &Call{Request: f} // its HTTP response is not used otherwise
+			}
+			return
+		}
+	}
+	if call.open {
+		s.open = append(s.open, call)
+	}
+	s.begin(call)
+}
+
+func (s *session) fromServer(f *Frame, data []byte) {
+	e := &protocol.Envelope{}
+	if len(data) > 0 && data[0] == '{' && s.scan.Scan(data) == nil {
+		e = &s.scan.Envelope
+	}
+	call := s.owner(f, e)
+	if call == nil {
+		call = &Call{Session: f.Session}
+		s.begin(call)
+	}
+	if f.HTTP == nil {
+		call = s.text(f, e, data, call)
+	}
+	if f.HTTP != nil || e.Has > 0 || len(data) == 0 {
+		s.texts, s.texted = nil, nil
+	}
+	if f.HTTP != nil {
+		if on := s.streams[f.Stream]; on != nil && on.Head == nil {
+			if on.Head = f.HTTP; f.HTTP.Status >= 300 && on.open && !f.Has() {
+				s.close(on)
+			}
+		}
+		if !f.Has() {
+			return
+		}
+	}
+	if e.Has&protocol.HasMethod != 0 && e.Has&protocol.HasID != 0 {
+		s.asked[string(e.ID)] = call
+	}
+	call.Frames = append(call.Frames, f)
+	switch {
+	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID) || f.Omitted > 0 && !f.Unterminated && call.namedIn(f, data)):
+		call.Response = f
+		s.close(call)
+	case call.open && f.HTTP != nil && f.HTTP.Status >= 300:
+		s.close(call) // refused: no response follows
+	}
+}
+
+// close marks a call as having no outstanding response.
+func (s *session) close(call *Call) {
+	call.open = false
+	for i, open := range s.open {
+		if open == call {
+			s.open = append(s.open[:i], s.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// text assigns lines that are not messages, such as those of a message on several
+// lines: together, and to the call whose id they contain.
+func (s *session) text(f *Frame, e *protocol.Envelope, data []byte, other *Call) *Call {
+	if e.Has > 0 || len(data) == 0 {
+		return other
+	}
+	call := s.texted
+	for _, open := range slices.Backward(s.open) {
+		if open.namedIn(f, data) {
+			call = open
+			break
+		}
+	}
+	if call == nil {
+		call = other
+	}
+	if s.texted != nil && s.texted != call {
+		s.texted.Frames = slices.DeleteFunc(s.texted.Frames, func(f *Frame) bool { return slices.Contains(s.texts, f) })
+		call.Frames = append(call.Frames, s.texts...)
+	}
+	if s.texted = call; len(s.texts) < maxTexts {
+		s.texts = append(s.texts, f)
+	}
+	return call
+}
+
+// maxTexts bounds the lines that are filed with the id that follows them.
+const maxTexts = 100
+
+// hasID reports whether a message answers a call, or is the same request sent back.
+// Incorrect servers write the id in another form.
+func (call *Call) hasID(e *protocol.Envelope) bool {
+	switch {
+	case call.ID == "" || len(e.ID) == 0:
+		return false
+	case e.Has&protocol.HasMethod != 0 && protocol.TextOf(e.Method) != call.Method:
+		return false
+	}
+	return string(e.ID) == call.ID || strings.TrimSuffix(strings.Trim(string(e.ID), `"[] `), ".0") == call.ID
+}
+
+// namedIn reports whether a message that is not JSON, or incomplete, contains the id
+// of a call.
+func (call *Call) namedIn(f *Frame, data []byte) bool {
+	return idIn(data, call.ID) != nil || idIn([]byte(f.Tail), call.ID) != nil
+}
+
+// answers reports whether a batch contains the response with an id.
+func answers(data []byte, id string) bool {
+	if len(data) == 0 || data[0] != '[' || id == "" {
+		return false
+	}
+	elems, _ := jsonv.Elements(data)
+	return slices.ContainsFunc(elems, func(e []byte) bool {
+		return string(protocol.MemberOf(e, "id")) == id && protocol.MemberOf(e, "method") == nil
+	})
+}
+
+// owner returns the call that a frame of the server belongs to, or nil if the client
+// has sent nothing yet.
+func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
+	on := s.streams[f.Stream]
+	switch {
+	case e.Has&protocol.HasID != 0:
+		for _, calls := range [][]*Call{s.open, s.calls} { // a request may be sent again with its id, or answered twice
+			for _, call := range slices.Backward(calls) {
+				if call.hasID(e) {
+					return call
+				}
+			}
+		}
+	case protocol.TextOf(e.Method) == "notifications/progress":
+		token := protocol.MemberOf(e.Params, "progressToken")
+		for _, call := range s.open {
+			if call.Token != "" && string(token) == call.Token {
+				return call
+			}
+		}
+	}
+	// A frame on the stream of a request belongs to that request, unless the stream
+	// is shared by all.
+	if on != nil && (on.Verb == "" && on.Method != protocol.MethodListen || f.HTTP != nil || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message" ||
+		f.End != nil && on.Head == nil) {
+		return on
+	}
+	var latest *Call
+	for _, open := range slices.Backward(s.open) {
+		switch {
+		case open.Method == protocol.MethodListen:
+		case !again(open.Method):
+			return open
+		case latest == nil:
+			latest = open
+		}
+	}
+	return cmp.Or(latest, s.last, on)
+}

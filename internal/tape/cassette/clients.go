@@ -1,0 +1,111 @@
+package cassette
+
+import (
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+)
+
+// RecordedClient is the client of a recorded session, as far as a server depends on it.
+type RecordedClient struct {
+	Protocol     string      // version that the session used; "": unknown
+	Capabilities jsonv.Value // that it declared; absent: unknown
+	Asked        []Asked     // in the recorded order
+	// Exit is how its server ended, if it had answered everything and no signal ended it;
+	// otherwise nil.
+	Exit *Exit
+}
+
+// Asked is a request of the server to the client, and the client's answer.
+type Asked struct {
+	Call           *Call         // that the request belongs to
+	Idle           bool          // it was made when the call had its response, or needed none
+	Answered, Next time.Duration // times of the answer and of the client's next message, if Idle
+	Method         string
+	Params         jsonv.Value
+	Result, Error  jsonv.Value // one of them
+}
+
+// Clients returns the clients of all sessions, by the number of the session.
+func (c *Cassette) Clients(calls []*Call) (map[int]*RecordedClient, error) {
+	clients := map[int]*RecordedClient{}
+	input := map[int]map[string]Asked{} // the inputs that a result required, by key
+	for _, call := range calls {
+		client := clients[call.Session]
+		if client == nil {
+			client = &RecordedClient{}
+			clients[call.Session] = client
+		}
+		client.Exit = nil
+		if call.Request == nil {
+			continue
+		}
+		if last := call.Frames; len(last) > 0 && (call.ID == "" || call.Response != nil) {
+			client.Exit = last[len(last)-1].End.normal()
+		}
+		request, response, err := c.Exchange(call)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(client.Asked); n > 0 && client.Asked[n-1].Next == 0 {
+			client.Asked[n-1].Next = call.Request.At
+		}
+		params := request.Lookup("params")
+		declared := params.Lookup("_meta", protocol.MetaCapabilities)
+		if call.Method == "initialize" {
+			declared = params.Lookup("capabilities")
+		}
+		switch {
+		case call.Method == "initialize":
+			client.Protocol = response.Lookup("result", "protocolVersion").Text()
+		case client.Protocol == "" && !response.Lookup("result").IsAbsent():
+			client.Protocol = params.Lookup("_meta", protocol.MetaVersion).Text()
+		}
+		if client.Capabilities.Len() == 0 && declared.Kind() == jsonv.KindObject {
+			client.Capabilities = declared
+		}
+		for key, result := range params.Lookup("inputResponses").Members() {
+			if asked, ok := input[call.Session][key]; ok {
+				asked.Call, asked.Result = call, result
+				client.Asked = append(client.Asked, asked)
+			}
+		}
+		if required := response.Lookup("result", "inputRequests"); !required.IsAbsent() {
+			input[call.Session] = map[string]Asked{}
+			for key, v := range required.Members() {
+				input[call.Session][key] = Asked{Method: v.Lookup("method").Text(), Params: v.Lookup("params")}
+			}
+		}
+		if err := c.answered(client, call); err != nil {
+			return nil, err
+		}
+	}
+	return clients, nil
+}
+
+// answered adds the answers of a client to the requests among the frames of a call.
+func (c *Cassette) answered(client *RecordedClient, call *Call) error {
+	asked := map[string]Asked{}
+	idle := call.ID == ""
+	for _, f := range call.Frames {
+		data, err := c.Data(f)
+		if err != nil {
+			return err
+		}
+		v, _ := jsonv.Parse(data)
+		id := v.Lookup("id").String()
+		idle = idle || f == call.Response
+		switch method := v.Lookup("method").Text(); {
+		case f.Dir == FromServer && method != "" && method != "ping":
+			asked[id] = Asked{Call: call, Idle: idle, Method: method, Params: v.Lookup("params")}
+		case f.Dir == ToServer && method == "":
+			if a, ok := asked[id]; ok {
+				a.Answered = f.At
+				a.Result, a.Error = v.Lookup("result"), v.Lookup("error")
+				client.Asked = append(client.Asked, a)
+			}
+		}
+	}
+	return nil
+}

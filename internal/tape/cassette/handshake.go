@@ -1,0 +1,127 @@
+package cassette
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+)
+
+// Handshake returns what the recorded server said about itself, with the members of a
+// result of initialize. Without a recorded handshake, the requests that had results show
+// what it offers: a client may have started another process to ask it.
+func (c *Cassette) Handshake(calls []*Call) (jsonv.Value, error) {
+	info, _ := jsonv.Parse(c.Server.Info)
+	derived := jsonv.Object()
+	for _, call := range calls {
+		_, response, err := c.Exchange(call)
+		if err != nil {
+			return jsonv.Value{}, err
+		}
+		result := response.Lookup("result")
+		if result.IsAbsent() {
+			continue
+		}
+		if said := serverIn(result); !said.IsAbsent() {
+			info = said
+		}
+		if call.Method == protocol.MethodDiscover || call.Method == "initialize" {
+			return jsonv.ObjectOf("serverInfo", info, "capabilities", result.Lookup("capabilities"), "instructions", result.Lookup("instructions")), nil
+		}
+		what, _, _ := strings.Cut(call.Method, "/")
+		switch what {
+		case "completion":
+			derived = derived.With("completions", jsonv.Object())
+		case "tools", "prompts", "resources":
+			derived = derived.With(what, jsonv.Object())
+		}
+	}
+	return jsonv.ObjectOf("serverInfo", info, "capabilities", derived), nil
+}
+
+// serverIn returns the name and version of a server in one of its results.
+func serverIn(result jsonv.Value) jsonv.Value {
+	if info := result.Lookup("_meta", protocol.MetaServer); !info.IsAbsent() {
+		return info
+	}
+	return result.Lookup("serverInfo")
+}
+
+// agreed searches a frame for the protocol version and the server's name. It reports
+// whether the version was found.
+func (w *Writer) agreed(f *Frame) bool {
+	if len(f.Data) == 0 || f.Data[0] != '{' {
+		return false
+	}
+	v, err := jsonv.Parse(f.Data)
+	if err != nil {
+		return false
+	}
+	if f.Dir == ToServer {
+		if version := v.Lookup("params", "_meta", protocol.MetaVersion).Text(); version != "" && v.Lookup("method").Text() != protocol.MethodDiscover {
+			w.spoken = version
+		}
+		return false
+	}
+	result := v.Lookup("result")
+	version := result.Lookup("protocolVersion").Text()
+	switch {
+	case version != "":
+	case result.Lookup("supportedVersions").Len() > 0:
+		version = protocol.NewestCommon(result.Lookup("supportedVersions"), protocol.EraStateless).Name
+	case result.Kind() == jsonv.KindObject && w.spoken != "":
+		version = w.spoken
+		w.adopt()
+	}
+	if version == "" {
+		return false
+	}
+	w.header.Protocol = version
+	if info := serverIn(result); !info.IsAbsent() {
+		w.header.Server.Info = w.mask(info.Append(nil))
+	}
+	return true
+}
+
+// adopt takes the handshake from the cassette that this one replaces, or that is before it
+// in its folder, if the same command got nothing else: some clients start a server to ask
+// what it is, and again to use it.
+func (w *Writer) adopt() {
+	path := w.path
+	if _, err := os.Stat(path); err != nil {
+		all, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+Suffix))
+		if len(all) == 0 {
+			return
+		}
+		path = slices.Max(all)
+	}
+	old, err := Open(path)
+	if err != nil {
+		return
+	}
+	defer old.Close()
+	calls, err := old.Calls()
+	is := func(call *Call) bool { return call.Method == protocol.MethodDiscover && call.Response != nil }
+	if err != nil || len(w.header.Server.Command) == 0 || !slices.Equal(old.Server.Command, w.header.Server.Command) ||
+		!slices.ContainsFunc(calls, is) || slices.ContainsFunc(calls, func(call *Call) bool { return call.Request != nil && !is(call) }) {
+		return
+	}
+	var lines []byte
+	for _, call := range calls {
+		if is(call) {
+			for _, f := range []*Frame{call.Request, call.Response} {
+				data, err := old.Data(f)
+				if err != nil {
+					return
+				}
+				f.At = 0
+				lines = appendLine(lines, w.line(f), data, true)
+			}
+		}
+	}
+	w.header.Server.Info = old.Server.Info
+	w.held = slices.Concat(lines, w.held)
+}

@@ -1,0 +1,135 @@
+package cassette
+
+import (
+	"fmt"
+
+	"mcptest/internal/assert/jsonpath"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/client/protocol"
+)
+
+// key returns a hash that is equal for messages that match.
+func (p *Player) key(method string, data []byte) uint64 {
+	if method == "" {
+		return p.hash.Of(jsonv.String(string(data)))
+	}
+	return p.hash.Of(jsonv.ObjectOf("method", method, "version", versionOf(data), "params", p.params(data)))
+}
+
+// versionOf returns the protocol version in a request without a session: the same
+// call has other responses in another version.
+func versionOf(data []byte) string {
+	v, _ := jsonv.Parse(protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(data, "params"), "_meta"), protocol.MetaVersion))
+	return v.Text()
+}
+
+// params returns the part of a message that is compared.
+func (p *Player) params(data []byte) jsonv.Value {
+	v, err := jsonv.Parse(data)
+	if err != nil {
+		return jsonv.String(string(data))
+	}
+	params := p.c.Stable(v.Lookup("params"))
+	if params.Kind() == jsonv.KindObject && params.Len() == 0 {
+		return jsonv.Value{} // the same as none
+	}
+	return params
+}
+
+// Ignore adds volatile paths to those of the header.
+func (c *Cassette) Ignore(volatile []string) error {
+	more, err := paths(volatile)
+	c.Volatile, c.volatile = append(c.Volatile, volatile...), append(c.volatile, more...)
+	return err
+}
+
+// Stable returns the parameters of a request, or a result, without metadata and
+// without the volatile paths.
+func (c *Cassette) Stable(v jsonv.Value) jsonv.Value {
+	if v.Kind() != jsonv.KindObject {
+		return v
+	}
+	v = v.Without("_meta")
+	for _, path := range c.volatile {
+		v = without(v, path)
+	}
+	return v
+}
+
+// CheckVolatile returns an error if a text is not a volatile path.
+func CheckVolatile(texts []string) error {
+	_, err := paths(texts)
+	return err
+}
+
+// paths parses volatile paths.
+func paths(texts []string) (out [][]jsonpath.Step, err error) {
+	for _, text := range texts {
+		steps, _, wrong := jsonpath.Parse(text)
+		switch {
+		case wrong != nil:
+			return nil, fmt.Errorf("volatile path %q: %s", text, wrong.Msg)
+		case len(steps) == 0:
+			return nil, fmt.Errorf("volatile path %q: it must select a member, such as arguments.now", text)
+		}
+		out = append(out, steps)
+	}
+	return out, nil
+}
+
+// without removes the value at a path.
+func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
+	if len(path) == 0 {
+		return v
+	}
+	s := &path[0]
+	if s.Kind == jsonpath.Name {
+		e, ok := v.Get(s.Name)
+		switch {
+		case !ok:
+			return v
+		case len(path) == 1:
+			return v.Without(s.Name)
+		}
+		return v.With(s.Name, without(e, path[1:]))
+	}
+	if v.Kind() != jsonv.KindArray {
+		return v
+	}
+	var out []jsonv.Value
+	for i, e := range v.Elems() {
+		switch {
+		case !s.SelectsAt(i, v.Len()):
+			out = append(out, e)
+		case len(path) > 1:
+			out = append(out, without(e, path[1:]))
+		}
+	}
+	return jsonv.Array(out...)
+}
+
+// maskedEqual reports whether live equals rec, in which a mask matches any text.
+func maskedEqual(rec, live jsonv.Value) bool {
+	switch {
+	case rec.Kind() != live.Kind():
+		return false
+	case rec.Kind() == jsonv.KindString:
+		return secret.Matches(rec.Text(), live.Text())
+	case rec.Kind() == jsonv.KindArray:
+		for i, e := range rec.Elems() {
+			if !maskedEqual(e, live.At(i)) {
+				return false
+			}
+		}
+		return rec.Len() == live.Len()
+	case rec.Kind() == jsonv.KindObject:
+		for k, e := range rec.Members() {
+			if !maskedEqual(e, live.Lookup(k)) {
+				return false
+			}
+		}
+		return rec.Len() == live.Len()
+	}
+	return jsonv.Equal(rec, live)
+}

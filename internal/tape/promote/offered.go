@@ -1,0 +1,83 @@
+package promote
+
+import (
+	"slices"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/client/check"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/spec/draft"
+	"mcptest/internal/tape/cassette"
+)
+
+// offered is what the recorded server listed: definitions by name or URI, for each block
+// whose list was requested.
+type offered struct {
+	blocks    map[string]map[string]jsonv.Value
+	partial   map[string]bool // the last page was not requested
+	templates []string
+}
+
+// offeredBy collects the recorded lists.
+func offeredBy(c *cassette.Cassette, calls []*cassette.Call) (offered, error) {
+	o := offered{blocks: map[string]map[string]jsonv.Value{}, partial: map[string]bool{}}
+	for _, call := range calls {
+		member := lists[call.Method]
+		_, response, err := c.Exchange(call)
+		if err != nil {
+			return o, err
+		}
+		items := response.Lookup("result", member)
+		if member == "" || items.Kind() != jsonv.KindArray {
+			continue
+		}
+		if o.blocks[member] == nil {
+			o.blocks[member] = map[string]jsonv.Value{}
+		}
+		o.partial[member] = !response.Lookup("result", "nextCursor").IsAbsent()
+		for _, item := range items.Elems() {
+			switch member {
+			case "resources":
+				o.blocks[member][item.Lookup("uri").Text()] = item
+			case "resourceTemplates":
+				o.templates = append(o.templates, item.Lookup("uriTemplate").Text())
+			default:
+				o.blocks[member][item.Lookup("name").Text()] = item
+			}
+		}
+	}
+	return o, nil
+}
+
+// mistaken reports whether a request has a name or an argument that its list does not
+// contain. A run fails the test of such a request if it is refused, unless the test says
+// that this is its point. Resources need not be listed: only a URI that resembles one is wrong.
+func (o offered) mistaken(t *draft.Test) bool {
+	items := o.blocks[t.Block]
+	if items == nil {
+		return false
+	}
+	item, listed := items[t.Subject]
+	switch {
+	case !listed && o.partial[t.Block]:
+		return false
+	case listed && t.Block == "tools":
+		_, unknown := check.Arguments(item.Lookup("inputSchema"), t.Args)
+		return len(unknown) > 0
+	case listed && t.Block == "prompts":
+		for name := range t.Args.Members() {
+			if !slices.ContainsFunc(item.Lookup("arguments").List(), func(a jsonv.Value) bool { return a.Lookup("name").Text() == name }) {
+				return true
+			}
+		}
+	case !listed && t.Block == "resources":
+		names := make([]string, 0, len(items))
+		for name := range items {
+			names = append(names, name)
+		}
+		return source.Nearest(t.Subject, names) != "" &&
+			!slices.ContainsFunc(o.templates, func(uri string) bool { return surface.TemplatePattern(uri).MatchString(t.Subject) })
+	}
+	return !listed
+}

@@ -1,0 +1,304 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/base/secret"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/tape/cassette"
+)
+
+// Folder holds the cassettes of a run, one for each server. Its dialers are safe
+// for concurrent use.
+type Folder struct {
+	dir   string
+	o     Options
+	names map[string]string   // of files, by the key of their server
+	users map[string][]string // suites with a server, by its key; see [cassette.Header]
+
+	mu      sync.Mutex
+	files   map[string]*recording // by name
+	players map[string]*cassette.Player
+	dialed  map[string]int // connections, by name
+	others  []Other
+}
+
+// Options configure the use of a folder.
+type Options struct {
+	Program  string // goes into the headers
+	Redact   *secret.Redactor
+	Volatile []string // see [cassette.Header]
+}
+
+// recording is a cassette that is being written.
+type recording struct {
+	w   *cassette.Writer
+	err error
+}
+
+// newFolder assigns a file name to each server: that of the server, with a number if
+// different servers of several suites have the same name.
+func newFolder(dir string, p *plan.Plan, o Options) *Folder {
+	f := &Folder{
+		dir: dir, o: o, names: map[string]string{}, users: map[string][]string{}, files: map[string]*recording{}, players: map[string]*cassette.Player{}, dialed: map[string]int{},
+	}
+	taken := map[string]int{}
+	for _, file := range p.Files {
+		for _, s := range file.Servers {
+			f.users[s.Key] = append(f.users[s.Key], f.suite(file))
+			if f.names[s.Key] != "" {
+				continue
+			}
+			name := fileName(s.Name)
+			taken[name]++
+			f.names[s.Key] = numbered(s, taken[name])
+		}
+	}
+	return f
+}
+
+// suite returns the path of a suite as in [cassette.Header].
+func (f *Folder) suite(file *plan.File) string {
+	path := filepath.Join(file.Dir, filepath.Base(file.Path))
+	if dir, err := filepath.Abs(f.dir); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil {
+			path = rel
+		}
+	}
+	return filepath.ToSlash(path)
+}
+
+// numbered returns the name of the n-th cassette of servers with the same name.
+func numbered(s *plan.Server, n int) string {
+	if n == 1 {
+		return fileName(s.Name) + cassette.Suffix
+	}
+	return fmt.Sprintf("%s-%d%s", fileName(s.Name), n, cassette.Suffix)
+}
+
+// fileName replaces characters that some systems do not allow in file names.
+func fileName(server string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 0x20 || strings.ContainsRune(`/\:*?"<>|%`, r) {
+			return '_'
+		}
+		return r
+	}, server)
+	if name = strings.TrimLeft(name, "."); name == "" {
+		return "server"
+	}
+	return name
+}
+
+// Record returns a folder to which the connections of a plan are recorded. It creates
+// the folder.
+func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
+	if err := cassette.CheckVolatile(o.Volatile); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	f := newFolder(dir, p, o)
+	for _, name := range f.names {
+		if err := cassette.Replaceable(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.claim(p)
+}
+
+// Recorder returns a dialer that records the connections of next; nil means
+// [connect.Dial].
+func (f *Folder) Recorder(next connect.Dialer) connect.Dialer {
+	if next == nil {
+		next = connect.Dial
+	}
+	return func(ctx context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+		w, err := f.writer(s)
+		if err != nil {
+			return nil, err
+		}
+		log := NewLog(w)
+		o.Wrap = func(base http.RoundTripper) http.RoundTripper { return HTTP(base, log) }
+		t, err := next(ctx, s, o)
+		switch {
+		case err != nil:
+			log.Failed(err)
+			return nil, err
+		case s.Argv != nil:
+			t = Stdio(t, log)
+		}
+		return t, nil
+	}
+}
+
+// writer returns the cassette of a server. It creates the cassette on first use.
+func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name := f.names[s.Key]
+	r := f.files[name]
+	if r == nil {
+		h := cassette.Header{
+			Program: f.o.Program, Server: cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL}, Transport: cassette.Stdio, Volatile: f.o.Volatile,
+			Suites: f.users[s.Key],
+		}
+		if s.Argv == nil {
+			h.Transport = cassette.StreamableHTTP
+			if s.Transport == wire.HTTPSSE {
+				h.Transport = cassette.HTTPSSE
+			}
+		}
+		r = &recording{}
+		r.w, r.err = cassette.Create(filepath.Join(f.dir, name), h, f.o.Redact)
+		f.files[name] = r
+	}
+	return r.w, r.err
+}
+
+// Replay opens the cassettes of the servers of a plan.
+func Replay(dir string, p *plan.Plan, o Options) (*Folder, error) {
+	f := newFolder(dir, p, o)
+	found, err := f.find(p)
+	for name, c := range found {
+		var player *cassette.Player
+		if err == nil && slices.Contains(slices.Collect(maps.Values(f.names)), name) {
+			if err = c.Ignore(o.Volatile); err == nil {
+				player, err = cassette.NewPlayer(c, o.Redact)
+			}
+		}
+		if player == nil {
+			_ = c.Close()
+			continue
+		}
+		f.players[name] = player
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if len(f.players) == 0 {
+		return nil, fmt.Errorf("%s contains no cassette of these suites: record them with --record %s", dir, dir)
+	}
+	return f, nil
+}
+
+// Dial connects to the recording of a server; it implements [connect.Dialer].
+func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+	name := f.names[s.Key]
+	p := f.players[name]
+	if p == nil {
+		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s has no cassette of the server %s (expected %s)", f.dir, s.Name, name)}
+	}
+	f.mu.Lock()
+	f.dialed[name]++
+	n := f.dialed[name]
+	if rec := p.Cassette().Server; !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
+		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), string(f.o.Redact.Bytes([]byte(nameOf(s.Argv, s.URL))))})
+	}
+	f.mu.Unlock()
+	if web := p.Cassette().Transport != cassette.Stdio; web != (s.Argv == nil) {
+		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s was recorded over %s, but the server is configured differently: record it again", name, p.Cassette().Transport)}
+	}
+	return Dialer(p, n)(ctx, s, o)
+}
+
+// Dialer returns a dialer to the recorded server. n counts the connections, from 1.
+func Dialer(p *cassette.Player, n int) connect.Dialer {
+	return func(_ context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+		if s.Argv != nil {
+			return ReplayStdio(p, n, s.Argv, o.Limits)
+		}
+		if why := failedOpen(p, n); why != nil {
+			return nil, why
+		}
+		h := connect.HTTPOptions(s, o)
+		replayed := newHTTPReplay(p, n)
+		if s.Auth != nil {
+			h.Auth = replayedAuth{replayed}
+		}
+		h.Wrap = func(http.RoundTripper) http.RoundTripper { return replayed }
+		h.Receive = replayed.receiver
+		return wire.NewHTTP(s.URL, h)
+	}
+}
+
+// replayedAuth replaces the credentials of the recorded client: it repeats exactly
+// the requests that the client repeated after a challenge.
+type replayedAuth struct{ replay *httpReplay }
+
+func (replayedAuth) Authorize(context.Context, *http.Request) error { return nil }
+
+func (a replayedAuth) Challenged(_ context.Context, resp *http.Response) (bool, error) {
+	body, err := takeBody(resp.Request)
+	return err == nil && a.replay.client.More(body), err
+}
+
+// Players returns the replayed cassettes, in the order of their names.
+func (f *Folder) Players() []*cassette.Player {
+	var out []*cassette.Player
+	for _, name := range slices.Sorted(maps.Keys(f.players)) {
+		out = append(out, f.players[name])
+	}
+	return out
+}
+
+// Existing returns the cassettes in the folder that a recording of the plan replaces.
+func (f *Folder) Existing() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Values(f.names)) {
+		if info, err := os.Stat(filepath.Join(f.dir, name)); err == nil && info.Size() > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Interrupt makes Close leave existing cassettes unchanged.
+func (f *Folder) Interrupt() {
+	for _, r := range f.files {
+		if r.w != nil {
+			r.w.Interrupt()
+		}
+	}
+}
+
+// Written returns after Close how many cassettes were recorded, and why others were not.
+func (f *Folder) Written() (n int, unsaved []string) {
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		switch r := f.files[name]; {
+		case r.w == nil:
+		case r.w.Unsaved() != "":
+			unsaved = append(unsaved, r.w.Unsaved())
+		default:
+			n++
+		}
+	}
+	return n, unsaved
+}
+
+// Close ends the recordings, and closes the replayed cassettes. Its error describes
+// data that could not be written.
+func (f *Folder) Close() error {
+	var errs []error
+	for _, r := range f.files {
+		if r.w != nil {
+			errs = append(errs, r.w.Close())
+		}
+	}
+	for _, p := range f.players {
+		errs = append(errs, p.Cassette().Close())
+	}
+	return errors.Join(errs...)
+}

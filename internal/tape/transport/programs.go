@@ -1,0 +1,37 @@
+package transport
+
+import (
+	"slices"
+
+	"mcptest/internal/spec/plan"
+)
+
+// WithoutPrograms removes the parts that only prepare servers, for a run that needs
+// none: run: steps, hooks without context, and conditions to wait for. It returns the
+// number of removed steps and hooks. Context hooks are kept, because tests use their
+// answers.
+func WithoutPrograms(p *plan.Plan) (steps, hooks int) {
+	for _, f := range p.Files {
+		for _, list := range []*[]*plan.Hook{&f.BeforeAll, &f.AfterAll, &f.BeforeEach, &f.AfterEach} {
+			kept := slices.DeleteFunc(slices.Clone(*list), func(h *plan.Hook) bool { return !h.Context })
+			hooks += len(*list) - len(kept)
+			*list = kept
+		}
+		for _, list := range []*[]*plan.Step{&f.Setup, &f.SetupPerTest, &f.Teardown} {
+			var kept []*plan.Step
+			for _, s := range *list {
+				if s.Call != nil {
+					calls := *s
+					calls.WaitFor = ""
+					kept = append(kept, &calls)
+				}
+			}
+			steps += len(*list) - len(kept)
+			*list = kept
+		}
+		for _, s := range f.Servers {
+			s.WaitForReady = ""
+		}
+	}
+	return steps, hooks
+}

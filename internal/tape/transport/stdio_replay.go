@@ -1,0 +1,342 @@
+package transport
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/process/tail"
+	"mcptest/internal/tape/cassette"
+)
+
+// sameRead is the time between two recorded frames that were probably read together.
+// Frames read together are delivered before callers are woken.
+const sameRead = 100 * time.Microsecond
+
+// replay is a transport of lines that answers from a cassette. One goroutine
+// delivers, in the order in which messages were sent.
+type replay struct {
+	player *cassette.Player
+	client *cassette.Client
+	number int
+	facts  wire.Facts
+	limits wire.Limits
+
+	mu     sync.Mutex
+	change sync.Cond
+	queue  []message
+	closed bool
+
+	// Of the goroutine.
+	sink    wire.Receiver
+	waiting []*playing
+	met     map[string][][]byte // messages of the client that calls wait for, by [awaited]
+	ending  *cassette.End
+	over    bool
+	done    chan struct{}
+}
+
+// message is one message of the client.
+type message struct {
+	raw    []byte
+	stream string // the receiver's name for its exchange
+}
+
+// playing is a call that is being answered.
+type playing struct {
+	call *cassette.Call
+	live cassette.Live
+	rest []*cassette.Frame // begins with the next message that the client must send
+}
+
+// ReplayStdio returns a transport that answers like a recorded process. number counts
+// the connections to the server of the cassette, from 1. The error is that of a
+// recorded connection that could not be made.
+func ReplayStdio(p *cassette.Player, number int, command []string, l wire.Limits) (wire.Transport, error) {
+	if why := failedOpen(p, number); why != nil {
+		return nil, why
+	}
+	l = l.WithDefaults()
+	t := &replay{
+		player: p, client: p.Client(number), number: number, limits: l, done: make(chan struct{}), met: map[string][][]byte{},
+		facts: wire.Facts{Kind: "stdio", Command: command, Stderr: tail.New(int64(l.Stderr))},
+	}
+	t.change.L = &t.mu
+	return t, nil
+}
+
+// failedOpen returns the reason why the recorded connection with a number was not
+// made.
+func failedOpen(p *cassette.Player, number int) error {
+	var only *cassette.Call
+	for _, call := range p.Calls() {
+		if call.Session == number {
+			if only != nil || call.Request != nil {
+				return nil
+			}
+			only = call
+		}
+	}
+	if only == nil || len(only.Frames) != 1 || only.Frames[0].End == nil {
+		return nil
+	}
+	return &wire.OpenError{Phase: "start", Cause: recordedError{only.Frames[0].End.Reason}}
+}
+
+// recordedError is an error that was recorded.
+type recordedError struct{ text string }
+
+func (e recordedError) Error() string { return e.text }
+
+// Start starts delivery with the messages that the server sent on its own.
+func (t *replay) Start(sink wire.Receiver) error {
+	t.sink = sink
+	go t.run()
+	return nil
+}
+
+// Facts describes the recorded process.
+func (t *replay) Facts() wire.Facts { return t.facts }
+
+// Send queues a message.
+func (t *replay) Send(_ context.Context, out wire.Outgoing) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return &wire.BrokenError{Err: errClosed}
+	}
+	m := message{raw: append([]byte(nil), out.Raw...), stream: out.Stream}
+	m.stream = cmp.Or(m.stream, out.ID)
+	t.queue = append(t.queue, m)
+	t.change.Signal()
+	return nil
+}
+
+// errClosed is returned for a message after the end.
+var errClosed = recordedError{"the recorded session is over"}
+
+// Close ends the session; the process ended as it did in the recording.
+func (t *replay) Close(context.Context) proc.Stopped {
+	t.mu.Lock()
+	t.closed = true
+	t.change.Signal()
+	t.mu.Unlock()
+	if t.sink != nil {
+		<-t.done
+	}
+	return proc.Stopped{Exit: exitOf(t.ending)}
+}
+
+func exitOf(e *cassette.End) proc.Exit {
+	if e == nil || e.Exit == nil {
+		return proc.Exit{}
+	}
+	return proc.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal}
+}
+
+// run delivers until the session is closed or ended in the recording.
+func (t *replay) run() {
+	defer close(t.done)
+	for _, call := range t.player.Calls() {
+		if call.Session == t.number && call.Request == nil {
+			t.play(&playing{call: call, rest: call.Frames})
+		}
+	}
+	for !t.over {
+		m, ok := t.next()
+		if !ok {
+			break
+		}
+		t.answer(m)
+	}
+	if t.over {
+		t.end(&wire.ClosedError{
+			Reason: t.ending.Reason, Exited: t.ending.Exit != nil, Exit: exitOf(t.ending), Stderr: t.ending.Stderr,
+		})
+		return
+	}
+	t.ending = t.lastEnd()
+	t.end(&wire.ClosedError{Reason: "the server exited", Exited: true, Exit: exitOf(t.ending)})
+}
+
+func (t *replay) end(why *wire.ClosedError) {
+	t.facts.Stderr.Finish()
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	t.sink.OnEnd(why)
+}
+
+// next waits for a message of the client.
+func (t *replay) next() (message, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.queue) == 0 && !t.closed {
+		t.change.Wait()
+	}
+	if len(t.queue) == 0 {
+		return message{}, false
+	}
+	m := t.queue[0]
+	t.queue = t.queue[1:]
+	return m, true
+}
+
+// lastEnd returns how the process of the session that answered last ended.
+func (t *replay) lastEnd() *cassette.End {
+	frames := t.player.Cassette().Frames
+	for i := len(frames) - 1; i >= 0; i-- {
+		if f := &frames[i]; f.End != nil && f.Stream == 0 && f.Session == t.client.Recorded() {
+			return f.End
+		}
+	}
+	return nil
+}
+
+// answer answers one message of the client.
+func (t *replay) answer(m message) {
+	if t.reached(m.raw) {
+		return
+	}
+	call, miss := t.client.Take(m.raw)
+	switch {
+	case miss != nil:
+		t.sink.OnFailure(m.stream, miss, nil)
+		t.sink.OnDrained()
+	case call != nil:
+		t.play(&playing{call: call, live: cassette.LiveOf(m.raw), rest: call.Frames})
+	default:
+		if answer := cassette.Default(m.raw); answer != nil {
+			t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, At: time.Now(), Raw: answer})
+			t.sink.OnDrained()
+		}
+	}
+}
+
+// reached continues the calls that waited for a message of the client. It reports
+// whether the message is the answer to a request of the server.
+func (t *replay) reached(raw []byte) bool {
+	key := awaited(raw, "")
+	if key == "" {
+		return false
+	}
+	t.met[key] = append(t.met[key], raw)
+	for i, p := range t.waiting {
+		if t.key(p) == key {
+			t.waiting = slices.Delete(t.waiting, i, i+1)
+			t.play(p)
+			break
+		}
+	}
+	return isAnswer(raw)
+}
+
+// key returns the key of the message that a call waits for.
+func (t *replay) key(p *playing) string {
+	recorded, err := t.player.Cassette().Data(p.rest[0])
+	if err != nil {
+		return ""
+	}
+	return awaited(recorded, p.live.ID)
+}
+
+// awaited returns a key that is equal for a message of the client and the recorded one
+// that it is compared with: an answer to the same request of the server, or the
+// cancellation of the same call. For a recorded cancellation, id is the live id. It
+// returns "" for other messages.
+func awaited(raw []byte, id string) string {
+	switch {
+	case isAnswer(raw):
+		return "answer " + string(protocol.MemberOf(raw, "id"))
+	case protocol.TextOf(protocol.MemberOf(raw, "method")) != "notifications/cancelled":
+		return ""
+	case id == "":
+		id = string(protocol.MemberOf(protocol.MemberOf(raw, "params"), "requestId"))
+	}
+	return "cancelled " + id
+}
+
+// isAnswer reports whether a message of the client answers a request of the server.
+func isAnswer(raw []byte) bool {
+	return len(raw) > 0 && raw[0] == '{' && jsonv.Valid(raw) == nil && protocol.MemberOf(raw, "method") == nil && protocol.MemberOf(raw, "id") != nil
+}
+
+// play delivers the frames of a call up to the point where the client must act.
+func (t *replay) play(p *playing) {
+	t.stderr(p.rest)
+	for len(p.rest) > 0 {
+		f := p.rest[0]
+		switch {
+		case t.over:
+			return
+		case f.Dir == cassette.ToServer:
+			key := t.key(p)
+			met := t.met[key]
+			if len(met) == 0 {
+				t.waiting = append(t.waiting, p)
+				t.sink.OnDrained()
+				return
+			}
+			t.met[key] = met[1:]
+			if err := t.player.CheckAnswer(p.call, f, met[0]); err != nil {
+				t.sink.OnFailure(p.live.ID, err, nil)
+				t.sink.OnDrained()
+				return
+			}
+			t.stderr(p.rest[1:])
+		case f.End != nil && f.Stream == 0:
+			if !f.End.Client {
+				t.over, t.ending = true, f.End
+				return
+			}
+		case f.Dir == cassette.FromServer && (f.Has() || f.Omitted > 0):
+			t.deliver(f, p)
+			if len(p.rest) == 1 || p.rest[1].At-f.At > sameRead {
+				t.sink.OnDrained()
+			}
+		}
+		p.rest = p.rest[1:]
+	}
+	if err := t.player.Unanswered(p.call); err != nil {
+		t.sink.OnFailure(p.live.ID, err, nil)
+	}
+	t.sink.OnDrained()
+}
+
+// stderr writes the standard error of a process up to the next message of the client.
+// It does so before the response, because callers examine it when the response
+// arrives.
+func (t *replay) stderr(frames []*cassette.Frame) {
+	for _, f := range frames {
+		if f.Dir == cassette.ToServer {
+			return
+		}
+		_, _ = t.facts.Stderr.Write([]byte(f.Stderr))
+	}
+}
+
+// deliver delivers one frame.
+func (t *replay) deliver(f *cassette.Frame, p *playing) {
+	data, err := t.player.Cassette().Data(f)
+	if err != nil {
+		t.sink.OnFailure(p.live.ID, err, nil)
+		return
+	}
+	data = append([]byte(nil), p.call.Rewrite(data, p.live)...) // the receiver may keep it
+	now := time.Now()
+	if f.Omitted > 0 || len(data) > t.limits.Message {
+		size := max(f.Omitted, int64(len(data)))
+		m := wire.OversizeMessage{At: now, Size: size, Head: data, Limit: t.limits.Message}
+		t.sink.OnOversize(m)
+		m.Done, m.Head, m.Tail = true, nil, p.call.Rewrite([]byte(f.Tail), p.live)
+		t.sink.OnOversize(m)
+		return
+	}
+	t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, At: now, Raw: data, Unterminated: f.Unterminated})
+}

@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/diff"
+	"mcptest/internal/tape/cassette"
+)
+
+// asked is a request of the server to the client.
+type asked struct {
+	call   *cassette.Call // during which it was made; nil: between calls
+	method string
+	params jsonv.Value
+}
+
+// questions compares the requests of the server to the client. Overlapping calls and
+// timing decide which call a request is filed with, so one that came during another call,
+// or between calls, is not lost.
+type questions struct{ was, now []asked }
+
+// during adds the requests during one call.
+func (q *questions) during(call *cassette.Call, recorded, now []asked, mask func(string) string) {
+	for _, a := range recorded {
+		q.was = append(q.was, asked{call, a.method, a.params})
+	}
+	for _, a := range now {
+		q.now = append(q.now, asked{call, a.method, masked(a.params, mask)})
+	}
+}
+
+// changes returns the differences. stable returns what is compared of parameters.
+func (q *questions) changes(stable func(jsonv.Value) jsonv.Value) (out []diff.Change) {
+	rootsNow := slices.ContainsFunc(q.now, func(a asked) bool { return a.method == methodRoots })
+	differ := func(was, now asked) []jsonv.Change {
+		return differences(stable(bare(was.params)), stable(bare(now.params)))
+	}
+	q.pair(func(was, now asked) bool { return was.call == now.call && len(differ(was, now)) == 0 })
+	q.pair(func(was, now asked) bool { return len(differ(was, now)) == 0 })
+	changed := func(was, now asked) {
+		for _, ch := range differ(was, now) {
+			out = append(out, changeOf(was.call, diff.Review, ch.Path, "the value in the server's %s request is %s (recorded: %s)",
+				was.method, ch.Got.Short(80), ch.Want.Short(80)))
+		}
+	}
+	for _, same := range []bool{true, false} {
+		q.pair(func(was, now asked) bool {
+			if was.call == nil || now.call == nil || same && was.call != now.call {
+				return false
+			}
+			changed(was, now)
+			return true
+		})
+	}
+	for _, a := range q.was {
+		if a.call != nil && (a.method != methodRoots || !rootsNow) {
+			out = append(out, changeOf(a.call, diff.Review, "", "the server sends one %s request fewer during the call than recorded", a.method))
+		}
+	}
+	for _, a := range q.now {
+		if a.call != nil && a.method != methodRoots {
+			out = append(out, changeOf(a.call, diff.Review, "", "the server sends one %s request more during the call than recorded", a.method))
+		}
+	}
+	return out
+}
+
+// methodRoots is the method of requests that many servers send at times of their own, and
+// whose number therefore varies.
+const methodRoots = "roots/list"
+
+// pair removes pairs of a recorded request and one of now with the same method.
+func (q *questions) pair(is func(was, now asked) bool) {
+	q.was = slices.DeleteFunc(q.was, func(was asked) bool {
+		i := slices.IndexFunc(q.now, func(now asked) bool { return was.method == now.method && is(was, now) })
+		if i >= 0 {
+			q.now = slices.Delete(q.now, i, i+1)
+		}
+		return i >= 0
+	})
+}
+
+// differences returns what differs in parameters, except for masked texts and the id of an
+// elicitation, which is another one each time.
+func differences(was, now jsonv.Value) []jsonv.Change {
+	return slices.DeleteFunc(jsonv.Diff(withoutID(was), withoutID(now)), func(ch jsonv.Change) bool {
+		return strings.Contains(ch.Want.Text(), secret.Mask)
+	})
+}
+
+func withoutID(params jsonv.Value) jsonv.Value {
+	id := params.Lookup("elicitationId").Text()
+	if id == "" {
+		return params
+	}
+	out, _ := jsonv.Parse([]byte(strings.ReplaceAll(string(params.Append(nil)), id, "")))
+	return out
+}
+
+// isQuestion reports whether requests with a method are compared.
+func isQuestion(method string) bool {
+	return method == "sampling/createMessage" || method == "elicitation/create" || method == methodRoots
+}
+
+// askedIn returns the requests of the server that are recorded with a call: until its
+// response, and outside of it.
+func askedIn(c *cassette.Cassette, call *cassette.Call) (during, outside []asked, err error) {
+	in := call
+	if call.ID == "" || isOverhead(call.Method) {
+		in = nil
+	}
+	for _, f := range call.Frames {
+		if f == call.Response {
+			in = nil
+		}
+		data, err := c.Data(f)
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.Dir != cassette.FromServer || len(data) == 0 || data[0] != '{' || !isQuestion(protocol.TextOf(protocol.MemberOf(data, "method"))) {
+			continue
+		}
+		v, _ := jsonv.Parse(data)
+		a := asked{in, v.Lookup("method").Text(), v.Lookup("params")}
+		switch {
+		case v.Lookup("id").IsAbsent():
+		case in == nil:
+			outside = append(outside, a)
+		default:
+			during = append(during, a)
+		}
+	}
+	return during, outside, nil
+}
+
+// required returns the requests of the server in a result that requires input.
+func required(call *cassette.Call, response jsonv.Value) (out []asked) {
+	for _, v := range response.Lookup("result", "inputRequests").Members() {
+		if method := v.Lookup("method").Text(); isQuestion(method) {
+			out = append(out, asked{call, method, v.Lookup("params")})
+		}
+	}
+	return out
+}

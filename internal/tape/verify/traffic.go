@@ -1,0 +1,175 @@
+package verify
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/diff"
+	"mcptest/internal/tape/cassette"
+)
+
+// traffic compares how many notifications the server sends during calls, by method. One
+// that came during another call, or between calls, is not lost:
+// timing decides that.
+type traffic struct {
+	fewer, more map[string][]place
+	idle        map[string]int // between calls: how many more there are than recorded
+	own         []diff.Change  // on the streams of calls
+}
+
+// place is a call with the number of its notifications that are missing or new.
+type place struct {
+	call *cassette.Call
+	n    int
+}
+
+// during compares the notifications during one call.
+func (t *traffic) during(call *cassette.Call, recorded, now outcome) {
+	all := maps.Clone(recorded.during)
+	maps.Copy(all, now.during)
+	for _, method := range slices.Sorted(maps.Keys(all)) {
+		switch n := now.during[method] - recorded.during[method]; {
+		case n != 0 && recorded.alone(method) && now.alone(method): // no other call has them
+			word := "more"
+			if n < 0 {
+				n, word = -n, "fewer"
+			}
+			t.own = append(t.own, changeOf(call, diff.Review, "", fewerOrMore, n, word, method))
+		case n < 0:
+			t.fewer[method] = append(t.fewer[method], place{call, -n})
+		case n > 0:
+			t.more[method] = append(t.more[method], place{call, n})
+		}
+	}
+}
+
+const fewerOrMore = "the server sends %d %s %s during the call than recorded"
+
+// changes returns what is lost or new.
+func (t *traffic) changes() []diff.Change {
+	out := t.own
+	report := func(method, word string, places []place, n int) {
+		for _, p := range places {
+			if count := min(n, p.n); count > 0 {
+				n -= count
+				out = append(out, changeOf(p.call, diff.Review, "", fewerOrMore, count, word, method))
+			}
+		}
+	}
+	for _, method := range slices.Sorted(maps.Keys(t.fewer)) {
+		report(method, "fewer", t.fewer[method], sum(t.fewer[method])-sum(t.more[method])-max(0, t.idle[method]))
+	}
+	for _, method := range slices.Sorted(maps.Keys(t.more)) {
+		report(method, "more", t.more[method], sum(t.more[method])-sum(t.fewer[method])-max(0, -t.idle[method]))
+	}
+	return out
+}
+
+func sum(places []place) (n int) {
+	for _, p := range places {
+		n += p.n
+	}
+	return n
+}
+
+// add adds counts of notifications, times sign.
+func add(to, counts map[string]int, sign int) {
+	for method, n := range counts {
+		to[method] += sign * n
+	}
+}
+
+// counted returns how many notifications of the server belong to a call:
+// until its response, and outside of it.
+func counted(c *cassette.Cassette, call *cassette.Call) (during, outside map[string]int, err error) {
+	during, outside = map[string]int{}, map[string]int{}
+	in := during
+	if call.ID == "" || isOverhead(call.Method) {
+		in = outside
+	}
+	for _, f := range call.Frames {
+		if f == call.Response {
+			in = outside
+		}
+		if f.Dir != cassette.FromServer {
+			continue
+		}
+		data, err := c.Data(f)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(data) > 0 && data[0] == '{' {
+			count(in, protocol.TextOf(protocol.MemberOf(data, "method")))
+		}
+	}
+	return during, outside, nil
+}
+
+func count(in map[string]int, method string) {
+	if strings.HasPrefix(method, "notifications/") {
+		in[method]++
+	}
+}
+
+// betweenCalls returns how many notifications of the server are recorded outside of
+// calls, and its requests there.
+func betweenCalls(c *cassette.Cassette, calls []*cassette.Call) (map[string]int, []asked, error) {
+	all, requests := map[string]int{}, []asked(nil)
+	for _, call := range calls {
+		_, outside, err := counted(c, call)
+		if err != nil {
+			return nil, nil, err
+		}
+		add(all, outside, 1)
+		_, more, err := askedIn(c, call)
+		if err != nil {
+			return nil, nil, err
+		}
+		requests = append(requests, more...)
+	}
+	return all, requests, nil
+}
+
+// isOverhead reports whether clients make a request for the session, not for its
+// result.
+func isOverhead(method string) bool {
+	return method == "initialize" || method == protocol.MethodDiscover || method == "ping" || strings.HasSuffix(method, "/list")
+}
+
+// changeOf describes a difference in the response to a call.
+func changeOf(call *cassette.Call, class diff.Class, pointer, format string, args ...any) diff.Change {
+	return diff.Change{
+		Class: class, Kind: kind(call.Method), Name: call.Name, Pointer: pointer,
+		Message: fmt.Sprintf("line %d: ", call.Request.Line) + fmt.Sprintf(format, args...),
+	}
+}
+
+// changedError classifies the differences between two JSON-RPC errors.
+func changedError(call *cassette.Call, recorded jsonv.Value, now *protocol.RPCError, hidden func(string) bool, mask func(string) string) (out []diff.Change) {
+	review := func(format string, args ...any) {
+		out = append(out, changeOf(call, diff.Review, "", format, args...))
+	}
+	if code := recorded.Lookup("code").Literal(); code != fmt.Sprint(now.Code) {
+		review("the error has code %d (recorded: %s)", now.Code, code)
+	}
+	was, is := recorded.Lookup("message").Text(), mask(now.Message)
+	if was != is && !hidden(was) {
+		review("the error message is %q (recorded: %q)", is, was)
+	}
+	data, _ := jsonv.Parse(now.Data)
+	data = masked(data, mask)
+	switch old := recorded.Lookup("data"); {
+	case jsonv.Equal(old, data) || hidden(old.String()):
+	case old.IsAbsent():
+		out = append(out, changeOf(call, diff.Safe, "", "the error has new data: %s", data.Short(80)))
+	case data.IsAbsent():
+		review("the error lacks the recorded data: %s", old.Short(80))
+	default:
+		review("the data of the error is %s (recorded: %s)", data.Short(80), old.Short(80))
+	}
+	return out
+}

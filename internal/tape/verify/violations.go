@@ -1,0 +1,90 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/diff"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/tape/cassette"
+)
+
+// Violation is a violation of the protocol by a server.
+type Violation struct {
+	protocol.Violation
+	call *cassette.Call // during which it was noticed; nil: none
+}
+
+// same reports whether two servers commit the same violation: in response to the same
+// request, if it belongs to one.
+func (v Violation) same(other Violation) bool {
+	if v.Kind != other.Kind || (v.ID == "") != (other.ID == "") {
+		return false
+	}
+	return v.ID == "" || v.call == other.call || v.call != nil && other.call != nil && v.call.Method == other.call.Method && v.call.Name == other.call.Name
+}
+
+// violated keeps violations of the server until the end of its session.
+func (s *session) violated(list []protocol.Violation) {
+	for _, v := range list {
+		s.violations = append(s.violations, Violation{v, s.current})
+	}
+}
+
+// noted adds the violations of a session to the report, each with the request whose id it has.
+func (r *Report) noted(s *session) {
+	s.current = nil
+	s.conn.ReportRemaining()
+	for _, v := range s.violations {
+		if call := s.sent[v.ID]; call != nil {
+			v.call = call
+		}
+		r.Violations = append(r.Violations, v)
+	}
+}
+
+// violations compares the violations with those of the recorded server.
+func (r *Report) violations(recorded []Violation) (out []diff.Change) {
+	lack := func(list []Violation) func(Violation) bool {
+		left := slices.Clone(list) // each is compared with one
+		return func(v Violation) bool {
+			i := slices.IndexFunc(left, v.same)
+			if i >= 0 {
+				left = slices.Delete(left, i, i+1)
+			}
+			return i < 0
+		}
+	}
+	for _, text := range texts(r.Violations, lack(recorded)) {
+		out = append(out, diff.Change{Class: diff.Breaking, Kind: surface.Server, Message: "protocol violation: " + text})
+	}
+	for _, text := range texts(recorded, lack(r.Violations)) {
+		out = append(out, diff.Change{Class: diff.Safe, Kind: surface.Server, Message: "the recorded protocol violation no longer occurs: " + text})
+	}
+	new := lack(recorded)
+	for _, text := range texts(r.Violations, func(v Violation) bool { return !new(v) }) {
+		r.Notes = append(r.Notes, "protocol violation, as recorded: "+text)
+	}
+	return out
+}
+
+// texts returns one text for each kind of the selected violations.
+func texts(list []Violation, selected func(Violation) bool) (out []string) {
+	list = slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return !selected(v) })
+	for len(list) > 0 {
+		first := list[0]
+		rest := slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return v.Kind == first.Kind })
+		text := inspect.ViolationText(first.Violation)
+		if first.ID != "" && first.call != nil {
+			text = strings.TrimSpace(first.call.Method+" "+first.call.Name) + ": " + text
+		}
+		if n := len(list) - len(rest) - 1; n > 0 {
+			text += fmt.Sprintf(" (and %d more)", n)
+		}
+		out, list = append(out, text), rest
+	}
+	return out
+}
