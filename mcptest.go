@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/process/proc"
+
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
@@ -351,7 +353,7 @@ func stoppable(t *testing.T) (ctx context.Context, stop func()) {
 	release := func() {}
 	if deadline, ok := t.Deadline(); ok {
 		left := time.Until(deadline)
-		ctx, release = context.WithTimeoutCause(ctx, left-min(left/2, cleanupTime), &run.Interrupted{Signal: "-timeout", Code: run.ExitCancelled})
+		ctx, release = context.WithTimeoutCause(ctx, left-min(left/2, cleanupTime), &proc.Interrupted{Signal: "-timeout", Code: run.ExitCancelled})
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -362,7 +364,7 @@ func stoppable(t *testing.T) (ctx context.Context, stop func()) {
 		case sig := <-signals:
 			caught <- sig
 			signal.Stop(signals) // a second signal ends the process
-			cancel(&run.Interrupted{Signal: fmt.Sprintf("the signal %q", sig), Code: run.ExitCancelled})
+			cancel(&proc.Interrupted{Signal: fmt.Sprintf("the signal %q", sig), Code: run.ExitCancelled})
 		case <-done:
 		}
 	}()

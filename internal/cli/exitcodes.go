@@ -3,11 +3,10 @@ package cli
 import (
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/dev/gen"
 )
 
 // Program describes the command line, for the reference and the manual page.
-func Program() gen.Program {
+func Program() cmdutil.Program {
 	p := cmdutil.Describe(newRoot(cmdutil.Streams{}))
 	p.ExitCodes, p.ExitNote = exitCodes, exitNote
 	return p
@@ -15,7 +14,7 @@ func Program() gen.Program {
 
 // exitCodes is the table of mcptest's exit codes, for explain and the
 // reference.
-var exitCodes = []gen.ExitCode{
+var exitCodes = []cmdutil.ExitCode{
 	{Code: option.ExitPassed, Doc: "all tests passed, or the shard is empty although tests were selected"},
 	{Code: option.ExitFailed, Doc: "a test failed, a server could not be started or tested, or a finding failed the run, such as warnings with --fail-on-warnings"},
 	{Code: option.ExitInvalid, Doc: "an invalid suite, flag or environment, or a failed setup; if a suite is invalid, nothing was started"},

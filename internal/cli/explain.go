@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/cli/gen"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/dev/gen"
 	"mcptest/internal/report/result"
 	"mcptest/schemas"
 )

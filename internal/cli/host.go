@@ -5,8 +5,9 @@ import (
 	"io"
 	"log/slog"
 
+	"mcptest/internal/process/proc"
+
 	"mcptest/internal/cli/cmdutil"
-	"mcptest/internal/run"
 )
 
 // host provides what runs need from the process: the registry of child processes,
@@ -27,7 +28,7 @@ func openHost(ctx context.Context, s cmdutil.Streams, log *slog.Logger, stopAtEO
 		ctx = parent
 		go func() {
 			_, _ = io.Copy(io.Discard, s.In)
-			cancel(&run.Interrupted{Signal: "the end of standard input", Code: 143})
+			cancel(&proc.Interrupted{Signal: "the end of standard input", Code: 143})
 		}()
 	}
 	s.KeepFile = world.KeepFile

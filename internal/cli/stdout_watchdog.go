@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcptest/internal/process/proc"
+
 	"mcptest/internal/base/term"
-	"mcptest/internal/run"
 )
 
 // unreadTime limits how long standard output may block after a signal; a single write
@@ -44,7 +45,7 @@ func watchOutput(ctx context.Context, out io.Writer, limit time.Duration, kill f
 		case <-done:
 			return
 		}
-		var by *run.Interrupted
+		var by *proc.Interrupted
 		if !errors.As(context.Cause(ctx), &by) {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mcptest/internal/run"
+	"mcptest/internal/process/proc"
 )
 
 // TestOutputThatNobodyReads: after a signal, a write that hangs ends the program with the
@@ -26,7 +26,7 @@ func TestOutputThatNobodyReads(t *testing.T) {
 		t.Fatal("killed without a signal")
 	case <-time.After(200 * time.Millisecond):
 	}
-	cancel(&run.Interrupted{Signal: "SIGTERM", Code: 143})
+	cancel(&proc.Interrupted{Signal: "SIGTERM", Code: 143})
 	select {
 	case code := <-killed:
 		if code != 143 {
@@ -46,7 +46,7 @@ func TestOutputThatIsRead(t *testing.T) {
 		if _, err := out.Write([]byte("read")); err != nil || b.String() != "read" {
 			t.Errorf("got %q, %v", b.String(), err)
 		}
-		cancel(&run.Interrupted{Code: 130})
+		cancel(&proc.Interrupted{Code: 130})
 		<-time.After(time.Hour)
 		stop()
 	})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/process/proc"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/secret"
@@ -64,7 +66,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		option.PrintError(h.streams.Err, last)
 		return written
 	}})
-	var by *run.Interrupted
+	var by *proc.Interrupted
 	switch e := new(option.ExitError); {
 	case errors.As(context.Cause(h.ctx), &by):
 		return &option.ExitError{Code: by.Code}

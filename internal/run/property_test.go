@@ -10,10 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcptest/internal/process/proc"
+
 	"pgregory.net/rapid"
 
 	"mcptest/internal/report/result"
-	"mcptest/internal/run"
 )
 
 // randomFile is a suite file whose hooks, steps and tests have random outcomes.
@@ -163,7 +164,7 @@ func TestRandomPlans(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
 			if signal >= 0 {
-				defer time.AfterFunc(signal, func() { cancel(&run.Interrupted{Signal: "SIGINT", Code: 130}) }).Stop()
+				defer time.AfterFunc(signal, func() { cancel(&proc.Interrupted{Signal: "SIGINT", Code: 130}) }).Stop()
 			}
 			out = new(sim).run(ctx, p, nil)
 		})

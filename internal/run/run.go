@@ -126,9 +126,6 @@ type Warm = pool.Warm
 // NewWarm returns a Warm without sessions.
 func NewWarm() *Warm { return pool.NewWarm() }
 
-// Interrupted is the cause of a run's context that a signal ended.
-type Interrupted = fixture.Interrupted
-
 // runner is the state of a run.
 type runner struct {
 	opts     Options
@@ -145,7 +142,7 @@ type runner struct {
 }
 
 // Run executes the plan and returns the exit code. If ctx is canceled with an
-// *Interrupted cause, no further case is started, running calls are canceled, and
+// *proc.Interrupted cause, no further case is started, running calls are canceled, and
 // cleanup takes at most ten seconds.
 func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
 	r := newRunner(ctx, p, opts, deps)
@@ -260,7 +257,7 @@ func (r *runner) finish(ctx context.Context) int {
 		}
 	}
 	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code()}
-	var in *Interrupted
+	var in *proc.Interrupted
 	switch {
 	case errors.As(context.Cause(ctx), &in):
 		e.ExitCode, e.Interrupted = in.Code, in.Signal

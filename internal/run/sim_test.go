@@ -282,6 +282,6 @@ func compile(t testing.TB, dir string, texts ...string) *plan.Plan {
 // signalled returns a context that is interrupted after d.
 func signalled(d time.Duration) context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	time.AfterFunc(d, func() { cancel(&run.Interrupted{Signal: "SIGINT", Code: 130}) })
+	time.AfterFunc(d, func() { cancel(&proc.Interrupted{Signal: "SIGINT", Code: 130}) })
 	return ctx
 }

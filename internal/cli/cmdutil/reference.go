@@ -5,14 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"mcptest/internal/dev/gen"
 )
 
 // Describe describes a program and its commands, for the reference and the
 // manual page.
-func Describe(root *cobra.Command) gen.Program {
-	p := gen.Program{Name: root.Name(), Short: root.Short, Long: root.Long}
+func Describe(root *cobra.Command) Program {
+	p := Program{Name: root.Name(), Short: root.Short, Long: root.Long}
 	for _, cmd := range root.Commands() {
 		p.Commands = append(p.Commands, commandsOf(cmd)...)
 	}
@@ -20,27 +18,27 @@ func Describe(root *cobra.Command) gen.Program {
 }
 
 // commandsOf describes a command and those below it.
-func commandsOf(cmd *cobra.Command) []gen.Command {
+func commandsOf(cmd *cobra.Command) []Command {
 	if cmd.Hidden {
 		return nil
 	}
 	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
-	c := gen.Command{Name: name, Synopsis: cmd.UseLine(), Short: cmd.Short, Long: cmd.Long, Example: cmd.Example}
+	c := Command{Name: name, Synopsis: cmd.UseLine(), Short: cmd.Short, Long: cmd.Long, Example: cmd.Example}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Name != "help" {
 			c.Flags = append(c.Flags, flagOf(f))
 		}
 	})
-	out := []gen.Command{c}
+	out := []Command{c}
 	for _, sub := range cmd.Commands() {
 		out = append(out, commandsOf(sub)...)
 	}
 	return out
 }
 
-func flagOf(f *pflag.Flag) gen.Flag {
+func flagOf(f *pflag.Flag) Flag {
 	value, doc := pflag.UnquoteUsage(f)
-	out := gen.Flag{Name: f.Name, Letter: f.Shorthand, Value: value, Doc: doc}
+	out := Flag{Name: f.Name, Letter: f.Shorthand, Value: value, Doc: doc}
 	switch f.DefValue {
 	case "", "[]", "false", "0", "0s":
 	default:

@@ -10,8 +10,9 @@ import (
 	"syscall"
 	"time"
 
+	"mcptest/internal/process/proc"
+
 	"mcptest/internal/base/term"
-	"mcptest/internal/run"
 )
 
 // overtime is how long a run may take after the first signal: ten seconds of
@@ -56,7 +57,7 @@ func WatchSignals(ctx context.Context, stderr io.Writer, kill func(code int)) (o
 					return
 				}
 				late = time.After(overtime)
-				cancel(&run.Interrupted{Signal: name, Code: code})
+				cancel(&proc.Interrupted{Signal: name, Code: code})
 				if term.IsTerminal(stderr) {
 					fmt.Fprintf(stderr, "\nmcptest: %s: cleaning up; repeat the signal to kill\n", name)
 				}

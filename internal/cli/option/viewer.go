@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/process/proc"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
@@ -21,7 +23,6 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
-	"mcptest/internal/run"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/history"
 	"mcptest/internal/run/inspect"
@@ -102,7 +103,7 @@ func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string,
 // Failed returns the error of a failed request to a server, with helpful details;
 // after a signal it returns that of the signal.
 func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
-	if sig, ok := errors.AsType[*run.Interrupted](context.Cause(ctx)); ok {
+	if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {
 		return &ExitError{Code: sig.Code, Message: sig.Error()}
 	}
 	msg, hint := err.Error(), ""

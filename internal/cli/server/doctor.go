@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/process/proc"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
@@ -16,7 +18,6 @@ import (
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/doctor"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/run"
 	"mcptest/internal/run/inspect"
 )
 
@@ -65,7 +66,7 @@ func diagnose(ctx context.Context, l *option.Viewer, o doctor.Options) error {
 		fmt.Fprintln(l.Streams.Out, l.Palette.Paint(term.Faint, l.Text(option.Where(l.Server))))
 	}
 	d := doctor.Examine(ctx, o)
-	if sig, ok := errors.AsType[*run.Interrupted](context.Cause(ctx)); ok {
+	if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {
 		return &option.ExitError{Code: sig.Code, Message: sig.Error()}
 	}
 	if err := conclude(l, d); err != nil {

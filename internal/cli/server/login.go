@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/process/proc"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
@@ -19,7 +21,6 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/run"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
@@ -112,7 +113,7 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
 	login, err := auth.LogIn(ctx, c, f.loginPrompt(s))
-	var sig *run.Interrupted
+	var sig *proc.Interrupted
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
 		return &option.ExitError{Code: sig.Code, Message: sig.Error()}

@@ -26,7 +26,6 @@ import (
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
 	"mcptest/internal/process/proc"
-	"mcptest/internal/run"
 )
 
 // withAdapter runs fn with the adapter that the command line names.
@@ -50,7 +49,7 @@ func withProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *pro
 	defer stop()
 	defer w.Sweep(context.Background())
 	code := fn(ctx, w.Registry)
-	var sig *run.Interrupted
+	var sig *proc.Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
 		return sig.Code
 	}

@@ -9,7 +9,6 @@ import (
 
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
-	"mcptest/internal/dev/gen"
 	"mcptest/internal/mcpaql/verdict"
 	"mcptest/internal/report/result"
 )
@@ -137,7 +136,7 @@ func (c *call) emit(name string, data []byte) int { return c.emitTo("output", na
 func tool() result.Tool { return result.Tool{Name: aqlName, Version: cmdutil.Version()} }
 
 // exitCodes is the table of exit codes.
-var exitCodes = []gen.ExitCode{
+var exitCodes = []cmdutil.ExitCode{
 	{Code: verdict.ExitPassed, Doc: "conformant at the requested level; warnings in MUST categories do not change that without --fail-on warn"},
 	{Code: verdict.ExitFailed, Doc: "a MUST category failed, or live changed data that it did not create; for diff and verify-fixtures, a difference"},
 	{Code: verdict.ExitWarned, Doc: "a SHOULD category warned, or by the strict rules something was not proved; with --fail-on warn, any warning"},
@@ -146,7 +145,7 @@ var exitCodes = []gen.ExitCode{
 }
 
 // Program describes the command line, for the reference and the manual page.
-func Program() gen.Program {
+func Program() cmdutil.Program {
 	p := cmdutil.Describe(newRoot(&call{}))
 	p.ExitCodes = exitCodes
 	return p

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
-	"mcptest/internal/dev/gen"
+	"mcptest/internal/cli/gen"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
 )

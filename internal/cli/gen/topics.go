@@ -12,16 +12,11 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/assert"
 	"mcptest/internal/report"
 )
-
-// ExitCode is one row of a program's table of exit codes.
-type ExitCode struct {
-	Code int
-	Doc  string
-}
 
 // Topic is something that a user may write or meet, and ask about.
 type Topic struct {
@@ -42,7 +37,7 @@ type Topic struct {
 // Topics returns everything there is to ask about, in the order of the
 // reference: keys, matchers, roots of targets, kinds of violations, exit codes,
 // reporters. schema is the published one.
-func Topics(schema jsonv.Value, codes []ExitCode) []Topic {
+func Topics(schema jsonv.Value, codes []cmdutil.ExitCode) []Topic {
 	topics := keyTopics(Keys(schema))
 	for _, row := range expect.Matchers() {
 		t := matcherTopic(row)

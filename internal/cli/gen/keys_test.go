@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"mcptest/internal/cli/cmdutil"
+
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/cli"
-	"mcptest/internal/dev/gen"
+	"mcptest/internal/cli/gen"
 	"mcptest/internal/spec/plan"
 )
 
@@ -176,7 +178,7 @@ func TestPagesAreComplete(t *testing.T) {
 				}
 			}
 		}
-		if !slices.ContainsFunc(p.ExitCodes, func(c gen.ExitCode) bool { return c.Code == 0 }) {
+		if !slices.ContainsFunc(p.ExitCodes, func(c cmdutil.ExitCode) bool { return c.Code == 0 }) {
 			t.Errorf("%s has no exit code 0", p.Name)
 		}
 	}

@@ -8,17 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	"mcptest/internal/cli/cmdutil"
+
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/cli"
-	"mcptest/internal/dev/gen"
+	"mcptest/internal/cli/gen"
 	"mcptest/internal/mcpaql/aqlcli"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
 
 // programs are the command lines that the reference describes.
-func programs() []gen.Program { return []gen.Program{cli.Program(), aqlcli.Program()} }
+func programs() []cmdutil.Program { return []cmdutil.Program{cli.Program(), aqlcli.Program()} }
 
 // TestGeneratedFiles fails when a committed file is not what the code says;
 // with -update it writes them.

@@ -1,4 +1,4 @@
-package gen
+package cmdutil
 
 // Program is a command line: what its help says, as data.
 type Program struct {
@@ -25,4 +25,10 @@ type Flag struct {
 	Value   string // its value; "" for a switch
 	Default string // "" when there is none worth telling
 	Doc     string
+}
+
+// ExitCode is one row of a program's table of exit codes.
+type ExitCode struct {
+	Code int
+	Doc  string
 }
