@@ -25,7 +25,7 @@ var rooms = map[string]room{
 	"model":   {"requests to language models", []string{"base"}},
 	"offer":   {"what a server offers: lock files, changes, rules of clients", []string{"base", "client", "process"}},
 	"assert":  {"what must hold: targets, matchers, scores, snapshots", []string{"base", "offer"}},
-	"server":  {"what stands in for others: MCP servers, doubles of APIs", []string{"assert", "base", "client"}},
+	"server":  {"fake MCP servers and doubles of APIs", []string{"assert", "base", "client"}},
 	"spec":    {"what a suite says: the language, the plan", []string{"assert", "base", "client", "offer", "process", "schemas", "server"}},
 	"report":  {"the record of a run, and its formats", []string{"base"}},
 	"run":     {"the execution of a plan; connections to its servers", []string{"assert", "base", "client", "offer", "process", "report", "server", "spec"}},
