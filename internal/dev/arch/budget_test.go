@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -151,83 +150,4 @@ func codeLines(name string) (int, error) {
 			lines[first+i] = true
 		}
 	}
-}
-
-// TestFilesOfAPackage prints, for each package, how many pairs of its files use each
-// other's top-level names. A package with many mutual dependencies can only be read
-// as a whole.
-func TestFilesOfAPackage(t *testing.T) {
-	t.Parallel()
-	byPackage := map[string][]goFile{}
-	for _, f := range loadTree(t) {
-		if !f.test {
-			byPackage[f.pkg] = append(byPackage[f.pkg], f)
-		}
-	}
-	for _, pkg := range slices.Sorted(maps.Keys(byPackage)) {
-		if uses, mutual := fileUses(byPackage[pkg]); uses > 0 {
-			t.Logf("%-28s %4d dependencies between files, %3d pairs depend on each other: %s", pkg, uses, len(mutual), strings.Join(mutual, ", "))
-		}
-	}
-}
-
-// fileUses counts the dependencies between the files of a package by top-level names,
-// except methods, and lists the pairs of files that depend on each other.
-func fileUses(files []goFile) (uses int, mutual []string) {
-	declared := map[string]string{}
-	for _, f := range files {
-		for _, name := range topLevel(f.syntax) {
-			declared[name] = f.rel
-		}
-	}
-	type arrow struct{ from, to string }
-	seen := map[arrow]bool{}
-	for _, f := range files {
-		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok {
-				ast.Inspect(sel.X, func(n ast.Node) bool {
-					if id, ok := n.(*ast.Ident); ok && declared[id.Name] != "" && declared[id.Name] != f.rel {
-						seen[arrow{f.rel, declared[id.Name]}] = true
-					}
-					return true
-				})
-				return false
-			}
-			if id, ok := n.(*ast.Ident); ok && declared[id.Name] != "" && declared[id.Name] != f.rel {
-				seen[arrow{f.rel, declared[id.Name]}] = true
-			}
-			return true
-		})
-	}
-	for a := range seen {
-		if a.from < a.to && seen[arrow{a.to, a.from}] {
-			mutual = append(mutual, path.Base(a.from)+"-"+path.Base(a.to))
-		}
-	}
-	slices.Sort(mutual)
-	return len(seen), mutual
-}
-
-// topLevel lists the names that a file declares, except methods.
-func topLevel(f *ast.File) (names []string) {
-	for _, d := range f.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil {
-				names = append(names, d.Name.Name)
-			}
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					names = append(names, s.Name.Name)
-				case *ast.ValueSpec:
-					for _, id := range s.Names {
-						names = append(names, id.Name)
-					}
-				}
-			}
-		}
-	}
-	return names
 }
