@@ -97,6 +97,7 @@ func (x *evaluation) actionable() {
 
 func (x *evaluation) createRead() {
 	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
+	x.omitted()
 	x.without("CREATE", "creates")
 }
 
@@ -227,6 +228,7 @@ func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 	}
 	good := 0
 	for i, r := range results.Elems() {
+		x.batchCode(at.member("results").elem(i), r)
 		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || reference.Number(index) != float64(i) {
 			x.fail("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, evidence.Describe(index))
 		}
@@ -242,6 +244,19 @@ func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 	for i, key := range []string{"total", "succeeded", "failed"} {
 		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || reference.Number(got) != float64(want[i]) {
 			x.fail("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], evidence.Describe(got))
+		}
+	}
+}
+
+// batchCode compares the code of an unknown operation in a batch with its code alone.
+func (x *evaluation) batchCode(at *place, r jsonv.Value) {
+	op, code := r.Lookup("operation"), r.Lookup("result", "error", "code")
+	if op.Kind() != jsonv.KindString || x.listed[op.Text()] || code.IsAbsent() {
+		return // the parameters of a listed one count, and the response does not repeat them
+	}
+	for _, c := range x.e.ErrorTests {
+		if alone := c.Response.Lookup("error", "code"); jsonv.Equal(c.Request.Lookup("operation"), op) && !alone.IsAbsent() && !jsonv.Equal(alone, code) {
+			x.fail("batch.code", at, r, "%s fails with %s in a batch, and with %s alone", reference.Text(op), evidence.Describe(code), evidence.Describe(alone))
 		}
 	}
 }

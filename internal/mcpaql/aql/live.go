@@ -17,6 +17,7 @@ func (x *evaluation) observedLive() {
 	x.incomplete = "the live run did not check it"
 	if x.test.ID == "accuracy" || x.test.ID == "values" {
 		x.gaps = slices.Clone(x.unreadable)
+		x.omitted()
 	}
 	at := spot("x_live", "tests")
 	for i, t := range x.e.Live.Lookup("tests").Elems() {
@@ -108,6 +109,15 @@ func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 	}
 	if !slices.Contains(*left, name) {
 		*left = append(*left, name)
+	}
+}
+
+// omitted notes the operations as gaps that the row's test passed over as a whole.
+func (x *evaluation) omitted() {
+	for _, u := range x.e.Live.Lookup("untested").Elems() {
+		if op := u.Lookup("operation").Text(); u.Lookup("test").Text() == x.test.ID && u.Lookup("parameter").Text() == "" && !u.Lookup("policy").Bool() && x.e.IsLive() {
+			x.gaps = append(x.gaps, op+" ("+u.Lookup("reason").Text()+")")
+		}
 	}
 }
 

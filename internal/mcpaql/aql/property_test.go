@@ -132,7 +132,8 @@ func TestRemovingOnePartOfEveryFixture(t *testing.T) {
 			take(&less)
 			after := aql.Evaluate(&less, o)
 			for name, now := range rows(after) {
-				if rows(before)[name] == verdict.Failed && now == verdict.Pass && !aboutAnswers(name) {
+				// batch.code compares with the error tests, whose own rows do not pass without them.
+				if rows(before)[name] == verdict.Failed && now == verdict.Pass && !aboutAnswers(name) && f.Rule != "batch.code" {
 					t.Errorf("%s without part %d: %s was FAIL and is PASS", f.Name, i, name)
 				}
 			}

@@ -163,6 +163,9 @@ func checkParams(known, params jsonv.Value) string {
 		}
 		want := p.Lookup("type").Text()
 		_, whole := v.Int64()
+		if want == "unknown" {
+			continue
+		}
 		if want == "integer" && (v.Kind() != jsonv.KindNumber || !whole) || want != "integer" && v.Kind().String() != want {
 			return failure("VALIDATION_INVALID_TYPE", "Parameter '%s' wants %s.", name, want)
 		}

@@ -16,8 +16,11 @@ func TestVerdictsAreStable(t *testing.T) {
 	t.Parallel()
 	const query = `[{"name":"limit","type":"integer","required":false,"default":2,"description":"How many."}]`
 	list := func(params jsonv.Value) string {
-		if n, ok := params.Lookup("limit").Int64(); ok && n == 1 {
+		switch n, _ := params.Lookup("limit").Int64(); n {
+		case 1:
 			return `{"id":"b1"}`
+		case 3:
+			return `{"id":"b1"},{"id":"b2"},{"id":"b3"}`
 		}
 		return `{"id":"b1"},{"id":"b2"}`
 	}

@@ -198,7 +198,7 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 			values = values.With(op.Name, missing)
 		}
 		if p.Skipped == "" {
-			p.Arguments = jsonv.ObjectOf("operation", op.Name, "params", b.run.Maker.Marking(op, args, ""))
+			p.Arguments = op.Request(b.run.Maker.Marking(op, args, ""))
 		}
 		plan = append(plan, p)
 	}

@@ -95,12 +95,12 @@ func (cat *Catalog) LinkEnums() {
 }
 
 // With returns the values that name an item in addition to its identifier, from the
-// parameters it was created with.
+// parameters it was created with: its kind, and what it belongs to.
 func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
-	out := jsonv.Object()
-	for _, name := range cat.Discriminators(create, remove) {
-		if v, ok := params.Get(name); ok {
-			out = out.With(name, v)
+	out, kinds := jsonv.Object(), cat.Discriminators(create, remove)
+	for _, p := range create.Params {
+		if v, ok := params.Get(p.Name); ok && (slices.Contains(kinds, p.Name) || p.Required && create.NamesOther(p)) {
+			out = out.With(p.Name, v)
 		}
 	}
 	return out

@@ -21,7 +21,8 @@ var listedWords = []func() *regexp.Regexp{
 	evidence.Pattern(`["'\x60][\w-]+["'\x60](?:(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+)["'\x60][\w-]+["'\x60])+`),
 	evidence.Pattern(`\b[\w-]+(?:\s*\|\s*[\w-]+)+`),
 	evidence.Pattern(`\(([\w-]+(?:\s*[,/]\s*(?:or )?[\w-]+)+)\)`),
-	evidence.Pattern(`^\W*([\w-]+\s+or\s+[\w-]+)\W*$`),
+	evidence.Pattern(`^(?:[^:.]*:)?\W*([\w-]+(?:\s*,\s*[\w-]+)*,?\s+or\s+[\w-]+)\W*$`),
+	evidence.Pattern(`^(?:[^:.]*:)?\W*([a-z][\w-]*(?:\s*,\s*[a-z][\w-]*){2,})\W*$`),
 }
 
 var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\blike\b`)

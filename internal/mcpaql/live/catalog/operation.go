@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -141,8 +142,23 @@ func (o *Operation) IsIdentifier(p Parameter) bool {
 	return false
 }
 
-// IdParam returns the parameter that identifies the resource.
-func (o *Operation) IdParam() *Parameter { return o.first(o.IsIdentifier) }
+// IdParam returns the parameter that identifies the resource, or else the one that
+// identifies what the resource belongs to.
+func (o *Operation) IdParam() *Parameter {
+	own := func(p Parameter) bool { return o.IsIdentifier(p) && !o.NamesOther(p) }
+	return cmp.Or(o.first(own), o.first(o.IsIdentifier))
+}
+
+// NamesOther reports whether a parameter names something of another resource, as in
+// create_comment the parameter note_id.
+func (o *Operation) NamesOther(p Parameter) bool {
+	return Stem(p.Name) != "" && !SameResource(Stem(p.Name), o.Resource)
+}
+
+// Request returns the arguments of a call with params.
+func (o *Operation) Request(params jsonv.Value) jsonv.Value {
+	return jsonv.ObjectOf("operation", o.Name, "params", params)
+}
 
 // ReservedOperations are the operations that the specification defines, with their categories.
 var ReservedOperations = map[string]string{

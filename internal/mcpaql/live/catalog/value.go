@@ -45,7 +45,7 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	if p.linked != nil {
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
-	if word := describedWord(p); word != "" && mk.catalog.JsonKind(p) == "string" && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+	if word := describedWord(p); word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JsonKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
 	if err := contradicts(p, mk.catalog.JsonKind(p)); err != nil {

@@ -19,6 +19,7 @@ type builder struct {
 	harvest map[string]map[string][]jsonv.Value // resource → key → values
 	First   map[string]Reply                    // the answers of the lists before anything else was called
 	reading map[*catalog.Operation]CreatedThing // by create: what READ operations are called with
+	nested  int                                 // things that are created for others, at the moment
 }
 
 // HarvestLists calls the list operations, or the others that may list something, and
@@ -55,22 +56,25 @@ func (b *builder) HarvestLists(lists bool) {
 	}
 }
 
-// harvested returns an identifier that the adapter itself listed.
-func (b *builder) harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, bool) {
-	resource := op.Resource
-	if stem, ok := strings.CutSuffix(p.Name, "_id"); ok && stem != "" {
-		resource = stem
+// Harvested returns a value that the adapter itself listed: an identifier, a name, or a
+// member of the same name.
+func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, bool) {
+	resource, keys := op.Resource, []string{p.Name}
+	for _, kind := range []string{"id", "name"} {
+		if stem, ok := strings.CutSuffix(p.Name, "_"+kind); ok && stem != "" {
+			resource, keys = stem, []string{p.Name, kind}
+		}
+	}
+	if op.IsIdentifier(p) {
+		keys = append(keys, "id", "name", "slug")
 	}
 	// The maps are walked in the order of the operations, so that
 	// the same adapter gets the same requests.
 	for _, lister := range b.run.Catalog.Operations {
-		keys := b.harvest[lister.Resource]
-		if keys == nil || !catalog.SameResource(lister.Resource, resource) {
-			continue
-		}
-		for _, key := range []string{p.Name, "id", "name", "slug"} {
-			if len(keys[key]) > 0 && b.run.Catalog.Fits(p, keys[key][0]) == "" {
-				return keys[key][0], true
+		for _, key := range keys {
+			listed := b.harvest[lister.Resource][key]
+			if len(listed) > 0 && catalog.SameResource(lister.Resource, resource) && b.run.Catalog.Fits(p, listed[0]) == "" {
+				return listed[0], true
 			}
 		}
 	}
@@ -81,16 +85,20 @@ func (b *builder) harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.V
 // cannot.
 func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 	out = jsonv.Object()
-	if (op.Category == "UPDATE" || op.Category == "DELETE") && b.run.Catalog.AtMostOne(op) {
-		if _, err := b.ownThing(op, func(CreatedThing) bool { return true }); err != nil {
+	if id := op.IdParam(); id != nil && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.run.Catalog.AtMostOne(op) {
+		t, err := b.ownThing(op, func(t CreatedThing) bool {
+			return id == nil || b.run.Catalog.Fits(*id, t.Id) == "" && (op.Category != "DELETE" || !b.run.Keeper.Ledger.holds(t))
+		})
+		if err != nil && (id == nil || b.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent()) {
 			return out, err.Error()
 		}
+		out = t.Naming(op, out)
 	}
 	for _, p := range op.Params {
-		if !p.Required {
+		if _, given := out.Get(p.Name); given || !p.Required {
 			continue
 		}
-		v, err := b.required(op, p)
+		v, err := b.Value(op, p)
 		if err != nil {
 			return out, err.Error()
 		}
@@ -99,7 +107,14 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 	return b.run.Maker.Marking(op, out, ""), ""
 }
 
-func (b *builder) required(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+// actsOnOwn reports whether an operation is called with something of the run only.
+func (b *builder) actsOnOwn(op *catalog.Operation) bool {
+	return op.Category == "UPDATE" || op.Category == "DELETE" || op.Category == "EXECUTE" && op.ExecutionParam() == nil && b.run.Catalog.Creator(op) != nil
+}
+
+// Value returns a value for a parameter: that of the user, something of the run, what a
+// list showed, or an invented one.
+func (b *builder) Value(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
 	if v, ok := b.run.Options.Values.Lookup(op.Name).Get(p.Name); ok {
 		return v, nil
 	}
@@ -108,22 +123,18 @@ func (b *builder) required(op *catalog.Operation, p catalog.Parameter) (jsonv.Va
 			return v, err
 		}
 	}
-	switch {
-	case op.IsIdentifier(p) && (op.Category == "UPDATE" || op.Category == "DELETE"):
-		return b.own(op, p)
-	case op.IsIdentifier(p) && op.Category == "EXECUTE" && b.run.Catalog.Creator(op) != nil:
-		return b.own(op, p)
-	case op.IsIdentifier(p):
-		if own := b.ownable(op, p); own != nil {
-			if t, err := b.readable(own); err == nil && b.run.Catalog.Fits(p, t.Id) == "" {
-				return t.Id, nil
-			}
-		}
-		if v, ok := b.harvested(op, p); ok {
-			return v, nil
+	if own := b.ownable(op, p); own != nil {
+		if t, err := b.readable(own); err == nil && b.run.Catalog.Fits(p, t.Id) == "" {
+			return t.Id, nil
 		}
 	}
-	return b.Invented(op, p)
+	v, err := b.Invented(op, p)
+	if op.IsIdentifier(p) && op.Category != "UPDATE" && op.Category != "DELETE" || op.Category == "READ" && (err != nil || catalog.Carries(v, b.run.Maker.RunIDs())) {
+		if listed, ok := b.Harvested(op, p); ok {
+			return listed, nil
+		}
+	}
+	return v, err
 }
 
 // Invented generates a value for a required parameter that names nothing.
@@ -134,11 +145,11 @@ func (b *builder) Invented(op *catalog.Operation, p catalog.Parameter) (jsonv.Va
 	return b.run.Maker.Value(op, p, p.Name)
 }
 
-// ownable returns the operation that creates what an identifier names; nil if the run
-// may not create it.
+// ownable returns the operation that creates what a parameter names, which for a create
+// is of another resource; nil if the run may not create it.
 func (b *builder) ownable(op *catalog.Operation, p catalog.Parameter) *catalog.Operation {
 	create := b.run.Catalog.Partner("create", "CREATE", cmp.Or(catalog.Stem(p.Name), op.Resource))
-	if create == nil || b.run.Gate.Barred(create) != "" || !slices.Contains(append(b.run.Catalog.IdKeys(create), "id"), p.Name) {
+	if names := op.IsIdentifier(p) || op.Category == "CREATE" && op.NamesOther(p); !names || create == nil || b.run.Gate.Barred(create) != "" || !slices.Contains(append(b.run.Catalog.IdKeys(create), "id"), p.Name) {
 		return nil
 	}
 	return create
@@ -151,9 +162,14 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 	if t := b.reading[create]; slices.ContainsFunc(things, t.Equal) {
 		return t, nil
 	}
-	if params, why := b.Params(create); why == "" && !b.run.Cleaner.Cleaning {
+	if b.nested++; b.nested > maxNested || b.run.Cleaner.Cleaning {
+		b.nested--
+		return CreatedThing{}, errNoResource
+	}
+	defer func() { b.nested-- }()
+	if params, why := b.Params(create); why == "" {
 		for _, p := range create.Params {
-			if v, err := b.run.Maker.Filled(create, p); err == nil && params.Lookup(p.Name).IsAbsent() {
+			if v, err := b.Filled(create, p); err == nil && params.Lookup(p.Name).IsAbsent() {
 				params = params.With(p.Name, v)
 			}
 		}
@@ -165,9 +181,20 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 	return b.ownThing(create, func(CreatedThing) bool { return true })
 }
 
+// maxNested is how deep resources belong to each other.
+const maxNested = 4
+
+// Filled is like Value for a create, and gives texts and objects visible content.
+func (b *builder) Filled(create *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+	if b.ownable(create, p) != nil {
+		return b.Value(create, p)
+	}
+	return b.run.Maker.Filled(create, p)
+}
+
 // readsOwn reports whether a READ operation is called with something of the run.
 func (b *builder) readsOwn(op *catalog.Operation) bool {
-	return slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return op.IsIdentifier(p) && b.ownable(op, p) != nil })
+	return slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return b.ownable(op, p) != nil })
 }
 
 // someInput returns an object with one field that the resource has.
@@ -186,13 +213,7 @@ func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
 
 var errNoResource = errors.New("the run created nothing that it could name")
 
-// own returns the identifier of an item that this run created. It creates one if
-// there is none yet.
-func (b *builder) own(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
-	t, err := b.ownThing(op, func(t CreatedThing) bool { return b.run.Catalog.Fits(p, t.Id) == "" })
-	return t.Id, err
-}
-
+// ownThing returns an item that this run created. It creates one if there is none yet.
 func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) (CreatedThing, error) {
 	for _, other := range b.run.Catalog.Operations {
 		things := b.run.Keeper.Ledger.Things[other.Resource]

@@ -53,7 +53,7 @@ type caller struct {
 
 // Call sends an operation with its params.
 func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
-	return a.Send(op.Tool, jsonv.ObjectOf("operation", op.Name, "params", params))
+	return a.Send(op.Tool, op.Request(params))
 }
 
 // Send calls a tool with arguments, unless the policy forbids it.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 )
 
@@ -41,19 +40,24 @@ func (cr *cleaner) CleanUp(last bool) {
 	cr.run.Executor.endExecutions()
 	cr.findDoubtful()
 	cr.findLost()
-	for i := len(cr.run.Catalog.Operations) - 1; i >= 0; i-- {
-		op := cr.run.Catalog.Operations[i]
-		things := slices.Clone(cr.run.Keeper.Ledger.Things[op.Resource])
-		if op.Category != "CREATE" || len(things) == 0 {
-			continue
-		}
-		remove := cr.run.Gate.Remover(op)
-		for k := len(things) - 1; k >= 0; k-- {
-			cr.RemoveOne(ctx, op, remove, things[k])
-		}
-		delete(cr.run.Keeper.Ledger.Things, op.Resource)
+	type made struct {
+		op *catalog.Operation
+		CreatedThing
 	}
-	if last {
+	var things []made
+	for _, op := range slices.Backward(cr.run.Catalog.Operations) {
+		for _, t := range cr.run.Keeper.Ledger.Things[op.Resource] {
+			if op.Category == "CREATE" && !slices.ContainsFunc(things, func(o made) bool { return o.order == t.order }) {
+				things = append(things, made{op, t})
+			}
+		}
+	}
+	slices.SortFunc(things, func(a, b made) int { return b.order - a.order })
+	for _, t := range things {
+		cr.RemoveOne(ctx, t.op, cr.run.Gate.Remover(t.op), t.CreatedThing)
+	}
+	clear(cr.run.Keeper.Ledger.Things)
+	if last && cr.run.Caller.Tape.Pause(ctx, cr.run.Steady.Lag) {
 		cr.run.Watcher.checkOthers()
 	}
 }
@@ -70,12 +74,16 @@ func (cr *cleaner) findLost() {
 		if lost[op] == 0 || cr.run.Gate.Remover(op) == nil {
 			continue
 		}
-		found := 0
+		found, waited := 0, time.Duration(0)
 		for _, d := range []time.Duration{0, 200 * time.Millisecond, time.Second, 3 * time.Second} {
+			waited += d
 			if found >= lost[op] || cr.run.Caller.Dead != "" || !cr.run.Caller.Tape.Pause(cr.run.Caller.Ctx, d) {
 				break
 			}
-			found += cr.run.Watcher.addMarked(op)
+			if n := cr.run.Watcher.addMarked(op); n > 0 {
+				found += n
+				cr.run.Steady.Lag = max(cr.run.Steady.Lag, waited)
+			}
 		}
 	}
 }
@@ -113,7 +121,7 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 	params = t.Naming(remove, params)
 	var r Reply
 	for try := range 3 {
-		r = cr.run.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: jsonv.Object(evidence.TextMember("operation", remove.Name), jsonv.Member{Key: "params", Value: params})})
+		r = cr.run.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: remove.Request(params)})
 		if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Budget || try == 2 {
 			break
 		}

@@ -81,13 +81,19 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 		case !given:
 			return WhyUnnamed
 		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.run.Options.Mode == ModeFull):
-		case p.Name == id.Name && !g.owns(op, v, params), p.Name != id.Name && len(g.run.Keeper.Ledger.named(catalog.Stem(p.Name), v)) == 0:
+		case p.Name == id.Name && !g.owns(op, v, params), p.Name != id.Name && !g.belongs(op, p.Name, params.Lookup(id.Name), v):
 			return whyForeign
 		case g.run.Watcher.Census.resembles(op.Resource, v, g.run.Catalog.ItemKeys):
 			return whyAlike
 		}
 	}
 	return ""
+}
+
+// belongs reports whether a value names something of the run, or what the item of the
+// run with the given identifier was created in.
+func (g *gate) belongs(op *catalog.Operation, param string, id, v jsonv.Value) bool {
+	return len(g.run.Keeper.Ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.run.Keeper.Ledger.named(op.Resource, id), func(t CreatedThing) bool { return jsonv.Equal(t.With.Lookup(param), v) })
 }
 
 // owns reports whether parameters name an item of the run, of the right kind.
@@ -127,7 +133,7 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 		}
 		switch {
 		case !slices.Contains(keys, name):
-			if v.Kind() == jsonv.KindNumber && catalog.Stem(name) != "" && len(g.run.Keeper.Ledger.named(catalog.Stem(name), v)) == 0 {
+			if of := catalog.Stem(name); of != "" && (v.Kind() == jsonv.KindNumber || g.run.Watcher.Census.knows(of, v)) && len(g.run.Keeper.Ledger.named(of, v)) == 0 {
 				return whyForeign
 			}
 		case !listed || g.run.Watcher.Census.knows(op.Resource, v):

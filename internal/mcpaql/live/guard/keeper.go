@@ -78,8 +78,11 @@ func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, nam
 			ids = append(ids, id)
 		}
 	}
-	if certain && len(ids) == 0 {
-		return // nothing was created
+	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
+	kp.unread(op, params)
+	if certain && len(ids) == 0 { // nothing was created, unless it comes later still
+		kp.run.Cleaner.lost = append(kp.run.Cleaner.lost, op)
+		return
 	}
 	for _, id := range ids {
 		kp.Ledger.ever[op.Resource] = append(kp.Ledger.ever[op.Resource], id)
@@ -89,8 +92,6 @@ func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, nam
 	if len(ids) == 0 {
 		kp.run.Cleaner.leave(op, "call", r.Number, "the response does not identify the created item, and no list shows it")
 	}
-	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
-	kp.unread(op, params)
 }
 
 // unread records that no list shows the marked values of a create that succeeded.
@@ -149,7 +150,7 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	// A probe may have left the mark out, or the adapter have dropped it.
 	ids, whole := kp.run.Lister.newOnes(op)
 	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
-		return CreatedThing{ids[0], thing.With}, owned
+		return CreatedThing{Id: ids[0], With: thing.With}, owned
 	}
 	thing.Id = seen
 	return thing, what
@@ -258,7 +259,7 @@ func (kp *keeper) occupied(op *catalog.Operation) string {
 
 // Attempt calls an operation and keeps track of what it created or removed.
 func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
-	return kp.AttemptArgs(op, jsonv.ObjectOf("operation", op.Name, "params", params))
+	return kp.AttemptArgs(op, op.Request(params))
 }
 
 // AttemptArgs is like Attempt but accepts complete arguments.

@@ -11,6 +11,7 @@ import (
 // executions. Nothing else is ever changed, removed or ended.
 type ledger struct {
 	Things     map[string][]CreatedThing
+	added      int
 	ever       map[string][]jsonv.Value // identifiers, including those of removed items
 	executions []*execution
 }
@@ -24,6 +25,8 @@ func (l *ledger) Add(resource string, t CreatedThing) bool {
 	if slices.ContainsFunc(l.Things[resource], t.Equal) {
 		return false
 	}
+	l.added++
+	t.order = l.added
 	l.Things[resource] = append(l.Things[resource], t)
 	l.ever[resource] = append(l.ever[resource], t.Id)
 	return true
@@ -61,6 +64,20 @@ func (l *ledger) remove(resource string, id jsonv.Value) {
 	}
 }
 
+// holds reports whether something else of the run belongs to an item.
+func (l *ledger) holds(t CreatedThing) bool {
+	for _, things := range l.Things {
+		for _, o := range things {
+			for name, v := range o.With.Members() {
+				if catalog.Stem(name) != "" && jsonv.Equal(v, t.Id) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // execution returns an execution by its identifier, or nil if the run did not start
 // it.
 func (l *ledger) execution(id jsonv.Value) *execution {
@@ -74,7 +91,10 @@ func (l *ledger) execution(id jsonv.Value) *execution {
 
 // CreatedThing is an item that the run created: its identifier, absent where there is
 // at most one item, and the other parameters that name it.
-type CreatedThing struct{ Id, With jsonv.Value }
+type CreatedThing struct {
+	Id, With jsonv.Value
+	order    int // of creation
+}
 
 // Equal reports whether two items have the same identifier and kind.
 func (t CreatedThing) Equal(o CreatedThing) bool {
@@ -83,13 +103,13 @@ func (t CreatedThing) Equal(o CreatedThing) bool {
 
 // Naming adds the parameters that name an item.
 func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
+	if id := op.IdParam(); id != nil && !t.Id.IsAbsent() {
+		params = params.With(id.Name, t.Id)
+	}
 	for name, v := range t.With.Members() {
 		if op.Param(name) != nil {
 			params = params.With(name, v)
 		}
-	}
-	if id := op.IdParam(); id != nil && !t.Id.IsAbsent() {
-		params = params.With(id.Name, t.Id)
 	}
 	return params
 }

@@ -29,7 +29,7 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 // reports whether the complete list was read.
 func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
 	remove := l.run.Gate.Remover(create)
-	whole = l.everyPage(create, remove, maxPages, func(_ jsonv.Value, r Reply) {
+	whole = l.everyPage(create, remove, t.With, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
 			if remove != nil && jsonv.Equal(l.itemID(create, remove, item), t.Id) {
 				found = item
@@ -61,7 +61,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 		}
 		return found
 	}
-	l.everyPage(create, remove, maxPages, func(kind jsonv.Value, r Reply) {
+	l.everyPage(create, remove, jsonv.Value{}, func(kind jsonv.Value, r Reply) {
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
 			if !catalog.Carries(item, runs) {
 				continue
@@ -72,7 +72,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 					with = with.With(name, v)
 				}
 			}
-			found = append(found, CreatedThing{l.itemID(create, remove, item), with})
+			found = append(found, CreatedThing{Id: l.itemID(create, remove, item), With: with})
 		}
 	})
 	return found
@@ -84,7 +84,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool) {
 	keys := l.run.Catalog.ItemKeys(op)
 	named, unnamed := 0, 0
-	whole := l.everyPage(op, l.run.Gate.Remover(op), maxPages, func(_ jsonv.Value, r Reply) {
+	whole := l.everyPage(op, l.run.Gate.Remover(op), jsonv.Value{}, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
 			id := itemID(keys, item)
 			if id.IsAbsent() {
@@ -99,9 +99,9 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool
 	return ids, whole && named > 0 && unnamed == 0 && l.run.Watcher.Census.reads(op.Resource)
 }
 
-// everyPage reads a resource's list, every kind and page by page, up to a number of
-// pages. It returns true if that was the complete list.
-func (l *lister) everyPage(create, remove *catalog.Operation, limit int, visit func(kind jsonv.Value, r Reply)) (whole bool) {
+// everyPage reads a resource's list page by page: every kind, or that of an item with
+// the given other parameters. It returns true if that was the complete list.
+func (l *lister) everyPage(create, remove *catalog.Operation, with jsonv.Value, visit func(kind jsonv.Value, r Reply)) (whole bool) {
 	list := l.run.Catalog.Partner("list", "READ", create.Resource)
 	if list == nil || l.run.Gate.Barred(list) != "" {
 		return false
@@ -111,16 +111,18 @@ func (l *lister) everyPage(create, remove *catalog.Operation, limit int, visit f
 		return false
 	}
 	whole = true
-	for _, kind := range l.run.Maker.Kinds(create, remove) {
+	kinds := l.run.Maker.Kinds(create, remove)
+	if with.Len() > 0 {
+		kinds = []jsonv.Value{with}
+	}
+	for _, kind := range kinds {
 		thing := CreatedThing{With: kind}
-		n := 0
 		all := l.Pages(list, thing.Naming(list, params), func(r Reply) bool {
 			visit(kind, r)
-			n++
-			return n < limit
+			return true
 		})
 		whole = whole && all
-		if thing.With.Len() == 0 || list.Param(l.run.Catalog.Discriminators(create, remove)[0]) == nil {
+		if list.Param(firstKey(kind)) == nil {
 			break
 		}
 	}

@@ -241,5 +241,5 @@ var DateName = evidence.Pattern(`(_at|_date|timestamp|[a-z](At|Date|Timestamp))$
 // and dateLike what does.
 var (
 	dateOn   = evidence.Pattern(`(_on|[a-z]On)$`)
-	dateLike = evidence.Pattern(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b|\b\d{1,2}:\d\d\b`)
+	dateLike = evidence.Pattern(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(\D|$)|\b\d{1,2}:\d\d\b`)
 )

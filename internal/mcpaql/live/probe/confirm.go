@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/guard"
 )
@@ -20,7 +19,7 @@ type confirmationProbe struct{ run *guard.Run }
 // for operations that the run may confirm.
 func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 	ask := func(params jsonv.Value) string {
-		r := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params})})
+		r := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: op.Request(params)})
 		token, _ := r.Token()
 		return token
 	}
@@ -28,7 +27,7 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 		return p.run.Keeper.Attempt(op, params.With(p.run.Caller.TokenKey, jsonv.String(token)))
 	}
 	params, why := p.run.Builder.Params(op)
-	if p.run.Caller.TokenKey == "" || why != "" || p.run.Gate.Forbidden(jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params})) != "" {
+	if p.run.Caller.TokenKey == "" || why != "" || p.run.Gate.Forbidden(op.Request(params)) != "" {
 		return
 	}
 	if r := with(params, "conf_"+strings.Repeat("0", 32)); r.OK() {
@@ -107,7 +106,7 @@ func (p confirmationProbe) pendingConfirmation() *pending {
 			continue
 		}
 		params, why := p.run.Builder.Params(op)
-		args := jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params})
+		args := op.Request(params)
 		if why != "" || p.run.Gate.Forbidden(args) != "" {
 			continue
 		}

@@ -160,7 +160,9 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	default:
 		pr.checkPageInfo(op, two, two.Data().Lookup("pageInfo", "hasNextPage").Bool(), true)
 	}
-	pr.lastPage(op, ask("first", 100))
+	large := ask("first", 100)
+	pr.lastPage(op, large)
+	pr.inOrder(op, large, ask)
 	mixed := [][]any{{"after", cursor}}
 	if op.Param("last") != nil {
 		mixed = append(mixed, []any{"first", 1, "last", 1}, []any{"last", 1, "after", cursor})
@@ -188,6 +190,38 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 func (pr featureProbe) lastPage(op *catalog.Operation, r guard.Reply) {
 	if n := len(catalog.Items(r.Data(), catalog.ListDepth)); r.OK() && n > 0 && n < 100 {
 		pr.checkPageInfo(op, r, false, false)
+	}
+}
+
+// maxFollowed bounds how many items the pages are followed for.
+const maxFollowed = 6
+
+// inOrder compares the items of small pages with one large page.
+func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask func(pairs ...any) guard.Reply) {
+	all := catalog.Items(large.Data(), catalog.ListDepth)
+	same := func(a, b jsonv.Value) bool { return jsonv.Equal(guard.WithoutVolatile(a), guard.WithoutVolatile(b)) }
+	for _, size := range []int{1, 2} {
+		page, n := ask("first", size), 0
+		for items := catalog.Items(page.Data(), catalog.ListDepth); len(items) > 0 && n < min(len(all), maxFollowed); items = catalog.Items(page.Data(), catalog.ListDepth) {
+			for _, item := range items {
+				at := slices.IndexFunc(all, func(v jsonv.Value) bool { return same(v, item) })
+				switch {
+				case at < 0 || n >= len(all):
+					return // the list changes
+				case same(all[n], item):
+					n++
+					continue
+				case slices.EqualFunc(all, catalog.Items(ask("first", 100).Data(), catalog.ListDepth), same):
+					pr.run.Rows.Fail("pagination.order", page, "%s with pages of %d %s an item", op.Name, size, map[bool]string{true: "skips", false: "repeats"}[at > n])
+				}
+				return
+			}
+			cursor := page.Data().Lookup("pageInfo", "endCursor").Text()
+			if cursor == "" {
+				break
+			}
+			page = ask("first", size, "after", cursor)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -94,6 +95,9 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 		pr.run.Gates[op.Name] = pr.run.Gates[op.Name] || !base.Args.Lookup("params", key).IsAbsent()
 	}
 	pr.run.Base[op.Name] = base
+	if op.Creates() && slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return !p.Required && !params.Lookup(p.Name).IsAbsent() }) {
+		pr.run.Rows.Skip("accuracy", op.Name, "", "not called with its required parameters only, because none of them can carry the mark of the run")
+	}
 	pr.accuracy(op, params, base)
 	pr.missing(op)
 	pr.unknownParameters(op, base)
@@ -158,7 +162,7 @@ func (pr operationProbe) optional(op *catalog.Operation, p catalog.Parameter, ba
 			return jsonv.Array(jsonv.String(keys[0])), nil
 		}
 	}
-	return pr.run.Maker.Value(op, p, p.Name)
+	return pr.run.Builder.Value(op, p)
 }
 
 // judgeDocumented checks the answer to a call that contains only documented
@@ -255,7 +259,7 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 	}
 	inside := func(name string) func(jsonv.Value) jsonv.Value {
 		return func(params jsonv.Value) jsonv.Value {
-			return jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params.With(name, jsonv.String("x"))})
+			return op.Request(params.With(name, jsonv.String("x")))
 		}
 	}
 	try(evidence.ProbeName, inside(evidence.ProbeName))
@@ -266,7 +270,7 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 	}
 	if op.Category == "READ" && pr.topLevelRead() {
 		try(evidence.ProbeName, func(params jsonv.Value) jsonv.Value {
-			return jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params}, evidence.TextMember(evidence.ProbeName, "x"))
+			return op.Request(params).With(evidence.ProbeName, jsonv.String("x"))
 		})
 	}
 }
@@ -309,7 +313,12 @@ func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, par
 		return false
 	}
 	for name, v := range params.Members() {
-		text := v.Kind() == jsonv.KindString && strings.HasPrefix(v.Text(), catalog.MarkerPrefix)
+		p, listed := op.Param(name), false
+		if p != nil && !op.IsIdentifier(*p) {
+			known, ok := pr.run.Builder.Harvested(op, *p)
+			listed = ok && jsonv.Equal(known, v)
+		}
+		text := v.Kind() == jsonv.KindString && (listed || strings.HasPrefix(v.Text(), catalog.MarkerPrefix))
 		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
 		missing := r.Code() == "VALIDATION_MISSING_PARAM"
 		if (text && !missing || empty) && (strings.Contains(r.Message(), name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())) {

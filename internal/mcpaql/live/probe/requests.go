@@ -99,7 +99,7 @@ func (p requestProbe) probeRouting() {
 }
 
 func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.Value) {
-	r := p.run.Keeper.AttemptOn(tool, op, jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params}))
+	r := p.run.Keeper.AttemptOn(tool, op, op.Request(params))
 	if !r.Heard() {
 		return
 	}

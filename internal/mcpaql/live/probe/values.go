@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -81,14 +82,15 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
 			response = response.With("_conformance", jsonv.ObjectOf("default_equivalent", same))
 		default:
-			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but no other value changed them")
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but they do not tell it apart from its neighbors")
 			continue
 		}
 		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: path, Expected: want, Response: response, Request: pr.run.Caller.Redact(base.Args), Call: base.Number})
 	}
 }
 
-// observable reports whether another value of a parameter changes the answer.
+// observable reports whether the default can be distinguished from its neighbors: each of
+// them changes the answer.
 func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, def jsonv.Value, base guard.Reply) bool {
 	var other []jsonv.Value
 	if v, given := pr.run.Options.Values.Lookup(op.Name).Get(p.Name); given {
@@ -97,7 +99,10 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 	switch def.Kind() {
 	case jsonv.KindNumber:
 		if n, ok := def.Int64(); ok {
-			other = append(other, jsonv.Int(n+1), jsonv.Int(n-1), jsonv.Int(1))
+			other = append(other, jsonv.Int(n+1))
+			if low, _ := catalog.Bounds(p); n > 1 || low < float64(n) && !math.IsInf(low, 0) {
+				other = append(other, jsonv.Int(n-1))
+			}
 		}
 	case jsonv.KindBool:
 		other = append(other, jsonv.Bool(!def.Bool()))
@@ -108,16 +113,22 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 			}
 		}
 	}
+	differs := false
 	for i, v := range other {
-		if i == 4 || pr.run.Catalog.Fits(p, v) != "" || jsonv.Equal(v, def) {
+		if i == maxNeighbors || pr.run.Catalog.Fits(p, v) != "" || jsonv.Equal(v, def) {
 			continue
 		}
-		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.OK() && pr.run.Steady.Differs(op, base, r) {
-			return true
+		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.OK() {
+			if differs = pr.run.Steady.Differs(op, base, r); !differs {
+				return false
+			}
 		}
 	}
-	return false
+	return differs
 }
+
+// maxNeighbors bounds the values that a default is compared with.
+const maxNeighbors = 8
 
 // echo returns the path at which an answer repeats a parameter, or "" if it does not.
 func echo(v jsonv.Value, name, path string, depth int) string {
@@ -170,6 +181,7 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 	if !base.OK() || op.Name == "introspect" {
 		return
 	}
+	pr.alias(op, base)
 	list := catalog.Items(base.Data(), catalog.ListDepth)
 	candidates := []jsonv.Member{evidence.TextMember("query", "zz_conf_matches_nothing"), evidence.TextMember("filter", "zz_conf_matches_nothing")}
 	if len(list) >= 2 {
@@ -189,6 +201,20 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 		if r.OK() && !r.UnknownParameter(m.Key) && pr.run.Steady.Differs(op, base, r) {
 			pr.accept(op, m.Key)
 		}
+	}
+}
+
+// alias tests whether an operation takes id in place of the identifier that it documents.
+func (pr operationProbe) alias(op *catalog.Operation, base guard.Reply) {
+	id := op.IdParam()
+	if id == nil || id.Name == "id" || op.Param("id") != nil {
+		return
+	}
+	params, same := pr.run.Builder.Fresh(op), pr.run.Steady.Masks[op.Name].Alike
+	without := params.Without(id.Name)
+	r := pr.run.Caller.Call(op, without.With("id", params.Lookup(id.Name)))
+	if r.OK() && same(base, r) && !r.UnknownParameter("id") && !same(base, pr.run.Caller.Call(op, without)) {
+		pr.accept(op, "id")
 	}
 }
 
