@@ -142,8 +142,8 @@ func (d *dryRunner) test(c *plan.Case) {
 func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
 	text := op.Method + " " + string(op.Params)
 	switch {
-	case !op.Calls():
-		text = "request what the server offers"
+	case op.Action != nil:
+		text = op.Action.Plan()
 	case op.Raw != nil:
 		text = "raw bytes " + string(op.Raw)
 	case op.Fill != nil:

@@ -41,11 +41,8 @@ func (a *attempt) operations(ctx context.Context) {
 			}
 			op = filled
 		}
-		if !op.Calls() {
-			a.obs = expect.Observation{Server: a.sessions[a.server(op)].ServerInfo()}
-			a.hint = func() string { return "" }
-			a.judge(ctx)
-			measure(a, op, nil, a.out.c.Assertions)
+		if op.Action != nil {
+			a.act(ctx, op)
 			return
 		}
 		x, ok := a.call(ctx, op, i)

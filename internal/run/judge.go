@@ -29,7 +29,7 @@ func (a *attempt) judge(ctx context.Context) {
 		tree = filled
 	}
 	last := a.c.Ops[len(a.c.Ops)-1]
-	if tree.Uses().Surface() && !a.observeSurface(ctx, last) {
+	if tree.Uses().Surface() && !(offering{a, a.server(last)}).add(ctx) {
 		return
 	}
 	env := a.env(ctx, last, "")
@@ -63,7 +63,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	for _, cp := range op.Capture {
 		uses = uses || cp.Target.Uses().Surface()
 	}
-	if uses && !a.observeSurface(ctx, op) {
+	if uses && !(offering{a, a.server(op)}).add(ctx) {
 		return false
 	}
 	if op.Tree != nil {
@@ -132,7 +132,8 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // env returns the environment of matchers; step is the prefix of the names of
 // snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *expect.Env {
-	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec, Surface: a.surfaceCheck(ctx, a.server(op)), Others: othersOfCheck(a)}
+	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec}
+	offering{a, a.server(op)}.matchers(ctx, env)
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)

@@ -2,23 +2,44 @@ package run
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/shellwords"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	"mcptest/internal/offer/assert"
-	"mcptest/internal/report/result"
-	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/spec/plan"
+	"mcptest/internal/spec/suite"
 )
+
+// observer is a test without a call on one server: it does what its kind does, and
+// returns what the assertions examine. An error means that there is nothing to examine.
+type observer interface {
+	observe(ctx context.Context) (expect.Observation, error)
+}
+
+// observer returns the observer of a test without a call.
+func (a *attempt) observer(action suite.Action, server *pool.Server) observer {
+	switch action.(type) {
+	case suite.Offer:
+		return offering{a, server}
+	}
+	return nil
+}
+
+// act runs and judges a test without a call.
+func (a *attempt) act(ctx context.Context, op *plan.Op) {
+	var err error
+	a.obs, err = a.observer(op.Action, a.server(op)).observe(ctx)
+	a.out.c.DurationMS += a.obs.DurationMS
+	a.hint = func() string { return "" }
+	if a.answered(ctx, op, &mcp.Exchange{Cause: err}) {
+		a.judge(ctx)
+	}
+	measure(a, op, nil, a.out.c.Assertions)
+}
 
 // observe builds the observation that the case's assertions examine.
 func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
@@ -57,83 +78,6 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 			return ""
 		}
 		return s.Unlisted(ctx, sess, op)
-	}
-}
-
-// observeSurface adds what the server of an operation offers. It returns false if
-// the lists cannot be requested, which ends the case.
-func (a *attempt) observeSurface(ctx context.Context, op *plan.Op) bool {
-	s, began := a.server(op), time.Now()
-	if a.file.file.Serial {
-		s.Called() // a hook may have changed what the server offers
-	}
-	offer, err := s.Offer(ctx, a.sessions[s])
-	if !op.Calls() {
-		a.out.c.DurationMS += ms(time.Since(began))
-	}
-	a.obs.Surface = offer
-	switch {
-	case err == nil:
-		return true
-	case fixture.Stopping(ctx):
-		a.out.fail(result.Skip, interruptedReason)
-	default:
-		a.unanswered(&mcp.Exchange{Cause: err})
-	}
-	return false
-}
-
-// surfaceCheck returns the function that evaluates the matchers lock, tokens and
-// same-as.
-func (a *attempt) surfaceCheck(ctx context.Context, s *pool.Server) func(context.Context, *assert.Check, jsonv.Value) assert.Verdict {
-	return func(_ context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
-		f := a.file.file
-		env := assert.Env{
-			Server: s.Def.Name, Dir: f.Dir, Shown: filepath.Dir(f.Path), Mask: a.file.run.redact,
-			Usage: " " + shellwords.QuoteAll([]string{"--config", filepath.ToSlash(f.Path), "--server", s.Def.Name}),
-		}
-		if c.SameAs != nil {
-			var err error
-			if env.Others, err = a.otherSurfaces(ctx, false); err != nil {
-				return assert.Verdict{Problem: err.Error()}
-			}
-		}
-		return c.Run(ctx, offer, env)
-	}
-}
-
-// otherSurfaces requests the surfaces that same-as or check compares with.
-func (a *attempt) otherSurfaces(ctx context.Context, check bool) (out []assert.Other, err error) {
-	for _, o := range a.others {
-		if o.check != check {
-			continue
-		}
-		if o.err != nil {
-			return nil, o.err
-		}
-		ps := a.file.run.pool.ForCase(a.c, o.server, a.file.file)
-		other, err := ps.Offer(ctx, a.sessions[ps])
-		if err != nil {
-			return nil, fmt.Errorf("over %s: %w", o.over, err)
-		}
-		for _, failed := range other.Failed {
-			return nil, fmt.Errorf("over %s: %w", o.over, failed)
-		}
-		out = append(out, assert.Other{Over: o.over, Offer: other.Value()})
-	}
-	return out, nil
-}
-
-// othersOfCheck returns a function that requests the surfaces of other clients and
-// servers, by name.
-func othersOfCheck(a *attempt) func(context.Context) (map[string]jsonv.Value, error) {
-	return func(ctx context.Context) (map[string]jsonv.Value, error) {
-		out := map[string]jsonv.Value{}
-		list, err := a.otherSurfaces(ctx, true)
-		for _, o := range list {
-			out[o.Over] = o.Offer
-		}
-		return out, err
 	}
 }
 

@@ -151,8 +151,8 @@ func (f *fileRun) describe(c *plan.Case, out *result.Case) {
 
 func callName(op *plan.Op) string {
 	switch {
-	case !op.Calls():
-		return "surface"
+	case op.Action != nil:
+		return op.Action.Name()
 	case op.Raw != nil:
 		return "raw bytes"
 	case op.Subject != "":

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -10,8 +11,8 @@ import (
 	"strings"
 )
 
-// readComments adds the comments of struct fields in a folder's Go files to out,
-// by "Type.Field".
+// readComments adds the comments of structs and their fields in a folder's Go files to
+// out, by "Type" and "Type.Field".
 func readComments(out map[string]string, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -44,6 +45,7 @@ func addComments(out map[string]string, decl ast.Decl) {
 		if !ok {
 			continue
 		}
+		out[ts.Name.Name] = strings.Join(strings.Fields(cmp.Or(ts.Doc, gd.Doc).Text()), " ")
 		for _, f := range st.Fields.List {
 			text := strings.Join(strings.Fields(f.Doc.Text()), " ")
 			for _, name := range f.Names {

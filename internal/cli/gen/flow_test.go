@@ -63,7 +63,7 @@ func TestLongText(t *testing.T) {
 
 // TestPretty: the written schema is the schema.
 func TestPretty(t *testing.T) {
-	v, err := Schema("../../offer/compat", "../../spec/suite", "../../server/upstream")
+	v, err := Schema()
 	if err != nil {
 		t.Fatal(err)
 	}

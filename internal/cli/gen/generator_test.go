@@ -24,28 +24,35 @@ type generator struct {
 	types    map[string]reflect.Type
 	names    map[reflect.Type]string // of definitions
 	defs     map[string]jsonv.Value
-	expanded map[string]bool // how each definition of a struct was made
+	expanded map[string]bool        // how each definition of a struct was made
+	rules    map[string]jsonv.Value // of tests without a call, by definition
 	errs     []error
 }
 
-// Schema returns the JSON Schema (2020-12) of suite files. dirs are the
-// folders of the sources with the language's structs, whose comments become descriptions. An
-// error means that the language has a key or a type that this package has no
-// description of.
-func Schema(dirs ...string) (jsonv.Value, error) {
-	comments := map[string]string{}
-	for _, dir := range dirs {
-		if err := readComments(comments, dir); err != nil {
-			return jsonv.Value{}, err
-		}
-	}
+// languageDirs are the folders of the sources with the language's structs, whose
+// comments become descriptions.
+var languageDirs = []string{"../../offer/compat", "../../spec/suite", "../../server/upstream"}
+
+func newGenerator() *generator {
 	g := &generator{
-		comments: comments, types: suite.SchemaTypes(),
-		names: map[reflect.Type]string{}, defs: map[string]jsonv.Value{}, expanded: map[string]bool{},
+		comments: map[string]string{}, types: suite.SchemaTypes(), names: map[reflect.Type]string{},
+		defs: map[string]jsonv.Value{}, expanded: map[string]bool{}, rules: map[string]jsonv.Value{},
+	}
+	for _, dir := range languageDirs {
+		if err := readComments(g.comments, dir); err != nil {
+			g.errs = append(g.errs, err)
+		}
 	}
 	for name, t := range g.types {
 		g.names[t] = name
 	}
+	return g
+}
+
+// Schema returns the JSON Schema (2020-12) of suite files. An error means that the
+// language has a key or a type that this package has no description of.
+func Schema() (jsonv.Value, error) {
+	g := newGenerator()
 	for name, v := range expect.SchemaDefs().Members() {
 		g.defs[name] = g.expectDef(name, v)
 	}
@@ -56,6 +63,9 @@ func Schema(dirs ...string) (jsonv.Value, error) {
 	g.defs["violation"] = orText(object(pair{"enum", kinds}))
 	for name, text := range fixedDefs {
 		g.defs[name] = g.json(text)
+	}
+	for _, t := range g.titledTypes() {
+		g.rules[t.def] = g.yaml("{" + t.rules + "}")
 	}
 	root := g.structure("suite", g.types["suite"], true)
 	for _, name := range slices.Sorted(maps.Keys(g.types)) {
@@ -98,7 +108,7 @@ func (g *generator) define(name string, t reflect.Type, expanded bool) jsonv.Val
 	} else if !ok {
 		g.defs[name], g.expanded[name] = jsonv.Object(), expanded // for structs that lead to themselves
 		v := g.structure(name, t, expanded)
-		if expanded && !written[name] {
+		if expanded && !written[name] && !isTest(name) {
 			v = orWhole(v)
 		}
 		g.defs[name] = v
@@ -130,7 +140,7 @@ func (g *generator) structure(name string, t reflect.Type, expanded bool) jsonv.
 	if text, ok := structRules[name]; ok {
 		out = merge(out, g.json(text))
 	}
-	return out
+	return merge(out, g.rules[name])
 }
 
 // field describes one key: what its type says, what its tags and the table of facts add,

@@ -22,7 +22,7 @@ var environment = []string{"API_TOKEN=0123456789abcdef", "CLIENT_SECRET=01234567
 const publishedNodes = 4000
 
 var makeSchema = sync.OnceValues(func() (jsonv.Value, error) {
-	return gen.Schema("../../offer/compat", "../../spec/suite", "../../server/upstream")
+	return gen.Schema()
 })
 
 func schemaDoc(t testing.TB) jsonv.Value {

@@ -168,9 +168,12 @@ var typeNames = map[string]string{
 	"assert-set-body": "map", "expect": "list of assertions and assert-sets, or a map", "items": "list of assertions and assert-sets",
 	"metric-terms": "list of references", "derived-metrics": "list of metrics", "matcher": "matcher", "weight": "number, at least 0",
 	"threshold": "number, 0 to 1", "hook": "hook", "hooks": "map", "server": "server", "step": "step", "teardown-step": "step",
-	"flow-step": "step", "tools-test": "test", "resources-test": "test", "prompts-test": "test", "protocol-test": "test", "surface-test": "test", "check-test": "test",
+	"flow-step": "step",
 	"violation": "kind of violation", "target": "target", "sampling-answer": "answer", "elicitation-answer": "answer", "root": "root",
 }
+
+// isTest reports whether a definition is that of a test.
+func isTest(name string) bool { return strings.HasSuffix(name, "-test") && name != "default-test" }
 
 // label says in words what a schema accepts. null and placeholders are left
 // out: the page says once that they are accepted.
@@ -181,6 +184,9 @@ func (w *keyWalk) label(v jsonv.Value) string {
 	if name, ok := defName(v); ok {
 		if label, ok := typeNames[name]; ok {
 			return label
+		}
+		if isTest(name) {
+			return "test"
 		}
 		return "map"
 	}

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ type section struct {
 }
 
 // sections are the headings, in the order of the page. Every definition is in
-// one of them: a test sees to it.
+// one of them, or has a tag title: a test sees to it.
 var sections = []section{
 	{"A suite", "One YAML document. Unknown keys are errors everywhere.", []string{"suite"}, false},
 	{"A variable", "`variables.<name>` is a value, or a map that takes it from the environment:", []string{"suite variables entry"}, false},
@@ -33,10 +34,6 @@ var sections = []section{
 	{"A test of `resources`", "A `resources/read`.", []string{"resources-test"}, false},
 	{"A test of `prompts`", "A `prompts/get`.", []string{"prompts-test"}, false},
 	{"A test of `protocol`", "Any request, sent unchanged, or bytes: `method` or `raw`.", []string{"protocol-test"}, false},
-	{"What a server offers", "One entry of `surface`: a test without a call. At least one of `lock`, `tokens` and `same_as`.", []string{"surface-test"}, false},
-	{"What clients accept", "One entry of `check`: a test without a call, which predicts what `mcptest check` predicts.", []string{"check-test"}, false},
-	{"A token budget", "`surface[].tokens`. Claude and Gemini count differently; the estimate is a yardstick.", []string{"token-budget"}, false},
-	{"Equal surfaces", "`surface[].same_as`", []string{"same-as"}, false},
 	{"A step of a flow", "`steps[]` of a test; it invokes one thing.", []string{"flow-step"}, false},
 	{"Repeating", "`repeat` of a test.", []string{"repeat"}, false},
 	{"Waiting for a notification", "`wait` of a test or step.", []string{"wait"}, false},
@@ -75,8 +72,7 @@ func keysIn(s section, keys []Key) []Key {
 	seen := map[string]bool{}
 	for _, k := range keys {
 		shared := count[k.Name+k.Doc] == len(tests)
-		isTest := strings.HasSuffix(k.Section, "-test") && k.Section != "default-test"
-		if seen[k.Name] || isTest && shared != s.common {
+		if seen[k.Name] || isTest(k.Section) && shared != s.common {
 			continue
 		}
 		for _, def := range s.defs {
@@ -89,7 +85,23 @@ func keysIn(s section, keys []Key) []Key {
 	return out
 }
 
-func suitePage(keys []Key) []byte {
+// sections returns all sections: those of the types with a title follow the tests that
+// call something.
+func (g *generator) sections() []section {
+	at := 1 + slices.IndexFunc(sections, func(s section) bool { return s.defs[0] == "protocol-test" })
+	var titled []section
+	for _, t := range g.titledTypes() {
+		_, intro, _ := strings.Cut(g.comments[t.goName], " is ")
+		if name := strings.TrimSuffix(intro, "."); !strings.Contains(name, " ") {
+			intro = name // it is no sentence
+		}
+		titled = append(titled, section{t.title, strings.ToUpper(intro[:1]) + intro[1:], []string{t.def}, false})
+	}
+	return slices.Insert(slices.Clone(sections), at, titled...)
+}
+
+func suitePage(keys []Key, g *generator) []byte {
+	sections := g.sections()
 	p := newPage("Suite files", "Every key of a suite. `mcptest explain KEY` explains one of them. Editors show these texts if the file begins with\n\n"+
 		"```yaml\n# yaml-language-server: $schema=./suite.schema.json\n```\n\n"+
 		"and `mcptest schema > suite.schema.json` was run.\n\n"+

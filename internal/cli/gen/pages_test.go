@@ -31,7 +31,7 @@ type Facts struct {
 func Files(schema jsonv.Value, facts Facts) []File {
 	files := []File{
 		{"schemas/v1.json", pretty(schema)},
-		{"docs/reference/suite.md", suitePage(Keys(schema))},
+		{"docs/reference/suite.md", suitePage(Keys(schema), newGenerator())},
 		{"docs/reference/matchers.md", matchersPage()},
 		{"docs/reference/targets.md", targetsPage()},
 		{"docs/reference/violations.md", violationsPage()},

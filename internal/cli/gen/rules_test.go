@@ -12,8 +12,7 @@ import (
 // defNames are the names of definitions that are not the struct's own in small
 // letters.
 var defNames = map[string]string{
-	"Defaults": "default-test", "RunOptions": "run-options", "StepCall": "step-call", "FlowStep": "flow-step",
-	"Declaration": "upstream", "Into": "upstream-into", "RouteDecl": "route", "MatchDecl": "route-match", "ReplyDecl": "reply", "EventDecl": "reply-event",
+	"Defaults": "default-test", "Declaration": "upstream", "Into": "upstream-into", "RouteDecl": "route", "MatchDecl": "route-match", "ReplyDecl": "reply", "EventDecl": "reply-event",
 }
 
 // aliasOf names the struct whose comments another one shares.
@@ -26,7 +25,7 @@ var inlined = map[string]bool{"header-env": true, "variable-env": true, "context
 // written are structs that are read before placeholders are expanded: none can
 // stand for a whole one.
 var written = map[string]bool{
-	"server": true, "variant": true, "hooks": true, "tools-test": true, "resources-test": true, "prompts-test": true, "protocol-test": true, "surface-test": true, "check-test": true,
+	"server": true, "variant": true, "hooks": true,
 }
 
 // unions are the types that decode themselves and have no keys: what they take,
@@ -77,8 +76,6 @@ var structRules = map[string]string{
 	"prompts-test":   testRules(`{"required":["prompt"]}`, `"prompt":{"not":{}},"args":{"not":{}}`),
 	"protocol-test": testRules(`{"required":["method"]},{"required":["raw"]}`,
 		`"method":{"not":{}},"raw":{"not":{}},"params":{"not":{}},"notification":{"not":{}}`),
-	"surface-test": `{"anyOf":[{"required":["lock"]},{"required":["tokens"]},{"required":["same_as"]}],
-		"dependentSchemas":{"fail_on":{"required":["lock"]}}}`,
 	"context-hook": `{"required":["command","mode"]}`,
 	"flow-step": `{"oneOf":[{"required":["tool"]},{"required":["uri"]},{"required":["prompt"]},{"required":["method"]},{"required":["raw"]}],
 		"dependentSchemas":{` + belongs + `,

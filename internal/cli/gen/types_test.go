@@ -2,6 +2,7 @@ package gen
 
 import (
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ func (g *generator) typ(t reflect.Type, expanded bool, at string) jsonv.Value {
 	switch {
 	case t == durationType:
 		return ref("duration")
+	case strings.HasPrefix(t.Name(), "list["): // of tests: neither it nor a test can be a placeholder
+		return g.json(entries(g.nameOf(entryType(t))))
 	case t.Kind() == reflect.Pointer:
 		return g.pointer(t.Elem(), expanded, at)
 	case reflect.PointerTo(t).Implements(unmarshalerType):
@@ -50,6 +53,38 @@ func (g *generator) typ(t reflect.Type, expanded bool, at string) jsonv.Value {
 	return v
 }
 
+// titledType is a struct of the language whose keys are a section of the reference.
+type titledType struct{ def, title, rules, goName string }
+
+// titledTypes returns the structs of fields with a tag title, beginning with those of the lists.
+func (g *generator) titledTypes() (out []titledType) {
+	queue := []reflect.Type{g.types["suite"]}
+	for len(queue) > 0 {
+		t := queue[0]
+		queue = queue[1:]
+		for _, f := range source.Fields(t) {
+			title := f.Tag.Get("title")
+			if title == "" {
+				continue
+			}
+			of := f.Type
+			if of.Kind() == reflect.Slice {
+				of = entryType(of)
+			} else if of.Kind() == reflect.Pointer {
+				of = of.Elem()
+			}
+			out = append(out, titledType{g.nameOf(of), title, f.Tag.Get("rules"), of.Name()})
+			queue = append(queue, of)
+		}
+	}
+	return out
+}
+
+// entryType returns the type of the tests of a list.
+func entryType(list reflect.Type) reflect.Type {
+	return reflect.Zero(list).Interface().(interface{ EntryType() reflect.Type }).EntryType()
+}
+
 // pointer describes a key that null leaves out. Types that decode themselves
 // get to see null, and refuse it.
 func (g *generator) pointer(t reflect.Type, expanded bool, at string) jsonv.Value {
@@ -76,6 +111,9 @@ func (g *generator) element(t reflect.Type, expanded bool, at string) jsonv.Valu
 	return g.typ(t, expanded, at)
 }
 
+// wordStart finds where a word of a Go name begins.
+var wordStart = regexp.MustCompile(`([a-z])([A-Z])`)
+
 // nameOf is the name of a struct's definition: OAuth is oauth, FlowStep is
 // flow-step.
 func (g *generator) nameOf(t reflect.Type) string {
@@ -85,7 +123,7 @@ func (g *generator) nameOf(t reflect.Type) string {
 	if name, ok := defNames[t.Name()]; ok {
 		return name
 	}
-	return strings.ToLower(t.Name())
+	return strings.ToLower(wordStart.ReplaceAllString(t.Name(), "$1-$2"))
 }
 
 // union describes a type that decodes itself.

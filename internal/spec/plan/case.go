@@ -280,7 +280,7 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 		own.Metrics = expect.CompileMetrics(st.DerivedMetrics, st.Path+".derivedMetrics", c.dec)
 	}
 	var base expect.Parts
-	if st.UsesDefaults() && (st.Call.Calls() || len(st.Steps) > 0) { // these expectations examine the response
+	if st.UsesDefaults() && st.Action == nil { // these expectations examine the response
 		base = c.base
 	}
 	tree := expect.Merge(own, base)

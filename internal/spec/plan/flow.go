@@ -91,8 +91,12 @@ func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 
 // ops compiles the operations of a test.
 func (c *compiler) ops(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
-	if out.Flow {
+	switch {
+	case out.Flow:
 		c.flowOps(st, out, e, b)
+		return
+	case st.Action != nil:
+		out.Ops = []*Op{{Server: out.Server, Pos: st.Node.Pos, Action: st.Action}}
 		return
 	}
 	op := newOp(st.Block, st.Call, out.Server, st.Node)

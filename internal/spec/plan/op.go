@@ -23,9 +23,6 @@ func blockOf(call suite.Invocation) suite.Block {
 // newOp compiles one invocation.
 func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.Node) *Op {
 	op := &Op{Server: server, Pos: n.Pos}
-	if !call.Calls() {
-		return op
-	}
 	switch block {
 	case suite.Tools:
 		op.Method, op.Subject = "tools/call", call.Tool

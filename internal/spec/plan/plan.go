@@ -271,14 +271,14 @@ type Repeat struct {
 	Rate  float64
 }
 
-// Op is one request of a case. An Op without Method and Raw sends nothing: the test
-// only examines what the server offers.
+// Op is one request of a case, or what a test without a call does.
 type Op struct {
 	Name   string  // of a flow's step
 	Server *Server // of this request
 	pinned bool    // whether the step names its server
 	Pos    source.Pos
 
+	Action suite.Action // in place of a call; otherwise nil
 	Method string
 	Params []byte // a JSON value as sent, nil for none
 	// Subject is the tool, resource or prompt, for display and HTTP headers.
@@ -303,9 +303,6 @@ type Op struct {
 	// otherwise it is nil.
 	Fill func(steps jsonv.Value) (*Op, source.Diagnostics)
 }
-
-// Calls reports whether the operation sends something.
-func (op *Op) Calls() bool { return op.Method != "" || op.Raw != nil }
 
 // Capture captures a value of a response.
 type Capture struct {

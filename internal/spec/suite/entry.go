@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"reflect"
+
 	"mcptest/internal/base/source"
 )
 
@@ -85,18 +87,27 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 		d.Decode(n, path, &e)
 		t.Common, t.Steps = e.Common, e.Steps
 		t.Call = Invocation{Method: e.Method, Params: e.Params, Notification: e.Notification, Raw: e.Raw}
-	}
-	switch block {
-	case Surface:
-		surfaceTest(t, n, d)
-		return t
-	case Check:
-		checkTest(t, n, d)
+	default:
+		t.kind(d)
 		return t
 	}
 	c := checker{d: d}
 	c.test(t, n)
+	if !t.Call.calls() && n.Get("steps") == nil {
+		t.Action = Offer{}
+	}
 	return t
+}
+
+// kind decodes a test without a call.
+func (t *Test) kind(d *source.Decoder) {
+	k, before := reflect.New(EntryTypes()[t.Block]).Interface().(kind), d.Count()
+	d.Decode(t.Node, t.Path, k)
+	t.Common, t.Action = k.common(), k.action()
+	checkTags(t.Node, t.Path, t.Tags, d)
+	if d.Count() == before { // otherwise its matchers would find the same mistakes
+		t.Expect = k.expectations(t.Node, t.Path, d)
+	}
 }
 
 // UsesDefaults reports whether defaultTest applies to the test.

@@ -18,9 +18,10 @@ var rootOnly = []string{"name", "default_server", "defaultTest", "run_options", 
 // decode expands and decodes one file, except its tests.
 func (l *loader) decode(d *loadedDoc) {
 	fields := make([]source.Field, 0, len(d.root.Fields))
+	blocks := EntryTypes()
 	for _, f := range d.root.Fields {
-		switch key := f.Key.Text; key {
-		case "tools", "resources", "prompts", "protocol", "surface", "check":
+		switch key := f.Key.Text; {
+		case blocks[Block(key)] != nil:
 			d.blocks = append(d.blocks, f)
 			if f.Value.Kind != source.KindList {
 				break
@@ -29,13 +30,13 @@ func (l *loader) decode(d *loadedDoc) {
 			empty := *f.Value
 			empty.Items = nil
 			f.Value = &empty
-		case "variables":
+		case key == "variables":
 			// Already resolved.
-		case "hooks":
+		case key == "hooks":
 			f.Value = l.expandHooks(d, f.Value)
-		case "servers":
+		case key == "servers":
 			f.Value = l.expandServers(d, f.Value)
-		case "setup", "setup_per_test", "teardown":
+		case key == "setup", key == "setup_per_test", key == "teardown":
 			for i, step := range items(f.Value) {
 				if run := step.Get("run"); run != nil {
 					scriptValues(l.dec, run, source.PathKey(source.PathIndex(key, i), "run"))

@@ -9,16 +9,8 @@ import "reflect"
 // listed. The generator describes types with DecodeNode, which have no keys or
 // several forms.
 func SchemaTypes() map[string]reflect.Type {
-	return map[string]reflect.Type{
+	out := map[string]reflect.Type{
 		"suite":              reflect.TypeFor[document](),
-		"tools-test":         reflect.TypeFor[toolsEntry](),
-		"resources-test":     reflect.TypeFor[resourcesEntry](),
-		"prompts-test":       reflect.TypeFor[promptsEntry](),
-		"protocol-test":      reflect.TypeFor[protocolEntry](),
-		"surface-test":       reflect.TypeFor[surfaceEntry](),
-		"check-test":         reflect.TypeFor[checkEntry](),
-		"token-budget":       reflect.TypeFor[tokenBudget](),
-		"same-as":            reflect.TypeFor[sameAs](),
 		"server":             reflect.TypeFor[Server](),
 		"variant":            reflect.TypeFor[Variant](),
 		"header-env":         reflect.TypeFor[headerEnv](),
@@ -29,4 +21,8 @@ func SchemaTypes() map[string]reflect.Type {
 		"sampling-text":      reflect.TypeFor[samplingText](),
 		"elicitation-answer": reflect.TypeFor[elicitationKeys](),
 	}
+	for block, t := range EntryTypes() {
+		out[string(block)+"-test"] = t
+	}
+	return out
 }

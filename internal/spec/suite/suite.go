@@ -72,20 +72,6 @@ type Entry struct {
 	Scope *interpolate.Scope // names that `${…}` may use in this file
 }
 
-// Block names the list that holds the test.
-type Block string
-
-// Blocks of tests. Entries of the first four have the same shape and differ in what
-// they invoke; entries of the others are short forms of tests without a call.
-const (
-	Tools     Block = "tools"
-	Resources Block = "resources"
-	Prompts   Block = "prompts"
-	Protocol  Block = "protocol"
-	Surface   Block = "surface"
-	Check     Block = "check"
-)
-
 // document is the shape of one suite file.
 type document struct {
 	Pos source.Pos
@@ -105,18 +91,7 @@ type document struct {
 	Env source.Map[scalar] `yaml:"env"`
 	// Defaults merged into every test.
 	DefaultTest *Defaults `yaml:"defaultTest" example:"{expect: [{target: result.isError, matcher: {exact: false}}]}"`
-	// Tests that call a tool.
-	Tools []*source.Node `yaml:"tools"`
-	// Tests that read a resource.
-	Resources []*source.Node `yaml:"resources"`
-	// Tests that get a prompt.
-	Prompts []*source.Node `yaml:"prompts"`
-	// Tests that send any request, or raw bytes.
-	Protocol []*source.Node `yaml:"protocol"`
-	// Tests of what servers offer: lock files, token budgets, equal surfaces.
-	Surface []*source.Node `yaml:"surface"`
-	// Tests of which clients and app directories accept the servers' tools.
-	Check []*source.Node `yaml:"check"`
+	lists       `yaml:",inline"`
 	// Programs run around the run and around each test.
 	Hooks Hooks `yaml:"hooks" example:"{beforeAll: ./scripts/seed-db.sh}"`
 	// Steps that run once before any test of the file.

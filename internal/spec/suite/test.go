@@ -39,6 +39,7 @@ type Test struct {
 	// InvalidArgs is set if the name or the arguments are wrong on purpose.
 	InvalidArgs bool
 	Call        Invocation // zero if Steps is used, or nothing is called
+	Action      Action     // in place of a call; nil if the test makes one
 	Steps       []*FlowStep
 }
 
@@ -139,9 +140,9 @@ type Invocation struct {
 	Raw *source.Node `yaml:"raw"`
 }
 
-// Calls reports whether the test sends something. A test that only examines what
+// calls reports whether the test sends something. A test that only examines what
 // the server offers does not.
-func (c *Invocation) Calls() bool {
+func (c *Invocation) calls() bool {
 	return c.Tool != "" || c.URI != "" || c.Prompt != "" || c.Method != "" || c.Raw != nil
 }
 
