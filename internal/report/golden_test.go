@@ -97,20 +97,21 @@ var inFull = []string{"failures", "hostile", "parallel"}
 
 // TestGoldens compares the reports of the recorded streams with files.
 func TestGoldens(t *testing.T) {
-	check := func(name, variant, format, ext string, o render.Options) {
+	check := func(t *testing.T, name, variant, format, ext string, o render.Options) {
+		t.Helper()
 		golden(t, filepath.Join("testdata", "golden", name+"."+variant+ext), rendered(t, format, open(t, name), o))
 	}
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
 			if !slices.Contains(inFull, name) {
-				check(name, "pretty", "pretty", ".txt", render.Options{})
+				check(t, name, "pretty", "pretty", ".txt", render.Options{})
 				return
 			}
 			for _, f := range report.Formats {
-				check(name, f.Name, f.Name, f.Ext, render.Options{})
+				check(t, name, f.Name, f.Name, f.Ext, render.Options{})
 			}
-			check(name, "pretty-verbose", "pretty", ".txt", render.Options{Verbose: true})
+			check(t, name, "pretty-verbose", "pretty", ".txt", render.Options{Verbose: true})
 		})
 	}
-	check("failures", "pretty-color", "pretty", ".txt", render.Options{Palette: term.NewPalette(term.Color), Width: 100})
+	check(t, "failures", "pretty-color", "pretty", ".txt", render.Options{Palette: term.NewPalette(term.Color), Width: 100})
 }

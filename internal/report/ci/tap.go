@@ -150,7 +150,7 @@ func caseFacts(c *result.Case) (facts []fact) {
 		add("score", jsonv.Float(*c.Score))
 	}
 	for _, m := range c.DerivedMetrics {
-		add("metric "+jsonv.String(term.Escape(m.Name)).String(), jsonv.Float(m.Value))
+		add(jsonv.String("metric "+term.Escape(m.Name)).String(), jsonv.Float(m.Value))
 	}
 	if c.Flaky {
 		add("flaky", jsonv.Bool(true))
@@ -194,11 +194,6 @@ func numbered(facts []fact) []fact {
 		name := facts[i].name
 		if seen[name]++; seen[name] > 1 {
 			facts[i].name = fmt.Sprintf("%s_%d", name, seen[name])
-		}
-	}
-	for i := range facts { // "metric quality" as one key
-		if name, ok := strings.CutPrefix(facts[i].name, `metric "`); ok {
-			facts[i].name = `"metric ` + name
 		}
 	}
 	return facts
