@@ -92,6 +92,17 @@ test: servers vet
 	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
 	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,./...)
 
+## quick: build, vet, the structure of the code, and the packages that differ from BASE; needs only Go, under a minute
+.PHONY: quick
+BASE ?=
+quick:
+	@GO='$(GO)' tools/quick $(BASE)
+
+## module: set the path of the Go module: MODULE=github.com/OWNER/mcptest
+.PHONY: module
+module:
+	@tools/module '$(MODULE)'
+
 ## check: test, then format, lint, generated files, race, cross-compiling
 .PHONY: check
 check: test fmt lint drift race cross
@@ -197,8 +208,8 @@ gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
 
 # Tests that `make test` runs in part: packages and names.
-DEEP_PACKAGES := aql aqlcli cassette/tee cli compat gen report result surface/contain
-DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateverIsDeclared|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees
+DEEP_PACKAGES := cli cli/gen mcpaql/aql mcpaql/aqlcli offer/compat offer/contain report report/result tape/tee
+DEEP_TESTS    := RandomRunsHarmNothing|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep
