@@ -280,6 +280,16 @@ func (c *callTable) markUnread(why *wire.ClosedError) {
 	})
 }
 
+// addUnwritten adds the requests to the unread input that could not be written because
+// the process had exited.
+func (c *callTable) addUnwritten(why *wire.ClosedError) {
+	c.each(func(k *call) {
+		if why.Exited && !k.written {
+			why.Unread = append(why.Unread, k.x.Request...)
+		}
+	})
+}
+
 // wasSent reports whether id belongs to a request of this session.
 func (c *callTable) wasSent(id int64) bool {
 	switch n := protocol.RequestNumber(id); {

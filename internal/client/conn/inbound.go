@@ -311,6 +311,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	if r.state.agreed().Known() {
 		r.calls.markUnread(why)
 	}
+	r.calls.addUnwritten(why)
 	why.InFlight = r.calls.requestsInFlight()
 	if r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"
