@@ -217,6 +217,11 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 		"a list under the name of credentials": func(b *store) {
 			b.rename = "credentials"
 		},
+		"statistics as a text": func(b *store) {
+			b.extra = []smallOp{{"get_note_stats", "READ", `[]`, func(jsonv.Value) string {
+				return fmt.Sprintf(`{"content":[{"type":"text","text":"Statistics\\nCreated so far: %d\\nLast update: 11/%d/2026, 10:25 PM"}]}`, b.made, 10+b.made)
+			}}}
+		},
 		"reads are counted": func(b *store) {
 			b.after = func(op string, params jsonv.Value) {
 				if i := at(b.notes, params); op == "get_note" && i >= 0 {
@@ -317,6 +322,9 @@ func TestHarmfulAdaptersAreFound(t *testing.T) {
 				}
 			}
 		}, []string{guard.ModeWrite}, `took`, 0},
+		"a create changes a setting": {func(b *store) {
+			b.extra = []smallOp{{"get_note_settings", "READ", `[]`, func(jsonv.Value) string { return fmt.Sprintf(`{"limit":%d}`, 10+min(b.made-3, 1)) }}}
+		}, []string{guard.ModeWrite}, `limit was 10, and is 11`, 0},
 		"a success hides the note": {func(b *store) {
 			b.create = func(params, note jsonv.Value) (string, bool) {
 				b.made++

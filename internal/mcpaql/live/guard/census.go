@@ -289,8 +289,8 @@ func (w *watcher) checkOthers() {
 			w.stillListed(d, "the run made it, and the list still shows it")
 		case d.before.IsAbsent() && w.run.Cleaner.unfound(d.list.op):
 			w.stillListed(d, "a create of the run may have made it, and it does not carry the run's mark")
-		case len(w.run.Cleaner.Leftovers) > 0 && !d.item.IsAbsent() && len(d.list.hurt(d.before, d.item)) == 0:
-			w.Unchecked = append(w.Unchecked, d.says+", which may count what was left behind")
+		case d.maybeCounts(len(w.run.Cleaner.Leftovers) > 0):
+			w.Unchecked = append(w.Unchecked, d.says+", which may count what this run did")
 		default:
 			w.note(d)
 		}
@@ -306,6 +306,13 @@ func (w *watcher) checkOthers() {
 			w.Unchecked = append(w.Unchecked, l.op.Name+" changes by itself: added and removed entries were not compared")
 		}
 	}
+}
+
+// maybeCounts reports whether only numbers and times of an item differ, of one that may
+// count what the run did: one without identifier in a record of past events, or any if something
+// was left behind.
+func (d difference) maybeCounts(left bool) bool {
+	return (left || d.id.IsAbsent() && KeepsRecord().MatchString(d.list.op.Name)) && !d.item.IsAbsent() && len(d.list.hurt(d.before, d.item)) == 0
 }
 
 // stillListed reports an item of the run that a list shows at the end of the run.
