@@ -2,6 +2,7 @@ package arch_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -173,6 +174,21 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 		if !strings.Contains(string(code), "func "+link[1]+"(") {
 			t.Errorf("requirements.md names %s, which %s does not declare", link[1], link[2])
+		}
+	}
+	for test, table := range map[string]string{"TestDefectsFlipTheirRows": "docs/reference/mcpaql-defects.md", "TestFixtureFlipsExactlyItsRow": "internal/mcpaql/fixtures/changes.json"} {
+		data, err := os.ReadFile(filepath.Join(repoRoot(t), table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := regexp.MustCompile(`\[`+test+`\]\([^)]+\): ([^;|]+)`).FindAllStringSubmatch(string(page), -1)
+		if len(named) < 10 {
+			t.Errorf("requirements.md names cases of %s only %d times", test, len(named))
+		}
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(fmt.Sprint(named), -1) {
+			if !bytes.Contains(data, []byte("| `"+name[1]+"` |")) && !bytes.Contains(data, []byte(`"rule": "`+name[1]+`"`)) {
+				t.Errorf("%s has no case %s, which requirements.md names", test, name[1])
+			}
 		}
 	}
 }
