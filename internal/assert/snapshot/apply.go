@@ -21,9 +21,12 @@ const (
 	maxMasked = 256 << 10 // a text in which masks are looked for
 	maxKey    = 256       // a key
 	maxValue  = 256 << 10 // one snapshot
-	maxDepth  = 60
-	maxPasses = 4
+	maxDepth  = 60        // levels of nesting
 )
+
+// maxPasses limits how often the masks are applied to a text: what one of them leaves
+// may be found by another.
+const maxPasses = 4
 
 var base64 = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w+/=-]*$`) })
 

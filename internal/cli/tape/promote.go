@@ -63,7 +63,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	case err != nil:
 		return err
 	case len(own) == 0:
-		return option.Fail(option.ExitInvalid, "missing FILE: the cassette")
+		return option.Fail(option.ExitInvalid, "missing argument FILE (a cassette)")
 	case len(argv) > 0 && f.url != "":
 		return option.Fail(option.ExitInvalid, "expected at most one server: --url URL, or -- command args…")
 	}

@@ -59,7 +59,7 @@ requests that were not sent, 7 nothing was compared.`,
 				return err
 			}
 			if len(own) == 0 {
-				return option.Fail(option.ExitInvalid, "missing FILE: the cassette")
+				return option.Fail(option.ExitInvalid, "missing argument FILE (a cassette)")
 			}
 			if err := f.changes.Check(f.target.JSON); err != nil {
 				return err

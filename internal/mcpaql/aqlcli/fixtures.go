@@ -85,7 +85,7 @@ func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
 	return rows, len(rows) > 0
 }
 
-var errReported = errors.New("a problem that was reported")
+var errReported = errors.New("already reported")
 
 // writeFixtures writes the program's own fixtures, a folder for each rule
 // set.

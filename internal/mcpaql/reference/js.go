@@ -263,7 +263,8 @@ func Contains(message jsonv.Value, part string) bool {
 	return slices.ContainsFunc(message.List(), func(e jsonv.Value) bool { return e.Kind() == jsonv.KindString && e.Text() == part })
 }
 
-// leaks has the prototype's eight patterns, with the white space of JavaScript.
+// leaks are the eight patterns of the reference implementation; blank matches what \s
+// matches in JavaScript.
 var leaks = sync.OnceValue(func() *regexp.Regexp {
 	const blank = `\t-\r\p{Z}\x{feff}`
 	return regexp.MustCompile(`typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[tj]s:[0-9]|at[` + blank + `]+[^` + blank + `]`)

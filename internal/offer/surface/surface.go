@@ -167,8 +167,8 @@ func (s *Surface) shadowed(kind Kind, name string, list []Shadowed) {
 	}
 }
 
-// info returns the parts of a handshake that do not depend on the client, the
-// protocol version or the release.
+// info returns the server's name, capabilities and instructions from a handshake, without
+// its version.
 func info(handshake jsonv.Value) jsonv.Value {
 	if handshake.Kind() != jsonv.KindObject {
 		return jsonv.Value{}

@@ -122,8 +122,8 @@ func (st *State) remember(su *suite.Suite) {
 	}
 }
 
-// Environ is env, with the variables that the suites read as they were during
-// setup.
+// Environ returns env, in which the variables that the suites read have their values
+// from setup.
 func (st *State) Environ(env []string) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -56,7 +56,7 @@ func Costs(suites []*suite.Suite) []plan.Costs {
 			continue
 		}
 		known := readDurations(filepath.Dir(su.File.Path)).Suites[filepath.Base(su.File.Path)]
-		out[i] = plan.Costs{Around: of(known.Around), Cases: make(map[string]time.Duration, len(known.Tests))}
+		out[i] = plan.Costs{SetupAndTeardown: of(known.Around), Cases: make(map[string]time.Duration, len(known.Tests))}
 		for name, ms := range known.Tests {
 			out[i].Cases[name] = of(ms)
 		}

@@ -96,14 +96,14 @@ func TestDurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	costs := Costs(suites)[0]
-	if costs.Around != 7*time.Millisecond || costs.Cases["one"] != 40*time.Millisecond || len(costs.Cases) != 1 {
+	if costs.SetupAndTeardown != 7*time.Millisecond || costs.Cases["one"] != 40*time.Millisecond || len(costs.Cases) != 1 {
 		t.Errorf("got %+v", costs)
 	}
 	path := filepath.Join(filepath.Dir(file.Path), Dir, durationsFile)
 	if err := os.WriteFile(path, []byte(`{"schema": "mcptest.durations/v9", "suites": 3}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if costs := Costs(suites)[0]; costs.Around != 0 || len(costs.Cases) != 0 {
+	if costs := Costs(suites)[0]; costs.SetupAndTeardown != 0 || len(costs.Cases) != 0 {
 		t.Errorf("a file of another version gives %+v", costs)
 	}
 }

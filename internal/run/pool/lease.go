@@ -57,8 +57,8 @@ func (l *Lease) Release() {
 }
 
 // gate is a readers-writer lock that is granted in the order of requests. Unlike
-// sync.RWMutex, it is durably blocking in testing/synctest, so that simulated time
-// can advance. The zero value is unlocked.
+// sync.RWMutex, waiting for it counts as blocked in testing/synctest, so that simulated
+// time can advance. The zero value is unlocked.
 type gate struct {
 	mu     sync.Mutex
 	shared int // holders

@@ -142,7 +142,7 @@ func existing(dir string) string {
 	}
 }
 
-// Accept takes the present content of files as the known one, and returns those
+// Accept remembers the current content of the files as known, and returns those
 // that have changed since they were added or accepted. Without paths it does so
 // for all files.
 func (f *Files) Accept(paths ...string) (changed []string) {
@@ -169,7 +169,7 @@ func (f *Files) Accept(paths ...string) (changed []string) {
 // largest is the size up to which files are compared by content.
 const largest = 4 << 20
 
-// look returns the state of a file. One of the same time and size is not read
+// look returns the state of a file. A file with the same time and size is not read
 // again.
 func look(path string, had state) state {
 	info, err := os.Stat(path)

@@ -153,7 +153,7 @@ func (o *Options) ask(ctx context.Context, last string) (filter string, ok bool)
 	}
 }
 
-// Keys returns the keys that are pressed on a terminal, nil if in is none. restore
+// Keys returns the keys that are pressed, or nil if in is not a terminal. restore
 // puts the terminal into its former state. Where a terminal can't report single
 // keys, each needs Enter.
 func Keys(in io.Reader) (keys <-chan rune, restore func()) {

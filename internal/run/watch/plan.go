@@ -122,10 +122,10 @@ func notParts(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "site-packages", "vendor"}, folder)
 }
 
-// KeepServers reports whether the servers of a plan are kept for the next run, and
-// ends those that an earlier one left and this one can't use. The servers of suites
-// with hooks or fixtures are started for each run: they may depend on what these
-// prepare.
+// KeepServers reports whether the servers of a plan are kept for the next run. It stops
+// servers of the previous run that this plan cannot reuse. The servers of suites with hooks
+// or fixtures are started for each run, because hooks and fixtures may prepare something
+// that the server needs.
 func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 	var keep []*plan.Server
 	plain := true

@@ -63,7 +63,7 @@ func (s *stateless) takes(req *Request) bool {
 	return protocol.MemberOf(protocol.MemberOf(req.Params, "_meta"), protocol.MetaVersion) != nil
 }
 
-// refused is the reason why a request is not handled. The zero value is none.
+// refused says why a request was rejected; the zero value means that it was not.
 type refused struct {
 	status int // of HTTP
 	err    *protocol.RPCError

@@ -11,8 +11,8 @@ const MaxShards = 1000
 
 // Costs are the durations of the last run of a file's cases.
 type Costs struct {
-	// Around is the duration of the file's setup and teardown.
-	Around time.Duration
+	// SetupAndTeardown is the duration of the file's own hooks and fixture steps.
+	SetupAndTeardown time.Duration
 	// Cases are the durations by case name. A missing case is assumed to take the
 	// average of the others.
 	Cases map[string]time.Duration
@@ -77,7 +77,7 @@ func (p *Plan) units(costs []Costs) []unit {
 		if p.Files[n].Bound() {
 			whole[n] = len(out)
 			if n < len(costs) {
-				u.cost += costs[n].Around
+				u.cost += costs[n].SetupAndTeardown
 			}
 		}
 		out = append(out, u)

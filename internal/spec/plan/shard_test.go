@@ -73,7 +73,7 @@ func TestEachCaseIsInExactlyOneShard(t *testing.T) {
 		whole := shardedPlan(rt, dir, files)
 		costs := make([]plan.Costs, rapid.IntRange(0, len(files)).Draw(rt, "known files"))
 		for n := range costs {
-			costs[n] = plan.Costs{Around: time.Duration(rapid.IntRange(0, 1000).Draw(rt, "around")) * time.Millisecond, Cases: map[string]time.Duration{}}
+			costs[n] = plan.Costs{SetupAndTeardown: time.Duration(rapid.IntRange(0, 1000).Draw(rt, "around")) * time.Millisecond, Cases: map[string]time.Duration{}}
 			for i := range whole.Len() {
 				if whole.FileOf(i) == n && rapid.Bool().Draw(rt, "known") {
 					costs[n].Cases[whole.Name(i)] = time.Duration(rapid.IntRange(0, 3_000_000).Draw(rt, "us")) * time.Microsecond
@@ -144,7 +144,7 @@ func TestBound(t *testing.T) {
 
 // The duration of hooks and setup counts if the file stays in one shard.
 func TestSetupDurationCounts(t *testing.T) {
-	costs := []plan.Costs{{Around: time.Second}, {}, {}}
+	costs := []plan.Costs{{SetupAndTeardown: time.Second}, {}, {}}
 	for s, want := range [][]int{{0}, {1, 2}} {
 		p := shardedPlan(t, t.TempDir(), []shardFile{{tests: 1, extra: bracket}, {tests: 1}, {tests: 1}})
 		if diff := cmp.Diff(want, p.Shard(s+1, 2, costs)); diff != "" {

@@ -115,7 +115,7 @@ type Step struct {
 	Always *bool `yaml:"always"`
 	// Environment of the program.
 	Env source.Map[scalar] `yaml:"env"`
-	// Working directory; that of the file it is written in when left out.
+	// Working directory. Default: the folder of the file that contains this key.
 	Cwd string `yaml:"cwd" example:"scripts"`
 	// node is the step as written, for the positions of keys.
 	node *source.Node

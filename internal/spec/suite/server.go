@@ -26,7 +26,7 @@ type Server struct {
 	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
 	// Environment of the process, on top of the suite's.
 	Env source.Map[scalar] `yaml:"env" for:"command"`
-	// Working directory; that of the file it is written in when left out.
+	// Working directory. Default: the folder of the file that contains this key.
 	Cwd string `yaml:"cwd" example:"server" for:"command"`
 	// HTTP headers: a value, or {env: NAME}, which is secret.
 	Headers source.Map[Header] `yaml:"headers" for:"url"`

@@ -81,7 +81,7 @@ type document struct {
 	Servers source.Map[*Server] `yaml:"servers"`
 	// The APIs behind the servers, by name, which test doubles replace.
 	Upstreams source.Map[*upstream.Declaration] `yaml:"upstreams"`
-	// The server of tests that do not name one; the only declared server is the default without saying so.
+	// The server of tests that do not name one. If the suite declares one server, that is the default.
 	DefaultServer string `yaml:"default_server" example:"api" schema:"minLength: 1"`
 	// Other suite files merged into this one, relative to this file.
 	Imports []string `yaml:"imports" example:"[common.yaml]" schema:"items: {type: string, minLength: 1}"`

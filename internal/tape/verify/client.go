@@ -32,9 +32,9 @@ func (c *client) askedAfter(call *cassette.Call) bool {
 	return slices.ContainsFunc(c.recorded.Asked, func(a cassette.Asked) bool { return a.Idle && a.Call == call })
 }
 
-// await waits until the server has made its recorded requests, up to those after a call.
-// (nil: all). One that it does not make is waited for once. The result is how long the recorded
-// client waited after its last answer.
+// await waits until the server has sent the recorded requests that precede the end of a
+// call (all if until is nil). It waits only once for a request that the server never sends.
+// The result is how long the recorded client waited after its last response.
 func (c *client) await(ctx context.Context, until *cassette.Call) (pause time.Duration) {
 	want := map[string]int{}
 	for _, asked := range c.recorded.Asked {

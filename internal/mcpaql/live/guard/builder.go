@@ -211,7 +211,7 @@ func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
 	return jsonv.Object()
 }
 
-var errNoResource = errors.New("the run created nothing that it could name")
+var errNoResource = errors.New("no create call returned an identifier")
 
 // ownThing returns an item that this run created. It creates one if there is none yet.
 func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) (CreatedThing, error) {

@@ -23,8 +23,8 @@ const (
 	whyUnlisted  = "introspection lists no such operation"
 	whyUnmarked  = "it would create something without the run's mark, which no list would show"
 	whyTaken     = "something may have this key already, which it would write over"
-	whyAlike     = "its identifier is part of one that others own, or the same but for case, so the adapter may take one for the other"
-	whyUndefined = "it names no item of this run, and a call against its documentation may have any effect"
+	whyAlike     = "its identifier is too similar to one that this run does not own"
+	whyUndefined = "it does not target an item of this run; without that, the effect of the call is unknown"
 )
 
 // refuses returns why arguments of a tool may not be sent, or "".

@@ -254,7 +254,7 @@ func (kp *keeper) occupied(op *catalog.Operation) string {
 	case r.OK():
 		return "there is a " + op.Resource + " already, which is left alone"
 	}
-	return "it could not be seen whether there is a " + op.Resource + " already: " + r.Brief()
+	return "could not check whether there is a " + op.Resource + " already: " + r.Brief()
 }
 
 // Attempt calls an operation and keeps track of what it created or removed.
