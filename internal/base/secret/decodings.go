@@ -14,12 +14,6 @@ import (
 // variants to list, so the decoded text is searched too, and a secret in it is masked
 // in the source.
 
-// Limits on nested escapes, for any text.
-const (
-	maxDepth     = 5
-	maxDecodings = 16
-)
-
 // decoding is a text in which escapes of one kind are decoded, and the mapping to its
 // source.
 type decoding struct {
@@ -56,30 +50,35 @@ func (v *decoding) seam(at int) int {
 
 // decode decodes the escapes of s, each of which begins with one of marks. escape
 // returns the text that the escape at the start of its argument represents, and its
-// length, or 0 if it is not an escape.
+// length, or 0 if it is not an escape. Without escapes, the text is s.
 func decode(s, marks string, escape func(s string) (text string, n int)) decoding {
-	d := decoding{seams: []seam{{}}}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); {
+	d := decoding{text: s, seams: []seam{{}}}
+	var out []byte
+	done := 0 // s[:done] is in out
+	for i := 0; ; {
 		k := strings.IndexAny(s[i:], marks)
 		if k < 0 {
-			out = append(out, s[i:]...)
 			break
 		}
-		out = append(out, s[i:i+k]...)
 		i += k
 		text, n := escape(s[i:])
 		if n == 0 {
-			out = append(out, s[i])
 			i++
 			continue
 		}
+		if out == nil {
+			out = make([]byte, 0, len(s))
+		}
+		out = append(out, s[done:i]...)
 		at := len(out)
 		out = append(out, text...)
-		d.seams = append(d.seams, seam{at, i, true}, seam{len(out), i + n, false})
 		i += n
+		d.seams = append(d.seams, seam{at, i - n, true}, seam{len(out), i, false})
+		done = i
 	}
-	d.text = string(out)
+	if out != nil {
+		d.text = string(append(out, s[done:]...))
+	}
 	return d
 }
 
@@ -108,10 +107,10 @@ func hasEscapes(s string) bool {
 // PHP, Python, Go, JavaScript, C and shells. \xfc is a byte of UTF-8 in some of them
 // and a character in others (latin).
 func unescaped(s string, latin bool) decoding {
-	return decode(s, `\`, func(s string) (string, int) { return backslash(s, latin) })
+	return decode(s, `\`, func(s string) (string, int) { return unescape(s, latin) })
 }
 
-func backslash(s string, latin bool) (string, int) {
+func unescape(s string, latin bool) (string, int) {
 	if len(s) < 2 {
 		return "", 1 // the text was truncated within an escape
 	}
@@ -176,20 +175,13 @@ func runeOf(digits string, n int) (string, int) {
 	return string(rune(r)), n
 }
 
-const urlMarks = "%&"
-
 // hasURL reports whether s has percent escapes or entities of HTML.
 func hasURL(s string) bool {
-	for _, mark := range []byte(urlMarks) {
-		for i := strings.IndexByte(s, mark); i >= 0; {
-			if _, n := urlEscape(s[i:]); n > 0 {
+	for _, mark := range []string{"%", "&"} {
+		for _, rest, ok := strings.Cut(s, mark); ok; _, rest, ok = strings.Cut(rest, mark) {
+			if _, n := urlEscape(s[len(s)-len(rest)-1:]); n > 0 {
 				return true
 			}
-			k := strings.IndexByte(s[i+1:], mark)
-			if k < 0 {
-				break
-			}
-			i += 1 + k
 		}
 	}
 	return false
@@ -212,41 +204,4 @@ func urlEscape(s string) (string, int) {
 		return string([]byte{byte(n)}), 3
 	}
 	return "", 0
-}
-
-// deeper adds the secrets in s with its escapes decoded. back maps a position in s to
-// the original text, the last decoding first; left is the number of further decodings
-// that are allowed.
-func (t *searcher) deeper(spans []place, s string, open bool, back []*decoding, left *int) []place {
-	if len(back) >= maxDepth {
-		return spans
-	}
-	look := func(v decoding) {
-		if v.text == s || *left == 0 {
-			return
-		}
-		*left--
-		path := append([]*decoding{&v}, back...)
-		for _, p := range t.scan(nil, v.text, open) {
-			if p.quote != "" {
-				continue // a number, which is found with its escaped quotes too
-			}
-			for _, w := range path {
-				p.start, p.end = w.back(p.start, p.end)
-			}
-			spans = append(spans, p)
-		}
-		spans = t.deeper(spans, v.text, open, path, left)
-	}
-	if hasEscapes(s) {
-		d := unescaped(s, false)
-		if latin := unescaped(s, true); latin.text != d.text {
-			look(latin)
-		}
-		look(d)
-	}
-	if hasURL(s) {
-		look(decode(s, urlMarks, urlEscape))
-	}
-	return spans
 }

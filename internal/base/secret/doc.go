@@ -10,3 +10,10 @@
 //   - masked JSON is still valid JSON, and the text around a secret does not change;
 //   - the package keeps a secret no longer than its Redactor exists.
 package secret
+
+// Mask replaces a secret.
+const Mask = "[redacted]"
+
+// MinLength is the minimum length in bytes of a declared secret that is masked
+// anywhere in a text. A shorter one could be part of ordinary words.
+const MinLength = 8

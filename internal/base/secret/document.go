@@ -1,31 +1,18 @@
 package secret
 
-import (
-	"encoding/base64"
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
-// Documents in text: XML and HTML, the parts of multipart bodies, and base64 of JSON and
-// XML. Line ends and quotes may be escaped, as in a string of JSON.
+// Documents in text: XML and HTML, and the parts of multipart bodies.
 
 // maxTag is how far the end of a tag, or of the headers of a part, is searched.
 const maxTag = 400
 
 // field finds the value of the XML element, of the HTML field, or of the multipart part, with
-// the name around s[i:j].
-func field(s string, i, j int) place {
-	a := i
-	for a > 0 && i-a < maxName && wordDash(s[a-1]) {
-		a--
+// the name s[a:b].
+func field(s string, a, b int, c certainty) (start, end int) {
+	if a == 0 {
+		return 0, 0
 	}
-	b := span(s[:min(len(s), j+maxName)], j, wordDash)
-	name := s[a:b]
-	c := confidenceIn(name)
-	if c == notCredential || a == 0 {
-		return place{}
-	}
-	start, end := 0, 0
 	if s[a-1] == '<' || s[a-1] == ':' && strings.LastIndexByte(s[max(0, a-maxName):a], '<') >= 0 {
 		start, end = element(s, b)
 	} else if quote := quoteAt(s, b); quote != "" && strings.HasSuffix(s[:a], quote) && hasNameBefore(s[:a-len(quote)]) {
@@ -33,10 +20,10 @@ func field(s string, i, j int) place {
 			start, end = attribute(s, b+len(quote))
 		}
 	}
-	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !c.quoted(s[start:end], name) {
-		return place{}
+	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !c.quoted(s[start:end], s[a:b]) {
+		return 0, 0
 	}
-	return place{start: start, end: end, value: s[start:end], named: true}
+	return start, end
 }
 
 // hasNameBefore reports whether an attribute that names a field ends s.
@@ -117,37 +104,4 @@ func lineEnd(s string, k int) int {
 		}
 	}
 	return 0
-}
-
-// base64Text finds the base64 that begins at i.
-func base64Text(s string, i, j int) (start, end int) {
-	if i > 0 && base64Char(s[i-1]) {
-		return 0, 0
-	}
-	if end = span(s, j, base64Char); end-i < 16 {
-		return 0, 0
-	}
-	return i, end
-}
-
-// inBase64 finds the secrets in the text that s encodes. Each place includes the whole groups
-// of four characters.
-func (t *searcher) inBase64(s string) []place {
-	enc := base64.RawStdEncoding
-	if strings.ContainsAny(s, "-_") {
-		enc = base64.RawURLEncoding
-	}
-	if len(s)%4 == 1 { // truncated
-		s = s[:len(s)-1]
-	}
-	plain, err := enc.DecodeString(s)
-	if err != nil || !utf8.Valid(plain) {
-		return nil
-	}
-	places := t.places(string(plain), true)
-	for i := range places {
-		p := &places[i]
-		p.start, p.end, p.quote = p.start/3*4, min((p.end+2)/3*4, len(s)), ""
-	}
-	return places
 }

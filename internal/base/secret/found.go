@@ -19,16 +19,16 @@ func (f *Found) All() []string { return append(f.Named[:len(f.Named):len(f.Named
 
 // Name adds the value of a credential's name, except for common words, which could
 // have another meaning elsewhere.
-func (f *Found) Name(v string) { f.note(place{value: v, named: true}) }
+func (f *Found) Name(v string) { f.note(v, true) }
 
-func (f *Found) note(p place) {
-	v := strings.TrimSpace(p.value)
+func (f *Found) note(v string, named bool) {
+	v = strings.TrimSpace(v)
 	if strings.Contains(v, Mask) {
 		return
 	}
-	f.add(v, p.named)
+	f.add(v, named)
 	if strings.IndexByte(v, '\\') >= 0 { // the value after parsing
-		f.add(strings.TrimSpace(unescaped(v, false).text), p.named)
+		f.add(strings.TrimSpace(unescaped(v, false).text), named)
 	}
 }
 
@@ -62,9 +62,4 @@ func appendPieces(list []string, v, separators string) []string {
 		}
 	}
 	return list
-}
-
-// learnable reports whether a value is unlikely to occur with another meaning.
-func learnable(v string) bool {
-	return chance(v) || len(v) >= 2*MinLength && strings.IndexByte(v, ' ') < 0 && strings.ToLower(v) != v && strings.ToUpper(v) != v
 }

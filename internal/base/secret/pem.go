@@ -59,7 +59,7 @@ func onlyKey(s string) bool {
 	}
 	s = strings.TrimRight(strings.NewReplacer("\r", "", "\n", "", `\r`, "", `\n`, "", `\`, "").Replace(s), "-")
 	s = strings.TrimSpace(s)
-	return s != "" && span(s, 0, keyChar) == len(s)
+	return s != "" && only(s, keyChar)
 }
 
 func dashesBefore(s string, i int) int {
@@ -99,8 +99,6 @@ func (k *KeyLines) Hides(line string) bool {
 	}
 	return hides
 }
-
-func keyChar(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }
 
 // keyTextAfter returns the end of the text after i that looks like lines of a key.
 func keyTextAfter(s string, i int) int {
@@ -160,4 +158,13 @@ func keyTextBefore(s string, end int) int {
 		return end
 	}
 	return start
+}
+
+// openKey returns the start of a private key that does not end in s, or -1.
+func openKey(s string) int {
+	i := strings.LastIndex(s, "-----BEGIN ")
+	if i < 0 || !strings.Contains(s[i:min(len(s), i+80)], "PRIVATE KEY") || strings.Contains(s[i:], "-----END ") {
+		return -1
+	}
+	return i
 }

@@ -6,19 +6,12 @@ import (
 	"sync"
 )
 
-// Mask replaces a secret.
-const Mask = "[redacted]"
-
-// MinLength is the minimum length in bytes of a declared secret that is masked
-// anywhere in a text. A shorter one could be part of ordinary words.
-const MinLength = 8
-
 // maxLearned is the maximum number of values that are added to a redactor because
 // they were found by their names. Later ones are still masked where they are found.
 const maxLearned = 4096
 
 // Redactor masks secrets in text: declared values, values whose form identifies them
-// (see patterns.go), and values under the name of a credential (see credential.go).
+// (see patterns.go), and values under the name of a credential (see names.go).
 // It is safe for concurrent use, and secrets can be added at any time.
 //
 // Escapes do not hide a secret: a text is also searched with its backslash escapes,
@@ -108,37 +101,55 @@ func parts(v string) []string {
 // String returns s with every secret replaced by Mask, also one whose end is missing at
 // the end of s: any text may be truncated. Text without secrets is returned without a
 // copy.
-func (r *Redactor) String(s string) string { return r.mask(s, nil, true) }
+func (r *Redactor) String(s string) string { return r.mask(s, nil, ends{after: true}) }
 
 // Collect is String that also records in f the values that were recognized without a
 // declaration. f may be nil.
-func (r *Redactor) Collect(s string, f *Found) string { return r.mask(s, f, true) }
+func (r *Redactor) Collect(s string, f *Found) string { return r.mask(s, f, ends{after: true}) }
 
 // Whole is Collect for a complete value, such as a segment of a path or a key: a word
 // with which a secret begins is not masked at its end.
-func (r *Redactor) Whole(s string, f *Found) string { return r.mask(s, f, false) }
-
-func (r *Redactor) mask(s string, f *Found, open bool) string {
-	if r.base != nil {
-		s = r.base.mask(s, f, open)
-	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.search.mask(s, f, open)
-}
+func (r *Redactor) Whole(s string, f *Found) string { return r.mask(s, f, ends{}) }
 
 // Cut is String for a text that may also begin in the middle of a secret, because it
 // was truncated.
-func (r *Redactor) Cut(s string) string {
+func (r *Redactor) Cut(s string) string { return r.mask(s, nil, ends{before: true, after: true}) }
+
+// ends tells where a text may have been truncated.
+type ends struct{ before, after bool }
+
+// mask returns s with the secrets replaced, and records undeclared ones in f.
+func (r *Redactor) mask(s string, f *Found, cut ends) string {
 	if r.base != nil {
-		s = r.base.Cut(s)
+		s = r.base.mask(s, f, cut)
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if _, end := r.search.rest(s, 0); end > 0 {
-		s = Mask + s[end:]
+	if cut.before {
+		if _, end := r.search.rest(s, 0); end > 0 {
+			s = Mask + s[end:]
+		}
 	}
-	return r.search.mask(s, nil, true)
+	if len(s) < MinLength+2 && r.search.short[strings.TrimSpace(s)] {
+		return Mask
+	}
+	places := r.search.places(s, cut.after)
+	if len(places) == 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	done := 0 // s[:done] is in out
+	for i, p := range places {
+		if f != nil && !p.declared {
+			f.note(p.value, p.named)
+		}
+		if p.start > done || i == 0 { // adjacent ones share one mask
+			out = append(out, s[done:max(p.start, done)]...)
+			out = append(append(append(out, p.quote...), Mask...), p.quote...)
+		}
+		done = max(done, p.end)
+	}
+	return string(append(out, s[done:]...))
 }
 
 // Bytes is String for bytes; b is not changed.

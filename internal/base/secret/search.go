@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// searcher finds the places of secrets in a text. Secrets are identified by their
+// searcher finds the places where a secret may begin. Secrets are identified by their
 // first three bytes: these are hashed to bits of a filter, and heads contains the
 // secrets that begin with them. Most bytes of a text do not reach the filter, because
 // their pairs are in different groups. With the filter alone, BenchmarkRedactClean is
@@ -115,90 +115,6 @@ func (t *searcher) head(s string) *head {
 	return t.heads[k]
 }
 
-// place is the position of a secret in a text.
-type place struct {
-	start, end int
-	value      string // the decoded text; empty for a declared value
-	named      bool
-	quote      string // quotes around the mask of a number, to keep the JSON valid
-	nested     bool   // the start of an object or a list under the name of a credential
-	coded      bool   // base64 of a text that may contain secrets
-}
-
-// mask returns s with the secrets replaced, and records undeclared ones in f. open says
-// that s was truncated at its end.
-func (t *searcher) mask(s string, f *Found, open bool) string {
-	if len(s) < MinLength+2 && t.short[strings.TrimSpace(s)] {
-		return Mask
-	}
-	places := t.places(s, open)
-	if len(places) == 0 {
-		return s
-	}
-	out := make([]byte, 0, len(s))
-	done := 0 // s[:done] is in out
-	for i, p := range places {
-		if f != nil && p.value != "" {
-			f.note(p)
-		}
-		if p.start > done || i == 0 { // adjacent ones share one mask
-			out = append(out, s[done:max(p.start, done)]...)
-			out = append(append(append(out, p.quote...), Mask...), p.quote...)
-		}
-		done = max(done, p.end)
-	}
-	return string(append(out, s[done:]...))
-}
-
-// places returns the places of secrets in s, in their order.
-func (t *searcher) places(s string, open bool) []place {
-	places := t.scan(nil, s, open)
-	if deep := hasEscapes(s) || hasURL(s); deep {
-		left := maxDecodings
-		places = t.deeper(places, s, open, nil, &left)
-		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
-	}
-	return places
-}
-
-// scan adds the places of secrets in s without decoding its escapes.
-func (t *searcher) scan(places []place, s string, open bool) []place {
-	done := 0
-	for i := 0; ; {
-		i = t.candidate(s, i)
-		if i < 0 {
-			return places
-		}
-		p := t.match(s, i, open)
-		if p.end <= p.start || p.end <= done {
-			i++
-			continue
-		}
-		if p.nested {
-			inner, end := leaves(s, p.start, p.quote)
-			places = append(places, inner...)
-			done, i = end, end
-			continue
-		}
-		if p.coded {
-			inner := t.inBase64(s[p.start:p.end])
-			for _, in := range inner {
-				in.start, in.end = p.start+in.start, p.start+in.end
-				places = append(places, in)
-			}
-			if i++; len(inner) > 0 {
-				done, i = p.end, p.end
-			}
-			continue
-		}
-		if p.start = max(p.start, done); p.value != "" {
-			p.value = s[p.start:p.end]
-		}
-		places = append(places, p)
-		done, i = p.end, p.end
-	}
-}
-
 // candidate returns the next position at or after i where a secret may begin, or -1.
 func (t *searcher) candidate(s string, i int) int {
 	if i+2 >= len(s) {
@@ -219,7 +135,8 @@ func (t *searcher) candidate(s string, i int) int {
 }
 
 // match looks for a secret at the candidate i and returns its place, or an
-// empty one. A declared value wins over a pattern.
+// empty one. A declared value wins over a pattern. open says that s was truncated at its
+// end.
 func (t *searcher) match(s string, i int, open bool) place {
 	h := t.heads[key(s[i:])]
 	if h == nil {
@@ -228,11 +145,11 @@ func (t *searcher) match(s string, i int, open bool) place {
 		}
 	}
 	if start, end := matchEncodings(s, i, h.encodings, open); end > start {
-		return place{start: start, end: end}
+		return place{start: start, end: end, declared: true}
 	}
 	if len(t.values) > 0 && strings.HasPrefix(s[i:], ellipsis) {
 		if start, end := t.rest(s, i+len(ellipsis)); end > start {
-			return place{start: start, end: end}
+			return place{start: start, end: end, declared: true}
 		}
 	}
 	for _, pat := range h.patterns {
@@ -241,20 +158,15 @@ func (t *searcher) match(s string, i int, open bool) place {
 		}
 		j := i + len(pat.prefix)
 		if pat.find == nil {
-			if p := named(s, i, j); p.end > p.start {
-				return p
-			}
-			if p := field(s, i, j); p.end > p.start {
+			if p := named(s, i, j); !p.empty() {
 				return p
 			}
 		} else if start, end := pat.find(s, i, j); end > start {
-			return place{start: start, end: end, value: s[start:end], named: pat.named, coded: pat.coded}
+			return place{start: start, end: end, named: pat.named, coded: pat.coded}
 		}
 	}
 	return place{}
 }
-
-const ellipsis = "…"
 
 // rest finds a part of a declared value at i, before which the text was truncated: up
 // to the value's end, or to the next truncation.
@@ -307,14 +219,6 @@ func matchEncodings(s string, i int, list []encoding, open bool) (start, end int
 	return 0, 0
 }
 
-// leadingWord reports whether the first n bytes of a secret are a short word of letters
-// before a sign, as in issues-bot-9f3k. Such a word has other meanings, and reveals little.
-func leadingWord(s string, n int) bool {
-	return n <= 12 && 2*n <= len(s) && span(s, 0, letter) == n && s[n]-'0' > 9
-}
-
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
 func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -323,11 +227,4 @@ func commonPrefix(a, b string) int {
 		}
 	}
 	return n
-}
-
-// cut reports whether the text was truncated at i: it ends there or an ellipsis
-// follows.
-func cut(s string, i int) bool {
-	rest := s[i:]
-	return rest == "" || strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...")
 }

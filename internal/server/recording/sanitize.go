@@ -3,7 +3,6 @@ package recording
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -155,9 +154,6 @@ func (s *sanitizer) rawQuery(query string) string {
 	return strings.Join(pairs, "&")
 }
 
-// descriptive are members of an object with the name of a credential that only describe it.
-var descriptive = []string{"name", "type", "kind", "status", "scope", "scopes", "created_at", "updated_at", "expires_at", "url"}
-
 // value sanitizes JSON; name is the key that it is under.
 func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
@@ -177,7 +173,7 @@ func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 		named, _ := v.Get("name") // {"name": "password", "value": …}
 		return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
 			under := k
-			if secret.HoldsMember(name) && e.Kind() != jsonv.KindNumber && !secret.Holds(k) && !slices.Contains(descriptive, strings.ToLower(k)) {
+			if secret.HoldsMember(name) && e.Kind() != jsonv.KindNumber && !secret.Holds(k) && !secret.Describes(k) {
 				under = name // {"credentials": {"value": …}}
 			}
 			if strings.EqualFold(k, "value") && secret.HoldsMember(named.Text()) {
@@ -230,7 +226,7 @@ func (s *sanitizer) header(name, v string) string {
 	case "Location", "Content-Location", "Referer", "Refresh", "Link":
 		return s.links(v)
 	}
-	if secret.CertainName(name) || (secret.HoldsField(name) || headerHolds(name)) && !number(v) {
+	if secret.CertainName(name) || secret.HoldsHeader(name) && !number(v) {
 		return s.whole(maskHeader, v)
 	}
 	return s.text(v)
@@ -253,21 +249,6 @@ func (s *sanitizer) links(v string) string {
 		b.WriteString(head + "<" + s.address(link) + ">")
 		v = tail
 	}
-}
-
-// headerHolds reports whether a word in the name of a header indicates that its value
-// is a credential.
-func headerHolds(name string) bool {
-	found := false
-	for word := range strings.SplitSeq(strings.ToLower(name), "-") {
-		switch word {
-		case "session", "token", "secret", "key", "apikey", "auth", "cookie", "csrf", "xsrf":
-			found = true
-		case "next", "prev", "page", "continuation", "limit", "remaining", "reset", "type", "expires", "expiry", "cache", "surrogate", "idempotency", "age", "count", "url":
-			return false
-		}
-	}
-	return found
 }
 
 func number(v string) bool { return strings.Trim(v, "0123456789.,") == "" }

@@ -1,10 +1,6 @@
 package secret
 
-import (
-	"encoding/base64"
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // token is a prefix followed by characters of one class.
 type token struct {
@@ -29,30 +25,9 @@ func (t token) find(s string, i, j int) (start, end int) {
 	return i, end
 }
 
-// random reports whether s looks random: it contains twelve consecutive letters and
-// digits, with both among them. Names made of words and dashes do not.
-func random(s string) bool {
-	run, longest, letters, digits := 0, 0, false, false
-	for i := range len(s) {
-		c := s[i]
-		if !alnum(c) {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-		digits = digits || c <= '9'
-		letters = letters || c > '9'
-	}
-	return longest >= 12 && letters && digits
-}
-
 // slackToken finds xoxb-…, xoxp-… and similar tokens.
 func slackToken(s string, i, j int) (start, end int) {
-	if j+2 > len(s) || strings.IndexByte("abeoprs", s[j]) < 0 {
-		return 0, 0
-	}
-	if s[j+1] != '-' { // also xoxe.xoxp-…, which begins later
+	if j+2 > len(s) || strings.IndexByte("abeoprs", s[j]) < 0 || s[j+1] != '-' { // also xoxe.xoxp-…, which begins later
 		return 0, 0
 	}
 	return token{chars: wordDash, min: 10}.find(s, i, j+2)
@@ -79,7 +54,7 @@ func webToken(s string, i, j int) (start, end int) {
 // bearer finds the token after the scheme. In prose ("bearer authentication is
 // required") a word follows: a token has a digit, or is long.
 func bearer(s string, _, j int) (start, end int) {
-	j = span(s, j, func(c byte) bool { return c == ' ' })
+	j = span(s, j, blank)
 	end = span(s, j, tokenChar)
 	v := strings.TrimRight(s[j:end], ".")
 	if len(v) < MinLength || len(v) < 24 && !strings.ContainsAny(v, "0123456789") {
@@ -90,15 +65,10 @@ func bearer(s string, _, j int) (start, end int) {
 
 // basic finds base64 of "user:password" after the scheme.
 func basic(s string, _, j int) (start, end int) {
-	j = span(s, j, func(c byte) bool { return c == ' ' })
+	j = span(s, j, blank)
 	end = span(s, j, func(c byte) bool { return base64Char(c) || c == '=' })
-	text := strings.TrimRight(s[j:end], "=")
-	enc := base64.RawStdEncoding
-	if strings.ContainsAny(text, "-_") {
-		enc = base64.RawURLEncoding
-	}
-	b, err := enc.DecodeString(text)
-	if err != nil || !utf8.Valid(b) || !strings.Contains(string(b), ":") {
+	text, ok := decodeBase64(strings.TrimRight(s[j:end], "="))
+	if !ok || !strings.Contains(text, ":") {
 		return 0, 0
 	}
 	return j, end
@@ -145,14 +115,6 @@ func cookie(s string, i, j int) (start, end int) {
 // schemes are the authentication schemes that are followed by credentials.
 var schemes = set("bearer basic digest token dpop negotiate apikey aws4-hmac-sha256")
 
-func skip(s string, i int, chars string, most int) int {
-	for most > 0 && i < len(s) && strings.IndexByte(chars, s[i]) >= 0 {
-		i++
-		most--
-	}
-	return i
-}
-
 // userinfo finds the text before the @ of a URL's authority (RFC 3986 section 3.2.1).
 // It ignores a short name without a password: git@host.
 func userinfo(s string, _, j int) (start, end int) {
@@ -179,69 +141,24 @@ func query(s string, _, j int) (start, end int) {
 		return 0, 0
 	}
 	end = span(s, k+1, queryChar)
-	if end == k+1 || reference(s[k+1:end]) {
+	name, v := s[j:k], s[k+1:end]
+	if v == "" || reference(v) {
 		return 0, 0
 	}
-	switch credential(s[j:k]) {
-	case sure:
+	switch c := find(name); {
+	case c&sure != 0, c&perhaps != 0 && len(v) >= MinLength, c&(sure|perhaps) == 0 && HoldsField(name) && generated(name, v):
 		return k + 1, end
-	case perhaps:
-		if end-k > MinLength {
-			return k + 1, end
-		}
-	case no:
-		if name := s[j:k]; HoldsField(name) && generated(name, s[k+1:end]) {
-			return k + 1, end
-		}
 	}
 	return 0, 0
 }
 
-// boundary reports whether a word may begin at i: at the start, after a
-// character that belongs to no word, or after an escape sequence.
-func boundary(s string, i int) bool {
-	if i == 0 || !alnum(s[i-1]) && s[i-1] != '-' && s[i-1] != '_' {
-		return true
+// base64Text finds the base64 that begins at i.
+func base64Text(s string, i, j int) (start, end int) {
+	if i > 0 && base64Char(s[i-1]) {
+		return 0, 0
 	}
-	if i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrtbf", s[i-1]) >= 0 {
-		return true
+	if end = span(s, j, base64Char); end-i < 16 {
+		return 0, 0
 	}
-	if i >= 3 && s[i-3] == '%' && hexDigit(s[i-2]) && hexDigit(s[i-1]) {
-		return true
-	}
-	return i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && hexDigit(s[i-4]) && hexDigit(s[i-1])
+	return i, end
 }
-
-// span returns the end of the run of bytes of a class that starts at i.
-func span(s string, i int, class func(byte) bool) int {
-	for i < len(s) && class(s[i]) {
-		i++
-	}
-	return i
-}
-
-func alnum(c byte) bool {
-	return c-'0' < 10 || c|0x20 >= 'a' && c|0x20 <= 'z'
-}
-
-func hexDigit(c byte) bool {
-	return c-'0' < 10 || c|0x20 >= 'a' && c|0x20 <= 'f'
-}
-
-func upperDigit(c byte) bool { return c-'0' < 10 || c-'A' < 26 }
-func word(c byte) bool       { return alnum(c) || c == '_' }
-func wordDash(c byte) bool   { return alnum(c) || c == '_' || c == '-' }
-func urlPath(c byte) bool    { return wordDash(c) || c == '/' }
-func nameChar(c byte) bool   { return wordDash(c) || c == '.' || c == '~' || c == '%' }
-func base64Char(c byte) bool { return wordDash(c) || c == '+' || c == '/' }
-
-// tokenChar is the alphabet of RFC 6750 section 2.1 (b64token).
-func tokenChar(c byte) bool {
-	return base64Char(c) || c == '.' || c == '~' || c == '='
-}
-
-func authorityChar(c byte) bool { return c > ' ' && strings.IndexByte("/?#\"'<>\\`", c) < 0 }
-func queryChar(c byte) bool     { return c > ' ' && strings.IndexByte("&#;\"'<>\\`)", c) < 0 }
-func valueChar(c byte) bool     { return c > ' ' && strings.IndexByte("&,;\"'<>\\`}", c) < 0 }
-func cookieChar(c byte) bool    { return c > ' ' && strings.IndexByte("=;,\"'\\`", c) < 0 }
-func headerChar(c byte) bool    { return c >= ' ' && strings.IndexByte("\"'\\`", c) < 0 }

@@ -3,7 +3,6 @@ package secret
 import (
 	"bytes"
 	"io"
-	"strings"
 	"sync"
 )
 
@@ -49,15 +48,6 @@ func (w *redactingWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// openKey returns the start of a private key that does not end in s, or -1.
-func openKey(s string) int {
-	i := strings.LastIndex(s, "-----BEGIN ")
-	if i < 0 || !strings.Contains(s[i:min(len(s), i+80)], "PRIVATE KEY") || strings.Contains(s[i:], "-----END ") {
-		return -1
-	}
-	return i
 }
 
 func (w *redactingWriter) Close() error {

@@ -1,0 +1,111 @@
+package secret
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Limits on nested escapes, for any text.
+const (
+	maxDepth     = 5
+	maxDecodings = 16
+)
+
+// places returns the places of secrets in s, in their order. open says that s was
+// truncated at its end.
+func (t *searcher) places(s string, open bool) []place {
+	places := t.scan(s, open)
+	n, left := len(places), maxDecodings
+	if places = t.deeper(places, s, open, nil, &left); len(places) > n {
+		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+	}
+	return places
+}
+
+// scan returns the places of secrets in s without decoding its escapes.
+func (t *searcher) scan(s string, open bool) (places []place) {
+	done := 0
+	for i := t.candidate(s, 0); i >= 0; i = t.candidate(s, i) {
+		p := t.match(s, i, open)
+		if p.end <= max(p.start, done) {
+			i++
+			continue
+		}
+		found, end := []place{p}, p.end
+		switch {
+		case p.nested:
+			found, end = leaves(s, p.start, p.quote)
+		case p.coded:
+			if found = t.inBase64(s[p.start:p.end], p.start); len(found) == 0 {
+				end = i + 1
+			}
+		default:
+			found[0].start = max(p.start, done)
+		}
+		for _, p := range found {
+			if !p.declared && !p.coded {
+				p.value = s[p.start:p.end]
+			}
+			places = append(places, p)
+		}
+		if i = end; len(found) > 0 || p.nested {
+			done = end
+		}
+	}
+	return places
+}
+
+// inBase64 finds the secrets in the text that s, which is at a position of a longer one,
+// encodes. Each place includes the whole groups of four characters.
+func (t *searcher) inBase64(s string, at int) []place {
+	if len(s)%4 == 1 { // truncated
+		s = s[:len(s)-1]
+	}
+	plain, ok := decodeBase64(s)
+	if !ok {
+		return nil
+	}
+	places := t.places(plain, true)
+	for i := range places {
+		p := &places[i]
+		p.start, p.end, p.quote, p.coded = at+p.start/3*4, at+min((p.end+2)/3*4, len(s)), "", true
+	}
+	return places
+}
+
+// deeper adds the secrets in s with its escapes decoded. back maps a position in s to
+// the original text, the last decoding first; left is the number of further decodings
+// that are allowed.
+func (t *searcher) deeper(places []place, s string, open bool, back []*decoding, left *int) []place {
+	if len(back) >= maxDepth {
+		return places
+	}
+	look := func(v decoding) {
+		if v.text == s || *left == 0 {
+			return
+		}
+		*left--
+		path := append([]*decoding{&v}, back...)
+		for _, p := range t.scan(v.text, open) {
+			if p.quote != "" {
+				continue // a number, which is found with its escaped quotes too
+			}
+			for _, w := range path {
+				p.start, p.end = w.back(p.start, p.end)
+			}
+			places = append(places, p)
+		}
+		places = t.deeper(places, v.text, open, path, left)
+	}
+	if hasEscapes(s) {
+		d := unescaped(s, false)
+		if latin := unescaped(s, true); latin.text != d.text {
+			look(latin)
+		}
+		look(d)
+	}
+	if hasURL(s) {
+		look(decode(s, "%&", urlEscape))
+	}
+	return places
+}
