@@ -217,6 +217,15 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 		"a list under the name of credentials": func(b *store) {
 			b.rename = "credentials"
 		},
+		"a read answers a text": func(b *store) {
+			b.answer = func(op, usual string) string {
+				if op != "get_note" || strings.HasPrefix(usual, `{"success":`) {
+					return usual
+				}
+				text := "**" + parsed(usual).Lookup("title").Text() + "**, details"
+				return jsonv.From(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}).String()
+			}
+		},
 		"statistics as a text": func(b *store) {
 			b.extra = []smallOp{{"get_note_stats", "READ", `[]`, func(jsonv.Value) string {
 				return fmt.Sprintf(`{"content":[{"type":"text","text":"Statistics\\nCreated so far: %d\\nLast update: 11/%d/2026, 10:25 PM"}]}`, b.made, 10+b.made)
