@@ -228,7 +228,7 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 		},
 		"statistics as a text": func(b *store) {
 			b.extra = []smallOp{{"get_note_stats", "READ", `[]`, func(jsonv.Value) string {
-				return fmt.Sprintf(`{"content":[{"type":"text","text":"Statistics\\nCreated so far: %d\\nLast update: 11/%d/2026, 10:25 PM"}]}`, b.made, 10+b.made)
+				return fmt.Sprintf(`{"content":[{"type":"text","text":"Statistics\\nCreated so far: %d\\nAge: %s"}]}`, b.made, []string{"59m", "1h 0m"}[min(b.made-3, 1)])
 			}}}
 		},
 		"reads are counted": func(b *store) {

@@ -308,11 +308,12 @@ func (w *watcher) checkOthers() {
 	}
 }
 
-// maybeCounts reports whether only numbers and times of an item differ, of one that may
-// count what the run did: one without identifier in a record of past events, or any if something
-// was left behind.
+// maybeCounts reports whether a difference may be due to what the run did: in an entry
+// without identifier of a record of past events, or, if something was left behind, in the
+// numbers and times of any item.
 func (d difference) maybeCounts(left bool) bool {
-	return (left || d.id.IsAbsent() && KeepsRecord().MatchString(d.list.op.Name)) && !d.item.IsAbsent() && len(d.list.hurt(d.before, d.item)) == 0
+	record := d.id.IsAbsent() && KeepsRecord().MatchString(d.list.op.Name)
+	return !d.item.IsAbsent() && (record || left && len(d.list.hurt(d.before, d.item)) == 0)
 }
 
 // stillListed reports an item of the run that a list shows at the end of the run.
