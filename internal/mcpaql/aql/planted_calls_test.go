@@ -59,7 +59,7 @@ func (p planted) check(t *testing.T) {
 		text += "\nnot proved: " + n.Test + ": " + n.Reason
 	}
 	unwanted, isNot := strings.CutPrefix(p.says, "!")
-	if p.row != "" && row.Result != p.want || isNot && strings.Contains(text, unwanted) || !isNot && !strings.Contains(text, p.says) || p.exit != 0 && r.ExitCode != p.exit || p.want != verdict.Failed && r.ExitCode == verdict.ExitFailed {
+	if p.row != "" && row.Result != p.want || isNot && strings.Contains(text, unwanted) || !isNot && !strings.Contains(text, p.says) || p.exit != 0 && r.ExitCode != p.exit || p.exit == 0 && p.want != verdict.Failed && r.ExitCode == verdict.ExitFailed {
 		t.Errorf("exit code %d, %s is %s: %s\nfailed: %q", r.ExitCode, p.row, row.Result, text, failedRows(r))
 	}
 	if p.called != nil {
@@ -157,6 +157,59 @@ func TestKnownValuesAreUsedFirst(t *testing.T) {
 		"a list behind a colon":   described("convert_note", `[{"name":"direction",`+text+`"Conversion direction: agent_to_note or note_to_agent"}]`, map[string]string{"direction": "agent_to_note note_to_agent"}),
 		"of an unknown type":      described("search", `[{"name":"scope","type":"unknown","required":false,"description":"Where: \"local\", \"remote\" or \"all\""}]`, map[string]string{"scope": "local remote all"}),
 		"names that a list shows": own,
+		"an identifier of another list": {plant: func(b *store) {
+			b.extra = []smallOp{
+				{"list_programs", "READ", `[]`, data(`{"items":[{"slug":"one","url":"https://example.invalid/one"}]}`)},
+				{"get_brief", "READ", `[{"name":"slug",` + text + `"Of which program."}]`, only(map[string]string{"slug": "one"}, `{"text":"x"}`)},
+			}
+		}, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass, says: "!No case", called: func(t *testing.T, params map[string][]jsonv.Value) {
+			if got := params["get_brief"][0].Lookup("slug").Text(); got != "one" {
+				t.Errorf("get_brief was called with %q", got)
+			}
+		}},
+		"an identifier of another list that does not fit": {plant: func(b *store) {
+			b.extra = []smallOp{
+				{"list_programs", "READ", `[]`, data(`{"items":[{"slug":"one"}]}`)},
+				{"get_brief", "READ", `[{"name":"slug",` + text + `"Which brief."}]`, func(params jsonv.Value) string {
+					return failure("NO_BRIEF", "No brief has the slug '%s'.", params.Lookup("slug").Text())
+				}},
+			}
+		}, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass},
+		"addresses are not called": {plant: func(b *store) {
+			b.extra = []smallOp{
+				{"list_links", "READ", `[]`, data(`{"items":[{"id":"1","url":"https://example.invalid/one"}]}`)},
+				{"get_link_preview", "READ", `[{"name":"url",` + text + `"Of which address."}]`, data(`{"text":"x"}`)},
+				{"preview_link", "READ", `[{"name":"url",` + text + `"Of which address."}]`, data(`{"text":"x"}`)},
+			}
+		}, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass, called: func(t *testing.T, params map[string][]jsonv.Value) {
+			for _, op := range []string{"get_link_preview", "preview_link"} {
+				for _, p := range params[op] {
+					if strings.Contains(p.Lookup("url").Text(), "/one") {
+						t.Errorf("%s was called with %s", op, p)
+					}
+				}
+			}
+		}},
+		"a refusal without a code that names the value": {plant: func(b *store) {
+			own.plant(b)
+			b.extra[1].run = func(params jsonv.Value) string {
+				return `{"success":false,"error":"Template '` + params.Lookup("report_name").Text() + `' not found"}`
+			}
+			b.extra[2].run = func(params jsonv.Value) string {
+				return `{"content":[{"type":"text","text":"❌ Invalid report '` + params.Lookup("name").Text() + `'."}],"isError":true}`
+			}
+		}, small: func(s *small) { s.ops = s.ops[:len(s.ops)-1] }, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass, exit: verdict.ExitFailed}, // the form of the errors
+		"blocks of MCP content are no list": {plant: func(b *store) {
+			b.extra = []smallOp{
+				{"list_items", "READ", `[]`, data(`{"content":[{"type":"text","text":"Nothing."}]}`)},
+				{"search_items", "READ", `[{"name":"type","type":"string","required":false,"description":"Of which type."}]`, func(params jsonv.Value) string {
+					if params.Lookup("type").Text() == "text" {
+						return failure("RENDER_FAILED", "It could not be done.")
+					}
+					return `{"items":[]}`
+				}},
+			}
+		}, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass},
 		"a name that is refused all the same": {plant: func(b *store) {
 			own.plant(b)
 			b.extra[1].run = func(jsonv.Value) string { return failure("RENDER_FAILED", "It could not be done.") }
@@ -183,7 +236,17 @@ func TestRequiredParametersAreEnough(t *testing.T) {
 		b.create = nil
 	}
 	checkAll(t, map[string]planted{
-		"no required text":                  {plant: lies("false"), row: "accuracy", want: verdict.Pass, says: "required parameters only", exit: verdict.ExitWarned},
+		"no required text": {plant: lies("false"), row: "accuracy", want: verdict.Pass, says: "required parameters only", exit: verdict.ExitWarned},
+		"an error without a code": {plant: func(b *store) {
+			lies("true")(b)
+			usual := b.create
+			b.create = func(params, note jsonv.Value) (string, bool) {
+				if answer, stored := usual(params, note); stored {
+					return answer, stored
+				}
+				return `{"success":false,"error":"A title is required to create '` + params.Lookup("folder").Text() + `'."}`, false
+			}
+		}, row: "accuracy", want: verdict.Failed, says: "cannot be called", exit: verdict.ExitFailed},
 		"a required text, and it lies":      {plant: lies("true"), row: "accuracy", want: verdict.Failed, says: "demands more", exit: verdict.ExitFailed},
 		"a required text, and it is enough": {plant: sound, row: "accuracy", want: verdict.Pass, says: "!required parameters only"},
 	})
@@ -505,5 +568,22 @@ func TestCleanFindsWhatShowedUpLater(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An identifier that the user provides is used, and no thing of the run instead.
+func TestValuesNameIdentifiers(t *testing.T) {
+	t.Parallel()
+	b := newStore(3)
+	s := b.adapter()
+	var named []string
+	s.hears = func(args jsonv.Value) {
+		if args.Lookup("operation").Text() == "update_note" {
+			named = append(named, args.Lookup("params", "note_id").Text())
+		}
+	}
+	collect(t, guard.Options{Mode: guard.ModeFull, Dial: s.dial(t), Values: parsed(`{"update_note":{"note_id":"2"}}`)})
+	if len(named) == 0 || named[0] != "2" {
+		t.Errorf("update_note was called with %q", named)
 	}
 }

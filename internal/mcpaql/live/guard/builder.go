@@ -47,6 +47,9 @@ func (b *builder) HarvestLists(lists bool) {
 			b.harvest[op.Resource] = keys
 		}
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
+			if item.Lookup("type").Text() == "text" && item.Lookup("text").Kind() == jsonv.KindString {
+				continue // content of MCP, which names nothing
+			}
 			for k, v := range item.Members() {
 				if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && len(keys[k]) < maxHarvested {
 					keys[k] = append(keys[k], v)
@@ -56,9 +59,10 @@ func (b *builder) HarvestLists(lists bool) {
 	}
 }
 
-// Harvested returns a value that the adapter itself listed: an identifier, a name, or a
-// member of the same name.
-func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, bool) {
+// Harvested returns a value that the adapter itself listed, absent if there is none: an
+// identifier, a name, or a member of the same name. sure reports whether the list is of
+// what the parameter names; an identifier of the same name may be of another list.
+func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv.Value, sure bool) {
 	resource, keys := op.Resource, []string{p.Name}
 	for _, kind := range []string{"id", "name"} {
 		if stem, ok := strings.CutSuffix(p.Name, "_"+kind); ok && stem != "" {
@@ -70,12 +74,18 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.V
 	}
 	// The maps are walked in the order of the operations, so that
 	// the same adapter gets the same requests.
-	for _, lister := range b.run.Catalog.Operations {
-		for _, key := range keys {
-			listed := b.harvest[lister.Resource][key]
-			if len(listed) > 0 && catalog.SameResource(lister.Resource, resource) && b.run.Catalog.Fits(p, listed[0]) == "" {
-				return listed[0], true
+	for _, sure := range []bool{true, false} {
+		for _, lister := range b.run.Catalog.Operations {
+			for _, key := range keys {
+				// An address is not used: a READ may call it.
+				listed := b.harvest[lister.Resource][key]
+				if len(listed) > 0 && catalog.SameResource(lister.Resource, resource) == sure && b.run.Catalog.Fits(p, listed[0]) == "" && !strings.Contains(listed[0].Text(), "://") {
+					return listed[0], sure
+				}
 			}
+		}
+		if keys = []string{p.Name}; !op.IsIdentifier(p) || op.Category != "READ" {
+			break
 		}
 	}
 	return jsonv.Value{}, false
@@ -85,17 +95,18 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.V
 // cannot.
 func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 	out = jsonv.Object()
-	if id := op.IdParam(); id != nil && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.run.Catalog.AtMostOne(op) {
+	given := b.run.Options.Values.Lookup(op.Name)
+	if id := op.IdParam(); id != nil && given.Lookup(id.Name).IsAbsent() && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.run.Catalog.AtMostOne(op) {
 		t, err := b.ownThing(op, func(t CreatedThing) bool {
 			return id == nil || b.run.Catalog.Fits(*id, t.Id) == "" && (op.Category != "DELETE" || !b.run.Keeper.Ledger.holds(t))
 		})
-		if err != nil && (id == nil || b.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent()) {
+		if err != nil {
 			return out, err.Error()
 		}
 		out = t.Naming(op, out)
 	}
 	for _, p := range op.Params {
-		if _, given := out.Get(p.Name); given || !p.Required {
+		if named := !out.Lookup(p.Name).IsAbsent() && given.Lookup(p.Name).IsAbsent(); named || !p.Required {
 			continue
 		}
 		v, err := b.Value(op, p)
@@ -130,7 +141,7 @@ func (b *builder) Value(op *catalog.Operation, p catalog.Parameter) (jsonv.Value
 	}
 	v, err := b.Invented(op, p)
 	if op.IsIdentifier(p) && op.Category != "UPDATE" && op.Category != "DELETE" || op.Category == "READ" && (err != nil || catalog.Carries(v, b.run.Maker.RunIDs())) {
-		if listed, ok := b.Harvested(op, p); ok {
+		if listed, _ := b.Harvested(op, p); !listed.IsAbsent() {
 			return listed, nil
 		}
 	}

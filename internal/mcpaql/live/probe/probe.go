@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -305,24 +306,31 @@ func (pr operationProbe) notFound(op *catalog.Operation) {
 // internalFailure matches the codes with which adapters report an internal error.
 var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
 
+// demandsMore matches the messages of refusals that demand another parameter.
+var demandsMore = evidence.Pattern(`(?i)\b(requires?|required|missing|must (be|have))\b`)
+
 // refusesMadeUp reports whether a refusal concerns a value that the run generated and that
 // the documentation does not promise to accept. Such a refusal is neither a success nor a
 // failure.
 func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
-	if !r.Refused() || r.Code() == "" || internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" {
+	coded, message := r.Refused() && r.Code() != "", r.Message()
+	if wrapped := r.Data().Lookup("content").At(0).Lookup("text").Text(); message == "" {
+		message = wrapped
+	}
+	if internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" || !coded && (demandsMore().MatchString(message) || internalFailure().MatchString(message)) {
 		return false
 	}
 	for name, v := range params.Members() {
-		p, listed := op.Param(name), false
-		if p != nil && !op.IsIdentifier(*p) {
-			known, ok := pr.run.Builder.Harvested(op, *p)
-			listed = ok && jsonv.Equal(known, v)
+		listed := false
+		if p := op.Param(name); p != nil {
+			known, sure := pr.run.Builder.Harvested(op, *p)
+			listed = jsonv.Equal(known, v) && !(sure && op.IsIdentifier(*p))
 		}
 		text := v.Kind() == jsonv.KindString && (listed || strings.HasPrefix(v.Text(), catalog.MarkerPrefix))
 		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
 		missing := r.Code() == "VALIDATION_MISSING_PARAM"
-		if (text && !missing || empty) && (strings.Contains(r.Message(), name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())) {
-			pr.run.Rows.Skip("accuracy", op.Name, name, "the value that was made up for it is refused ("+r.Code()+"); --values provides one")
+		if coded && (text && !missing || empty) && (strings.Contains(message, name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())) || !coded && text && strings.Contains(message, v.Text()) {
+			pr.run.Rows.Skip("accuracy", op.Name, name, "the value that was made up for it is refused ("+cmp.Or(r.Code(), "without a code")+"); --values provides one")
 			return true
 		}
 	}
