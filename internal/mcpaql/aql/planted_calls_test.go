@@ -196,7 +196,7 @@ func TestKnownValuesAreUsedFirst(t *testing.T) {
 				return `{"success":false,"error":"Template '` + params.Lookup("report_name").Text() + `' not found"}`
 			}
 			b.extra[2].run = func(params jsonv.Value) string {
-				return `{"content":[{"type":"text","text":"❌ Invalid report '` + params.Lookup("name").Text() + `'."}],"isError":true}`
+				return `{"content":[{"type":"text","text":"❌ Invalid report '` + params.Lookup("name").Text() + `'. Must be one of: Sales."}],"isError":true}`
 			}
 		}, small: func(s *small) { s.ops = s.ops[:len(s.ops)-1] }, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass, exit: verdict.ExitFailed}, // the form of the errors
 		"blocks of MCP content are no list": {plant: func(b *store) {

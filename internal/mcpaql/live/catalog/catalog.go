@@ -120,6 +120,18 @@ func (cat *Catalog) AtMostOne(op *Operation) bool {
 		cat.Exact("create", "CREATE", op.Resource) != nil
 }
 
+// Getter returns the operation that reads one item of an operation's resource; nil if
+// there is none.
+func (cat *Catalog) Getter(op *Operation) *Operation {
+	if cat.AtMostOne(op) {
+		return cat.Exact("get", "READ", op.Resource)
+	}
+	return cat.first(func(get *Operation) bool {
+		id := get.IdParam()
+		return get.Verb == "get" && get.Category == "READ" && SameResource(get.Resource, op.Resource) && id != nil && !(get.NamesOther(*id) && op.Param(id.Name) != nil)
+	})
+}
+
 // ToolNamed returns a tool by its name; nil if it is not listed.
 func (cat *Catalog) ToolNamed(name string) *Tool {
 	if i := slices.IndexFunc(cat.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {

@@ -276,12 +276,7 @@ type Cycle struct {
 // CycleOf finds the operations of a resource; nil when nothing reads it.
 func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
 	callable := func(op *catalog.Operation) bool { return op != nil && g.run.Skipped[op.Name] == "" }
-	y := &Cycle{Create: create, Get: g.run.Catalog.Partner("get", "READ", create.Resource), Update: g.run.Catalog.Partner("update", "UPDATE", create.Resource), Remove: g.Remover(create)}
-	if g.run.Catalog.AtMostOne(create) {
-		y.Get = g.run.Catalog.Exact("get", "READ", create.Resource)
-	} else if y.Get != nil && y.Get.IdParam() == nil {
-		y.Get = nil
-	}
+	y := &Cycle{Create: create, Get: g.run.Catalog.Getter(create), Update: g.run.Catalog.Partner("update", "UPDATE", create.Resource), Remove: g.Remover(create)}
 	if !callable(y.Get) {
 		y.Get, y.List = nil, g.run.Catalog.Partner("list", "READ", create.Resource)
 	}

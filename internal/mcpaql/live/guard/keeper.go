@@ -169,13 +169,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	before, what := kp.run.Cleaner.Cleaning, foreign
 	kp.run.Cleaner.Cleaning = true
 	defer func() { kp.run.Cleaner.Cleaning = before }()
-	get := kp.run.Catalog.Partner("get", "READ", op.Resource)
-	if kp.run.Catalog.AtMostOne(op) {
-		get = kp.run.Catalog.Exact("get", "READ", op.Resource)
-	} else if get != nil && get.IdParam() == nil {
-		get = nil
-	}
-	if get != nil && kp.run.Gate.Barred(get) == "" {
+	if get := kp.run.Catalog.Getter(op); get != nil && kp.run.Gate.Barred(get) == "" {
 		r := kp.run.Caller.Call(get, kp.run.Builder.Naming(get, t))
 		switch {
 		case !r.Heard():

@@ -16,8 +16,7 @@ type lister struct{ run *Run }
 // reused its identifier since. gone is true if an answer reports that the item no
 // longer exists, so that nothing has to be removed.
 func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
-	get := l.run.Catalog.Partner("get", "READ", create.Resource)
-	if get != nil && get.IdParam() != nil && l.run.Gate.Barred(get) == "" {
+	if get := l.run.Catalog.Getter(create); get != nil && l.run.Gate.Barred(get) == "" {
 		r := l.run.Caller.Call(get, l.run.Builder.Naming(get, t))
 		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.Id, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}

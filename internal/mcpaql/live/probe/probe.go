@@ -307,7 +307,7 @@ func (pr operationProbe) notFound(op *catalog.Operation) {
 var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
 
 // demandsMore matches the messages of refusals that demand another parameter.
-var demandsMore = evidence.Pattern(`(?i)\b(requires?|required|missing|must (be|have))\b`)
+var demandsMore = evidence.Pattern(`(?i)\b(requires?|required|missing)\b`)
 
 // refusesMadeUp reports whether a refusal concerns a value that the run generated and that
 // the documentation does not promise to accept. Such a refusal is neither a success nor a
