@@ -44,7 +44,7 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("slower") && f.Slower < 1 {
-				return option.Fail(option.ExitInvalid, "--slower must be at least 1")
+				return option.Invalid("--slower must be at least 1")
 			}
 			return f.run(s, args)
 		},
@@ -62,15 +62,15 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 
 func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 	if f.format != "text" && f.format != "json" {
-		return option.Fail(option.ExitInvalid, "--format: expected text or json, got %q", f.format)
+		return option.Invalid("--format: expected text or json, got %q", f.format)
 	}
 	for _, what := range f.failOn {
 		if !slices.Contains([]string{"slower", "scores", "removed", "skipped"}, what) {
-			return option.Fail(option.ExitInvalid, "--fail-on: must be slower, scores, removed or skipped, not %q", what)
+			return option.Invalid("--fail-on: must be slower, scores, removed or skipped, not %q", what)
 		}
 	}
 	if args[0] == "-" && args[1] == "-" {
-		return option.Fail(option.ExitInvalid, "only one of the records can come from standard input")
+		return option.Invalid("only one of the records can come from standard input")
 	}
 	runs := [2]*result.Run{}
 	for i, path := range args {
@@ -109,7 +109,7 @@ func (f *compareFlags) judge(c *compare.Comparison) {
 
 func writeComparison(s cmdutil.Streams, c *compare.Comparison, format, output, color string, verbose bool) error {
 	if _, err := term.Detect(s.Out, s.Env, color); err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	spec := report.Spec{Path: output, Format: report.Format{Write: func(w io.Writer, _ *result.Run, o render.Options) error {
 		if format == "json" {

@@ -65,7 +65,7 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 		return nil
 	}
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	defer st.Release()
 	s.Env = st.Environ(s.Env)
@@ -93,7 +93,7 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	if err := f.stop(s, st, code, open); err != nil || st.Damage == nil || f.noTeardown {
 		return err
 	}
-	return option.Fail(option.ExitInvalid, "%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", stateFile, st.Damage)
+	return option.Invalid("%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", stateFile, st.Damage)
 }
 
 // teardown runs teardown and afterAll; open is the number of hooks and steps that did
@@ -157,7 +157,7 @@ func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.R
 	set.Names = map[string]bool{}
 	p, more := plan.Compile(suites, set)
 	if errs, _ := f.Print(s, append(diags, more...)); errs > 0 || len(suites) < len(paths) {
-		return nil, option.Fail(option.ExitInvalid, "teardown was not run: the suites have changed; fix them and try again, or skip it: mcptest down --no-teardown")
+		return nil, option.Invalid("teardown was not run: the suites have changed; fix them and try again, or skip it: mcptest down --no-teardown")
 	}
 	return p, nil
 }

@@ -115,7 +115,7 @@ func explain(s cmdutil.Streams, words []string) error {
 		return err
 	}
 	if len(unknown) > 0 {
-		return option.Fail(option.ExitInvalid, "%s; 'mcptest explain' lists all words", strings.Join(unknown, ", "))
+		return option.Invalid("%s; 'mcptest explain' lists all words", strings.Join(unknown, ", "))
 	}
 	return nil
 }

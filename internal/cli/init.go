@@ -104,10 +104,10 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	// contains the server.
 	temp, err := os.CreateTemp(filepath.Dir(f.output), ".mcptest-init-*.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return option.Fail(option.ExitInvalid, "directory %s does not exist; %s was not written", filepath.Dir(f.output), f.output)
+		return option.Invalid("directory %s does not exist; %s was not written", filepath.Dir(f.output), f.output)
 	}
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "write a temporary file for %s: %v", f.output, err)
+		return option.Invalid("write a temporary file for %s: %v", f.output, err)
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.Write(d.Suite.YAML())
@@ -247,7 +247,7 @@ func (i *initializer) observe(ctx context.Context) error {
 	case errors.As(err, &refused):
 		return i.Failed(ctx, refused.Method, refused.Err)
 	case err != nil:
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	return nil
 }

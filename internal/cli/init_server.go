@@ -20,7 +20,7 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return none, err
 	}
 	if f.timeout <= 0 || f.connectTimeout <= 0 {
-		return none, option.Fail(option.ExitInvalid, "--timeout and --connect-timeout must be greater than zero")
+		return none, option.Invalid("--timeout and --connect-timeout must be greater than zero")
 	}
 	if err := option.EnvSet(s.Env, "--env", f.env...); err != nil {
 		return none, err
@@ -53,7 +53,7 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 func (f *initFlags) doubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
 	list, diags, err := upstreams.Drafts(f.upstreams)
 	if errs, _ := option.PrintDiagnostics(s, f.color, diags); errs > 0 && err == nil {
-		err = option.Fail(option.ExitInvalid, "%s in the recordings; %s was not written", display.Count(errs, "error"), f.output)
+		err = option.Invalid("%s in the recordings; %s was not written", display.Count(errs, "error"), f.output)
 	}
 	return list, err
 }
@@ -72,20 +72,20 @@ func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
 		}
 	}
 	if given != 1 {
-		return nil, option.Fail(option.ExitInvalid, "expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
+		return nil, option.Invalid("expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
 	}
 	if f.URL != "" && len(f.upstreams) > 0 {
-		return nil, option.Fail(option.ExitInvalid, "--upstream requires a command: a server with --url is already running, and takes no variable")
+		return nil, option.Invalid("--upstream requires a command: a server with --url is already running, and takes no variable")
 	}
 	if f.URL == "" && (len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure) {
-		return nil, option.Fail(option.ExitInvalid, "-H, --bearer-token-env, --ca-file and --insecure require --url")
+		return nil, option.Invalid("-H, --bearer-token-env, --ca-file and --insecure require --url")
 	}
 	if f.command == "" {
 		return argv, nil
 	}
 	argv, err = option.Words("--command", f.command)
 	if err == nil && len(argv) == 0 {
-		err = option.Fail(option.ExitInvalid, "--command: the line is empty")
+		err = option.Invalid("--command: the line is empty")
 	}
 	return argv, err
 }

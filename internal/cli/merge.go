@@ -65,7 +65,7 @@ func (f *mergeFlags) merge(s cmdutil.Streams, args []string) error {
 	}
 	run, err := result.Merge(parts)
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	defer run.Close()
 	for _, spec := range specs {
@@ -111,17 +111,17 @@ func readRecord(in io.Reader, name string) (*result.Run, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, option.Fail(option.ExitInvalid, "%s: %s", name, cmdutil.Reason(err))
+			return nil, option.Invalid("%s: %s", name, cmdutil.Reason(err))
 		}
 		defer file.Close()
 		in = file
 	}
 	run, err := result.Read(in)
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, option.Fail(option.ExitInvalid, "%s: %s", name, cmdutil.Reason(err))
+		return nil, option.Invalid("%s: %s", name, cmdutil.Reason(err))
 	}
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "%s: %v", name, err)
+		return nil, option.Invalid("%s: %v", name, err)
 	}
 	return run, nil
 }

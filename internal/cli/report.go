@@ -25,13 +25,13 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			spec, err := report.ParseSpec(format)
 			if err != nil {
-				return option.Fail(option.ExitInvalid, "--format: %v", err)
+				return option.Invalid("--format: %v", err)
 			}
 			if output != "" {
 				spec.Path = output
 			}
 			if open && htmlFile([]report.Spec{spec}) == "" {
-				return option.Fail(option.ExitInvalid, "--open requires --format html and --output")
+				return option.Invalid("--open requires --format html and --output")
 			}
 			run, err := readRecord(s.In, args[0])
 			if err != nil {

@@ -39,7 +39,7 @@ func (f *runFlags) specs() ([]report.Spec, error) {
 	}
 	specs, err := reportSpecs("--reporter", f.reporters, f.output)
 	if err == nil && f.open && htmlFile(specs) == "" {
-		return nil, option.Fail(option.ExitInvalid, "--open requires --reporter html=FILE")
+		return nil, option.Invalid("--open requires --reporter html=FILE")
 	}
 	if err != nil || f.quiet || slices.ContainsFunc(specs, func(sp report.Spec) bool { return sp.Path == "" }) {
 		return specs, err
@@ -56,11 +56,11 @@ func onScreen(sp report.Spec) bool { return sp.Format.Name == "pretty" && sp.Pat
 // single report without its own path.
 func reportSpecs(flag string, names []string, output string) ([]report.Spec, error) {
 	if output != "" && len(names) > 1 {
-		return nil, option.Fail(option.ExitInvalid, "--output works with a single report only; use %s name=FILE", flag)
+		return nil, option.Invalid("--output works with a single report only; use %s name=FILE", flag)
 	}
 	specs, err := report.ParseSpecs(names)
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "%s: %v", flag, err)
+		return nil, option.Invalid("%s: %v", flag, err)
 	}
 	if output != "" && specs[0].Path == "" {
 		specs[0].Path = output
@@ -72,11 +72,11 @@ func reportSpecs(flag string, names []string, output string) ([]report.Spec, err
 func checkOverwrites(specs []report.Spec, suites []*suite.Suite) error {
 	for _, spec := range specs {
 		if strings.HasSuffix(spec.Path, playback.Suffix) {
-			return option.Fail(option.ExitInvalid, "--reporter: %s is the name of a cassette; nothing was run", spec.Path)
+			return option.Invalid("--reporter: %s is the name of a cassette; nothing was run", spec.Path)
 		}
 		for _, su := range suites {
 			if spec.Path != "" && slices.Contains(su.Files, osfile.Place(spec.Path)) {
-				return option.Fail(option.ExitInvalid, "--reporter: %s would replace the suite %s; nothing was run", spec.Format.Name, spec.Path)
+				return option.Invalid("--reporter: %s would replace the suite %s; nothing was run", spec.Format.Name, spec.Path)
 			}
 		}
 	}
@@ -222,15 +222,15 @@ func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdi
 	}
 	data, err := os.ReadFile(f.baseline)
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "--baseline: %s: %s", f.baseline, cmdutil.Reason(err))
+		return nil, option.Invalid("--baseline: %s: %s", f.baseline, cmdutil.Reason(err))
 	}
 	b, diags, err := history.ReadBaseline(f.baseline, data, len(p.Files))
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "--baseline: %v", err)
+		return nil, option.Invalid("--baseline: %v", err)
 	}
 	errs, warnings := f.Print(s, diags)
 	if errs > 0 {
-		return nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), f.baseline)
+		return nil, option.Invalid("%s in %s; nothing was run", display.Count(errs, "error"), f.baseline)
 	}
 	f.gates.Loading += warnings
 	return history.NewVerdicts(p, b, f.gates), nil

@@ -174,19 +174,19 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
 	if f.retries < 0 || f.retries > 100 {
-		return nil, nil, option.Fail(option.ExitInvalid, "--retries must be from 0 to 100")
+		return nil, nil, option.Invalid("--retries must be from 0 to 100")
 	}
 	if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
-		return nil, nil, option.Fail(option.ExitInvalid, "--timeout must be greater than zero")
+		return nil, nil, option.Invalid("--timeout must be greater than zero")
 	}
 	if cmd.Flags().Changed("wait-for-ready") && f.waitForReady <= 0 {
-		return nil, nil, option.Fail(option.ExitInvalid, "--wait-for-ready must be greater than zero")
+		return nil, nil, option.Invalid("--wait-for-ready must be greater than zero")
 	}
 	if err := f.limits.Check(); err != nil {
 		return nil, nil, err
 	}
 	if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
-		return nil, nil, option.Fail(option.ExitInvalid, "%v", err)
+		return nil, nil, option.Invalid("%v", err)
 	}
 	paths, err := f.Paths(args)
 	if err != nil {
@@ -223,7 +223,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	}
 	var errs int
 	if errs, f.gates.Loading = f.Print(s, diags); errs > 0 {
-		return nil, nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), mistakePlace(diags, strings.Join(paths, ", ")))
+		return nil, nil, option.Invalid("%s in %s; nothing was run", display.Count(errs, "error"), mistakePlace(diags, strings.Join(paths, ", ")))
 	}
 	if err := f.knownServers(suites); err != nil {
 		return nil, nil, err
@@ -239,7 +239,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	}
 	for _, name := range f.servers {
 		if !slices.ContainsFunc(all.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
-			return option.Fail(option.ExitInvalid, "--server: no suite declares a server called %q%s", name, source.Aside(all.ServerHint(name)))
+			return option.Invalid("--server: no suite declares a server called %q%s", name, source.Aside(all.ServerHint(name)))
 		}
 	}
 	return nil
@@ -336,7 +336,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	var up *detach.State
 	if f.setupOnly {
 		if up, err = detach.Begin(suites, detach.Options{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside}); err != nil {
-			return option.Fail(option.ExitInvalid, "%v", err)
+			return option.Invalid("%v", err)
 		}
 	}
 	h := f.host

@@ -41,7 +41,7 @@ func readShard(flag string, env []string) (shardPick, error) {
 		index, err := strconv.Atoi(i)
 		total, err2 := strconv.Atoi(n)
 		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
-			return shardPick{}, option.Fail(option.ExitInvalid, "--shard %s: expected i/n, such as 2/4 for the second of four shards, with n up to %d", flag, plan.MaxShards)
+			return shardPick{}, option.Invalid("--shard %s: expected i/n, such as 2/4 for the second of four shards, with n up to %d", flag, plan.MaxShards)
 		}
 		return shardPick{index: index, total: total}, nil
 	}
@@ -60,7 +60,7 @@ func readShard(flag string, env []string) (shardPick, error) {
 		total, err2 := strconv.Atoi(n)
 		index += 1 - v.base
 		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
-			return shardPick{}, option.Fail(option.ExitInvalid, "%s=%s and %s=%s do not name a shard: expected an index from %d and a total up to %d; --shard i/n overrides them", v.index, i, v.total, n, v.base, plan.MaxShards)
+			return shardPick{}, option.Invalid("%s=%s and %s=%s do not name a shard: expected an index from %d and a total up to %d; --shard i/n overrides them", v.index, i, v.total, n, v.base, plan.MaxShards)
 		}
 		if total == 1 && v.index == "CI_NODE_INDEX" {
 			return shardPick{}, nil // GitLab sets it for every job
@@ -87,11 +87,11 @@ func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite)
 		fmt.Fprintf(s.Err, "mcptest: shard %d of %d, from %s\n", pick.index, pick.total, pick.from)
 	}
 	if err := touchShardStatus(s.Env); err != nil {
-		return nil, option.Fail(option.ExitInvalid, "TEST_SHARD_STATUS_FILE: %v", err)
+		return nil, option.Invalid("TEST_SHARD_STATUS_FILE: %v", err)
 	}
 	digest, err := history.Digest(p, suites)
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "read the suites again: %v", err)
+		return nil, option.Invalid("read the suites again: %v", err)
 	}
 	out := &result.Shard{Index: pick.index, Total: pick.total, Tests: p.Len(), Digest: digest}
 	out.Places = p.Shard(pick.index, pick.total, history.Costs(suites))

@@ -24,7 +24,7 @@ func newValidateCmd(s cmdutil.Streams) *cobra.Command {
 Exit codes: 0 no errors, 2 otherwise; with --fail-on-warnings 2 for a warning, too.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
-				return option.Fail(option.ExitInvalid, "%v", err)
+				return option.Invalid("%v", err)
 			}
 			paths, err := f.Paths(args)
 			if err != nil {
@@ -44,10 +44,10 @@ Exit codes: 0 no errors, 2 otherwise; with --fail-on-warnings 2 for a warning, t
 			p, more := plan.Compile(suites, set)
 			errs, warns := f.Print(s, append(diags, more...))
 			if errs > 0 {
-				return option.Fail(option.ExitInvalid, "%s, %s", display.Count(errs, "error"), display.Count(warns, "warning"))
+				return option.Invalid("%s, %s", display.Count(errs, "error"), display.Count(warns, "warning"))
 			}
 			if strict && warns > 0 {
-				return option.Fail(option.ExitInvalid, "no errors, but %s (--fail-on-warnings)", display.Count(warns, "warning"))
+				return option.Invalid("no errors, but %s (--fail-on-warnings)", display.Count(warns, "warning"))
 			}
 			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", display.Count(len(suites), "suite"), display.Count(p.Len(), "test"), display.Count(warns, "warning"))
 			return err

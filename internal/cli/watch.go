@@ -80,11 +80,11 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 func (f *runFlags) watchable(env []string) error {
 	switch {
 	case cmdutil.InCI(env):
-		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, and there are none in CI (CI is set); run without it")
+		return option.Invalid("--watch waits for changes of files, and there are none in CI (CI is set); run without it")
 	case f.cassettes.Record != "":
-		return option.Fail(option.ExitInvalid, "--watch can't be combined with --record: each run would replace the cassettes of the one before; record without --watch")
+		return option.Invalid("--watch can't be combined with --record: each run would replace the cassettes of the one before; record without --watch")
 	case f.list || f.dryRun || f.setupOnly || f.stopAtEOF || f.shard != "":
-		return option.Fail(option.ExitInvalid, "--watch can't be combined with --list, --dry-run, --setup-only, --shard or --stop-at-eof")
+		return option.Invalid("--watch can't be combined with --list, --dry-run, --setup-only, --shard or --stop-at-eof")
 	}
 	return nil
 }

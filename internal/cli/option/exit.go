@@ -39,6 +39,9 @@ func Fail(code int, format string, args ...any) error {
 	return &ExitError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// Invalid returns an error that ends a command because of a mistake of its user.
+func Invalid(format string, args ...any) error { return Fail(ExitInvalid, format, args...) }
+
 // PrintError prints the message of a run that returned an error.
 func PrintError(w io.Writer, err error) {
 	if e := new(ExitError); errors.As(err, &e) && e.Message != "" {
@@ -68,7 +71,7 @@ var logLevels = map[string]slog.Level{
 func OpenLog(w io.Writer, level string, redactor *secret.Redactor) (*slog.Logger, func(), error) {
 	lv, ok := logLevels[level]
 	if !ok {
-		return nil, nil, Fail(ExitInvalid, "--log-level: expected error, warn, info or debug, got %q", level)
+		return nil, nil, Invalid("--log-level: expected error, warn, info or debug, got %q", level)
 	}
 	out := redactor.Writer(w)
 	h := slog.NewTextHandler(out, &slog.HandlerOptions{Level: lv, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

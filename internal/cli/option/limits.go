@@ -94,9 +94,9 @@ func (f *LimitFlags) Check() error {
 		switch {
 		case l.most == 0:
 		case l.size != nil && (*l.size < leastSize || *l.size > mostSize):
-			return Fail(ExitInvalid, "--%s must be from 1KiB to 2GiB, got %s", l.name, l.size)
+			return Invalid("--%s must be from 1KiB to 2GiB, got %s", l.name, l.size)
 		case l.number != nil && (*l.number < l.least || *l.number > l.most):
-			return Fail(ExitInvalid, "--%s must be from %d to %d, got %d", l.name, l.least, l.most, *l.number)
+			return Invalid("--%s must be from %d to %d, got %d", l.name, l.least, l.most, *l.number)
 		}
 	}
 	return nil

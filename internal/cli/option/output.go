@@ -20,11 +20,11 @@ func Free(path string, force bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return Fail(ExitInvalid, "%v", err)
+		return Invalid("%v", err)
 	case info.IsDir():
-		return Fail(ExitInvalid, "--output: %s is a directory, not a file", path)
+		return Invalid("--output: %s is a directory, not a file", path)
 	case !force:
-		return Fail(ExitInvalid, "%s already exists; --force overwrites it, --output writes another file", path)
+		return Invalid("%s already exists; --force overwrites it, --output writes another file", path)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func Shown(path string) string {
 func WriteFile(path string, stdout io.Writer, data []byte) error {
 	sink, err := report.OpenSink(path, stdout)
 	if err != nil {
-		return Fail(ExitInvalid, "%v", err)
+		return Invalid("%v", err)
 	}
 	_, _ = sink.Write(data) // Commit returns its error
 	if err := sink.Commit(); err != nil {

@@ -60,7 +60,7 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 				return []string{name}, nil
 			}
 		}
-		return nil, Fail(ExitInvalid, "no suite found: looked for %s here; pass a file or directory", strings.Join(DefaultSuites, " and "))
+		return nil, Invalid("no suite found: looked for %s here; pass a file or directory", strings.Join(DefaultSuites, " and "))
 	}
 	var out []string
 	for _, arg := range args {
@@ -68,16 +68,16 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 		switch {
 		case err != nil:
 			abs, _ := filepath.Abs(arg)
-			return nil, Fail(ExitInvalid, "no such file or directory: %s (looked for %s)", arg, abs)
+			return nil, Invalid("no such file or directory: %s (looked for %s)", arg, abs)
 		case !info.IsDir():
 			out = append(out, arg)
 		default:
 			found, err := f.suitesBelow(arg)
 			if err != nil {
-				return nil, Fail(ExitInvalid, "read folder %s: %v", arg, err)
+				return nil, Invalid("read folder %s: %v", arg, err)
 			}
 			if len(found) == 0 {
-				return nil, Fail(ExitInvalid, "no suite below %s: looked for mcptest.yaml, mcptest.yml, *.mcptest.yaml and *.mcptest.yml", arg)
+				return nil, Invalid("no suite below %s: looked for mcptest.yaml, mcptest.yml, *.mcptest.yaml and *.mcptest.yml", arg)
 			}
 			out = append(out, found...)
 		}
@@ -116,7 +116,7 @@ func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.
 	for _, kv := range f.Vars {
 		k, v, ok := strings.Cut(kv, "=")
 		if !ok || k == "" {
-			return nil, nil, Fail(ExitInvalid, "--var %s: expected name=value", kv)
+			return nil, nil, Invalid("--var %s: expected name=value", kv)
 		}
 		vars[k] = v
 	}

@@ -87,14 +87,14 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		own, argv = args[:n], args[n:]
 		if len(argv) == 0 {
-			return nil, nil, Fail(ExitInvalid, "missing server command after --")
+			return nil, nil, Invalid("missing server command after --")
 		}
 	}
 	if len(own) > limit {
 		if strings.Contains(own[limit], "=") && cmd.Flags().Lookup("arg") != nil {
-			return nil, nil, Fail(ExitInvalid, "%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Aside(source.Suggest("--arg "+shellwords.Quote(own[limit]))))
+			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Aside(source.Suggest("--arg "+shellwords.Quote(own[limit]))))
 		}
-		return nil, nil, Fail(ExitInvalid, "%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
+		return nil, nil, Invalid("%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
 	}
 	return own, argv, nil
 }
@@ -109,35 +109,35 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 		}
 	}
 	if given != 1 {
-		return nil, Fail(ExitInvalid, "expected exactly one server: --url URL, --server NAME of a suite, or -- command args…")
+		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…")
 	}
 	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
-		return nil, Fail(ExitInvalid, "--timeout and --connect-timeout must be greater than zero")
+		return nil, Invalid("--timeout and --connect-timeout must be greater than zero")
 	}
 	if f.waitForReady < 0 {
-		return nil, Fail(ExitInvalid, "--wait-for-ready must be greater than zero")
+		return nil, Invalid("--wait-for-ready must be greater than zero")
 	}
 	if err := f.limits.Check(); err != nil {
 		return nil, err
 	}
 	if !slices.Contains([]string{wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE}, f.Transport) {
-		return nil, Fail(ExitInvalid, "--transport: expected auto, streamable-http or sse, got %q", f.Transport)
+		return nil, Invalid("--transport: expected auto, streamable-http or sse, got %q", f.Transport)
 	}
 	if f.Protocol != mcp.Auto && !slices.Contains(protocol.Versions(), f.Protocol) {
-		return nil, Fail(ExitInvalid, "--protocol: expected auto or one of %s, got %q", strings.Join(protocol.Versions(), ", "), f.Protocol)
+		return nil, Invalid("--protocol: expected auto or one of %s, got %q", strings.Join(protocol.Versions(), ", "), f.Protocol)
 	}
 	switch {
 	case f.URL != "":
 		return f.remote(s, redactor)
 	case len(argv) > 0:
 		if f.httpOnly() {
-			return nil, Fail(ExitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
+			return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
 		}
 		redactor.Add(secret.InEnviron(s.Env)...)
 		return f.local(s, argv)
 	}
 	if f.httpOnly() {
-		return nil, Fail(ExitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport require --url; servers of a suite are configured in the suite")
+		return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url; servers of a suite are configured in the suite")
 	}
 	return f.OfSuite(s, redactor)
 }
@@ -158,7 +158,7 @@ func (f *TargetFlags) fromFlags() *plan.Server {
 // environment that a suite would give it.
 func (f *TargetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, error) {
 	if argv[0] == "" {
-		return nil, Fail(ExitInvalid, "the server's command is empty")
+		return nil, Invalid("the server's command is empty")
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -232,7 +232,7 @@ func (f *TargetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
 func EnvSet(env []string, flag string, names ...string) error {
 	for _, name := range names {
 		if cmdutil.LookupEnv(env, name) == "" {
-			return Fail(ExitInvalid, "%s: the environment variable %s is not set", flag, name)
+			return Invalid("%s: the environment variable %s is not set", flag, name)
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func EnvSet(env []string, flag string, names ...string) error {
 func HTTPURL(what, address string, redactor *secret.Redactor) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, Fail(ExitInvalid, "%s: %q is not an http or https address", what, redactor.String(address))
+		return nil, Invalid("%s: %q is not an http or https address", what, redactor.String(address))
 	}
 	return u, nil
 }
@@ -250,7 +250,7 @@ func HTTPURL(what, address string, redactor *secret.Redactor) (*url.URL, error) 
 // Words splits the command line in the value of a flag.
 func Words(flag, line string) (argv []string, err error) {
 	if argv, err = shellwords.Argv(line); err != nil {
-		return nil, Fail(ExitInvalid, "%s: %v", flag, err)
+		return nil, Invalid("%s: %v", flag, err)
 	}
 	return argv, nil
 }
@@ -260,7 +260,7 @@ func SplitHeader(h string) (name, value string, err error) {
 	name, value, ok := strings.Cut(h, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !ok || !suite.IsHeaderName(name) || strings.ContainsAny(value, "\r\n\x00") {
-		return "", "", Fail(ExitInvalid, "-H: expected 'Name: value' (the argument is not shown because it may contain a secret)")
+		return "", "", Invalid("-H: expected 'Name: value' (the argument is not shown because it may contain a secret)")
 	}
 	return name, value, nil
 }
@@ -272,7 +272,7 @@ func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*p
 		return nil, err
 	}
 	if len(paths) != 1 {
-		return nil, Fail(ExitInvalid, "--config: expected one suite file, got %d", len(paths))
+		return nil, Invalid("--config: expected one suite file, got %d", len(paths))
 	}
 	suites, diags, err := f.Load(paths, s.Env)
 	if err != nil {
@@ -286,7 +286,7 @@ func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*p
 	p, more := plan.Compile(suites, set)
 	if diags = append(diags, more...); !f.compiledOnce || diags.HasErrors() {
 		if errs, _ := PrintDiagnostics(s, f.Color, diags); errs > 0 || len(p.Files) != 1 {
-			return nil, Fail(ExitInvalid, "%s in %s", display.Count(max(errs, 1), "error"), paths[0])
+			return nil, Invalid("%s in %s", display.Count(max(errs, 1), "error"), paths[0])
 		}
 	}
 	f.compiledOnce = true
@@ -303,7 +303,7 @@ func (f *TargetFlags) Servers(s cmdutil.Streams) (names []string, err error) {
 		names = append(names, sv.Name)
 	}
 	if len(names) == 0 {
-		return nil, Fail(ExitInvalid, "%s", noServer(file, f.Server))
+		return nil, Invalid("%s", noServer(file, f.Server))
 	}
 	return names, nil
 }
@@ -320,11 +320,11 @@ func (f *TargetFlags) OfSuite(s cmdutil.Streams, redactor *secret.Redactor) (*pl
 		sv = file.Server(f.Server)
 	}
 	if sv == nil {
-		return nil, Fail(ExitInvalid, "%s", noServer(file, f.Server))
+		return nil, Invalid("%s", noServer(file, f.Server))
 	}
 	if (f.tokenFile != "" || f.lost != nil) && sv.NeedsLogin() {
 		if why := noToken(f.tokenFile, f.lost)(sv); why != "" {
-			return nil, Fail(ExitInvalid, "%s; run: %s", why, sv.LoginCommand())
+			return nil, Invalid("%s; run: %s", why, sv.LoginCommand())
 		}
 	}
 	out := *sv
@@ -377,7 +377,7 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 func (f *TargetFlags) Palette(s cmdutil.Streams) (term.Palette, error) {
 	profile, err := term.Detect(s.Out, s.Env, f.Color)
 	if err != nil {
-		return term.Palette{}, Fail(ExitInvalid, "%v", err)
+		return term.Palette{}, Invalid("%v", err)
 	}
 	return term.NewPalette(profile), nil
 }

@@ -33,7 +33,7 @@ func TokenPath(flag string, s cmdutil.Streams) (string, error) {
 	}
 	path, err := auth.DefaultStore()
 	if err != nil {
-		return "", Fail(ExitInvalid, "%v: use --token-file or set %s", err, tokenFileEnv)
+		return "", Invalid("%v: use --token-file or set %s", err, tokenFileEnv)
 	}
 	return path, nil
 }
@@ -64,7 +64,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 func (f *SuiteFlags) NeedLogins(s cmdutil.Streams, p *plan.Plan, tokens string, lost error) error {
 	if diags := plan.NeedLogin(p, noToken(tokens, lost)); diags.HasErrors() {
 		f.Print(s, diags)
-		return Fail(ExitInvalid, "a login is missing; nothing was run")
+		return Invalid("a login is missing; nothing was run")
 	}
 	return nil
 }

@@ -55,11 +55,11 @@ func (c *Flags) Used() bool { return c.Record != "" || c.Replay != "" }
 func (c *Flags) Check(env []string, allowInCI, setupOnly bool) error {
 	switch {
 	case c.Record != "" && c.Replay != "":
-		return option.Fail(option.ExitInvalid, "--record and --replay cannot be used together")
+		return option.Invalid("--record and --replay cannot be used together")
 	case len(c.volatile) > 0 && !c.Used():
-		return option.Fail(option.ExitInvalid, "--volatile has an effect only with --record or --replay")
+		return option.Invalid("--volatile has an effect only with --record or --replay")
 	case c.Used() && setupOnly:
-		return option.Fail(option.ExitInvalid, "--record and --replay cannot be used with --setup-only")
+		return option.Invalid("--record and --replay cannot be used with --setup-only")
 	case c.Record != "":
 		return option.AllowUpdate(env, allowInCI, "nothing is recorded", "mcptest run --record "+c.Record)
 	}
@@ -84,10 +84,10 @@ func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, n
 	switch {
 	case c.Record != "":
 		if out.Folder, err = transport.Record(c.Record, p, o); err != nil {
-			return nil, nil, option.Fail(option.ExitInvalid, "--record: %v", err)
+			return nil, nil, option.Invalid("--record: %v", err)
 		}
 		if have := out.Existing(); len(have) > 0 && !out.whole {
-			return nil, nil, option.Fail(option.ExitInvalid, "--record: not all tests are selected, and %s in %s would lose the requests of the others: "+
+			return nil, nil, option.Invalid("--record: not all tests are selected, and %s in %s would lose the requests of the others: "+
 				"record to another folder, or remove the file first", strings.Join(have, ", "), c.Record)
 		}
 		return out, notes, nil
@@ -95,7 +95,7 @@ func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, n
 		return nil, notes, nil
 	}
 	if out.Folder, err = transport.Replay(c.Replay, p, o); err != nil {
-		return nil, nil, option.Fail(option.ExitInvalid, "--replay: %v", err)
+		return nil, nil, option.Invalid("--replay: %v", err)
 	}
 	for _, player := range out.Players() {
 		if w := player.Cassette().Warning; w != nil {

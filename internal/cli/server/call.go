@@ -52,7 +52,7 @@ Exit codes: 0 the tool returned a result, 1 it returned an error, or the server 
 				return err
 			}
 			if len(own) == 0 {
-				return option.Fail(option.ExitInvalid, "missing tool name")
+				return option.Invalid("missing tool name")
 			}
 			params, err := a.object(s, false)
 			if err != nil {
@@ -104,15 +104,15 @@ func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error)
 			key = strings.TrimSuffix(key, ":")
 		}
 		if !ok || key == "" {
-			return jsonv.Value{}, option.Fail(option.ExitInvalid, "--arg %s: expected name=value", arg)
+			return jsonv.Value{}, option.Invalid("--arg %s: expected name=value", arg)
 		}
 		if seen[key] {
-			return jsonv.Value{}, option.Fail(option.ExitInvalid, "--arg: %s is set twice", key)
+			return jsonv.Value{}, option.Invalid("--arg: %s is set twice", key)
 		}
 		seen[key] = true
 		v, err := argValue(text, raw, onlyText)
 		if err != nil {
-			return jsonv.Value{}, option.Fail(option.ExitInvalid, "--arg %s: not JSON: %v", key, err)
+			return jsonv.Value{}, option.Invalid("--arg %s: not JSON: %v", key, err)
 		}
 		out = out.With(key, v)
 	}
@@ -144,14 +144,14 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return jsonv.Value{}, option.Fail(option.ExitInvalid, "--args-json: %v", err)
+		return jsonv.Value{}, option.Invalid("--args-json: %v", err)
 	}
 	v, err := jsonv.Parse(data)
 	switch {
 	case err != nil:
-		return jsonv.Value{}, option.Fail(option.ExitInvalid, "--args-json: not JSON: %v", err)
+		return jsonv.Value{}, option.Invalid("--args-json: not JSON: %v", err)
 	case v.Kind() != jsonv.KindObject:
-		return jsonv.Value{}, option.Fail(option.ExitInvalid, "--args-json: expected an object, got %s", v.Kind())
+		return jsonv.Value{}, option.Invalid("--args-json: expected an object, got %s", v.Kind())
 	}
 	return v, nil
 }

@@ -144,7 +144,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		return rules, nil
 	}
 	if rules, err = rules.Choose(f.profiles, f.groups, f.lock != ""); err != nil {
-		return rules, option.Fail(option.ExitInvalid, "%v", err)
+		return rules, option.Invalid("%v", err)
 	}
 	return rules, nil
 }
@@ -224,7 +224,7 @@ func (f *checkFlags) listRules(w io.Writer, rules compat.Rules) error {
 func explainRule(w io.Writer, rules compat.Rules, id string) error {
 	r, ok := rules.Rule(id)
 	if !ok {
-		return option.Fail(option.ExitInvalid, "%s", rules.NoRule(id))
+		return option.Invalid("%s", rules.NoRule(id))
 	}
 	return compat.WriteRule(w, r, rules)
 }

@@ -29,7 +29,7 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 	servers := []string{f.target.Server}
 	switch {
 	case len(own) == 1 && (len(argv) > 0 || f.target.URL != "" || f.target.Server != ""):
-		return nil, option.Fail(option.ExitInvalid, "expected either a file or a server, got both")
+		return nil, option.Invalid("expected either a file or a server, got both")
 	case len(own) == 1:
 		if lists, err = readLists(s.In, own[0]); err != nil {
 			return nil, surfaceError(s, f.target.Color, err)
@@ -60,7 +60,7 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 		return nil, f.unreached
 	}
 	if f.name != "" && slices.ContainsFunc(lists, func(l compat.List) bool { return l.Server != lists[0].Server }) {
-		return nil, option.Fail(option.ExitInvalid, "--name requires one server, got several")
+		return nil, option.Invalid("--name requires one server, got several")
 	}
 	for i := range lists {
 		lists[i].Installed = f.name
@@ -227,7 +227,7 @@ func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
 			return o.Server == lists[i].Server || len(locked) == 1 && o.Server == ""
 		})
 		if j < 0 {
-			return option.Fail(option.ExitInvalid, "--lock: %s holds no lock of the server %q; --name gives the name under which it is locked", f.lock, lists[i].Server)
+			return option.Invalid("--lock: %s holds no lock of the server %q; --name gives the name under which it is locked", f.lock, lists[i].Server)
 		}
 		lists[i].Locked = toolsOf(locked[j])
 	}

@@ -110,7 +110,7 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 			return old, new, err
 		}
 	case len(own) == 0:
-		return old, new, option.Fail(option.ExitInvalid, "missing OLD: a lock file, another file or folder, git:REF, --old-url or --old-command")
+		return old, new, option.Invalid("missing OLD: a lock file, another file or folder, git:REF, --old-url or --old-command")
 	default:
 		old.path, own = own[0], own[1:]
 	}
@@ -120,17 +120,17 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:")
 	switch {
 	case len(own) > 1:
-		return old, new, option.Fail(option.ExitInvalid, "unexpected argument %q", own[1])
+		return old, new, option.Invalid("unexpected argument %q", own[1])
 	case new.path == "" && !live:
-		return old, new, option.Fail(option.ExitInvalid, "missing NEW: a file or folder, git:REF, --url, --server, or -- command args…")
+		return old, new, option.Invalid("missing NEW: a file or folder, git:REF, --url, --server, or -- command args…")
 	case new.path != "" && live && !builds:
-		return old, new, option.Fail(option.ExitInvalid, "NEW is %s, so the server is not needed: leave out one of them", new.path)
+		return old, new, option.Invalid("NEW is %s, so the server is not needed: leave out one of them", new.path)
 	case builds && f.build == "":
-		return old, new, option.Fail(option.ExitInvalid, "git:REF requires --build, the command that builds that commit (--build true if there is nothing to build)")
+		return old, new, option.Invalid("git:REF requires --build, the command that builds that commit (--build true if there is nothing to build)")
 	case builds && len(argv) == 0:
-		return old, new, option.Fail(option.ExitInvalid, "git:REF requires the server's command after --")
+		return old, new, option.Invalid("git:REF requires the server's command after --")
 	case !builds && f.build != "":
-		return old, new, option.Fail(option.ExitInvalid, "--build requires git:REF")
+		return old, new, option.Invalid("--build requires git:REF")
 	}
 	return old, new, nil
 }

@@ -24,9 +24,9 @@ func (e *elicitFlag) check() error {
 	v, err := jsonv.Parse([]byte(e.json))
 	switch {
 	case err != nil:
-		return option.Fail(option.ExitInvalid, "--elicit: not JSON: %v", err)
+		return option.Invalid("--elicit: not JSON: %v", err)
 	case v.Kind() != jsonv.KindObject:
-		return option.Fail(option.ExitInvalid, "--elicit: expected an object, got %s", v.Kind())
+		return option.Invalid("--elicit: expected an object, got %s", v.Kind())
 	}
 	e.content = v
 	return nil

@@ -66,7 +66,7 @@ the lists are not stable.`,
 				return err
 			}
 			if f.again.Sessions < 1 || f.again.Sessions > 100 {
-				return option.Fail(option.ExitInvalid, "--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
+				return option.Invalid("--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
 			}
 			return f.run(cmd, s, argv)
 		},
@@ -100,7 +100,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		return err
 	}
 	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
-		return option.Fail(option.ExitInvalid, "--out: %d servers need a folder for their lock files: --out surface/", len(names))
+		return option.Invalid("--out: %d servers need a folder for their lock files: --out surface/", len(names))
 	}
 	changes, code := f.removedVariants(cmd, s, names), 0
 	for _, name := range names {
@@ -210,7 +210,7 @@ func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*s
 	case err != nil:
 		return nil, surfaceError(s, f.target.Color, err)
 	case locked[0].Server != server:
-		return nil, option.Fail(option.ExitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, server)
+		return nil, option.Invalid("%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, server)
 	}
 	return locked, nil
 }
@@ -227,14 +227,14 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 	note := ""
 	if had, err := os.ReadFile(path); err == nil {
 		if err := surface.Replaceable(had); err != nil {
-			return option.Fail(option.ExitInvalid, "%s %v", path, err)
+			return option.Invalid("%s %v", path, err)
 		}
 		if string(had) == string(data) {
 			fmt.Fprintf(s.Out, "%s is up to date: %s\n", path, live.Counts())
 			return nil
 		}
 		if locked, err := surface.Read(path, nil); err == nil && locked[0].Server != live.Server {
-			return option.Fail(option.ExitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file, or remove it", path, locked[0].Server, live.Server)
+			return option.Invalid("%s is the lock of the server %q, not of %q: use --out for another file, or remove it", path, locked[0].Server, live.Server)
 		} else if err == nil {
 			note = "; " + diff.Summary(diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{}))
 		}
@@ -284,7 +284,7 @@ func warnOf(s cmdutil.Streams, list ...*surface.Surface) {
 func surfaceError(s cmdutil.Streams, color string, err error) error {
 	if ds, ok := errors.AsType[source.Diagnostics](err); ok {
 		n, _ := option.PrintDiagnostics(s, color, ds)
-		return option.Fail(option.ExitInvalid, "%s in the lock file", display.Count(n, "error"))
+		return option.Invalid("%s in the lock file", display.Count(n, "error"))
 	}
-	return option.Fail(option.ExitInvalid, "%s", err.Error())
+	return option.Invalid("%s", err.Error())
 }

@@ -90,10 +90,10 @@ Exit codes: 0 logged in, 1 login failed, 2 invalid command line, 130 interrupted
 
 func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) error {
 	if len(args) == 0 {
-		return option.Fail(option.ExitInvalid, "missing server: pass its address, or its name in a suite")
+		return option.Invalid("missing server: pass its address, or its name in a suite")
 	}
 	if f.timeout <= 0 {
-		return option.Fail(option.ExitInvalid, "--timeout must be greater than zero")
+		return option.Invalid("--timeout must be greater than zero")
 	}
 	redactor := secret.NewRedactor()
 	c, err := f.config(s, args[0], redactor)
@@ -106,7 +106,7 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	}
 	c.Store, c.Secret = auth.OpenStore(path), redactor.Add
 	if _, err := c.Store.List(); err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, s.Exit)
 	defer stop()
@@ -171,18 +171,18 @@ func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.R
 	}
 	if f.secretEnv != "" {
 		if c.ClientSecret = cmdutil.LookupEnv(s.Env, f.secretEnv); c.ClientSecret == "" {
-			return auth.Config{}, option.Fail(option.ExitInvalid, "--client-secret-env: the environment variable %s is not set", f.secretEnv)
+			return auth.Config{}, option.Invalid("--client-secret-env: the environment variable %s is not set", f.secretEnv)
 		}
 	}
 	redactor.Add(c.ClientSecret)
 	switch {
 	case f.port < 0 || f.port > 65535:
-		return auth.Config{}, option.Fail(option.ExitInvalid, "--redirect-port must be from 1 to 65535")
+		return auth.Config{}, option.Invalid("--redirect-port must be from 1 to 65535")
 	case c.ClientSecret != "" && (c.Issuer == "" || c.ClientID == ""):
-		return auth.Config{}, option.Fail(option.ExitInvalid, "--client-secret-env requires --client-id and --issuer, so that the server cannot choose where the secret is sent")
+		return auth.Config{}, option.Invalid("--client-secret-env requires --client-id and --issuer, so that the server cannot choose where the secret is sent")
 	}
 	if c.TLS, err = connect.TLSConfig(sv); err != nil {
-		return auth.Config{}, option.Fail(option.ExitInvalid, "%v", err)
+		return auth.Config{}, option.Invalid("%v", err)
 	}
 	return c, nil
 }
@@ -202,7 +202,7 @@ func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.R
 		return sv, nil
 	}
 	if f.caFile != "" || f.insecure {
-		return nil, option.Fail(option.ExitInvalid, "--ca-file and --insecure apply to an address only; servers of a suite are configured in the suite")
+		return nil, option.Invalid("--ca-file and --insecure apply to an address only; servers of a suite are configured in the suite")
 	}
 	t := option.TargetFlags{SuiteFlags: f.SuiteFlags, Server: target, HTTPFlags: option.HTTPFlags{Protocol: mcp.Auto}}
 	sv, err := t.OfSuite(s, redactor)
@@ -210,9 +210,9 @@ func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.R
 	case err != nil:
 		return nil, err
 	case sv.URL == "":
-		return nil, option.Fail(option.ExitInvalid, "%s is started by the suite and takes no login", target)
+		return nil, option.Invalid("%s is started by the suite and takes no login", target)
 	case !sv.NeedsLogin():
-		return nil, option.Fail(option.ExitInvalid, "%s needs no user login: its auth has no oauth with grant authorization_code or device_code", target)
+		return nil, option.Invalid("%s needs no user login: its auth has no oauth with grant authorization_code or device_code", target)
 	}
 	return sv, nil
 }
@@ -220,7 +220,7 @@ func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.R
 // listLogins prints the stored logins, without the tokens.
 func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 	if len(args) > 0 {
-		return option.Fail(option.ExitInvalid, "login --list: unexpected argument %q", args[0])
+		return option.Invalid("login --list: unexpected argument %q", args[0])
 	}
 	path, err := option.TokenPath(f.tokenFile, s)
 	if err != nil {
@@ -228,7 +228,7 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 	}
 	all, err := auth.OpenStore(path).List()
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	if f.json {
 		var out []jsonv.Value
@@ -297,7 +297,7 @@ authorization server.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) == 1) {
-				return option.Fail(option.ExitInvalid, "missing server: pass its address, its name in a suite, or --all")
+				return option.Invalid("missing server: pass its address, its name in a suite, or --all")
 			}
 			return f.logout(cmd, s, args)
 		},
@@ -324,7 +324,7 @@ func (f *loginFlags) logout(cmd *cobra.Command, s cmdutil.Streams, args []string
 	}
 	gone, err := auth.OpenStore(path).Remove(cmd.Context(), fits)
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	if len(gone) == 0 {
 		_, err = fmt.Fprintln(s.Out, "no stored login found")

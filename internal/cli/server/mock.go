@@ -47,7 +47,7 @@ A suite uses it like any other server, with nothing installed:
 			}
 			f, err := mock.ParseFault(fault)
 			if err != nil {
-				return option.Fail(option.ExitInvalid, "--fault: %v", err)
+				return option.Invalid("--fault: %v", err)
 			}
 			m, err := mockManifest(s, from, preset)
 			if err != nil {
@@ -59,7 +59,7 @@ A suite uses it like any other server, with nothing installed:
 			defer server.Close()
 			if http != "" {
 				if !listenable(http) {
-					return option.Fail(option.ExitInvalid, "--http: expected a port from 0 to 65535, or host:port, got %q", http)
+					return option.Invalid("--http: expected a port from 0 to 65535, or host:port, got %q", http)
 				}
 				return serveMockHTTP(ctx, s, server, http, stop)
 			}
@@ -91,11 +91,11 @@ func mockPresets() string {
 
 func showPreset(out io.Writer, preset string) error {
 	if preset == "" {
-		return option.Fail(option.ExitInvalid, "--show requires --preset NAME: %s", strings.Join(mock.Presets(), ", "))
+		return option.Invalid("--show requires --preset NAME: %s", strings.Join(mock.Presets(), ", "))
 	}
 	f, err := mock.PresetFile(preset)
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "--preset: %v", err)
+		return option.Invalid("--preset: %v", err)
 	}
 	_, err = out.Write(f.Data)
 	return err
@@ -104,11 +104,11 @@ func showPreset(out io.Writer, preset string) error {
 func mockManifest(s cmdutil.Streams, from, preset string) (*mock.Manifest, error) {
 	switch {
 	case (from == "") == (preset == ""):
-		return nil, option.Fail(option.ExitInvalid, "mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
+		return nil, option.Invalid("mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
 	case preset != "":
 		m, err := mock.Preset(preset)
 		if err != nil {
-			return nil, option.Fail(option.ExitInvalid, "--preset: %v", err)
+			return nil, option.Invalid("--preset: %v", err)
 		}
 		return m, nil
 	}
@@ -119,7 +119,7 @@ func mockManifest(s cmdutil.Streams, from, preset string) (*mock.Manifest, error
 	}
 	errs, _ := option.PrintDiagnostics(s, "", ds)
 	if m == nil {
-		return nil, option.Fail(option.ExitInvalid, "%s in the manifest %s", display.Count(max(errs, 1), "error"), from)
+		return nil, option.Invalid("%s in the manifest %s", display.Count(max(errs, 1), "error"), from)
 	}
 	return m, nil
 }

@@ -43,9 +43,9 @@ func (f *tableFlags) validate(t *option.TargetFlags, own []string) error {
 	file := f.check + f.write
 	switch {
 	case file != "" && t.JSON:
-		return option.Fail(option.ExitInvalid, "--check and --write require -f md, the format of the table in %s", file)
+		return option.Invalid("--check and --write require -f md, the format of the table in %s", file)
 	case (file != "" || f.format == "md") && len(own) > 0:
-		return option.Fail(option.ExitInvalid, "the Markdown table lists all tools: leave out %q", own[0])
+		return option.Invalid("the Markdown table lists all tools: leave out %q", own[0])
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (f *tableFlags) table(ctx context.Context, l *option.Viewer) error {
 		block, diags = readme.Find(file, live.Server)
 	}
 	if n, _ := option.PrintDiagnostics(l.Streams, l.Flags.Color, diags); n > 0 {
-		return option.Fail(option.ExitInvalid, "%s in %s", display.Count(n, "error"), path)
+		return option.Invalid("%s in %s", display.Count(n, "error"), path)
 	}
 	data := block.With(table)
 	switch {

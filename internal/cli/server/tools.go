@@ -128,7 +128,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 				return err
 			}
 			if len(own) == 0 && params.Len() > 0 {
-				return option.Fail(option.ExitInvalid, "--arg requires the name of a prompt")
+				return option.Invalid("--arg requires the name of a prompt")
 			}
 			return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
 				if len(own) == 1 {

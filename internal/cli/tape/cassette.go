@@ -49,7 +49,7 @@ func newShowCmd(s cmdutil.Streams) *cobra.Command {
 func show(s cmdutil.Streams, c *cassette.Cassette) error {
 	calls, err := c.Calls()
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	line := func(format string, args ...any) {
 		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
@@ -70,7 +70,7 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 			outcome = (call.Response.At - call.Request.At).String()
 			data, err := c.Data(call.Response)
 			if err != nil {
-				return option.Fail(option.ExitInvalid, "%v", err)
+				return option.Invalid("%v", err)
 			}
 			if v, _ := jsonv.Parse(data); !v.Lookup("error").IsAbsent() {
 				outcome += ", error " + v.Lookup("error", "code").Literal()
@@ -131,7 +131,7 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 			}
 			changed, err := cassette.Redact(output, c, redactor)
 			if err != nil {
-				return option.Fail(option.ExitInvalid, "%v", err)
+				return option.Invalid("%v", err)
 			}
 			fmt.Fprintf(s.Err, "mcptest: masked secrets in %s; wrote %s\n", display.Count(changed, "message"), term.Escape(output))
 			return nil
@@ -151,7 +151,7 @@ func checkNotInput(cassette, output string) error {
 		return nil // reported when it is read
 	}
 	if out, err := os.Stat(output); err == nil && os.SameFile(in, out) {
-		return option.Fail(option.ExitInvalid, "--output %s is the cassette itself, which is not changed: write another file", output)
+		return option.Invalid("--output %s is the cassette itself, which is not changed: write another file", output)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // configure changes the configuration of a client.
 func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if name == "" {
-		return option.Fail(option.ExitInvalid, "--into requires the NAME of a server in the configuration of the client")
+		return option.Invalid("--into requires the NAME of a server in the configuration of the client")
 	}
 	places, err := f.configFiles(s)
 	if err != nil {
@@ -27,7 +27,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	}
 	place, src, err := clientconfig.Find(places, name)
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "--into: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return option.Invalid("--into: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	say := func(format string, args ...any) {
 		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
@@ -35,7 +35,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if f.undo {
 		kept, err := clientconfig.Undo(place, src, name)
 		if err != nil {
-			return option.Fail(option.ExitInvalid, "--undo: %v", err)
+			return option.Invalid("--undo: %v", err)
 		}
 		say("%s starts %s directly again: restart the client", place.Path, name)
 		if len(kept) > 0 {
@@ -52,7 +52,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 		return option.Fail(option.ExitInternal, "--output: %v", err)
 	}
 	if info, err := os.Stat(out); err == nil && !info.IsDir() {
-		return option.Fail(option.ExitInvalid, "--output: %s must be a folder, because a client starts its servers again and again", out)
+		return option.Invalid("--output: %s must be a folder, because a client starts its servers again and again", out)
 	}
 	words := []string{s.Self, "record", "-q", "-o", out + string(filepath.Separator)}
 	if f.allowInCI {
@@ -63,10 +63,10 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	}
 	wrapped, err := clientconfig.Wrap(src, place.Key, name, words)
 	if errors.Is(err, clientconfig.ErrRecorded) {
-		return option.Fail(option.ExitInvalid, "--into: %s starts %s through mcptest already; --undo reverts that", place.Path, name)
+		return option.Invalid("--into: %s starts %s through mcptest already; --undo reverts that", place.Path, name)
 	}
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "--into: %v", err)
+		return option.Invalid("--into: %v", err)
 	}
 	backup, err := clientconfig.Save(place.Path, src, wrapped)
 	if err != nil {
@@ -90,11 +90,11 @@ func (f *recordFlags) configFiles(s cmdutil.Streams) ([]clientconfig.Place, erro
 		home, config = cmdutil.LookupEnv(s.Env, "USERPROFILE"), cmdutil.LookupEnv(s.Env, "APPDATA")
 	}
 	if home == "" {
-		return nil, option.Fail(option.ExitInvalid, "--into: the environment variable HOME is not set, so the configuration cannot be found")
+		return nil, option.Invalid("--into: the environment variable HOME is not set, so the configuration cannot be found")
 	}
 	places, err := clientconfig.Places(f.into, clientconfig.System{OS: runtime.GOOS, Home: home, Config: config, Dir: dir})
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "--into: %v", err)
+		return nil, option.Invalid("--into: %v", err)
 	}
 	return places, nil
 }

@@ -63,9 +63,9 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	case err != nil:
 		return err
 	case len(own) == 0:
-		return option.Fail(option.ExitInvalid, "missing argument FILE (a cassette)")
+		return option.Invalid("missing argument FILE (a cassette)")
 	case len(argv) > 0 && f.url != "":
-		return option.Fail(option.ExitInvalid, "expected at most one server: --url URL, or -- command args…")
+		return option.Invalid("expected at most one server: --url URL, or -- command args…")
 	}
 	if err := option.Free(f.output, f.force); err != nil {
 		return err
@@ -102,11 +102,11 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	}
 	merged, err := promote.Fill(su, c)
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	su.Server.Tolerate = committed(cmd.Context(), c)
 	if len(su.Tests) == 0 {
-		return option.Fail(option.ExitInvalid, "%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
+		return option.Invalid("%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
 	}
 	if err := option.WriteFile(f.output, s.Out, su.YAML()); err != nil {
 		return err
@@ -135,11 +135,11 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 	if len(argv) == 0 && f.url == "" {
 		sv.Argv, sv.URL = c.Server.Command, c.Server.URL
 		if strings.Contains(strings.Join(sv.Argv, " ")+sv.URL, secret.Mask) || len(sv.Argv) == 0 && sv.URL == "" {
-			return sv, option.Fail(option.ExitInvalid, "%s does not say how to reach the server, or a secret in it is masked: add --url URL, or -- command args…", c.File)
+			return sv, option.Invalid("%s does not say how to reach the server, or a secret in it is masked: add --url URL, or -- command args…", c.File)
 		}
 	}
 	if f.bearerEnv != "" && sv.URL == "" {
-		return sv, option.Fail(option.ExitInvalid, "--bearer-token-env requires a server with an address")
+		return sv, option.Invalid("--bearer-token-env requires a server with an address")
 	}
 	if sv.URL != "" && c.Transport == cassette.HTTPSSE {
 		sv.Transport = cassette.HTTPSSE

@@ -85,23 +85,23 @@ func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) 
 	}
 	switch {
 	case f.into != "" && (len(argv) > 0 || f.http != "" || f.url != ""):
-		return option.Fail(option.ExitInvalid, "--into takes the server from the configuration of the client: leave out --http, --url and the command")
+		return option.Invalid("--into takes the server from the configuration of the client: leave out --http, --url and the command")
 	case f.into != "" && len(own) == 0:
-		return option.Fail(option.ExitInvalid, "--into requires the NAME of a server in the configuration of the client")
+		return option.Invalid("--into requires the NAME of a server in the configuration of the client")
 	case f.into != "" && f.undo:
 		return f.configure(s, own[0])
 	case f.undo:
-		return option.Fail(option.ExitInvalid, "--undo requires --into CLIENT NAME")
+		return option.Invalid("--undo requires --into CLIENT NAME")
 	case f.into != "":
 	case (f.http == "") != (f.url == ""):
-		return option.Fail(option.ExitInvalid, "--http ADDR and --url URL require each other")
+		return option.Invalid("--http ADDR and --url URL require each other")
 	case (len(argv) > 0) == (f.url != ""):
-		return option.Fail(option.ExitInvalid, "expected exactly one server: -- command args…, or --http ADDR --url URL")
+		return option.Invalid("expected exactly one server: -- command args…, or --http ADDR --url URL")
 	case f.transport != cassette.StreamableHTTP && f.transport != cassette.HTTPSSE:
-		return option.Fail(option.ExitInvalid, "--transport: expected streamable-http or sse, got %q", f.transport)
+		return option.Invalid("--transport: expected streamable-http or sse, got %q", f.transport)
 	}
 	if err := cassette.CheckVolatile(f.volatile); err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	if err := option.AllowUpdate(s.Env, f.allowInCI, "nothing is recorded", "mcptest record"); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*reco
 	r := &recording{path: cmp.Or(f.output, unused())}
 	if info, err := os.Stat(r.path); err == nil && info.IsDir() || strings.HasSuffix(r.path, string(filepath.Separator)) {
 		if err := os.MkdirAll(r.path, 0o700); err != nil {
-			return nil, option.Fail(option.ExitInvalid, "--output: %v", err)
+			return nil, option.Invalid("--output: %v", err)
 		}
 		r.path = filepath.Join(r.path, fmt.Sprintf("%s-%d%s", time.Now().Format("20060102-150405"), os.Getpid(), cassette.Suffix))
 	}
@@ -160,7 +160,7 @@ func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*reco
 		w, err = cassette.Create(r.path, h, redactor)
 	}
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "--output: %v", err)
+		return nil, option.Invalid("--output: %v", err)
 	}
 	r.w = w
 	r.tap = tee.NewTap(r.record)
@@ -299,7 +299,7 @@ func (f *recordFlags) proxy(cmd *cobra.Command, s cmdutil.Streams, redactor *sec
 	})
 	complete := r.end(s.Err, f.quiet)
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "--http: %v", err)
+		return option.Invalid("--http: %v", err)
 	}
 	return incomplete(complete)
 }

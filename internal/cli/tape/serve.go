@@ -39,11 +39,11 @@ cassette.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case file == "":
-				return option.Fail(option.ExitInvalid, "--cassette FILE is missing")
+				return option.Invalid("--cassette FILE is missing")
 			case miss != "error" && miss != "nearest":
-				return option.Fail(option.ExitInvalid, "--miss: expected error or nearest, got %q", miss)
+				return option.Invalid("--miss: expected error or nearest, got %q", miss)
 			case pace != "fast" && pace != "recorded":
-				return option.Fail(option.ExitInvalid, "--pace: expected recorded or fast, got %q", pace)
+				return option.Invalid("--pace: expected recorded or fast, got %q", pace)
 			}
 			c, err := open(s, file)
 			if err != nil {
@@ -59,7 +59,7 @@ cassette.`,
 			}
 			server, err := serve.New(c, options)
 			if err != nil {
-				return option.Fail(option.ExitInvalid, "%v", err)
+				return option.Invalid("%v", err)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -103,10 +103,10 @@ func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server, cr
 func open(s cmdutil.Streams, file string, volatile ...string) (*cassette.Cassette, error) {
 	c, err := cassette.Open(file)
 	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "%v", err)
+		return nil, option.Invalid("%v", err)
 	}
 	if err := c.Ignore(volatile); err != nil {
-		return nil, option.Fail(option.ExitInvalid, "%v", errors.Join(err, c.Close()))
+		return nil, option.Invalid("%v", errors.Join(err, c.Close()))
 	}
 	if c.Warning != nil {
 		fmt.Fprintln(s.Err, "mcptest: warning: "+term.Escape(c.Warning.Error()))

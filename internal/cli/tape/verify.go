@@ -59,7 +59,7 @@ requests that were not sent, 7 nothing was compared.`,
 				return err
 			}
 			if len(own) == 0 {
-				return option.Fail(option.ExitInvalid, "missing argument FILE (a cassette)")
+				return option.Invalid("missing argument FILE (a cassette)")
 			}
 			if err := f.changes.Check(f.target.JSON); err != nil {
 				return err
@@ -117,7 +117,7 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 		}
 		r, now, err := verify.Run(ctx, c, dial, recordedViolations(ctx, c), l.Redactor.String)
 		if r == nil {
-			return option.Fail(option.ExitInvalid, "%v", err)
+			return option.Invalid("%v", err)
 		}
 		changes := slices.Concat(older, r.Changes)
 		keepCommon(now.Lists, r.Lists)
@@ -221,7 +221,7 @@ or with --fail-on any requests of OLD that were not compared, 7 nothing was comp
 func compare(ctx context.Context, s cmdutil.Streams, f *option.ChangeFlags, old, now *cassette.Cassette) error {
 	was, is, unused, err := verify.Recordings(old, now)
 	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
+		return option.Invalid("%v", err)
 	}
 	keepCommon(was.Lists, is.Lists)
 	keepCommon(is.Lists, was.Lists)

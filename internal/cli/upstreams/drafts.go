@@ -20,7 +20,7 @@ func Drafts(values []string) ([]*draft.Upstream, source.Diagnostics, error) {
 	for _, v := range values {
 		env, path, found := strings.Cut(v, "=")
 		if !found || env == "" || path == "" || strings.ContainsAny(env, " \x00") {
-			return nil, nil, option.Fail(option.ExitInvalid, "--upstream: expected VARIABLE=FILE, got %q: the variable in which the server takes the address of the API, and a recording", v)
+			return nil, nil, option.Invalid("--upstream: expected VARIABLE=FILE, got %q: the variable in which the server takes the address of the API, and a recording", v)
 		}
 		file, more := recording.Read(path, path, recording.Any)
 		diags = append(diags, more...)
@@ -28,12 +28,12 @@ func Drafts(values []string) ([]*draft.Upstream, source.Diagnostics, error) {
 			continue
 		}
 		if other := from[file.Upstream]; other != "" {
-			return nil, nil, option.Fail(option.ExitInvalid, "--upstream: %s and %s are recordings of the same upstream, %q", other, path, file.Upstream)
+			return nil, nil, option.Invalid("--upstream: %s and %s are recordings of the same upstream, %q", other, path, file.Upstream)
 		}
 		from[file.Upstream] = path
 		u := &draft.Upstream{Name: file.Upstream, StandsFor: file.StandsFor(), Env: env, Routes: file.Routes()}
 		if u.StandsFor == "" || len(u.Routes) == 0 {
-			return nil, nil, option.Fail(option.ExitInvalid, "--upstream: %s has no stands_for, or no exchanges; write it again with %s", path, recording.Again(file.Upstream))
+			return nil, nil, option.Invalid("--upstream: %s has no stands_for, or no exchanges; write it again with %s", path, recording.Again(file.Upstream))
 		}
 		out = append(out, u)
 	}

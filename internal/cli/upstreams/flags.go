@@ -37,7 +37,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 // Check rejects unknown modes, and recording in CI.
 func (f *Flags) Check(env []string, allowInCI bool) error {
 	if !slices.Contains(modes, f.mode) {
-		return option.Fail(option.ExitInvalid, "--upstream-mode must be %s, %s, %s or %s, not %q", modeLive, modeRecord, modeReplay, modeOff, f.mode)
+		return option.Invalid("--upstream-mode must be %s, %s, %s or %s, not %q", modeLive, modeRecord, modeReplay, modeOff, f.mode)
 	}
 	if !f.Recording() {
 		return nil
@@ -71,7 +71,7 @@ func (f *Flags) unknown(names []string) error {
 	for _, name := range f.Record {
 		if !slices.Contains(names, name) {
 			hint := cmp.Or(source.Known(name, names), "the suites have no upstreams")
-			return option.Fail(option.ExitInvalid, "--record-upstream: no upstream is called %q%s", name, source.Aside(hint))
+			return option.Invalid("--record-upstream: no upstream is called %q%s", name, source.Aside(hint))
 		}
 	}
 	return nil
