@@ -50,7 +50,7 @@ type attempt struct {
 
 // calls opens the sessions, makes the calls and evaluates the responses.
 func (a *attempt) calls(ctx context.Context) {
-	if action := a.c.Ops[0].Action; (action == nil || action.Connects()) && !a.open(ctx) {
+	if a.c.Connects() && !a.open(ctx) {
 		return
 	}
 	a.beginWatch(ctx)

@@ -127,7 +127,7 @@ func (f *fileRun) warm(ctx context.Context) {
 			continue
 		}
 		c := p.Case(i)
-		if c.Skip != "" {
+		if c.Skip != "" || !c.Connects() {
 			continue
 		}
 		seen[s] = true

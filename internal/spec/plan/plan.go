@@ -265,6 +265,9 @@ type Case struct {
 	listens bool          // Exclusive on every server
 }
 
+// Connects reports whether the case needs sessions with its servers.
+func (c *Case) Connects() bool { return c.Ops[0].Action == nil || c.Ops[0].Action.Connects() }
+
 // Repeat defines how often a case is run and the share that must pass.
 type Repeat struct {
 	Times int
