@@ -3,6 +3,7 @@ package result
 import (
 	"cmp"
 	"io"
+	"reflect"
 	"slices"
 )
 
@@ -98,22 +99,16 @@ func (r *Run) server(s Server, up bool) {
 		r.Servers = append(r.Servers, Server{Name: s.Name, File: s.File})
 	}
 	have := &r.Servers[i]
-	switch {
-	case s.Starts > 0:
-		have.Starts = s.Starts
-	case up:
-		have.Starts++
+	before := *have
+	from, to := reflect.ValueOf(s), reflect.ValueOf(have).Elem()
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
-	have.Transport = cmp.Or(s.Transport, have.Transport)
-	have.Target = cmp.Or(s.Target, have.Target)
-	have.Protocol = cmp.Or(s.Protocol, have.Protocol)
-	have.ServerInfo = cmp.Or(s.ServerInfo, have.ServerInfo)
-	have.StartMS = cmp.Or(have.StartMS, s.StartMS) // the first start is used for comparisons
-	have.Exit = cmp.Or(s.Exit, have.Exit)
-	have.Stderr = cmp.Or(s.Stderr, have.Stderr)
-	have.Insecure = have.Insecure || s.Insecure
-	if len(s.Tolerated) > 0 {
-		have.Tolerated = s.Tolerated
+	have.StartMS = cmp.Or(before.StartMS, s.StartMS) // the first start is used for comparisons
+	if up && s.Starts == 0 {
+		have.Starts++
 	}
 }
 

@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,14 +188,33 @@ func TestMergeRunData(t *testing.T) {
 	}
 }
 
+// Every field of the start of a shard is that of the whole run, unless it is about the
+// shard.
 func TestMergeOfOneShard(t *testing.T) {
-	r, err := result.Merge(parts(shard(t, 1, 1, 2, []int{0, 1})))
+	var started result.RunStarted
+	part := shard(t, 1, 1, 2, []int{0, 1}, func(s *result.RunStarted) {
+		written := *s
+		fill(reflect.ValueOf(s).Elem(), 0)
+		s.Shard, s.Total, s.Started, s.Suites[0].Name = written.Shard, written.Total, written.Started, "s"
+		started = *s
+	})
+	r, err := result.Merge(parts(part))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	if r.Summary.Total != 2 || !slices.Equal(r.Notes, []string{"merged from 1 shard"}) {
 		t.Errorf("%d tests, notes %q", r.Summary.Total, r.Notes)
+	}
+	for i := range reflect.TypeOf(started).NumField() {
+		name := reflect.TypeOf(started).Field(i).Name
+		if name == "Shard" || name == "Total" {
+			continue
+		}
+		want, got := reflect.ValueOf(*part).FieldByName(name), reflect.ValueOf(*r).FieldByName(name)
+		if d := cmp.Diff(want.Interface(), got.Interface()); d != "" {
+			t.Errorf("%s is lost in Merge: %s", name, d)
+		}
 	}
 }
 

@@ -1,13 +1,15 @@
 package result_test
 
 import (
+	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/base/secret"
 	"mcptest/internal/report/result"
@@ -85,6 +87,44 @@ func TestNoSecretGetsPast(t *testing.T) {
 	}
 }
 
+// TestNoFieldIsLostInFolding fills every field of every event and looks for it in the
+// record, also after an event about the same server without the field.
+func TestNoFieldIsLostInFolding(t *testing.T) {
+	notInRecord := []string{"RunStarted.Total"} // the summary counts the cases
+	parts := map[string]string{
+		"ServerUp": "Servers", "ServerDown": "Servers", "PhaseFinished": "Phases", "FindingSeen": "Findings",
+		"CoverageMeasured": "Coverage", "Noted": "Notes",
+	}
+	for _, e := range append(everyEvent(), result.CoverageMeasured{Coverage: &result.Coverage{Partial: "why"}}) {
+		var run result.Run
+		run.Apply(e)
+		switch up := e.(type) {
+		case result.CaseStarted, result.CaseFinished: // cases are stored apart from the record
+			continue
+		case result.ServerUp:
+			run.Apply(result.ServerDown{Server: result.Server{Name: up.Server.Name, File: up.Server.File}})
+		}
+		name, of := reflect.TypeOf(e).Name(), reflect.ValueOf(e)
+		for i := range of.NumField() {
+			field := of.Type().Field(i).Name
+			if slices.Contains(notInRecord, name+"."+field) {
+				continue
+			}
+			got := reflect.ValueOf(run).FieldByName(cmp.Or(parts[name], field))
+			if !got.IsValid() {
+				t.Errorf("%s.%s: the record has no such field; fold it in Run.Apply, and name it here", name, field)
+				continue
+			}
+			if got.Kind() == reflect.Slice && parts[name] != "" && got.Len() == 1 {
+				got = got.Index(0)
+			}
+			if d := gocmp.Diff(of.Field(i).Interface(), got.Interface()); d != "" {
+				t.Errorf("%s.%s is lost in Run.Apply: %s", name, field, d)
+			}
+		}
+	}
+}
+
 func TestHeadersAreMaskedByName(t *testing.T) {
 	shared := map[string]string{"Authorization": "x", "content-type": "text/plain", "X-Api-Key": "k"}
 	c := &result.Case{Status: result.Pass, Exchanges: []result.Exchange{{HTTP: &result.HTTPExchange{Headers: shared}}}}
@@ -92,7 +132,7 @@ func TestHeadersAreMaskedByName(t *testing.T) {
 	defer rec.Close()
 	rec.Send(result.CaseFinished{Case: c})
 	want := map[string]string{"Authorization": secret.Mask, "content-type": "text/plain", "X-Api-Key": secret.Mask}
-	if d := cmp.Diff(want, c.Exchanges[0].HTTP.Headers); d != "" {
+	if d := gocmp.Diff(want, c.Exchanges[0].HTTP.Headers); d != "" {
 		t.Error(d)
 	}
 	if shared["Authorization"] != "x" {
@@ -188,11 +228,11 @@ func TestRollupsAndSummary(t *testing.T) {
 	rec.Send(result.FindingSeen{Finding: result.Finding{Severity: "error"}})
 	rec.Send(result.RunFinished{})
 	r := rec.Run()
-	if d := cmp.Diff([]result.Rollup{{Name: "b", Mean: 1, Count: 1}, {Name: "a", Mean: 0.75, Count: 2}}, r.Rollups); d != "" {
+	if d := gocmp.Diff([]result.Rollup{{Name: "b", Mean: 1, Count: 1}, {Name: "a", Mean: 0.75, Count: 2}}, r.Rollups); d != "" {
 		t.Error(d)
 	}
 	want := result.Summary{Total: 5, Passed: 1, Failed: 1, Errored: 2, Skipped: 1, Flaky: 1, Warnings: 3}
-	if d := cmp.Diff(want, r.Summary); d != "" {
+	if d := gocmp.Diff(want, r.Summary); d != "" {
 		t.Error(d)
 	}
 }
@@ -223,7 +263,7 @@ func TestServersMerge(t *testing.T) {
 		{Name: "a", Transport: "stdio", Target: "run a", Protocol: "2025-11-25", StartMS: 5, Starts: 2, Exit: "exit status 3", Stderr: "boom"},
 		{Name: "z", Transport: "stdio", Target: "z", Starts: 1},
 	}
-	if d := cmp.Diff(want, rec.Run().Servers); d != "" {
+	if d := gocmp.Diff(want, rec.Run().Servers); d != "" {
 		t.Error(d)
 	}
 }

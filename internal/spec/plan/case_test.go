@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -162,6 +165,40 @@ func TestCompileReleasesEntries(t *testing.T) {
 }
 
 // Equal definitions share a server, regardless of where they are written.
+// Whoever adds a field to a server decides whether it is part of the server's identity:
+// two servers that differ in such a field never share a process.
+func TestServerIdentity(t *testing.T) {
+	t.Parallel()
+	identity := []string{
+		"Argv", "Auth", "ConnectTimeout", "Dir", "Env", "Headers", "Name", "Protocol", "RetryHTTP", "Sessions", "TLS", "Tolerate",
+		"Transport", "URL", "ValidateOutput", "WaitForReady",
+	}
+	informs := []string{
+		"Added", "Change", "Client", "ClientSecret", "Key", "Pos", "ProbeTime", "Respond", "Timeout", "Upstreams", "Withheld",
+	}
+	var isIdentity, others []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[plan.Server]()) {
+		top := reflect.TypeFor[plan.Server]().Field(f.Index[0])
+		switch {
+		case !f.IsExported() || f.Anonymous:
+		case f.Tag.Get("json") == "-" || top.Tag.Get("json") == "-":
+			others = append(others, f.Name)
+		default:
+			isIdentity = append(isIdentity, f.Name)
+		}
+	}
+	slices.Sort(isIdentity)
+	slices.Sort(others)
+	const decide = "a field of plan.Server or suite.ServerKeys: if it changes what the process or the connection does, name it in identity here; " +
+		"if it only informs, give it the tag json:\"-\" and name it in informs (-want +got):\n%s"
+	if d := cmp.Diff(identity, isIdentity); d != "" {
+		t.Errorf(decide, d)
+	}
+	if d := cmp.Diff(informs, others); d != "" {
+		t.Errorf(decide, d)
+	}
+}
+
 func TestServerKeys(t *testing.T) {
 	key := func(text string) string {
 		return planOf(t, plan.Settings{Env: []string{"T=0123456789", "PATH=/bin"}}, text+"\ntools: [{name: n, tool: t}]\n").Files[0].Servers[0].Key
