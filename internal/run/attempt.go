@@ -168,15 +168,15 @@ func (a *attempt) finish() {
 	}
 	a.recordRequests()
 	a.out.decide()
-	count(a)
+	a.count()
 	if a.out.c.Status != result.Pass {
-		recordStderr(a)
+		a.recordStderr()
 	}
 }
 
 // recordStderr records what the servers wrote to standard error during the case and
 // when. The text of a server that ended is recorded already; it includes earlier output.
-func recordStderr(a *attempt) {
+func (a *attempt) recordStderr() {
 	c := a.out.c
 	var lines []string
 	var at []time.Time

@@ -48,7 +48,7 @@ func (a *attempt) operations(ctx context.Context) {
 		x, ok := a.call(ctx, op, i)
 		if !ok {
 			a.compareCall(unlimited, op, i, x)
-			hintScript(a, op, x)
+			a.hintScript(op, x)
 			return
 		}
 		if op.CancelAfter > 0 && x.Cause == nil {
@@ -60,8 +60,8 @@ func (a *attempt) operations(ctx context.Context) {
 			a.judge(ctx)
 		}
 		a.compareCall(unlimited, op, i, x)
-		hintScript(a, op, x)
-		measure(a, op, x, a.out.c.Assertions[before:])
+		a.hintScript(op, x)
+		a.measure(op, x, a.out.c.Assertions[before:])
 		if !passed {
 			return
 		}
@@ -96,7 +96,7 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 }
 
 // hintScript explains a failed test whose call needs an answer that is not scripted.
-func hintScript(a *attempt, op *plan.Op, x *mcp.Exchange) {
+func (a *attempt) hintScript(op *plan.Op, x *mcp.Exchange) {
 	if a.out.c.Status == "" || x == nil {
 		return
 	}

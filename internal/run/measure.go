@@ -153,7 +153,7 @@ type examined struct {
 
 // measure records an operation that got a response, and the assertions on it. count
 // adds it when the attempt ends.
-func measure(a *attempt, op *plan.Op, x *mcp.Exchange, items []result.Assertion) {
+func (a *attempt) measure(op *plan.Op, x *mcp.Exchange, items []result.Assertion) {
 	m := a.file.run.coverage
 	if m == nil {
 		return
@@ -197,7 +197,7 @@ func (e *examined) target(text, matcher string) {
 }
 
 // count adds the coverage of the attempt, unless it got no response.
-func count(a *attempt) {
+func (a *attempt) count() {
 	if s := a.out.c.Status; s != result.Pass && s != result.Fail {
 		return
 	}

@@ -38,7 +38,7 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 	if a.answered(ctx, op, &mcp.Exchange{Cause: err}) {
 		a.judge(ctx)
 	}
-	measure(a, op, nil, a.out.c.Assertions)
+	a.measure(op, nil, a.out.c.Assertions)
 }
 
 // observe builds the observation that the case's assertions examine.

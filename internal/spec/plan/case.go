@@ -255,13 +255,13 @@ func (c *compiler) assignServer(out *Case, sv *Server) {
 // the suite's directory by a relative path; other files are never read.
 func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
 	lint.Expectations(c.dec, n, path)
-	return expectCompiler(c, n).Expect(n, path, c.dec)
+	return c.expecting(n).Expect(n, path, c.dec)
 }
 
 // withMatcher returns a copy of an assertion with the matcher in n; ok is false after
 // a mistake.
 func (c *compiler) withMatcher(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
-	out = expectCompiler(c, n).WithMatcher(a, n, path, c.dec)
+	out = c.expecting(n).WithMatcher(a, n, path, c.dec)
 	return out, out != nil
 }
 

@@ -54,6 +54,13 @@ type compiler struct {
 	table string
 }
 
+// apart returns a copy of the compiler with diagnostics of its own.
+func (c *compiler) apart() *compiler {
+	out := *c
+	out.dec, out.probe = new(source.Decoder), nil
+	return &out
+}
+
 // Compile compiles the suites for one run. The diagnostics contain every mistake of
 // every suite; if there is an error, the plan must not be run. Compile takes
 // ownership of the suites: it removes their Entries, so that a large suite is not
@@ -90,17 +97,15 @@ func (c *compiler) compile() *File {
 	f := &File{Suite: s, Name: s.Name, Path: s.File.Name, Dir: s.Dir}
 	c.file = f
 	f.HookEnv = hookEnv(c.set.Env, s)
-	all := c.dec
 	for _, sv := range s.Servers {
-		c.dec = new(source.Decoder)
-		f.Servers = append(f.Servers, compileServer(c, sv))
-		all.AddNew(c.dec.Diagnostics()...) // variants share mistakes of their server
+		server, diags := c.apart().server(sv)
+		f.Servers = append(f.Servers, server)
+		c.dec.AddNew(diags...) // variants share mistakes of their server
 	}
-	c.dec = all
 	c.upstreams()
 	f.Default = f.Server(s.DefaultServer)
 	c.options()
-	compileFixtures(c)
+	c.fixtures()
 	c.defaults()
 	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest) > 0
 	c.parallelWithoutEffect()

@@ -14,8 +14,8 @@ import (
 // fixtureCompiler compiles hooks and fixture steps.
 type fixtureCompiler struct{ c *compiler }
 
-// compileFixtures compiles all hooks and fixture steps of a file.
-func compileFixtures(c *compiler) {
+// fixtures compiles all hooks and fixture steps of a file.
+func (c *compiler) fixtures() {
 	s, f, x := c.suite, c.file, fixtureCompiler{c}
 	f.BeforeAll = x.hooks("beforeAll", s.Hooks.BeforeAll)
 	f.AfterAll = x.hooks("afterAll", s.Hooks.AfterAll)

@@ -167,7 +167,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 		if cp.Value == nil {
 			continue
 		}
-		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: expectCompiler(c, cp.Value).Target(cp.Value, path, c.dec)})
+		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: c.expecting(cp.Value).Target(cp.Value, path, c.dec)})
 	}
 	return op
 }
@@ -176,8 +176,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 // placeholder in it is replaced once, even if values contain placeholders.
 func (c *compiler) fillStep(e entry, path string, written *source.Node, row jsonv.Value, server *Server) func(jsonv.Value) (*Op, source.Diagnostics) {
 	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
-		cc := *c
-		cc.dec = new(source.Decoder)
+		cc := c.apart()
 		filled := e.Scope.Expand(written, path, interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
 		s := suite.DecodeStep(filled, path, cc.dec)
 		out := cc.step(s, filled, server)
@@ -194,8 +193,7 @@ func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row j
 	test := *st
 	test.Node = nil
 	return func(steps jsonv.Value) (*expect.Tree, source.Diagnostics) {
-		cc := *c
-		cc.dec = new(source.Decoder)
+		cc := c.apart()
 		test := test
 		test.Expect = e.Scope.Expand(written, st.Path+".expect", interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
 		tree := cc.tree(&test)

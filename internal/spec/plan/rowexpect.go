@@ -42,7 +42,7 @@ type rowItem struct {
 	needs []interpolate.Placeholder
 }
 
-func newRowExpect(c *compiler, e entry, test *suite.Test) *rowExpect {
+func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
 	r := &rowExpect{c: c, entry: e, test: test, node: e.Node.Get("expect"), path: e.Path + ".expect"}
 	r.list = r.node
 	if r.node.Kind == source.KindMap {
@@ -133,14 +133,13 @@ func (r *rowExpect) items(c *compiler, b interpolate.Bindings) ([]expect.Item, b
 // item compiles one item for a row.
 func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (expect.Item, bool) {
 	item := r.fixed[vary.at]
-	dec := new(source.Decoder)
 	if vary.exact != nil {
+		dec := new(source.Decoder)
 		n := r.entry.Scope.Expand(vary.exact, item.Path, b, dec)
 		item.Assertion = item.Assertion.Exactly(n.JSON())
 		return item, dec.Count() == 0 && item.Assertion != nil
 	}
-	cc := *c
-	cc.dec = dec
+	cc := c.apart()
 	if vary.matcher != nil {
 		n := r.entry.Scope.Expand(vary.matcher, item.Path, b, cc.dec)
 		a, ok := cc.withMatcher(item.Assertion, n, item.Path)

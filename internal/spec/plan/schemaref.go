@@ -12,11 +12,11 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// expectCompiler returns the compiler of the expectations in a node.
-func expectCompiler(c *compiler, n *source.Node) expect.Compiler {
+// expecting returns the compiler of the expectations in a node.
+func (c *compiler) expecting(n *source.Node) expect.Compiler {
 	out := expect.Compiler{
 		Schemas: c.schemas, Upstreams: c.suite.Upstreams.Keys(), Dir: c.suite.Dir, Opened: c.file.inputs.add,
-		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return schemaFile(c, n, uri) },
+		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return c.schemaFile(n, uri) },
 	}
 	for _, sv := range c.file.Servers {
 		out.Servers = append(out.Servers, sv.Name)
@@ -24,7 +24,7 @@ func expectCompiler(c *compiler, n *source.Node) expect.Compiler {
 	return out
 }
 
-func schemaFile(c *compiler, in *source.Node, uri string) ([]byte, error) {
+func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" {
 		return nil, errors.New("only schema files below the suite's directory are read, by a relative path")

@@ -30,8 +30,8 @@ func (s *serverCompiler) report(key, msg, hint string) {
 	report(s.c.dec, s.sv.KeyPos(key), s.path+"."+key, msg, hint)
 }
 
-// compileServer resolves one server entry.
-func compileServer(c *compiler, sv *suite.Server) *Server {
+// server resolves one server entry. The compiler has no diagnostics yet: see apart.
+func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	s := &serverCompiler{c: c, sv: sv, path: sv.Path()}
 	out := &Server{
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
@@ -89,7 +89,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 		out.Tolerate[t.Text] = true
 	}
 	out.Key = serverKey(out)
-	return out
+	return out, c.dec.Diagnostics()
 }
 
 // withScheme returns a hint for an address without its beginning, or "".

@@ -142,7 +142,7 @@ func (c *compiler) template(se suite.Entry) *template {
 		t.only = e.Node.Get("only").Pos
 	}
 	if t.varies.expect && !t.varies.all && t.rows.Len() > 0 {
-		t.expect = newRowExpect(c, e, b.test)
+		t.expect = c.rowExpect(e, b.test)
 	}
 	if c.errors() == before && t.rows != nil {
 		t.checkRows()
@@ -238,8 +238,7 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 		c.Row = v
 		return &c
 	}
-	cc := *t.c
-	cc.dec, cc.probe = new(source.Decoder), nil
+	cc := t.c.apart()
 	if t.varies.all {
 		return cc.build(t.entry, v).out
 	}
@@ -253,7 +252,7 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 		c.Ops = []*Op{op}
 	}
 	if t.varies.expect {
-		c.Tree = t.expect.tree(&cc, v)
+		c.Tree = t.expect.tree(cc, v)
 	}
 	return &c
 }
