@@ -1,6 +1,7 @@
 // Package protocol is the vocabulary that both halves of MCP share: the members of a
 // JSON-RPC message, the table of protocol versions, the table of violations, error
-// codes and the headers that repeat parts of a message. It performs no I/O and has no
+// codes, the headers that repeat parts of a message, and the events of a
+// text/event-stream. It performs no I/O and has no
 // state.
 //
 // version.go is the only place that names protocol versions; a later one is a row.

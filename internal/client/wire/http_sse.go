@@ -36,7 +36,7 @@ func (t *HTTP) connectOld(ctx context.Context) (*endpointStream, error) {
 		return nil, err
 	}
 	s := &endpointStream{info: &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), URL: t.url.String()}}
-	p := newSSEParser(t.lim.Message)
+	p := &protocol.EventParser{Limit: t.lim.Message}
 	if err := s.await(t, resp.Body, p, late); err != nil {
 		detach()
 		cancel()
@@ -61,14 +61,14 @@ func (t *HTTP) connectOld(ctx context.Context) (*endpointStream, error) {
 }
 
 // await reads until the endpoint event.
-func (s *endpointStream) await(t *HTTP, body io.Reader, p *sseParser, late *deadline) error {
+func (s *endpointStream) await(t *HTTP, body io.Reader, p *protocol.EventParser, late *deadline) error {
 	buf := make([]byte, eventBuffer)
 	var wrong error
 	others := 0
 	for s.post == nil && wrong == nil {
 		n, err := body.Read(buf)
 		at := time.Now()
-		p.feed(buf[:n], func(ev sseEvent) {
+		p.Feed(buf[:n], func(ev protocol.Event) {
 			switch {
 			case s.post != nil:
 				t.event(ev, nil, at, nil)

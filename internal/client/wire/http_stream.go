@@ -27,7 +27,7 @@ var eventBuffers = sync.Pool{New: func() any { b := make([]byte, eventBuffer); r
 // stream reads the event stream of a response, and resumes it if it ends too early
 // and the server's events have ids.
 func (x *httpExchange) stream(body io.ReadCloser) error {
-	p := newSSEParser(x.t.lim.Message)
+	p := &protocol.EventParser{Limit: x.t.lim.Message}
 	once := protocol.VersionOf(x.out.Protocol).Stateless // such streams cannot be resumed
 	for idle := 0; ; {
 		before := x.events
@@ -40,7 +40,7 @@ func (x *httpExchange) stream(body io.ReadCloser) error {
 		case x.events > before:
 			idle = 0
 		}
-		if idle++; once || p.lastID == "" || idle > resumeTries || x.t.ctx.Err() != nil {
+		if idle++; once || p.LastID == "" || idle > resumeTries || x.t.ctx.Err() != nil {
 			if err == io.EOF {
 				err = nil
 			}
@@ -53,12 +53,12 @@ func (x *httpExchange) stream(body io.ReadCloser) error {
 }
 
 // resume requests the rest of the stream after the pause that the server specifies.
-func (x *httpExchange) resume(p *sseParser) (io.ReadCloser, error) {
-	if !x.t.pause(x.ctx, p.pause()) {
+func (x *httpExchange) resume(p *protocol.EventParser) (io.ReadCloser, error) {
+	if !x.t.pause(x.ctx, pauseOf(p)) {
 		return nil, errGivenUp
 	}
 	x.resumed++
-	resp, err := x.t.events(x.ctx, x.t.url, p.lastID)
+	resp, err := x.t.events(x.ctx, x.t.url, p.LastID)
 	if err != nil {
 		if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
 			return nil, errGivenUp
@@ -68,12 +68,12 @@ func (x *httpExchange) resume(p *sseParser) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// pause returns how long to wait before the next connection.
-func (p *sseParser) pause() time.Duration {
-	if !p.wants {
+// pauseOf returns how long to wait before the next connection of a stream.
+func pauseOf(p *protocol.EventParser) time.Duration {
+	if !p.Wants {
 		return resumePause
 	}
-	return min(p.retry, resumeLongest)
+	return min(p.Retry, resumeLongest)
 }
 
 // pause waits; it returns false if the context ends first.
@@ -88,7 +88,7 @@ func (t *HTTP) pause(ctx context.Context, d time.Duration) bool {
 
 // read delivers the events of one body until the call is complete (errComplete; the
 // rest is read in the background) or the body ends.
-func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
+func (x *httpExchange) read(body io.ReadCloser, p *protocol.EventParser) error {
 	buf := eventBuffers.Get().(*[]byte)
 	for {
 		n, err := body.Read(*buf)
@@ -99,10 +99,10 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 				return errComplete
 			}
 		}
-		if over := p.unfinished(); x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
+		if over := p.Unfinished(); x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
 			// The event is too long, even if it never ends.
 			x.events++
-			x.t.event(sseEvent{Over: over}, x.out, time.Now(), x.info)
+			x.t.event(protocol.Event{Over: over}, x.out, time.Now(), x.info)
 			x.t.sink.OnDrained()
 			err = errComplete
 		}
@@ -115,9 +115,9 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 }
 
 // feed delivers the events that the bytes complete.
-func (x *httpExchange) feed(p *sseParser, b []byte) {
+func (x *httpExchange) feed(p *protocol.EventParser, b []byte) {
 	at := time.Now()
-	p.feed(b, func(ev sseEvent) {
+	p.Feed(b, func(ev protocol.Event) {
 		x.events++
 		x.t.event(ev, x.out, at, x.info)
 	})
@@ -126,7 +126,7 @@ func (x *httpExchange) feed(p *sseParser, b []byte) {
 
 // drainAfterResponse reads what follows the response, to detect unexpected messages and to make the
 // connection reusable.
-func (x *httpExchange) drainAfterResponse(body io.ReadCloser, p *sseParser, buf *[]byte, err error) {
+func (x *httpExchange) drainAfterResponse(body io.ReadCloser, p *protocol.EventParser, buf *[]byte, err error) {
 	done := func() {
 		_ = body.Close()
 		x.cancel()
@@ -165,7 +165,7 @@ func (t *HTTP) spawn(f func()) bool {
 
 // event delivers one event. out is the request of the stream; nil for a stream of the
 // session.
-func (t *HTTP) event(ev sseEvent, out *Outgoing, at time.Time, info *HTTPInfo) {
+func (t *HTTP) event(ev protocol.Event, out *Outgoing, at time.Time, info *HTTPInfo) {
 	if ev.Type != "" && ev.Type != "message" {
 		return // other types belong to other protocols
 	}
@@ -226,9 +226,9 @@ func (t *HTTP) listen(caller context.Context) {
 	if !t.spawn(func() {
 		defer cancel()
 		defer settled()
-		p := newSSEParser(t.lim.Message)
+		p := &protocol.EventParser{Limit: t.lim.Message}
 		for idle := 0; idle < resumeTries; idle++ {
-			resp, err := t.events(ctx, t.url, p.lastID)
+			resp, err := t.events(ctx, t.url, p.LastID)
 			settled()
 			if err == nil {
 				if t.readAll(resp.Body, p) > 0 {
@@ -237,7 +237,7 @@ func (t *HTTP) listen(caller context.Context) {
 			} else if errors.As(err, new(*HTTPError)) {
 				return
 			}
-			if !t.pause(ctx, p.pause()) {
+			if !t.pause(ctx, pauseOf(p)) {
 				return
 			}
 		}
@@ -253,7 +253,7 @@ func (t *HTTP) listen(caller context.Context) {
 
 // readAll delivers the events of a stream that belongs to no call and returns their
 // number.
-func (t *HTTP) readAll(body io.ReadCloser, p *sseParser) (n int) {
+func (t *HTTP) readAll(body io.ReadCloser, p *protocol.EventParser) (n int) {
 	defer body.Close()
 	buf := eventBuffers.Get().(*[]byte)
 	defer eventBuffers.Put(buf)
@@ -261,7 +261,7 @@ func (t *HTTP) readAll(body io.ReadCloser, p *sseParser) (n int) {
 		k, err := body.Read(*buf)
 		if k > 0 {
 			at := time.Now()
-			p.feed((*buf)[:k], func(ev sseEvent) {
+			p.Feed((*buf)[:k], func(ev protocol.Event) {
 				n++
 				t.event(ev, nil, at, nil)
 			})

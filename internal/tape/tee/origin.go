@@ -104,10 +104,9 @@ func (e *endpointBody) pass(ended bool) {
 		}
 		event := e.in[:end]
 		e.in = e.in[end:]
-		var parsed cassette.Events
-		parsed.Feed(event, func(is cassette.Event, data []byte) {
-			if e.found = is.Type == "endpoint"; e.found {
-				event = bytes.Replace(event, data, []byte(e.address(string(data))), 1)
+		cassette.NewEvents().Feed(event, func(f cassette.Frame) {
+			if e.found = f.Event.Type == "endpoint"; e.found {
+				event = bytes.Replace(event, f.Data, []byte(e.address(string(f.Data))), 1)
 			}
 		})
 		e.out = append(e.out, event...)

@@ -137,7 +137,7 @@ func (t *Tap) Lines(head cassette.Frame) *Stream { return &Stream{tap: t, head: 
 
 // Events returns a stream for a body of text/event-stream.
 func (t *Tap) Events(head cassette.Frame) *Stream {
-	return &Stream{tap: t, head: head, events: &cassette.Events{}}
+	return &Stream{tap: t, head: head, events: cassette.NewEvents()}
 }
 
 // Write copies a piece of the stream. It never waits for the recorder.
@@ -154,8 +154,8 @@ func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
 	f.At = c.frame.At
 	if s.events != nil {
 		var err error
-		s.events.Feed(data, func(e cassette.Event, text []byte) {
-			if f.Event, f.Data = &e, text; err == nil {
+		s.events.Feed(data, func(e cassette.Frame) {
+			if f.Event, f.Data, f.Omitted = e.Event, e.Data, e.Omitted; err == nil {
 				err = record(f)
 			}
 		})

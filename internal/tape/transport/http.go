@@ -97,7 +97,7 @@ func (x *exchange) begin(resp *http.Response) {
 	x.head = &cassette.HTTP{Status: resp.StatusCode, Header: resp.Header.Clone()}
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
-		x.events = &cassette.Events{}
+		x.events = cassette.NewEvents()
 		x.write(cassette.Frame{Dir: cassette.FromServer, HTTP: x.head})
 		x.head = nil
 	}
@@ -110,10 +110,9 @@ func (x *exchange) Read(b []byte) (int, error) {
 	switch {
 	case n == 0:
 	case x.events != nil:
-		x.events.Feed(b[:n], func(e cassette.Event, data []byte) {
-			f := cassette.Frame{Dir: cassette.FromServer, Data: data}
-			if e != (cassette.Event{}) {
-				f.Event = &e
+		x.events.Feed(b[:n], func(f cassette.Frame) {
+			if *f.Event == (cassette.Event{}) {
+				f.Event = nil
 			}
 			x.write(f)
 		})

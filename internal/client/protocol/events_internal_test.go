@@ -1,4 +1,4 @@
-package wire
+package protocol
 
 import (
 	"bytes"
@@ -10,13 +10,13 @@ import (
 )
 
 // sseAll reads a stream in pieces of n bytes.
-func sseAll(p *sseParser, text []byte, n int) []sseEvent {
-	var out []sseEvent
+func sseAll(p *EventParser, text []byte, n int) []Event {
+	var out []Event
 	buf := make([]byte, n)
 	for len(text) > 0 {
 		k := copy(buf, text)
 		text = text[k:]
-		p.feed(buf[:k], func(ev sseEvent) {
+		p.Feed(buf[:k], func(ev Event) {
 			ev.Data = bytes.Clone(ev.Data)
 			out = append(out, ev)
 		})
@@ -54,7 +54,7 @@ func TestSSEGrammar(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 7, 1 << 10} {
-				p := newSSEParser(64)
+				p := &EventParser{Limit: 64}
 				var got []string
 				for _, ev := range sseAll(p, []byte(c.text), n) {
 					if ev.Over > 64 {
@@ -63,8 +63,8 @@ func TestSSEGrammar(t *testing.T) {
 					}
 					got = append(got, ev.Type+":"+string(ev.Data))
 				}
-				if d := cmp.Diff(c.want, got); d != "" || p.lastID != c.id || p.retry != c.retry {
-					t.Errorf("in pieces of %d: %s id %q retry %s", n, d, p.lastID, p.retry)
+				if d := cmp.Diff(c.want, got); d != "" || p.LastID != c.id || p.Retry != c.retry {
+					t.Errorf("in pieces of %d: %s id %q retry %s", n, d, p.LastID, p.Retry)
 				}
 			}
 		})
@@ -82,9 +82,9 @@ func FuzzSSE(f *testing.F) {
 	f.Add([]byte("\nevent:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxzxxx\x7f\xffxxxxxx\nretry: xxxxxx e\ndata:xxx\n\n"), 20)
 	f.Fuzz(func(t *testing.T, text []byte, n int) {
 		n = 1 + int(uint(n)%64)
-		whole, cut := newSSEParser(64), newSSEParser(64)
+		whole, cut := &EventParser{Limit: 64}, &EventParser{Limit: 64}
 		want, got := sseAll(whole, text, len(text)+1), sseAll(cut, text, n)
-		if d := cmp.Diff(want, got); d != "" || whole.lastID != cut.lastID || whole.retry != cut.retry {
+		if d := cmp.Diff(want, got); d != "" || whole.LastID != cut.LastID || whole.Retry != cut.Retry {
 			t.Errorf("in pieces of %d: %s", n, d)
 		}
 		for _, ev := range got {
