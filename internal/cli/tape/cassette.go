@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -68,11 +67,11 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 			outcome = "no response"
 		default:
 			outcome = (call.Response.At - call.Request.At).String()
-			data, err := c.Data(call.Response)
-			if err != nil {
+			v := c.Value(call.Response)
+			if err := c.Err(); err != nil {
 				return option.Invalid("%v", err)
 			}
-			if v, _ := jsonv.Parse(data); !v.Lookup("error").IsAbsent() {
+			if !v.Lookup("error").IsAbsent() {
 				outcome += ", error " + v.Lookup("error", "code").Literal()
 			} else if v.Lookup("result", "isError").Bool() {
 				outcome += ", isError"

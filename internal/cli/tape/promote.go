@@ -157,6 +157,6 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 // info returns the recorded name and version of the server.
 func info(c *cassette.Cassette) []string {
 	calls, _ := c.Calls() // an error is reported when the calls are used
-	hello, _ := c.Handshake(calls)
+	hello := c.Handshake(calls)
 	return []string{hello.Lookup("serverInfo", "name").Text(), hello.Lookup("serverInfo", "version").Text()}
 }

@@ -53,8 +53,8 @@ func committed(ctx context.Context, c *cassette.Cassette) (kinds []string) {
 	}
 	calls, _ := c.Calls() // an error was reported when the suite was written
 	for _, call := range calls {
-		_, response, err := c.Exchange(call)
-		if res, ok := response.Get("result"); err == nil && ok && len(check.Result(c.Protocol, call.Method, res, true).Violations) > 0 {
+		_, response := c.Exchange(call)
+		if res, ok := response.Get("result"); ok && len(check.Result(c.Protocol, call.Method, res, true).Violations) > 0 {
 			kinds = append(kinds, protocol.BadResult)
 		}
 	}

@@ -69,10 +69,7 @@ func (c *Cassette) Calls() ([]*Call, error) {
 			s = &session{streams: map[int]*Call{}, asked: map[string]*Call{}, scan: protocol.NewScanner()}
 			sessions[f.Session] = s
 		}
-		data, err := c.Data(f)
-		if err != nil {
-			return nil, err
-		}
+		data := c.Data(f)
 		before := len(s.calls)
 		if f.Dir == ToServer {
 			s.fromClient(f, data)
@@ -81,7 +78,7 @@ func (c *Cassette) Calls() ([]*Call, error) {
 		}
 		out = append(out, s.calls[before:]...)
 	}
-	return out, nil
+	return out, c.Err()
 }
 
 // Refused reports whether a server refused a request because of its transport: its
@@ -93,8 +90,7 @@ func (c *Cassette) Refused(call *Call) bool {
 	case call.Response == nil:
 		return true
 	}
-	data, err := c.Data(call.Response)
-	return err == nil && protocol.ParseRPCError(protocol.MemberOf(data, "error")).Code == protocol.CodeHeaderMismatch
+	return protocol.ParseRPCError(protocol.MemberOf(c.Data(call.Response), "error")).Code == protocol.CodeHeaderMismatch
 }
 
 // IsMessage reports whether a frame of the call is a message of the server. An event of
@@ -111,23 +107,18 @@ func (call *Call) IsMessage(f *Frame) bool {
 
 // Exchange returns the request and the response of a call. The response is
 // absent if none is recorded, and both are for what a server sent before the first request.
-func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value, err error) {
-	if call.Request == nil {
-		return request, response, nil
+func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value) {
+	if call.Request != nil {
+		request = c.Value(call.Request)
 	}
-	data, err := c.Data(call.Request)
-	if err != nil {
-		return request, response, err
-	}
-	request, _ = jsonv.Parse(data)
 	if call.Response != nil {
-		if data, err = c.Data(call.Response); err != nil {
-			return request, response, err
-		}
-		response, _ = jsonv.Parse(data)
+		response = c.Value(call.Response)
 	}
-	return request, response, nil
+	return request, response
 }
+
+// Canceled reports whether the recorded client canceled the call.
+func (call *Call) Canceled() bool { return call.cancelled }
 
 // Crashed reports whether the server broke off instead of responding: its process
 // ended by itself, with the returned status, or its connection did.

@@ -75,7 +75,7 @@ func TestBytesArePreserved(t *testing.T) {
 		t.Fatalf("%d frames, expected %d", len(c.Frames), len(texts))
 	}
 	for i, want := range texts {
-		got, err := c.Data(&c.Frames[i])
+		got, err := c.Read(&c.Frames[i])
 		if err != nil || string(got) != want {
 			t.Errorf("frame %d: %.80q, %v; expected %.80q", i, got, err, want)
 		}
@@ -217,7 +217,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for i := range c.Frames {
-			if _, err := c.Data(&c.Frames[i]); err != nil {
+			if _, err := c.Read(&c.Frames[i]); err != nil {
 				t.Fatal(err)
 			}
 		}

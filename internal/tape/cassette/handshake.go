@@ -13,14 +13,11 @@ import (
 // Handshake returns what the recorded server said about itself, with the members of a
 // result of initialize. Without a recorded handshake, the requests that had results show
 // what it offers: a client may have started another process to ask it.
-func (c *Cassette) Handshake(calls []*Call) (jsonv.Value, error) {
+func (c *Cassette) Handshake(calls []*Call) jsonv.Value {
 	info, _ := jsonv.Parse(c.Server.Info)
 	derived := jsonv.Object()
 	for _, call := range calls {
-		_, response, err := c.Exchange(call)
-		if err != nil {
-			return jsonv.Value{}, err
-		}
+		_, response := c.Exchange(call)
 		result := response.Lookup("result")
 		if result.IsAbsent() {
 			continue
@@ -29,7 +26,7 @@ func (c *Cassette) Handshake(calls []*Call) (jsonv.Value, error) {
 			info = said
 		}
 		if call.Method == protocol.MethodDiscover || call.Method == "initialize" {
-			return jsonv.ObjectOf("serverInfo", info, "capabilities", result.Lookup("capabilities"), "instructions", result.Lookup("instructions")), nil
+			return jsonv.ObjectOf("serverInfo", info, "capabilities", result.Lookup("capabilities"), "instructions", result.Lookup("instructions"))
 		}
 		what, _, _ := strings.Cut(call.Method, "/")
 		switch what {
@@ -39,7 +36,7 @@ func (c *Cassette) Handshake(calls []*Call) (jsonv.Value, error) {
 			derived = derived.With(what, jsonv.Object())
 		}
 	}
-	return jsonv.ObjectOf("serverInfo", info, "capabilities", derived), nil
+	return jsonv.ObjectOf("serverInfo", info, "capabilities", derived)
 }
 
 // serverIn returns the name and version of a server in one of its results.
@@ -113,14 +110,13 @@ func (w *Writer) adopt() {
 	for _, call := range calls {
 		if is(call) {
 			for _, f := range []*Frame{call.Request, call.Response} {
-				data, err := old.Data(f)
-				if err != nil {
-					return
-				}
 				f.At = 0
-				lines = appendLine(lines, w.line(f), data, true)
+				lines = appendLine(lines, w.line(f), old.Data(f), true)
 			}
 		}
+	}
+	if old.Err() != nil {
+		return
 	}
 	w.header.Server.Info = old.Server.Info
 	w.held = slices.Concat(lines, w.held)

@@ -46,11 +46,7 @@ func (p *Player) miss(method string, data []byte) *Miss {
 		if call.Method != method || call.Request == nil || call.Verb != "" {
 			continue
 		}
-		rec, err := p.c.Data(call.Request)
-		if err != nil {
-			continue
-		}
-		changes := jsonv.Diff(p.params(rec), live)
+		changes := jsonv.Diff(p.recorded(call), live)
 		distance := 2*len(changes) + 1
 		if call.Name != name {
 			distance += 1000
@@ -76,7 +72,7 @@ func (p *Player) Unanswered(call *Call) error {
 	}
 	handshake := call.Method == "initialize" // without a response, nothing of its session follows in a replay
 	for _, f := range call.Frames {          // a client may accept a response without an id
-		data, err := p.c.Data(f)
+		data, err := p.c.Read(f)
 		isAnswer := f.Dir == FromServer && len(data) > 0 && (data[0] == '{' || !handshake) && protocol.MemberOf(data, "method") == nil
 		if err != nil || isAnswer || ended(f) {
 			return nil
@@ -98,7 +94,7 @@ func (c *Cassette) NoResponse(call *Call) error {
 // CheckAnswer compares the live client's answer to a request of the server with the
 // recorded one, which is a frame of the call.
 func (p *Player) CheckAnswer(call *Call, recorded *Frame, live []byte) error {
-	data, err := p.c.Data(recorded)
+	data, err := p.c.Read(recorded)
 	if err != nil || protocol.MemberOf(data, "method") != nil { // a cancellation
 		return err
 	}
@@ -128,7 +124,7 @@ func (p *Player) answer(data []byte) jsonv.Value {
 // asked returns the method of the server's request with an id.
 func (p *Player) asked(call *Call, id []byte) string {
 	for _, f := range call.Frames {
-		if data, err := p.c.Data(f); err == nil && f.Dir == FromServer && bytes.Equal(protocol.MemberOf(data, "id"), id) {
+		if data := p.c.Data(f); f.Dir == FromServer && bytes.Equal(protocol.MemberOf(data, "id"), id) {
 			if method := protocol.TextOf(protocol.MemberOf(data, "method")); method != "" {
 				return method
 			}

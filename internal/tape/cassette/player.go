@@ -39,14 +39,10 @@ func NewPlayer(c *Cassette, redact *secret.Redactor) (*Player, error) {
 		if call.Request == nil || call.Verb != "" {
 			continue
 		}
-		data, err := c.Data(call.Request)
-		if err != nil {
-			return nil, err
-		}
-		call.key = p.key(call.Method, data)
+		call.key = p.key(call.Method, c.Data(call.Request))
 		p.byKey[call.key] = append(p.byKey[call.key], call)
 	}
-	return p, nil
+	return p, c.Err()
 }
 
 // OmitRefusals removes the requests of [Cassette.Refused]: the server of the
@@ -245,11 +241,7 @@ func (c *Client) lenient(method string, data []byte) *Call {
 			continue
 		}
 		if method == "initialize" || method == protocol.MethodDiscover {
-			rec, err := c.p.c.Data(call.Request)
-			if err != nil {
-				continue
-			}
-			agrees := jsonv.Equal(c.p.params(rec).Lookup("protocolVersion"), live.Lookup("protocolVersion"))
+			agrees := jsonv.Equal(c.p.recorded(call).Lookup("protocolVersion"), live.Lookup("protocolVersion"))
 			if same == nil || agrees && !call.used && same.used {
 				same = call
 			}
@@ -258,7 +250,7 @@ func (c *Client) lenient(method string, data []byte) *Call {
 		if call.used {
 			continue
 		}
-		if rec, err := c.p.c.Data(call.Request); err == nil && method != "" && maskedEqual(c.p.params(rec), live) {
+		if method != "" && maskedEqual(c.p.recorded(call), live) {
 			return call
 		}
 	}
@@ -288,11 +280,7 @@ func (p *Player) Unused() []*Call {
 
 // Shown returns the method and parameters of a recorded request for people.
 func (p *Player) Shown(call *Call) string {
-	data, err := p.c.Data(call.Request)
-	if err != nil {
-		return call.Method
-	}
-	return shown(call.Method, p.params(data))
+	return shown(call.Method, p.recorded(call))
 }
 
 // Recorded returns the number of the recorded session that answered last or, before

@@ -54,7 +54,7 @@ func response(t *testing.T, p *cassette.Player, c *cassette.Client, raw string) 
 	if miss != nil {
 		return miss.Error()
 	}
-	data, err := p.Cassette().Data(got.Response)
+	data, err := p.Cassette().Read(got.Response)
 	if err != nil {
 		t.Fatal(err)
 	}

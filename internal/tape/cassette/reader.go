@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"mcptest/internal/assert/jsonpath"
@@ -38,6 +39,7 @@ type Cassette struct {
 	src      io.ReaderAt
 	f        *os.File
 	volatile [][]jsonpath.Step
+	failed   atomic.Pointer[error]
 }
 
 // Open reads a cassette; errors about its content are of type [*Error].
@@ -286,8 +288,32 @@ func reason(err error) string {
 // Has reports whether a frame carries data.
 func (f *Frame) Has() bool { return f.Data != nil || f.size > 0 }
 
-// Data returns the data of a frame, from the file if it is large.
-func (c *Cassette) Data(f *Frame) ([]byte, error) {
+// Data returns the data of a frame, from the file if it is large. If the file cannot be
+// read any more, it is nil, and Err returns the reason.
+func (c *Cassette) Data(f *Frame) []byte {
+	data, err := c.Read(f)
+	if err != nil {
+		c.failed.CompareAndSwap(nil, &err)
+	}
+	return data
+}
+
+// Value returns the message in a frame; it is absent if that is none.
+func (c *Cassette) Value(f *Frame) jsonv.Value {
+	v, _ := jsonv.Parse(c.Data(f))
+	return v
+}
+
+// Err returns the first error of Data.
+func (c *Cassette) Err() error {
+	if err := c.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Read returns the data of a frame, for callers for whom only this frame matters.
+func (c *Cassette) Read(f *Frame) ([]byte, error) {
 	if f.size == 0 {
 		return f.Data, nil
 	}

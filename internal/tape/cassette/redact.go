@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"time"
 
@@ -27,14 +28,9 @@ func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err
 		}
 	}()
 	w := &Writer{redact: redact, start: time.Now(), f: file.File, header: c.Header, ids: map[string]string{}}
-	learn := func(f *Frame) error {
-		w.credentials(f.HTTP)
-		data, err := c.Data(f)
-		w.mask(data)
-		return err
-	}
-	if err := each(c, learn); err != nil {
-		return 0, err
+	for i := range c.Frames {
+		w.credentials(c.Frames[i].HTTP)
+		w.mask(c.Data(&c.Frames[i]))
 	}
 	for _, m := range []string{MaskSecrets, MaskSessions} {
 		if !slices.Contains(c.Masks, m) {
@@ -45,29 +41,15 @@ func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err
 	w.header.Server = clean(c.Server, redact)
 	w.header.Server.Info = w.mask(c.Server.Info)
 	w.begin()
-	err = each(c, func(f *Frame) error {
-		data, err := c.Data(f)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(w.mask(data), data) {
+	for _, f := range c.Frames {
+		f.Data = c.Data(&f)
+		if !bytes.Equal(w.mask(f.Data), f.Data) {
 			changed++
 		}
-		again := *f
-		again.Data = data
-		return w.append(&again)
-	})
-	if err != nil {
+		_ = w.append(&f) // reported below
+	}
+	if err := errors.Join(c.Err(), w.failed); err != nil {
 		return 0, err
 	}
 	return changed, file.Commit()
-}
-
-func each(c *Cassette, do func(*Frame) error) error {
-	for i := range c.Frames {
-		if err := do(&c.Frames[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

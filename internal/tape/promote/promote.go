@@ -24,15 +24,11 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	clients, err := c.Clients(calls)
-	if err != nil {
-		return 0, err
-	}
 	f := filler{
 		su: su, c: c, scripts: map[int]*script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
 		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
 	}
-	for n, client := range clients {
+	for n, client := range c.Clients(calls) {
 		f.scripts[n] = scriptOf(client)
 	}
 	for _, call := range calls {
@@ -40,16 +36,11 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 			continue
 		}
 		if call.ID != "" && !asOverhead(call.Method) {
-			if err := f.add(call); err != nil {
-				return 0, err
-			}
+			f.add(call)
 		}
 		f.scripts[call.Session].announced(call)
 	}
-	o, err := offeredBy(c, calls)
-	if err != nil {
-		return 0, err
-	}
+	o := offeredBy(c, calls)
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
 		if t.Mixed() {
 			for _, label := range f.requests[t] {
@@ -66,7 +57,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		}
 	}
 	order(su.Tests)
-	return merged, nil
+	return merged, c.Err()
 }
 
 // order moves the tests between calls of tools to the block of tools, and those after
@@ -101,11 +92,8 @@ type filler struct {
 
 // add adds the test of a call. Equal calls of a tool are one test if no other call of
 // a tool came between them, because it may change what the tool responds.
-func (f *filler) add(call *cassette.Call) error {
-	request, response, err := f.c.Exchange(call)
-	if err != nil {
-		return err
-	}
+func (f *filler) add(call *cassette.Call) {
+	request, response := f.c.Exchange(call)
 	params := request.Lookup("params")
 	if params.Kind() == jsonv.KindObject {
 		params = params.Without("_meta")
@@ -118,10 +106,7 @@ func (f *filler) add(call *cassette.Call) error {
 		why = f.scripts[call.Session].depends(params, response)
 	}
 	if why == "" {
-		why, err = f.scripts[call.Session].cannot(f.c, call)
-	}
-	if err != nil {
-		return err
+		why = f.scripts[call.Session].cannot(f.c, call)
 	}
 	key := fmt.Sprint(call.Session) + call.Method + call.Name + f.c.Stable(jsonv.ObjectOf("arguments", params.Lookup("arguments"))).String()
 	if call.Method == "tools/call" {
@@ -134,7 +119,7 @@ func (f *filler) add(call *cassette.Call) error {
 	label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
 	if why != "" {
 		f.su.Omitted = append(f.su.Omitted, label+why)
-		return nil
+		return
 	}
 	if f.tests[key] == nil {
 		f.tests[key] = t
@@ -149,7 +134,6 @@ func (f *filler) add(call *cassette.Call) error {
 		t.Answers = append(t.Answers, a)
 	}
 	f.requests[t] = append(f.requests[t], label)
-	return nil
 }
 
 // server returns the server of the tests of a session: each session has its own.

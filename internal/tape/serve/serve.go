@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -52,14 +53,7 @@ func New(c *cassette.Cassette, o Options) (*Server, error) {
 		if call.Request == nil || call.Response == nil {
 			continue
 		}
-		request, err := c.Data(call.Request)
-		if err != nil {
-			return nil, err
-		}
-		response, err := c.Data(call.Response)
-		if err != nil {
-			return nil, err
-		}
+		request, response := c.Data(call.Request), c.Data(call.Response)
 		meta := protocol.MemberOf(protocol.MemberOf(request, "params"), "_meta")
 		// A refusal of a protocol version is not a use of it.
 		if result := protocol.MemberOf(response, "result"); result != nil {
@@ -70,6 +64,9 @@ func New(c *cassette.Cassette, o Options) (*Server, error) {
 				s.schemas[protocol.TextOf(protocol.MemberOf(tool, "name"))], _ = jsonv.Parse(protocol.MemberOf(tool, "inputSchema"))
 			}
 		}
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
 	}
 	s.versions = slices.DeleteFunc(protocol.Versions(), func(v string) bool { return !seen[v] })
 	if len(s.versions) == 0 {
@@ -255,31 +252,46 @@ func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 // asks reports whether the recorded server sent a request after a message.
 func (x *session) asks(call *cassette.Call) bool {
 	return slices.ContainsFunc(call.Frames, func(f *cassette.Frame) bool {
-		data, err := x.s.c.Data(f)
-		return err == nil && f.Dir == cassette.FromServer && protocol.MemberOf(data, "method") != nil && protocol.MemberOf(data, "id") != nil
+		data := x.s.c.Data(f)
+		return f.Dir == cassette.FromServer && protocol.MemberOf(data, "method") != nil && protocol.MemberOf(data, "id") != nil
 	})
 }
 
 // play sends the recorded messages of a call and returns its response. A client that
 // cancels the call gets none.
 func (x *session) play(ctx context.Context, req *mcpserver.Request, call *cassette.Call) (*mcpserver.Reply, error) {
-	live := cassette.LiveOf(req.Raw)
+	played := x.s.shared.Play(call, req.Raw)
 	before := call.Request.At
 	var reply *mcpserver.Reply
 	sent := false
-	for _, f := range call.Frames {
-		if x.s.o.Paced && call.Verb == "" { // a stream of the session came before the request
+	reach := func(key string, _ *cassette.Frame) error {
+		if cassette.Cancels(key) && (reply == nil || x.s.o.HTTP) {
+			<-ctx.Done()
+			return cassette.ErrWaits
+		}
+		return nil // the answer of the client was awaited when it was asked
+	}
+	for {
+		f, data, err := played.Next(reach)
+		if err == io.EOF {
+			break
+		}
+		follows := reply != nil && !x.s.o.HTTP                        // it is sent with the response
+		if err == nil && x.s.o.Paced && call.Verb == "" && !follows { // a stream of the session came before the request
 			wait(ctx, f.At-before)
 			before = f.At
 		}
-		if ctx.Err() != nil {
+		switch {
+		case follows && err == nil:
+			if call.IsMessage(f) && len(data) > 0 {
+				reply.Raw = slices.Concat(reply.Raw, data, []byte("\n"))
+			}
+			continue
+		case err == cassette.ErrWaits, ctx.Err() != nil:
 			return nil, nil
-		}
-		data, err := x.s.c.Data(f)
-		if err != nil {
+		case err != nil:
 			return nil, err
 		}
-		data = call.Rewrite(data, live)
 		if f == call.Response && sent && !x.s.o.HTTP {
 			wait(ctx, apart)
 		}
@@ -287,15 +299,9 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 		case f == call.Response && asksInput(data) && req.Caller != nil:
 			return x.input(ctx, req, call, data)
 		case f == call.Response:
-			reply = response(data, f.Omitted)
-			if x.s.o.HTTP {
-				continue
+			if reply = response(data, f.Omitted); !x.s.o.HTTP {
+				reply.Raw = slices.Concat(data, []byte("\n"))
 			}
-			reply.Raw = slices.Concat(data, []byte("\n"), x.rest(call, live))
-			return reply, nil
-		case f.Dir == cassette.ToServer && protocol.MemberOf(data, "method") != nil: // the cancellation of the call
-			<-ctx.Done()
-			return nil, nil
 		case call.IsMessage(f) && len(data) > 0:
 			if err := send(ctx, req, data); err != nil {
 				return nil, err
@@ -303,17 +309,22 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 			sent = true
 		}
 	}
-	if exit, broken := call.Crashed(); reply == nil && broken {
+	if reply != nil || req.Notification {
+		return reply, nil
+	}
+	return x.unanswered(ctx, call), nil
+}
+
+// unanswered returns the reply to a request without a recorded response.
+func (x *session) unanswered(ctx context.Context, call *cassette.Call) *mcpserver.Reply {
+	if exit, broken := call.Crashed(); broken {
 		if x.s.o.Crash != nil && exit != nil {
 			x.finish(ctx)
 			x.s.o.Crash(*exit)
 		}
-		return &mcpserver.Reply{Reset: x.s.o.HTTP}, nil
+		return &mcpserver.Reply{Reset: x.s.o.HTTP}
 	}
-	if reply == nil && !req.Notification {
-		return internalError("%v", x.s.c.NoResponse(call)), nil
-	}
-	return reply, nil
+	return internalError("%v", x.s.c.NoResponse(call))
 }
 
 // finish waits before a crash until the other requests are answered, but not for the
@@ -333,17 +344,6 @@ func (x *session) finish(ctx context.Context) {
 // apart is the time between notifications and the response over stdio: clients of the
 // TypeScript SDK 1.x lose progress that they read together with the response.
 const apart = 20 * time.Millisecond
-
-// rest returns the messages that follow the response of a call.
-func (x *session) rest(call *cassette.Call, live cassette.Live) (out []byte) {
-	after := slices.Index(call.Frames, call.Response) + 1
-	for _, f := range call.Frames[after:] {
-		if data, err := x.s.c.Data(f); err == nil && call.IsMessage(f) && len(data) > 0 {
-			out = slices.Concat(out, call.Rewrite(data, live), []byte("\n"))
-		}
-	}
-	return out
-}
 
 // send forwards a message that a server sent before its response. It waits for the
 // answer to a request of the server.

@@ -12,8 +12,8 @@ import (
 // introduce returns the data that package mcpserver needs to answer server/discover:
 // the recorded server as described by its handshake.
 func (s *Server) introduce() *mcpserver.Reply {
-	hello, err := s.c.Handshake(s.shared.Calls())
-	if err != nil {
+	hello := s.c.Handshake(s.shared.Calls())
+	if err := s.c.Err(); err != nil {
 		return internalError("%v", err)
 	}
 	return &mcpserver.Reply{Result: hello.Append(nil)}
@@ -53,11 +53,7 @@ func (x *session) next(call *cassette.Call, state jsonv.Value) *cassette.Call {
 			after = after || c.Request != nil && c.Request.Line == call.Request.Line
 			continue
 		}
-		data, err := x.s.c.Data(c.Request)
-		if err != nil {
-			return nil
-		}
-		v, _ := jsonv.Parse(data)
+		v := x.s.c.Value(c.Request)
 		if got := v.Lookup("params", "requestState"); !state.IsAbsent() && jsonv.Equal(got, state) ||
 			state.IsAbsent() && !v.Lookup("params", "inputResponses").IsAbsent() {
 			return c

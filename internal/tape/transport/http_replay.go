@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,12 +24,12 @@ type httpReplay struct {
 
 	mu      sync.Mutex
 	change  sync.Cond
-	met     map[string][][]byte // messages of the client that calls wait for, by [awaited]
+	met     map[string][][]byte // messages of the client that calls wait for, by [cassette.Awaited]
 	failed  error               // the latest failure of an exchange, for clients that resume its stream
-	streams map[streamKey]*feed
+	streams map[streamKey]*wire.Feed
 	shared  map[streamKey]bool // recorded streams of sessions, which belong to no request
 	offered *cassette.HTTP     // the response to the GET of such a stream; nil if the server had none
-	session *feed              // the client's stream of its session; nil if it has none
+	session *wire.Feed         // the client's stream of its session; nil if it has none
 	trails  int                // calls that are answered and have more messages to send
 	sink    wire.Receiver
 	held    bool // callers are to be woken as soon as there are no trails
@@ -40,7 +41,7 @@ type streamKey struct{ session, stream int }
 // newHTTPReplay returns a transport that answers like the recorded server. number
 // counts the connections, from 1.
 func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
-	t := &httpReplay{player: p, client: p.Client(number), met: map[string][][]byte{}, streams: map[streamKey]*feed{}, shared: map[streamKey]bool{}}
+	t := &httpReplay{player: p, client: p.Client(number), met: map[string][][]byte{}, streams: map[streamKey]*wire.Feed{}, shared: map[streamKey]bool{}}
 	t.change.L = &t.mu
 	for _, call := range p.Calls() {
 		if call.Verb == http.MethodGet && call.Resumes() == "" {
@@ -65,7 +66,7 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 		return response(req, &cassette.HTTP{Status: http.StatusOK}, http.NoBody), nil
 	}
 	accepted := &cassette.HTTP{Status: http.StatusAccepted}
-	if isAnswer(body) {
+	if cassette.IsAnswer(body) {
 		t.reached(body)
 		return response(req, accepted, http.NoBody), nil
 	}
@@ -99,10 +100,10 @@ func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (
 		if call.ID != "" {
 			head = &cassette.HTTP{Status: http.StatusOK, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}
 		}
-		stream = newFeed()
+		stream = wire.NewFeed(math.MaxInt)
 	}
-	x := &exchangeReplay{t: t, call: call, live: cassette.LiveOf(body), own: stream, sse: isStream(head)}
-	reader := stream.open(req.Context())
+	x := &exchangeReplay{t: t, Playback: t.player.Play(call, body), own: stream, sse: isStream(head)}
+	reader := stream.Open(req.Context())
 	if call.ID == "" {
 		x.trail(true)
 	}
@@ -147,8 +148,8 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 	case call == nil && t.offered != nil: // one more session than was recorded
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.session = newFeed()
-		return response(req, t.offered, t.session.open(req.Context())), nil
+		t.session = wire.NewFeed(math.MaxInt)
+		return response(req, t.offered, t.session.Open(req.Context())), nil
 	case call == nil:
 		return response(req, &cassette.HTTP{Status: http.StatusMethodNotAllowed}, http.NoBody), nil
 	}
@@ -162,24 +163,24 @@ func (t *httpReplay) failure() error {
 }
 
 // feed returns the stream that replaces a recorded exchange.
-func (t *httpReplay) feed(session, stream int) *feed {
+func (t *httpReplay) feed(session, stream int) *wire.Feed {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := streamKey{session, stream}
-	if t.streams[k] == nil || t.streams[k].taken() {
-		t.streams[k] = newFeed()
+	if t.streams[k] == nil || t.streams[k].Taken() {
+		t.streams[k] = wire.NewFeed(math.MaxInt)
 	}
 	return t.streams[k]
 }
 
 // target returns the stream on which the client receives what was recorded on another
 // one: its stream of the session replaces those of all recorded sessions.
-func (t *httpReplay) target(session, stream int) *feed {
+func (t *httpReplay) target(session, stream int) *wire.Feed {
 	t.mu.Lock()
 	k, own := streamKey{session, stream}, t.session
-	elsewhere := t.shared[k] && own != nil && (t.streams[k] == nil || !t.streams[k].opened())
+	elsewhere := t.shared[k] && own != nil && (t.streams[k] == nil || !t.streams[k].Opened())
 	t.mu.Unlock()
-	if elsewhere && !own.taken() {
+	if elsewhere && !own.Taken() {
 		return own
 	}
 	return t.feed(session, stream)
@@ -189,7 +190,7 @@ func (t *httpReplay) target(session, stream int) *feed {
 func (t *httpReplay) reached(raw []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if key := awaited(raw, ""); key != "" {
+	if key := cassette.Awaited(raw); key != "" {
 		t.met[key] = append(t.met[key], raw)
 		t.change.Broadcast()
 	}
@@ -224,14 +225,13 @@ func (t *httpReplay) wait(ctx context.Context, holds func() bool) {
 
 // exchangeReplay delivers the frames of one call.
 type exchangeReplay struct {
-	t    *httpReplay
-	call *cassette.Call
-	live cassette.Live
-	own  *feed
-	sse  bool
+	t *httpReplay
+	*cassette.Playback
+	own *wire.Feed
+	sse bool
 
-	last   *feed // that something was sent on
-	trails bool  // see [httpReplay.trails]
+	last   *wire.Feed // that something was sent on
+	trails bool       // see [httpReplay.trails]
 }
 
 // trail sets whether the call has more messages to send although it is answered. Its
@@ -261,15 +261,15 @@ func (x *exchangeReplay) trail(on bool) {
 
 // more reports whether the server sent messages after the response.
 func (x *exchangeReplay) more() bool {
-	after := x.call.Frames[slices.Index(x.call.Frames, x.call.Response)+1:]
+	after := x.Frames[slices.Index(x.Frames, x.Response)+1:]
 	return slices.ContainsFunc(after, func(f *cassette.Frame) bool { return f.Dir == cassette.FromServer && f.Has() })
 }
 
 // on returns a stream to send on. The client has processed what was sent on another
 // one before, so that it sees the recorded order.
-func (x *exchangeReplay) on(f *feed) *feed {
+func (x *exchangeReplay) on(f *wire.Feed) *wire.Feed {
 	if x.last != nil && x.last != f {
-		x.last.delivered()
+		x.last.Delivered()
 	}
 	x.last = f
 	return f
@@ -278,56 +278,73 @@ func (x *exchangeReplay) on(f *feed) *feed {
 func (x *exchangeReplay) play(ctx context.Context) {
 	defer func() {
 		if x.trails && x.last != nil {
-			x.last.delivered()
+			x.last.Delivered()
 		}
 		x.trail(false)
 	}()
-	for _, f := range x.call.Frames {
-		to, sse := x.own, x.sse
-		if x.call.Stream > 0 && f.Stream != x.call.Stream {
-			to, sse = x.t.target(f.Session, f.Stream), true
+	reach := func(key string, recorded *cassette.Frame) error {
+		x.trail(false)
+		met := x.t.await(ctx, key)
+		if met == nil {
+			return cassette.ErrWaits
 		}
-		if f == x.call.Response && x.more() {
-			x.trail(true)
-		}
-		if f.End != nil {
-			if f.Stream > 0 && !f.End.Client {
-				x.on(to).end(f.End.Reason)
+		return x.t.player.CheckAnswer(x.Call, recorded, met)
+	}
+	for {
+		f, data, err := x.Next(reach)
+		switch {
+		case err == cassette.ErrWaits:
+			return
+		case err == io.EOF:
+			// The rest of an answered stream was of no use to the recorded client.
+			if x.Response != nil || x.Verb == "" && (!x.sse || x.Stream == 0) {
+				x.on(x.own).End(io.EOF)
 			}
-			continue
-		}
-		data, err := x.t.player.Cassette().Data(f)
-		if err != nil {
-			to.end(err.Error())
+			return
+		case err != nil:
+			x.fail(err)
 			return
 		}
-		switch {
-		case f.Dir == cassette.ToServer:
-			x.trail(false)
-			met := x.t.await(ctx, awaited(data, x.live.ID))
-			if met == nil {
-				return
-			}
-			if err := x.t.player.CheckAnswer(x.call, f, met); err != nil {
-				x.fail(err)
-				return
-			}
-		case f.Dir == "":
-		case !sse:
-			x.on(to).write(grown(x.call.Rewrite(data, x.live), f.Omitted))
-		case f.Unterminated:
-			x.on(to).write(bytes.TrimRight(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), true), "\n"))
-		default:
-			x.on(to).write(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), f.Has()))
+		x.send(f, data)
+	}
+}
+
+// send sends a frame on its stream.
+func (x *exchangeReplay) send(f *cassette.Frame, data []byte) {
+	to, sse := x.own, x.sse
+	if x.Stream > 0 && f.Stream != x.Stream {
+		to, sse = x.t.target(f.Session, f.Stream), true
+	}
+	if f == x.Response && x.more() {
+		x.trail(true)
+	}
+	switch {
+	case f.End != nil:
+		if f.Stream > 0 && !f.End.Client {
+			x.on(to).End(streamEnd(f.End.Reason))
+		}
+		return
+	case f.Dir == "":
+		return
+	}
+	data = grown(data, f.Omitted)
+	if sse {
+		if data = appendEvent(nil, f.Event, data, f.Has() || f.Unterminated); f.Unterminated {
+			data = bytes.TrimRight(data, "\n")
 		}
 	}
-	if err := x.t.player.Unanswered(x.call); err != nil {
-		x.fail(err)
+	_, _ = x.on(to).Write(data)
+}
+
+// streamEnd returns the error with which a recorded stream ended.
+func streamEnd(reason string) error {
+	switch reason {
+	case "":
+		return io.EOF
+	case io.ErrUnexpectedEOF.Error():
+		return io.ErrUnexpectedEOF
 	}
-	// The rest of an answered stream was of no use to the recorded client.
-	if x.call.Response != nil || x.call.Verb == "" && (!x.sse || x.call.Stream == 0) {
-		x.on(x.own).end("")
-	}
+	return recordedError{reason}
 }
 
 // fail ends the live call with an error: that of its stream or, if responses arrive on
@@ -336,12 +353,12 @@ func (x *exchangeReplay) fail(err error) {
 	x.t.mu.Lock()
 	x.t.failed = err
 	x.t.mu.Unlock()
-	if r := x.call.Response; r != nil && r.Stream != x.call.Stream {
-		answer, _ := protocol.AppendResponse(nil, []byte(x.live.ID), nil, &protocol.RPCError{Code: -32603, Message: err.Error()})
-		x.t.target(r.Session, r.Stream).write(appendEvent(nil, nil, answer, true))
+	if r := x.Response; r != nil && r.Stream != x.Stream {
+		answer, _ := protocol.AppendResponse(nil, []byte(x.Live.ID), nil, &protocol.RPCError{Code: -32603, Message: err.Error()})
+		_, _ = x.t.target(r.Session, r.Stream).Write(appendEvent(nil, nil, answer, true))
 		return
 	}
-	x.own.end(err.Error())
+	x.own.End(err)
 }
 
 // grown returns the beginning of a message that is not kept whole, extended to its

@@ -3,12 +3,11 @@ package transport
 import (
 	"cmp"
 	"context"
+	"io"
 	"slices"
 	"sync"
 	"time"
 
-	"mcptest/internal/base/jsonv"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/process/tail"
@@ -35,8 +34,8 @@ type replay struct {
 
 	// Of the goroutine.
 	sink    wire.Receiver
-	waiting []*playing
-	met     map[string][][]byte // messages of the client that calls wait for, by [awaited]
+	waiting []*cassette.Playback
+	met     map[string][][]byte // messages of the client that calls wait for, by [cassette.Awaited]
 	ending  *cassette.End
 	over    bool
 	done    chan struct{}
@@ -46,13 +45,6 @@ type replay struct {
 type message struct {
 	raw    []byte
 	stream string // the receiver's name for its exchange
-}
-
-// playing is a call that is being answered.
-type playing struct {
-	call *cassette.Call
-	live cassette.Live
-	rest []*cassette.Frame // begins with the next message that the client must send
 }
 
 // ReplayStdio returns a transport that answers like a recorded process. number counts
@@ -145,7 +137,7 @@ func (t *replay) run() {
 	defer close(t.done)
 	for _, call := range t.player.Calls() {
 		if call.Session == t.number && call.Request == nil {
-			t.play(&playing{call: call, rest: call.Frames})
+			t.play(t.player.Play(call, nil))
 		}
 	}
 	for !t.over {
@@ -210,7 +202,7 @@ func (t *replay) answer(m message) {
 		t.sink.OnFailure(m.stream, miss, nil)
 		t.sink.OnDrained()
 	case call != nil:
-		t.play(&playing{call: call, live: cassette.LiveOf(m.raw), rest: call.Frames})
+		t.play(t.player.Play(call, m.raw))
 	default:
 		if answer := cassette.Default(m.raw); answer != nil {
 			t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, At: time.Now(), Raw: answer})
@@ -222,119 +214,64 @@ func (t *replay) answer(m message) {
 // reached continues the calls that waited for a message of the client. It reports
 // whether the message is the answer to a request of the server.
 func (t *replay) reached(raw []byte) bool {
-	key := awaited(raw, "")
+	key := cassette.Awaited(raw)
 	if key == "" {
 		return false
 	}
 	t.met[key] = append(t.met[key], raw)
-	for i, p := range t.waiting {
-		if t.key(p) == key {
-			t.waiting = slices.Delete(t.waiting, i, i+1)
-			t.play(p)
-			break
-		}
+	if i := slices.IndexFunc(t.waiting, func(p *cassette.Playback) bool { return p.Awaits == key }); i >= 0 {
+		p := t.waiting[i]
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+		t.play(p)
 	}
-	return isAnswer(raw)
-}
-
-// key returns the key of the message that a call waits for.
-func (t *replay) key(p *playing) string {
-	recorded, err := t.player.Cassette().Data(p.rest[0])
-	if err != nil {
-		return ""
-	}
-	return awaited(recorded, p.live.ID)
-}
-
-// awaited returns a key that is equal for a message of the client and the recorded one
-// that it is compared with: an answer to the same request of the server, or the
-// cancellation of the same call. For a recorded cancellation, id is the live id. It
-// returns "" for other messages.
-func awaited(raw []byte, id string) string {
-	switch {
-	case isAnswer(raw):
-		return "answer " + string(protocol.MemberOf(raw, "id"))
-	case protocol.TextOf(protocol.MemberOf(raw, "method")) != "notifications/cancelled":
-		return ""
-	case id == "":
-		id = string(protocol.MemberOf(protocol.MemberOf(raw, "params"), "requestId"))
-	}
-	return "cancelled " + id
-}
-
-// isAnswer reports whether a message of the client answers a request of the server.
-func isAnswer(raw []byte) bool {
-	return len(raw) > 0 && raw[0] == '{' && jsonv.Valid(raw) == nil && protocol.MemberOf(raw, "method") == nil && protocol.MemberOf(raw, "id") != nil
+	return cassette.IsAnswer(raw)
 }
 
 // play delivers the frames of a call up to the point where the client must act.
-func (t *replay) play(p *playing) {
-	t.stderr(p.rest)
-	for len(p.rest) > 0 {
-		f := p.rest[0]
-		switch {
-		case t.over:
-			return
-		case f.Dir == cassette.ToServer:
-			key := t.key(p)
+func (t *replay) play(p *cassette.Playback) {
+	for !t.over {
+		f, data, err := p.Next(func(key string, recorded *cassette.Frame) error {
 			met := t.met[key]
 			if len(met) == 0 {
-				t.waiting = append(t.waiting, p)
-				t.sink.OnDrained()
-				return
+				return cassette.ErrWaits
 			}
 			t.met[key] = met[1:]
-			if err := t.player.CheckAnswer(p.call, f, met[0]); err != nil {
-				t.sink.OnFailure(p.live.ID, err, nil)
-				t.sink.OnDrained()
-				return
-			}
-			t.stderr(p.rest[1:])
-		case f.End != nil && f.Stream == 0:
+			return t.player.CheckAnswer(p.Call, recorded, met[0])
+		})
+		_, _ = t.facts.Stderr.Write([]byte(p.Stderr))
+		p.Stderr = ""
+		switch {
+		case err == cassette.ErrWaits:
+			t.waiting = append(t.waiting, p)
+		case err != nil && err != io.EOF:
+			t.sink.OnFailure(p.Live.ID, err, nil)
+		case err == nil && f.End != nil && f.Stream == 0:
 			if !f.End.Client {
 				t.over, t.ending = true, f.End
 				return
 			}
-		case f.Dir == cassette.FromServer && (f.Has() || f.Omitted > 0):
-			t.deliver(f, p)
-			if len(p.rest) == 1 || p.rest[1].At-f.At > sameRead {
+		case err == nil && f.Dir == cassette.FromServer && (f.Has() || f.Omitted > 0):
+			t.deliver(f, data, p)
+			if p.Pause(f) > sameRead {
 				t.sink.OnDrained()
 			}
 		}
-		p.rest = p.rest[1:]
-	}
-	if err := t.player.Unanswered(p.call); err != nil {
-		t.sink.OnFailure(p.live.ID, err, nil)
-	}
-	t.sink.OnDrained()
-}
-
-// stderr writes the standard error of a process up to the next message of the client.
-// It does so before the response, because callers examine it when the response
-// arrives.
-func (t *replay) stderr(frames []*cassette.Frame) {
-	for _, f := range frames {
-		if f.Dir == cassette.ToServer {
+		if err != nil {
+			t.sink.OnDrained()
 			return
 		}
-		_, _ = t.facts.Stderr.Write([]byte(f.Stderr))
 	}
 }
 
 // deliver delivers one frame.
-func (t *replay) deliver(f *cassette.Frame, p *playing) {
-	data, err := t.player.Cassette().Data(f)
-	if err != nil {
-		t.sink.OnFailure(p.live.ID, err, nil)
-		return
-	}
-	data = append([]byte(nil), p.call.Rewrite(data, p.live)...) // the receiver may keep it
+func (t *replay) deliver(f *cassette.Frame, data []byte, p *cassette.Playback) {
+	data = append([]byte(nil), data...) // the receiver may keep it
 	now := time.Now()
 	if f.Omitted > 0 || len(data) > t.limits.Message {
 		size := max(f.Omitted, int64(len(data)))
 		m := wire.OversizeMessage{At: now, Size: size, Head: data, Limit: t.limits.Message}
 		t.sink.OnOversize(m)
-		m.Done, m.Head, m.Tail = true, nil, p.call.Rewrite([]byte(f.Tail), p.live)
+		m.Done, m.Head, m.Tail = true, nil, p.Rewrite([]byte(f.Tail), p.Live)
 		t.sink.OnOversize(m)
 		return
 	}

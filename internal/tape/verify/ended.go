@@ -35,20 +35,10 @@ func (r *Report) ended(recorded *cassette.Exit, now proc.Stopped) {
 // crashedAgain reports a crash that is recorded too.
 func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
 	closed := new(wire.ClosedError)
-	was := exitIn(call)
+	was, _ := call.Crashed()
 	if errors.As(err, &closed) && closed.Exited && was != nil && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
 		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{Code: was.Code, Signal: was.Signal}))
 		return
 	}
 	r.Notes = append(r.Notes, label+"the server crashed, as recorded")
-}
-
-// exitIn returns how the recorded process ended by itself during a call, or nil.
-func exitIn(call *cassette.Call) *cassette.Exit {
-	for _, f := range call.Frames {
-		if f.End != nil && !f.End.Client && f.End.Exit != nil {
-			return f.End.Exit
-		}
-	}
-	return nil
 }

@@ -46,15 +46,13 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, violations 
 	}
 	defer l.abandon()
 	r = l.report
-	idle, between, err := betweenCalls(c, calls)
-	if err != nil {
-		return nil, nil, err
-	}
+	idle, between := betweenCalls(c, calls)
 	for n := range l.clients {
 		others := func(call *cassette.Call) bool { return call.Session != n }
-		if l.idle[n], _, err = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), others)); err != nil {
-			return nil, nil, err
-		}
+		l.idle[n], _ = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), others))
+	}
+	if err := c.Err(); err != nil {
+		return nil, nil, err
 	}
 	err = r.compared(c, calls, l.source(mask))
 	l.abandon()
@@ -76,8 +74,8 @@ func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live,
 	if err != nil {
 		return nil, nil, err
 	}
-	recorded, err := c.Clients(calls)
-	if err != nil {
+	recorded := c.Clients(calls)
+	if err := c.Err(); err != nil {
 		return nil, nil, err
 	}
 	l := &live{
@@ -141,7 +139,7 @@ func (l *live) open(n int) (*session, error) {
 // send makes one request. A server that does not respond is started again for the
 // next one.
 func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error) {
-	if l.replayed && canceled(l.c, call) {
+	if l.replayed && call.Canceled() {
 		return outcome{err: absent("the cassette waits for the cancellation")}, nil
 	}
 	s, err := l.open(call.Session)
@@ -173,11 +171,8 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	}
 	l.asked = append(l.asked, out.asked...)
 	add(s.during, out.during, 1)
-	recorded, _, err := counted(l.c, call)
-	if err != nil {
-		return out, err
-	}
 	if !l.replayed {
+		recorded, _ := counted(l.c, call)
 		add(s.wanted, recorded, 1)
 	}
 	if l.ctx.Err() != nil {
@@ -186,14 +181,6 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	out.result, out.err = s.conn.ResultOf(x)
 	out.crashed = l.failed(s, call.Session, out.err)
 	return out, nil
-}
-
-// canceled reports whether the recorded client canceled a call.
-func canceled(c *cassette.Cassette, call *cassette.Call) bool {
-	return slices.ContainsFunc(call.Frames, func(f *cassette.Frame) bool {
-		data, err := c.Data(f)
-		return err == nil && f.Dir == cassette.ToServer && protocol.MemberOf(data, "method") != nil
-	})
 }
 
 // failed ends a session whose server does not respond, and reports whether it crashed.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"errors"
 
 	"mcptest/internal/base/jsonv"
@@ -45,16 +46,13 @@ func (o *other) send(call *cassette.Call, request, _ jsonv.Value) (outcome, erro
 	case found == nil || found.Response == nil || found.Response.Omitted > 0:
 		return outcome{err: absent(o.c.File + " has no complete response to it")}, nil
 	}
-	_, response, err := o.c.Exchange(found)
-	if err != nil {
-		return outcome{}, err
-	}
-	out, err := recordedWith(o.c, found)
+	_, response := o.c.Exchange(found)
+	out := recordedWith(o.c, found)
 	out.result = response.Lookup("result")
 	if e := response.Lookup("error"); !e.IsAbsent() {
 		out.err = protocol.ParseRPCError(e.Append(nil))
 	}
-	return out, err
+	return out, o.c.Err()
 }
 
 // Recordings compares the recordings of the same requests in two cassettes. Of the
@@ -72,10 +70,7 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	o := &other{c: b, player: player, clients: map[int]*cassette.Client{}}
 	r = newReport()
 	err = r.compared(a, calls, source{mask: func(s string) string { return s }, send: o.send, list: func(call *cassette.Call, kind surface.List) error {
-		request, _, err := a.Exchange(call)
-		if err != nil {
-			return err
-		}
+		request, _ := a.Exchange(call)
 		out, err := o.send(call, request, jsonv.Value{})
 		if refused, ok := errors.AsType[*protocol.RPCError](out.err); ok {
 			r.Sent++
@@ -86,12 +81,9 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	was, old, err := betweenCalls(a, calls)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	idle, others, err := betweenCalls(b, player.Calls())
-	if err != nil {
+	was, old := betweenCalls(a, calls)
+	idle, others := betweenCalls(b, player.Calls())
+	if err := cmp.Or(a.Err(), b.Err()); err != nil {
 		return nil, nil, nil, err
 	}
 	add(idle, was, -1)

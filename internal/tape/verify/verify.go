@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,16 +59,15 @@ type outcome struct {
 }
 
 // recordedWith returns what the server sent during a recorded call in addition to its response.
-func recordedWith(c *cassette.Cassette, call *cassette.Call) (out outcome, err error) {
-	if out.during, _, err = counted(c, call); err == nil {
-		out.asked, _, err = askedIn(c, call)
-	}
-	if err == nil && call.Stream > 0 && call.Response != nil && call.Response.Stream == call.Stream {
+func recordedWith(c *cassette.Cassette, call *cassette.Call) (out outcome) {
+	out.during, _ = counted(c, call)
+	out.asked, _ = askedIn(c, call)
+	if call.Stream > 0 && call.Response != nil && call.Response.Stream == call.Stream {
 		own := *call
 		own.Frames = slices.DeleteFunc(slices.Clone(call.Frames), func(f *cassette.Frame) bool { return f.Stream != call.Stream })
-		out.own, _, err = counted(c, &own)
+		out.own, _ = counted(c, &own)
 	}
-	return out, err
+	return out
 }
 
 // alone reports whether all notifications with a method came on the request's own stream.
@@ -100,7 +100,7 @@ func (r *Report) compared(c *cassette.Cassette, calls []*cassette.Call, from sou
 		last[call.Session] = call
 	}
 	for i, call := range calls {
-		if err := r.one(c, calls[i:], from); err != nil {
+		if err := cmp.Or(r.one(c, calls[i:], from), c.Err()); err != nil {
 			return err
 		}
 		if from.after != nil {
@@ -119,8 +119,8 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		return nil
 	}
 	label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)
-	request, recorded, err := c.Exchange(call)
-	if err != nil {
+	request, recorded := c.Exchange(call)
+	if err := c.Err(); err != nil {
 		return err
 	}
 	if call.Method == "initialize" || call.Method == protocol.MethodDiscover {
@@ -141,14 +141,12 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	if params.Kind() == jsonv.KindObject {
 		params = params.Without("_meta")
 	}
-	was, err := recordedWith(c, call)
-	if err != nil {
-		return err
-	}
+	was := recordedWith(c, call)
 	if from.again {
-		if recorded, err = r.concluded(c, calls, recorded, &was); err != nil {
-			return err
-		}
+		recorded = r.concluded(c, calls, recorded, &was)
+	}
+	if err := c.Err(); err != nil {
+		return err
 	}
 	now, err := from.send(call, request, params)
 	if err != nil {
@@ -199,7 +197,7 @@ func (r *Report) handshake(result jsonv.Value) {
 // concluded returns the response that ended the first of calls: if it required input,
 // that to the request with the last input. It adds the notifications and the requests of
 // the server during these requests to those of the first.
-func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, with *outcome) (jsonv.Value, error) {
+func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, with *outcome) jsonv.Value {
 	for _, next := range calls[1:] {
 		if response.Lookup("result", "resultType").Text() != "input_required" {
 			break
@@ -207,22 +205,16 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 		if next.Session != calls[0].Session || next.Method != calls[0].Method || next.Name != calls[0].Name || next.Response == nil {
 			continue
 		}
-		request, later, err := c.Exchange(next)
-		if err != nil {
-			return response, err
-		}
+		request, later := c.Exchange(next)
 		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
 			with.asked = append(with.asked, required(calls[0], response)...)
 			response, r.followed[next] = later, true
-			more, err := recordedWith(c, next)
-			if err != nil {
-				return response, err
-			}
+			more := recordedWith(c, next)
 			add(with.during, more.during, 1)
 			with.asked, with.own = append(with.asked, more.asked...), nil
 		}
 	}
-	return response, nil
+	return response
 }
 
 // notified sends a notification of the recorded client again. The handshake sends its own,

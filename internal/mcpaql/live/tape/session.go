@@ -79,7 +79,7 @@ func (s *Session) recorded(call mcp.Call) (*event, error) {
 	}
 	var had []byte
 	if len(e.frames) > 0 && e.frames[0].Dir == cassette.ToServer {
-		data, err := t.o.Replay.Data(&e.frames[0])
+		data, err := t.o.Replay.Read(&e.frames[0])
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (t *Tape) exchange(e *event) (*mcp.Exchange, error) {
 	}
 	scan := protocol.NewScanner()
 	for i := range e.frames {
-		data, err := t.o.Replay.Data(&e.frames[i])
+		data, err := t.o.Replay.Read(&e.frames[i])
 		if err != nil {
 			return nil, err
 		}
