@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -46,6 +47,12 @@ const maxEventType = 256
 
 // maxEventID limits an id that the client sends back in a header.
 const maxEventID = 4 << 10
+
+// IsEventStream reports whether a value of Content-Type is that of an event stream.
+func IsEventStream(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
+}
 
 // keptHead is the size of the beginning that is kept of an event over the limit.
 const keptHead = 4 << 10

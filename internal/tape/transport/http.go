@@ -5,9 +5,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -95,8 +95,7 @@ func (x *exchange) write(f cassette.Frame) {
 // begin records the head of a response and continues with its body.
 func (x *exchange) begin(resp *http.Response) {
 	x.head = &cassette.HTTP{Status: resp.StatusCode, Header: resp.Header.Clone()}
-	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
+	if protocol.IsEventStream(resp.Header.Get("Content-Type")) {
 		x.events = cassette.NewEvents()
 		x.write(cassette.Frame{Dir: cassette.FromServer, HTTP: x.head})
 		x.head = nil

@@ -6,7 +6,6 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/diff"
 	"mcptest/internal/tape/cassette"
 )
@@ -104,34 +103,6 @@ func withoutID(params jsonv.Value) jsonv.Value {
 // isQuestion reports whether requests with a method are compared.
 func isQuestion(method string) bool {
 	return method == "sampling/createMessage" || method == "elicitation/create" || method == methodRoots
-}
-
-// askedIn returns the requests of the server that are recorded with a call: until its
-// response, and outside of it.
-func askedIn(c *cassette.Cassette, call *cassette.Call) (during, outside []asked) {
-	in := call
-	if call.ID == "" || isOverhead(call.Method) {
-		in = nil
-	}
-	for _, f := range call.Frames {
-		if f == call.Response {
-			in = nil
-		}
-		data := c.Data(f)
-		if f.Dir != cassette.FromServer || len(data) == 0 || data[0] != '{' || !isQuestion(protocol.TextOf(protocol.MemberOf(data, "method"))) {
-			continue
-		}
-		v, _ := jsonv.Parse(data)
-		a := asked{in, v.Lookup("method").Text(), v.Lookup("params")}
-		switch {
-		case v.Lookup("id").IsAbsent():
-		case in == nil:
-			outside = append(outside, a)
-		default:
-			during = append(during, a)
-		}
-	}
-	return during, outside
 }
 
 // required returns the requests of the server in a result that requires input.

@@ -172,8 +172,8 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	l.asked = append(l.asked, out.asked...)
 	add(s.during, out.during, 1)
 	if !l.replayed {
-		recorded, _ := counted(l.c, call)
-		add(s.wanted, recorded, 1)
+		recorded, _ := recordedWith(l.c, call)
+		add(s.wanted, recorded.during, 1)
 	}
 	if l.ctx.Err() != nil {
 		return out, context.Cause(l.ctx)

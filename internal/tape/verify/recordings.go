@@ -47,7 +47,7 @@ func (o *other) send(call *cassette.Call, request, _ jsonv.Value) (outcome, erro
 		return outcome{err: absent(o.c.File + " has no complete response to it")}, nil
 	}
 	_, response := o.c.Exchange(found)
-	out := recordedWith(o.c, found)
+	out, _ := recordedWith(o.c, found)
 	out.result = response.Lookup("result")
 	if e := response.Lookup("error"); !e.IsAbsent() {
 		out.err = protocol.ParseRPCError(e.Append(nil))

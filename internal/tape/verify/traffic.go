@@ -83,28 +83,6 @@ func add(to, counts map[string]int, sign int) {
 	}
 }
 
-// counted returns how many notifications of the server belong to a call:
-// until its response, and outside of it.
-func counted(c *cassette.Cassette, call *cassette.Call) (during, outside map[string]int) {
-	during, outside = map[string]int{}, map[string]int{}
-	in := during
-	if call.ID == "" || isOverhead(call.Method) {
-		in = outside
-	}
-	for _, f := range call.Frames {
-		if f == call.Response {
-			in = outside
-		}
-		if f.Dir != cassette.FromServer {
-			continue
-		}
-		if data := c.Data(f); len(data) > 0 && data[0] == '{' {
-			count(in, protocol.TextOf(protocol.MemberOf(data, "method")))
-		}
-	}
-	return during, outside
-}
-
 func count(in map[string]int, method string) {
 	if strings.HasPrefix(method, "notifications/") {
 		in[method]++
@@ -116,10 +94,9 @@ func count(in map[string]int, method string) {
 func betweenCalls(c *cassette.Cassette, calls []*cassette.Call) (all map[string]int, requests []asked) {
 	all = map[string]int{}
 	for _, call := range calls {
-		_, outside := counted(c, call)
-		add(all, outside, 1)
-		_, more := askedIn(c, call)
-		requests = append(requests, more...)
+		_, outside := recordedWith(c, call)
+		add(all, outside.during, 1)
+		requests = append(requests, outside.asked...)
 	}
 	return all, requests
 }

@@ -58,16 +58,33 @@ type outcome struct {
 	own     map[string]int // of during: on the HTTP stream of the request; nil: not known
 }
 
-// recordedWith returns what the server sent during a recorded call in addition to its response.
-func recordedWith(c *cassette.Cassette, call *cassette.Call) (out outcome) {
-	out.during, _ = counted(c, call)
-	out.asked, _ = askedIn(c, call)
+// recordedWith returns what the server sent with a recorded call in addition to its
+// response: until the response, and outside of the call.
+func recordedWith(c *cassette.Cassette, call *cassette.Call) (during, outside outcome) {
+	during, outside = outcome{during: map[string]int{}}, outcome{during: map[string]int{}}
 	if call.Stream > 0 && call.Response != nil && call.Response.Stream == call.Stream {
-		own := *call
-		own.Frames = slices.DeleteFunc(slices.Clone(call.Frames), func(f *cassette.Frame) bool { return f.Stream != call.Stream })
-		out.own, _ = counted(c, &own)
+		during.own = map[string]int{}
 	}
-	return out
+	in, asker := &during, call
+	for _, f := range call.Frames {
+		if f == call.Response || call.ID == "" || isOverhead(call.Method) {
+			in, asker = &outside, nil
+		}
+		data := c.Data(f)
+		if f.Dir != cassette.FromServer || len(data) == 0 || data[0] != '{' {
+			continue
+		}
+		method := protocol.TextOf(protocol.MemberOf(data, "method"))
+		count(in.during, method)
+		if in.own != nil && f.Stream == call.Stream {
+			count(in.own, method)
+		}
+		if isQuestion(method) && protocol.MemberOf(data, "id") != nil {
+			params, _ := jsonv.Parse(protocol.MemberOf(data, "params"))
+			in.asked = append(in.asked, asked{asker, method, params})
+		}
+	}
+	return during, outside
 }
 
 // alone reports whether all notifications with a method came on the request's own stream.
@@ -141,7 +158,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	if params.Kind() == jsonv.KindObject {
 		params = params.Without("_meta")
 	}
-	was := recordedWith(c, call)
+	was, _ := recordedWith(c, call)
 	if from.again {
 		recorded = r.concluded(c, calls, recorded, &was)
 	}
@@ -209,7 +226,7 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
 			with.asked = append(with.asked, required(calls[0], response)...)
 			response, r.followed[next] = later, true
-			more := recordedWith(c, next)
+			more, _ := recordedWith(c, next)
 			add(with.during, more.during, 1)
 			with.asked, with.own = append(with.asked, more.asked...), nil
 		}
