@@ -324,7 +324,7 @@ func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 	for _, open := range slices.Backward(s.open) {
 		switch {
 		case open.Method == protocol.MethodListen:
-		case !again(open.Method):
+		case !IsOverhead(open.Method):
 			return open
 		case latest == nil:
 			latest = open

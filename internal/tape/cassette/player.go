@@ -96,9 +96,10 @@ const (
 	maxSteps      = 256
 )
 
-// again reports whether the recording of a request may be used any number of times:
-// how often a client requests the lists of a server depends on timing.
-func again(method string) bool {
+// IsOverhead reports whether clients make a request for the session, not for its result.
+// Its recording may be used any number of times: how often a client requests the lists
+// of a server depends on timing.
+func IsOverhead(method string) bool {
 	return method == "initialize" || method == protocol.MethodDiscover || method == "ping" || strings.HasSuffix(method, "/list")
 }
 
@@ -134,7 +135,7 @@ func (c *Client) Take(raw []byte) (*Call, *Miss) {
 	}
 	call.used = true
 	c.last = call
-	if id != "" && !again(method) {
+	if id != "" && !IsOverhead(method) {
 		c.history = append(c.history, key)
 		if len(c.history) > maxHistory {
 			c.history = c.history[1:]
@@ -165,7 +166,7 @@ func Default(raw []byte) []byte {
 // recorded client canceled ends only when the live client cancels it as well, which
 // depends on timing: it is used only if there is no other.
 func (c *Client) choose(list []*Call, method string) *Call {
-	if again(method) {
+	if IsOverhead(method) {
 		complete := slices.DeleteFunc(slices.Clone(list), func(call *Call) bool { return call.cancelled })
 		if len(complete) > 0 {
 			list = complete
@@ -185,7 +186,7 @@ func (c *Client) choose(list []*Call, method string) *Call {
 			break
 		}
 	}
-	if best == nil && len(list) > 0 && again(method) {
+	if best == nil && len(list) > 0 && IsOverhead(method) {
 		for _, call := range list { // of the same session, if there is one
 			if best == nil || c.last != nil && call.Session == c.last.Session {
 				best = call
@@ -217,7 +218,7 @@ func (c *Client) context(call *Call) context {
 		if key == call.key {
 			continue
 		}
-		for before != nil && (before.ID == "" || again(before.Method) || before.key == call.key) {
+		for before != nil && (before.ID == "" || IsOverhead(before.Method) || before.key == call.key) {
 			before, steps = before.prev, steps+1
 			if steps > maxSteps {
 				return x
@@ -271,7 +272,7 @@ func (p *Player) Unused() []*Call {
 	defer p.mu.Unlock()
 	var out []*Call
 	for _, call := range p.calls {
-		if !call.used && call.ID != "" && !again(call.Method) {
+		if !call.used && call.ID != "" && !IsOverhead(call.Method) {
 			out = append(out, call)
 		}
 	}

@@ -101,12 +101,6 @@ func betweenCalls(c *cassette.Cassette, calls []*cassette.Call) (all map[string]
 	return all, requests
 }
 
-// isOverhead reports whether clients make a request for the session, not for its
-// result.
-func isOverhead(method string) bool {
-	return method == "initialize" || method == protocol.MethodDiscover || method == "ping" || strings.HasSuffix(method, "/list")
-}
-
 // changeOf describes a difference in the response to a call.
 func changeOf(call *cassette.Call, class diff.Class, pointer, format string, args ...any) diff.Change {
 	return diff.Change{

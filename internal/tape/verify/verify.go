@@ -67,7 +67,7 @@ func recordedWith(c *cassette.Cassette, call *cassette.Call) (during, outside ou
 	}
 	in, asker := &during, call
 	for _, f := range call.Frames {
-		if f == call.Response || call.ID == "" || isOverhead(call.Method) {
+		if f == call.Response || call.ID == "" || cassette.IsOverhead(call.Method) {
 			in, asker = &outside, nil
 		}
 		data := c.Data(f)
