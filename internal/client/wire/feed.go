@@ -126,7 +126,7 @@ func (r *feedReader) Read(b []byte) (int, error) {
 
 func (r *feedReader) Close() error {
 	r.stop()
-	r.f.update(func() { r.closed = true })
+	r.f.update(func() { r.closed, r.f.err = true, cmp.Or(r.f.err, io.ErrClosedPipe) })
 	return nil
 }
 
@@ -137,25 +137,11 @@ const pipeSize = 256 << 10
 // session, and the stream a server reads and writes.
 func NewPipe() (client Transport, server io.ReadWriteCloser) {
 	up, down := NewFeed(pipeSize), NewFeed(pipeSize)
-	return NewStream(newPipeReader(down), up, Limits{}), pipeEnd{newPipeReader(up), down}
-}
-
-// pipeReader reads one direction. Closing it ends the writer, too.
-type pipeReader struct {
-	io.ReadCloser
-	feed *Feed
-}
-
-func newPipeReader(f *Feed) pipeReader { return pipeReader{f.Open(context.Background()), f} }
-
-// Close implements [io.Closer].
-func (r pipeReader) Close() error {
-	_ = r.feed.Close()
-	return r.ReadCloser.Close()
+	return NewStream(down.Open(context.Background()), up, Limits{}), pipeEnd{up.Open(context.Background()), down}
 }
 
 type pipeEnd struct {
-	pipeReader
+	io.ReadCloser
 	out *Feed
 }
 
@@ -164,5 +150,5 @@ func (p pipeEnd) Write(b []byte) (int, error) { return p.out.Write(b) }
 // Close ends both directions.
 func (p pipeEnd) Close() error {
 	_ = p.out.Close()
-	return p.pipeReader.Close()
+	return p.ReadCloser.Close()
 }

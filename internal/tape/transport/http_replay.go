@@ -91,18 +91,11 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 // call answers a recorded message.
 func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (*http.Response, error) {
 	defer t.reached(body)
-	if call.Head == nil && call.Stream > 0 {
+	if call.Head == nil {
 		return nil, t.broken(req.Context(), call)
 	}
-	head, stream := call.Head, t.feed(call.Session, call.Stream)
-	if head == nil { // recorded over stdio
-		head = &cassette.HTTP{Status: http.StatusAccepted}
-		if call.ID != "" {
-			head = &cassette.HTTP{Status: http.StatusOK, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}
-		}
-		stream = wire.NewFeed(math.MaxInt)
-	}
-	x := &exchangeReplay{t: t, Playback: t.player.Play(call, body), own: stream, sse: isStream(head)}
+	stream := t.feed(call.Session, call.Stream)
+	x := &exchangeReplay{t: t, Playback: t.player.Play(call, body), own: stream, sse: isStream(call.Head)}
 	reader := stream.Open(req.Context())
 	if call.ID == "" {
 		x.trail(true)
@@ -113,7 +106,7 @@ func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (
 		t.mu.Unlock()
 	}
 	go x.play(req.Context())
-	return response(req, head, reader), nil
+	return response(req, call.Head, reader), nil
 }
 
 // broken returns the error of an exchange that had no response.
@@ -297,7 +290,7 @@ func (x *exchangeReplay) play(ctx context.Context) {
 			return
 		case err == io.EOF:
 			// The rest of an answered stream was of no use to the recorded client.
-			if x.Response != nil || x.Verb == "" && (!x.sse || x.Stream == 0) {
+			if x.Response != nil || x.Verb == "" && !x.sse {
 				x.on(x.own).End(io.EOF)
 			}
 			return
@@ -312,7 +305,7 @@ func (x *exchangeReplay) play(ctx context.Context) {
 // send sends a frame on its stream.
 func (x *exchangeReplay) send(f *cassette.Frame, data []byte) {
 	to, sse := x.own, x.sse
-	if x.Stream > 0 && f.Stream != x.Stream {
+	if f.Stream != x.Stream {
 		to, sse = x.t.target(f.Session, f.Stream), true
 	}
 	if f == x.Response && x.more() {
