@@ -71,10 +71,10 @@ func decodeBase64(n *source.Node, path string, d *source.Decoder) []byte {
 	return data
 }
 
-func (r *rawBytes) bytes(s *scope) []byte {
+func (r *rawBytes) bytes(values Values) []byte {
 	data := r.fixed
 	if r.text != nil {
-		data = []byte(r.text.text(s))
+		data = []byte(r.text.text(values))
 	}
 	if len(data) > 0 {
 		data = bytes.Repeat(data, max(1, min(r.repeat, maxRaw/len(data))))

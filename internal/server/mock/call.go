@@ -7,15 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/mcpserver"
 )
-
-// schemaTime limits the time for checking the arguments of one call.
-const schemaTime = time.Second
 
 func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
@@ -48,7 +44,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 // playTask plays the response up to the step where it becomes a task, and the rest in
 // the background.
 func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcpserver.Reply {
-	r := t.response.choose(sc)
+	r := t.response.choose(sc.root, s.server.world.turn)
 	if r == nil {
 		return s.missing(sc)
 	}
@@ -60,31 +56,8 @@ func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcpserver.R
 		if bad, ended := s.steps(ctx, sc, r.steps[at:]); ended {
 			return bad
 		}
-		return r.reply(sc, resultOfTool)
+		return replyOf(sc, r, resultOfTool)
 	})
-}
-
-// check describes the first problem with the arguments; it returns "" if there is
-// none.
-func (t *tool) check(ctx context.Context, args jsonv.Value) string {
-	if t.schema == nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, schemaTime)
-	defer cancel()
-	found, err := t.schema.Validate(ctx, args)
-	if err != nil {
-		return err.Error()
-	}
-	var all []string
-	for _, v := range found {
-		if v.InstancePath != "" {
-			all = append(all, v.InstancePath+": "+v.Msg)
-		} else {
-			all = append(all, v.Msg)
-		}
-	}
-	return strings.Join(all, "; ")
 }
 
 func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
@@ -111,28 +84,6 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	return s.play(ctx, sc, p.response, p.answer)
 }
 
-// find returns the reading for a URI: that of a resource, or that of a template with
-// its variables.
-func (m *Manifest) find(uri string) (found, bool) {
-	for _, r := range m.resources {
-		if r.uri == uri {
-			return found{key: r, read: r.read}, true
-		}
-	}
-	for _, t := range m.templates {
-		if vars, ok := t.match(uri); ok {
-			return found{key: t, read: t.read, vars: vars}, true
-		}
-	}
-	return found{}, false
-}
-
-type found struct {
-	key  any
-	read reading
-	vars jsonv.Value
-}
-
 func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply {
 	uri := sc.params.Lookup("uri")
 	if uri.Kind() != jsonv.KindString {
@@ -143,66 +94,7 @@ func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply 
 		return notFound(sc, uri.Text())
 	}
 	sc.uri, sc.vars, sc.calls = uri, f.vars, s.server.world.called(f.key)
-	r := f.read.response
-	if r == nil {
-		r = &response{text: f.read.text}
-	}
-	return s.play(ctx, sc, r, f.read.answer)
-}
-
-// answer returns the contents for a text of a response, or those of the reading
-// itself.
-func (r reading) answer(sc *scope, res *response) jsonv.Value {
-	key, data := "text", res.text
-	if r.blob != nil {
-		key, data = "blob", r.blob
-	}
-	if data == nil {
-		return jsonv.ObjectOf("contents", jsonv.Array())
-	}
-	return jsonv.ObjectOf("contents", jsonv.Array(jsonv.ObjectOf("uri", sc.uri, "mimeType", r.mime, key, data.text(sc))))
-}
-
-// answer returns the result of prompts/get.
-func (p *prompt) answer(sc *scope, r *response) jsonv.Value {
-	messages := r.messages.eval(sc)
-	if r.text != nil {
-		messages = jsonv.Array(userMessage(textBlock(r.text)).eval(sc))
-	}
-	if messages.IsAbsent() {
-		messages = jsonv.Array()
-	}
-	return jsonv.ObjectOf("description", p.description, "messages", messages, "_meta", r.meta.eval(sc))
-}
-
-// resultOfTool returns the result of tools/call. A structured result without any
-// content gets its JSON as a text block, as MCP recommends for old clients.
-func resultOfTool(sc *scope, r *response) jsonv.Value {
-	structured := r.structured.eval(sc)
-	content := r.content.eval(sc)
-	switch {
-	case r.text != nil:
-		content = jsonv.Array(textBlock(r.text).eval(sc))
-	case !content.IsAbsent():
-	case !structured.IsAbsent():
-		content = jsonv.Array(textBlock(literal(structured)).eval(sc))
-	default:
-		content = jsonv.Array()
-	}
-	isError := r.isError.eval(sc)
-	if isError.Kind() == jsonv.KindString {
-		isError = jsonv.Bool(isError.Text() == "true")
-	}
-	return jsonv.ObjectOf("content", content, "structuredContent", structured, "isError", isError, "_meta", r.meta.eval(sc))
-}
-
-// resultOfMethod returns the result of a method that the manifest defines itself: its
-// structured part as the whole result, or the result that a tool would return.
-func resultOfMethod(sc *scope, r *response) jsonv.Value {
-	if r.text == nil && r.content == nil && r.structured == nil {
-		return jsonv.Object()
-	}
-	return resultOfTool(sc, r)
+	return s.play(ctx, sc, f.read.response, f.read.answer)
 }
 
 // unfit returns the message for a request that no response matches.
@@ -255,7 +147,8 @@ const maxCompletions = 100
 
 // complete answers completion/complete with the values that start with the typed
 // text, ignoring case.
-func (m *Manifest) complete(sc *scope) *mcpserver.Reply {
+func (s *Session) complete(sc *scope) *mcpserver.Reply {
+	m := s.server.m
 	ref, name := sc.params.Lookup("ref"), sc.params.Lookup("argument", "name").Text()
 	var values map[string][]string
 	switch kind := ref.Lookup("type").Text(); kind {

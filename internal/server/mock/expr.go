@@ -13,6 +13,9 @@ import (
 // deliberately no other operators: a manifest is a description, not a program.
 type expr []term
 
+// Values returns the value of a root, or an absent value.
+type Values func(root string) jsonv.Value
+
 // term is a number, or the path to a value: a root, then keys and indexes.
 type term struct {
 	minus  bool
@@ -79,33 +82,33 @@ func parseTerm(text string) (term, int, *jsonpath.Error) {
 
 // eval returns the value, or an absent value when a single path leads nowhere. In a
 // sum, terms that are missing or not numbers are ignored.
-func (e expr) eval(s *scope) jsonv.Value {
+func (e expr) eval(values Values) jsonv.Value {
 	if len(e) == 1 {
-		return e[0].eval(s)
+		return e[0].eval(values)
 	}
 	v := jsonv.Int(0)
 	for _, t := range e {
-		v = sum(v, t.eval(s), t.minus)
+		v = sum(v, t.eval(values), t.minus)
 	}
 	return v
 }
 
-func (t term) eval(s *scope) jsonv.Value {
+func (t term) eval(values Values) jsonv.Value {
 	if t.path == nil {
 		return t.number
 	}
-	return s.follow(t.path)
+	return values.follow(t.path)
 }
 
 // follow returns the value at a path.
-func (s *scope) follow(path []jsonpath.Step) jsonv.Value {
-	v := s.root(path[0].Name)
+func (values Values) follow(path []jsonpath.Step) jsonv.Value {
+	v := values(path[0].Name)
 	for _, step := range path[1:] {
 		if step.By == nil {
 			v, _ = step.Follow(v)
 			continue
 		}
-		by := s.follow(step.By)
+		by := values.follow(step.By)
 		if i, ok := by.Int64(); ok && v.Kind() == jsonv.KindArray {
 			v = v.At(int(max(-1<<31, min(i, 1<<31-1))))
 		} else {

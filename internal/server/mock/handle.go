@@ -100,7 +100,7 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	case "prompts/list":
 		return list(m, sc, "prompts", m.prompts, func(p *prompt) jsonv.Value { return p.listed })
 	case "completion/complete":
-		return m.complete(sc)
+		return s.complete(sc)
 	case "logging/setLevel":
 		return s.setLevel(sc)
 	case "resources/subscribe", "resources/unsubscribe":

@@ -217,6 +217,28 @@ func (m *Manifest) sessionProtocols() []string {
 	return slices.DeleteFunc(slices.Clone(m.protocols), func(r string) bool { return !slices.Contains(sessions, r) })
 }
 
+// find returns the reading for a URI: that of a resource, or that of a template with
+// its variables.
+func (m *Manifest) find(uri string) (found, bool) {
+	for _, r := range m.resources {
+		if r.uri == uri {
+			return found{key: r, read: r.read}, true
+		}
+	}
+	for _, t := range m.templates {
+		if vars, ok := t.match(uri); ok {
+			return found{key: t, read: t.read, vars: vars}, true
+		}
+	}
+	return found{}, false
+}
+
+type found struct {
+	key  any
+	read reading
+	vars jsonv.Value
+}
+
 // tool returns the tool with that name, or nil.
 func (m *Manifest) tool(name string) *tool {
 	at := slices.IndexFunc(m.tools, func(t *tool) bool { return t.name == name })
@@ -224,4 +246,13 @@ func (m *Manifest) tool(name string) *tool {
 		return nil
 	}
 	return m.tools[at]
+}
+
+func (m *Manifest) hasTasks() bool {
+	return slices.ContainsFunc(m.tools, func(t *tool) bool { return t.task != nil })
+}
+
+func (m *Manifest) completes() bool {
+	return slices.ContainsFunc(m.prompts, func(p *prompt) bool { return len(p.complete) > 0 }) ||
+		slices.ContainsFunc(m.templates, func(t *resourceTemplate) bool { return len(t.complete) > 0 })
 }

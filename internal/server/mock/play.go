@@ -15,17 +15,16 @@ import (
 // process is about to end.
 var errStop = errors.New("no response")
 
-// play runs the steps of the matching response and builds the reply; result builds
-// the result of a response without error or raw bytes.
-func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
-	r = r.choose(sc)
+// play runs the steps of the matching response and builds the reply.
+func (s *Session) play(ctx context.Context, sc *scope, r *response, result resultOf) *mcpserver.Reply {
+	r = r.choose(sc.root, s.server.world.turn)
 	if r == nil {
 		return s.missing(sc)
 	}
 	if bad, ended := s.steps(ctx, sc, r.steps); ended {
 		return bad
 	}
-	return r.reply(sc, result)
+	return replyOf(sc, r, result)
 }
 
 // missing answers a request that no response matches.
@@ -56,22 +55,21 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *m
 	return nil, false
 }
 
-// reply builds the message for a response; result builds the result of a response
-// without error or raw bytes.
-func (r *response) reply(sc *scope, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
+// replyOf builds the message for a response.
+func replyOf(sc *scope, r *response, result resultOf) *mcpserver.Reply {
 	switch {
 	case r.raw != nil:
-		return &mcpserver.Reply{Raw: r.raw.bytes(sc)}
+		return &mcpserver.Reply{Raw: r.raw.bytes(sc.root)}
 	case r.err != nil:
-		e := &protocol.RPCError{Code: r.err.code, Message: r.err.message.text(sc)}
-		if data := r.err.data.eval(sc); !data.IsAbsent() {
+		e := &protocol.RPCError{Code: r.err.code, Message: r.err.message.text(sc.root)}
+		if data := r.err.data.eval(sc.root); !data.IsAbsent() {
 			e.Data = data.Append(nil)
 		}
 		return &mcpserver.Reply{Error: e}
 	case r.result != nil:
-		return answer(orNull(r.result.eval(sc)))
+		return answer(orNull(r.result.eval(sc.root)))
 	}
-	return answer(result(sc, r))
+	return answer(result(sc.root, r))
 }
 
 func orNull(v jsonv.Value) jsonv.Value {
@@ -97,11 +95,11 @@ func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
 	case st.set != nil || st.push != nil:
 		s.assign(sc, st)
 	case st.updated != nil:
-		return s.updated(sc, st.updated.text(sc))
+		return s.updated(sc, st.updated.text(sc.root))
 	case st.write != nil:
-		return lost(sc, sc.req.WriteRaw(st.write.bytes(sc)))
+		return lost(sc, sc.req.WriteRaw(st.write.bytes(sc.root)))
 	case st.stderr != nil:
-		s.server.logLine(st.stderr.text(sc))
+		s.server.logLine(st.stderr.text(sc.root))
 	case st.exit != nil:
 		s.server.exit(*st.exit)
 		return errStop
@@ -122,7 +120,7 @@ func lost(sc *scope, err error) error {
 }
 
 func (s *Session) pause(ctx context.Context, sc *scope, p *pause) error {
-	d, err := p.of(sc)
+	d, err := p.of(sc.root)
 	if err == nil && !sleep(ctx, d) {
 		return errStop
 	}
@@ -137,7 +135,7 @@ func (s *Session) log(sc *scope, l *logMessage) error {
 	if l.logger != "" {
 		logger = jsonv.String(l.logger)
 	}
-	params := jsonv.ObjectOf("level", l.level, "logger", logger, "data", orNull(l.data.eval(sc)))
+	params := jsonv.ObjectOf("level", l.level, "logger", logger, "data", orNull(l.data.eval(sc.root)))
 	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 
@@ -147,7 +145,7 @@ func progress(sc *scope, t *template) error {
 		return nil
 	}
 	members := []jsonv.Member{{Key: "progressToken", Value: sc.token}}
-	for key, v := range t.eval(sc).Members() {
+	for key, v := range t.eval(sc.root).Members() {
 		members = append(members, jsonv.Member{Key: key, Value: v})
 	}
 	return lost(sc, sc.req.Notify("notifications/progress", jsonv.Object(members...).Append(nil)))
@@ -156,7 +154,7 @@ func progress(sc *scope, t *template) error {
 func notify(sc *scope, method string, params *template) error {
 	var raw []byte
 	if params != nil {
-		raw = orNull(params.eval(sc)).Append(nil)
+		raw = orNull(params.eval(sc.root)).Append(nil)
 	}
 	return lost(sc, sc.req.Notify(method, raw))
 }
@@ -188,7 +186,7 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 		}
 		one := mcpserver.Question{Key: q.as, Method: q.method}
 		if q.params != nil {
-			one.Params = q.params.eval(sc).Append(nil)
+			one.Params = q.params.eval(sc.root).Append(nil)
 		}
 		questions = append(questions, one)
 	}
@@ -221,9 +219,9 @@ func (s *Session) assign(sc *scope, st *step) {
 			sc.held = &now
 			keys := make([]string, len(a.keys))
 			for i, k := range a.keys {
-				keys[i] = k.text(sc)
+				keys[i] = k.text(sc.root)
 			}
-			v := a.to.eval(sc)
+			v := a.to.eval(sc.root)
 			if st.push != nil {
 				v = pushed(now.Lookup(keys...), v)
 			}

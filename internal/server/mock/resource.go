@@ -28,9 +28,9 @@ type resourceTemplate struct {
 // reading is the response to resources/read: contents made of text or blob, or a
 // complete response.
 type reading struct {
-	mime       jsonv.Value
-	text, blob *template
-	response   *response
+	mime     jsonv.Value
+	blob     *template
+	response *response
 }
 
 // resourceKeys are the keys that resources and templates share.
@@ -67,12 +67,12 @@ func (k resourceKeys) listed(first, last []any) jsonv.Value {
 }
 
 func (k resourceKeys) reading(n *source.Node, path string, c compiler) reading {
-	r := reading{mime: k.MimeType.JSON()}
+	r := reading{mime: k.MimeType.JSON(), response: &response{}}
 	if given(k.Text, k.Blob, k.Response) != 1 && n.Kind == source.KindMap {
 		c.d.Errorf(n, path, "must have exactly one of text, blob and response")
 	}
 	if k.Text != nil {
-		r.text = asText(c.compile(k.Text, path+".text"))
+		r.response.text = asText(c.compile(k.Text, path+".text"))
 	}
 	if k.Blob != nil {
 		c.checkBase64(k.Blob, path+".blob")

@@ -258,15 +258,15 @@ func (c compiler) expressions(n *source.Node, path string) []expr {
 	return out
 }
 
-func (w *condition) holds(s *scope) bool {
+func (w *condition) holds(values Values) bool {
 	if w == nil {
 		return true
 	}
-	missing := func(e expr) bool { return e.eval(s).IsAbsent() }
+	missing := func(e expr) bool { return e.eval(values).IsAbsent() }
 	exists := func(e expr) bool { return !missing(e) }
-	undeclared := func(name string) bool { return !s.declared(name) }
+	undeclared := func(name string) bool { return values("client").Lookup("capabilities", name).IsAbsent() }
 	return !slices.ContainsFunc(w.has, missing) && !slices.ContainsFunc(w.hasNot, exists) && !slices.ContainsFunc(w.client, undeclared) &&
-		within(w.args, s.args) && within(w.state, s.root("state"))
+		within(w.args, values("args")) && within(w.state, values("state"))
 }
 
 // within reports whether got contains all of want. Objects may have more members; all
@@ -289,24 +289,24 @@ func within(want, got jsonv.Value) bool {
 }
 
 // choose follows alternatives and sequences to the response of this call, or returns
-// nil when none matches.
-func (r *response) choose(s *scope) *response {
+// nil when none matches. turn returns how often a sequence was used before.
+func (r *response) choose(values Values, turn func(sequence *response) int) *response {
 	for r != nil && (r.any != nil || r.sequence != nil) {
 		if r.sequence != nil {
-			n := s.sess.server.world.turn(r)
+			n := turn(r)
 			if r.cycle {
 				n %= len(r.sequence)
 			}
 			r = r.sequence[min(n, len(r.sequence)-1)]
 			continue
 		}
-		at := slices.IndexFunc(r.any, func(alt *response) bool { return alt.when.holds(s) })
+		at := slices.IndexFunc(r.any, func(alt *response) bool { return alt.when.holds(values) })
 		if at < 0 {
 			return nil
 		}
 		r = r.any[at]
 	}
-	if r == nil || !r.when.holds(s) {
+	if r == nil || !r.when.holds(values) {
 		return nil
 	}
 	return r

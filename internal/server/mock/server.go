@@ -135,7 +135,7 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 		return jsonv.String(text)
 	}
 	return jsonv.ObjectOf(
-		"protocolVersion", protocol, "capabilities", m.offered(sc),
+		"protocolVersion", protocol, "capabilities", s.offered(sc),
 		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", optional(m.Title), "version", m.Version),
 		"instructions", optional(m.Instructions),
 	)
@@ -143,7 +143,8 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 
 // offered returns the capabilities: those that the manifest states, or those implied
 // by its contents.
-func (m *Manifest) offered(sc *scope) jsonv.Value {
+func (s *Session) offered(sc *scope) jsonv.Value {
+	m := s.server.m
 	if !m.capabilities.IsAbsent() {
 		return m.capabilities
 	}
@@ -172,15 +173,6 @@ func (m *Manifest) offered(sc *scope) jsonv.Value {
 	return jsonv.Object(out...)
 }
 
-func (m *Manifest) hasTasks() bool {
-	return slices.ContainsFunc(m.tools, func(t *tool) bool { return t.task != nil })
-}
-
-func (m *Manifest) completes() bool {
-	return slices.ContainsFunc(m.prompts, func(p *prompt) bool { return len(p.complete) > 0 }) ||
-		slices.ContainsFunc(m.templates, func(t *resourceTemplate) bool { return len(t.complete) > 0 })
-}
-
 var (
 	_ mcpserver.VersionedHandler = (*Session)(nil)
 	_ mcpserver.SchemaProvider   = (*Session)(nil)
@@ -194,7 +186,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	sess := s.Session()
 	defer s.Close()
 	if s.m.banner != nil {
-		if _, err := out.Write(s.m.banner.bytes(&scope{sess: sess, req: &mcpserver.Request{}})); err != nil {
+		if _, err := out.Write(s.m.banner.bytes((&scope{sess: sess, req: &mcpserver.Request{}}).root)); err != nil {
 			return 1, err
 		}
 	}

@@ -232,11 +232,11 @@ func splitKeys(parts []part) [][]part {
 }
 
 // of returns the duration to wait.
-func (p *pause) of(s *scope) (time.Duration, error) {
+func (p *pause) of(values Values) (time.Duration, error) {
 	if p.text == nil {
 		return min(p.fixed, maxDelay), nil
 	}
-	text := p.text.text(s)
+	text := p.text.text(values)
 	d, err := source.ParseDuration(text)
 	if err != nil {
 		return 0, fmt.Errorf("delay %q: %w", text, err)

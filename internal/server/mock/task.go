@@ -8,49 +8,12 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/source"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/mcpserver"
 )
 
-// taskSupport describes how a tool responds with a task: instead of a result it returns
-// the id of a task, which the client polls until it is done.
-type taskSupport struct {
-	required  bool // the tool always responds with a task
-	ttl, poll time.Duration
-}
-
-const (
-	taskTTL  = 5 * time.Minute
-	taskPoll = 100 * time.Millisecond
-	// maxTasks bounds the tasks that are kept.
-	maxTasks = 1000
-)
-
-// decodeTask decodes `task: optional`, or a map with more settings.
-func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
-	var m struct {
-		// optional: clients that know tasks get one, others wait; required: no one else is served.
-		Support string `yaml:"support" enum:"optional|required"`
-		// How long the task is kept.
-		TTL time.Duration `yaml:"ttl"`
-		// How often clients should ask for it.
-		Poll time.Duration `yaml:"poll"`
-	}
-	m.TTL, m.Poll = taskTTL, taskPoll
-	switch {
-	case n.Kind != source.KindString:
-		d.Decode(n, path, &m)
-	case n.Text != "optional" && n.Text != "required":
-		d.Errorf(n, path, "expected optional, required or a map, got %q", n.Text)
-	default:
-		m.Support = n.Text
-	}
-	if m.TTL < time.Millisecond || m.Poll < time.Millisecond {
-		d.Errorf(n, path, "ttl and poll are at least 1ms")
-	}
-	return &taskSupport{required: m.Support == "required", ttl: m.TTL, poll: m.Poll}
-}
+// maxTasks bounds the tasks that are kept.
+const maxTasks = 1000
 
 // Statuses of a task.
 const (

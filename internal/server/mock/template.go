@@ -31,13 +31,13 @@ type part struct {
 	def *template // or nil
 }
 
-func (p part) eval(s *scope) jsonv.Value {
+func (p part) eval(values Values) jsonv.Value {
 	if p.e == nil {
 		return jsonv.String(p.lit)
 	}
-	v := p.e.eval(s)
+	v := p.e.eval(values)
 	if p.def != nil && (v.IsAbsent() || v.Kind() == jsonv.KindNull) {
-		return p.def.eval(s)
+		return p.def.eval(values)
 	}
 	return v
 }
@@ -143,22 +143,22 @@ func (t *template) build(of func(*template) jsonv.Value) jsonv.Value {
 }
 
 // eval returns the value with the placeholders replaced.
-func (t *template) eval(s *scope) jsonv.Value {
+func (t *template) eval(values Values) jsonv.Value {
 	switch {
 	case t == nil:
 		return jsonv.Value{}
 	case t.static:
 		return t.lit
 	case t.inner != nil:
-		return jsonv.String(t.inner.text(s))
+		return jsonv.String(t.inner.text(values))
 	case t.kind != source.KindString:
-		return t.build(func(item *template) jsonv.Value { return item.eval(s) })
+		return t.build(func(item *template) jsonv.Value { return item.eval(values) })
 	case len(t.parts) == 1:
-		return t.parts[0].eval(s)
+		return t.parts[0].eval(values)
 	}
 	var b strings.Builder
 	for _, p := range t.parts {
-		b.WriteString(textOf(p.eval(s)))
+		b.WriteString(textOf(p.eval(values)))
 		if b.Len() > maxText {
 			break
 		}
@@ -170,7 +170,7 @@ func (t *template) eval(s *scope) jsonv.Value {
 const maxText = 64 << 20
 
 // text returns the value as text: that of a list or map is its JSON.
-func (t *template) text(s *scope) string { return textOf(t.eval(s)) }
+func (t *template) text(values Values) string { return textOf(t.eval(values)) }
 
 // parts splits a text at its placeholders.
 func (c compiler) parts(n *source.Node, path string) []part {

@@ -1,8 +1,11 @@
 package mock
 
 import (
+	"context"
 	"errors"
 	"reflect"
+	"strings"
+	"time"
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
@@ -154,4 +157,67 @@ func declaredArgs(schema jsonv.Value) []string {
 		return names
 	}
 	return []string{}
+}
+
+// schemaTime limits the time for checking the arguments of one call.
+const schemaTime = time.Second
+
+// check describes the first problem with the arguments; it returns "" if there is
+// none.
+func (t *tool) check(ctx context.Context, args jsonv.Value) string {
+	if t.schema == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, schemaTime)
+	defer cancel()
+	found, err := t.schema.Validate(ctx, args)
+	if err != nil {
+		return err.Error()
+	}
+	var all []string
+	for _, v := range found {
+		if v.InstancePath != "" {
+			all = append(all, v.InstancePath+": "+v.Msg)
+		} else {
+			all = append(all, v.Msg)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// taskSupport describes how a tool responds with a task: instead of a result it returns
+// the id of a task, which the client polls until it is done.
+type taskSupport struct {
+	required  bool // the tool always responds with a task
+	ttl, poll time.Duration
+}
+
+const (
+	taskTTL  = 5 * time.Minute
+	taskPoll = 100 * time.Millisecond
+)
+
+// decodeTask decodes `task: optional`, or a map with more settings.
+func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
+	var m struct {
+		// optional: clients that know tasks get one, others wait; required: no one else is served.
+		Support string `yaml:"support" enum:"optional|required"`
+		// How long the task is kept.
+		TTL time.Duration `yaml:"ttl"`
+		// How often clients should ask for it.
+		Poll time.Duration `yaml:"poll"`
+	}
+	m.TTL, m.Poll = taskTTL, taskPoll
+	switch {
+	case n.Kind != source.KindString:
+		d.Decode(n, path, &m)
+	case n.Text != "optional" && n.Text != "required":
+		d.Errorf(n, path, "expected optional, required or a map, got %q", n.Text)
+	default:
+		m.Support = n.Text
+	}
+	if m.TTL < time.Millisecond || m.Poll < time.Millisecond {
+		d.Errorf(n, path, "ttl and poll are at least 1ms")
+	}
+	return &taskSupport{required: m.Support == "required", ttl: m.TTL, poll: m.Poll}
 }
