@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/report"
-	"mcptest/internal/server/mock"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
 )
@@ -29,7 +29,7 @@ func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 		"protocol":  append([]string{mcp.Auto}, protocol.Versions()...),
 		"transport": {wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE},
 		"color":     {"auto", "always", "never"},
-		"preset":    mock.Presets(),
+		"preset":    manifest.Presets(),
 		"fault":     {"none", "hang", "wedged", "slow:", "recover-after:"},
 		"log-level": {"error", "warn", "info", "debug"},
 		"parallel":  {"auto"},

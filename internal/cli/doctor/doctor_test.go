@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 	"mcptest/internal/server/mock"
 	"mcptest/internal/spec/plan"
@@ -42,7 +43,7 @@ func examine(t *testing.T, url string) (doctor.Diagnosis, string) {
 }
 
 func TestExamineAddress(t *testing.T) {
-	m, err := mock.Preset("echo")
+	m, err := manifest.Preset("echo")
 	if err != nil {
 		t.Fatal(err)
 	}

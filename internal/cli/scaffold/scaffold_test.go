@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 	"mcptest/internal/server/mock"
 	"mcptest/internal/spec/draft"
@@ -63,7 +64,7 @@ func TestBeginFindsWhatIsLocal(t *testing.T) {
 // observed connects to the mock server and observes it twice, as init does.
 func observed(t *testing.T, call ...string) (*scaffold.Draft, error) {
 	t.Helper()
-	m, err := mock.Preset("echo")
+	m, err := manifest.Preset("echo")
 	if err != nil {
 		t.Fatal(err)
 	}

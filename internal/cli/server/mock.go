@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 	"mcptest/internal/server/mock"
 )
@@ -34,7 +35,7 @@ The manifest is YAML or JSON; a captured tools/list result works as well.
 
 ` + mockPresets() + `
 
-` + helpList("Faults:", mock.FaultKinds()...) + `
+` + helpList("Faults:", manifest.FaultKinds()...) + `
 
 A suite uses it like any other server, with nothing installed:
 
@@ -45,7 +46,7 @@ A suite uses it like any other server, with nothing installed:
 			if show {
 				return showPreset(s.Out, preset)
 			}
-			f, err := mock.ParseFault(fault)
+			f, err := manifest.ParseFault(fault)
 			if err != nil {
 				return option.Invalid("--fault: %v", err)
 			}
@@ -67,7 +68,7 @@ A suite uses it like any other server, with nothing installed:
 		},
 	}
 	cmd.Flags().StringVar(&from, "tools-from", "", "manifest `FILE`, or a captured tools/list result")
-	cmd.Flags().StringVar(&preset, "preset", "", "built-in server `NAME`: "+strings.Join(mock.Presets(), ", "))
+	cmd.Flags().StringVar(&preset, "preset", "", "built-in server `NAME`: "+strings.Join(manifest.Presets(), ", "))
 	cmd.Flags().StringVar(&fault, "fault", "none", "inject a fault: `KIND` is none, hang, wedged, slow:<ms> or recover-after:<n>")
 	cmd.Flags().StringVar(&http, "http", "", "serve over HTTP on `ADDR` (a port, or host:port; loopback unless a host is given) at /mcp")
 	cmd.Flags().BoolVar(&show, "show", false, "print the manifest of the preset instead of serving it")
@@ -91,9 +92,9 @@ func mockPresets() string {
 
 func showPreset(out io.Writer, preset string) error {
 	if preset == "" {
-		return option.Invalid("--show requires --preset NAME: %s", strings.Join(mock.Presets(), ", "))
+		return option.Invalid("--show requires --preset NAME: %s", strings.Join(manifest.Presets(), ", "))
 	}
-	f, err := mock.PresetFile(preset)
+	f, err := manifest.PresetFile(preset)
 	if err != nil {
 		return option.Invalid("--preset: %v", err)
 	}
@@ -101,21 +102,21 @@ func showPreset(out io.Writer, preset string) error {
 	return err
 }
 
-func mockManifest(s cmdutil.Streams, from, preset string) (*mock.Manifest, error) {
+func mockManifest(s cmdutil.Streams, from, preset string) (*manifest.Manifest, error) {
 	switch {
 	case (from == "") == (preset == ""):
-		return nil, option.Invalid("mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
+		return nil, option.Invalid("mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(manifest.Presets(), ", "))
 	case preset != "":
-		m, err := mock.Preset(preset)
+		m, err := manifest.Preset(preset)
 		if err != nil {
 			return nil, option.Invalid("--preset: %v", err)
 		}
 		return m, nil
 	}
 	f, ds := source.Read(from, from)
-	var m *mock.Manifest
+	var m *manifest.Manifest
 	if f != nil {
-		m, ds = mock.Load(f)
+		m, ds = manifest.Load(f)
 	}
 	errs, _ := option.PrintDiagnostics(s, "", ds)
 	if m == nil {

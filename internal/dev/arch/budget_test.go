@@ -41,7 +41,6 @@ var largerPackages = map[string]struct {
 	"internal/mcpaql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},
 	"internal/client/wire":       {2510, "every transport behind one receiver; a policy of retries more"},
 	"internal/process/proc":      {2510, "five mechanisms against processes that stay (ADR 0011), and the cause of an interrupted run"},
-	"internal/server/mock":       {3400, "one manifest language: responses, faults, tasks and their templates"},
 }
 
 // largerTypes are the types over the budget: methods and functions, files, and the

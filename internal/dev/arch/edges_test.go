@@ -107,13 +107,14 @@ var edges = map[string][]string{
 		"internal/report/result", "internal/base/source", "internal/base/osfile",
 	},
 	// The families of formats, which do not import each other, and what they share.
-	"internal/report/render":  {"internal/report/result", "internal/base/term"},
-	"internal/report/explain": {"internal/report/render", "internal/report/result", "internal/base/source", "internal/base/term"},
-	"internal/report/pretty":  {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
-	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
-	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},
-	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
-	"internal/server/mock":    {"internal/base/placeholder", "internal/assert/jsonpath", "internal/client/protocol", "internal/server/mcpserver", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema"},
+	"internal/report/render":   {"internal/report/result", "internal/base/term"},
+	"internal/report/explain":  {"internal/report/render", "internal/report/result", "internal/base/source", "internal/base/term"},
+	"internal/report/pretty":   {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
+	"internal/report/ci":       {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
+	"internal/report/html":     {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},
+	"internal/report/compare":  {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
+	"internal/server/manifest": {"internal/base/placeholder", "internal/assert/jsonpath", "internal/client/protocol", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema"},
+	"internal/server/mock":     {"internal/server/manifest", "internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv"},
 
 	// MCP-AQL. The evaluation uses JavaScript's semantics, the table of rules and
 	// the evidence. A live run only collects evidence, and a recording contains only
@@ -179,7 +180,7 @@ var edges = map[string][]string{
 	},
 	"internal/cli/server": {
 		"internal/process/proc", "internal/client/auth", "internal/cli/option", "internal/cli/cmdutil", "internal/offer/compat", "internal/run/connect", "internal/base/display", "internal/cli/doctor", "internal/offer/gate",
-		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/server/mcpserver", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
+		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/server/mcpserver", "internal/server/manifest", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
 		"internal/run", "internal/base/secret", "internal/base/shellwords", "internal/base/source", "internal/spec/suite", "internal/offer/surface", "internal/offer/checkout", "internal/offer/diff",
 		"internal/offer/readme", "internal/base/term",
 	},
@@ -201,7 +202,7 @@ var edges = map[string][]string{
 	},
 	"internal/cli": {
 		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
-		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
+		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/manifest", "internal/base/osfile", "internal/spec/plan",
 		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",
 		"internal/base/secret", "internal/base/shellwords", "internal/assert/snapshot", "internal/base/source", "internal/spec/suite", "internal/base/term", "internal/server/proxy", "schemas",
 	},

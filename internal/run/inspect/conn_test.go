@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 	"mcptest/internal/server/mock"
 	"mcptest/internal/spec/plan"
@@ -21,7 +22,7 @@ import (
 // open connects to a preset of the mock server over HTTP.
 func open(t *testing.T, preset string, change func(*inspect.Options)) *inspect.Conn {
 	t.Helper()
-	m, err := mock.Preset(preset)
+	m, err := manifest.Preset(preset)
 	if err != nil {
 		t.Fatal(err)
 	}

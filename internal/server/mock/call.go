@@ -2,20 +2,18 @@ package mock
 
 import (
 	"context"
-	"encoding/base64"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 )
 
 func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
-	t := s.server.m.tool(name)
+	t := s.server.m.Tool(name)
 	if t == nil {
 		return failure(protocol.CodeInvalidParams, "Unknown tool: %s", name)
 	}
@@ -27,7 +25,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	default:
 		return failure(protocol.CodeInvalidParams, "arguments must be an object, got %s", sc.args.Kind())
 	}
-	if bad := t.check(ctx, sc.args); bad != "" {
+	if bad := t.Check(ctx, sc.args); bad != "" {
 		return toolFailure("Invalid arguments for tool %s: %s", name, bad)
 	}
 	asTask, refused := sc.wantsTask(t)
@@ -38,39 +36,39 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	if asTask {
 		return s.playTask(ctx, sc, t)
 	}
-	return s.play(ctx, sc, t.response, resultOfTool)
+	return s.play(ctx, sc, t.Response, manifest.ResultOfTool)
 }
 
 // playTask plays the response up to the step where it becomes a task, and the rest in
 // the background.
-func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcpserver.Reply {
-	r := t.response.choose(sc.root, s.server.world.turn)
+func (s *Session) playTask(ctx context.Context, sc *scope, t *manifest.Tool) *mcpserver.Reply {
+	r := t.Response.Choose(sc.root, s.server.world.turn)
 	if r == nil {
 		return s.missing(sc)
 	}
-	at := max(0, slices.IndexFunc(r.steps, func(st *step) bool { return st.task }))
-	if bad, ended := s.steps(ctx, sc, r.steps[:at]); ended {
+	at := max(0, slices.IndexFunc(r.Steps, func(st *manifest.Step) bool { return st.Task }))
+	if bad, ended := s.steps(ctx, sc, r.Steps[:at]); ended {
 		return bad
 	}
-	return s.detach(sc, t.task, func(ctx context.Context, sc *scope) *mcpserver.Reply {
-		if bad, ended := s.steps(ctx, sc, r.steps[at:]); ended {
+	return s.detach(sc, t.Task, func(ctx context.Context, sc *scope) *mcpserver.Reply {
+		if bad, ended := s.steps(ctx, sc, r.Steps[at:]); ended {
 			return bad
 		}
-		return replyOf(sc, r, resultOfTool)
+		return replyOf(sc, r, manifest.ResultOfTool)
 	})
 }
 
 func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
-	at := slices.IndexFunc(s.server.m.prompts, func(p *prompt) bool { return p.name == name })
+	at := slices.IndexFunc(s.server.m.Prompts, func(p *manifest.Prompt) bool { return p.Name == name })
 	if at < 0 {
 		return failure(protocol.CodeInvalidParams, "Unknown prompt: %s", name)
 	}
-	p := s.server.m.prompts[at]
+	p := s.server.m.Prompts[at]
 	if sc.args = sc.params.Lookup("arguments"); sc.args.IsAbsent() || sc.args.Kind() == jsonv.KindNull {
 		sc.args = jsonv.Object()
 	}
-	for _, arg := range p.required {
+	for _, arg := range p.Required {
 		if _, ok := sc.args.Get(arg); !ok {
 			return failure(protocol.CodeInvalidParams, "Missing required argument of prompt %s: %s", name, arg)
 		}
@@ -81,7 +79,7 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 		}
 	}
 	sc.calls = s.server.world.called(p)
-	return s.play(ctx, sc, p.response, p.answer)
+	return s.play(ctx, sc, p.Response, p.Answer)
 }
 
 func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply {
@@ -89,57 +87,12 @@ func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply 
 	if uri.Kind() != jsonv.KindString {
 		return failure(protocol.CodeInvalidParams, "uri is missing")
 	}
-	f, ok := s.server.m.find(uri.Text())
+	f, ok := s.server.m.Find(uri.Text())
 	if !ok {
 		return notFound(sc, uri.Text())
 	}
-	sc.uri, sc.vars, sc.calls = uri, f.vars, s.server.world.called(f.key)
-	return s.play(ctx, sc, f.read.response, f.read.answer)
-}
-
-// unfit returns the message for a request that no response matches.
-func unfit(sc *scope) string {
-	if sc.args.IsAbsent() {
-		return fmt.Sprintf("the mock has no response that fits this %s", sc.req.Method)
-	}
-	return fmt.Sprintf("the mock has no response that fits the arguments %s", sc.args.Short(200))
-}
-
-// list answers a list request, in pages if the manifest has a page size. A cursor
-// encodes the index of the next entry in a form that cannot be mistaken for a number.
-func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jsonv.Value) *mcpserver.Reply {
-	start, end := 0, len(all)
-	if c := sc.params.Lookup("cursor"); !c.IsAbsent() && c.Kind() != jsonv.KindNull {
-		at, ok := place(c.Text(), key)
-		if !ok || at >= len(all) {
-			return failure(protocol.CodeInvalidParams, "Invalid cursor: %s", c)
-		}
-		start = at
-	}
-	next := jsonv.Value{}
-	if m.pageSize > 0 && start+m.pageSize < end {
-		end = start + m.pageSize
-		next = jsonv.String(cursor(end, key))
-	}
-	entries := make([]jsonv.Value, 0, end-start)
-	for _, e := range all[start:end] {
-		entries = append(entries, listed(e))
-	}
-	return answer(jsonv.ObjectOf(key, jsonv.Array(entries...), "nextCursor", next))
-}
-
-func cursor(at int, key string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(key + ":" + strconv.Itoa(at)))
-}
-
-func place(cursor, key string) (int, bool) {
-	data, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil {
-		return 0, false
-	}
-	rest, ok := strings.CutPrefix(string(data), key+":")
-	at, err := strconv.Atoi(rest)
-	return at, ok && err == nil && at >= 0
+	sc.uri, sc.vars, sc.calls = uri, f.Vars, s.server.world.called(f.Key)
+	return s.play(ctx, sc, f.Read.Response, f.Read.Answer)
 }
 
 // maxCompletions is MCP's limit for one response.
@@ -153,16 +106,16 @@ func (s *Session) complete(sc *scope) *mcpserver.Reply {
 	var values map[string][]string
 	switch kind := ref.Lookup("type").Text(); kind {
 	case "ref/prompt":
-		i := slices.IndexFunc(m.prompts, func(p *prompt) bool { return p.name == ref.Lookup("name").Text() })
+		i := slices.IndexFunc(m.Prompts, func(p *manifest.Prompt) bool { return p.Name == ref.Lookup("name").Text() })
 		if i < 0 {
 			return failure(protocol.CodeInvalidParams, "Unknown prompt: %s", ref.Lookup("name").Text())
 		}
-		values = m.prompts[i].complete
+		values = m.Prompts[i].Complete
 	case "ref/resource":
 		uri := ref.Lookup("uri").Text()
-		if i := slices.IndexFunc(m.templates, func(t *resourceTemplate) bool { return t.uri == uri }); i >= 0 {
-			values = m.templates[i].complete
-		} else if _, ok := m.find(uri); !ok {
+		if i := slices.IndexFunc(m.Templates, func(t *manifest.ResourceTemplate) bool { return t.URI == uri }); i >= 0 {
+			values = m.Templates[i].Complete
+		} else if _, ok := m.Find(uri); !ok {
 			return failure(protocol.CodeInvalidParams, "Unknown resource: %s", uri)
 		}
 	default:
@@ -178,4 +131,17 @@ func (s *Session) complete(sc *scope) *mcpserver.Reply {
 	total := len(fit)
 	fit = fit[:min(total, maxCompletions)]
 	return answer(jsonv.ObjectOf("completion", jsonv.ObjectOf("values", jsonv.Array(fit...), "total", int64(total), "hasMore", total > len(fit))))
+}
+
+// codeNotFound is MCP's code for a resource that does not exist, in sessions.
+const codeNotFound = -32002
+
+func notFound(sc *scope, uri string) *mcpserver.Reply {
+	code := int64(codeNotFound)
+	if sc.req.Caller != nil {
+		code = protocol.CodeInvalidParams
+	}
+	r := failure(code, "Resource not found: %s", uri)
+	r.Error.Data = jsonv.ObjectOf("uri", uri).Append(nil)
+	return r
 }

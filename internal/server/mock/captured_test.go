@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mock"
 )
 
@@ -23,7 +24,7 @@ func TestCapturedList(t *testing.T) {
 		`{"tools": ` + tools + `, "nextCursor": "x"}`,
 		`{"jsonrpc": "2.0", "id": 3, "result": {"tools": ` + tools + `}}`,
 	} {
-		m, ds := mock.Load(&source.File{Name: "m", Data: []byte(doc)})
+		m, ds := manifest.Load(&source.File{Name: "m", Data: []byte(doc)})
 		if m == nil {
 			t.Fatal(ds)
 		}
@@ -41,13 +42,6 @@ func TestCapturedList(t *testing.T) {
 			t.Errorf("typed: %s", got)
 		}
 	}
-	for in, want := range map[string]string{
-		`{"tools": {}}`:                          `m:1:11: error: tools: expected a list of tools, got a map`,
-		`{"tools": [{"title": "x"}, "y"]}`:       "m:1:12: error: tools[0]: a tool of tools/list is a map with a name\nm:1:28: error: tools[1]: a tool of tools/list is a map with a name",
-		`{"tools": [{"name":"a"},{"name":"a"}]}`: `m:1:25: error: tools[1]: a second tool "a" | m:1:12 the first one`,
-	} {
-		same(t, in, mistakes(in), want)
-	}
 }
 
 // A schema that refers to itself must not cause an endless loop.
@@ -58,8 +52,8 @@ func TestCapturedRecursion(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, name := range mock.Presets() {
-		file, err := mock.PresetFile(name)
+	for _, name := range manifest.Presets() {
+		file, err := manifest.PresetFile(name)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -81,7 +75,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, ds := mock.Load(&source.File{Name: "m", Data: data})
+		m, ds := manifest.Load(&source.File{Name: "m", Data: data})
 		if (m == nil) != ds.HasErrors() {
 			t.Fatalf("manifest %v with diagnostics %v", m, ds)
 		}

@@ -12,11 +12,12 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mock"
 )
 
 // open opens a session with a manifest in this process.
-func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
+func open(t *testing.T, m *manifest.Manifest) (*mcp.Session, *mock.Server) {
 	t.Helper()
 	client, end := wire.NewPipe()
 	server := mock.New(m, mock.Options{})

@@ -2,24 +2,20 @@ package mock
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 )
-
-// codeNotFound is MCP's code for a resource that does not exist, in sessions.
-const codeNotFound = -32002
 
 // Admit implements [mcpserver.RequestFilter]. With the fault wedged, no request is answered
 // from the first one that does work on, regardless of how fast earlier or later requests are
 // handled.
 func (s *Session) Admit(req *mcpserver.Request) bool {
 	srv := s.server
-	if srv.fault.Wedged && works(req.Method) && srv.m.methods[req.Method] == nil {
+	if srv.fault.Wedged && works(req.Method) && srv.m.Methods[req.Method] == nil {
 		srv.wedged.Store(true)
 	}
 	return !srv.wedged.Load()
@@ -43,9 +39,9 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 		}
 	}
 	sc.token = sc.params.Lookup("_meta", "progressToken")
-	if r := s.server.m.methods[req.Method]; r != nil {
+	if r := s.server.m.Methods[req.Method]; r != nil {
 		sc.calls = s.server.world.called(r)
-		return s.play(ctx, sc, r, resultOfMethod)
+		return s.play(ctx, sc, r, manifest.ResultOfMethod)
 	}
 	if works(req.Method) {
 		return s.work(ctx, sc)
@@ -88,17 +84,17 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	case "ping":
 		return answer(jsonv.Object())
 	case "tools/list":
-		listed := func(t *tool) jsonv.Value { return t.listed }
+		listed := func(t *manifest.Tool) jsonv.Value { return t.Listed }
 		if sc.req.Caller == nil && sc.knowsTasks() {
-			listed = (*tool).inSession
+			listed = (*manifest.Tool).InSession
 		}
-		return list(m, sc, "tools", m.tools, listed)
+		return list(m, sc.params, "tools", m.Tools, listed)
 	case "resources/list":
-		return list(m, sc, "resources", m.resources, func(r *resource) jsonv.Value { return r.listed })
+		return list(m, sc.params, "resources", m.Resources, func(r *manifest.Resource) jsonv.Value { return r.Listed })
 	case "resources/templates/list":
-		return list(m, sc, "resourceTemplates", m.templates, func(t *resourceTemplate) jsonv.Value { return t.listed })
+		return list(m, sc.params, "resourceTemplates", m.Templates, func(t *manifest.ResourceTemplate) jsonv.Value { return t.Listed })
 	case "prompts/list":
-		return list(m, sc, "prompts", m.prompts, func(p *prompt) jsonv.Value { return p.listed })
+		return list(m, sc.params, "prompts", m.Prompts, func(p *manifest.Prompt) jsonv.Value { return p.Listed })
 	case "completion/complete":
 		return s.complete(sc)
 	case "logging/setLevel":
@@ -109,41 +105,9 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	return failure(protocol.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
 }
 
-// hang waits until the request is canceled or the connection ends.
-func (s *Session) hang(ctx context.Context) *mcpserver.Reply {
-	select {
-	case <-ctx.Done():
-	case <-s.gone:
-	}
-	return nil
-}
-
-// sleep waits for d and reports whether it elapsed before ctx was done.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func answer(result jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: result.Append(nil)} }
-
-func failure(code int64, format string, args ...any) *mcpserver.Reply {
-	return &mcpserver.Reply{Error: &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
-}
-
-// toolFailure returns a result with isError, which is how a tool's own failures are
-// reported to the model.
-func toolFailure(format string, args ...any) *mcpserver.Reply {
-	block := jsonv.ObjectOf("type", "text", "text", fmt.Sprintf(format, args...))
-	return answer(jsonv.ObjectOf("content", jsonv.Array(block), "isError", true))
-}
-
 func (s *Session) setLevel(sc *scope) *mcpserver.Reply {
 	level := sc.params.Lookup("level").Text()
-	i := slices.Index(logLevels, level)
+	i := slices.Index(manifest.LogLevels, level)
 	if i < 0 {
 		return failure(protocol.CodeInvalidParams, "unknown log level %q", level)
 	}
@@ -158,7 +122,7 @@ func (s *Session) subscribe(sc *scope) *mcpserver.Reply {
 	if uri.Kind() != jsonv.KindString {
 		return failure(protocol.CodeInvalidParams, "uri is missing")
 	}
-	if _, ok := s.server.m.find(uri.Text()); !ok {
+	if _, ok := s.server.m.Find(uri.Text()); !ok {
 		return notFound(sc, uri.Text())
 	}
 	s.mu.Lock()
@@ -171,12 +135,54 @@ func (s *Session) subscribe(sc *scope) *mcpserver.Reply {
 	return answer(jsonv.Object())
 }
 
-func notFound(sc *scope, uri string) *mcpserver.Reply {
-	code := int64(codeNotFound)
-	if sc.req.Caller != nil {
-		code = protocol.CodeInvalidParams
+// initialize negotiates a revision: the client's if the server supports it, otherwise
+// the server's newest that has sessions (MCP 2025-11-25, lifecycle).
+func (s *Session) initialize(sc *scope) jsonv.Value {
+	m, params := s.server.m, sc.params
+	protocol := params.Lookup("protocolVersion").Text()
+	if spoken := m.SessionProtocols(); !slices.Contains(spoken, protocol) && len(spoken) > 0 {
+		protocol = spoken[0]
 	}
-	r := failure(code, "Resource not found: %s", uri)
-	r.Error.Data = jsonv.ObjectOf("uri", uri).Append(nil)
-	return r
+	if sc.req.Caller == nil {
+		s.mu.Lock()
+		s.protocol, s.client = protocol, params
+		s.mu.Unlock()
+	}
+	return jsonv.ObjectOf(
+		"protocolVersion", protocol, "capabilities", s.offered(sc),
+		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", orAbsent(m.Title), "version", m.Version),
+		"instructions", orAbsent(m.Instructions),
+	)
+}
+
+// offered returns the capabilities: those that the manifest states, or those implied
+// by its contents.
+func (s *Session) offered(sc *scope) jsonv.Value {
+	m := s.server.m
+	if !m.Capabilities.IsAbsent() {
+		return m.Capabilities
+	}
+	changes := jsonv.ObjectOf("listChanged", true)
+	out := []jsonv.Member{{Key: "logging", Value: jsonv.Object()}}
+	if len(m.Tools) > 0 {
+		out = append(out, jsonv.Member{Key: "tools", Value: changes})
+	}
+	if len(m.Resources)+len(m.Templates) > 0 {
+		out = append(out, jsonv.Member{Key: "resources", Value: jsonv.ObjectOf("subscribe", true, "listChanged", true)})
+	}
+	if len(m.Prompts) > 0 {
+		out = append(out, jsonv.Member{Key: "prompts", Value: changes})
+	}
+	if m.Completes() {
+		out = append(out, jsonv.Member{Key: "completions", Value: jsonv.Object()})
+	}
+	switch none := jsonv.Object(); {
+	case !m.HasTasks():
+	case sc.req.Caller != nil:
+		out = append(out, jsonv.Member{Key: "extensions", Value: jsonv.ObjectOf(tasksExtension, none)})
+	case sc.knowsTasks():
+		calls := jsonv.ObjectOf("tools", jsonv.ObjectOf("call", none))
+		out = append(out, jsonv.Member{Key: "tasks", Value: jsonv.ObjectOf("list", none, "cancel", none, "requests", calls)})
+	}
+	return jsonv.Object(out...)
 }

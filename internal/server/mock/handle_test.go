@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mock"
 )
 
@@ -156,7 +157,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	m := load(t, one("ok"))
 	fault := func(s string) mock.Options {
-		f, err := mock.ParseFault(s)
+		f, err := manifest.ParseFault(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,28 +239,6 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-func TestParseFault(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"none": "", "hang": "", "wedged": "", "slow:0": "", "slow:200": "", "recover-after:3": "",
-		"hnag":             `unknown fault "hnag" (did you mean "hang"?)`,
-		"":                 `unknown fault "": expected none, hang, wedged, slow:<ms> or recover-after:<n>`,
-		"slow":             `fault "slow": expected slow with a whole number after the colon, such as slow:200`,
-		"slow:x":           `fault "slow:x": expected slow with a whole number after the colon, such as slow:200`,
-		"slow:-1":          `fault "slow:-1": expected slow with a whole number after the colon, such as slow:200`,
-		"slow:99999999":    `fault "slow:99999999": must be at most 600000 ms`,
-		"recover-after:1s": `fault "recover-after:1s": expected recover-after with a whole number after the colon, such as recover-after:200`,
-		"hang:3":           `fault "hang:3": hang takes no number`,
-	} {
-		got := ""
-		if _, err := mock.ParseFault(in); err != nil {
-			got = err.Error()
-		}
-		same(t, in, got, want)
-	}
-}
-
-// The end of the context ends a server whose input never ends.
 func TestServeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	w := connect(t, load(t, one("ok")), mock.Options{}, "{}")

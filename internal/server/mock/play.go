@@ -5,23 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 )
 
-// errStop ends a response without sending it: the client canceled the request, or the
-// process is about to end.
-var errStop = errors.New("no response")
-
 // play runs the steps of the matching response and builds the reply.
-func (s *Session) play(ctx context.Context, sc *scope, r *response, result resultOf) *mcpserver.Reply {
-	r = r.choose(sc.root, s.server.world.turn)
+func (s *Session) play(ctx context.Context, sc *scope, r *manifest.Response, result manifest.ResultOf) *mcpserver.Reply {
+	r = r.Choose(sc.root, s.server.world.turn)
 	if r == nil {
 		return s.missing(sc)
 	}
-	if bad, ended := s.steps(ctx, sc, r.steps); ended {
+	if bad, ended := s.steps(ctx, sc, r.Steps); ended {
 		return bad
 	}
 	return replyOf(sc, r, result)
@@ -37,7 +35,7 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 
 // steps runs the steps in order. ended reports that nothing follows; reply is then
 // the message to send, or nil for none.
-func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *mcpserver.Reply, ended bool) {
+func (s *Session) steps(ctx context.Context, sc *scope, steps []*manifest.Step) (reply *mcpserver.Reply, ended bool) {
 	for _, st := range steps {
 		err := s.step(ctx, sc, st)
 		var rpc *protocol.RPCError
@@ -56,54 +54,47 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *m
 }
 
 // replyOf builds the message for a response.
-func replyOf(sc *scope, r *response, result resultOf) *mcpserver.Reply {
+func replyOf(sc *scope, r *manifest.Response, result manifest.ResultOf) *mcpserver.Reply {
 	switch {
-	case r.raw != nil:
-		return &mcpserver.Reply{Raw: r.raw.bytes(sc.root)}
-	case r.err != nil:
-		e := &protocol.RPCError{Code: r.err.code, Message: r.err.message.text(sc.root)}
-		if data := r.err.data.eval(sc.root); !data.IsAbsent() {
+	case r.Raw != nil:
+		return &mcpserver.Reply{Raw: r.Raw.Bytes(sc.root)}
+	case r.Err != nil:
+		e := &protocol.RPCError{Code: r.Err.Code, Message: r.Err.Message.Text(sc.root)}
+		if data := r.Err.Data.Eval(sc.root); !data.IsAbsent() {
 			e.Data = data.Append(nil)
 		}
 		return &mcpserver.Reply{Error: e}
-	case r.result != nil:
-		return answer(orNull(r.result.eval(sc.root)))
+	case r.Result != nil:
+		return answer(orNull(r.Result.Eval(sc.root)))
 	}
 	return answer(result(sc.root, r))
 }
 
-func orNull(v jsonv.Value) jsonv.Value {
-	if v.IsAbsent() {
-		return jsonv.Null()
-	}
-	return v
-}
-
 // step runs one step. Its error is reported to the client, except errStop.
-func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
+func (s *Session) step(ctx context.Context, sc *scope, st *manifest.Step) error {
 	switch {
-	case st.delay != nil:
-		return s.pause(ctx, sc, st.delay)
-	case st.log != nil:
-		return s.log(sc, st.log)
-	case st.progress != nil:
-		return progress(sc, st.progress)
-	case st.notify != nil:
-		return notify(sc, st.notify.method, st.notify.params)
-	case st.ask != nil:
-		return s.ask(ctx, sc, st.ask)
-	case st.set != nil || st.push != nil:
+	case st.Delay != nil:
+		return s.pause(ctx, sc, st.Delay)
+	case st.Log != nil:
+		return s.log(sc, st.Log)
+	case st.Progress != nil:
+		return progress(sc, st.Progress)
+	case st.Notify != nil:
+		return notify(sc, st.Notify.Method, st.Notify.Params)
+	case st.Ask != nil:
+		return s.ask(ctx, sc, st.Ask)
+	case st.Set != nil || st.Push != nil:
 		s.assign(sc, st)
-	case st.updated != nil:
-		return s.updated(sc, st.updated.text(sc.root))
-	case st.write != nil:
-		return lost(sc, sc.req.WriteRaw(st.write.bytes(sc.root)))
-	case st.stderr != nil:
-		s.server.logLine(st.stderr.text(sc.root))
-	case st.exit != nil:
-		s.server.exit(*st.exit)
+	case st.Updated != nil:
+		return s.updated(sc, st.Updated.Text(sc.root))
+	case st.Write != nil:
+		return lost(sc, sc.req.WriteRaw(st.Write.Bytes(sc.root)))
+	case st.Stderr != nil:
+		s.server.logLine(st.Stderr.Text(sc.root))
+	case st.Exit != nil:
+		s.server.exit(*st.Exit)
 		return errStop
-	case st.hang:
+	case st.Hang:
 		s.hang(ctx)
 		return errStop
 	}
@@ -119,44 +110,39 @@ func lost(sc *scope, err error) error {
 	return nil
 }
 
-func (s *Session) pause(ctx context.Context, sc *scope, p *pause) error {
-	d, err := p.of(sc.root)
+func (s *Session) pause(ctx context.Context, sc *scope, p *manifest.Pause) error {
+	d, err := p.Of(sc.root)
 	if err == nil && !sleep(ctx, d) {
 		return errStop
 	}
 	return err
 }
 
-func (s *Session) log(sc *scope, l *logMessage) error {
-	if slices.Index(logLevels, l.level) < sc.level() {
+func (s *Session) log(sc *scope, l *manifest.LogMessage) error {
+	if slices.Index(manifest.LogLevels, l.Level) < sc.level() {
 		return nil
 	}
-	logger := jsonv.Value{}
-	if l.logger != "" {
-		logger = jsonv.String(l.logger)
-	}
-	params := jsonv.ObjectOf("level", l.level, "logger", logger, "data", orNull(l.data.eval(sc.root)))
+	params := jsonv.ObjectOf("level", l.Level, "logger", orAbsent(l.Logger), "data", orNull(l.Data.Eval(sc.root)))
 	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 
 // progress sends progress only to a client that gave a token.
-func progress(sc *scope, t *template) error {
+func progress(sc *scope, t *manifest.Template) error {
 	if sc.token.IsAbsent() {
 		return nil
 	}
 	members := []jsonv.Member{{Key: "progressToken", Value: sc.token}}
-	for key, v := range t.eval(sc.root).Members() {
+	for key, v := range t.Eval(sc.root).Members() {
 		members = append(members, jsonv.Member{Key: key, Value: v})
 	}
 	return lost(sc, sc.req.Notify("notifications/progress", jsonv.Object(members...).Append(nil)))
 }
 
-func notify(sc *scope, method string, params *template) error {
-	var raw []byte
-	if params != nil {
-		raw = orNull(params.eval(sc.root)).Append(nil)
+func notify(sc *scope, method string, params *manifest.Template) error {
+	if params == nil {
+		return lost(sc, sc.req.Notify(method, nil))
 	}
-	return lost(sc, sc.req.Notify(method, raw))
+	return lost(sc, sc.req.Notify(method, orNull(params.Eval(sc.root)).Append(nil)))
 }
 
 func (s *Session) updated(sc *scope, uri string) error {
@@ -173,20 +159,20 @@ func (s *Session) updated(sc *scope, uri string) error {
 }
 
 // ask sends questions to the client if it declared that it can answer them.
-func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
+func (s *Session) ask(ctx context.Context, sc *scope, asks []*manifest.Question) error {
 	var questions []mcpserver.Question
 	for _, q := range asks {
-		if !sc.declared(q.needs) {
-			if q.optional {
+		if !sc.declared(q.Needs) {
+			if q.Optional {
 				continue
 			}
 			if sc.req.Caller == nil || sc.task != nil {
-				return fmt.Errorf("the client does not support %s", q.needs)
+				return fmt.Errorf("the client does not support %s", q.Needs)
 			}
 		}
-		one := mcpserver.Question{Key: q.as, Method: q.method}
-		if q.params != nil {
-			one.Params = q.params.eval(sc.root).Append(nil)
+		one := mcpserver.Question{Key: q.As, Method: q.Method}
+		if q.Params != nil {
+			one.Params = q.Params.Eval(sc.root).Append(nil)
 		}
 		questions = append(questions, one)
 	}
@@ -212,17 +198,17 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 
 // assign changes the state. The values are computed while no other request can change
 // it, so that a counter counts every call.
-func (s *Session) assign(sc *scope, st *step) {
+func (s *Session) assign(sc *scope, st *manifest.Step) {
 	s.server.world.change(func(now jsonv.Value) jsonv.Value {
 		defer func() { sc.held = nil }()
-		for _, a := range append(st.set, st.push...) {
+		for _, a := range append(st.Set, st.Push...) {
 			sc.held = &now
-			keys := make([]string, len(a.keys))
-			for i, k := range a.keys {
-				keys[i] = k.text(sc.root)
+			keys := make([]string, len(a.Keys))
+			for i, k := range a.Keys {
+				keys[i] = k.Text(sc.root)
 			}
-			v := a.to.eval(sc.root)
-			if st.push != nil {
+			v := a.To.Eval(sc.root)
+			if st.Push != nil {
 				v = pushed(now.Lookup(keys...), v)
 			}
 			now = put(now, keys, v)
@@ -240,4 +226,31 @@ func pushed(list, v jsonv.Value) jsonv.Value {
 		items = items[1:]
 	}
 	return jsonv.Array(append(items, v)...)
+}
+
+// unfit returns the message for a request that no response matches.
+func unfit(sc *scope) string {
+	if sc.args.IsAbsent() {
+		return fmt.Sprintf("the mock has no response that fits this %s", sc.req.Method)
+	}
+	return fmt.Sprintf("the mock has no response that fits the arguments %s", sc.args.Short(200))
+}
+
+// hang waits until the request is canceled or the connection ends.
+func (s *Session) hang(ctx context.Context) *mcpserver.Reply {
+	select {
+	case <-ctx.Done():
+	case <-s.gone:
+	}
+	return nil
+}
+
+// sleep waits for d and reports whether it elapsed before ctx was done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 )
 
@@ -90,9 +92,9 @@ func (s *scope) declared(capability string) bool {
 // without a request, an index above all messages.
 func (s *scope) level() int {
 	if c := s.req.Caller; c != nil {
-		at := slices.Index(logLevels, c.LogLevel)
+		at := slices.Index(manifest.LogLevels, c.LogLevel)
 		if at < 0 {
-			at = len(logLevels)
+			at = len(manifest.LogLevels)
 		}
 		return at
 	}
@@ -107,7 +109,7 @@ type world struct {
 	mu     sync.Mutex
 	vars   jsonv.Value // the state, an object
 	calls  map[any]int // by tool, resource, template or prompt
-	turns  map[*response]int
+	turns  map[*manifest.Response]int
 	failed int // calls refused by recover-after
 }
 
@@ -115,7 +117,7 @@ func newWorld(state jsonv.Value) *world {
 	if state.IsAbsent() {
 		state = jsonv.Object()
 	}
-	return &world{vars: state, calls: map[any]int{}, turns: map[*response]int{}}
+	return &world{vars: state, calls: map[any]int{}, turns: map[*manifest.Response]int{}}
 }
 
 func (w *world) state() jsonv.Value {
@@ -133,7 +135,7 @@ func (w *world) called(what any) int {
 }
 
 // turn returns the index of the next element of a sequence, from 0.
-func (w *world) turn(r *response) int {
+func (w *world) turn(r *manifest.Response) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.turns[r]
@@ -175,4 +177,17 @@ func put(v jsonv.Value, keys []string, to jsonv.Value) jsonv.Value {
 		return v.Without(keys[0])
 	}
 	return v.With(keys[0], next)
+}
+
+// tasksExtension is the name of tasks in stateless revisions.
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+// knowsTasks reports whether the client supports tasks as responses: in a session its
+// revision decides, otherwise its declared extensions.
+func (sc *scope) knowsTasks() bool {
+	if c := sc.req.Caller; c != nil {
+		return !c.Capabilities.Lookup("extensions", tasksExtension).IsAbsent()
+	}
+	_, _, version := sc.clientInfo()
+	return protocol.VersionOf(version).Tasks
 }

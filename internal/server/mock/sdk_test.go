@@ -16,6 +16,7 @@ import (
 
 	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 	"mcptest/internal/server/mock"
 )
@@ -71,7 +72,7 @@ func everyRoad(t *testing.T, test func(t *testing.T, r road)) {
 }
 
 // open serves a manifest and returns the SDK's transport to it.
-func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Transport {
+func (r road) open(t *testing.T, ctx context.Context, m *manifest.Manifest) mcp.Transport {
 	t.Helper()
 	if r.transport == "http" {
 		server := mock.New(m, mock.Options{})
@@ -103,13 +104,13 @@ func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Tran
 }
 
 // connectSDK connects the SDK's client over stdio with the newest protocol version.
-func connectSDK(t *testing.T, m *mock.Manifest) *sdk {
+func connectSDK(t *testing.T, m *manifest.Manifest) *sdk {
 	t.Helper()
 	return road{"stdio", protocol.Versions()[0]}.dial(t, m)
 }
 
 // connect opens a session of exactly the revision.
-func (r road) connect(t *testing.T, m *mock.Manifest) *sdk {
+func (r road) connect(t *testing.T, m *manifest.Manifest) *sdk {
 	t.Helper()
 	s := r.dial(t, m)
 	if got := s.InitializeResult().ProtocolVersion; got != r.revision {
@@ -118,7 +119,7 @@ func (r road) connect(t *testing.T, m *mock.Manifest) *sdk {
 	return s
 }
 
-func (r road) dial(t *testing.T, m *mock.Manifest) *sdk {
+func (r road) dial(t *testing.T, m *manifest.Manifest) *sdk {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
@@ -171,9 +172,9 @@ func (s *sdk) options() *mcp.ClientOptions {
 	}
 }
 
-func preset(t *testing.T, name string) *mock.Manifest {
+func preset(t *testing.T, name string) *manifest.Manifest {
 	t.Helper()
-	m, err := mock.Preset(name)
+	m, err := manifest.Preset(name)
 	if err != nil {
 		t.Fatal(err)
 	}

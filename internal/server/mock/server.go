@@ -8,20 +8,21 @@ import (
 	"sync/atomic"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 )
 
 // Options configure a Server in addition to its manifest.
 type Options struct {
-	Fault  Fault     // replaces the manifest's unless it is the zero value
-	Stderr io.Writer // for stderr steps; nil discards them
+	Fault  manifest.Fault // replaces the manifest's unless it is the zero value
+	Stderr io.Writer      // for stderr steps; nil discards them
 }
 
 // Server serves a manifest. Its sessions share the state, the call counts and
 // the sequences.
 type Server struct {
-	m     *Manifest
-	fault Fault
+	m     *manifest.Manifest
+	fault manifest.Fault
 	world *world
 	tasks tasks
 
@@ -40,9 +41,9 @@ type Server struct {
 }
 
 // New returns a server.
-func New(m *Manifest, o Options) *Server {
-	s := &Server{m: m, fault: o.Fault, world: newWorld(m.state), stderr: o.Stderr, exited: make(chan struct{})}
-	if s.fault == (Fault{}) {
+func New(m *manifest.Manifest, o Options) *Server {
+	s := &Server{m: m, fault: o.Fault, world: newWorld(m.State), stderr: o.Stderr, exited: make(chan struct{})}
+	if s.fault == (manifest.Fault{}) {
 		s.fault = m.Fault
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -103,74 +104,16 @@ func (s *Server) Session() *Session {
 func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
 
 // Versions returns the protocol versions that the manifest supports, newest first.
-func (s *Session) Versions() []string { return slices.Clone(s.server.m.protocols) }
+func (s *Session) Versions() []string { return slices.Clone(s.server.m.Protocols) }
 
 // InputSchema returns the input schema of a tool, or an absent value when there is
 // none.
 func (s *Session) InputSchema(name string) jsonv.Value {
-	t := s.server.m.tool(name)
+	t := s.server.m.Tool(name)
 	if t == nil {
 		return jsonv.Value{}
 	}
-	return t.listed.Lookup("inputSchema")
-}
-
-// initialize negotiates a revision: the client's if the server supports it, otherwise
-// the server's newest that has sessions (MCP 2025-11-25, lifecycle).
-func (s *Session) initialize(sc *scope) jsonv.Value {
-	m, params := s.server.m, sc.params
-	protocol := params.Lookup("protocolVersion").Text()
-	if spoken := m.sessionProtocols(); !slices.Contains(spoken, protocol) && len(spoken) > 0 {
-		protocol = spoken[0]
-	}
-	if sc.req.Caller == nil {
-		s.mu.Lock()
-		s.protocol, s.client = protocol, params
-		s.mu.Unlock()
-	}
-	optional := func(text string) jsonv.Value {
-		if text == "" {
-			return jsonv.Value{}
-		}
-		return jsonv.String(text)
-	}
-	return jsonv.ObjectOf(
-		"protocolVersion", protocol, "capabilities", s.offered(sc),
-		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", optional(m.Title), "version", m.Version),
-		"instructions", optional(m.Instructions),
-	)
-}
-
-// offered returns the capabilities: those that the manifest states, or those implied
-// by its contents.
-func (s *Session) offered(sc *scope) jsonv.Value {
-	m := s.server.m
-	if !m.capabilities.IsAbsent() {
-		return m.capabilities
-	}
-	changes := jsonv.ObjectOf("listChanged", true)
-	out := []jsonv.Member{{Key: "logging", Value: jsonv.Object()}}
-	if len(m.tools) > 0 {
-		out = append(out, jsonv.Member{Key: "tools", Value: changes})
-	}
-	if len(m.resources)+len(m.templates) > 0 {
-		out = append(out, jsonv.Member{Key: "resources", Value: jsonv.ObjectOf("subscribe", true, "listChanged", true)})
-	}
-	if len(m.prompts) > 0 {
-		out = append(out, jsonv.Member{Key: "prompts", Value: changes})
-	}
-	if m.completes() {
-		out = append(out, jsonv.Member{Key: "completions", Value: jsonv.Object()})
-	}
-	switch none := jsonv.Object(); {
-	case !m.hasTasks():
-	case sc.req.Caller != nil:
-		out = append(out, jsonv.Member{Key: "extensions", Value: jsonv.ObjectOf(tasksExtension, none)})
-	case sc.knowsTasks():
-		calls := jsonv.ObjectOf("tools", jsonv.ObjectOf("call", none))
-		out = append(out, jsonv.Member{Key: "tasks", Value: jsonv.ObjectOf("list", none, "cancel", none, "requests", calls)})
-	}
-	return jsonv.Object(out...)
+	return t.Listed.Lookup("inputSchema")
 }
 
 var (
@@ -185,8 +128,8 @@ var (
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (exitCode int, err error) {
 	sess := s.Session()
 	defer s.Close()
-	if s.m.banner != nil {
-		if _, err := out.Write(s.m.banner.bytes((&scope{sess: sess, req: &mcpserver.Request{}}).root)); err != nil {
+	if s.m.Banner != nil {
+		if _, err := out.Write(s.m.Banner.Bytes((&scope{sess: sess, req: &mcpserver.Request{}}).root)); err != nil {
 			return 1, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 )
 
@@ -27,7 +28,7 @@ const (
 // task is one call whose result comes later.
 type task struct {
 	id      string
-	support *taskSupport
+	support *manifest.TaskSupport
 	created time.Time
 	stop    context.CancelFunc
 	tell    func(t *task) // notifies the client that the status changed
@@ -51,11 +52,11 @@ type tasks struct {
 
 // begin creates a task. It drops expired tasks, and the oldest one when there are too
 // many.
-func (ts *tasks) begin(support *taskSupport, stop context.CancelFunc, tell func(*task)) *task {
+func (ts *tasks) begin(support *manifest.TaskSupport, stop context.CancelFunc, tell func(*task)) *task {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	now := time.Now()
-	gone := func(t *task) bool { return now.Sub(t.created) > t.support.ttl }
+	gone := func(t *task) bool { return now.Sub(t.created) > t.support.TTL }
 	if len(ts.all) >= maxTasks {
 		ts.all[0].stop()
 		ts.all = slices.Delete(ts.all, 0, 1)
@@ -75,7 +76,7 @@ func (ts *tasks) find(id string) *task {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	for _, t := range ts.all {
-		if t.id == id && time.Since(t.created) <= t.support.ttl {
+		if t.id == id && time.Since(t.created) <= t.support.TTL {
 			return t
 		}
 	}

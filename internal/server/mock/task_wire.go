@@ -9,34 +9,21 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
 )
 
-const (
-	// tasksExtension is the name of tasks in stateless revisions.
-	tasksExtension = "io.modelcontextprotocol/tasks"
-	// relatedTask is the key of _meta that identifies a task in a session.
-	relatedTask = "io.modelcontextprotocol/related-task"
-)
-
-// knowsTasks reports whether the client supports tasks as responses: in a session its
-// revision decides, otherwise its declared extensions.
-func (sc *scope) knowsTasks() bool {
-	if c := sc.req.Caller; c != nil {
-		return !c.Capabilities.Lookup("extensions", tasksExtension).IsAbsent()
-	}
-	_, _, version := sc.clientInfo()
-	return protocol.VersionOf(version).Tasks
-}
+// relatedTask is the key of _meta that identifies a task in a session.
+const relatedTask = "io.modelcontextprotocol/related-task"
 
 // wantsTask decides whether a call is answered with a task. The client of a session
 // requests it with params.task; otherwise the server decides.
-func (sc *scope) wantsTask(t *tool) (bool, *mcpserver.Reply) {
+func (sc *scope) wantsTask(t *manifest.Tool) (bool, *mcpserver.Reply) {
 	if sc.req.Caller != nil {
 		switch {
-		case t.task == nil:
+		case t.Task == nil:
 			return false, nil
-		case t.task.required && !sc.knowsTasks():
+		case t.Task.Required && !sc.knowsTasks():
 			return false, needsTasks()
 		}
 		return sc.knowsTasks(), nil
@@ -46,10 +33,10 @@ func (sc *scope) wantsTask(t *tool) (bool, *mcpserver.Reply) {
 	}
 	asked := sc.params.Lookup("task").Kind() == jsonv.KindObject
 	switch {
-	case t.task == nil && asked:
-		return false, failure(protocol.CodeMethodNotFound, "Tool %s does not support tasks", t.name)
-	case t.task != nil && t.task.required && !asked:
-		return false, failure(protocol.CodeMethodNotFound, "Tool %s must be called as a task", t.name)
+	case t.Task == nil && asked:
+		return false, failure(protocol.CodeMethodNotFound, "Tool %s does not support tasks", t.Name)
+	case t.Task != nil && t.Task.Required && !asked:
+		return false, failure(protocol.CodeMethodNotFound, "Tool %s must be called as a task", t.Name)
 	}
 	return asked, nil
 }
@@ -62,13 +49,13 @@ func needsTasks() *mcpserver.Reply {
 }
 
 // detach continues a call in the background and responds with its task.
-func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply) *mcpserver.Reply {
+func (s *Session) detach(sc *scope, support *manifest.TaskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply) *mcpserver.Reply {
 	srv := s.server
 	ctx, stop := context.WithCancel(srv.ctx)
 	if asked := sc.params.Lookup("task", "ttl"); sc.req.Caller == nil && asked.Kind() == jsonv.KindNumber {
 		if ms, ok := asked.Int64(); ok && ms > 0 {
 			own := *support
-			own.ttl = min(own.ttl, time.Duration(ms)*time.Millisecond)
+			own.TTL = min(own.TTL, time.Duration(ms)*time.Millisecond)
 			support = &own
 		}
 	}
@@ -116,8 +103,8 @@ func (t *task) stateless() []jsonv.Member {
 		{Key: "status", Value: jsonv.String(t.status)},
 		{Key: "createdAt", Value: stamp(t.created)},
 		{Key: "lastUpdatedAt", Value: stamp(t.updated)},
-		{Key: "ttlMs", Value: jsonv.Int(t.support.ttl.Milliseconds())},
-		{Key: "pollIntervalMs", Value: jsonv.Int(t.support.poll.Milliseconds())},
+		{Key: "ttlMs", Value: jsonv.Int(t.support.TTL.Milliseconds())},
+		{Key: "pollIntervalMs", Value: jsonv.Int(t.support.Poll.Milliseconds())},
 	}
 }
 
@@ -130,7 +117,7 @@ func (t *task) session() jsonv.Value {
 	}
 	return jsonv.ObjectOf(
 		"taskId", t.id, "status", status, "createdAt", stamp(t.created), "lastUpdatedAt", stamp(t.updated),
-		"ttl", t.support.ttl.Milliseconds(), "pollInterval", t.support.poll.Milliseconds(),
+		"ttl", t.support.TTL.Milliseconds(), "pollInterval", t.support.Poll.Milliseconds(),
 	)
 }
 
@@ -168,7 +155,7 @@ func paramsOf(q mcpserver.Question) jsonv.Value {
 // client's revision does not have.
 func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcpserver.Reply {
 	verb, ok := strings.CutPrefix(sc.req.Method, "tasks/")
-	if !ok || !s.server.m.hasTasks() {
+	if !ok || !s.server.m.HasTasks() {
 		return nil
 	}
 	stateless := sc.req.Caller != nil
@@ -180,7 +167,7 @@ func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcpserver.Reply {
 	case stateless && !sc.knowsTasks():
 		return needsTasks()
 	case verb == "list":
-		return list(s.server.m, sc, "tasks", s.server.tasks.list(), func(t *task) jsonv.Value {
+		return list(s.server.m, sc.params, "tasks", s.server.tasks.list(), func(t *task) jsonv.Value {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			return t.session()

@@ -15,6 +15,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mock"
 )
 
@@ -30,9 +31,9 @@ type lineClient struct {
 	done   chan int // the exit code
 }
 
-func load(t testing.TB, text string) *mock.Manifest {
+func load(t testing.TB, text string) *manifest.Manifest {
 	t.Helper()
-	m, ds := mock.Load(&source.File{Name: "m.yaml", Data: []byte(text)})
+	m, ds := manifest.Load(&source.File{Name: "m.yaml", Data: []byte(text)})
 	if m == nil {
 		t.Fatalf("load: %v", ds)
 	}
@@ -40,7 +41,7 @@ func load(t testing.TB, text string) *mock.Manifest {
 }
 
 // connect serves a manifest and initializes a session with the given capabilities.
-func connect(t *testing.T, m *mock.Manifest, o mock.Options, capabilities string) *lineClient {
+func connect(t *testing.T, m *manifest.Manifest, o mock.Options, capabilities string) *lineClient {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

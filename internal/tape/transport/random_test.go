@@ -19,6 +19,7 @@ import (
 	"mcptest/internal/report/result"
 	"mcptest/internal/run"
 	"mcptest/internal/run/connect"
+	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mock"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
@@ -29,7 +30,7 @@ import (
 // dialMock connects to the preset echo, which runs in this process.
 func dialMock(wg *sync.WaitGroup) connect.Dialer {
 	return func(context.Context, *plan.Server, connect.Options) (wire.Transport, error) {
-		m, err := mock.Preset("echo")
+		m, err := manifest.Preset("echo")
 		if err != nil {
 			return nil, err
 		}

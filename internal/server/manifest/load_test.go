@@ -1,4 +1,4 @@
-package mock_test
+package manifest_test
 
 import (
 	"flag"
@@ -6,15 +6,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mcptest/internal/base/source"
-	"mcptest/internal/server/mock"
+	"mcptest/internal/server/manifest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // mistakes loads a manifest and returns its mistakes, one per line.
 func mistakes(text string) string {
-	m, ds := mock.Load(&source.File{Name: "m", Data: []byte(text)})
+	m, ds := manifest.Load(&source.File{Name: "m", Data: []byte(text)})
 	var lines []string
 	for _, d := range ds {
 		line := d.String()
@@ -30,6 +32,13 @@ func mistakes(text string) string {
 		lines = append(lines, "a manifest came with errors, or none without")
 	}
 	return strings.Join(lines, "\n")
+}
+
+func same(t *testing.T, what, got, want string) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
 }
 
 func TestLoadMistakes(t *testing.T) {
@@ -138,3 +147,37 @@ func TestManifestOfTheReadme(t *testing.T) {
 	}
 	same(t, "mistakes", mistakes(text), "")
 }
+
+func TestCapturedMistakes(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"tools": {}}`:                          `m:1:11: error: tools: expected a list of tools, got a map`,
+		`{"tools": [{"title": "x"}, "y"]}`:       "m:1:12: error: tools[0]: a tool of tools/list is a map with a name\nm:1:28: error: tools[1]: a tool of tools/list is a map with a name",
+		`{"tools": [{"name":"a"},{"name":"a"}]}`: `m:1:25: error: tools[1]: a second tool "a" | m:1:12 the first one`,
+	} {
+		same(t, in, mistakes(in), want)
+	}
+}
+
+func TestParseFault(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"none": "", "hang": "", "wedged": "", "slow:0": "", "slow:200": "", "recover-after:3": "",
+		"hnag":             `unknown fault "hnag" (did you mean "hang"?)`,
+		"":                 `unknown fault "": expected none, hang, wedged, slow:<ms> or recover-after:<n>`,
+		"slow":             `fault "slow": expected slow with a whole number after the colon, such as slow:200`,
+		"slow:x":           `fault "slow:x": expected slow with a whole number after the colon, such as slow:200`,
+		"slow:-1":          `fault "slow:-1": expected slow with a whole number after the colon, such as slow:200`,
+		"slow:99999999":    `fault "slow:99999999": must be at most 600000 ms`,
+		"recover-after:1s": `fault "recover-after:1s": expected recover-after with a whole number after the colon, such as recover-after:200`,
+		"hang:3":           `fault "hang:3": hang takes no number`,
+	} {
+		got := ""
+		if _, err := manifest.ParseFault(in); err != nil {
+			got = err.Error()
+		}
+		same(t, in, got, want)
+	}
+}
+
+// The end of the context ends a server whose input never ends.

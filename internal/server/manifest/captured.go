@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"embed"
@@ -38,7 +38,7 @@ func capturedTools(n *source.Node) *source.Node {
 // responds with a fixed text that names the tool and, if it declares an output schema,
 // with a small value that satisfies it.
 func captured(tools *source.Node, d *source.Decoder) *Manifest {
-	m := &Manifest{Name: "captured", Version: "1.0.0", protocols: protocol.Versions()}
+	m := &Manifest{Name: "captured", Version: "1.0.0", Protocols: protocol.Versions()}
 	if tools.Kind != source.KindList {
 		d.WrongType(tools, "tools", "a list of tools")
 		return nil
@@ -52,13 +52,13 @@ func captured(tools *source.Node, d *source.Decoder) *Manifest {
 			continue
 		}
 		seen.add(n, path, "tool", "name", name.Text)
-		m.tools = append(m.tools, capturedTool(n, name.Text, path, d))
+		m.Tools = append(m.Tools, capturedTool(n, name.Text, path, d))
 	}
 	return m
 }
 
-func capturedTool(n *source.Node, name, path string, d *source.Decoder) *tool {
-	t := &tool{name: name, listed: n.JSON()}
+func capturedTool(n *source.Node, name, path string, d *source.Decoder) *Tool {
+	t := &Tool{Name: name, Listed: n.JSON()}
 	if schema := n.Get("inputSchema"); schema != nil {
 		s, err := jsonschema.Compile(schema.JSON(), jsonschema.Options{})
 		if err != nil {
@@ -67,9 +67,9 @@ func capturedTool(n *source.Node, name, path string, d *source.Decoder) *tool {
 		t.schema = s
 	}
 	text := jsonv.String(fmt.Sprintf("canned response of %s", name))
-	t.response = &response{text: literal(text)}
+	t.Response = &Response{text: literal(text)}
 	if out := n.Get("outputSchema"); out != nil {
-		t.response = &response{structured: literal(jsonschema.Sample(out.JSON()))}
+		t.Response = &Response{structured: literal(jsonschema.Sample(out.JSON()))}
 	}
 	return t
 }

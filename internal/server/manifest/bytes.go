@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"bytes"
@@ -7,11 +7,11 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// rawBytes are bytes that are written to the wire unchanged: text with placeholders,
+// RawBytes are bytes that are written to the wire unchanged: text with placeholders,
 // or base64 for bytes that cannot be written as text. A line end is added unless
 // stated otherwise.
-type rawBytes struct {
-	text    *template
+type RawBytes struct {
+	text    *Template
 	fixed   []byte // when text is nil
 	repeat  int
 	newline bool
@@ -21,8 +21,8 @@ type rawBytes struct {
 const maxRaw = 256 << 20
 
 // rawBytes compiles text or {text | base64, repeat?, newline?}.
-func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
-	out := &rawBytes{repeat: 1, newline: true}
+func (c compiler) rawBytes(n *source.Node, path string) *RawBytes {
+	out := &RawBytes{repeat: 1, newline: true}
 	if n.Kind == source.KindString {
 		out.text = c.compile(n, path)
 		return out
@@ -71,10 +71,10 @@ func decodeBase64(n *source.Node, path string, d *source.Decoder) []byte {
 	return data
 }
 
-func (r *rawBytes) bytes(values Values) []byte {
+func (r *RawBytes) Bytes(values Values) []byte {
 	data := r.fixed
 	if r.text != nil {
-		data = []byte(r.text.text(values))
+		data = []byte(r.text.Text(values))
 	}
 	if len(data) > 0 {
 		data = bytes.Repeat(data, max(1, min(r.repeat, maxRaw/len(data))))

@@ -1,18 +1,18 @@
-package mock
+package manifest
 
 import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
 
-// prompt is one prompt: its entry in the list and its response.
-type prompt struct {
-	name        string
-	listed      jsonv.Value
+// Prompt is one prompt: its entry in the list and its response.
+type Prompt struct {
+	Name        string
+	Listed      jsonv.Value
 	description jsonv.Value
-	required    []string
-	complete    map[string][]string
-	response    *response
+	Required    []string
+	Complete    map[string][]string
+	Response    *Response
 }
 
 // promptKeys are the keys of a prompt.
@@ -51,11 +51,11 @@ type promptArgument struct {
 	Complete []string `yaml:"complete"`
 }
 
-func decodePrompt(n *source.Node, path string, d *source.Decoder) *prompt {
+func decodePrompt(n *source.Node, path string, d *source.Decoder) *Prompt {
 	n = snakeKeys(n, path, d)
 	var k promptKeys
 	d.Decode(n, path, &k)
-	p := &prompt{name: k.Name, description: k.Description.JSON(), complete: map[string][]string{}}
+	p := &Prompt{Name: k.Name, description: k.Description.JSON(), Complete: map[string][]string{}}
 	var args []jsonv.Value
 	known := []string{}
 	for _, a := range k.Arguments {
@@ -64,10 +64,10 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *prompt {
 			required = jsonv.Bool(*a.Required)
 		}
 		if required.Bool() {
-			p.required = append(p.required, a.Name)
+			p.Required = append(p.Required, a.Name)
 		}
 		if a.Complete != nil {
-			p.complete[a.Name] = a.Complete
+			p.Complete[a.Name] = a.Complete
 		}
 		known = append(known, a.Name)
 		args = append(args, jsonv.ObjectOf("name", a.Name, "title", a.Title.JSON(), "description", a.Description.JSON(), "required", required))
@@ -76,17 +76,17 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *prompt {
 	if args != nil {
 		list = jsonv.Array(args...)
 	}
-	p.listed = jsonv.ObjectOf(
+	p.Listed = jsonv.ObjectOf(
 		"name", k.Name, "title", k.Title.JSON(), "description", p.description, "arguments", list, "icons", k.Icons.JSON(),
 		"_meta", k.Meta.JSON(),
 	)
 	c := compiler{d: d, roots: toolRoots, args: known}
-	p.response = k.answer(n, path, c)
+	p.Response = k.answer(n, path, c)
 	return p
 }
 
-func (k promptKeys) answer(n *source.Node, path string, c compiler) *response {
-	r := &response{text: optional(k.Text, path+".text", c.compile), messages: optional(k.Messages, path+".messages", c.messages)}
+func (k promptKeys) answer(n *source.Node, path string, c compiler) *Response {
+	r := &Response{text: optional(k.Text, path+".text", c.compile), messages: optional(k.Messages, path+".messages", c.messages)}
 	if k.Response != nil {
 		r = c.response(k.Response, path+".response", 0)
 		if r.content != nil || r.structured != nil {

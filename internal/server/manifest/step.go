@@ -1,58 +1,59 @@
-package mock
+package manifest
 
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
 	"mcptest/internal/base/source"
 )
 
-// step is one action before a response. Exactly one field is set.
-type step struct {
-	delay    *pause
-	log      *logMessage
-	progress *template
-	notify   *notification
-	ask      []*question
-	set      []assignment
-	push     []assignment
-	updated  *template
-	write    *rawBytes
-	stderr   *template
-	exit     *int
-	hang     bool
-	task     bool // from here on the call is a task
+// Step is one action before a response. Exactly one field is set.
+type Step struct {
+	Delay    *Pause
+	Log      *LogMessage
+	Progress *Template
+	Notify   *Notification
+	Ask      []*Question
+	Set      []Assignment
+	Push     []Assignment
+	Updated  *Template
+	Write    *RawBytes
+	Stderr   *Template
+	Exit     *int
+	Hang     bool
+	Task     bool // from here on the call is a task
 }
 
-// pause is a duration: fixed, or a text with placeholders.
-type pause struct {
+// Pause is a duration: fixed, or a text with placeholders.
+type Pause struct {
 	fixed time.Duration
-	text  *template
+	text  *Template
 }
 
-type logMessage struct {
-	level, logger string
-	data          *template
+type LogMessage struct {
+	Level, Logger string
+	Data          *Template
 }
 
-type notification struct {
-	method string
-	params *template // nil for none
+type Notification struct {
+	Method string
+	Params *Template // nil for none
 }
 
-// question is a request to the client. Its response is ${ask.<as>}.
-type question struct {
-	as, method, needs string // needs: the capability the client must have declared
-	optional          bool   // skipped for a client that did not
-	params            *template
+// Question is a request to the client. Its response is ${ask.<as>}.
+type Question struct {
+	As, Method, Needs string // needs: the capability the client must have declared
+	Optional          bool   // skipped for a client that did not
+	Params            *Template
 }
 
-// assignment sets the state at keys, which may have placeholders.
-type assignment struct {
-	keys []*template
-	to   *template
+// Assignment sets the state at keys, which may have placeholders.
+type Assignment struct {
+	Keys []*Template
+	To   *Template
 }
 
 // stepKeys are the keys of a step.
@@ -85,20 +86,20 @@ type stepKeys struct {
 	Task bool `yaml:"task"`
 }
 
-func (c compiler) steps(n *source.Node, path string) []*step {
+func (c compiler) steps(n *source.Node, path string) []*Step {
 	if n.Kind != source.KindList {
 		c.d.WrongType(n, path, "a list of steps")
 		return nil
 	}
-	out := make([]*step, 0, len(n.Items))
+	out := make([]*Step, 0, len(n.Items))
 	for i, item := range n.Items {
 		out = append(out, c.step(item, source.PathIndex(path, i)))
 	}
 	return out
 }
 
-func (c compiler) step(n *source.Node, path string) *step {
-	s := &step{}
+func (c compiler) step(n *source.Node, path string) *Step {
+	s := &Step{}
 	var k stepKeys
 	c.d.Decode(n, path, &k)
 	if n.Kind != source.KindMap {
@@ -106,7 +107,7 @@ func (c compiler) step(n *source.Node, path string) *step {
 	}
 	if len(n.Fields) != 1 {
 		var names []string
-		for _, f := range source.Fields(typeOfStepKeys) {
+		for _, f := range source.Fields(reflect.TypeFor[stepKeys]()) {
 			names = append(names, f.Name)
 		}
 		c.d.Errorf(n, path, "a step does exactly one thing").Hint = "one of " + strings.Join(names, ", ")
@@ -115,30 +116,30 @@ func (c compiler) step(n *source.Node, path string) *step {
 	if k.Task && !c.tasks {
 		c.d.Errorf(n, path+".task", "only a tool with task: can become a task").Hint = "task: optional on the tool allows it to respond with a task"
 	}
-	s.exit, s.hang, s.task = k.Exit, k.Hang, k.Task
-	s.delay = optional(k.Delay, path+".delay", c.duration)
-	s.log = optional(k.Log, path+".log", c.log)
-	s.progress = optional(k.Progress, path+".progress", c.progress)
-	s.notify = optional(k.Notify, path+".notify", c.notify)
-	s.ask = optional(k.Ask, path+".ask", c.asksOf)
-	s.set = optional(k.Set, path+".set", c.assignments)
-	s.push = optional(k.Push, path+".push", c.assignments)
-	s.updated = optional(k.Updated, path+".updated", c.compile)
-	s.write = optional(k.Write, path+".write", c.rawBytes)
-	s.stderr = optional(k.Stderr, path+".stderr", c.compile)
+	s.Exit, s.Hang, s.Task = k.Exit, k.Hang, k.Task
+	s.Delay = optional(k.Delay, path+".delay", c.duration)
+	s.Log = optional(k.Log, path+".log", c.log)
+	s.Progress = optional(k.Progress, path+".progress", c.progress)
+	s.Notify = optional(k.Notify, path+".notify", c.notify)
+	s.Ask = optional(k.Ask, path+".ask", c.asksOf)
+	s.Set = optional(k.Set, path+".set", c.assignments)
+	s.Push = optional(k.Push, path+".push", c.assignments)
+	s.Updated = optional(k.Updated, path+".updated", c.compile)
+	s.Write = optional(k.Write, path+".write", c.rawBytes)
+	s.Stderr = optional(k.Stderr, path+".stderr", c.compile)
 	return s
 }
 
 // maxDelay bounds a pause.
 const maxDelay = 10 * time.Minute
 
-func (c compiler) duration(n *source.Node, path string) *pause {
+func (c compiler) duration(n *source.Node, path string) *Pause {
 	if n.Kind == source.KindString {
 		if t := c.compile(n, path); !t.static {
-			return &pause{text: t}
+			return &Pause{text: t}
 		}
 	}
-	p := &pause{}
+	p := &Pause{}
 	c.d.Decode(n, path, &p.fixed)
 	if p.fixed > maxDelay {
 		c.d.Errorf(n, path, "must be at most %s, got %s", maxDelay, n.Text)
@@ -146,12 +147,12 @@ func (c compiler) duration(n *source.Node, path string) *pause {
 	return p
 }
 
-// logLevels are the levels of MCP, least severe first (RFC 5424).
-var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+// LogLevels are the levels of MCP, least severe first (RFC 5424).
+var LogLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-func (c compiler) log(n *source.Node, path string) *logMessage {
+func (c compiler) log(n *source.Node, path string) *LogMessage {
 	if n.IsScalar() {
-		return &logMessage{level: "info", data: c.compile(n, path)}
+		return &LogMessage{Level: "info", Data: c.compile(n, path)}
 	}
 	var m struct {
 		Level  string       `yaml:"level" enum:"debug|info|notice|warning|error|critical|alert|emergency"`
@@ -160,16 +161,15 @@ func (c compiler) log(n *source.Node, path string) *logMessage {
 	}
 	c.d.Decode(n, path, &m)
 	m.Level = cmp.Or(m.Level, "info")
-	return &logMessage{level: m.Level, logger: m.Logger, data: c.compile(m.Data, path+".data")}
+	return &LogMessage{Level: m.Level, Logger: m.Logger, Data: c.compile(m.Data, path+".data")}
 }
 
-func (c compiler) progress(n *source.Node, path string) *template {
+func (c compiler) progress(n *source.Node, path string) *Template {
 	if n.IsScalar() {
 		if n.Kind != source.KindInt && n.Kind != source.KindFloat && !strings.Contains(n.Text, "${") {
 			c.d.WrongType(n, path, "a number or a map")
 		}
-		t := &template{kind: source.KindMap, keys: []string{"progress"}, static: true}
-		return t.with(c.compile(n, path)).settle()
+		return composite(source.KindMap, []string{"progress"}, c.compile(n, path))
 	}
 	var m struct {
 		Progress *source.Node `yaml:"progress,required"`
@@ -180,34 +180,34 @@ func (c compiler) progress(n *source.Node, path string) *template {
 	return c.compile(n, path)
 }
 
-func (c compiler) notify(n *source.Node, path string) *notification {
+func (c compiler) notify(n *source.Node, path string) *Notification {
 	var m struct {
 		Method string       `yaml:"method,required"`
 		Params *source.Node `yaml:"params"`
 	}
 	if n.Kind == source.KindString {
-		return &notification{method: n.Text}
+		return &Notification{Method: n.Text}
 	}
 	c.d.Decode(n, path, &m)
-	return &notification{method: m.Method, params: optional(m.Params, path+".params", c.compile)}
+	return &Notification{Method: m.Method, Params: optional(m.Params, path+".params", c.compile)}
 }
 
 // assignments compiles {path: value}. A dot in a path descends one level:
 // notes.${args.id} sets a member of notes.
-func (c compiler) assignments(n *source.Node, path string) []assignment {
+func (c compiler) assignments(n *source.Node, path string) []Assignment {
 	if n.Kind != source.KindMap {
 		c.d.WrongType(n, path, "a map of names of the state")
 		return nil
 	}
-	var out []assignment
+	var out []Assignment
 	for _, f := range n.Fields {
 		at := source.PathKey(path, f.Key.Text)
-		a := assignment{to: c.compile(f.Value, at)}
+		a := Assignment{To: c.compile(f.Value, at)}
 		for _, key := range splitKeys(c.parts(f.Key, at)) {
 			if len(key) == 0 {
 				c.d.Errorf(f.Key, at, "a name is empty")
 			}
-			a.keys = append(a.keys, textTemplate(key))
+			a.Keys = append(a.Keys, textTemplate(key))
 		}
 		out = append(out, a)
 	}
@@ -231,12 +231,12 @@ func splitKeys(parts []part) [][]part {
 	return out
 }
 
-// of returns the duration to wait.
-func (p *pause) of(values Values) (time.Duration, error) {
+// Of returns the duration to wait.
+func (p *Pause) Of(values Values) (time.Duration, error) {
 	if p.text == nil {
 		return min(p.fixed, maxDelay), nil
 	}
-	text := p.text.text(values)
+	text := p.text.Text(values)
 	d, err := source.ParseDuration(text)
 	if err != nil {
 		return 0, fmt.Errorf("delay %q: %w", text, err)

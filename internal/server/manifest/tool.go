@@ -1,9 +1,8 @@
-package mock
+package manifest
 
 import (
 	"context"
 	"errors"
-	"reflect"
 	"strings"
 	"time"
 
@@ -12,27 +11,25 @@ import (
 	"mcptest/internal/base/source"
 )
 
-var typeOfStepKeys = reflect.TypeFor[stepKeys]()
-
-// tool is one tool: its entry in the list and its response.
-type tool struct {
-	name     string
-	listed   jsonv.Value
+// Tool is one tool: its entry in the list and its response.
+type Tool struct {
+	Name     string
+	Listed   jsonv.Value
 	schema   *jsonschema.Schema // nil: arguments are not checked
-	task     *taskSupport       // nil: the tool never responds with a task
-	response *response
+	Task     *TaskSupport       // nil: the tool never responds with a task
+	Response *Response
 }
 
-// inSession returns the tool as listed in a session that supports tasks.
-func (t *tool) inSession() jsonv.Value {
-	if t.task == nil {
-		return t.listed
+// InSession returns the tool as listed in a session that supports tasks.
+func (t *Tool) InSession() jsonv.Value {
+	if t.Task == nil {
+		return t.Listed
 	}
 	support := "optional"
-	if t.task.required {
+	if t.Task.Required {
 		support = "required"
 	}
-	return t.listed.With("execution", jsonv.ObjectOf("taskSupport", support))
+	return t.Listed.With("execution", jsonv.ObjectOf("taskSupport", support))
 }
 
 // toolKeys are the keys of a tool.
@@ -64,11 +61,11 @@ type toolKeys struct {
 // toolRoots are the roots that placeholders of a tool may refer to.
 var toolRoots = []string{"args", "state", "ask", "calls", "client", "id", "params", "request"}
 
-func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
+func decodeTool(n *source.Node, path string, d *source.Decoder) *Tool {
 	n = snakeKeys(n, path, d)
 	var k toolKeys
 	d.Decode(n, path, &k)
-	t := &tool{name: k.Name}
+	t := &Tool{Name: k.Name}
 	schema := jsonv.ObjectOf("type", "object")
 	if k.InputSchema != nil {
 		schema = k.InputSchema.JSON()
@@ -79,17 +76,17 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
 	if k.OutputSchema != nil && (k.Validate == nil || *k.Validate) {
 		compileSchema(k.OutputSchema, path+".output_schema", d)
 	}
-	t.listed = jsonv.ObjectOf(
+	t.Listed = jsonv.ObjectOf(
 		"name", k.Name, "title", k.Title.JSON(), "description", k.Description.JSON(), "inputSchema", schema,
 		"outputSchema", k.OutputSchema.JSON(), "annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
 	)
 	if k.Task != nil {
-		t.task = decodeTask(k.Task, path+".task", d)
+		t.Task = decodeTask(k.Task, path+".task", d)
 	}
 	if k.Response != nil {
 		c := compiler{d: d, roots: toolRoots, args: declaredArgs(schema), tasks: k.Task != nil}
-		t.response = c.response(k.Response, path+".response", 0)
-		if r := t.response; r.messages != nil {
+		t.Response = c.response(k.Response, path+".response", 0)
+		if r := t.Response; r.messages != nil {
 			d.Errorf(k.Response, path+".response", "messages is a prompt's result, a tool has content")
 		}
 	}
@@ -162,9 +159,9 @@ func declaredArgs(schema jsonv.Value) []string {
 // schemaTime limits the time for checking the arguments of one call.
 const schemaTime = time.Second
 
-// check describes the first problem with the arguments; it returns "" if there is
+// Check describes the first problem with the arguments; it returns "" if there is
 // none.
-func (t *tool) check(ctx context.Context, args jsonv.Value) string {
+func (t *Tool) Check(ctx context.Context, args jsonv.Value) string {
 	if t.schema == nil {
 		return ""
 	}
@@ -185,11 +182,11 @@ func (t *tool) check(ctx context.Context, args jsonv.Value) string {
 	return strings.Join(all, "; ")
 }
 
-// taskSupport describes how a tool responds with a task: instead of a result it returns
+// TaskSupport describes how a tool responds with a task: instead of a result it returns
 // the id of a task, which the client polls until it is done.
-type taskSupport struct {
-	required  bool // the tool always responds with a task
-	ttl, poll time.Duration
+type TaskSupport struct {
+	Required  bool // the tool always responds with a task
+	TTL, Poll time.Duration
 }
 
 const (
@@ -198,7 +195,7 @@ const (
 )
 
 // decodeTask decodes `task: optional`, or a map with more settings.
-func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
+func decodeTask(n *source.Node, path string, d *source.Decoder) *TaskSupport {
 	var m struct {
 		// optional: clients that know tasks get one, others wait; required: no one else is served.
 		Support string `yaml:"support" enum:"optional|required"`
@@ -219,5 +216,5 @@ func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
 	if m.TTL < time.Millisecond || m.Poll < time.Millisecond {
 		d.Errorf(n, path, "ttl and poll are at least 1ms")
 	}
-	return &taskSupport{required: m.Support == "required", ttl: m.TTL, poll: m.Poll}
+	return &TaskSupport{Required: m.Support == "required", TTL: m.TTL, Poll: m.Poll}
 }

@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"cmp"
@@ -74,12 +74,12 @@ func askName(ask *source.Node) string {
 }
 
 // asksOf compiles one ask or a list of them, each with a unique name.
-func (c compiler) asksOf(n *source.Node, path string) []*question {
+func (c compiler) asksOf(n *source.Node, path string) []*Question {
 	if n.Kind == source.KindList && len(n.Items) == 0 {
 		c.d.Errorf(n, path, "an empty list sends no requests")
 		return nil
 	}
-	var out []*question
+	var out []*Question
 	seen := map[string]bool{}
 	for i, item := range eachAsk(n) {
 		at := path
@@ -90,18 +90,18 @@ func (c compiler) asksOf(n *source.Node, path string) []*question {
 		if q == nil {
 			continue
 		}
-		if seen[q.as] {
-			c.d.Errorf(item, at, "duplicate ask %q in one list", q.as).Hint = "as: NAME gives each response a different name"
+		if seen[q.As] {
+			c.d.Errorf(item, at, "duplicate ask %q in one list", q.As).Hint = "as: NAME gives each response a different name"
 		}
-		seen[q.as] = true
+		seen[q.As] = true
 		out = append(out, q)
 	}
 	return out
 }
 
-func (c compiler) ask(n *source.Node, path string) *question {
+func (c compiler) ask(n *source.Node, path string) *Question {
 	if n.Kind == source.KindString && n.Text == "roots" {
-		return &question{as: "roots", method: "roots/list", needs: "roots"}
+		return &Question{As: "roots", Method: "roots/list", Needs: "roots"}
 	}
 	var k askKeys
 	c.d.Decode(n, path, &k)
@@ -109,15 +109,15 @@ func (c compiler) ask(n *source.Node, path string) *question {
 		c.d.Errorf(n, path, "must have exactly one of sampling, elicitation and roots")
 		return nil
 	}
-	q := &question{as: k.As, needs: k.kind(), optional: k.Optional}
-	q.as = cmp.Or(q.as, q.needs)
-	switch q.needs {
+	q := &Question{As: k.As, Needs: k.kind(), Optional: k.Optional}
+	q.As = cmp.Or(q.As, q.Needs)
+	switch q.Needs {
 	case "sampling":
-		q.method, q.params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")
+		q.Method, q.Params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")
 	case "elicitation":
-		q.method, q.params = "elicitation/create", c.elicitation(k.Elicitation, path+".elicitation")
+		q.Method, q.Params = "elicitation/create", c.elicitation(k.Elicitation, path+".elicitation")
 	default:
-		q.method = "roots/list"
+		q.Method = "roots/list"
 	}
 	return q
 }
@@ -125,20 +125,18 @@ func (c compiler) ask(n *source.Node, path string) *question {
 // samplingTokens is the maxTokens of a request that is written as a text.
 const samplingTokens = 100
 
-func (c compiler) sampling(n *source.Node, path string) *template {
+func (c compiler) sampling(n *source.Node, path string) *Template {
 	if n.Kind == source.KindMap {
 		return c.compile(n, path)
 	}
-	messages := (&template{kind: source.KindList, static: true}).with(userMessage(textBlock(c.compile(n, path)))).settle()
-	t := &template{kind: source.KindMap, keys: []string{"messages", "maxTokens"}, static: true}
-	return t.with(messages).with(literal(jsonv.Int(samplingTokens))).settle()
+	messages := composite(source.KindList, nil, userMessage(textBlock(c.compile(n, path))))
+	return composite(source.KindMap, []string{"messages", "maxTokens"}, messages, literal(jsonv.Int(samplingTokens)))
 }
 
-func (c compiler) elicitation(n *source.Node, path string) *template {
+func (c compiler) elicitation(n *source.Node, path string) *Template {
 	if n.Kind == source.KindMap {
 		return c.compile(n, path)
 	}
 	schema := jsonv.ObjectOf("type", "object", "properties", jsonv.Object())
-	t := &template{kind: source.KindMap, keys: []string{"message", "requestedSchema"}, static: true}
-	return t.with(c.compile(n, path)).with(literal(schema)).settle()
+	return composite(source.KindMap, []string{"message", "requestedSchema"}, c.compile(n, path), literal(schema))
 }

@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"net/url"
@@ -9,28 +9,28 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// resource is one resource: its entry in the list and the response to reading it.
-type resource struct {
+// Resource is one resource: its entry in the list and the response to reading it.
+type Resource struct {
 	uri    string
-	listed jsonv.Value
-	read   reading
+	Listed jsonv.Value
+	read   Reading
 }
 
-// resourceTemplate is a family of resources.
-type resourceTemplate struct {
-	uri      string
-	listed   jsonv.Value
+// ResourceTemplate is a family of resources.
+type ResourceTemplate struct {
+	URI      string
+	Listed   jsonv.Value
 	pieces   []piece
-	read     reading
-	complete map[string][]string
+	read     Reading
+	Complete map[string][]string
 }
 
-// reading is the response to resources/read: contents made of text or blob, or a
+// Reading is the response to resources/read: contents made of text or blob, or a
 // complete response.
-type reading struct {
+type Reading struct {
 	mime     jsonv.Value
-	blob     *template
-	response *response
+	blob     *Template
+	Response *Response
 }
 
 // resourceKeys are the keys that resources and templates share.
@@ -66,25 +66,25 @@ func (k resourceKeys) listed(first, last []any) jsonv.Value {
 	}, last)...)
 }
 
-func (k resourceKeys) reading(n *source.Node, path string, c compiler) reading {
-	r := reading{mime: k.MimeType.JSON(), response: &response{}}
+func (k resourceKeys) reading(n *source.Node, path string, c compiler) Reading {
+	r := Reading{mime: k.MimeType.JSON(), Response: &Response{}}
 	if given(k.Text, k.Blob, k.Response) != 1 && n.Kind == source.KindMap {
 		c.d.Errorf(n, path, "must have exactly one of text, blob and response")
 	}
 	if k.Text != nil {
-		r.response.text = asText(c.compile(k.Text, path+".text"))
+		r.Response.text = asText(c.compile(k.Text, path+".text"))
 	}
 	if k.Blob != nil {
 		c.checkBase64(k.Blob, path+".blob")
 		r.blob = c.compile(k.Blob, path+".blob")
 	}
 	if k.Response != nil {
-		r.response = c.response(k.Response, path+".response", 0)
+		r.Response = c.response(k.Response, path+".response", 0)
 	}
 	return r
 }
 
-func decodeResource(n *source.Node, path string, d *source.Decoder) *resource {
+func decodeResource(n *source.Node, path string, d *source.Decoder) *Resource {
 	n = snakeKeys(n, path, d)
 	var k struct {
 		// The address.
@@ -95,10 +95,10 @@ func decodeResource(n *source.Node, path string, d *source.Decoder) *resource {
 	d.Decode(n, path, &k)
 	listed := k.listed([]any{"uri", k.URI}, []any{"size", k.Size.JSON()})
 	c := compiler{d: d, roots: []string{"uri", "state", "ask", "calls", "client", "id", "params", "request"}}
-	return &resource{uri: k.URI, listed: listed, read: k.reading(n, path, c)}
+	return &Resource{uri: k.URI, Listed: listed, read: k.reading(n, path, c)}
 }
 
-func decodeTemplate(n *source.Node, path string, d *source.Decoder) *resourceTemplate {
+func decodeTemplate(n *source.Node, path string, d *source.Decoder) *ResourceTemplate {
 	n = snakeKeys(n, path, d)
 	var k struct {
 		// The addresses: RFC 6570 with {name} and {+name}.
@@ -108,7 +108,7 @@ func decodeTemplate(n *source.Node, path string, d *source.Decoder) *resourceTem
 		resourceKeys `yaml:",inline"`
 	}
 	d.Decode(n, path, &k)
-	t := &resourceTemplate{uri: k.URITemplate, complete: k.Complete, listed: k.listed([]any{"uriTemplate", k.URITemplate}, nil)}
+	t := &ResourceTemplate{URI: k.URITemplate, Complete: k.Complete, Listed: k.listed([]any{"uriTemplate", k.URITemplate}, nil)}
 	var bad string
 	if t.pieces, bad = parseTemplate(k.URITemplate); bad != "" {
 		at := n.Get("uri_template")
@@ -157,7 +157,7 @@ func parseTemplate(text string) (pieces []piece, bad string) {
 }
 
 // match returns the variables of a URI that matches the template.
-func (t *resourceTemplate) match(uri string) (jsonv.Value, bool) {
+func (t *ResourceTemplate) match(uri string) (jsonv.Value, bool) {
 	var vars []jsonv.Member
 	if !matchPieces(t.pieces, uri, &vars) {
 		return jsonv.Value{}, false

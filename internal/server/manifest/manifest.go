@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"cmp"
@@ -16,16 +16,16 @@ type Manifest struct {
 	Instructions         string
 	Fault                Fault
 
-	banner       *rawBytes
-	protocols    []string // revisions, newest first
-	capabilities jsonv.Value
-	pageSize     int
-	state        jsonv.Value
-	tools        []*tool
-	resources    []*resource
-	templates    []*resourceTemplate
-	prompts      []*prompt
-	methods      map[string]*response
+	Banner       *RawBytes
+	Protocols    []string // revisions, newest first
+	Capabilities jsonv.Value
+	PageSize     int
+	State        jsonv.Value
+	Tools        []*Tool
+	Resources    []*Resource
+	Templates    []*ResourceTemplate
+	Prompts      []*Prompt
+	Methods      map[string]*Response
 }
 
 // Load reads a manifest, or a captured response to tools/list, from YAML or
@@ -112,35 +112,35 @@ func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
 	d.Decode(n, path, &k)
 	m.Name, m.Title, m.Version, m.Instructions = k.Name, k.Title, k.Version, k.Instructions
 	m.Version = cmp.Or(m.Version, "1.0.0")
-	m.protocols = protocols(k.Protocols, path+".protocols", d)
-	m.capabilities = object(k.Capabilities, path+".capabilities", d)
-	m.state = object(k.State, path+".state", d)
+	m.Protocols = protocols(k.Protocols, path+".protocols", d)
+	m.Capabilities = object(k.Capabilities, path+".capabilities", d)
+	m.State = object(k.State, path+".state", d)
 	if k.PageSize != nil {
-		if m.pageSize = *k.PageSize; m.pageSize < 1 {
-			d.Errorf(n.Get("page_size"), path+".page_size", "must be at least 1, got %d", m.pageSize)
+		if m.PageSize = *k.PageSize; m.PageSize < 1 {
+			d.Errorf(n.Get("page_size"), path+".page_size", "must be at least 1, got %d", m.PageSize)
 		}
 	}
 	if k.Fault != nil {
 		m.Fault = decodeFault(k.Fault, path+".fault", d)
 	}
-	m.banner = optional(k.Banner, path+".banner", compiler{d: d}.rawBytes)
+	m.Banner = optional(k.Banner, path+".banner", compiler{d: d}.rawBytes)
 	m.decodeLists(k, path, d)
 	for _, e := range k.Methods.Entries {
-		if m.methods == nil {
-			m.methods = map[string]*response{}
+		if m.Methods == nil {
+			m.Methods = map[string]*Response{}
 		}
 		c := compiler{d: d, roots: []string{"params", "state", "ask", "calls", "client", "id", "request"}}
-		m.methods[e.Key] = c.response(e.Value, source.PathKey(path+".methods", e.Key), 0)
+		m.Methods[e.Key] = c.response(e.Value, source.PathKey(path+".methods", e.Key), 0)
 	}
 }
 
 func (m *Manifest) decodeLists(k manifestKeys, path string, d *source.Decoder) {
 	seen := names{d: d, at: map[string]source.Pos{}}
-	m.tools = decodeList(k.Tools, path+".tools", seen, "tool", "name", decodeTool, func(t *tool) string { return t.name })
-	m.resources = decodeList(k.Resources, path+".resources", seen, "resource", "uri", decodeResource, func(r *resource) string { return r.uri })
-	m.templates = decodeList(k.ResourceTemplates, path+".resource_templates", seen, "resource template", "uri_template",
-		decodeTemplate, func(t *resourceTemplate) string { return t.uri })
-	m.prompts = decodeList(k.Prompts, path+".prompts", seen, "prompt", "name", decodePrompt, func(p *prompt) string { return p.name })
+	m.Tools = decodeList(k.Tools, path+".tools", seen, "tool", "name", decodeTool, func(t *Tool) string { return t.Name })
+	m.Resources = decodeList(k.Resources, path+".resources", seen, "resource", "uri", decodeResource, func(r *Resource) string { return r.uri })
+	m.Templates = decodeList(k.ResourceTemplates, path+".resource_templates", seen, "resource template", "uri_template",
+		decodeTemplate, func(t *ResourceTemplate) string { return t.URI })
+	m.Prompts = decodeList(k.Prompts, path+".prompts", seen, "prompt", "name", decodePrompt, func(p *Prompt) string { return p.Name })
 }
 
 // decodeList decodes the entries of a list; what and key are for messages about
@@ -211,48 +211,48 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 	return out
 }
 
-// sessionProtocols returns the revisions of the manifest that have sessions.
-func (m *Manifest) sessionProtocols() []string {
+// SessionProtocols returns the revisions of the manifest that have sessions.
+func (m *Manifest) SessionProtocols() []string {
 	sessions := protocol.SessionVersions()
-	return slices.DeleteFunc(slices.Clone(m.protocols), func(r string) bool { return !slices.Contains(sessions, r) })
+	return slices.DeleteFunc(slices.Clone(m.Protocols), func(r string) bool { return !slices.Contains(sessions, r) })
 }
 
-// find returns the reading for a URI: that of a resource, or that of a template with
+// Find returns the reading for a URI: that of a resource, or that of a template with
 // its variables.
-func (m *Manifest) find(uri string) (found, bool) {
-	for _, r := range m.resources {
+func (m *Manifest) Find(uri string) (Match, bool) {
+	for _, r := range m.Resources {
 		if r.uri == uri {
-			return found{key: r, read: r.read}, true
+			return Match{Key: r, Read: r.read}, true
 		}
 	}
-	for _, t := range m.templates {
+	for _, t := range m.Templates {
 		if vars, ok := t.match(uri); ok {
-			return found{key: t, read: t.read, vars: vars}, true
+			return Match{Key: t, Read: t.read, Vars: vars}, true
 		}
 	}
-	return found{}, false
+	return Match{}, false
 }
 
-type found struct {
-	key  any
-	read reading
-	vars jsonv.Value
+type Match struct {
+	Key  any
+	Read Reading
+	Vars jsonv.Value
 }
 
-// tool returns the tool with that name, or nil.
-func (m *Manifest) tool(name string) *tool {
-	at := slices.IndexFunc(m.tools, func(t *tool) bool { return t.name == name })
+// Tool returns the tool with that name, or nil.
+func (m *Manifest) Tool(name string) *Tool {
+	at := slices.IndexFunc(m.Tools, func(t *Tool) bool { return t.Name == name })
 	if at < 0 {
 		return nil
 	}
-	return m.tools[at]
+	return m.Tools[at]
 }
 
-func (m *Manifest) hasTasks() bool {
-	return slices.ContainsFunc(m.tools, func(t *tool) bool { return t.task != nil })
+func (m *Manifest) HasTasks() bool {
+	return slices.ContainsFunc(m.Tools, func(t *Tool) bool { return t.Task != nil })
 }
 
-func (m *Manifest) completes() bool {
-	return slices.ContainsFunc(m.prompts, func(p *prompt) bool { return len(p.complete) > 0 }) ||
-		slices.ContainsFunc(m.templates, func(t *resourceTemplate) bool { return len(t.complete) > 0 })
+func (m *Manifest) Completes() bool {
+	return slices.ContainsFunc(m.Prompts, func(p *Prompt) bool { return len(p.Complete) > 0 }) ||
+		slices.ContainsFunc(m.Templates, func(t *ResourceTemplate) bool { return len(t.Complete) > 0 })
 }

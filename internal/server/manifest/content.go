@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"cmp"
@@ -22,20 +22,16 @@ var blocks = []struct {
 }
 
 // content compiles a list of content blocks, or a single one.
-func (c compiler) content(n *source.Node, path string) *template {
+func (c compiler) content(n *source.Node, path string) *Template {
 	if n.Kind != source.KindList {
-		return (&template{kind: source.KindList, static: true}).with(c.block(n, path)).settle()
+		return composite(source.KindList, nil, c.block(n, path))
 	}
-	t := &template{kind: source.KindList, static: true}
-	for i, item := range n.Items {
-		t.add(c.block(item, source.PathIndex(path, i)))
-	}
-	return t.settle()
+	return each(n, path, c.block)
 }
 
 // block compiles one content block. A plain text is short for a text block, and the
 // type may be omitted where a key implies it: {text: …}, {resource: …}.
-func (c compiler) block(n *source.Node, path string) *template {
+func (c compiler) block(n *source.Node, path string) *Template {
 	if n.IsScalar() {
 		return textBlock(c.compile(n, path))
 	}
@@ -65,11 +61,12 @@ func (c compiler) block(n *source.Node, path string) *template {
 
 // compileWithText compiles a map whose member text, and that of a member resource, is
 // converted to a text regardless of its type.
-func (c compiler) compileWithText(n *source.Node, path string) *template {
-	t := &template{kind: source.KindMap, static: true}
+func (c compiler) compileWithText(n *source.Node, path string) *Template {
+	var keys []string
+	var items []*Template
 	for _, f := range n.Fields {
 		key, at := f.Key.Text, source.PathKey(path, f.Key.Text)
-		var item *template
+		var item *Template
 		switch {
 		case key == "text":
 			item = asText(c.compile(f.Value, at))
@@ -78,15 +75,13 @@ func (c compiler) compileWithText(n *source.Node, path string) *template {
 		default:
 			item = c.compile(f.Value, at)
 		}
-		t.keys = append(t.keys, key)
-		t.add(item)
+		keys, items = append(keys, key), append(items, item)
 	}
-	return t.settle()
+	return composite(source.KindMap, keys, items...)
 }
 
-func textBlock(text *template) *template {
-	t := &template{kind: source.KindMap, keys: []string{"type", "text"}, static: true}
-	return t.with(literal(jsonv.String("text"))).with(asText(text)).settle()
+func textBlock(text *Template) *Template {
+	return composite(source.KindMap, []string{"type", "text"}, literal(jsonv.String("text")), asText(text))
 }
 
 func (c compiler) checkBlock(n *source.Node, path, kind string) {
@@ -139,19 +134,15 @@ func (c compiler) checkBase64(n *source.Node, path string) {
 
 // messages compiles the messages of a prompt: maps of role and content, where a plain
 // text is short for a text block of the user.
-func (c compiler) messages(n *source.Node, path string) *template {
+func (c compiler) messages(n *source.Node, path string) *Template {
 	if n.Kind != source.KindList {
 		c.d.WrongType(n, path, "a list of messages")
 		return literal(jsonv.Array())
 	}
-	t := &template{kind: source.KindList, static: true}
-	for i, item := range n.Items {
-		t.add(c.message(item, source.PathIndex(path, i)))
-	}
-	return t.settle()
+	return each(n, path, c.message)
 }
 
-func (c compiler) message(n *source.Node, path string) *template {
+func (c compiler) message(n *source.Node, path string) *Template {
 	if n.IsScalar() {
 		return userMessage(textBlock(c.compile(n, path)))
 	}
@@ -167,9 +158,8 @@ func (c compiler) message(n *source.Node, path string) *template {
 	return messageOf(m.Role, c.block(m.Content, path+".content"))
 }
 
-func userMessage(block *template) *template { return messageOf("user", block) }
+func userMessage(block *Template) *Template { return messageOf("user", block) }
 
-func messageOf(role string, block *template) *template {
-	t := &template{kind: source.KindMap, keys: []string{"role", "content"}, static: true}
-	return t.with(literal(jsonv.String(role))).with(block).settle()
+func messageOf(role string, block *Template) *Template {
+	return composite(source.KindMap, []string{"role", "content"}, literal(jsonv.String(role)), block)
 }

@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// response is what a tool, a prompt, a resource or a method returns:
+// Response is what a tool, a prompt, a resource or a method returns:
 //
 //	response: some text                     # one text block
 //	response: {content: […], structured: …} # everything else
@@ -17,23 +17,23 @@ import (
 //	  - {when: {args: {city: London}}, text: Rain}
 //	  - text: Sun
 //	response: {sequence: [first, second]}   # successive calls
-type response struct {
+type Response struct {
 	when     *condition
-	any      []*response // alternatives; no other field is set
-	sequence []*response
+	any      []*Response // alternatives; no other field is set
+	sequence []*Response
 	cycle    bool
-	steps    []*step
+	Steps    []*Step
 
-	text, content, messages, structured *template
-	meta, isError, result               *template
-	err                                 *rpcError
-	raw                                 *rawBytes
+	text, content, messages, structured *Template
+	meta, isError, Result               *Template
+	Err                                 *RPCError
+	Raw                                 *RawBytes
 }
 
-// rpcError is the error member of a response.
-type rpcError struct {
-	code          int64
-	message, data *template
+// RPCError is the error member of a response.
+type RPCError struct {
+	Code          int64
+	Message, Data *Template
 }
 
 // responseKeys are the keys of one response.
@@ -71,9 +71,9 @@ type responseKeys struct {
 // maxNested bounds sequences inside alternatives inside sequences.
 const maxNested = 6
 
-// response compiles any form of a response; nested is its depth in other responses.
-func (c compiler) response(n *source.Node, path string, nested int) *response {
-	r := &response{}
+// Response compiles any form of a response; nested is its depth in other responses.
+func (c compiler) response(n *source.Node, path string, nested int) *Response {
+	r := &Response{}
 	switch {
 	case n.Kind == source.KindList && nested < maxNested:
 		for i, item := range n.Items {
@@ -99,17 +99,17 @@ func (c compiler) response(n *source.Node, path string, nested int) *response {
 	return r
 }
 
-func (c compiler) responseMap(r *response, n *source.Node, path string, nested int) {
+func (c compiler) responseMap(r *Response, n *source.Node, path string, nested int) {
 	n = snakeKeys(n, path, c.d)
 	var k responseKeys
 	c.d.Decode(n, path, &k)
 	r.when = optional(k.When, path+".when", c.condition)
 	if k.Steps != nil {
 		c = c.with(askNames(k.Steps))
-		r.steps = c.steps(k.Steps, path+".steps")
+		r.Steps = c.steps(k.Steps, path+".steps")
 	}
 	if k.Delay != nil {
-		r.steps = append(r.steps, &step{delay: c.duration(k.Delay, path+".delay")})
+		r.Steps = append(r.Steps, &Step{Delay: c.duration(k.Delay, path+".delay")})
 	}
 	c.exclusiveKeys(n, path, k)
 	if k.Sequence != nil {
@@ -122,12 +122,12 @@ func (c compiler) responseMap(r *response, n *source.Node, path string, nested i
 	r.text = optional(k.Text, path+".text", c.compile)
 	r.structured = optional(k.Structured, path+".structured", c.compile)
 	r.meta = optional(k.Meta, path+".meta", c.compile)
-	r.result = optional(k.Result, path+".result", c.compile)
+	r.Result = optional(k.Result, path+".result", c.compile)
 	r.isError = optional(k.IsError, path+".is_error", c.compile)
 	r.content = optional(k.Content, path+".content", c.content)
 	r.messages = optional(k.Messages, path+".messages", c.messages)
-	r.err = optional(k.Error, path+".error", c.rpcError)
-	r.raw = optional(k.Raw, path+".raw", c.rawBytes)
+	r.Err = optional(k.Error, path+".error", c.rpcError)
+	r.Raw = optional(k.Raw, path+".raw", c.rawBytes)
 }
 
 // exclusiveKeys reports keys that exclude each other.
@@ -159,10 +159,10 @@ func (c compiler) exclusiveKeys(n *source.Node, path string, k responseKeys) {
 	}
 }
 
-func (c compiler) sequence(r *response, k responseKeys, path string, nested int) {
+func (c compiler) sequence(r *Response, k responseKeys, path string, nested int) {
 	at := path + ".sequence"
 	r.cycle = k.Then == "cycle"
-	if r.steps != nil {
+	if r.Steps != nil {
 		c.d.Errorf(k.Sequence, at, "steps and delay go into the responses of the sequence")
 	}
 	switch {
@@ -180,10 +180,10 @@ func (c compiler) sequence(r *response, k responseKeys, path string, nested int)
 }
 
 // rpcError compiles a message or {code?, message, data?}.
-func (c compiler) rpcError(n *source.Node, path string) *rpcError {
-	e := &rpcError{code: -32603}
+func (c compiler) rpcError(n *source.Node, path string) *RPCError {
+	e := &RPCError{Code: -32603}
 	if n.Kind == source.KindString {
-		e.message = c.compile(n, path)
+		e.Message = c.compile(n, path)
 		return e
 	}
 	var m struct {
@@ -193,10 +193,10 @@ func (c compiler) rpcError(n *source.Node, path string) *rpcError {
 	}
 	c.d.Decode(n, path, &m)
 	if m.Code != nil {
-		e.code = int64(*m.Code)
+		e.Code = int64(*m.Code)
 	}
-	e.message = c.compile(m.Message, path+".message")
-	e.data = optional(m.Data, path+".data", c.compile)
+	e.Message = c.compile(m.Message, path+".message")
+	e.Data = optional(m.Data, path+".data", c.compile)
 	return e
 }
 
@@ -288,9 +288,9 @@ func within(want, got jsonv.Value) bool {
 	return true
 }
 
-// choose follows alternatives and sequences to the response of this call, or returns
+// Choose follows alternatives and sequences to the response of this call, or returns
 // nil when none matches. turn returns how often a sequence was used before.
-func (r *response) choose(values Values, turn func(sequence *response) int) *response {
+func (r *Response) Choose(values Values, turn func(sequence *Response) int) *Response {
 	for r != nil && (r.any != nil || r.sequence != nil) {
 		if r.sequence != nil {
 			n := turn(r)
@@ -300,7 +300,7 @@ func (r *response) choose(values Values, turn func(sequence *response) int) *res
 			r = r.sequence[min(n, len(r.sequence)-1)]
 			continue
 		}
-		at := slices.IndexFunc(r.any, func(alt *response) bool { return alt.when.holds(values) })
+		at := slices.IndexFunc(r.any, func(alt *Response) bool { return alt.when.holds(values) })
 		if at < 0 {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package mock
+package manifest
 
 import (
 	"fmt"
@@ -11,16 +11,16 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// template is a value with placeholders. A text that consists of a single placeholder
+// Template is a value with placeholders. A text that consists of a single placeholder
 // evaluates to its value, of any type; members of an object and elements of a list
 // whose value is missing are omitted.
-type template struct {
+type Template struct {
 	kind   source.Kind
 	lit    jsonv.Value // the whole value if it has no placeholders
 	parts  []part      // of a text
-	items  []*template
+	items  []*Template
 	keys   []string
-	inner  *template // of which this is the text
+	inner  *Template // of which this is the text
 	static bool
 }
 
@@ -28,7 +28,7 @@ type template struct {
 type part struct {
 	lit string
 	e   expr
-	def *template // or nil
+	def *Template // or nil
 }
 
 func (p part) eval(values Values) jsonv.Value {
@@ -37,27 +37,21 @@ func (p part) eval(values Values) jsonv.Value {
 	}
 	v := p.e.eval(values)
 	if p.def != nil && (v.IsAbsent() || v.Kind() == jsonv.KindNull) {
-		return p.def.eval(values)
+		return p.def.Eval(values)
 	}
 	return v
 }
 
 // literal returns a template of a constant value.
-func literal(v jsonv.Value) *template { return &template{lit: v, static: true} }
+func literal(v jsonv.Value) *Template { return &Template{lit: v, static: true} }
 
 // asText returns a template whose value is always a text: that of a map or list is
 // its JSON.
-func asText(t *template) *template {
+func asText(t *Template) *Template {
 	if t.static {
 		return literal(jsonv.String(textOf(t.lit)))
 	}
-	return &template{kind: source.KindString, inner: t}
-}
-
-// with returns the template with another element.
-func (t *template) with(item *template) *template {
-	t.add(item)
-	return t
+	return &Template{kind: source.KindString, inner: t}
 }
 
 // compiler compiles the templates of one place in the manifest. It knows which roots
@@ -78,7 +72,7 @@ func (c compiler) with(asks []string) compiler {
 }
 
 // compile compiles a node; it never returns nil.
-func (c compiler) compile(n *source.Node, path string) *template {
+func (c compiler) compile(n *source.Node, path string) *Template {
 	if n == nil {
 		return literal(jsonv.Value{})
 	}
@@ -86,46 +80,49 @@ func (c compiler) compile(n *source.Node, path string) *template {
 	case source.KindString:
 		return textTemplate(c.parts(n, path))
 	case source.KindList:
-		t := &template{kind: source.KindList, static: true}
-		for i, item := range n.Items {
-			t.add(c.compile(item, source.PathIndex(path, i)))
-		}
-		return t.settle()
+		return each(n, path, c.compile)
 	case source.KindMap:
-		t := &template{kind: source.KindMap, static: true}
+		var keys []string
+		var items []*Template
 		for _, f := range n.Fields {
-			t.keys = append(t.keys, f.Key.Text)
-			t.add(c.compile(f.Value, source.PathKey(path, f.Key.Text)))
+			keys = append(keys, f.Key.Text)
+			items = append(items, c.compile(f.Value, source.PathKey(path, f.Key.Text)))
 		}
-		return t.settle()
+		return composite(source.KindMap, keys, items...)
 	}
 	return literal(n.JSON())
 }
 
-func textTemplate(parts []part) *template {
+func textTemplate(parts []part) *Template {
 	switch {
 	case len(parts) == 0:
 		return literal(jsonv.String(""))
 	case len(parts) == 1 && parts[0].e == nil:
 		return literal(jsonv.String(parts[0].lit))
 	}
-	return &template{kind: source.KindString, parts: parts}
+	return &Template{kind: source.KindString, parts: parts}
 }
 
-func (t *template) add(item *template) {
-	t.items = append(t.items, item)
-	t.static = t.static && item.static
-}
-
-// settle turns a list or map without placeholders into a constant.
-func (t *template) settle() *template {
-	if t.static {
-		return literal(t.build(func(item *template) jsonv.Value { return item.lit }))
+// composite returns the template of a list, or of a map with these keys; it is a
+// constant if no item has a placeholder.
+func composite(kind source.Kind, keys []string, items ...*Template) *Template {
+	t := &Template{kind: kind, keys: keys, items: items}
+	if slices.ContainsFunc(items, func(item *Template) bool { return !item.static }) {
+		return t
 	}
-	return t
+	return literal(t.build(func(item *Template) jsonv.Value { return item.lit }))
 }
 
-func (t *template) build(of func(*template) jsonv.Value) jsonv.Value {
+// each compiles every item of a list.
+func each(n *source.Node, path string, compile func(*source.Node, string) *Template) *Template {
+	items := make([]*Template, len(n.Items))
+	for i, item := range n.Items {
+		items[i] = compile(item, source.PathIndex(path, i))
+	}
+	return composite(source.KindList, nil, items...)
+}
+
+func (t *Template) build(of func(*Template) jsonv.Value) jsonv.Value {
 	if t.kind == source.KindMap {
 		members := make([]jsonv.Member, len(t.items))
 		for i, item := range t.items {
@@ -142,17 +139,17 @@ func (t *template) build(of func(*template) jsonv.Value) jsonv.Value {
 	return jsonv.Array(items...)
 }
 
-// eval returns the value with the placeholders replaced.
-func (t *template) eval(values Values) jsonv.Value {
+// Eval returns the value with the placeholders replaced.
+func (t *Template) Eval(values Values) jsonv.Value {
 	switch {
 	case t == nil:
 		return jsonv.Value{}
 	case t.static:
 		return t.lit
 	case t.inner != nil:
-		return jsonv.String(t.inner.text(values))
+		return jsonv.String(t.inner.Text(values))
 	case t.kind != source.KindString:
-		return t.build(func(item *template) jsonv.Value { return item.eval(values) })
+		return t.build(func(item *Template) jsonv.Value { return item.Eval(values) })
 	case len(t.parts) == 1:
 		return t.parts[0].eval(values)
 	}
@@ -169,8 +166,8 @@ func (t *template) eval(values Values) jsonv.Value {
 // maxText bounds a text whose parts come from the client.
 const maxText = 64 << 20
 
-// text returns the value as text: that of a list or map is its JSON.
-func (t *template) text(values Values) string { return textOf(t.eval(values)) }
+// Text returns the value as text: that of a list or map is its JSON.
+func (t *Template) Text(values Values) string { return textOf(t.Eval(values)) }
 
 // parts splits a text at its placeholders.
 func (c compiler) parts(n *source.Node, path string) []part {
