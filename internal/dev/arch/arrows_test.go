@@ -26,12 +26,10 @@ var backwardCeilings = map[string]int{
 	"internal/base/jsonschema":     33,
 	"internal/client/check":        27,
 	"internal/client/mcp":          33,
-	"internal/mcpaql/demo":         28,
 	"internal/mcpaql/live/catalog": 33,
 	"internal/mcpaql/live/guard":   28,
 	"internal/model":               36,
 	"internal/report/html":         30,
-	"internal/run/pool":            30,
 	"internal/tape/verify":         33,
 }
 

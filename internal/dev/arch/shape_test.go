@@ -23,7 +23,7 @@ const (
 // only be lowered.
 var larger = map[string]int{
 	"internal/mcpaql/demo/call.go operate":        73,
-	"internal/mcpaql/demo/model.go addCollection": 67,
+	"internal/mcpaql/demo/build.go addCollection": 67,
 	"internal/mcpaql/aql/evaluate.go Evaluate":    63,
 	"internal/mcpaql/aqlcli/target.go target":     61,
 	"internal/process/proc/probe.go":              403,

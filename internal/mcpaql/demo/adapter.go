@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,40 +64,6 @@ type Adapter struct {
 	next       int
 	lists      int // operation lists answered
 	calls      int
-}
-
-// New returns an adapter with the initial library, or with the one stored in
-// Options.State.
-func New(o Options) (*Adapter, error) {
-	if o.Mode == "" {
-		o.Mode = ModeAll
-	}
-	if !slices.Contains(Modes(), o.Mode) {
-		return nil, fmt.Errorf("mode %q: expected one of %s", o.Mode, strings.Join(Modes(), ", "))
-	}
-	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: newSession(), items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
-	for _, d := range o.Defects {
-		if !slices.ContainsFunc(Defects(), func(known Defect) bool { return known.Name == d }) {
-			return nil, fmt.Errorf("there is no defect %q", d)
-		}
-		a.defects[d] = true
-	}
-	for _, f := range Features() {
-		a.features[f.Name] = slices.Contains(o.Features, f.Name)
-		for _, d := range Defects() {
-			a.features[f.Name] = a.features[f.Name] || a.defects[d.Name] && d.Feature == f.Name
-		}
-	}
-	if a.is("semantic-only") {
-		a.o.Mode = ModeCrude
-	}
-	a.build(o.Operations)
-	for _, r := range a.resources {
-		for _, s := range r.Seed {
-			a.insert(r, s)
-		}
-	}
-	return a, a.load()
 }
 
 func (a *Adapter) is(defect string) bool { return a.defects[defect] }
@@ -201,87 +166,21 @@ func (a *Adapter) record(op *operation, tool string, params jsonv.Value) {
 	_, _ = a.o.Log.Write([]byte("\n"))
 }
 
-// tables holds the lists of what can be switched on.
-var tables = sync.OnceValue(readLibrary)
+// session is the state of one client: the tokens that it received.
+type session struct{ tokens map[string]*token }
 
-// Defect is a fault that can be switched on in the adapter.
-type Defect struct {
-	Name string
-	Doc  string
-	// Feature is the feature that the defect requires, or "stress" for a defect that
-	// only --stress shows; "" for none.
-	Feature string
-	// Rows are the ids of the tests whose rows the defect changes in a report
-	// of level 2 in write mode, or in full mode for those about executions.
-	Rows []string
+func newSession() *session { return &session{map[string]*token{}} }
+
+// token confirms one call.
+type token struct {
+	call string // operation and parameters
+	used bool
 }
 
-// Feature is an addition to the library.
-type Feature struct{ Name, Doc string }
-
-// Hazard is a way to lose the data of others: an operation that acts on everything
-// unless it is given a target. No call of a run may trigger it, so a hazard, unlike a
-// defect, changes no row of a report.
-type Hazard struct{ Name, Doc string }
-
-// Defects returns the table of defects.
-func Defects() []Defect { return tables().Defects }
-
-// Features lists the possible additions to the library.
-func Features() []Feature { return tables().Features }
-
-// Hazards returns the table of hazards.
-func Hazards() []Hazard { return tables().Hazards }
-
-// decide approves the request that parameters name.
-func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
-	i := a.index(r, params)
-	if i < 0 {
-		return jsonv.Value{}, a.missing(r, params.Lookup(r.key()).Text())
-	}
-	a.items[r.Name][i] = a.items[r.Name][i].With("decision", jsonv.String("yes"))
-	return a.saved(a.items[r.Name][i])
-}
-
-// hazardous triggers a hazard if a call does so. Nothing is checked before.
-func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
-	if len(a.o.Hazards) == 0 || op.res == nil || op.res.One {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	kind := ""
-	v, given := params.Get(op.res.key())
-	i := a.index(op.res, params)
-	switch {
-	case op.Verb == "create" && op.res.ByName && slices.Contains(a.o.Hazards, "create-lies"):
-		return true
-	case op.Verb == "create" && i >= 0 && op.res.ByName:
-		kind = "known"
-	case op.Verb == "create":
-	case !given:
-		kind = "unnamed"
-	case v.Text() == "":
-		kind = "mistyped"
-	case i < 0:
-		kind = "unknown"
-	}
-	if kind == "" || !slices.Contains(a.o.Hazards, op.Verb+"-"+kind) {
-		return false
-	}
-	all := a.items[op.res.Name]
-	switch {
-	case kind == "known":
-		all = all[i : i+1]
-	case kind == "unknown" && len(all) > 0:
-		all = all[len(all)-1:]
-	}
-	for i := range all {
-		all[i] = all[i].With("spoilt_by", jsonv.String(op.Name))
-	}
-	if op.Verb == "delete" {
-		a.items[op.res.Name] = a.items[op.res.Name][:len(a.items[op.res.Name])-len(all)]
-	}
-	_ = a.save()
-	return true
+// execution is a running operation. It has no clock of its own: it advances by a step
+// with each query, so that the same calls get the same answers.
+type execution struct {
+	id     string
+	status string
+	looks  int
 }

@@ -11,17 +11,6 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-func member(k string, v jsonv.Value) jsonv.Member { return jsonv.Member{Key: k, Value: v} }
-func str(k, v string) jsonv.Member                { return member(k, jsonv.String(v)) }
-
-func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
-	v := jsonv.Object(member("success", jsonv.Bool(true)), member("data", data))
-	if len(warnings) > 0 {
-		v = v.With("warnings", jsonv.Array(warnings...))
-	}
-	return v
-}
-
 // fail returns the envelope of a failure.
 func (a *Adapter) fail(f *failure) jsonv.Value {
 	e := jsonv.Object(str("code", f.code), str("message", f.message))
@@ -234,17 +223,6 @@ func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure
 	return a.saved(v)
 }
 
-// session is the state of one client: the tokens that it received.
-type session struct{ tokens map[string]*token }
-
-func newSession() *session { return &session{map[string]*token{}} }
-
-// token confirms one call.
-type token struct {
-	call string // operation and parameters
-	used bool
-}
-
 // tokenTime is how long a token is valid.
 const tokenTime = 5 * time.Minute
 
@@ -299,4 +277,84 @@ func (a *Adapter) askFor(s *session, op *operation, call string) *failure {
 		f.with("expires_at", jsonv.String(time.Now().UTC().Add(tokenTime).Format(time.RFC3339)))
 	}
 	return f
+}
+
+// decide approves the request that parameters name.
+func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
+	i := a.index(r, params)
+	if i < 0 {
+		return jsonv.Value{}, a.missing(r, params.Lookup(r.key()).Text())
+	}
+	a.items[r.Name][i] = a.items[r.Name][i].With("decision", jsonv.String("yes"))
+	return a.saved(a.items[r.Name][i])
+}
+
+// hazardous triggers a hazard if a call does so. Nothing is checked before.
+func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
+	if len(a.o.Hazards) == 0 || op.res == nil || op.res.One {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kind := ""
+	v, given := params.Get(op.res.key())
+	i := a.index(op.res, params)
+	switch {
+	case op.Verb == "create" && op.res.ByName && slices.Contains(a.o.Hazards, "create-lies"):
+		return true
+	case op.Verb == "create" && i >= 0 && op.res.ByName:
+		kind = "known"
+	case op.Verb == "create":
+	case !given:
+		kind = "unnamed"
+	case v.Text() == "":
+		kind = "mistyped"
+	case i < 0:
+		kind = "unknown"
+	}
+	if kind == "" || !slices.Contains(a.o.Hazards, op.Verb+"-"+kind) {
+		return false
+	}
+	all := a.items[op.res.Name]
+	switch {
+	case kind == "known":
+		all = all[i : i+1]
+	case kind == "unknown" && len(all) > 0:
+		all = all[len(all)-1:]
+	}
+	for i := range all {
+		all[i] = all[i].With("spoilt_by", jsonv.String(op.Name))
+	}
+	if op.Verb == "delete" {
+		a.items[op.res.Name] = a.items[op.res.Name][:len(a.items[op.res.Name])-len(all)]
+	}
+	_ = a.save()
+	return true
+}
+
+// batch runs several operations (OPS 7).
+func (a *Adapter) batch(s *session, tool string, list jsonv.Value) jsonv.Value {
+	if a.is("no-batch") {
+		return a.fail(refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: there are no batches here.").with("param_name", jsonv.String("operation")))
+	}
+	var results []jsonv.Value
+	good := 0
+	for i, one := range list.Elems() {
+		env, f := a.operate(s, tool, one)
+		if f != nil {
+			env = a.fail(f)
+		} else {
+			good++
+		}
+		results = append(results, jsonv.Object(member("index", jsonv.Int(int64(i))), member("operation", one.Lookup("operation")), member("result", env)))
+		if f != nil && a.is("batch-stops") {
+			break
+		}
+	}
+	total := len(results)
+	if a.is("batch-counts") {
+		total++
+	}
+	summary := jsonv.ObjectOf("total", total, "succeeded", good, "failed", len(results)-good)
+	return jsonv.ObjectOf("success", true, "data", nil, "results", jsonv.Array(results...), "summary", summary)
 }

@@ -13,21 +13,6 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// failure is an answer that refuses a call.
-type failure struct {
-	code, message string
-	details       []jsonv.Member
-}
-
-func refuse(code, format string, args ...any) *failure {
-	return &failure{code: code, message: fmt.Sprintf(format, args...)}
-}
-
-func (f *failure) with(key string, v jsonv.Value) *failure {
-	f.details = append(f.details, jsonv.Member{Key: key, Value: v})
-	return f
-}
-
 // checkParams checks the parameters of a call against the table. The warnings are
 // about unknown ones that a defect accepts.
 func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jsonv.Value, no *failure) {

@@ -14,14 +14,6 @@ const (
 	cancelled = "cancelled"
 )
 
-// execution is a running operation. It has no clock of its own: it advances by a step
-// with each query, so that the same calls get the same answers.
-type execution struct {
-	id     string
-	status string
-	looks  int
-}
-
 // looksToEnd is the number of queries until an execution is completed.
 const looksToEnd = 3
 

@@ -10,12 +10,6 @@ import (
 	"mcptest/internal/server/mcpserver"
 )
 
-const singleTool = "mcp_aql"
-
-var categories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
-
-func toolOf(category string) string { return singleTool + "_" + strings.ToLower(category) }
-
 // NewSession returns a handler for one more client of the same library.
 func (a *Adapter) NewSession() mcpserver.Handler {
 	s := newSession()

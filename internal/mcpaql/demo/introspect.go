@@ -130,15 +130,6 @@ func describe(p param) jsonv.Value {
 	return jsonv.From(p)
 }
 
-// typeInfo is one named type.
-type typeInfo struct {
-	Name   string   `json:"name"`
-	Kind   string   `json:"kind"`
-	Doc    string   `json:"description"`
-	Values []string `json:"values"`
-	Fields []param  `json:"fields"`
-}
-
 func (a *Adapter) types() []typeInfo {
 	out := slices.Clone(a.library.Types[:1])
 	for _, r := range a.resources {

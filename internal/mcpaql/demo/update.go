@@ -1,8 +1,6 @@
 package demo
 
-import (
-	"mcptest/internal/base/jsonv"
-)
+import "mcptest/internal/base/jsonv"
 
 // update changes one item (D 4.5): nested objects are merged, lists
 // replaced, null removes.
@@ -66,31 +64,4 @@ func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool)
 		return into.With(name, jsonv.Array(append(old.List(), v.List()...)...))
 	}
 	return into.With(name, v)
-}
-
-// batch runs several operations (OPS 7).
-func (a *Adapter) batch(s *session, tool string, list jsonv.Value) jsonv.Value {
-	if a.is("no-batch") {
-		return a.fail(refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: there are no batches here.").with("param_name", jsonv.String("operation")))
-	}
-	var results []jsonv.Value
-	good := 0
-	for i, one := range list.Elems() {
-		env, f := a.operate(s, tool, one)
-		if f != nil {
-			env = a.fail(f)
-		} else {
-			good++
-		}
-		results = append(results, jsonv.Object(member("index", jsonv.Int(int64(i))), member("operation", one.Lookup("operation")), member("result", env)))
-		if f != nil && a.is("batch-stops") {
-			break
-		}
-	}
-	total := len(results)
-	if a.is("batch-counts") {
-		total++
-	}
-	summary := jsonv.ObjectOf("total", total, "succeeded", good, "failed", len(results)-good)
-	return jsonv.ObjectOf("success", true, "data", nil, "results", jsonv.Array(results...), "summary", summary)
 }

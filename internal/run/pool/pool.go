@@ -105,6 +105,25 @@ func (p *Pool) CloseFile(ctx context.Context, file *plan.File, later []*plan.Fil
 	p.close(ctx, notNeededLater(file, later))
 }
 
+// notNeededLater returns a function that reports whether no later file uses a server.
+func notNeededLater(file *plan.File, later []*plan.File) func(*Server) bool {
+	needed := map[string]bool{}
+	for _, next := range later {
+		if next.Options.RestartPolicy != plan.PerRun {
+			continue
+		}
+		for _, s := range next.Servers {
+			needed[s.Key] = true
+		}
+	}
+	return func(s *Server) bool {
+		if s.file.Options.RestartPolicy != plan.PerRun {
+			return s.file == file
+		}
+		return !needed[s.Def.Key]
+	}
+}
+
 // Close ends every server.
 func (p *Pool) Close(ctx context.Context) { p.close(ctx, func(*Server) bool { return true }) }
 
@@ -139,4 +158,25 @@ func (p *Pool) report(ends []ending) {
 		}
 		p.deps.Send(result.ServerDown{Server: e.server})
 	}
+}
+
+// shared are the doubles of the programs of a file and of its servers with an
+// address. Cases that use such servers hold the gate.
+type shared struct {
+	doubles *doubles.Group
+	gate    gate
+}
+
+// sharedBy returns the doubles that a file shares; nil if it has no upstreams. The
+// caller holds the mutex.
+func (p *Pool) sharedBy(file *plan.File) *shared {
+	if len(file.Upstreams) == 0 {
+		return nil
+	}
+	sh := p.shared[file]
+	if sh == nil {
+		sh = &shared{doubles: doubles.New(p.deps.Doubles, file.Upstreams, "")}
+		p.shared[file] = sh
+	}
+	return sh
 }

@@ -3,13 +3,13 @@ package pool
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"mcptest/internal/base/jsonv"
-	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -75,40 +75,6 @@ func (s *Server) Next() *Slot {
 	return s.slots[st.next%len(s.slots)]
 }
 
-// Request converts an operation to a call. A tool whose name has a slash is sent as
-// a method unless the server lists it.
-func (s *Server) Request(ctx context.Context, op *plan.Op) mcp.Call {
-	call := mcp.Call{Method: op.Method, Params: op.Params, CancelAfter: op.CancelAfter}
-	if op.MaybeMethod {
-		if has, known := s.Tools().Has(ctx, op.Subject); !has || !known {
-			call.Method, call.Params = op.Subject, op.Args
-		}
-	}
-	return call
-}
-
-// CheckOutput compares the result of a tools/call with the tool's outputSchema.
-func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv.Value) check.Report {
-	if !s.Def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
-		return check.Report{}
-	}
-	t := s.toolsOfCall()
-	schema := t.schema(ctx, tool)
-	if schema == nil && t.isDone() {
-		t.warn(s)
-	}
-	return schema.Check(ctx, tool, res)
-}
-
-// ToolViolation describes the mistake in a tool's entry in tools/list, or returns
-// "". It only requests the list if the server's output is validated.
-func (s *Server) ToolViolation(ctx context.Context, tool string) string {
-	if !s.Def.ValidateOutput {
-		return ""
-	}
-	return s.Tools().violation(ctx, tool)
-}
-
 // AwaitIdle waits until a session is idle, so that the exit of a server that is about
 // to exit is noticed before its input is closed and before an exclusive test ends.
 func (s *Server) AwaitIdle(sess *mcp.Session) {
@@ -137,8 +103,6 @@ func (s *Server) stopped(end proc.Stopped) (starts int) {
 	}
 	return s.update(func(st *state) { st.ignoresEOF = st.ignoresEOF || ignored }).starts
 }
-
-var errClosed = errors.New("the run is over")
 
 // close ends every session of the server.
 func (s *Server) close(ctx context.Context) []ending {
@@ -229,3 +193,5 @@ func (s *Server) record(starts int) result.Server {
 	out.Tolerated = append(out.Tolerated, sortedKeys(d.Tolerate)...)
 	return out
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

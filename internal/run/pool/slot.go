@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +33,8 @@ type ending struct {
 	server   result.Server
 	findings []result.Finding
 }
+
+var errClosed = errors.New("the run is over")
 
 // Session returns the slot's session and opens it if necessary. A server that has
 // died or hangs is restarted once.
@@ -236,4 +236,22 @@ func serverInfo(sess *mcp.Session) *result.Info {
 	return &result.Info{Name: info.Lookup("name").Text(), Version: info.Lookup("version").Text()}
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// reusable reports whether the next run may use the session. The caller holds the
+// mutex.
+func (s *Slot) reusable(ctx context.Context) bool {
+	sv := s.server
+	st := sv.update(func(*state) {})
+	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && s.replaced == "" && !st.stateful && !st.alwaysBusy &&
+		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
+}
+
+// keepWarm keeps the session for the next run. The caller holds the mutex.
+func (s *Slot) keepWarm() ending {
+	sess, sv := s.sess, s.server
+	s.sess = nil
+	sv.update(func(st *state) { delete(st.offers, sess) })
+	end := ending{server: s.info, findings: sv.Findings(sess.TakeViolations())}
+	end.server.Starts = sv.update(func(*state) {}).starts
+	sv.pool.deps.Warm.put(sv, sess)
+	return end
+}

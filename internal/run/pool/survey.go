@@ -14,25 +14,6 @@ import (
 
 var errEnded = errors.New("no reason is known")
 
-// notNeededLater returns a function that reports whether no later file uses a server.
-func notNeededLater(file *plan.File, later []*plan.File) func(*Server) bool {
-	needed := map[string]bool{}
-	for _, next := range later {
-		if next.Options.RestartPolicy != plan.PerRun {
-			continue
-		}
-		for _, s := range next.Servers {
-			needed[s.Key] = true
-		}
-	}
-	return func(s *Server) bool {
-		if s.file.Options.RestartPolicy != plan.PerRun {
-			return s.file == file
-		}
-		return !needed[s.Def.Key]
-	}
-}
-
 // Ending returns the started servers that no later file uses.
 func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
 	ends := notNeededLater(file, later)

@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/spec/plan"
 )
 
 // listTime limits the time that all tests together wait for the list of tools. It
@@ -326,4 +327,38 @@ func (t *Tools) page(s *Server, version string, tools jsonv.Value, most int) err
 // reportList reports a malformed tools/list, which no test requested.
 func (s *Server) reportList(msg string) {
 	s.report([]protocol.Violation{{Kind: protocol.BadResult, Msg: "tools/list: " + msg}})
+}
+
+// Request converts an operation to a call. A tool whose name has a slash is sent as
+// a method unless the server lists it.
+func (s *Server) Request(ctx context.Context, op *plan.Op) mcp.Call {
+	call := mcp.Call{Method: op.Method, Params: op.Params, CancelAfter: op.CancelAfter}
+	if op.MaybeMethod {
+		if has, known := s.Tools().Has(ctx, op.Subject); !has || !known {
+			call.Method, call.Params = op.Subject, op.Args
+		}
+	}
+	return call
+}
+
+// CheckOutput compares the result of a tools/call with the tool's outputSchema.
+func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv.Value) check.Report {
+	if !s.Def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
+		return check.Report{}
+	}
+	t := s.toolsOfCall()
+	schema := t.schema(ctx, tool)
+	if schema == nil && t.isDone() {
+		t.warn(s)
+	}
+	return schema.Check(ctx, tool, res)
+}
+
+// ToolViolation describes the mistake in a tool's entry in tools/list, or returns
+// "". It only requests the list if the server's output is validated.
+func (s *Server) ToolViolation(ctx context.Context, tool string) string {
+	if !s.Def.ValidateOutput {
+		return ""
+	}
+	return s.Tools().violation(ctx, tool)
 }

@@ -8,27 +8,6 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// shared are the doubles of the programs of a file and of its servers with an
-// address. Cases that use such servers hold the gate.
-type shared struct {
-	doubles *doubles.Group
-	gate    gate
-}
-
-// sharedBy returns the doubles that a file shares; nil if it has no upstreams. The
-// caller holds the mutex.
-func (p *Pool) sharedBy(file *plan.File) *shared {
-	if len(file.Upstreams) == 0 {
-		return nil
-	}
-	sh := p.shared[file]
-	if sh == nil {
-		sh = &shared{doubles: doubles.New(p.deps.Doubles, file.Upstreams, "")}
-		p.shared[file] = sh
-	}
-	return sh
-}
-
 // SharedDoubles returns the doubles that the programs of a file use; nil if it has
 // no upstreams.
 func (p *Pool) SharedDoubles(file *plan.File) *doubles.Group {

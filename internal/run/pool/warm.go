@@ -107,23 +107,3 @@ func leavesState(c *plan.Case) bool {
 		return op.Raw != nil || op.MaybeMethod || op.Notification || op.CancelAfter > 0
 	})
 }
-
-// reusable reports whether the next run may use the session. The caller holds the
-// mutex.
-func (s *Slot) reusable(ctx context.Context) bool {
-	sv := s.server
-	st := sv.update(func(*state) {})
-	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && s.replaced == "" && !st.stateful && !st.alwaysBusy &&
-		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
-}
-
-// keepWarm keeps the session for the next run. The caller holds the mutex.
-func (s *Slot) keepWarm() ending {
-	sess, sv := s.sess, s.server
-	s.sess = nil
-	sv.update(func(st *state) { delete(st.offers, sess) })
-	end := ending{server: s.info, findings: sv.Findings(sess.TakeViolations())}
-	end.server.Starts = sv.update(func(*state) {}).starts
-	sv.pool.deps.Warm.put(sv, sess)
-	return end
-}
