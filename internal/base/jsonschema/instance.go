@@ -85,14 +85,10 @@ var countKeywords = []string{
 // children yields the elements or members of a value with their pointer
 // tokens; of duplicate keys only the last.
 func children(v jsonv.Value) iter.Seq2[string, jsonv.Value] {
-	return func(yield func(string, jsonv.Value) bool) {
-		v.Effective(yield)
-		for i, e := range v.Elems() {
-			if !yield(strconv.Itoa(i), e) {
-				return
-			}
-		}
+	if v.Kind() == jsonv.KindObject {
+		return v.Effective
 	}
+	return v.Children()
 }
 
 // depthOf returns the nesting depth of arrays and objects.

@@ -10,47 +10,6 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// keyword describes a keyword of JSON Schema: the kind of its value and the drafts
-// that define it.
-type keyword struct {
-	holds        holding
-	since, until int // 0: all drafts
-}
-
-type holding uint8
-
-const (
-	holdsPlain   holding = iota
-	holdsSchema          // one schema, or a list of them
-	holdsSchemas         // schemas by names that the author chose
-)
-
-// keywords returns the keywords of 2020-12 and the earlier drafts.
-func keywords() map[string]keyword {
-	table := map[string]keyword{}
-	add := func(names string, k keyword) {
-		for _, name := range strings.Fields(names) {
-			table[name] = k
-		}
-	}
-	add(`$comment $id $recursiveAnchor $ref $schema $vocabulary contentEncoding contentMediaType default deprecated
-		description enum examples exclusiveMaximum exclusiveMinimum format id maxItems maxLength maxProperties maximum
-		minItems minLength minProperties minimum multipleOf pattern readOnly required title type uniqueItems writeOnly`,
-		keyword{})
-	add(`const`, keyword{since: 6})
-	add(`$anchor $recursiveRef dependentRequired maxContains minContains`, keyword{since: 2019})
-	add(`$dynamicAnchor $dynamicRef`, keyword{since: 2020})
-	add(`additionalProperties allOf anyOf contentSchema items not oneOf`, keyword{holds: holdsSchema})
-	add(`additionalItems`, keyword{holds: holdsSchema, until: 2019})
-	add(`contains propertyNames`, keyword{holds: holdsSchema, since: 6})
-	add(`else if then`, keyword{holds: holdsSchema, since: 7})
-	add(`unevaluatedItems unevaluatedProperties`, keyword{holds: holdsSchema, since: 2019})
-	add(`prefixItems`, keyword{holds: holdsSchema, since: 2020})
-	add(`$defs definitions dependencies patternProperties properties`, keyword{holds: holdsSchemas})
-	add(`dependentSchemas`, keyword{holds: holdsSchemas, since: 2019})
-	return table
-}
-
 // Formats are the formats that are checked.
 var Formats = strings.Fields(`date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer period
 	regex relative-json-pointer semver time uri uri-reference uri-template uuid`)
@@ -58,17 +17,16 @@ var Formats = strings.Fields(`date date-time duration email hostname ipv4 ipv6 i
 // strictWalk searches a schema for words that JSON Schema would silently ignore.
 type strictWalk struct {
 	*sources
-	keywords map[string]keyword
-	draft    int // of schemas that do not declare one
-	seen     map[string]bool
-	found    []*Error
+	draft int // of schemas that do not declare one
+	seen  map[string]bool
+	found []*Error
 }
 
 // strict returns an error for each keyword that the schema's draft does not have and
 // for each format that is not checked: such a schema accepts every value. Names that
 // begin with x- are the author's own. References are followed.
 func (s *sources) strict(draft int) *Error {
-	w := strictWalk{sources: s, keywords: keywords(), draft: draft, seen: map[string]bool{}}
+	w := strictWalk{sources: s, draft: draft, seen: map[string]bool{}}
 	w.document(s.root, "")
 	if len(w.found) == 0 {
 		return nil
@@ -100,27 +58,22 @@ func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft int) {
 	w.seen[uri+"#"+ptr] = true
 	for key, val := range v.Members() {
 		at := jsonv.AppendPointer(ptr, key)
-		k, ok := w.keywords[key]
+		k, ok := keywords()[key]
 		switch {
 		case !ok && strings.HasPrefix(key, "x-"):
 			continue
 		case !ok:
-			w.fault(uri, at, key, slices.Sorted(maps.Keys(w.keywords)), "unknown keyword %q", key)
+			w.fault(uri, at, key, slices.Sorted(maps.Keys(keywords())), "unknown keyword %q", key)
 		case draft < k.since || k.until != 0 && draft > k.until:
 			w.fault(uri, at, "", nil, "the draft of this schema has no keyword %q", key)
+			continue
 		case key == "format" && val.Kind() == jsonv.KindString && !slices.Contains(Formats, val.Text()):
 			w.fault(uri, at, val.Text(), Formats, "unknown format %q", val.Text())
 		case key == "$ref" && val.Kind() == jsonv.KindString:
 			w.reference(uri, val.Text())
-		case k.holds == holdsSchema:
-			w.schema(val, uri, at, draft)
-			for i, e := range val.Elems() {
-				w.schema(e, uri, fmt.Sprintf("%s/%d", at, i), draft)
-			}
-		case k.holds == holdsSchemas:
-			for name, e := range val.Members() {
-				w.schema(e, uri, jsonv.AppendPointer(at, name), draft)
-			}
+		}
+		for rest, sub := range Within(key, val) {
+			w.schema(sub, uri, at+rest, draft)
 		}
 	}
 }

@@ -218,6 +218,21 @@ func (v Value) At(i int) Value {
 	return v.c.vals[i]
 }
 
+// Children yields the elements of an array or the members of an object, duplicates
+// included, each with its token in a JSON Pointer.
+func (v Value) Children() iter.Seq2[string, Value] {
+	if v.kind == KindObject {
+		return v.Members()
+	}
+	return func(yield func(string, Value) bool) {
+		for i, e := range v.Elems() {
+			if !yield(strconv.Itoa(i), e) {
+				return
+			}
+		}
+	}
+}
+
 // Elems yields the elements of an array with their indexes; nothing for every
 // other kind.
 func (v Value) Elems() iter.Seq2[int, Value] {

@@ -111,24 +111,18 @@ func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
 	if depth > maxSchemaDepth || w.fault != "" {
 		return
 	}
-	switch v.Kind() {
-	case jsonv.KindArray:
-		for _, e := range v.Elems() {
-			w.elsewhere(e, true, depth+1)
-		}
-	case jsonv.KindObject:
-		for k, m := range v.Members() {
-			switch {
-			case schema && k == "x-mcp-header":
-				if w.all++; w.all > w.found {
-					w.fault = "an x-mcp-header is set where it does not name one argument (below items, a composition or a condition)"
-				}
-			case schema && (k == "const" || k == "enum" || k == "default" || k == "examples"):
-			case schema && (k == "properties" || k == "patternProperties" || k == "$defs" || k == "definitions" || k == "dependentSchemas"):
-				w.elsewhere(m, false, depth+1)
-			default:
-				w.elsewhere(m, true, depth+1)
+	schema = schema && v.Kind() == jsonv.KindObject
+	for k, m := range v.Children() {
+		switch {
+		case !schema:
+			w.elsewhere(m, true, depth+1)
+		case k == "x-mcp-header":
+			if w.all++; w.all > w.found {
+				w.fault = "an x-mcp-header is set where it does not name one argument (below items, a composition or a condition)"
 			}
+		case k != "const" && k != "enum" && k != "default" && k != "examples":
+			named := k == "properties" || k == "patternProperties" || k == "$defs" || k == "definitions" || k == "dependentSchemas"
+			w.elsewhere(m, !named, depth+1)
 		}
 	}
 }

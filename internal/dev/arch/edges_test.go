@@ -128,7 +128,7 @@ var edges = map[string][]string{
 	"internal/mcpaql/semantic":  {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/model", "internal/base/jsonv"},
 	// A live run: what the adapter describes, the calls and the data that they may
 	// change, the tests.
-	"internal/mcpaql/live/catalog": {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/base/jsonv"},
+	"internal/mcpaql/live/catalog": {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/base/jsonschema", "internal/base/jsonv"},
 	"internal/mcpaql/live/tape":    {"internal/mcpaql/evidence", "internal/tape/cassette", "internal/base/display", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/base/secret"},
 	"internal/mcpaql/live/guard": {
 		"internal/mcpaql/live/catalog", "internal/mcpaql/live/tape", "internal/mcpaql/evidence", "internal/tape/cassette", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic",

@@ -196,11 +196,8 @@ func repeatedKeys(v jsonv.Value, pointer string, depth int, report func(pointer,
 	if depth > jsonschema.MaxDepth {
 		return
 	}
-	for i, e := range v.Elems() {
-		repeatedKeys(e, jsonv.AppendPointer(pointer, strconv.Itoa(i)), depth+1, report)
-	}
 	known := map[string]bool{}
-	for key, e := range v.Members() {
+	for key, e := range v.Children() {
 		at := jsonv.AppendPointer(pointer, key)
 		if known[key] {
 			report(at, key)

@@ -3,7 +3,6 @@ package compat
 import (
 	"html"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -169,44 +168,15 @@ func (l List) parameters(value func(name string, def jsonv.Value) jsonv.Value) [
 func (l List) subschemas(member string) []place {
 	var out []place
 	for _, p := range l.schema(member) {
-		walkSchema(p.value, p.pointer, 0, func(pointer string, s jsonv.Value) {
+		jsonschema.Walk(p.value, p.pointer, func(pointer, keyword string, s jsonv.Value) bool {
+			if keyword == "dependencies" {
+				return false // no client that the rules describe looks into it
+			}
 			out = append(out, place{tool: p.tool, pointer: pointer, value: s})
+			return true
 		})
 	}
 	return out
-}
-
-// The keywords whose values are a schema, a list of schemas or a map of schemas.
-var (
-	schemaWords = []string{
-		"items", "additionalProperties", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else",
-		"unevaluatedItems", "unevaluatedProperties", "contentSchema",
-	}
-	schemaLists = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	schemaMaps  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-)
-
-// walkSchema visits a schema and its subschemas, which need not be valid.
-func walkSchema(s jsonv.Value, pointer string, depth int, visit func(pointer string, s jsonv.Value)) {
-	visit(pointer, s)
-	if depth > jsonschema.MaxDepth {
-		return
-	}
-	for key, v := range s.Members() {
-		at := jsonv.AppendPointer(pointer, key)
-		switch {
-		case v.Kind() == jsonv.KindArray && slices.Contains(schemaLists, key):
-			for i, e := range v.Elems() {
-				walkSchema(e, jsonv.AppendPointer(at, strconv.Itoa(i)), depth+1, visit)
-			}
-		case v.Kind() == jsonv.KindObject && slices.Contains(schemaMaps, key):
-			for name, e := range v.Members() {
-				walkSchema(e, jsonv.AppendPointer(at, name), depth+1, visit)
-			}
-		case slices.Contains(schemaWords, key) && (v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindBool):
-			walkSchema(v, at, depth+1, visit)
-		}
-	}
 }
 
 // texts selects the wanted texts of each tool (names, titles, descriptions, and the
@@ -295,21 +265,15 @@ func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, te
 	if depth > jsonschema.MaxDepth {
 		return
 	}
-	switch v.Kind() {
-	case jsonv.KindString:
+	if v.Kind() == jsonv.KindString {
 		add(pointer, v.Text())
-	case jsonv.KindArray:
-		for i, e := range v.Elems() {
-			collectTexts(e, jsonv.AppendPointer(pointer, strconv.Itoa(i)), depth+1, add)
+	}
+	for key, e := range v.Children() {
+		at := jsonv.AppendPointer(pointer, key)
+		if v.Kind() == jsonv.KindObject && strings.HasSuffix(pointer, "/properties") {
+			add(at, key)
 		}
-	case jsonv.KindObject:
-		for key, e := range v.Members() {
-			at := jsonv.AppendPointer(pointer, key)
-			if strings.HasSuffix(pointer, "/properties") {
-				add(at, key)
-			}
-			collectTexts(e, at, depth+1, add)
-		}
+		collectTexts(e, at, depth+1, add)
 	}
 }
 

@@ -3,7 +3,6 @@ package contain
 import (
 	"errors"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -73,18 +72,15 @@ func draftOf(doc jsonv.Value) int {
 }
 
 func hasID(v jsonv.Value, depth int) bool {
-	if depth > 100 {
+	if depth > 100 || v.Lookup("$id").Kind() == jsonv.KindString {
 		return true
 	}
-	if v.Lookup("$id").Kind() == jsonv.KindString {
-		return true
-	}
-	for _, e := range v.Members() {
+	for _, e := range v.Children() {
 		if hasID(e, depth+1) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(v.List(), func(e jsonv.Value) bool { return hasID(e, depth+1) })
+	return false
 }
 
 // node reads the schema at a pointer. A node exists before its keywords are

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -96,7 +97,7 @@ func (g *objectGoal) wishes() []wish {
 	}
 	for _, a := range g.b.of(opPattProp, true) {
 		w := wish{extra: []lit{neg(a.rest)}}
-		words, _ := wordsOf(a.text, 0)
+		words, _ := jsonschema.Words(a.text, 0)
 		for _, n := range append(slices.Clone(g.names), words[:min(len(words), 8)]...) {
 			if a.re.MatchString(n) {
 				w.names = append(w.names, n)
@@ -157,7 +158,7 @@ func (g *objectGoal) fresh(i int) []string {
 		}
 	}
 	for _, a := range g.patterns {
-		words, _ := wordsOf(a.text, 0)
+		words, _ := jsonschema.Words(a.text, 0)
 		for _, w := range words[:min(len(words), 4)] {
 			if !slices.Contains(g.names, w) {
 				out = append(out, w)

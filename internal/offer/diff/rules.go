@@ -229,7 +229,7 @@ func each(v jsonv.Value, ptr string, fn func(ptr, s string)) {
 	if v.Kind() == jsonv.KindString {
 		fn(ptr, v.Text())
 	}
-	for k, e := range v.Members() {
+	for k, e := range v.Children() {
 		at := jsonv.AppendPointer(ptr, k)
 		if len(hidden(k)) > 0 {
 			fn(at, k)
@@ -237,9 +237,6 @@ func each(v jsonv.Value, ptr string, fn func(ptr, s string)) {
 		if !slices.Contains(noProse, k) || e.Kind() != jsonv.KindString {
 			each(e, at, fn)
 		}
-	}
-	for i, e := range v.Elems() {
-		each(e, jsonv.AppendPointer(ptr, fmt.Sprint(i)), fn)
 	}
 }
 

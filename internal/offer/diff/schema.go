@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/offer/contain"
 )
@@ -235,37 +236,23 @@ func (p *schemaPair) reservation(e edit) string {
 }
 
 // dialectal returns a keyword whose meaning depends on the schema's dialect.
-func dialectal(v jsonv.Value) string {
-	for _, k := range []string{"dependencies", "dependentRequired", "dependentSchemas", "additionalItems", "prefixItems", "unevaluatedItems", "unevaluatedProperties", "minContains", "maxContains", "$recursiveRef", "$dynamicRef", "$anchor", "id", "format"} {
-		if !v.Lookup(k).IsAbsent() {
-			return k
-		}
-	}
-	switch {
-	case !v.Lookup("$ref").IsAbsent() && v.Len() > 1:
-		return "$ref next to other keywords"
-	case v.Lookup("items").Kind() == jsonv.KindArray:
-		return "a list of items"
-	}
-	for k, e := range v.Members() {
-		var in []jsonv.Value
+func dialectal(schema jsonv.Value) (found string) {
+	words := []string{"dependencies", "dependentRequired", "dependentSchemas", "additionalItems", "prefixItems", "unevaluatedItems", "unevaluatedProperties", "minContains", "maxContains", "$recursiveRef", "$dynamicRef", "$anchor", "id", "format"}
+	jsonschema.Walk(schema, "", func(_, keyword string, v jsonv.Value) bool {
+		i := slices.IndexFunc(words, func(k string) bool { return !v.Lookup(k).IsAbsent() })
 		switch {
-		case k == "properties" || slices.Contains(schemaMap, k):
-			for _, s := range e.Members() {
-				in = append(in, s)
-			}
-		case slices.Contains(oneSchema, k):
-			in = append(in, e)
-		case slices.Contains(schemaList, k):
-			in = e.List()
+		case found != "" || keyword == "contentSchema": // which constrains nothing
+			return false
+		case i >= 0:
+			found = words[i]
+		case !v.Lookup("$ref").IsAbsent() && v.Len() > 1:
+			found = "$ref next to other keywords"
+		case v.Lookup("items").Kind() == jsonv.KindArray:
+			found = "a list of items"
 		}
-		for _, s := range in {
-			if found := dialectal(s); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
+		return found == ""
+	})
+	return found
 }
 
 func (p *schemaPair) unproved() string {

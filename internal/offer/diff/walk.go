@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/offer/contain"
 )
@@ -45,12 +46,12 @@ func beyondSafe(v jsonv.Value) bool {
 	if v.Kind() == jsonv.KindNumber {
 		return math.Abs(v.Float64()) >= contain.MaxExact
 	}
-	for _, e := range v.Members() {
+	for _, e := range v.Children() {
 		if beyondSafe(e) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(v.List(), beyondSafe)
+	return false
 }
 
 func put(doc jsonv.Value, at []string, to jsonv.Value) jsonv.Value {
@@ -80,13 +81,8 @@ type walker struct {
 	notes      []note
 }
 
-// The ways in which keywords of JSON Schema contain other schemas.
-var (
-	oneSchema  = []string{"items", "additionalItems", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains", "propertyNames", "not", "if", "then", "else"}
-	schemaMap  = []string{"$defs", "definitions", "patternProperties", "dependentSchemas"}
-	schemaList = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	unchecked  = []string{"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly", "format", "contentEncoding", "contentMediaType", "contentSchema"}
-)
+// unchecked are the keywords that constrain nothing.
+var unchecked = []string{"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly", "format", "contentEncoding", "contentMediaType", "contentSchema"}
 
 func (w *walker) walk(old, new jsonv.Value, at string) {
 	if jsonv.Equal(old, new) {
@@ -103,24 +99,24 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		}
 		before := len(w.edits) + len(w.notes)
 		here := jsonv.AppendPointer(at, k)
-		both := !a.IsAbsent() && !b.IsAbsent()
+		holds := jsonschema.HoldsOf(k)
 		switch {
 		case k == "properties":
 			w.properties(old, new, at)
 		case k == "required":
 			w.required(old, new, at)
-		case slices.Contains(schemaMap, k):
+		case slices.Contains(unchecked, k):
+			w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", w.subject(at), k, change(a, b))})
+		case holds == jsonschema.HoldsNamed && k != "dependencies":
 			for _, name := range keysOf(a, b) {
 				w.walk(a.Lookup(name), b.Lookup(name), jsonv.AppendPointer(here, name))
 			}
-		case slices.Contains(oneSchema, k) && both && a.Kind() == jsonv.KindObject && b.Kind() == jsonv.KindObject:
+		case holds&jsonschema.HoldsOne != 0 && a.Kind() == jsonv.KindObject && b.Kind() == jsonv.KindObject:
 			w.walk(a, b, here)
-		case slices.Contains(schemaList, k) && a.Kind() == jsonv.KindArray && a.Len() == b.Len():
+		case holds == jsonschema.HoldsList && a.Kind() == jsonv.KindArray && a.Len() == b.Len():
 			for i := range a.Elems() {
 				w.walk(a.At(i), b.At(i), jsonv.AppendPointer(here, fmt.Sprint(i)))
 			}
-		case slices.Contains(unchecked, k):
-			w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", w.subject(at), k, change(a, b))})
 		case k == "enum":
 			w.edit(here, b, "%s %s", w.subject(at), enumChange(a, b))
 		default:
@@ -236,7 +232,7 @@ func (w *walker) subject(at string) string {
 		case t == "patternProperties" && i+1 < len(tokens):
 			i++
 			path = strings.TrimPrefix(path+"./"+tokens[i]+"/", ".")
-		case slices.Contains(schemaMap, t) && i+1 < len(tokens):
+		case jsonschema.HoldsOf(t) == jsonschema.HoldsNamed && i+1 < len(tokens):
 			i++
 			path, noun = t+"/"+tokens[i], ""
 		}

@@ -106,10 +106,7 @@ func checksum(name string, v jsonv.Value) string {
 
 func depth(v jsonv.Value) int {
 	deepest := 0
-	for _, e := range v.Elems() {
-		deepest = max(deepest, depth(e))
-	}
-	for _, e := range v.Members() {
+	for _, e := range v.Children() {
 		deepest = max(deepest, depth(e))
 	}
 	return deepest + 1

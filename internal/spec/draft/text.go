@@ -105,14 +105,9 @@ func textsIn(v jsonv.Value, to []string) []string {
 		return append(to, v.Text())
 	case jsonv.KindNumber:
 		return append(to, v.Literal())
-	case jsonv.KindArray:
-		for _, e := range v.Elems() {
-			to = textsIn(e, to)
-		}
-	case jsonv.KindObject:
-		for _, e := range v.Members() {
-			to = textsIn(e, to)
-		}
+	}
+	for _, e := range v.Children() {
+		to = textsIn(e, to)
 	}
 	return to
 }

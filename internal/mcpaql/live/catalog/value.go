@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
@@ -221,7 +222,7 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 				return jsonv.String(spelled), nil
 			}
 		}
-		s, err := Matching(pattern)
+		s, err := jsonschema.Matching(pattern)
 		if err != nil {
 			return jsonv.Value{}, fmt.Errorf("the pattern of %s: %w", p.Name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"testing"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
@@ -162,7 +163,7 @@ func FuzzMatching(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, pattern string) {
-		s, err := catalog.Matching(pattern)
+		s, err := jsonschema.Matching(pattern)
 		if err == nil && !regexp.MustCompile(pattern).MatchString(s) {
 			t.Errorf("%q does not match %q", s, pattern)
 		}
