@@ -5,58 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/shellwords"
 	"mcptest/internal/offer/surface"
 )
-
-// Class is the effect of a change on clients.
-type Class string
-
-// The classes, the most serious one first.
-const (
-	Breaking Class = "breaking" // a valid call is rejected now, or an impossible response is allowed now
-	Trust    Class = "trust"    // a promise was withdrawn, or a text may mislead a model
-	Review   Class = "review"   // a person must decide: texts, and schemas with no proof either way
-	Safe     Class = "safe"     // proved to accept everything that was accepted before
-)
-
-// Classes are all classes, the most serious one first.
-func Classes() []Class { return []Class{Breaking, Trust, Review, Safe} }
-
-func rank(c Class) int { return slices.Index(Classes(), c) }
-
-// Fails reports whether a change fails under --fail-on: changes of the given class
-// and of more serious ones do, and with "any" all do.
-func Fails(c Class, failOn string) bool { return failOn == "any" || rank(c) <= rank(Class(failOn)) }
-
-// Change is one difference.
-type Change struct {
-	Class   Class
-	Server  string // if several are compared
-	Kind    surface.Kind
-	Name    string // of the tool, prompt or server; the URI of a resource
-	Pointer string // into the definition (RFC 6901)
-	Message string
-	Witness string // of a breaking change: the call, or the response
-
-	File string // where the definition is, if it was read from a file
-	Line int
-}
-
-// Options of a comparison.
-type Options struct {
-	// Target is appended to calls: the flags or the command for reaching the server.
-	Target string
-	// ByName pairs surfaces by the names of their servers even if there is one on
-	// each side.
-	ByName bool
-	// InNew makes changes point into the new file if both files have the definition.
-	InNew bool
-}
 
 // Compare lists the changes from old to new, the most serious ones first. The
 // surfaces are paired by the names of their servers if there are several.
@@ -109,33 +62,6 @@ func NotCompared(old, new []*surface.Surface) []surface.Kind {
 		}
 	}
 	return out
-}
-
-// comparer collects changes. at is the position of the current definition.
-type comparer struct {
-	ctx     context.Context
-	o       Options
-	of      string // the server that is compared, if there are several
-	changes []Change
-	at      Change
-}
-
-func (c *comparer) report(ch Change) {
-	ch.Server = c.of
-	c.changes = append(c.changes, ch)
-}
-
-// add reports a change of the current definition.
-func (c *comparer) add(class Class, pointer, witness, format string, args ...any) {
-	ch := c.at
-	ch.Class, ch.Pointer, ch.Message, ch.Witness = class, pointer, fmt.Sprintf(format, args...), witness
-	c.report(ch)
-}
-
-// look makes a definition the current one. Changes point into the old file, which is
-// usually the lock file, unless only the new one has the definition.
-func (c *comparer) look(s *surface.Surface, it surface.Item) {
-	c.at = Change{Kind: it.Kind, Name: it.Name, File: s.Source, Line: it.Line}
 }
 
 func (c *comparer) surfaces(old, new *surface.Surface) {
@@ -203,13 +129,6 @@ func (c *comparer) shadowed(old, new *surface.Surface) {
 
 func id(it surface.Item) string { return string(it.Kind) + " " + it.Name }
 
-func noun(k surface.Kind) string {
-	if k == surface.Template {
-		return "resource template"
-	}
-	return string(k)
-}
-
 // sameButName reports whether two definitions differ only in their names. Without a
 // description, many definitions are alike.
 func sameButName(a, b surface.Item) bool {
@@ -270,127 +189,4 @@ func (c *comparer) definition(old, new surface.Item) {
 			c.member(ptr, a, b, flagged)
 		}
 	}
-}
-
-func keysOf(a, b jsonv.Value) []string {
-	keys := append(a.Keys(), b.Keys()...)
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
-// members compares two objects member by member.
-func (c *comparer) members(ptr string, a, b jsonv.Value, flagged map[string]bool) {
-	if a.Kind() != jsonv.KindObject || b.Kind() != jsonv.KindObject {
-		c.member(ptr, a, b, flagged)
-		return
-	}
-	for _, k := range keysOf(a, b) {
-		c.member(jsonv.AppendPointer(ptr, k), a.Lookup(k), b.Lookup(k), flagged)
-	}
-}
-
-// member reports a changed member without a rule. Texts that were reported as a
-// matter of trust are not reported again.
-func (c *comparer) member(ptr string, a, b jsonv.Value, flagged map[string]bool) {
-	if !jsonv.Equal(a, b) && !flagged[ptr] {
-		c.add(Review, ptr, "", "%s %s", label(ptr), change(a, b))
-	}
-}
-
-// label returns the name of the member that a pointer leads to, for messages.
-func label(ptr string) string {
-	tokens, err := jsonv.ParsePointer(ptr)
-	if err != nil || len(tokens) == 0 {
-		return "the definition"
-	}
-	return strings.Join(tokens, ".")
-}
-
-// change describes how a value changed.
-func change(a, b jsonv.Value) string {
-	const limit = 60
-	switch {
-	case a.IsAbsent():
-		return "is new: " + b.Short(limit)
-	case b.IsAbsent():
-		return "was removed: " + a.Short(limit)
-	case a.Kind() == jsonv.KindString && b.Kind() == jsonv.KindString:
-		return "changed: " + excerpts(a.Text(), b.Text())
-	}
-	return "changed from " + a.Short(limit) + " to " + b.Short(limit)
-}
-
-// excerpts shows where two texts differ.
-func excerpts(a, b string) string {
-	x, y := []rune(a), []rune(b)
-	i := 0
-	for i < len(x) && i < len(y) && x[i] == y[i] {
-		i++
-	}
-	j := 0
-	for j < len(x)-i && j < len(y)-i && x[len(x)-1-j] == y[len(y)-1-j] {
-		j++
-	}
-	const around, most = 20, 80
-	cut := func(r []rune) string {
-		from, to := max(i-around, 0), min(len(r)-j+around, len(r))
-		text := ""
-		if from > 0 {
-			text = "…"
-		}
-		if to-from > most {
-			to = from + most
-		}
-		text += string(r[from:to])
-		if to < len(r) {
-			text += "…"
-		}
-		return jsonv.String(text).String()
-	}
-	return cut(x) + " → " + cut(y)
-}
-
-// use returns a command that was valid for the old definition.
-func (c *comparer) use(it surface.Item) string {
-	switch it.Kind {
-	case surface.Tool:
-		if args, ok := someArguments(c.ctx, it.Def.Lookup("inputSchema")); ok {
-			return c.call(it.Name, args)
-		}
-		return "any call of " + shellwords.Quote(it.Name)
-	case surface.Resource:
-		return "mcptest resources " + shellwords.Quote(it.Name) + c.o.Target
-	case surface.Template:
-		return "mcptest resources " + shellwords.Quote(filled(it.Name)) + c.o.Target
-	}
-	line := "mcptest prompts " + shellwords.Quote(it.Name)
-	for _, e := range it.Def.Lookup("arguments").Elems() {
-		if e.Lookup("required").Bool() {
-			line += " --arg " + shellwords.Quote(e.Lookup("name").Text()+"=x")
-		}
-	}
-	return line + c.o.Target
-}
-
-// filled puts a value in each place of a URI template.
-func filled(template string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(template, "{")
-		_, after, closed := strings.Cut(rest, "}")
-		if b.WriteString(before); !ok || !closed {
-			return b.String()
-		}
-		b.WriteByte('x')
-		template = after
-	}
-}
-
-// call returns the command line of a call.
-func (c *comparer) call(name string, args jsonv.Value) string {
-	line := "mcptest call " + shellwords.Quote(name)
-	if args.Len() > 0 {
-		line += " --args-json " + shellwords.Quote(display.JSON(args.String()))
-	}
-	return line + c.o.Target
 }

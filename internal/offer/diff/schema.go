@@ -112,15 +112,6 @@ func listed(edits []edit) string {
 	return text
 }
 
-// ofObjects adds MCP's requirement that arguments and structured content are objects.
-// A tool without outputSchema may return any object.
-func ofObjects(v jsonv.Value, output bool) jsonv.Value {
-	if v.IsAbsent() || !output && v.Kind() == jsonv.KindObject && v.Lookup("type").IsAbsent() && v.Lookup("$ref").IsAbsent() {
-		return v.With("type", jsonv.String("object"))
-	}
-	return v
-}
-
 func (p *schemaPair) noun() string {
 	if p.output {
 		return "field"
@@ -275,15 +266,4 @@ func (p *schemaPair) show(v jsonv.Value) string {
 		return "structuredContent " + display.JSON(v.String())
 	}
 	return p.c.call(p.tool, v)
-}
-
-// someArguments are arguments that a schema accepts, if some can be found.
-func someArguments(ctx context.Context, schema jsonv.Value) (args jsonv.Value, ok bool) {
-	any, err := contain.Compile(ofObjects(schema, false))
-	none, err2 := contain.Compile(jsonv.Bool(false))
-	if err != nil || err2 != nil {
-		return jsonv.Value{}, false
-	}
-	verdict, args := contain.Check(ctx, any, none, contain.Options{Declared: true})
-	return args, verdict == contain.Escapes
 }
