@@ -1,6 +1,7 @@
 package jsonschema_test
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 
@@ -58,4 +59,17 @@ func TestMatching(t *testing.T) {
 			t.Errorf("Matching(%q) = %q, although nothing matches", pattern, got)
 		}
 	}
+}
+
+// A text made from a pattern matches it, for every pattern.
+func FuzzMatching(f *testing.F) {
+	for _, s := range []string{`^[a-z]{2,5}$`, `(a|b)*c+`, `[^a-z]`, `\d{3}\.\w`, `((((x){9}){9}){9}){9}`, `$^`, `(?i)abc`, `[^\x00-\x{10FFFF}]`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, pattern string) {
+		s, err := jsonschema.Matching(pattern)
+		if err == nil && !regexp.MustCompile(pattern).MatchString(s) {
+			t.Errorf("%q does not match %q", s, pattern)
+		}
+	})
 }

@@ -155,7 +155,7 @@ var edges = map[string][]string{
 	"internal/offer/readme":   {"internal/offer/surface", "internal/base/source", "internal/base/jsonv"},
 	"internal/offer/checkout": {"internal/process/proc"},
 	"internal/offer/assert":   {"internal/offer/surface", "internal/offer/diff", "internal/base/jsonv", "internal/base/source"},
-	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/offer/gate", "internal/base/jsonv", "internal/base/shellwords"},
+	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/offer/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/shellwords"},
 	// How much of what servers offer the tests of a run examined.
 	"internal/run/coverage": {"internal/offer/surface", "internal/spec/draft", "internal/assert/jsonpath", "internal/report/result", "internal/base/jsonv"},
 	// What one run leaves for the next, and what --setup-only leaves running.

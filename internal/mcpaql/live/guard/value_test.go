@@ -2,10 +2,8 @@ package guard
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 
-	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
@@ -157,17 +155,13 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 	}
 }
 
-// A text made from a pattern matches it, for every pattern.
-func FuzzMatching(f *testing.F) {
-	for _, s := range []string{`^[a-z]{2,5}$`, `(a|b)*c+`, `[^a-z]`, `\d{3}\.\w`, `((((x){9}){9}){9}){9}`, `$^`, `(?i)abc`, `[^\x00-\x{10FFFF}]`} {
+// A type is parsed whatever its text is.
+func FuzzParseType(f *testing.F) {
+	for _, s := range []string{`string[]`, `a | b`, `Map<string, x>`} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, pattern string) {
-		s, err := jsonschema.Matching(pattern)
-		if err == nil && !regexp.MustCompile(pattern).MatchString(s) {
-			t.Errorf("%q does not match %q", s, pattern)
-		}
-		_ = fmt.Sprint(catalog.ParseType(pattern))
+	f.Fuzz(func(_ *testing.T, text string) {
+		_ = fmt.Sprint(catalog.ParseType(text))
 	})
 }
 
