@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/offer/diff"
+	"mcptest/internal/offer/gate"
 )
 
 // ChangeFlags define how changes of a server are printed and which of them fail.
@@ -16,7 +17,7 @@ type ChangeFlags struct{ format, failOn string }
 
 // Add defines the flags. failOn is the default of --fail-on.
 func (f *ChangeFlags) Add(cmd *cobra.Command, failOn string) {
-	cmd.Flags().StringVarP(&f.format, "format", "f", "text", "`format` of the changes: "+strings.Join(diff.Formats(), ", "))
+	cmd.Flags().StringVarP(&f.format, "format", "f", "text", "`format` of the changes: "+strings.Join(gate.Formats(), ", "))
 	cmd.Flags().StringVar(&f.failOn, "fail-on", failOn, "exit 6 for changes of this `class` and those before it: breaking, trust, review, any")
 }
 
@@ -25,7 +26,7 @@ func (f *ChangeFlags) Check(json bool) error {
 	if json {
 		f.format = "json"
 	}
-	if err := OneOf("--format", []string{f.format}, diff.Formats()); err != nil {
+	if err := OneOf("--format", []string{f.format}, gate.Formats()); err != nil {
 		return err
 	}
 	return OneOf("--fail-on", []string{f.failOn}, []string{"breaking", "trust", "review", "any"})

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/offer/compat"
@@ -137,7 +137,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	if f.target.JSON {
 		f.format = "json"
 	}
-	if err := option.OneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github", "svg"}); err != nil {
+	if err := option.OneOf("--format", []string{f.format}, append(gate.Formats(), "svg")); err != nil {
 		return rules, err
 	}
 	if f.explain != "" {
@@ -175,29 +175,16 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 		return err
 	}
 	rep = rep.Accept(base, rules)
-	var out bytes.Buffer
-	switch f.format {
-	case "json":
-		err = compat.WriteJSON(&out, rep)
-	case "md":
-		err = compat.WriteMarkdown(&out, rep)
-	case "sarif":
-		listed, findings := compat.Gate(rep, rules)
-		err = gate.WriteSARIF(&out, gate.Program{Name: "mcptest", Version: cmdutil.Version()}, listed, findings)
-	case "github":
-		_, findings := compat.Gate(rep, rules)
-		err = gate.WriteGitHub(&out, "mcptest check:", findings)
-	case "svg":
-		err = compat.WriteBadge(&out, rep)
-	default:
-		palette, perr := f.target.Palette(s)
-		if perr != nil {
-			return perr
+	var palette term.Palette
+	if f.format == "text" {
+		if palette, err = f.target.Palette(s); err != nil {
+			return err
 		}
-		err = compat.WriteText(&out, rep, palette)
 	}
-	if err == nil {
-		_, err = s.Out.Write(out.Bytes())
+	if f.format == "svg" {
+		err = compat.WriteBadge(s.Out, rep)
+	} else {
+		err = compat.Document(rep, rules, palette, cmdutil.Version()).Write(s.Out, f.format)
 	}
 	if err != nil {
 		return err

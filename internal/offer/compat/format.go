@@ -2,7 +2,6 @@ package compat
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -21,34 +20,39 @@ var marks = map[string]struct {
 	"ok": {"✓", term.Good}, string(Degraded): {"!", term.Warn}, string(ToolLost): {"✗", term.Bad}, string(SessionLost): {"✗", term.Bad},
 }
 
-// WriteText writes a report for people: one verdict per client first.
-func WriteText(w io.Writer, r Report, p term.Palette) error {
-	var b strings.Builder
+// Document returns a report in every format.
+func Document(r Report, rules Rules, p term.Palette, version string) gate.Document {
+	return gate.Document{
+		Title: "mcptest check:", Version: version, Rules: gateRules(rules), Findings: r.gateFindings(),
+		Text: func(b *strings.Builder) { r.text(b, p) }, Markdown: r.markdown, JSON: r.json,
+	}
+}
+
+// text writes a report for people: one verdict per client first.
+func (r Report) text(b *strings.Builder, p term.Palette) {
 	line := []string{}
 	for _, v := range r.Verdicts {
 		m := marks[v.Effect]
 		line = append(line, v.Profile+" "+p.Paint(m.style, m.mark))
 	}
 	if len(line) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", strings.Join(line, "  "))
+		fmt.Fprintf(b, "%s\n\n", strings.Join(line, "  "))
 	}
 	for i := 0; i < len(r.Findings); {
 		end := i + 1
 		for end < len(r.Findings) && r.Findings[end].Rule == r.Findings[i].Rule {
 			end++
 		}
-		writeGroup(&b, r.Findings[i:end], p)
+		writeGroup(b, r.Findings[i:end], p)
 		i = end
 	}
 	if len(r.Findings) > 0 {
 		b.WriteByte('\n')
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", term.Escape(note))
+		fmt.Fprintf(b, "note: %s\n", term.Escape(note))
 	}
-	fmt.Fprintln(&b, r.summary())
-	_, err := io.WriteString(w, b.String())
-	return err
+	fmt.Fprintln(b, r.summary())
 }
 
 // maxShown bounds the number of tools that are listed under one rule; the other
@@ -131,8 +135,8 @@ func (r Report) Count(l Level) int {
 	return n
 }
 
-// WriteJSON writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.
-func WriteJSON(w io.Writer, r Report) error {
+// json writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.
+func (r Report) json(b *strings.Builder) {
 	clients := map[string]string{}
 	for _, v := range r.Verdicts {
 		clients[v.Profile] = v.Effect
@@ -144,39 +148,29 @@ func WriteJSON(w io.Writer, r Report) error {
 	if notes == nil {
 		notes = []string{}
 	}
-	return writeJSON(w, map[string]any{"clients": clients, "findings": findings, "notes": notes})
+	_ = gate.WriteJSON(b, map[string]any{"clients": clients, "findings": findings, "notes": notes}) // a strings.Builder does not fail
 }
 
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// WriteMarkdown writes a report as tables.
-func WriteMarkdown(w io.Writer, r Report) error {
-	var b strings.Builder
+// markdown writes a report as tables.
+func (r Report) markdown(b *strings.Builder) {
 	if len(r.Verdicts) > 0 {
 		b.WriteString("| client | verdict |\n|---|---|\n")
 		for _, v := range r.Verdicts {
-			fmt.Fprintf(&b, "| %s | %s %s |\n", v.Profile, marks[v.Effect].mark, v.Effect)
+			fmt.Fprintf(b, "| %s | %s %s |\n", v.Profile, marks[v.Effect].mark, v.Effect)
 		}
 		b.WriteByte('\n')
 	}
 	if len(r.Findings) > 0 {
 		b.WriteString("| level | profile | effect | tool | place | finding | fix |\n|---|---|---|---|---|---|---|\n")
 		for _, f := range r.Findings {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
 		}
 		b.WriteByte('\n')
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "Note: %s\n\n", cell(note))
+		fmt.Fprintf(b, "Note: %s\n\n", cell(note))
 	}
 	b.WriteString(r.summary() + "\n")
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // cell escapes text for a cell of a Markdown table.
@@ -221,13 +215,16 @@ func WriteBadge(w io.Writer, r Report) error {
 	return err
 }
 
-// Gate returns the findings and their rules for SARIF and GitHub.
-func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
-	var listed []gate.Rule
-	var out []gate.Finding
+// gateRules returns the rules for SARIF.
+func gateRules(rules Rules) (out []gate.Rule) {
 	for _, rule := range rules.Rules {
-		listed = append(listed, gate.Rule{ID: rule.ID, Text: rule.Profile + ": " + rule.Message, Help: rule.Fix, URL: rule.Source})
+		out = append(out, gate.Rule{ID: rule.ID, Text: rule.Profile + ": " + rule.Message, Help: rule.Fix, URL: rule.Source})
 	}
+	return out
+}
+
+// gateFindings returns the findings for SARIF and GitHub.
+func (r Report) gateFindings() (out []gate.Finding) {
 	for _, f := range r.Findings {
 		level := string(f.Level)
 		if f.Level == LevelAdvice {
@@ -242,12 +239,12 @@ func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
 			Message: fmt.Sprintf("%s (%s: %s). Fix: %s", f.Message, f.Profile, f.Effect, f.Fix),
 		})
 	}
-	return listed, out
+	return out
 }
 
 // WriteRules writes a list of rules as JSON.
 func WriteRules(w io.Writer, rules Rules) error {
-	return writeJSON(w, rules.Rules)
+	return gate.WriteJSON(w, rules.Rules)
 }
 
 // WriteRule explains one of the rules.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/base/term"
 )
 
 // The SARIF of a check is valid by the official schema, with findings of every
@@ -33,18 +33,18 @@ func TestSARIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	listed, findings := Gate(rep, rules)
-	if err := gate.WriteSARIF(&out, gate.Program{Name: "mcptest", Version: "1.0.0"}, listed, findings); err != nil {
+	doc := Document(rep, rules, term.Palette{}, "1.0.0")
+	if err := doc.Write(&out, "sarif"); err != nil {
 		t.Fatal(err)
 	}
-	if len(findings) < len(rules.Rules) {
-		t.Errorf("%d findings of %d rules", len(findings), len(rules.Rules))
+	if len(doc.Findings) < len(rules.Rules) {
+		t.Errorf("%d findings of %d rules", len(doc.Findings), len(rules.Rules))
 	}
 	file := filepath.Join(t.TempDir(), "check.sarif")
 	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	reports, err := json.Marshal([]map[string]any{{"format": "sarif", "file": file, "want": map[string]int{"failed": len(findings)}}})
+	reports, err := json.Marshal([]map[string]any{{"format": "sarif", "file": file, "want": map[string]int{"failed": len(doc.Findings)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

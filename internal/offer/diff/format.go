@@ -11,28 +11,15 @@ import (
 	"mcptest/internal/offer/surface"
 )
 
-// Formats are the names of the formats of Write.
-func Formats() []string { return []string{"text", "md", "json", "sarif", "github"} }
-
-// Write prints changes in a format.
+// Write prints changes in a format of gate.
 func Write(w io.Writer, format string, changes []Change, version string) error {
-	var b strings.Builder
-	switch format {
-	case "md":
-		writeMarkdown(&b, changes)
-	case "json":
-		b.WriteString(display.JSON(string(asJSON(changes).Indent("", "  "))) + "\n")
-	case "sarif":
-		rules, list := findings(changes)
-		return gate.WriteSARIF(w, gate.Program{Name: "mcptest", Version: version}, rules, list)
-	case "github":
-		_, list := findings(changes)
-		return gate.WriteGitHub(w, "mcptest diff", list)
-	default:
-		writeText(&b, changes)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	rules, list := findings(changes)
+	return gate.Document{
+		Title: "mcptest diff", Version: version, Rules: rules, Findings: list,
+		Text:     func(b *strings.Builder) { writeText(b, changes) },
+		Markdown: func(b *strings.Builder) { writeMarkdown(b, changes) },
+		JSON:     func(b *strings.Builder) { b.WriteString(display.JSON(string(asJSON(changes).Indent("", "  "))) + "\n") },
+	}.Write(w, format)
 }
 
 // Summary counts the changes of each class.

@@ -1,10 +1,7 @@
 package gate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -30,62 +27,74 @@ type Rule struct {
 	ID, Text, Help, URL string
 }
 
-// Program is the tool that reports.
-type Program struct{ Name, Version string }
-
-// text is the text of a SARIF message.
-type text struct {
-	Text string `json:"text"`
+// A Document is the result of a gate in every format.
+type Document struct {
+	Title    string // of annotations, before the rule: mcptest check
+	Version  string // of mcptest
+	Rules    []Rule
+	Findings []Finding
+	// What is the gate's own: text for people, and all that it knows as JSON.
+	Text, Markdown, JSON func(*strings.Builder)
 }
 
-type sarifRule struct {
-	ID      string `json:"id"`
-	Short   text   `json:"shortDescription"`
-	Help    *text  `json:"help,omitempty"`
-	HelpURI string `json:"helpUri,omitempty"`
-}
+// Formats are the names of the formats of Write.
+func Formats() []string { return []string{"text", "md", "json", "sarif", "github"} }
 
-type sarifResult struct {
-	RuleID       string            `json:"ruleId"`
-	RuleIndex    int               `json:"ruleIndex"`
-	Level        string            `json:"level"`
-	Message      text              `json:"message"`
-	Locations    []map[string]any  `json:"locations,omitempty"`
-	Fingerprints map[string]string `json:"partialFingerprints"`
-}
-
-// WriteSARIF writes one run of SARIF 2.1.0. A finding whose rule is not among the
-// rules gets a rule with its id.
-func WriteSARIF(w io.Writer, p Program, rules []Rule, findings []Finding) error {
-	listed := []sarifRule{}
-	for _, r := range rules {
-		rule := sarifRule{ID: r.ID, Short: text{display.Escape(r.Text)}, HelpURI: r.URL}
-		if r.Help != "" {
-			rule.Help = &text{display.Escape(r.Help)}
-		}
-		listed = append(listed, rule)
+// Write prints the document in a format.
+func (d Document) Write(w io.Writer, format string) error {
+	var b strings.Builder
+	switch format {
+	case "md":
+		d.Markdown(&b)
+	case "json":
+		d.JSON(&b)
+	case "sarif":
+		d.sarif(&b)
+	case "github":
+		d.github(&b)
+	default:
+		d.Text(&b)
 	}
-	results := []sarifResult{}
-	for _, f := range findings {
-		i := slices.IndexFunc(listed, func(r sarifRule) bool { return r.ID == f.Rule })
-		if i < 0 {
-			i = len(listed)
-			listed = append(listed, sarifRule{ID: f.Rule, Short: text{f.Rule}})
-		}
-		sum := sha256.Sum256([]byte(f.Rule + "\x00" + f.Subject + "\x00" + f.Pointer))
-		results = append(results, sarifResult{
-			RuleID: f.Rule, RuleIndex: i, Level: f.Level, Message: text{display.Escape(f.headline())}, Locations: f.locations(),
-			Fingerprints: map[string]string{"finding/v1": hex.EncodeToString(sum[:16])},
-		})
-	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteJSON writes a value as JSON for people.
+func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(map[string]any{
-		"$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+	return enc.Encode(v)
+}
+
+// sarif writes one run of SARIF 2.1.0. A finding whose rule is not among the rules gets
+// a rule with its id.
+func (d Document) sarif(w io.Writer) {
+	listed := []SARIFRule{}
+	for _, r := range d.Rules {
+		rule := SARIFRule{ID: r.ID, Short: SARIFText{display.Escape(r.Text)}, HelpURI: r.URL}
+		if r.Help != "" {
+			rule.Help = &SARIFText{display.Escape(r.Help)}
+		}
+		listed = append(listed, rule)
+	}
+	results := []SARIFResult{}
+	for _, f := range d.Findings {
+		i := slices.IndexFunc(listed, func(r SARIFRule) bool { return r.ID == f.Rule })
+		if i < 0 {
+			i = len(listed)
+			listed = append(listed, SARIFRule{ID: f.Rule, Short: SARIFText{f.Rule}})
+		}
+		results = append(results, SARIFResult{
+			RuleID: f.Rule, RuleIndex: i, Level: f.Level, Message: SARIFText{display.Escape(f.headline())}, Locations: f.locations(),
+			Fingerprints: map[string]string{"finding/v1": Fingerprint(f.Rule, f.Subject, f.Pointer)},
+		})
+	}
+	_ = WriteJSON(w, map[string]any{ // a strings.Builder does not fail
+		"$schema": SARIFSchema,
 		"version": "2.1.0",
 		"runs": []any{map[string]any{
-			"tool":    map[string]any{"driver": map[string]any{"name": p.Name, "version": p.Version, "rules": listed}},
+			"tool":    map[string]any{"driver": map[string]any{"name": "mcptest", "version": d.Version, "rules": listed}},
 			"results": results,
 		}},
 	})
@@ -100,51 +109,31 @@ func (f Finding) headline() string {
 
 // locations returns the file, so that a service can show the finding in it, and the
 // place in the definition.
-func (f Finding) locations() []map[string]any {
-	loc := map[string]any{}
+func (f Finding) locations() []SARIFLocation {
+	var loc SARIFLocation
 	if f.File != "" {
-		physical := map[string]any{"artifactLocation": map[string]any{"uri": (&url.URL{Path: filepath.ToSlash(f.File)}).EscapedPath()}}
+		loc.Physical = &SARIFPhysical{Artifact: SARIFArtifact{URI: (&url.URL{Path: filepath.ToSlash(f.File)}).EscapedPath()}}
 		if f.Line > 0 {
-			physical["region"] = map[string]any{"startLine": f.Line}
+			loc.Physical.Region = &SARIFRegion{StartLine: f.Line}
 		}
-		loc["physicalLocation"] = physical
 	}
 	if f.Subject != "" {
-		loc["logicalLocations"] = []any{map[string]any{"fullyQualifiedName": display.Escape(f.Subject + f.Pointer)}}
+		loc.Logical = []SARIFLogical{{display.Escape(f.Subject + f.Pointer)}}
 	}
-	if len(loc) == 0 {
+	if loc.Physical == nil && loc.Logical == nil {
 		return nil
 	}
-	return []map[string]any{loc}
+	return []SARIFLocation{loc}
 }
 
-// WriteGitHub writes a workflow command for each finding.
-func WriteGitHub(w io.Writer, title string, findings []Finding) error {
-	for _, f := range findings {
-		command := f.Level
-		if command == "note" {
-			command = "notice"
+// github writes a workflow command for each finding.
+func (d Document) github(b *strings.Builder) {
+	for _, f := range d.Findings {
+		level := f.Level
+		if level == "note" {
+			level = "notice"
 		}
-		properties := ""
-		if f.File != "" {
-			properties = "file=" + property(filepath.ToSlash(f.File)) + ","
-			if f.Line > 0 {
-				properties += fmt.Sprintf("line=%d,", f.Line)
-			}
-		}
-		if _, err := fmt.Fprintf(w, "::%s %stitle=%s::%s\n", command, properties, property(title+" "+f.Rule), data(f.headline())); err != nil {
-			return err
-		}
+		file := display.Escape(filepath.ToSlash(f.File))
+		b.WriteString(GitHubCommand(level, display.Escape(d.Title+" "+f.Rule), file, f.Line, 0, display.Escape(f.headline())))
 	}
-	return nil
-}
-
-// data escapes the message of a workflow command as documented by GitHub.
-func data(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(display.Escape(s))
-}
-
-// property escapes a property of a workflow command.
-func property(s string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(s))
 }

@@ -16,7 +16,7 @@ var findings = []gate.Finding{
 func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := gate.WriteGitHub(&b, "check:", findings); err != nil {
+	if err := (gate.Document{Title: "check:", Findings: findings}).Write(&b, "github"); err != nil {
 		t.Fatal(err)
 	}
 	want := "::error file=dir/a b.yml,line=3,title=check%3A a::tool x: 100%25\\nbroken\\u202e\n::notice title=check%3A other::fine\n"
@@ -28,7 +28,7 @@ func TestGitHub(t *testing.T) {
 func TestSARIF(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := gate.WriteSARIF(&b, gate.Program{Name: "mcptest", Version: "1"}, []gate.Rule{{ID: "a", Text: "A", URL: "https://example.com"}}, findings); err != nil {
+	if err := (gate.Document{Version: "1", Rules: []gate.Rule{{ID: "a", Text: "A", URL: "https://example.com"}}, Findings: findings}).Write(&b, "sarif"); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct {

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/term"
+	"mcptest/internal/offer/gate"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -95,25 +96,9 @@ func (g *github) warnings(r *result.Run) error {
 	return nil
 }
 
-// Escapes that workflow commands decode in their text and properties.
-var (
-	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-)
-
 func (g *github) annotate(level, title, file string, line, column int, text string) {
 	g.n++
-	var props []string
-	add := func(name, value string) {
-		if value != "" && value != "0" {
-			props = append(props, name+"="+commandProperty.Replace(render.OneLine(value, render.LongestLine)))
-		}
-	}
-	add("file", explain.InRepository(g.dir, file))
-	if file != "" {
-		add("line", fmt.Sprint(line))
-		add("col", fmt.Sprint(column))
-	}
-	add("title", title)
-	g.Put("::", level, " ", strings.Join(props, ","), "::", commandData.Replace(display.Truncate(term.EscapeLines(text), 4*render.LongestLine)), "\n")
+	short := func(s string) string { return render.OneLine(s, render.LongestLine) }
+	text = display.Truncate(term.EscapeLines(text), 4*render.LongestLine)
+	g.Put(gate.GitHubCommand(level, short(title), short(explain.InRepository(g.dir, file)), line, column, text))
 }

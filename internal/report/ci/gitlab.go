@@ -1,14 +1,13 @@
 package ci
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 
 	"mcptest/internal/base/term"
+	"mcptest/internal/offer/gate"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -90,9 +89,8 @@ func (g *gitlab) entry(check, text, severity, file string, line int, identity st
 	if g.seen[identity]++; g.seen[identity] > 1 {
 		identity += fmt.Sprintf("\x00%d", g.seen[identity])
 	}
-	sum := sha256.Sum256([]byte(check + "\x00" + identity))
 	issue := codeIssue{
-		Description: render.OneLine(text, render.LongestLine), CheckName: term.Escape(check), Fingerprint: hex.EncodeToString(sum[:16]),
+		Description: render.OneLine(text, render.LongestLine), CheckName: term.Escape(check), Fingerprint: gate.Fingerprint(check, identity),
 		Severity: severity, Location: codeLocation{slashed(explain.InRepository(g.dir, file)), codeLines{max(line, 1)}},
 	}
 	g.w.Item(issue)

@@ -2,53 +2,19 @@ package ci
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"net/url"
 	"strings"
 
 	"mcptest/internal/base/term"
+	"mcptest/internal/offer/gate"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
 
-// The parts of SARIF 2.1.0 (OASIS) that the report uses, with the names of the
-// standard.
+// The parts of SARIF that only the report of a run uses, with the names of the standard.
 type (
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifRule struct {
-		ID               string    `json:"id"`
-		ShortDescription sarifText `json:"shortDescription"`
-	}
-	sarifResult struct {
-		RuleID              string            `json:"ruleId"`
-		RuleIndex           int               `json:"ruleIndex"`
-		Level               string            `json:"level"`
-		Message             sarifText         `json:"message"`
-		Locations           []sarifLocation   `json:"locations,omitempty"`
-		PartialFingerprints map[string]string `json:"partialFingerprints,omitempty"`
-		Properties          map[string]any    `json:"properties,omitempty"`
-	}
-	sarifLocation struct {
-		PhysicalLocation sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		ArtifactLocation sarifArtifact `json:"artifactLocation"`
-		Region           *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI       string `json:"uri"`
-		URIBaseID string `json:"uriBaseId,omitempty"`
-	}
-	sarifRegion struct {
-		StartLine   int        `json:"startLine"`
-		StartColumn int        `json:"startColumn,omitempty"`
-		Snippet     *sarifText `json:"snippet,omitempty"`
-	}
 	sarifInvocation struct {
 		CommandLine         string         `json:"commandLine,omitempty"`
 		StartTimeUTC        string         `json:"startTimeUtc,omitempty"`
@@ -59,8 +25,8 @@ type (
 		Properties          map[string]any `json:"properties,omitempty"`
 	}
 	sarifNotice struct {
-		Level   string    `json:"level"`
-		Message sarifText `json:"message"`
+		Level   string         `json:"level"`
+		Message gate.SARIFText `json:"message"`
 	}
 )
 
@@ -87,7 +53,7 @@ func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 	}
 	for _, w := range list[:min(len(list), gitlabWarned)] {
 		if w.Test {
-			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{render.OneLine(w.MessageLine(), render.LongestLine)}})
+			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", gate.SARIFText{Text: render.OneLine(w.MessageLine(), render.LongestLine)}})
 		}
 	}
 	s.w.Value(inv)
@@ -104,12 +70,12 @@ type sarif struct {
 	dir   string // directory of the paths in the repository
 	dry   bool   // only collect rules
 	rules map[string]int
-	list  []sarifRule
+	list  []gate.SARIFRule
 }
 
 func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
 	if s.list == nil {
-		s.list = []sarifRule{}
+		s.list = []gate.SARIFRule{}
 	}
 	for _, e := range explain.PseudoTests(r, x) {
 		s.result(sarifFailure{
@@ -200,41 +166,40 @@ func (s *sarif) result(f sarifFailure) {
 	if s.dry {
 		if _, ok := s.rules[id]; !ok {
 			s.rules[id] = len(s.list)
-			s.list = append(s.list, sarifRule{id, sarifText{f.ruleText}})
+			s.list = append(s.list, gate.SARIFRule{ID: id, Short: gate.SARIFText{Text: f.ruleText}})
 		}
 		return
 	}
-	sum := sha256.Sum256([]byte(id + "\x00" + f.identity))
-	res := sarifResult{
-		RuleID: id, RuleIndex: s.rules[id], Level: f.level, Message: sarifText{render.OneLine(f.message, 4*render.LongestLine)},
-		PartialFingerprints: map[string]string{"mcptestIdentity/v1": hex.EncodeToString(sum[:16])}, Properties: f.props,
+	res := gate.SARIFResult{
+		RuleID: id, RuleIndex: s.rules[id], Level: f.level, Message: gate.SARIFText{Text: render.OneLine(f.message, 4*render.LongestLine)},
+		Fingerprints: map[string]string{"mcptestIdentity/v1": gate.Fingerprint(id, f.identity)}, Properties: f.props,
 	}
 	if f.file != "" {
-		loc := sarifLocation{sarifPhysical{ArtifactLocation: artifact(explain.InRepository(s.dir, f.file))}}
+		at := &gate.SARIFPhysical{Artifact: artifact(explain.InRepository(s.dir, f.file))}
 		if f.line > 0 {
-			loc.PhysicalLocation.Region = &sarifRegion{StartLine: f.line, StartColumn: max(f.column, 0)}
+			at.Region = &gate.SARIFRegion{StartLine: f.line, StartColumn: max(f.column, 0)}
 			if f.source != "" {
-				loc.PhysicalLocation.Region.Snippet = &sarifText{render.OneLine(f.source, render.LongestLine)}
+				at.Region.Snippet = &gate.SARIFText{Text: render.OneLine(f.source, render.LongestLine)}
 			}
 		}
-		res.Locations = []sarifLocation{loc}
+		res.Locations = []gate.SARIFLocation{{Physical: at}}
 	}
 	s.w.Item(res)
 }
 
 // artifact returns a file as a URI, relative to the sources unless it is absolute.
-func artifact(file string) sarifArtifact {
+func artifact(file string) gate.SARIFArtifact {
 	file = strings.ReplaceAll(file, `\`, "/")
 	u := url.URL{Path: term.Escape(file)}
 	switch {
 	case strings.HasPrefix(file, "/"):
 		u.Scheme = "file"
-		return sarifArtifact{URI: u.String()}
+		return gate.SARIFArtifact{URI: u.String()}
 	case len(file) > 2 && file[1] == ':': // a Windows drive
 		u.Scheme, u.Path = "file", "/"+u.Path
-		return sarifArtifact{URI: u.String()}
+		return gate.SARIFArtifact{URI: u.String()}
 	}
-	return sarifArtifact{URI: u.EscapedPath(), URIBaseID: "%SRCROOT%"}
+	return gate.SARIFArtifact{URI: u.EscapedPath(), URIBaseID: "%SRCROOT%"}
 }
 
 func invocation(r *result.Run) sarifInvocation {
@@ -247,14 +212,14 @@ func invocation(r *result.Run) sarifInvocation {
 		inv.StartTimeUTC = r.Started.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	for _, n := range r.Notes {
-		inv.Notifications = append(inv.Notifications, sarifNotice{"note", sarifText{render.OneLine(n, render.LongestLine)}})
+		inv.Notifications = append(inv.Notifications, sarifNotice{"note", gate.SARIFText{Text: render.OneLine(n, render.LongestLine)}})
 	}
 	for _, c := range explain.Coverages(r, false) {
-		inv.Notifications = append(inv.Notifications, sarifNotice{"note", sarifText{c.String()}})
+		inv.Notifications = append(inv.Notifications, sarifNotice{"note", gate.SARIFText{Text: c.String()}})
 	}
 	for _, f := range r.Findings {
 		if f.Severity != "error" {
-			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{render.OneLine(f.Kind+": "+f.Message, render.LongestLine)}})
+			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", gate.SARIFText{Text: render.OneLine(f.Kind+": "+f.Message, render.LongestLine)}})
 		}
 	}
 	var phases []any
