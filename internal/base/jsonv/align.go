@@ -13,7 +13,7 @@ const maxCells = 1_000_000
 const maxPairCells = 2_500
 
 func (d *differ) arrays(path string, want, got Value) {
-	w, g := elems(want), elems(got)
+	w, g := want.List(), got.List()
 	if len(w) == 1 && len(g) == 1 {
 		d.diff(JoinIndex(path, 0), w[0], g[0])
 		return
@@ -37,13 +37,6 @@ func (d *differ) arrays(path string, want, got Value) {
 		wi, gi = start+m[0]+1, start+m[1]+1
 	}
 	d.gap(path, w, g, wi, endW, gi, endG)
-}
-
-func elems(v Value) []Value {
-	if v.c == nil {
-		return nil
-	}
-	return v.c.vals
 }
 
 func (d *differ) byIndex(path string, w, g []Value, start, endW, endG int) {

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/offer/diff"
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/report/gate"
 )
 
 // ChangeFlags define how changes of a server are printed and which of them fail.

@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/offer/compat"
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/report/gate"
 )
 
 // checkFlags are the flags of check.

@@ -110,7 +110,7 @@ var edges = map[string][]string{
 	"internal/report/render":   {"internal/report/result", "internal/base/term"},
 	"internal/report/explain":  {"internal/report/render", "internal/report/result", "internal/base/source", "internal/base/term"},
 	"internal/report/pretty":   {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
-	"internal/report/ci":       {"internal/offer/gate", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
+	"internal/report/ci":       {"internal/report/gate", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
 	"internal/report/html":     {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},
 	"internal/report/compare":  {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
 	"internal/server/manifest": {"internal/base/placeholder", "internal/assert/jsonpath", "internal/client/protocol", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema"},
@@ -146,8 +146,8 @@ var edges = map[string][]string{
 	"internal/mcpaql/demo": {"internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv", "internal/base/osfile"},
 	"internal/model":       {"internal/base/jsonv"},
 	// The outcome of a quality gate in the formats of other programs.
-	"internal/offer/gate":   {"internal/base/source"},
-	"internal/offer/compat": {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/offer/gate", "internal/base/term"},
+	"internal/report/gate":  {"internal/base/source"},
+	"internal/offer/compat": {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
 	"internal/spec/draft":   {"internal/base/jsonv", "internal/base/jsonschema", "internal/base/source", "schemas"},
 	// What a server offers, its lock files, and the effect of changes.
 	"internal/offer/surface":  {"internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
@@ -155,7 +155,7 @@ var edges = map[string][]string{
 	"internal/offer/readme":   {"internal/offer/surface", "internal/base/source", "internal/base/jsonv"},
 	"internal/offer/checkout": {"internal/process/proc"},
 	"internal/offer/assert":   {"internal/offer/surface", "internal/offer/diff", "internal/base/jsonv", "internal/base/source"},
-	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/offer/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/shellwords"},
+	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/shellwords"},
 	// How much of what servers offer the tests of a run examined.
 	"internal/run/coverage": {"internal/offer/surface", "internal/spec/draft", "internal/assert/jsonpath", "internal/report/result", "internal/base/jsonv"},
 	// What one run leaves for the next, and what --setup-only leaves running.
@@ -176,10 +176,10 @@ var edges = map[string][]string{
 		"internal/server/recording",
 		"internal/client/auth", "internal/cli/cmdutil", "internal/run/connect", "internal/base/display", "internal/run/history", "internal/run/inspect", "internal/base/jsonv", "internal/client/mcp",
 		"internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/report", "internal/run", "internal/base/secret", "internal/assert/snapshot", "internal/base/shellwords", "internal/base/source",
-		"internal/spec/suite", "internal/offer/diff", "internal/base/term",
+		"internal/spec/suite", "internal/offer/diff", "internal/report/gate", "internal/base/term",
 	},
 	"internal/cli/server": {
-		"internal/process/proc", "internal/client/auth", "internal/cli/option", "internal/cli/cmdutil", "internal/offer/compat", "internal/run/connect", "internal/base/display", "internal/cli/doctor", "internal/offer/gate",
+		"internal/process/proc", "internal/client/auth", "internal/cli/option", "internal/cli/cmdutil", "internal/offer/compat", "internal/run/connect", "internal/base/display", "internal/cli/doctor", "internal/report/gate",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/server/mcpserver", "internal/server/manifest", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
 		"internal/run", "internal/base/secret", "internal/base/shellwords", "internal/base/source", "internal/spec/suite", "internal/offer/surface", "internal/offer/checkout", "internal/offer/diff",
 		"internal/offer/readme", "internal/base/term",

@@ -12,7 +12,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/report/gate"
 )
 
 // A Finding is a violation of a rule by a list.

@@ -13,7 +13,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/report/gate"
 )
 
 // CheckKeys are the keys of the matcher check, and of an entry of `check:` that

@@ -9,7 +9,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/term"
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/report/gate"
 )
 
 // marks represent an effect by one character.

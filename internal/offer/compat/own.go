@@ -7,7 +7,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/source"
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/report/gate"
 )
 
 // The placeholders of texts.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/offer/gate"
 	"mcptest/internal/offer/surface"
+	"mcptest/internal/report/gate"
 )
 
 // UnknownClass returns a message if no class of changes has the name, or "". Classes

@@ -7,8 +7,8 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/offer/gate"
 	"mcptest/internal/offer/surface"
+	"mcptest/internal/report/gate"
 )
 
 // Write prints changes in a format of gate.

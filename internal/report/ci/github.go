@@ -7,8 +7,8 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/term"
-	"mcptest/internal/offer/gate"
 	"mcptest/internal/report/explain"
+	"mcptest/internal/report/gate"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )

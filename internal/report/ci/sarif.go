@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mcptest/internal/base/term"
-	"mcptest/internal/offer/gate"
 	"mcptest/internal/report/explain"
+	"mcptest/internal/report/gate"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )

@@ -155,7 +155,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 	}
 }
 
-// A type is parsed whatever its text is.
+// Parsing any text as a type returns.
 func FuzzParseType(f *testing.F) {
 	for _, s := range []string{`string[]`, `a | b`, `Map<string, x>`} {
 		f.Add(s)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/offer/gate"
+	"mcptest/internal/report/gate"
 )
 
 var findings = []gate.Finding{
