@@ -65,7 +65,13 @@ func attr(s string) string { return xmlEscaper.Replace(term.Escape(s)) }
 // body is a text for an element: several lines.
 func body(s string) string { return xmlEscaper.Replace(term.EscapeLines(s)) }
 
-func seconds(ms float64) string { return strconv.FormatFloat(ms/1000, 'f', 6, 64) }
+// took is the attribute with a duration, which is left out where none was measured.
+func took(ms float64) string {
+	if ms == 0 {
+		return ""
+	}
+	return ` time="` + strconv.FormatFloat(ms/1000, 'f', 6, 64) + `"`
+}
 
 func (j *junit) head(runLevel []explain.PseudoTest) {
 	s := j.run.Summary
@@ -78,7 +84,7 @@ func (j *junit) head(runLevel []explain.PseudoTest) {
 		}
 	}
 	j.Put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<testsuites name="`, attr(j.run.Tool.Name), `"`,
-		counts(s.Total+len(runLevel), failed, errored, s.Skipped), ` time="`, seconds(j.run.DurationMS), `"`, timestamp(j.run.Started), ">\n")
+		counts(s.Total+len(runLevel), failed, errored, s.Skipped), took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
 }
 
 func counts(total, failed, errored, skipped int) string {
@@ -94,7 +100,7 @@ func timestamp(t time.Time) string {
 
 func (j *junit) suite(s *explain.Section) {
 	j.Put(`  <testsuite name="`, attr(s.Title()), `"`, counts(s.Total, s.Failed, s.Errored, s.Skipped),
-		` time="`, seconds(s.MS), `"`, timestamp(j.run.Started))
+		took(s.MS), timestamp(j.run.Started))
 	if s.File != "" {
 		j.Put(` file="`, attr(s.File), `"`)
 	}
@@ -137,7 +143,7 @@ func (j *junit) properties(indent string, props [][2]string) {
 }
 
 func (j *junit) testCase(s *explain.Section, c *result.Case) {
-	j.Put(`    <testcase name="`, attr(c.Name), `" classname="`, attr(s.Title()), `" time="`, seconds(c.DurationMS), `"`)
+	j.Put(`    <testcase name="`, attr(c.Name), `" classname="`, attr(s.Title()), `"`, took(c.DurationMS))
 	if c.File != "" {
 		j.Put(` file="`, attr(c.File), `"`)
 	}
@@ -234,7 +240,7 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 		}
 	}
 	const name = "run-level failures"
-	j.Put(`  <testsuite name="`, name, `"`, counts(len(all), failed, errored, 0), ` time="`, seconds(ms), `"`, timestamp(j.run.Started), ">\n")
+	j.Put(`  <testsuite name="`, name, `"`, counts(len(all), failed, errored, 0), took(ms), timestamp(j.run.Started), ">\n")
 	for _, e := range all {
 		word := "failure"
 		if e.Status == result.Error {
@@ -244,7 +250,7 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 		if e.Name != e.Kind {
 			title += ": " + e.Name
 		}
-		j.Put(`    <testcase name="`, attr(title), `" classname="`, name, `" time="`, seconds(e.MS), `"`)
+		j.Put(`    <testcase name="`, attr(title), `" classname="`, name, `"`, took(e.MS))
 		if e.File != "" {
 			j.Put(` file="`, attr(e.File), `"`)
 		}

@@ -109,7 +109,7 @@ func (s *sarif) testCase(c *result.Case) {
 	for _, a := range explain.Failing(c.Assertions) {
 		explained = true
 		f := base
-		f.rule, f.ruleText = "assertion/"+cmp.Or(a.Matcher, "set"), "an assertion did not hold"
+		f.rule, f.ruleText = "assertion/"+cmp.Or(a.Matcher, "set"), strings.Join(strings.Fields("the assertion "+a.Matcher+" did not hold"), " ")
 		f.message = c.Name + ": " + explain.Label(&a) + ": " + explain.AssertionReason(&a)
 		f.file, f.source = cmp.Or(a.File, c.File), a.Source
 		if a.Line > 0 {

@@ -169,7 +169,9 @@ func caseFacts(c *result.Case) (facts []fact) {
 	if len(facts) == 0 {
 		return nil
 	}
-	add("duration_ms", jsonv.Float(c.DurationMS))
+	if c.DurationMS > 0 {
+		add("duration_ms", jsonv.Float(c.DurationMS))
+	}
 	if !failed {
 		return facts
 	}

@@ -38,7 +38,10 @@ func Summary(p *render.Printer, r *result.Run) string {
 	tally(term.Warn, s.Flaky, "flaky")
 	tally(term.Bad, found, display.Plural(found, "finding"))
 	tally(term.Warn, s.Warnings, display.Plural(s.Warnings, "warning"))
-	return text + p.Faint(" · "+render.Duration(r.DurationMS))
+	if r.DurationMS > 0 {
+		text += p.Faint(" · " + render.Duration(r.DurationMS))
+	}
+	return text
 }
 
 // Counts returns the number of tests by status: 3 passed, 1 failed.
