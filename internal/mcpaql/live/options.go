@@ -26,8 +26,7 @@ func (e *UnknownNameError) Error() string {
 }
 
 // checkNames compares the names in the options with those that the adapter lists. An
-// unknown name is an error in an option that forbids something, and a notice in any
-// other.
+// unknown name is an error, and a notice in the values of the user.
 func (dy discovery) checkNames() error {
 	if len(dy.run.Catalog.Operations) == 0 || len(dy.run.Caller.Short) > 0 {
 		return nil
@@ -39,20 +38,17 @@ func (dy discovery) checkNames() error {
 	matches := func(glob string) bool {
 		return slices.ContainsFunc(all, func(name string) bool { return catalog.MatchesAny(name, []string{glob}) })
 	}
-	for _, glob := range dy.run.Options.Deny {
-		if !matches(glob) {
-			return &UnknownNameError{"--deny-op", glob, source.Nearest(glob, all)}
+	for i, globs := range [][]string{dy.run.Options.Deny, dy.run.Options.Allow} {
+		for _, glob := range globs {
+			if !matches(glob) {
+				return &UnknownNameError{[]string{"--deny-op", "--allow-op"}[i], glob, source.Nearest(glob, all)}
+			}
 		}
 	}
 	for _, rule := range dy.run.Options.AppendOnly {
 		name, _, _ := strings.Cut(rule, ":")
 		if dy.run.Catalog.Op(name) == nil {
 			return &UnknownNameError{"--append-only", name, source.Nearest(name, all)}
-		}
-	}
-	for _, glob := range dy.run.Options.Allow {
-		if !matches(glob) {
-			dy.run.Notices = append(dy.run.Notices, (&UnknownNameError{"--allow-op", glob, source.Nearest(glob, all)}).Error())
 		}
 	}
 	dy.checkValues(all)
