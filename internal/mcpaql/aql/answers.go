@@ -38,7 +38,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 			return
 		}
 		reported[call] = true
-		out = append(out, answer{at, response, request, op})
+		out = append(out, answer{at, response.Without(evidence.Additions), request, op})
 	}
 	if !j.e.IsLive() { // otherwise they are in the transcript
 		add(spot("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
@@ -51,7 +51,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 		add(spot("parameter_tests", "unknown_parameter").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
 	}
 	for i, c := range j.e.OptionalDefaults {
-		add(spot("parameter_tests", "optional_defaults").elem(i).member("response"), withoutNote(c.Response), c.Request, c.Operation, c.Call)
+		add(spot("parameter_tests", "optional_defaults").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
 	}
 	for i, c := range j.e.RoundTrips {
 		add(spot("round_trip_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
@@ -63,7 +63,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 		if evidence.Refused(c.Response) && !holds(c) {
 			continue // its own row reports it
 		}
-		add(spot("constraint_tests").elem(i).member("response"), withoutNote(c.Response), c.Request, "", c.Call)
+		add(spot("constraint_tests").elem(i).member("response"), c.Response.Without("x_note"), c.Request, "", c.Call)
 	}
 	for i, c := range j.e.Live.Lookup("transcript").Elems() {
 		args := c.Lookup("arguments")
@@ -72,14 +72,6 @@ func (j *judgement) otherAnswers() (out []answer) {
 		}
 	}
 	return out
-}
-
-// withoutNote returns an answer without the additions of a live run.
-func withoutNote(response jsonv.Value) jsonv.Value {
-	for _, key := range []string{"_conformance", "x_note"} {
-		response = response.Without(key)
-	}
-	return response
 }
 
 // whole reports whether an answer exists and was stored completely.

@@ -25,9 +25,11 @@ type small struct {
 	// answer that would be sent.
 	answer func(op string, args jsonv.Value, usual func() string) string
 	tools  []string // names, mcp_aql when there are none
-	list   func(standard string) string
-	detail func(op, standard string) string
-	hears  func(args jsonv.Value) // every call, before it is answered
+	// anywhere reports whether every tool takes every operation.
+	anywhere bool
+	list     func(standard string) string
+	detail   func(op, standard string) string
+	hears    func(args jsonv.Value) // every call, before it is answered
 }
 
 type smallOp struct {
@@ -128,7 +130,7 @@ func (s small) usual(tool string, args jsonv.Value) string {
 	switch {
 	case op.name == "":
 		return failure("NOT_FOUND_OPERATION", "There is no operation '%s'.", name.Text())
-	case op.name != "introspect" && tool != s.toolOf(op.category):
+	case op.name != "introspect" && tool != s.toolOf(op.category) && !s.anywhere:
 		return failure("VALIDATION_ENDPOINT_MISMATCH", "%s belongs to %s.", op.name, s.toolOf(op.category))
 	}
 	for k := range args.Members() {
@@ -171,6 +173,13 @@ func checkParams(known, params jsonv.Value) string {
 		}
 		if list := p.Lookup("enum"); list.Len() > 0 && !strings.Contains(list.String(), v.String()) {
 			return failure("VALIDATION_INVALID_VALUE", "Parameter '%s' wants one of %s (query: operations or types).", name, list)
+		}
+	}
+	for _, p := range known.Elems() {
+		v, given := params.Get(p.Lookup("name").Text())
+		low, high := p.Lookup("minimum"), p.Lookup("maximum")
+		if given && (!low.IsAbsent() && v.Float64() < low.Float64() || !high.IsAbsent() && v.Float64() > high.Float64()) {
+			return failure("VALIDATION_INVALID_VALUE", "Parameter '%s' wants a number of at least %s and at most %s.", p.Lookup("name").Text(), low, high)
 		}
 	}
 	for k := range params.Members() {

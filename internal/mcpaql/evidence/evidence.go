@@ -226,11 +226,17 @@ const ProbeName = "zz_conformance_probe"
 
 // DefaultEquivalent is the path where a live run records that an answer is the same
 // with and without the documented default.
-const DefaultEquivalent = "_conformance.default_equivalent"
+const DefaultEquivalent = Additions + ".default_equivalent"
+
+// Additions is the member of an answer in which a live run adds what it found out about
+// it: whether a default applies, or (data) the parsed JSON of a wrapped text.
+const Additions = "_conformance"
 
 // Comparable reports whether a field belongs to the data that was read, not to the
 // envelope around it.
-func (f Field) Comparable() bool { return f.Path == "data" || strings.HasPrefix(f.Path, "data.") }
+func (f Field) Comparable() bool {
+	return f.Path == "data" || strings.HasPrefix(strings.TrimPrefix(f.Path, Additions+"."), "data.")
+}
 
 // By returns the name of a judge.
 func (j *Judge) By() string {

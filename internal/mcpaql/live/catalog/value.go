@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +27,12 @@ type Maker struct {
 	values  jsonv.Value // the user's values: operation → parameter → value
 	runID   string
 	catalog *Catalog
+	keys    int // values made for parameters that onceKey matches
 }
+
+// onceKey matches the names of parameters by which an adapter recognizes a repeated
+// call: each call gets a value of its own.
+var onceKey = evidence.Pattern(`(?i)^(idempotency|deduplication|client_request)_?(key|id|token)$`)
 
 // Value generates a value for a parameter. tag makes texts differ.
 func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, error) {
@@ -212,7 +218,15 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 	if format == "" {
 		format = typ
 	}
-	if s, ok := formatted[format]; ok {
+	once := onceKey().MatchString(p.Name)
+	if once {
+		mk.keys++
+		tag += strconv.Itoa(mk.keys)
+	}
+	switch s, ok := formatted[format]; {
+	case ok && once && format == "uuid":
+		return jsonv.String(fmt.Sprintf("00000000-0000-4000-8000-%012d", mk.keys)), nil
+	case ok:
 		return jsonv.String(s), nil
 	}
 	s := Marker(mk.runID) + tag
@@ -298,7 +312,7 @@ func hasKind(want string, v jsonv.Value) bool {
 // NewMaker returns a Maker of values for the parameters of a catalog. The user's
 // values take precedence; runID marks the items that the run creates.
 func NewMaker(values jsonv.Value, runID string, c *Catalog) *Maker {
-	return &Maker{values, runID, c}
+	return &Maker{values: values, runID: runID, catalog: c}
 }
 
 // Filled generates a value with visible content: an object gets members, a list an

@@ -204,7 +204,7 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 	}
 	o.Set("arguments", args)
 	o.Set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
-	answer := a.Noted(r)
+	answer := a.Noted(r).Without(evidence.Additions)
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
 		answer = jsonv.String(display.Truncate(answer.String(), 1000))
 		o.Set("bytes", jsonv.Int(int64(size)))

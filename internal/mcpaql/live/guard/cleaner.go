@@ -57,7 +57,7 @@ func (cr *cleaner) CleanUp(last bool) {
 		cr.RemoveOne(ctx, t.op, cr.run.Gate.Remover(t.op), t.CreatedThing)
 	}
 	clear(cr.run.Keeper.Ledger.Things)
-	if last && cr.run.Caller.Tape.Pause(ctx, cr.run.Steady.Lag) {
+	if cr.run.Caller.Tape.Pause(ctx, cr.run.Steady.Lag) && last {
 		cr.run.Watcher.checkOthers()
 	}
 }

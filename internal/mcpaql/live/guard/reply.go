@@ -61,8 +61,8 @@ func (r Reply) Data() jsonv.Value {
 // another MCP server may return that server's whole result as data: what counts is
 // then its structured content, or else the JSON in its first text.
 func unwrapped(env jsonv.Value) (data jsonv.Value, path string) {
-	if parsed := env.Lookup(wrappedText, "data"); !parsed.IsAbsent() {
-		return parsed, wrappedText + ".data"
+	if parsed := env.Lookup(evidence.Additions, "data"); !parsed.IsAbsent() {
+		return parsed, evidence.Additions + ".data"
 	}
 	data = env.Lookup("data")
 	for _, key := range []string{"structured_content", "structuredContent"} {
@@ -72,9 +72,6 @@ func unwrapped(env jsonv.Value) (data jsonv.Value, path string) {
 	}
 	return data, "data"
 }
-
-// wrappedText is the member that holds parsed data in a copy of an envelope.
-const wrappedText = "_conformance"
 
 // parseWrapped adds the JSON in the first text of a wrapped result to an envelope.
 func parseWrapped(env jsonv.Value) jsonv.Value {
@@ -86,7 +83,7 @@ func parseWrapped(env jsonv.Value) jsonv.Value {
 	if err != nil || v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray {
 		return env
 	}
-	return env.With(wrappedText, jsonv.ObjectOf("data", v))
+	return env.With(evidence.Additions, jsonv.ObjectOf("data", v))
 }
 
 // Message returns the text of a failure, including a JSON-RPC error.

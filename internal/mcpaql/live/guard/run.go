@@ -104,6 +104,9 @@ func (c *Run) Failed(name string, r Reply, mention ...string) {
 	if !r.Heard() {
 		return
 	}
+	if evidence.Succeeded(r.Envelope) {
+		mention = nil // there is no message, which another row reports
+	}
 	c.Evidence.ErrorTests = append(c.Evidence.ErrorTests, evidence.ErrorCase{Name: name, MustMention: mention, Response: c.Caller.Noted(r), Request: c.Caller.Redact(r.Args), Call: r.Number})
 }
 

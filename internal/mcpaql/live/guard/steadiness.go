@@ -109,36 +109,34 @@ func (st *steadiness) maskOf(op *catalog.Operation) Mask {
 
 // WatchTime calls every operation that only reads three times, the third time more
 // than a second later, so that a clock or a counter shows. Those that read something of
-// the run come last: it is created then.
+// the run come last: it is created then, and the lists show it.
 func (st *steadiness) WatchTime() {
-	type watched struct {
-		op    *catalog.Operation
-		first Reply
-	}
-	var list []watched
-	var read *census
 	for _, own := range []bool{false, true} {
+		var list []Reply
 		for _, op := range st.run.Catalog.Operations {
 			if op.Category != "READ" || op.Name == "introspect" || st.run.Skipped[op.Name] != "" || st.run.Caller.Ending() != "" || st.run.Builder.readsOwn(op) != own {
 				continue
 			}
-			params, why := st.run.Builder.Params(op)
-			if why != "" {
-				continue
-			}
-			if first := st.run.Caller.Call(op, params); first.OK() && st.again(op, first) {
-				list = append(list, watched{op, first})
+			if params, why := st.run.Builder.Params(op); why == "" {
+				list = append(list, Reply{Tool: op.Tool, Args: jsonv.ObjectOf("operation", op.Name, "params", params)})
 			}
 		}
-		read = st.run.Watcher.Reads()
+		for i, r := range list {
+			if list[i] = st.run.Caller.Send(r.Tool, r.Args); list[i].OK() {
+				st.again(st.run.Catalog.Op(r.operation()), list[i])
+			}
+		}
+		read := st.run.Watcher.Reads()
+		if len(list) == 0 || !st.run.Caller.Tape.Pause(st.run.Caller.Ctx, st.run.Options.Spread) {
+			continue
+		}
+		for _, first := range list {
+			if first.OK() {
+				st.again(st.run.Catalog.Op(first.operation()), first)
+			}
+		}
+		st.run.Watcher.effects(read, st.run.Watcher.Reads())
 	}
-	if len(list) == 0 || !st.run.Caller.Tape.Pause(st.run.Caller.Ctx, st.run.Options.Spread) {
-		return
-	}
-	for _, w := range list {
-		st.again(w.op, w.first)
-	}
-	st.run.Watcher.effects(read, st.run.Watcher.Reads())
 }
 
 // lags are the delays after which the effect of a change is looked for again. They

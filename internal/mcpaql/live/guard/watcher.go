@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
@@ -205,10 +206,32 @@ func (w *watcher) certain(found []difference) []difference {
 		}
 	}
 	return slices.DeleteFunc(found, func(d difference) bool {
-		gone := d.item.IsAbsent() && balance[d.list] > 0
+		gone := d.item.IsAbsent() && (balance[d.list] > 0 || w.removed(d))
 		hit := catalog.Carries(d.item, w.run.Maker.RunIDs()) && !w.ours(d)
 		return d.id.IsAbsent() || !gone && !hit
 	})
+}
+
+// removed reports whether an item that a list no longer shows does not exist any more,
+// while another one that it shows can be read.
+func (w *watcher) removed(d difference) bool {
+	get := w.run.Catalog.Partner("get", "READ", d.list.op.Resource)
+	if get == nil || get.IdParam() == nil || w.run.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, func(p catalog.Parameter) bool { return p.Required && !get.IsIdentifier(p) }) {
+		return false
+	}
+	read := func(id jsonv.Value) Reply {
+		return w.run.Caller.Call(get, w.run.Builder.Naming(get, CreatedThing{Id: id}))
+	}
+	if !strings.HasPrefix(read(d.id).Code(), "NOT_FOUND") {
+		return false
+	}
+	for _, key := range SortedKeys(d.list.items) {
+		id := itemID(w.run.Catalog.ItemKeys(d.list.op), d.list.items[key])
+		if r := read(id); !jsonv.Equal(id, d.id) && r.OK() {
+			return true
+		}
+	}
+	return false
 }
 
 // ours reports whether a difference is an item of the run. An item that existed

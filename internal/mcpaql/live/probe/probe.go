@@ -112,7 +112,9 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 	if op.Category == "READ" {
 		pr.undocumented(op, base)
 		pr.defaults(op, base)
-		pr.notFound(op)
+		if base.OK() || strings.HasPrefix(base.Code(), "NOT_FOUND") { // otherwise it is refused for another reason
+			pr.notFound(op)
+		}
 	}
 }
 

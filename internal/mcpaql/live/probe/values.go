@@ -80,7 +80,7 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 		case path != "" && (same == jsonv.Equal(reference.Walk(base.Envelope, path), def)):
 		case !same || pr.observable(op, p, def, base):
 			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
-			response = response.With("_conformance", jsonv.ObjectOf("default_equivalent", same))
+			response = response.With(evidence.Additions, jsonv.ObjectOf("default_equivalent", same))
 		default:
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but they do not tell it apart from its neighbors")
 			continue
