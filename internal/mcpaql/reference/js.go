@@ -57,8 +57,6 @@ func Identical(a, b jsonv.Value) bool {
 // 6.1.6.1.20), which encoding/json does, too.
 func FormatNumber(f float64) string {
 	switch {
-	case math.IsNaN(f):
-		return "NaN"
 	case math.IsInf(f, 1):
 		return "Infinity"
 	case math.IsInf(f, -1):

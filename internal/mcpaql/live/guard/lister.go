@@ -27,24 +27,15 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 // listed returns an item from its resource's list, absent if it is not there. whole
 // reports whether the complete list was read.
 func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
-	remove := l.run.Gate.Remover(create)
+	remove, keys := l.run.Gate.Remover(create), l.run.Catalog.IdKeys(create)
 	whole = l.everyPage(create, remove, t.With, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
-			if remove != nil && jsonv.Equal(l.itemID(create, remove, item), t.Id) {
+			if remove != nil && jsonv.Equal(itemID(keys, item), t.Id) {
 				found = item
 			}
 		}
 	})
 	return found, whole
-}
-
-func (l *lister) itemID(create, remove *catalog.Operation, item jsonv.Value) jsonv.Value {
-	for _, key := range []string{l.run.Catalog.IdKey(remove), "id", create.Resource + "_id"} {
-		if v, ok := item.Get(key); ok {
-			return v
-		}
-	}
-	return jsonv.Value{}
 }
 
 // Marked reads a resource's list, every kind and every page, and returns the items
@@ -60,6 +51,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 		}
 		return found
 	}
+	keys := l.run.Catalog.IdKeys(create)
 	l.everyPage(create, remove, jsonv.Value{}, func(kind jsonv.Value, r Reply) {
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
 			if !catalog.Carries(item, runs) {
@@ -71,7 +63,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 					with = with.With(name, v)
 				}
 			}
-			found = append(found, CreatedThing{Id: l.itemID(create, remove, item), With: with})
+			found = append(found, CreatedThing{Id: itemID(keys, item), With: with})
 		}
 	})
 	return found

@@ -48,11 +48,10 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 	if token = ask(params); token == "" {
 		return
 	}
-	args := params
-	if r := with(args, token); !r.OK() {
+	if r := with(params, token); !r.OK() {
 		return
 	}
-	if r := with(args, token); r.OK() {
+	if r := with(params, token); r.OK() {
 		p.run.Rows.Fail("confirmation.once", r, "%s accepts a token twice", op.Name)
 	}
 }

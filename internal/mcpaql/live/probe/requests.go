@@ -12,9 +12,7 @@ import (
 	"mcptest/internal/mcpaql/rule"
 )
 
-const (
-	noType = "ZzNoSuchType"
-)
+const noType = "ZzNoSuchType"
 
 // requestProbe tests requests as a whole: malformed ones, the wrong endpoint, sizes,
 // repetition, and a second session.

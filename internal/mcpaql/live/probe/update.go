@@ -197,34 +197,30 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 		if n, err := strconv.Atoi(v.Text()); err == nil {
 			other = jsonv.String(strconv.Itoa(n + 1))
 		}
-		r := pr.change(y, jsonv.ObjectOf(name, other))
-		if !r.Sent() {
-			continue
-		}
-		response := pr.run.Caller.Noted(r)
-		if r.OK() {
-			back := pr.readBack(y)
-			if !back.Sent() {
-				return
-			}
-			_, now := y.Place(back)
-			if jsonv.Equal(now.Lookup(name), v) {
-				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
-			}
-		}
-		pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the read-only " + name, Documented: pr.disclosed(y, name), Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+		pr.forbidden(y, "read-only", name, pr.saidOf(y, name, readOnlyWords), v, other)
 	}
 }
 
-// disclosed reports whether introspection documents a field as read-only.
-func (pr cycleProbe) disclosed(y *guard.Cycle, name string) bool {
-	said := func(text string) bool { return readOnlyWords().MatchString(text) && evidence.Names(text, name) }
-	if said(y.Update.Detail.Lookup("description").Text()) || slices.ContainsFunc(y.Update.Params, func(p catalog.Parameter) bool {
-		return said(p.Doc) || p.Name == name && readOnlyWords().MatchString(p.Doc)
-	}) {
-		return true
+// forbidden tries to change a field that must not change, and records the case. kept
+// reports whether the update succeeded and changed nothing; heard is false if the outcome
+// is not known.
+func (pr cycleProbe) forbidden(y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value) (r guard.Reply, kept, heard bool) {
+	if r = pr.change(y, jsonv.ObjectOf(name, other)); !r.Sent() {
+		return r, false, false
 	}
-	return pr.typeSays(y, name, readOnlyWords)
+	response := pr.run.Caller.Noted(r)
+	if r.OK() {
+		back := pr.readBack(y)
+		if !back.Sent() {
+			return r, false, false
+		}
+		_, now := y.Place(back)
+		if kept = jsonv.Equal(now.Lookup(name), v); kept {
+			response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
+		}
+	}
+	pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the " + kind + " " + name, Documented: documented, Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+	return r, kept, true
 }
 
 var appendOnlyWords = evidence.Pattern(`(?i)append[- _]?only|immutable log`)
@@ -247,38 +243,30 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 		if v.Kind() != jsonv.KindString {
 			other = jsonv.Array()
 		}
-		r := pr.change(y, jsonv.ObjectOf(name, other))
-		if !r.Sent() {
+		r, kept, heard := pr.forbidden(y, "append-only", name, documented, v, other)
+		if !heard {
 			continue
 		}
 		pr.run.Rows.Count("append-only")
-		response := pr.run.Caller.Noted(r)
-		if r.OK() {
-			back := pr.readBack(y)
-			if !back.Sent() {
-				return
-			}
-			_, now := y.Place(back)
-			if kept := jsonv.Equal(now.Lookup(name), v); kept {
-				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
-				pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))
-			} else {
-				pr.run.Rows.Fail("append-only.refused", r, "%s changes the append-only %s", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)))
-			}
-		} else if !appendOnlyWords().MatchString(r.Message()) {
-			pr.run.Rows.Fail("append-only.says", r, "%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, evidence.Quoted(display.Truncate(name, 60)), r.Brief())
+		switch shown := evidence.Quoted(display.Truncate(name, 60)); {
+		case kept:
+			pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)
+		case r.OK():
+			pr.run.Rows.Fail("append-only.refused", r, "%s changes the append-only %s", y.Update.Name, shown)
+		case !appendOnlyWords().MatchString(r.Message()):
+			pr.run.Rows.Fail("append-only.says", r, "%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, shown, r.Brief())
 		}
-		pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the append-only " + name, Documented: documented, Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
 	}
 }
 
-// saidOf reports whether the documentation of a field contains certain words.
+// saidOf reports whether the documentation of a field, or a text that names it, contains
+// certain words.
 func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
+	said := func(text string) bool { return words().MatchString(text) && evidence.Names(text, name) }
 	for _, op := range []*catalog.Operation{y.Create, y.Update} {
-		if p := op.Param(name); p != nil && words().MatchString(p.Doc) {
-			return true
-		}
-		if text := op.Detail.Lookup("description").Text(); words().MatchString(text) && evidence.Names(text, name) {
+		if said(op.Detail.Lookup("description").Text()) || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
+			return said(p.Doc) || p.Name == name && words().MatchString(p.Doc)
+		}) {
 			return true
 		}
 	}
