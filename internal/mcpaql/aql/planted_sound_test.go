@@ -458,6 +458,23 @@ func (b *store) profile(now string) {
 	}
 }
 
+// A list is read a constant number of times, and once after each delete.
+func TestListsAreReadConstantly(t *testing.T) {
+	t.Parallel()
+	b, reads, deletes := newStore(3000), 0, 0
+	b.after = func(op string, _ jsonv.Value) {
+		switch op {
+		case "list_notes":
+			reads++
+		case "delete_note":
+			deletes++
+		}
+	}
+	if _, r := b.live(t, guard.Options{Mode: guard.ModeWrite}); r.ExitCode != 0 || deletes == 0 || reads-deletes > 13 {
+		t.Errorf("exit code %d, %d readings, %d deletes", r.ExitCode, reads, deletes)
+	}
+}
+
 // What HTTP refuses for now is waited for.
 func TestBusyAdaptersAreWaitedFor(t *testing.T) {
 	t.Parallel()

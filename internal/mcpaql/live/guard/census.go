@@ -115,6 +115,10 @@ func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
 	n, got, total := 0, 0, int64(0)
 	whole := w.run.Lister.Pages(l.op, params, func(r Reply) bool {
 		list := catalog.Items(r.Data(), catalog.ListDepth)
+		if first := w.run.Builder.First[l.op.Name]; w.timing && n == 0 && jsonv.Equal(first.Args, r.Args) {
+			w.run.Steady.maskOf(l.op).Learn(first.Envelope, r.Envelope)
+			w.run.Steady.known[l.op.Name] = true
+		}
 		if list == nil && n == 0 {
 			l.items[kind.String()+itsAnswer] = r.Data()
 		}
@@ -175,7 +179,7 @@ func (w *watcher) settle() {
 	if w.Census.settled || len(w.Census.lists) == 0 {
 		return
 	}
-	w.Census.settled = true
+	w.Census.settled, w.latest = true, nil // an effect may show only now
 	w.Reads()
 	now := w.TakeCensus("")
 	now.settled = true

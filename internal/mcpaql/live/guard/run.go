@@ -29,7 +29,7 @@ func New(o Options) *Run {
 	c.Keeper, c.Cleaner = &keeper{run: c, Ledger: newLedger(), deleting: map[string]bool{}}, &cleaner{run: c, stays: map[string]string{}}
 	c.Watcher = &watcher{run: c, Census: &census{}, watched: map[string]bool{}}
 	c.Gate, c.Lister, c.Executor = &gate{c}, &lister{c}, &executor{c}
-	c.Steady = &steadiness{run: c, Masks: map[string]Mask{}, failures: map[string]bool{}}
+	c.Steady = &steadiness{run: c, Masks: map[string]Mask{}, failures: map[string]bool{}, known: map[string]bool{}}
 	c.Options, c.Evidence, c.Started = &o, &evidence.Evidence{ExpectedLevel: rule.LevelOne}, time.Now()
 	c.Accepted, c.Gates, c.Base, c.Skipped = map[string]map[string]bool{}, map[string]bool{}, map[string]Reply{}, map[string]string{}
 	c.Caller.Tape = tape.New(tape.Options{Dial: o.Dial})

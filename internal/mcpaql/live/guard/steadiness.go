@@ -96,6 +96,7 @@ type steadiness struct {
 	run      *Run
 	Masks    map[string]Mask
 	failures map[string]bool // kinds of error tests already kept
+	known    map[string]bool // operations of which this was learned when the run began
 	Lag      time.Duration   // how long lists and reads lag behind a change, as far as it was seen
 }
 
@@ -114,7 +115,7 @@ func (st *steadiness) WatchTime() {
 	for _, own := range []bool{false, true} {
 		var list []Reply
 		for _, op := range st.run.Catalog.Operations {
-			if op.Category != "READ" || op.Name == "introspect" || st.run.Skipped[op.Name] != "" || st.run.Caller.Ending() != "" || st.run.Builder.readsOwn(op) != own {
+			if op.Category != "READ" || op.Name == "introspect" || st.run.Skipped[op.Name] != "" || st.run.Caller.Ending() != "" || st.run.Builder.readsOwn(op) != own || st.known[op.Name] {
 				continue
 			}
 			if params, why := st.run.Builder.Params(op); why == "" {
@@ -135,7 +136,9 @@ func (st *steadiness) WatchTime() {
 				st.again(st.run.Catalog.Op(first.operation()), first)
 			}
 		}
-		st.run.Watcher.effects(read, st.run.Watcher.Reads())
+		if own {
+			st.run.Watcher.effects(read, st.run.Watcher.Reads())
+		}
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 type watcher struct {
 	run       *Run
 	Census    *census
+	latest    *census         // the last reading of the lists while only READ operations were called
+	calls     int             // how many calls had been sent then
+	timing    bool            // the lists are read to learn what changes by itself
 	watched   map[string]bool // operations whose first change was followed by a comparison of the lists
 	Changed   []jsonv.Value   // data of others that differs at the end of the run
 	Unchecked []string        // data of others that was not compared, with the reason
@@ -60,10 +63,14 @@ func (w *watcher) states(d difference) string {
 // Begin reads the lists twice, before any other READ operation is called: what differs
 // changes by itself.
 func (w *watcher) Begin() {
+	w.timing = true
 	w.Census = w.TakeCensus("")
 	if len(w.Census.lists) > 0 && w.run.Caller.Tape.Pause(w.run.Caller.Ctx, w.run.Options.Spread) {
 		w.Census.learn(w.again())
+	} else {
+		clear(w.run.Steady.known)
 	}
+	w.timing = false
 }
 
 // again reads the lists of the census once more, and calls nothing else.
@@ -72,12 +79,17 @@ func (w *watcher) again() *census {
 	for _, l := range w.Census.lists {
 		s.lists = append(s.lists, w.read(l.op))
 	}
+	w.latest, w.calls = s, w.run.Caller.Calls
 	return s
 }
 
 // Reads checks whether the lists changed since Begin, while only operations declared
-// READ were called with what others own. It returns the latest content of the lists.
+// READ were called with what others own. It returns the latest content of the lists, which
+// are read again only if something was called since.
 func (w *watcher) Reads() *census {
+	if w.latest != nil && w.calls == w.run.Caller.Calls {
+		return w.latest
+	}
 	now := w.again()
 	if len(w.readHarm(now)) == 0 || !w.run.Caller.Tape.Pause(w.run.Caller.Ctx, w.run.Options.Spread) {
 		return now

@@ -33,7 +33,9 @@ func All(c *guard.Run) {
 				i++
 			}
 		}
-		c.Watcher.Reads()
+		if reads {
+			c.Watcher.Reads()
+		}
 	}
 	c.Phase("requests", len(c.Catalog.Operations), len(c.Catalog.Operations))
 	requestProbe{c}.probeRequests()
