@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/testkit"
 )
 
 // The secrets of these tests are invented and assembled here, so that scanners of
@@ -170,18 +171,49 @@ func TestDeclaredNeverSurvives(t *testing.T) {
 	})
 }
 
+// FuzzRedactor plants a key of each kind at the boundary of two texts: it is masked
+// wherever it is, a declared secret is masked, and masked text stays as it is.
 func FuzzRedactor(f *testing.F) {
 	for _, s := range []string{pem, aws, gh, slk, oai, jwt, "Bearer abcdef0123456789", "https://a:b@c/?token=x&y=\\u0026sig=1", "-----BEGIN ", "Cookie: a", "xox", "&amp;", "eyJ...", `x-api-key":"['abcdefgh`, `--token "`, `"password":`} {
-		f.Add(s)
+		f.Add(s, "", uint8(0))
+		f.Add("a", s, uint8(1))
 	}
+	keys := []string{pem, aws, gh, ghp, gl, slk, goog, oai, anth, jwt, "declared-secret"}
 	r := secret.NewRedactor()
-	r.Add("declared secret", "tiny")
-	f.Fuzz(func(t *testing.T, s string) {
-		got := r.String(s)
-		if strings.Contains(got, "declared secret") {
-			t.Fatalf("still there: %q", got)
+	r.Add("declared-secret", "tiny")
+	f.Fuzz(func(t *testing.T, before, after string, n uint8) {
+		around := " \n\"',;()<>[]{}|"[int(n)%15:][:1]
+		for _, key := range append(keys, "") {
+			text := before + around + key + around + after
+			got := r.String(text)
+			if key != "" && strings.Contains(got, key) || strings.Contains(got, "declared-secret") {
+				t.Errorf("%q is still in %q, from %q", key, got, text)
+			}
+			again := r.String(got)
+			if third := r.String(again); third != again {
+				t.Errorf("%q, masked again, is %q, and then %q", got, again, third)
+			}
+			// Whether the value after a name is a sentence depends on the words in it, so on masks.
+			if again != got && !strings.ContainsAny(text, "\"'`:=\\%&") {
+				t.Errorf("%q, masked again, is %q", got, again)
+			}
 		}
 	})
+}
+
+// What is found by its form, and what is declared, is masked under any name.
+func TestSecretsInCredentials(t *testing.T) {
+	r := secret.NewRedactor()
+	r.Add("declared-secret")
+	for text, want := range map[string]string{
+		`{"credentials":{"url":"https://x/declared-secret"}}`:          `{"credentials":{"url":"https://x/[redacted]"}}`,
+		`{"password":{"hint":"the password must be ` + gh + `"}}`:      `{"password":{"hint":"the password must be [redacted]"}}`,
+		`{"apikey":{"type":"` + gh + `","n":1}}`:                       `{"apikey":{"type":"[redacted]","n":1}}`,
+		`"pwd":{declared-secret}`:                                      `"pwd":{[redacted]}`,
+		`{"secrets":[{"name":"declared-secret","value":"abc"}],"a":1}`: `{"secrets":[{"name":"[redacted]","value":"[redacted]"}],"a":1}`,
+	} {
+		testkit.Equal(t, text, r.String(text), want)
+	}
 }
 
 func TestRedactingWriter(t *testing.T) {

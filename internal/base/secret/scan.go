@@ -17,24 +17,24 @@ func (t *searcher) places(s string, open bool) []place {
 	places := t.scan(s, open)
 	n, left := len(places), maxDecodings
 	if places = t.deeper(places, s, open, nil, &left); len(places) > n {
-		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+		inOrder(places)
 	}
 	return places
 }
 
 // scan returns the places of secrets in s without decoding its escapes.
 func (t *searcher) scan(s string, open bool) (places []place) {
-	done := 0
+	done, inside := 0, 0 // inside is the end of an object or list under the name of a credential, where names were judged
 	for i := t.candidate(s, 0); i >= 0; i = t.candidate(s, i) {
 		p := t.match(s, i, open)
-		if p.end <= max(p.start, done) {
+		if p.end <= max(p.start, done) || (p.nested || p.named) && p.start < inside {
 			i++
 			continue
 		}
 		found, end := []place{p}, p.end
 		switch {
-		case p.nested:
-			found, end = leaves(s, p.start, p.quote)
+		case p.nested: // a declared secret and a token are found in it, too
+			found, inside = leaves(s, p.start, p.quote)
 		case p.coded:
 			if found = t.inBase64(s[p.start:p.end], p.start); len(found) == 0 {
 				end = i + 1
@@ -52,7 +52,14 @@ func (t *searcher) scan(s string, open bool) (places []place) {
 			done = end
 		}
 	}
+	if inside > 0 {
+		inOrder(places)
+	}
 	return places
+}
+
+func inOrder(places []place) {
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
 }
 
 // inBase64 finds the secrets in the text that s, which is at a position of a longer one,

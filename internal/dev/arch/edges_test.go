@@ -22,6 +22,10 @@ const all = "*"
 // which characters are shown.
 const anywhere = "internal/base/display"
 
+// forTests may be imported by every test, and by nothing else: it uses modules that are
+// only for tests.
+const forTests = "internal/base/testkit"
+
 // edges lists for each package the packages of the module that it may import; the
 // diagram in ARCHITECTURE.md shows the same. Data flows one way, so no package may
 // import one to its right in
@@ -61,7 +65,7 @@ var edges = map[string][]string{
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
 	"internal/client/protocol": {"internal/base/jsonv"},
-	"internal/client/wire":     {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/testkit"},
+	"internal/client/wire":     {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	"internal/client/conn":     {"internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	"internal/client/mcp":      {"internal/client/conn", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	// What MCP requires of a response. run and cli import it; mcp does not.
@@ -72,7 +76,7 @@ var edges = map[string][]string{
 	// Test doubles of the APIs behind a server.
 	"internal/server/upstream":  {"internal/base/jsonv", "internal/base/secret", "internal/base/source"},
 	"internal/server/recording": {"internal/server/upstream", "internal/base/jsonv", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
-	"internal/server/proxy":     {"internal/base/testkit", "internal/server/upstream"},
+	"internal/server/proxy":     {"internal/server/upstream"},
 	// Recorded traffic: the file, and how requests are matched with it.
 	"internal/tape/cassette":  {"internal/client/protocol", "internal/base/osfile", "internal/base/secret", "internal/base/jsonv", "internal/assert/jsonpath"},
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv"},
@@ -218,7 +222,7 @@ var edges = map[string][]string{
 	"internal/dev/packaging":   {"schemas"},
 	"internal/dev/faults":      {}, // tests only
 	"internal/dev/flaky":       {}, // for tests
-	"internal/base/testkit":    {}, // for tests
+	forTests:                   {},
 	"schemas":                  {},
 	"cmd/mcptest":              {"internal/cli", "internal/cli/cmdutil"},
 	"cmd/mcpaql-conformance":   {"internal/mcpaql/aqlcli", "internal/cli/cmdutil"},
@@ -244,7 +248,7 @@ var modules = map[string][]string{
 	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/cmdutil", "internal/mcpaql/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/client/auth", testOnly}, // its package oauthex
 	"golang.org/x/oauth2":                    {"internal/client/auth"},
-	"github.com/google/go-cmp":               {testOnly},
+	"github.com/google/go-cmp":               {"internal/base/testkit", testOnly},
 	"github.com/rogpeppe/go-internal":        {testOnly},
 	"pgregory.net/rapid":                     {testOnly},
 	"go.uber.org/goleak":                     {testOnly},
@@ -264,6 +268,12 @@ func TestImportsFollowTheTable(t *testing.T) {
 		}
 		for _, ip := range f.imports {
 			to, ok := ours(ip)
+			if to == forTests {
+				if !f.test {
+					t.Errorf("%s imports %s, which is only for tests", f.rel, to)
+				}
+				continue
+			}
 			if !ok || to == anywhere || slices.Contains(edges[f.pkg], all) || slices.Contains(edges[f.pkg], to) {
 				continue
 			}
