@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -10,27 +11,35 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/auth"
 )
 
+// response is what a request got: the server responds with the scopes of the token.
+type response struct {
+	Status int
+	Scopes string // sorted
+	Err    error
+}
+
 // get requests an address like the transport: a challenge is answered once.
-func get(t *testing.T, a *auth.Authorizer, address string) (status int, body string, err error) {
+func get(t *testing.T, a *auth.Authorizer, address string) response {
 	t.Helper()
 	for again := true; ; {
-		req, rerr := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		if rerr != nil {
-			return 0, "", rerr
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			return response{Err: err}
 		}
 		if err := a.Authorize(t.Context(), req); err != nil {
-			return 0, "", err
+			return response{Err: err}
 		}
-		resp, rerr := http.DefaultTransport.RoundTrip(req)
-		if rerr != nil {
-			return 0, "", rerr
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			return response{Err: err}
 		}
 		if (resp.StatusCode == 401 || resp.StatusCode == 403) && again {
 			if again, err = a.Challenged(t.Context(), resp); err != nil {
-				return resp.StatusCode, "", err
+				return response{Status: resp.StatusCode, Err: err}
 			}
 			if again {
 				again = false
@@ -40,7 +49,9 @@ func get(t *testing.T, a *auth.Authorizer, address string) (status int, body str
 		}
 		text, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		return resp.StatusCode, string(text), nil
+		scopes := strings.Fields(string(text))
+		slices.Sort(scopes)
+		return response{Status: resp.StatusCode, Scopes: strings.Join(scopes, " ")}
 	}
 }
 
@@ -70,38 +81,21 @@ func TestHeadlessLogin(t *testing.T) {
 	s := newAuthority(t)
 	var seen secrets
 	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true, Resource: s.URL + "/mcp", Secret: seen.add})
-	status, body, err := get(t, a, s.URL+"/mcp")
-	if err != nil || status != 200 || body != "read" {
-		t.Fatalf("HTTP %d %q, %v", status, body, err)
-	}
+	testkit.Equal(t, "the first response", get(t, a, s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
 	if !slices.Contains(seen.all, "token-1") || !slices.Contains(seen.all, "refresh-token-1") {
 		t.Errorf("declared %q", seen.all)
 	}
 	// A step-up keeps the scopes that were already granted.
-	if status, body, err = get(t, a, s.URL+"/write"); err != nil || status != 200 || !sameScopes(body, "read", "write") {
-		t.Errorf("step up: HTTP %d %q, %v", status, body, err)
-	}
-	if s.logins != 2 {
-		t.Errorf("%d logins, want 2", s.logins)
-	}
+	testkit.Equal(t, "the response after a step-up", get(t, a, s.URL+"/write"), response{Status: 200, Scopes: "read write"})
+	testkit.Equal(t, "the number of logins", s.logins, 2)
 }
 
 func TestScopesOfTheUser(t *testing.T) {
 	t.Parallel()
 	s := newAuthority(t)
 	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true, Scopes: []string{"read", "mine"}})
-	if status, body, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || !sameScopes(body, "mine", "read") {
-		t.Errorf("HTTP %d %q, %v", status, body, err)
-	}
-	if status, body, err := get(t, a, s.URL+"/write"); err != nil || status != 200 || !sameScopes(body, "mine", "read", "write") {
-		t.Errorf("step up: HTTP %d %q, %v", status, body, err)
-	}
-}
-
-func sameScopes(got string, want ...string) bool {
-	list := strings.Fields(got)
-	slices.Sort(list)
-	return slices.Equal(list, want)
+	testkit.Equal(t, "the first response", get(t, a, s.URL+"/mcp"), response{Status: 200, Scopes: "mine read"})
+	testkit.Equal(t, "the response after a step-up", get(t, a, s.URL+"/write"), response{Status: 200, Scopes: "mine read write"})
 }
 
 func TestRefresh(t *testing.T) {
@@ -110,9 +104,7 @@ func TestRefresh(t *testing.T) {
 	s.short = true // within the ten seconds in which a token counts as expired
 	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
 	for range 2 {
-		if status, body, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
-			t.Fatalf("HTTP %d %q, %v", status, body, err)
-		}
+		testkit.Equal(t, "the response", get(t, a, s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
 	}
 	if s.logins != 1 || !slices.Contains(s.requests, "refresh_token") {
 		t.Errorf("%d logins, token requests %q", s.logins, s.requests)
@@ -125,11 +117,9 @@ func TestMetadataOfAnotherResource(t *testing.T) {
 	s := newAuthority(t)
 	s.names = "/other"
 	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
-	_, _, err := get(t, a, s.URL+"/mcp")
+	err := get(t, a, s.URL+"/mcp").Err
 	want := "log in: the server's resource metadata at " + s.URL + "/.well-known/oauth-protected-resource/mcp is for another server: its resource is \"" + s.URL + "/other\", which does not cover \"" + s.URL + "/mcp\""
-	if err == nil || err.Error() != want {
-		t.Errorf("%v\nwant %s", err, want)
-	}
+	testkit.Equal(t, "the error", err, errors.New(want))
 }
 
 // A resource that covers the server's address is accepted in each of these forms.
@@ -139,8 +129,8 @@ func TestResourceOfTheServer(t *testing.T) {
 		s := newAuthority(t)
 		s.names = names
 		a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
-		if status, _, err := get(t, a, s.URL+"/mcp"); (err == nil && status == 200) != covers {
-			t.Errorf("%s: HTTP %d, %v; want accepted %v", names, status, err, covers)
+		if got := get(t, a, s.URL+"/mcp"); (got.Err == nil && got.Status == 200) != covers {
+			t.Errorf("%s: %+v; want accepted %v", names, got, covers)
 		}
 	}
 }
@@ -158,13 +148,15 @@ func TestRegistration(t *testing.T) {
 		s.methods = methods
 		var seen secrets
 		c := auth.Config{Grant: auth.AuthorizationCode, Headless: true, Resource: s.URL + "/mcp", Secret: seen.add}
-		if status, _, err := get(t, newAuthorizer(t, c), s.URL+"/mcp"); err != nil || status != 200 || s.clients[0] != want {
-			t.Errorf("%s, headless: HTTP %d, %v, registered %q", want, status, err, s.clients)
-		}
+		ok := response{Status: 200, Scopes: "read"}
+		testkit.Equal(t, want+": the response to a headless client", get(t, newAuthorizer(t, c), s.URL+"/mcp"), ok)
 		c.Headless, c.Store, s.short = false, storeOf(t), true
 		mustLogIn(t, c)
-		if status, _, err := get(t, newAuthorizer(t, c), s.URL+"/mcp"); err != nil || status != 200 || s.clients[1] != want || !slices.Contains(s.requests[2:], strings.TrimSpace("refresh_token "+map[string]string{"client_secret_basic": "issued-secret-0"}[want])) {
-			t.Errorf("%s, refreshed: HTTP %d, %v, registered %q, token requests %q", want, status, err, s.clients, s.requests)
+		testkit.Equal(t, want+": the response after a refresh", get(t, newAuthorizer(t, c), s.URL+"/mcp"), ok)
+		testkit.Equal(t, "the registered methods", s.clients, []string{want, want})
+		refresh := strings.TrimSpace("refresh_token " + map[string]string{"client_secret_basic": "issued-secret-0"}[want])
+		if !slices.Contains(s.requests[2:], refresh) {
+			t.Errorf("%s: token requests %q, want %q among them", want, s.requests[2:], refresh)
 		}
 		if want != "none" && !slices.Contains(seen.all, "issued-secret-0") {
 			t.Errorf("%s: the client's secret is not declared: %q", want, seen.all)
@@ -186,9 +178,8 @@ func TestExpiredTokens(t *testing.T) {
 			set(s)
 			a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
 			for i := range 2 {
-				if status, _, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || s.logins != i+1 {
-					t.Errorf("HTTP %d, %v, %d logins, want %d", status, err, s.logins, i+1)
-				}
+				testkit.Equal(t, "the response", get(t, a, s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
+				testkit.Equal(t, "the number of logins", s.logins, i+1)
 				time.Sleep(2 * time.Second) // the tokens' life
 			}
 		})
@@ -201,9 +192,8 @@ func TestSecondIssuer(t *testing.T) {
 	s, other := newAuthority(t), newAuthority(t)
 	s.issuer = "https://first.example.com " + other.URL
 	c := auth.Config{Grant: auth.AuthorizationCode, Headless: true, ClientID: "known", Issuer: other.URL}
-	if _, _, err := get(t, newAuthorizer(t, c), s.URL+"/mcp"); err != nil || other.issued != 1 {
-		t.Errorf("%v, %d tokens issued, want 1", err, other.issued)
-	}
+	testkit.Equal(t, "the error", get(t, newAuthorizer(t, c), s.URL+"/mcp").Err, nil)
+	testkit.Equal(t, "the number of issued tokens", other.issued, 1)
 }
 
 func TestLoginOnceForManyRequests(t *testing.T) {
@@ -213,9 +203,7 @@ func TestLoginOnceForManyRequests(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if status, _, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 {
-				t.Errorf("HTTP %d, %v", status, err)
-			}
+			testkit.Equal(t, "the response", get(t, a, s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
 		})
 	}
 	wg.Wait()
@@ -237,18 +225,15 @@ func TestClientCredentials(t *testing.T) {
 		}
 		a := newAuthorizer(t, c)
 		for range 3 {
-			if status, body, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
-				t.Errorf("%s: HTTP %d %q, %v", by, status, body, err)
-			}
+			testkit.Equal(t, by+": the response", get(t, a, s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
 		}
-		if len(trap.requests) > 0 || s.issued != 1 {
-			t.Errorf("%s: the trap got %q; %d tokens issued, want 1", by, trap.requests, s.issued)
-		}
+		testkit.Equal(t, by+": the requests to the other issuer", trap.requests, nil)
+		testkit.Equal(t, by+": the number of issued tokens", s.issued, 1)
 		// A rejected token is replaced only once.
 		s.lose = true
-		if status, _, err := get(t, a, s.URL+"/mcp"); err != nil || status != 401 || s.issued != 2 {
-			t.Errorf("%s: HTTP %d, %v, %d tokens issued", by, status, err, s.issued)
-		}
+		got := get(t, a, s.URL+"/mcp")
+		testkit.Equal(t, by+": the response to a rejected token", got, response{Status: 401, Scopes: got.Scopes})
+		testkit.Equal(t, by+": the number of issued tokens", s.issued, 2)
 	}
 }
 
@@ -257,12 +242,11 @@ func TestSecretStaysWithItsIssuer(t *testing.T) {
 	s, trap := newAuthority(t), newAuthority(t)
 	s.issuer = trap.URL
 	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true, ClientID: "ci", ClientSecret: "correct-horse", Issuer: s.URL})
-	if status, _, err := get(t, a, s.URL+"/mcp"); err == nil {
-		t.Errorf("HTTP %d and no error, though the issuer is another one", status)
+	if got := get(t, a, s.URL+"/mcp"); got.Err == nil {
+		t.Errorf("HTTP %d and no error, though the issuer is another one", got.Status)
 	}
-	if len(trap.requests) > 0 || trap.logins > 0 {
-		t.Errorf("the other issuer was asked: %q, %d logins", trap.requests, trap.logins)
-	}
+	testkit.Equal(t, "the requests to the other issuer", trap.requests, nil)
+	testkit.Equal(t, "the number of logins there", trap.logins, 0)
 }
 
 func TestLoginsThatFail(t *testing.T) {
@@ -289,7 +273,7 @@ func TestLoginsThatFail(t *testing.T) {
 		s := newAuthority(t)
 		tt.set(s)
 		a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
-		_, _, err := get(t, a, s.URL+"/mcp")
+		err := get(t, a, s.URL+"/mcp").Err
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %q in it", name, err, tt.says)
 		} else if strings.Contains(err.Error(), "state=") {

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/auth"
 )
 
@@ -56,19 +57,16 @@ func TestLoginWithABrowser(t *testing.T) {
 	var seen secrets
 	c := auth.Config{Grant: auth.AuthorizationCode, Resource: s.URL + "/mcp", Store: storeOf(t), Secret: seen.add}
 	l := mustLogIn(t, c)
-	if l.ClientID != "registered" || l.Issuer != s.URL || l.Resource != s.URL+"/mcp" || !slices.Contains(seen.all, "token-1") {
-		t.Errorf("kept %+v, declared %q", l, seen.all)
+	testkit.Equal(t, "the stored login", []string{l.ClientID, l.Issuer, l.Resource}, []string{"registered", s.URL, s.URL + "/mcp"})
+	if !slices.Contains(seen.all, "token-1") {
+		t.Errorf("declared %q", seen.all)
 	}
 	// A later run uses the login without prompting.
-	if status, body, err := get(t, newAuthorizer(t, c), s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
-		t.Errorf("HTTP %d %q, %v", status, body, err)
-	}
-	if s.logins != 1 {
-		t.Errorf("%d logins, want 1", s.logins)
-	}
+	testkit.Equal(t, "the response", get(t, newAuthorizer(t, c), s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
+	testkit.Equal(t, "the number of logins", s.logins, 1)
 	// For another server there is no token, and the error names the command.
 	c.Resource, c.LoginCommand = s.URL+"/write", "mcptest login write"
-	_, _, err := get(t, newAuthorizer(t, c), s.URL+"/write")
+	err := get(t, newAuthorizer(t, c), s.URL+"/write").Err
 	var need *auth.LoginError
 	if !errors.As(err, &need) || !strings.HasSuffix(err.Error(), "run: mcptest login write") {
 		t.Errorf("got %v", err)
@@ -192,9 +190,7 @@ func TestRefreshOfAStoredToken(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if status, body, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
-				t.Errorf("HTTP %d %q, %v", status, body, err)
-			}
+			testkit.Equal(t, "the response", get(t, a, s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
 		})
 	}
 	wg.Wait()
@@ -205,13 +201,13 @@ func TestRefreshOfAStoredToken(t *testing.T) {
 	s.mu.Lock()
 	clear(s.tokens)
 	s.mu.Unlock()
-	if status, _, err := get(t, newAuthorizer(t, c), s.URL+"/mcp"); err != nil || status != 200 || s.issued != 3 {
-		t.Errorf("HTTP %d, %v, %d issued", status, err, s.issued)
-	}
+	testkit.Equal(t, "the response to the refreshed token", get(t, newAuthorizer(t, c), s.URL+"/mcp"), response{Status: 200, Scopes: "read"})
+	testkit.Equal(t, "the number of issued tokens", s.issued, 3)
 	l, err := c.Store.Find(auth.Query{Server: c.Resource})
-	if err != nil || l == nil || l.RefreshToken != "refresh-token-3" {
-		t.Errorf("kept %+v, %v: want the refresh token that came last", l, err)
+	if err != nil || l == nil {
+		t.Fatalf("found %+v, %v", l, err)
 	}
+	testkit.Equal(t, "the stored refresh token", l.RefreshToken, "refresh-token-3") // the last one
 }
 
 func TestExpiredLogin(t *testing.T) {
@@ -221,7 +217,7 @@ func TestExpiredLogin(t *testing.T) {
 	c := auth.Config{Grant: auth.AuthorizationCode, Resource: s.URL + "/mcp", Store: storeOf(t)}
 	mustLogIn(t, c)
 	s.ended = true
-	_, _, err := get(t, newAuthorizer(t, c), s.URL+"/mcp")
+	err := get(t, newAuthorizer(t, c), s.URL+"/mcp").Err
 	if err == nil || !strings.Contains(err.Error(), "invalid_grant: the refresh token has expired") || !strings.Contains(err.Error(), "run: mcptest login "+s.URL+"/mcp") {
 		t.Errorf("got %v", err)
 	}
@@ -236,15 +232,13 @@ func TestStepUpOfAStoredToken(t *testing.T) {
 	s := newAuthority(t)
 	c := auth.Config{Grant: auth.AuthorizationCode, Resource: s.URL + "/mcp", Store: storeOf(t)}
 	mustLogIn(t, c)
-	_, _, err := get(t, newAuthorizer(t, c), s.URL+"/write")
+	err := get(t, newAuthorizer(t, c), s.URL+"/write").Err
 	if err == nil || !strings.Contains(err.Error(), `requires the scope "write"`) || !strings.HasSuffix(err.Error(), "--scope 'read write'") {
 		t.Fatalf("got %v", err)
 	}
 	c.Scopes = []string{"read", "write"}
 	mustLogIn(t, c)
-	if status, body, err := get(t, newAuthorizer(t, c), s.URL+"/write"); err != nil || status != 200 || !sameScopes(body, "read", "write") {
-		t.Errorf("HTTP %d %q, %v", status, body, err)
-	}
+	testkit.Equal(t, "the response", get(t, newAuthorizer(t, c), s.URL+"/write"), response{Status: 200, Scopes: "read write"})
 	if all, _ := c.Store.List(); len(all) != 1 {
 		t.Errorf("%d logins are kept, want the new one in place of the old", len(all))
 	}
@@ -292,8 +286,9 @@ func TestDeviceGrant(t *testing.T) {
 				_, err := auth.LogIn(t.Context(), c, auth.Person{Enter: func(code, address, _ string, _ time.Time) { shown = code + " at " + address }})
 				// The package oauth2 leaves a body open; the request's time limit closes it.
 				defer time.Sleep(time.Minute)
-				if shown != "WDJB-MJHT at http://127.0.0.1:1/enter" || !slices.Contains(seen.all, "the-device-code") {
-					t.Errorf("shown %q, declared %q", shown, seen.all)
+				testkit.Equal(t, "what the user sees", shown, "WDJB-MJHT at http://127.0.0.1:1/enter")
+				if !slices.Contains(seen.all, "the-device-code") {
+					t.Errorf("declared %q", seen.all)
 				}
 				if tt.says != "" {
 					if err == nil || !strings.Contains(err.Error(), tt.says) {
@@ -302,9 +297,10 @@ func TestDeviceGrant(t *testing.T) {
 					return
 				}
 				l, ferr := store.Find(auth.Query{Server: c.Resource})
-				if err != nil || ferr != nil || l == nil || l.AccessToken != "token-1" {
-					t.Errorf("kept %+v: %v, %v", l, err, ferr)
+				if err != nil || ferr != nil || l == nil {
+					t.Fatalf("kept %+v: %v, %v", l, err, ferr)
 				}
+				testkit.Equal(t, "the stored token", l.AccessToken, "token-1")
 				for i, want := range tt.gaps {
 					if got := s.pollsAt[i+1].Sub(s.pollsAt[i]); got != want {
 						t.Errorf("question %d came after %s, want %s", i+2, got, want)
@@ -358,9 +354,10 @@ func TestStore(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 	gone, err := s.Remove(t.Context(), func(l auth.Login) bool { return l.Client == "mine" })
-	if all, _ := s.List(); err != nil || len(gone) != 2 || len(all) != 1 {
-		t.Errorf("removed %d, %d left, %v", len(gone), len(all), err)
-	}
+	testkit.Equal(t, "the error", err, nil)
+	testkit.Equal(t, "the number of removed logins", len(gone), 2)
+	all, _ := s.List()
+	testkit.Equal(t, "the number of logins that are left", len(all), 1)
 }
 
 func TestStoresThatAreRefused(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -56,16 +57,17 @@ func TestServerRequests(t *testing.T) {
 				p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 			})
 			x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Answer: tc.call})
-			if x.Cause != nil || len(x.Violations) > 0 {
-				t.Fatal(x.Cause, x.Violations)
+			testkit.Equal(t, "the cause", x.Cause, nil)
+			testkit.Equal(t, "the violations of the call", kinds(x.Violations), "")
+			testkit.Equal(t, "the violations of the session", kinds(s.TakeViolations()), tc.violations)
+			if len(x.During) != 2 {
+				t.Fatalf("during: %s", methods(x.During))
 			}
-			if vs := s.TakeViolations(); kinds(vs) != tc.violations {
-				t.Error(vs)
-			}
-			if len(x.During) != 2 || x.During[0].Kind != mcp.KindRequest || x.During[1].Kind != mcp.KindResponse || string(x.During[1].Raw) != tc.want ||
-				string(x.During[0].Raw) != tc.ask || x.During[0].ID != x.During[1].ID || x.During[1].Dir != wire.ToServer {
-				t.Errorf("during: %s", methods(x.During))
-			}
+			asked, answered := x.During[0], x.During[1]
+			testkit.Equal(t, "the kinds", []string{asked.Kind.String(), answered.Kind.String()}, []string{"request", "answer"})
+			testkit.Equal(t, "the messages", []string{string(asked.Raw), string(answered.Raw)}, []string{tc.ask, tc.want})
+			testkit.Equal(t, "the id of the response", answered.ID, asked.ID)
+			testkit.Equal(t, "the direction of the response", answered.Dir, wire.ToServer)
 		})
 	}
 }
@@ -89,9 +91,9 @@ func TestRequestFlood(t *testing.T) {
 		t.Errorf("%d goroutines more", n)
 	}
 	vs := s.TakeViolations()
-	if x.Cause != nil || kinds(vs) != protocol.Flood+","+protocol.BadMessage || len(vs) != 93 || len(x.During) != 101 {
-		t.Errorf("%v %d %s", x.Cause, len(vs), kinds(vs))
-	}
+	testkit.Equal(t, "the cause", x.Cause, nil)
+	testkit.Equal(t, "the violations", kinds(vs), protocol.Flood+","+protocol.BadMessage)
+	testkit.Equal(t, "the numbers of violations and messages", []int{len(vs), len(x.During)}, []int{93, 101})
 }
 
 func TestServerCancelsItsRequest(t *testing.T) {
@@ -107,9 +109,8 @@ func TestServerCancelsItsRequest(t *testing.T) {
 		p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 	})
 	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
-	if x.Cause != nil || methods(x.During) != "request roots/list, notification notifications/cancelled" {
-		t.Error(x.Cause, methods(x.During))
-	}
+	testkit.Equal(t, "the cause", x.Cause, nil)
+	testkit.Equal(t, "the messages", methods(x.During), "request roots/list, notification notifications/cancelled")
 }
 
 // Progress belongs to the call with its token, other notifications to every call in flight.
@@ -142,19 +143,13 @@ func TestAttribution(t *testing.T) {
 		b = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"b","_meta":{"progressToken":"mine"}}`), ProgressToken: true})
 	})
 	wg.Wait()
-	if a.Cause != nil || b.Cause != nil {
-		t.Fatal(a.Cause, b.Cause)
-	}
 	const progress, message = "notification notifications/progress", "notification notifications/message"
-	if got := methods(a.During); got != progress+", "+progress+", "+message+", "+progress {
-		t.Errorf("a: %s", got)
+	testkit.Equal(t, "call a", outcomeOf(a), outcome{Result: "{}", Violations: protocol.ProgressToken, During: progress + ", " + progress + ", " + message + ", " + progress})
+	testkit.Equal(t, "call b", outcomeOf(b), outcome{Result: "{}", During: progress + ", " + message})
+	if len(b.During) == 2 {
+		testkit.Equal(t, "which messages of call b are shared", []bool{b.During[0].Shared, b.During[1].Shared}, []bool{false, true})
 	}
-	if got := methods(b.During); got != progress+", "+message || !b.During[1].Shared || b.During[0].Shared {
-		t.Errorf("b: %s", got)
-	}
-	if kinds(a.Violations) != protocol.ProgressToken || len(b.Violations) > 0 || len(s.TakeViolations()) > 0 {
-		t.Error(a.Violations, b.Violations)
-	}
+	testkit.Equal(t, "the violations of the session", kinds(s.TakeViolations()), "")
 }
 
 // Many concurrent calls, with responses in reverse order and stray output between them.
@@ -180,10 +175,7 @@ func TestConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for range 20 {
 				x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
-				if x.Cause != nil || string(x.Result) != `{"id":`+x.ID+`}` {
-					t.Errorf("%v %s for %s", x.Cause, x.Result, x.ID)
-					return
-				}
+				testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: `{"id":` + x.ID + `}`})
 			}
 		})
 	}

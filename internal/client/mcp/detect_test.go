@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -196,9 +198,8 @@ func TestDetectViolations(t *testing.T) {
 				}
 				defer s.Close(context.Background())
 				got := append(s.TakeViolations(), s.Handshake().Violations...)
-				if kinds(got) != c.want || len(got) > 1 {
-					t.Errorf("violations %v, want %q once", got, c.want)
-				}
+				testkit.Equal(t, "the violations", kinds(got), c.want)
+				testkit.Equal(t, "that they are repeated", len(got) > 1, false)
 			})
 		})
 	}
@@ -327,9 +328,8 @@ func TestDetectViolationsOfFirst(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := append(s.TakeViolations(), s.Handshake().Violations...)
-				if kinds(got) != c.want || len(got) > 1 {
-					t.Errorf("violations %v, want %q once", got, c.want)
-				}
+				testkit.Equal(t, "the violations", kinds(got), c.want)
+				testkit.Equal(t, "that they are repeated", len(got) > 1, false)
 			})
 		})
 	}
@@ -367,9 +367,11 @@ func TestDetectPatience(t *testing.T) {
 				}
 				again := func(_, id string) string { return result(id, helloResult) }
 				s, _, err := late(t, mcp.Options{ConnectTimeout: c.limit, Hint: c.hint}, first, again)
-				if err != nil || s.Era() != protocol.EraSession || asked != c.expects {
-					t.Errorf("%v: initialize was sent after %s, want %s", err, asked, c.expects)
+				if err != nil {
+					t.Fatal(err)
 				}
+				testkit.Equal(t, "the era", s.Era(), protocol.EraSession)
+				testkit.Equal(t, "the time until initialize was sent", asked, c.expects)
 			})
 		})
 	}
@@ -397,9 +399,8 @@ func TestDetectRefusedTwice(t *testing.T) {
 		no := func(method, id string) string { return refused(id, map[string]int{"initialize": -32603}[method], "") }
 		_, seen, err := late(t, mcp.Options{}, no, no)
 		const want = "initialize: the server refused initialize: no (code -32603); before that, the response to server/discover was: no (code 0)"
-		if err == nil || err.Error() != want || len(seen) != 2 {
-			t.Errorf("%v\nwant %s (%q)", err, want, seen)
-		}
+		testkit.Equal(t, "the error", err, errors.New(want))
+		testkit.Equal(t, "the number of servers that were started", len(seen), 2)
 	})
 }
 
@@ -412,9 +413,11 @@ func TestDetectWrongHint(t *testing.T) {
 		return refused(id, -32601, "")
 	}
 	s, seen, err := late(t, mcp.Options{Hint: protocol.EraSession}, modern, modern)
-	if err != nil || s.Era() != protocol.EraStateless || len(seen) != 2 {
-		t.Errorf("%v, %q", err, seen)
+	if err != nil {
+		t.Fatal(err)
 	}
+	testkit.Equal(t, "the era", s.Era(), protocol.EraStateless)
+	testkit.Equal(t, "the number of servers that were started", len(seen), 2)
 }
 
 // If the server responds to neither request, the error names both.
@@ -424,9 +427,8 @@ func TestUndetected(t *testing.T) {
 		_, seen, err := late(t, mcp.Options{}, silent, silent)
 		const want = "server/discover timed out after 1m (limit: connect_timeout 1m); initialize was sent, too, and got no response; " +
 			"the server wrote nothing at all; protocol: pins the version, so that only one of the two is sent, and mcptest doctor examines the server"
-		if err == nil || err.Error() != want || len(seen) != 1 {
-			t.Errorf("%v\nwant %s (%q)", err, want, seen)
-		}
+		testkit.Equal(t, "the error", err, errors.New(want))
+		testkit.Equal(t, "the number of servers that were started", len(seen), 1)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -109,9 +110,8 @@ func checkSDKServer(t *testing.T, tr wire.Transport, revision string) {
 	}
 	tool := func(name, args string, progress bool) *mcp.Exchange {
 		x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + name + `","arguments":` + args + `}`), ProgressToken: progress})
-		if x.Cause != nil || len(x.Violations) > 0 {
-			t.Errorf("%s: %v %v", name, x.Cause, x.Violations)
-		}
+		testkit.Equal(t, name+": the cause", x.Cause, nil)
+		testkit.Equal(t, name+": the violations", kinds(x.Violations), "")
 		return x
 	}
 	if x := tool("echo", `{"text":"a\nb"}`, false); !strings.Contains(string(x.Result), `"text":"a\nb"`) {
@@ -242,8 +242,9 @@ func TestHTTPSDKServer(t *testing.T) {
 				defer s.Close(context.Background())
 				for range 3 {
 					x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"echo","arguments":{"text":"a\nb"}}`)})
-					if x.Cause != nil || len(x.Violations) > 0 || !strings.Contains(string(x.Result), `a\nb`) {
-						t.Fatalf("%v %v %s", x.Cause, x.Violations, x.Response)
+					testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: string(x.Result)})
+					if !strings.Contains(string(x.Result), `a\nb`) {
+						t.Errorf("response %s", x.Response)
 					}
 				}
 				if v := s.TakeViolations(); len(v) > 0 {

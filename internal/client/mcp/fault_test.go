@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -361,15 +362,12 @@ func (f *fault) check(t *testing.T) {
 	case f.cause != "" && (x.Cause == nil || !strings.Contains(x.Cause.Error(), f.cause)):
 		t.Errorf("cause %v, want %q", x.Cause, f.cause)
 	}
-	if !f.dead && (next.Cause != nil || string(next.Result) != goodResult || len(next.Violations) > 0) {
-		t.Errorf("the next call: %v %s %v", next.Cause, next.Result, next.Violations)
-	}
-	if f.dead && next.Cause == nil {
+	if !f.dead {
+		testkit.Equal(t, "the next call", outcomeOf(next), outcome{Result: goodResult})
+	} else if next.Cause == nil {
 		t.Error("the session is alive")
 	}
-	if got := methodNames(x.During); got != f.during {
-		t.Errorf("during: %q, want %q", got, f.during)
-	}
+	testkit.Equal(t, "the messages during the call", methodNames(x.During), f.during)
 	for _, v := range append(seen, x.Violations...) {
 		if len(v.Excerpt) > 200 || strings.ContainsAny(v.Excerpt, "\x00\x1b\n") {
 			t.Errorf("excerpt of %s: %q", v.Kind, v.Excerpt)
@@ -390,8 +388,12 @@ func methodNames(ms []mcp.Message) string {
 
 func (f *fault) checkSession(t *testing.T, seen []protocol.Violation) {
 	if f.session == "flood-of-stray" {
-		if n := len(seen); n != 1001 || seen[1000].Kind != protocol.Flood || !strings.Contains(seen[1000].Msg, "19000 more of kind stray-output") {
-			t.Errorf("%d violations, the last one: %v", n, seen[n-1])
+		if len(seen) != 1001 {
+			t.Fatalf("%d violations, want 1001", len(seen))
+		}
+		testkit.Equal(t, "the kind of the last violation", seen[1000].Kind, protocol.Flood)
+		if msg := seen[1000].Msg; !strings.Contains(msg, "19000 more of kind stray-output") {
+			t.Errorf("the last violation: %s", msg)
 		}
 		return
 	}
@@ -409,9 +411,8 @@ func TestLastResponse(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := s.Do(t.Context(), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t"}`)})
-		if s.Alive() || x.Cause != nil {
-			t.Errorf("alive %v, cause %v", s.Alive(), x.Cause)
-		}
+		testkit.Equal(t, "whether the session is alive", s.Alive(), false)
+		testkit.Equal(t, "the cause", x.Cause, nil)
 		s.Close(context.Background())
 	}
 }

@@ -95,6 +95,16 @@ func within(t testing.TB, d time.Duration) context.Context {
 	return ctx
 }
 
+// outcome is the part of an exchange that most tests compare.
+type outcome struct {
+	Cause                             error
+	Result, Error, Violations, During string
+}
+
+func outcomeOf(x *mcp.Exchange) outcome {
+	return outcome{x.Cause, string(x.Result), string(x.Error), kinds(x.Violations), methods(x.During)}
+}
+
 // methods lists the messages of an exchange.
 func methods(ms []mcp.Message) string {
 	var out []string

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -76,9 +77,7 @@ func TestHTTPServerRequests(t *testing.T) {
 		t.Error(got)
 	}
 	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
-	if x.Cause != nil || methods(x.During) != "request elicitation/create, answer elicitation/create" {
-		t.Error(x.Cause, methods(x.During))
-	}
+	testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: "{}", During: "request elicitation/create, answer elicitation/create"})
 }
 
 func TestHTTPCancel(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -313,9 +314,8 @@ func TestHTTPErrorToNotification(t *testing.T) {
 			t.Cleanup(srv.Close)
 			s := mustOpen(t, srv.URL)
 			got := s.TakeViolations()
-			if kinds(got) != c.want || len(got) > 1 {
-				t.Errorf("violations %v, want %q once", got, c.want)
-			}
+			testkit.Equal(t, "the violations", kinds(got), c.want)
+			testkit.Equal(t, "that they are repeated", len(got) > 1, false)
 		})
 	}
 }

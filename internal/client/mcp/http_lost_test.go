@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 )
@@ -85,14 +86,17 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 		if !renewed {
 			mu.Lock()
 			defer mu.Unlock()
-			if errors.As(x.Cause, &lost) || initialized != 1 {
-				t.Errorf("%v, initialized %d times", x.Cause, initialized)
+			if errors.As(x.Cause, &lost) {
+				t.Errorf("cause %v", x.Cause)
 			}
+			testkit.Equal(t, "the number of handshakes", initialized, 1)
 			return
 		}
-		if !errors.As(x.Cause, &lost) || !lost.Renewed || x.HTTP == nil || x.HTTP.Status != status {
-			t.Fatalf("%v %+v", x.Cause, x.HTTP)
+		if !errors.As(x.Cause, &lost) || x.HTTP == nil {
+			t.Fatalf("cause %v, HTTP %+v", x.Cause, x.HTTP)
 		}
+		testkit.Equal(t, "whether the session was renewed", lost.Renewed, true)
+		testkit.Equal(t, "the HTTP status", x.HTTP.Status, status)
 		if x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"}); x.Cause != nil {
 			t.Fatal(x.Cause)
 		}

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 )
@@ -44,9 +46,8 @@ func TestHTTPResume(t *testing.T) {
 	defer srv.Close()
 	s := mustOpen(t, srv.URL)
 	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
-	if x.Cause != nil || len(x.During) != 1 || gets.Load() != 2 {
-		t.Fatalf("%v, %d messages, %d GETs", x.Cause, len(x.During), gets.Load())
-	}
+	testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: "{}", During: "notification notifications/message"})
+	testkit.Equal(t, "the number of GETs", gets.Load(), 2)
 	if d := time.Duration(gap.Load()); d < 450*time.Millisecond {
 		t.Errorf("resumed after %s, want at least 500ms", d)
 	}
@@ -71,51 +72,52 @@ func TestHTTPRetry(t *testing.T) {
 		}
 		answerJSON(w, m.ID, `{}`)
 	})
-	do := func(s *mcp.Session, method, params string) (*mcp.Exchange, int) {
+	type sent struct {
+		Times    int
+		Answered bool
+	}
+	do := func(s *mcp.Session, method, params string) (*mcp.Exchange, sent) {
 		n.Store(0)
 		x := s.Do(within(t, time.Minute), mcp.Call{Method: method, Params: []byte(params)})
-		return x, int(n.Load())
+		return x, sent{int(n.Load()), x.Answered()}
 	}
 	s := mustOpen(t, srv.URL)
-	if x, sent := do(s, "resources/read", `{}`); x.Cause != nil || sent != 2 || x.HTTP.Attempts != 2 || len(x.HTTP.Tries) != 1 || x.HTTP.Tries[0].Status != 503 {
-		t.Errorf("%v %d %+v", x.Cause, sent, x.HTTP)
+	x, got := do(s, "resources/read", `{}`)
+	testkit.Equal(t, "the read", got, sent{2, true})
+	testkit.Equal(t, "its attempts", x.HTTP.Attempts, 2)
+	if len(x.HTTP.Tries) != 1 || x.HTTP.Tries[0].Status != 503 {
+		t.Errorf("tries %+v, want one with HTTP 503", x.HTTP.Tries)
 	}
 	// No test listed the tools: the session does, when it has to know.
 	for range 2 {
-		if x, sent := do(s, "tools/call", `{"name":"safe"}`); x.Cause != nil || sent != 2 {
-			t.Errorf("a tool with idempotentHint was called %d times: %v", sent, x.Cause)
-		}
+		_, got = do(s, "tools/call", `{"name":"safe"}`)
+		testkit.Equal(t, "the call of a tool with idempotentHint", got, sent{2, true})
 	}
 	patient, err := openHTTP(t, srv.URL, wire.HTTPOptions{Patience: 1}, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x, sent := do(patient, "tools/call", `{"name":"other"}`); x.Cause != nil || sent != 2 {
-		t.Errorf("with patience, a tool was called %d times: %v", sent, x.Cause)
-	}
+	_, got = do(patient, "tools/call", `{"name":"other"}`)
+	testkit.Equal(t, "the call with patience", got, sent{2, true})
 	for _, name := range []string{"other", "unknown"} {
-		if x, sent := do(s, "tools/call", `{"name":"`+name+`"}`); x.Cause == nil || sent != 1 {
-			t.Errorf("tool %s was called %d times: %v", name, sent, x.Cause)
-		} else if !strings.Contains(x.Cause.Error(), "not sent again: the tool has no idempotentHint; retry_http") {
+		x, got := do(s, "tools/call", `{"name":"`+name+`"}`)
+		testkit.Equal(t, "the call of tool "+name, got, sent{1, false})
+		if !strings.Contains(fmt.Sprint(x.Cause), "not sent again: the tool has no idempotentHint; retry_http") {
 			t.Error(x.Cause)
 		}
 	}
-	if lists.Load() != 1 {
-		t.Errorf("the tools were listed %d times", lists.Load())
-	}
+	testkit.Equal(t, "the number of tools/list", lists.Load(), 1)
 	one, none := 1, 0
 	if s, err = openHTTP(t, srv.URL, wire.HTTPOptions{Retries: &one}, mcp.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if x, sent := do(s, "tools/call", `{"name":"a"}`); x.Cause != nil || sent != 2 {
-		t.Errorf("retry_http 1: %d times: %v", sent, x.Cause)
-	}
+	_, got = do(s, "tools/call", `{"name":"a"}`)
+	testkit.Equal(t, "the call with retry_http 1", got, sent{2, true})
 	if s, err = openHTTP(t, srv.URL, wire.HTTPOptions{Retries: &none}, mcp.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if x, sent := do(s, "resources/read", `{}`); x.Cause == nil || sent != 1 {
-		t.Errorf("retry_http 0: %d times: %v", sent, x.Cause)
-	}
+	_, got = do(s, "resources/read", `{}`)
+	testkit.Equal(t, "the read with retry_http 0", got, sent{1, false})
 }
 
 // token is an authorizer that gets its token when a request is refused, and

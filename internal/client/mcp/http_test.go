@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 )
@@ -104,9 +105,8 @@ func TestHTTPJSONAndHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`), Header: http.Header{"X-Call": {"c"}}})
-	if x.Cause != nil || string(x.Result) != `{"ok":true}` || x.HTTP.Status != 200 || x.HTTP.Attempts != 1 || len(x.Violations) > 0 {
-		t.Fatalf("%+v", x)
-	}
+	testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: `{"ok":true}`})
+	testkit.Equal(t, "the status and the attempts", []int{x.HTTP.Status, x.HTTP.Attempts}, []int{200, 1})
 	for k, want := range map[string]string{
 		"Mcp-Session-Id": "s-1", "Mcp-Protocol-Version": "2025-11-25", "X-Key": "k", "X-Call": "c",
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "User-Agent": "ua/1", "Authorization": "Basic dTpwdw==",
@@ -141,9 +141,7 @@ func TestHTTPEventStream(t *testing.T) {
 	s := mustOpen(t, srv.URL)
 	for range 3 {
 		x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`)})
-		if x.Cause != nil || string(x.Result) != `{}` || len(x.Violations) > 0 || len(x.During) != 1 || x.During[0].Method != "notifications/message" {
-			t.Fatalf("%+v", x)
-		}
+		testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: "{}", During: "notification notifications/message"})
 	}
 	if v := s.TakeViolations(); len(v) > 0 {
 		t.Error(v)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -27,14 +28,13 @@ func TestSecondStartRecallsTheFirst(t *testing.T) {
 	if got := second.Cause.Error(); got != want {
 		t.Errorf("cause %q, want %q", got, want)
 	}
-	if len(second.Violations) != 1 || second.LastLine != "Listening" || len(second.StderrTail) != 1 {
-		t.Errorf("not recalled: %+v", second)
-	}
+	testkit.Equal(t, "the recalled violations", second.Violations, first.Violations)
+	testkit.Equal(t, "the recalled output", append(second.StderrTail, second.LastLine), []string{"oops", "Listening"})
 	own := &wire.OpenError{Cause: io.EOF, LastLine: "mine", StderrTail: []string{"mine"}, Violations: []protocol.Violation{{Kind: protocol.BadJSONRPC}}}
+	kept := *own
 	addFirst(own, first)
-	if own.Cause != io.EOF || own.LastLine != "mine" || own.StderrTail[0] != "mine" || own.Violations[0].Kind != protocol.BadJSONRPC {
-		t.Errorf("what the second start showed is lost: %+v", own)
-	}
+	kept.Cause = own.Cause // an error that names both starts
+	testkit.Equal(t, "what the second start showed", *own, kept)
 }
 
 // A handshake whose last message is not taken names the limit.

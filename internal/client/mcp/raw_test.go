@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -61,9 +62,8 @@ func TestSendRaw(t *testing.T) {
 				p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 			})
 			x := s.SendRaw(within(t, time.Minute), []byte(tc.send))
-			if x.Cause != nil || string(x.Result) != tc.result || string(x.Error) != tc.rpcErr {
-				t.Errorf("%v %s %s %v", x.Cause, x.Result, x.Error, x.Violations)
-			}
+			got := outcomeOf(x)
+			testkit.Equal(t, "the call", got, outcome{Result: tc.result, Error: tc.rpcErr, Violations: got.Violations, During: got.During})
 			if tc.response != "" && string(x.Response) != tc.response {
 				t.Errorf("response %s", x.Response)
 			}
@@ -150,7 +150,8 @@ func TestParse(t *testing.T) {
 	})
 	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
 	v, vs, err := x.Parse(jsonv.Options{})
-	if err != nil || v.Lookup("result", "a", "b").Literal() != "2" || kinds(vs) != protocol.DuplicateKey+","+protocol.LoneSurrogate || vs[0].ID != x.ID {
-		t.Errorf("%v %v %v", v, vs, err)
-	}
+	testkit.Equal(t, "the error", err, nil)
+	testkit.Equal(t, "the last of the equal keys", v.Lookup("result", "a", "b").Literal(), "2")
+	testkit.Equal(t, "the violations", kinds(vs), protocol.DuplicateKey+","+protocol.LoneSurrogate)
+	testkit.Equal(t, "the id of the first one", vs[0].ID, x.ID)
 }

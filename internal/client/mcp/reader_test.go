@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -89,10 +90,7 @@ func TestReaders(t *testing.T) {
 			for range n {
 				params := `{"d":` + strconv.Itoa([]int{0, 0, 0, 1, 5, 25}[rnd.IntN(6)]) + `}`
 				x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(params)})
-				if x.Cause != nil || string(x.Result) != `{"id":`+x.ID+`}` || len(x.Violations) > 0 {
-					t.Errorf("%v %s %v", x.Cause, x.Result, x.Violations)
-					return
-				}
+				testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: `{"id":` + x.ID + `}`})
 				time.Sleep([]time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond}[rnd.IntN(5)])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/mcpserver"
@@ -56,9 +57,8 @@ func TestResultTypeThatWasNotAskedFor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.open(mcp.Options{Capabilities: tt.declare})
 			x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(tt.params)})
-			if x.Cause != nil || kinds(x.Violations) != tt.want {
-				t.Errorf("%v %v, want %q", x.Cause, x.Violations, tt.want)
-			}
+			testkit.Equal(t, "the cause", x.Cause, nil)
+			testkit.Equal(t, "the violations", kinds(x.Violations), tt.want)
 		})
 	}
 }

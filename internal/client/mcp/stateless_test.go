@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -85,9 +84,8 @@ func TestModernRequest(t *testing.T) {
 		{call: mcp.Call{Method: "x", Params: []byte(`[1]`)}, params: `[1]`},
 	} {
 		x := s.Do(within(t, time.Minute), c.call)
-		if x.Cause != nil || len(x.Violations) > 0 {
-			t.Fatal(x.Cause, x.Violations)
-		}
+		testkit.Equal(t, "the cause", x.Cause, nil)
+		testkit.Equal(t, "the violations", kinds(x.Violations), "")
 		var got, want any
 		_ = json.Unmarshal(last.Params, &got)
 		if err := json.Unmarshal([]byte(c.params), &want); err != nil {
@@ -96,11 +94,9 @@ func TestModernRequest(t *testing.T) {
 		if p, ok := got.(map[string]any); ok && c.call.ProgressToken {
 			p["_meta"].(map[string]any)["progressToken"] = 9.0
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("%s: %s", c.call.Params, d)
-		}
-		if h := header; h.Get("Mcp-Method") != c.call.Method || h.Get("Mcp-Name") != c.name || h.Get("Mcp-Protocol-Version") != "2026-07-28" || h.Get("Mcp-Session-Id") != "" {
-			t.Errorf("%v", h)
+		testkit.Equal(t, "the parameters of "+string(c.call.Params), got, want)
+		for key, want := range map[string]string{"Mcp-Method": c.call.Method, "Mcp-Name": c.name, "Mcp-Protocol-Version": "2026-07-28", "Mcp-Session-Id": ""} {
+			testkit.Equal(t, key, header.Get(key), want)
 		}
 	}
 }
@@ -149,18 +145,18 @@ func TestToolHeaders(t *testing.T) {
 	})
 	s := openModern(t, srv.URL, mcp.Options{})
 	x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t","arguments":{"region":"eu","n":42.0,"b":true,"o":{"deep":"ü"},"plain":"p"}}`)})
-	if x.Cause != nil || x.Error != nil || len(x.Hops) != 1 || x.Hops[0].HTTP.Status != 400 || calls != 2 || lists != 1 || x.Hops[0].ID == x.ID {
-		t.Fatalf("%+v, %d calls, %d lists", x, calls, lists)
-	}
+	testkit.Equal(t, "the call", outcomeOf(x), outcome{Result: `{"resultType":"complete"}`})
+	testkit.Equal(t, "the numbers of refused calls, calls and lists", []int{len(x.Hops), calls, lists}, []int{1, 2, 1})
+	testkit.Equal(t, "the status of the refused call", x.Hops[0].HTTP.Status, 400)
+	testkit.Equal(t, "that both calls have the same id", x.Hops[0].ID == x.ID, false)
 	for k, want := range map[string]string{"Region": "eu", "N": "42", "B": "true", "Deep": "=?base64?w7w=?=", "Plain": ""} {
 		if v := got.Get("Mcp-Param-" + k); v != want {
 			t.Errorf("%s: %q, want %q", k, v, want)
 		}
 	}
 	s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t","arguments":{"region":null,"n":"x"}}`)})
-	if _, ok := got["Mcp-Param-Region"]; ok || got.Get("Mcp-Param-N") != "x" {
-		t.Error(got)
-	}
+	testkit.Equal(t, "the header of null", got["Mcp-Param-Region"], nil)
+	testkit.Equal(t, "the header of an argument that is no integer", got.Get("Mcp-Param-N"), "x")
 	if d := s.UnusableTools(); len(d) != len(bad) {
 		t.Errorf("%d tools were dropped, want %d: %v", len(d), len(bad), d)
 	}
@@ -217,28 +213,32 @@ func TestMultiRoundTrip(t *testing.T) {
 				return s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + tool + `"}`)})
 			}
 			x := call("ask")
-			if x.Cause != nil || len(x.Violations) > 0 || len(x.Hops) != 1 || methods(x.During) !=
-				"request elicitation/create, answer elicitation/create, request roots/list, answer roots/list" {
-				t.Fatalf("%v %v %s", x.Cause, x.Violations, methods(x.During))
-			}
+			testkit.Equal(t, "the call", outcomeOf(x), outcome{
+				Result: `{"resultType":"complete","content":[]}`,
+				During: "request elicitation/create, answer elicitation/create, request roots/list, answer roots/list",
+			})
+			testkit.Equal(t, "the number of requests before the last one", len(x.Hops), 1)
 			if !strings.Contains(string(x.Request), `"requestState":`+state) || !strings.Contains(string(x.Request), `"inputResponses":{"who":{"action":"decline"},"roots":{"roots":[]}}`) {
 				t.Errorf("%s", x.Request)
 			}
 			if strings.Contains(string(x.Hops[0].Request), "requestState") || x.Hops[0].ID == x.ID {
 				t.Errorf("%s", x.Hops[0].Request)
 			}
-			if x := call("stateless"); x.Cause != nil || strings.Contains(string(x.Request), "requestState") {
-				t.Errorf("%v %s", x.Cause, x.Request)
+			x = call("stateless")
+			testkit.Equal(t, "the cause of a call without a state", x.Cause, nil)
+			if strings.Contains(string(x.Request), "requestState") {
+				t.Errorf("the request has a state: %s", x.Request)
 			}
 			seen = nil
 			var in *mcp.InputError
-			if x := call("endless"); !errors.As(x.Cause, &in) || len(seen) != 11 || len(x.Hops) != 10 {
-				t.Errorf("%v after %d requests", x.Cause, len(seen))
+			if x = call("endless"); !errors.As(x.Cause, &in) {
+				t.Errorf("cause %v", x.Cause)
 			}
+			testkit.Equal(t, "the numbers of requests and of those before the last one", []int{len(seen), len(x.Hops)}, []int{11, 10})
 			for tool, kind := range map[string]string{"nothing": protocol.BadResult, "odd": protocol.BadResult, "unknown": protocol.ResultType} {
-				if x := call(tool); len(x.Violations) != 1 || x.Violations[0].Kind != kind {
-					t.Errorf("%s: %v", tool, x.Violations)
-				}
+				x := call(tool)
+				testkit.Equal(t, tool+": the violations", kinds(x.Violations), kind)
+				testkit.Equal(t, tool+": their number", len(x.Violations), 1)
 			}
 			x = s.Do(within(t, time.Minute), mcp.Call{Method: "tools/list", Params: []byte(`{"cursor":"c"}`)})
 			if x.Cause == nil || len(x.Violations) != 1 {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -32,24 +33,22 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("ended after %s", d)
 		}
 		var timeout *mcp.TimeoutError
-		if !errors.As(x.Cause, &timeout) || timeout.Error() != "tools/call timed out after 3s (limit: timeout 3s)" || !errors.Is(x.Cause, context.DeadlineExceeded) {
-			t.Errorf("cause %v", x.Cause)
+		if !errors.As(x.Cause, &timeout) || !errors.Is(x.Cause, context.DeadlineExceeded) {
+			t.Errorf("cause %#v", x.Cause)
 		}
-		if x.Elapsed != 3*time.Second || x.Answered() {
-			t.Errorf("elapsed %s, answered %t", x.Elapsed, x.Answered())
-		}
-		if x := s.Do(within(t, time.Second), mcp.Call{Method: "ping"}); x.Cause != nil || len(x.Violations) > 0 {
-			t.Error(x.Cause, x.Violations)
-		}
+		testkit.Equal(t, "the cause", x.Cause, errors.New("tools/call timed out after 3s (limit: timeout 3s)"))
+		testkit.Equal(t, "the time", x.Elapsed, 3*time.Second)
+		testkit.Equal(t, "whether it is answered", x.Answered(), false)
+		testkit.Equal(t, "the next call", outcomeOf(s.Do(within(t, time.Second), mcp.Call{Method: "ping"})), outcome{Result: "{}"})
 		<-seen
 		synctest.Wait()
 		if want := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + mcp.ID(2) + `,"reason":"tools/call timed out after 3s (limit: timeout 3s)"}}`; got[0] != want {
 			t.Errorf("sent %s", got[0])
 		}
 		// The first late response is none; the same once more is a second response.
-		if vs := s.TakeViolations(); kinds(vs) != protocol.DuplicateID || vs[0].ID != mcp.ID(2) {
-			t.Error(vs)
-		}
+		vs := s.TakeViolations()
+		testkit.Equal(t, "the violations", kinds(vs), protocol.DuplicateID)
+		testkit.Equal(t, "the id of the first one", vs[0].ID, mcp.ID(2))
 	})
 }
 
@@ -61,9 +60,11 @@ func TestCancel(t *testing.T) {
 		})
 		x := s.Do(t.Context(), mcp.Call{Method: "tools/call", CancelAfter: 50 * time.Millisecond})
 		var cancelled *mcp.CancelledError
-		if !errors.As(x.Cause, &cancelled) || cancelled.Cause != nil || x.Cause.Error() != "tools/call was cancelled after 50ms" {
-			t.Errorf("cause %v", x.Cause)
+		if !errors.As(x.Cause, &cancelled) {
+			t.Fatalf("cause %#v", x.Cause)
 		}
+		testkit.Equal(t, "why it was cancelled", cancelled.Cause, nil)
+		testkit.Equal(t, "the cause", x.Cause, errors.New("tools/call was cancelled after 50ms"))
 		why := errors.New("interrupted by SIGINT")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(why) })
@@ -132,20 +133,14 @@ func TestWait(t *testing.T) {
 		synctest.Wait()
 		mark := s.Mark()
 		m, err := s.Wait(within(t, 10*time.Second), "notifications/a", 0)
-		if err != nil || string(m.Params) != `{"n":1}` {
-			t.Errorf("%s %v", m.Raw, err)
-		}
+		testkit.Equal(t, "the error", err, nil)
+		testkit.Equal(t, "the first message", string(m.Params), `{"n":1}`)
 		m, err = s.Wait(within(t, 10*time.Second), "notifications/a", mark)
-		if err != nil || string(m.Params) != `{"n":2}` {
-			t.Errorf("%s %v", m.Raw, err)
-		}
-		if got := methods(s.Messages(mark)); got != "notification notifications/b, notification notifications/a" {
-			t.Errorf("since the mark: %s", got)
-		}
+		testkit.Equal(t, "the error", err, nil)
+		testkit.Equal(t, "the message after the mark", string(m.Params), `{"n":2}`)
+		testkit.Equal(t, "all messages after the mark", methods(s.Messages(mark)), "notification notifications/b, notification notifications/a")
 		_, err = s.Wait(within(t, 100*time.Millisecond), "notifications/a", s.Mark())
-		if err == nil || err.Error() != "waiting for notifications/a timed out after 100ms (limit: timeout 100ms)" {
-			t.Errorf("%v", err)
-		}
+		testkit.Equal(t, "the error", err, errors.New("waiting for notifications/a timed out after 100ms (limit: timeout 100ms)"))
 		if _, err = s.Wait(t.Context(), "notifications/a", s.Mark()); !errors.As(err, new(*wire.ClosedError)) {
 			t.Errorf("%v", err)
 		}
@@ -171,12 +166,8 @@ func TestAnswererEndsWithClose(t *testing.T) {
 		synctest.Wait()
 		s.Close(t.Context())
 		x := <-done
-		if !ended || x.Cause == nil || x.Cause.Error() != "the session was closed while tools/call was in flight" {
-			t.Errorf("ended %t, cause %v", ended, x.Cause)
-		}
-		if methods(x.During) != "request roots/list" {
-			t.Errorf("during %s", methods(x.During))
-		}
+		testkit.Equal(t, "whether the answerer has ended", ended, true)
+		testkit.Equal(t, "the call", outcomeOf(x), outcome{Cause: errors.New("the session was closed while tools/call was in flight"), During: "request roots/list"})
 		if x := s.Do(t.Context(), mcp.Call{Method: "ping"}); !errors.As(x.Cause, new(*wire.ClosedError)) {
 			t.Error(x.Cause)
 		}

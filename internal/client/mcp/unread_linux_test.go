@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
@@ -20,12 +21,12 @@ func TestUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 		call := mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t"}`)}
-		if x := s.Do(t.Context(), call); x.Cause != nil || x.Unread {
-			t.Errorf("the answered call: %v, unread %t", x.Cause, x.Unread)
-		}
-		if x := s.Do(t.Context(), call); x.Cause == nil || !x.Unread {
-			t.Errorf("the next call: %v, unread %t", x.Cause, x.Unread)
-		}
+		x := s.Do(t.Context(), call)
+		testkit.Equal(t, "the cause of the answered call", x.Cause, nil)
+		testkit.Equal(t, "whether the answered call is unread", x.Unread, false)
+		x = s.Do(t.Context(), call)
+		testkit.Equal(t, "whether the next call is answered", x.Answered(), false)
+		testkit.Equal(t, "whether the next call is unread", x.Unread, true)
 		s.Close(context.Background())
 	}
 }
