@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"mcptest/internal/base/jsonv"
@@ -117,6 +118,16 @@ func TestRisk(t *testing.T) {
 		}
 		if batch := jsonv.Object(jsonv.Member{Key: "operations", Value: jsonv.Array(args)}); (c.Gate.Forbidden(batch) != "") != (x.risk > 0) {
 			t.Errorf("%s: a batch gets round the policy", x.name)
+		}
+	}
+}
+
+// A READ operation that begins with one of these words may change something.
+func TestRiskOfVerbs(t *testing.T) {
+	for _, verb := range strings.Fields("pop consume take next claim ack drain expunge visit touch tidy refresh") {
+		op := &catalog.Operation{Name: verb + "_job", Category: "READ"}
+		if New(Options{}).Catalog.Assess(op); op.Risk == catalog.RiskRead {
+			t.Errorf("%s has no risk", op.Name)
 		}
 	}
 }
