@@ -40,8 +40,8 @@ type Options struct {
 	// Features names additions to the library that conformance does not require; see
 	// Features.
 	Features []string
-	// Hazards lists names of Hazards.
-	Hazards []string
+	// Before may replace an operation on a collection, and the items of the collection.
+	Before func(Call) (items []jsonv.Value, done bool)
 	// Launch identifies this start, for a defect that depends on it.
 	Launch string
 }

@@ -20,17 +20,15 @@ func New(o Options) (*Adapter, error) {
 		return nil, fmt.Errorf("mode %q: expected one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}
 	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: newSession(), items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
-	for _, d := range o.Defects {
-		if !slices.ContainsFunc(Defects(), func(known Defect) bool { return known.Name == d }) {
-			return nil, fmt.Errorf("there is no defect %q", d)
-		}
-		a.defects[d] = true
+	for _, f := range o.Features {
+		a.features[f] = true
 	}
-	for _, f := range Features() {
-		a.features[f.Name] = slices.Contains(o.Features, f.Name)
-		for _, d := range Defects() {
-			a.features[f.Name] = a.features[f.Name] || a.defects[d.Name] && d.Feature == f.Name
+	for _, name := range o.Defects {
+		i := slices.IndexFunc(Defects(), func(d Defect) bool { return d.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no defect %q", name)
 		}
+		a.defects[name], a.features[Defects()[i].Feature] = true, true
 	}
 	if a.is("semantic-only") {
 		a.o.Mode = ModeCrude
@@ -178,7 +176,7 @@ func (a *Adapter) build(n int) {
 		a.add("executions", nil)
 	}
 	for _, r := range a.library.Resources[2:] {
-		if a.has(r.With) || slices.Contains(a.o.Hazards, r.With) {
+		if a.has(r.With) {
 			a.addCollection(r)
 		}
 	}

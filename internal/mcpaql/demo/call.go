@@ -63,7 +63,7 @@ func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Valu
 	if op == nil {
 		return jsonv.Value{}, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).with("operation", name)
 	}
-	if a.hazardous(op, args.Lookup("params")) {
+	if a.before(op, args.Lookup("params")) {
 		return success(jsonv.Object(member("done", jsonv.Bool(true))), nil), nil
 	}
 	if f := a.routed(op, tool); f != nil {
@@ -289,47 +289,29 @@ func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure
 	return a.saved(a.items[r.Name][i])
 }
 
-// hazardous triggers a hazard if a call does so. Nothing is checked before.
-func (a *Adapter) hazardous(op *operation, params jsonv.Value) bool {
-	if len(a.o.Hazards) == 0 || op.res == nil || op.res.One {
+// Call is a call of an operation on a collection, before anything is checked.
+type Call struct {
+	Operation, Verb string
+	Key             string // the parameter that names an item
+	ByName          bool   // the caller chooses it
+	Params          jsonv.Value
+	Items           []jsonv.Value
+	At              int // the item that Params name, -1 if there is none
+}
+
+// before lets Options.Before replace an operation; it reports whether that happened.
+func (a *Adapter) before(op *operation, params jsonv.Value) bool {
+	if a.o.Before == nil || op.res == nil || op.res.One {
 		return false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	kind := ""
-	v, given := params.Get(op.res.key())
-	i := a.index(op.res, params)
-	switch {
-	case op.Verb == "create" && op.res.ByName && slices.Contains(a.o.Hazards, "create-lies"):
-		return true
-	case op.Verb == "create" && i >= 0 && op.res.ByName:
-		kind = "known"
-	case op.Verb == "create":
-	case !given:
-		kind = "unnamed"
-	case v.Text() == "":
-		kind = "mistyped"
-	case i < 0:
-		kind = "unknown"
+	items, done := a.o.Before(Call{op.Name, op.Verb, op.res.key(), op.res.ByName, params, a.items[op.res.Name], a.index(op.res, params)})
+	if done {
+		a.items[op.res.Name] = items
+		_ = a.save()
 	}
-	if kind == "" || !slices.Contains(a.o.Hazards, op.Verb+"-"+kind) {
-		return false
-	}
-	all := a.items[op.res.Name]
-	switch {
-	case kind == "known":
-		all = all[i : i+1]
-	case kind == "unknown" && len(all) > 0:
-		all = all[len(all)-1:]
-	}
-	for i := range all {
-		all[i] = all[i].With("spoilt_by", jsonv.String(op.Name))
-	}
-	if op.Verb == "delete" {
-		a.items[op.res.Name] = a.items[op.res.Name][:len(a.items[op.res.Name])-len(all)]
-	}
-	_ = a.save()
-	return true
+	return done
 }
 
 // batch runs several operations (OPS 7).

@@ -25,7 +25,6 @@ func readLibrary() (l library) {
 type library struct {
 	Defects    []Defect                `json:"defects"`
 	Features   []Feature               `json:"features"`
-	Hazards    []Hazard                `json:"hazards"`
 	Resources  []*resource             `json:"resources"`
 	Collection json.RawMessage         `json:"collection"` // one that a widened adapter has, with NOUN in place of its name
 	Nouns      []string                `json:"nouns"`
@@ -62,7 +61,7 @@ type param struct {
 type resource struct {
 	Name   string        `json:"name"`
 	Plural string        `json:"plural"`
-	With   string        `json:"with"` // the feature or the hazard that adds it, "" for none
+	With   string        `json:"with"` // the feature that adds it, "" for none
 	Fields []param       `json:"fields"`
 	Seed   []jsonv.Value `json:"seed"`
 
@@ -145,19 +144,11 @@ type Defect struct {
 // Feature is an addition to the library.
 type Feature struct{ Name, Doc string }
 
-// Hazard is a way to lose the data of others: an operation that acts on everything
-// unless it is given a target. No call of a run may trigger it, so a hazard, unlike a
-// defect, changes no row of a report.
-type Hazard struct{ Name, Doc string }
-
 // Defects returns the table of defects.
 func Defects() []Defect { return tables().Defects }
 
 // Features lists the possible additions to the library.
 func Features() []Feature { return tables().Features }
-
-// Hazards returns the table of hazards.
-func Hazards() []Hazard { return tables().Hazards }
 
 const singleTool = "mcp_aql"
 

@@ -72,20 +72,13 @@ const (
 	MaxArguments = 64 << 10 // bytes of a call's arguments
 )
 
-// Judged counts the results of JudgeAnswers.
-type Judged struct {
-	Asked  int // judgements made now
-	Kept   int // verdicts that already existed, in the evidence or in the cache
-	Failed int // answers without a verdict of this judge
-}
-
 // JudgeAnswers implements the part of tier 2 that asks a judge: it stores a verdict,
 // or the reason why there is none, with every answer of the evidence. A verdict of
 // the same judge on the same content is kept, unless o.Again is set. Without a judge
 // it does nothing.
-func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) (done Judged) {
+func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 	if o.Judge == nil {
-		return done
+		return
 	}
 	var p Patience
 	for i := range e.Semantics {
@@ -96,7 +89,6 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) (done Jud
 		k, votes := judgeCase(s), max(o.Votes, 1)
 		key := o.Judge.Key(k, votes)
 		if !o.Again && judgedBy(s, o, key, votes) {
-			done.Kept++
 			continue
 		}
 		v, kept, err := llm.Verdict{}, false, p.Over()
@@ -112,16 +104,10 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) (done Jud
 		}
 		if err != nil {
 			s.Unjudged = display.Truncate(display.OneLine(err.Error()), 500)
-			done.Failed++
 			continue
 		}
-		if kept {
-			done.Kept++
-		} else {
-			done.Asked++
-			if o.Cache != nil && key != "" {
-				o.Cache.Put(key, v)
-			}
+		if !kept && o.Cache != nil && key != "" {
+			o.Cache.Put(key, v)
 		}
 		s.Unjudged = ""
 		s.Judge = &evidence.Judge{Kind: o.Judge.Kind(), Model: o.Judge.Model(), Verdict: evidence.Verdict(v.Verdict), Reason: v.Reason, Rubric: llm.RubricVersion, Votes: v.Votes, Key: key}
@@ -129,7 +115,6 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) (done Jud
 	if e.IsLive() {
 		e.Live = e.Live.With("judge", JudgeNote(o.Judge))
 	}
-	return done
 }
 
 // judgedBy reports whether a case has a verdict that this judge would be
