@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -72,9 +73,7 @@ func TestResultViolations(t *testing.T) {
 		var got []string
 		for _, found := range Result(tt.protocol, method, v, task).Violations {
 			got = append(got, found.Msg)
-			if found.Kind != protocol.BadResult || found.Excerpt != v.Short(200) {
-				t.Errorf("%s %s: %+v", tt.method, tt.result, found)
-			}
+			testkit.Equal(t, tt.method+": the kind and the excerpt", []string{found.Kind, found.Excerpt}, []string{protocol.BadResult, v.Short(200)})
 		}
 		if got := strings.Join(got, "; "); got != tt.want {
 			t.Errorf("%s %s: %q, want %q", tt.method, tt.result, got, tt.want)

@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
@@ -38,9 +39,11 @@ func TestEarlyAnswer(t *testing.T) {
 		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if vs := s.TakeViolations(); len(vs) != 1 || vs[0].Kind != protocol.EarlyResponse {
-			t.Errorf("%s: %v", line, vs)
+		var kinds []string
+		for _, v := range s.TakeViolations() {
+			kinds = append(kinds, v.Kind)
 		}
+		testkit.Equal(t, line+": the violations", kinds, []string{protocol.EarlyResponse})
 	}
 }
 
@@ -181,9 +184,8 @@ func TestIDsOfOwnRequests(t *testing.T) {
 			if !own {
 				tests = append(tests, id)
 			}
-			if seen[id] || !calls.wasSent(id) {
-				t.Errorf("id %d: seen %v, sent %v", id, seen[id], calls.wasSent(id))
-			}
+			testkit.Equal(t, idText(id)+": whether it was given before", seen[id], false)
+			testkit.Equal(t, idText(id)+": whether it counts as sent", calls.wasSent(id), true)
 			seen[id] = true
 		}
 		if want := []int64{protocol.IDAt(1), protocol.IDAt(2)}; !slices.Equal(tests, want) {

@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mcptest/internal/base/testkit"
 )
 
 // lineLog records the lines that a LineReader reports.
@@ -95,8 +97,12 @@ func TestEndlessLine(t *testing.T) {
 	src := &endless{}
 	var log lineLog
 	err, l := readAll(src, 1<<20, 16<<20, &log)
-	if !errors.Is(err, errEndless) || len(log.got) != 1 || src.n > 18<<20 || len(l.buf) > keepBuffer {
-		t.Errorf("%v after %d bytes, buffer %d, %v", err, src.n, len(l.buf), log.got)
+	if !errors.Is(err, errEndless) {
+		t.Errorf("error %v, want %v", err, errEndless)
+	}
+	testkit.Equal(t, "the number of messages", len(log.got), 1)
+	if src.n > 18<<20 || len(l.buf) > keepBuffer {
+		t.Errorf("read %d bytes, want at most %d; the buffer has %d, want at most %d", src.n, 18<<20, len(l.buf), keepBuffer)
 	}
 }
 

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -24,10 +23,10 @@ func TestEventsWithoutData(t *testing.T) {
 		events.Feed([]byte(part), func(f cassette.Frame) { got = append(got, seen{*f.Event, string(f.Data), f.Has()}) })
 	}
 	want := []seen{{Event: cassette.Event{ID: "1", Retry: 50}}, {cassette.Event{ID: "2"}, "", true}, {cassette.Event{Type: "x"}, "a\nb", true}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	if f, ok := events.Begun(); !ok || f.Omitted != 5006 || string(f.Data) != strings.Repeat("x", cassette.OmittedHead) || !f.Unterminated {
-		t.Errorf("%v: %d of %d bytes", ok, len(f.Data), f.Omitted)
-	}
+	testkit.Equal(t, "the events", got, want)
+	f, ok := events.Begun()
+	testkit.Equal(t, "whether an event has begun", ok, true)
+	testkit.Equal(t, "its data", string(f.Data), strings.Repeat("x", cassette.OmittedHead))
+	testkit.Equal(t, "its size", f.Omitted, 5006)
+	testkit.Equal(t, "whether its end is missing", f.Unterminated, true)
 }

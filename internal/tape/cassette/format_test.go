@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -68,8 +69,10 @@ func TestBytesArePreserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if c.Protocol != "2025-11-25" || !strings.Contains(string(c.Server.Info), `"demo"`) || c.Warning != nil {
-		t.Errorf("header %+v, warning %v", c.Header, c.Warning)
+	testkit.Equal(t, "the protocol version", c.Protocol, "2025-11-25")
+	testkit.Equal(t, "the warning", c.Warning, nil)
+	if info := string(c.Server.Info); !strings.Contains(info, `"demo"`) {
+		t.Errorf("the server is %s, want demo", info)
 	}
 	if len(c.Frames) != len(texts) {
 		t.Fatalf("%d frames, expected %d", len(c.Frames), len(texts))
@@ -80,13 +83,14 @@ func TestBytesArePreserved(t *testing.T) {
 			t.Errorf("frame %d: %.80q, %v; expected %.80q", i, got, err, want)
 		}
 	}
-	if last := c.Frames[len(texts)-1]; last.Data != nil || !last.Has() {
-		t.Error("a large message is in memory")
-	}
+	last := c.Frames[len(texts)-1]
+	testkit.Equal(t, "the bytes of a large message in memory", len(last.Data), 0)
+	testkit.Equal(t, "whether the file has it", last.Has(), true)
 	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode(), err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	testkit.Equal(t, "the mode of the file", info.Mode().Perm(), 0o600)
 }
 
 // A file that can't be used is refused with the line and the reason.
@@ -128,8 +132,12 @@ func TestCutOff(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d bytes: %v", n, err)
 		}
-		if cut := b[n-1] != '\n' && n != len(b)-1 && n > last; cut && (c.Warning == nil || c.Warning.Line != 4 || len(c.Frames) != 2) {
-			t.Fatalf("%d bytes: warning %v, %d frames", n, c.Warning, len(c.Frames))
+		if cut := b[n-1] != '\n' && n != len(b)-1 && n > last; cut {
+			if c.Warning == nil {
+				t.Fatalf("%d bytes: no warning", n)
+			}
+			testkit.Equal(t, fmt.Sprint(n, " bytes: the line of the warning"), c.Warning.Line, 4)
+			testkit.Equal(t, fmt.Sprint(n, " bytes: the number of frames"), len(c.Frames), 2)
 		}
 	}
 }
@@ -244,9 +252,9 @@ func TestRedactLearnsHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if n, err := cassette.Redact(path+".2", c, secret.NewRedactor()); n != 1 || err != nil {
-		t.Errorf("%d changed messages, %v", n, err)
-	}
+	n, err := cassette.Redact(path+".2", c, secret.NewRedactor())
+	testkit.Equal(t, "the error", err, nil)
+	testkit.Equal(t, "the number of changed messages", n, 1)
 	if b, err = os.ReadFile(path + ".2"); err != nil || bytes.Contains(b, []byte(token)) {
 		t.Errorf("%v\n%s", err, b)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -89,9 +90,10 @@ func TestPlayerAvoidsCancelledLists(t *testing.T) {
 		to(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`), from(answer(2, "late"))).Client(1)
 	for id := 7; id < 9; id++ {
 		got, miss := client.Take([]byte(list(id)))
-		if miss != nil || len(got.Frames) != 1 {
-			t.Errorf("list %d got a recording that waits for a cancellation (miss: %v)", id, miss)
+		if miss != nil {
+			t.Fatalf("list %d: %v", id, miss)
 		}
+		testkit.Equal(t, "the number of frames: a recording that waits for a cancellation has two", len(got.Frames), 1)
 	}
 }
 
@@ -121,9 +123,11 @@ func TestPlayerMatches(t *testing.T) {
 			t.Errorf("the overlapped call has %d frames, expected its progress and its response", len(call.Frames))
 		}
 	}
-	if unused := p.Unused(); len(unused) != 1 || unused[0].ID != "6" {
-		t.Errorf("%d unused", len(unused))
+	var unused []string
+	for _, call := range p.Unused() {
+		unused = append(unused, call.ID)
 	}
+	testkit.Equal(t, "the unused calls", unused, []string{"6"})
 }
 
 // A volatile path is ignored.
@@ -165,9 +169,8 @@ func TestPlayerFilesOddResponses(t *testing.T) {
 func TestPlayerEndsConnectionDuringCall(t *testing.T) {
 	end := cassette.Frame{Session: 1, End: &cassette.End{Reason: "the server exited"}}
 	p := played(t, nil, to(call(1, `{}`)), to(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), end)
-	if calls := p.Calls(); len(calls[0].Frames) != 1 || len(calls[1].Frames) != 0 {
-		t.Errorf("the end belongs to %v", calls)
-	}
+	calls := p.Calls()
+	testkit.Equal(t, "the numbers of frames: the end is one", []int{len(calls[0].Frames), len(calls[1].Frames)}, []int{1, 0})
 }
 
 // The order of identical requests is kept if the live client leaves out or moves
@@ -188,9 +191,7 @@ func TestPlayerKeepsOrderOfIdenticalRequests(t *testing.T) {
 			_, text, _ := strings.Cut(response(t, p, c, call(90+i, fmt.Sprintf(`{"do":%q}`, args))), `"result":"`)
 			got = append(got, strings.TrimRight(text, `"}`))
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: got %v, expected %s", sent, got, want)
-		}
+		testkit.Equal(t, sent, strings.Join(got, " "), want)
 	}
 }
 
@@ -202,9 +203,10 @@ func TestPlayerNamesLastRecording(t *testing.T) {
 		response(t, p, c, call(9, `{"do":"inc"}`))
 	}
 	_, miss := c.Take([]byte(call(9, `{"do":"inc"}`)))
-	if miss == nil || miss.Nearest == nil || miss.Nearest.ID != "3" {
-		t.Errorf("the nearest is %v", miss)
+	if miss == nil || miss.Nearest == nil {
+		t.Fatalf("the miss is %v", miss)
 	}
+	testkit.Equal(t, "the nearest call", miss.Nearest.ID, "3")
 }
 
 // A request that the recorded server refused is not served, and the message names it.

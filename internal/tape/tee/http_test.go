@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/tape/tee"
 )
 
@@ -76,9 +77,9 @@ func TestProxyRecordsExchanges(t *testing.T) {
 		return string(got), res
 	}
 	first := `{"jsonrpc":"2.0","id":1,"method":"initialize"}`
-	if got, res := send(http.MethodPost, address, "", first); got != `{"jsonrpc":"2.0","id":1,"result":{}}` || res.Header.Get("Mcp-Session-Id") != "abc" {
-		t.Error(got, res.Header)
-	}
+	body, res := send(http.MethodPost, address, "", first)
+	testkit.Equal(t, "the first response", body, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	testkit.Equal(t, "its session", res.Header.Get("Mcp-Session-Id"), "abc")
 	second := `{"jsonrpc":"2.0","id":2,"method":"tools/call"}`
 	if got, _ := send(http.MethodPost, address, "abc", second); got != "data: {\"progress\":1}\n\ndata: {\"id\":2}\n\n" {
 		t.Errorf("%q", got)
@@ -175,9 +176,9 @@ func TestProxyForwardsResponseBeforeEndOfRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if got, err := io.ReadAll(res.Body); err != nil || string(got) != "data: 1\n\ndata: 16777216 <nil>\n\n" {
-		t.Errorf("%q %v", got, err)
-	}
+	got, err := io.ReadAll(res.Body)
+	testkit.Equal(t, "the error", err, nil)
+	testkit.Equal(t, "the response", string(got), "data: 1\n\ndata: 16777216 <nil>\n\n")
 }
 
 // Each request to a server that is not reachable gets a response, on one connection.
@@ -223,9 +224,9 @@ func TestProxyRecordsRedirectedStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body, err := io.ReadAll(res.Body); err != nil || string(body) != "data: /again/\n\n" {
-			t.Errorf("%q, %v", body, err)
-		}
+		body, err := io.ReadAll(res.Body)
+		testkit.Equal(t, path+": the error", err, nil)
+		testkit.Equal(t, path+": the response", string(body), "data: /again/\n\n")
 		res.Body.Close()
 	}
 	front.Close()

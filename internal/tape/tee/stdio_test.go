@@ -110,19 +110,18 @@ func TestStdioPassesExitCodeAndPartialOutput(t *testing.T) {
 	var seen frames
 	tap := tee.NewTap(seen.record)
 	st, err := tee.Stdio{Server: server("exit"), In: in, Out: &got, Err: &stderr, Tap: tap}.Run(t.Context())
-	if err != nil || st.Exit.Code != 7 {
-		t.Fatal(st.Exit, err)
-	}
+	testkit.Equal(t, "the error", err, nil)
+	testkit.Equal(t, "the exit code", st.Exit.Code, 7)
 	if _, err := tap.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got.String() != "partial" || stderr.String() != "no line end" {
-		t.Errorf("stdout %q, stderr %q", got.String(), stderr.String())
-	}
+	testkit.Equal(t, "stdout and stderr", []string{got.String(), stderr.String()}, []string{"partial", "no line end"})
 	last := seen.list[len(seen.list)-1]
-	if last.End == nil || last.End.Exit == nil || last.End.Exit.Code != 7 || last.End.Client {
-		t.Errorf("the last frame is %+v", last)
+	if last.End == nil || last.End.Exit == nil {
+		t.Fatalf("the last frame is %+v", last)
 	}
+	testkit.Equal(t, "the recorded exit code", last.End.Exit.Code, 7)
+	testkit.Equal(t, "whether the client ended the session", last.End.Client, false)
 }
 
 // readyWriter closes ready at the first write.
@@ -145,9 +144,9 @@ func TestStdioPassesSignals(t *testing.T) {
 	}()
 	tap := tee.NewTap((&frames{}).record)
 	st, err := tee.Stdio{Server: server("hang"), In: in, Out: out, Err: io.Discard, Signals: signals, Tap: tap}.Run(t.Context())
-	if err != nil || st.Exit.Signal != "terminated" || st.How != proc.ByItself {
-		t.Error(st, err)
-	}
+	testkit.Equal(t, "the error", err, nil)
+	testkit.Equal(t, "the signal", st.Exit.Signal, "terminated")
+	testkit.Equal(t, "how the server was stopped", st.How, proc.ByItself)
 }
 
 // closedWriter is a client that has stopped reading.
@@ -163,9 +162,9 @@ func TestStdioStopsServerThatItsClientLeft(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	st, err := tee.Stdio{Server: server("hang"), In: in, Out: closedWriter{}, Err: io.Discard, Tap: tap}.Run(ctx)
-	if err != nil || st.Exit.Signal == "" || ctx.Err() != nil {
-		t.Error(st.Exit, err, ctx.Err())
-	}
+	testkit.Equal(t, "the error", err, nil)
+	testkit.Equal(t, "the end of the test's time", ctx.Err(), nil)
+	testkit.Equal(t, "whether the server ended without a signal", st.Exit.Signal == "", false)
 }
 
 // A server that ignores the end of its input is stopped, but not before it has responded.
@@ -199,8 +198,11 @@ func TestStdioEndsServerThatIgnoresTheEndOfItsInput(t *testing.T) {
 				Grace:    proc.Grace{Stdin: 10 * time.Millisecond, Term: grace[c.how]},
 				Patience: patience[name],
 			}.Run(ctx)
-			if _, broken := tap.Close(); err != nil || broken != nil || st.How != c.how || !strings.Contains(got.String(), c.want) {
-				t.Errorf("%v, %v, %v: %q", st.How, err, broken, got.String())
+			_, broken := tap.Close()
+			testkit.Equal(t, "the errors", []error{err, broken}, []error{nil, nil})
+			testkit.Equal(t, "how the server was stopped", st.How, c.how)
+			if !strings.Contains(got.String(), c.want) {
+				t.Errorf("got %q, want %q in it", got.String(), c.want)
 			}
 		})
 	}
@@ -227,9 +229,9 @@ func TestRecorderThatFailsOrIsSlowDoesNotDelay(t *testing.T) {
 			input := strings.Repeat("0123456789\n", 100_000)
 			var got bytes.Buffer
 			st, err := tee.Stdio{Server: server("echo"), In: strings.NewReader(input), Out: &got, Err: io.Discard, Tap: tap}.Run(t.Context())
-			if err != nil || !st.Exit.Success() || got.String() != input {
-				t.Errorf("%v %v: %d of %d bytes", st.Exit, err, got.Len(), len(input))
-			}
+			testkit.Equal(t, "the error", err, nil)
+			testkit.Equal(t, "whether the server ended well", st.Exit.Success(), true)
+			testkit.Equal(t, "what passed", got.String(), input)
 			close(release)
 			if lost, _ := tap.Close(); lost == 0 {
 				t.Error("nothing was lost")
