@@ -1,11 +1,68 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
 )
+
+// Report lists the problems of a response.
+type Report struct {
+	Violations []protocol.Violation
+	Warnings   []string
+}
+
+func (r *Report) add(more Report) {
+	r.Violations = append(r.Violations, more.Violations...)
+	r.Warnings = append(r.Warnings, more.Warnings...)
+}
+
+// checker collects the problems of a result.
+type checker struct {
+	version protocol.Version
+	res     jsonv.Value
+	Report
+}
+
+// maxOfEach limits the violations of a result, and its warnings.
+const maxOfEach = 5
+
+func (c *checker) violation(format string, args ...any) {
+	if len(c.Violations) < maxOfEach {
+		c.Violations = append(c.Violations, protocol.Violation{Kind: protocol.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
+	}
+}
+
+// warning adds a problem that a client can ignore.
+func (c *checker) warning(format string, args ...any) {
+	if len(c.Warnings) < maxOfEach {
+		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+	}
+}
+
+// each checks the items of a required list.
+func (c *checker) each(at string, v jsonv.Value, key string, item func(at string, v jsonv.Value)) {
+	list, ok := v.Get(key)
+	at = jsonv.JoinKey(at, key)
+	switch {
+	case !ok:
+		c.violation("the result has no %s", at)
+	case list.Kind() != jsonv.KindArray:
+		c.violation("%s is %s, not an array", at, list.Kind().WithArticle())
+	default:
+		for i, v := range list.Elems() {
+			at := jsonv.JoinIndex(at, i)
+			if v.Kind() != jsonv.KindObject {
+				c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
+				continue
+			}
+			item(at, v)
+		}
+	}
+}
 
 func (c *checker) required(at string, v jsonv.Value, key string, kind jsonv.Kind) {
 	if m := v.Lookup(key); m.Kind() != kind {

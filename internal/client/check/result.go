@@ -2,22 +2,10 @@ package check
 
 import (
 	"encoding/base64"
-	"fmt"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 )
-
-// Report lists the problems of a response.
-type Report struct {
-	Violations []protocol.Violation
-	Warnings   []string
-}
-
-func (r *Report) add(more Report) {
-	r.Violations = append(r.Violations, more.Violations...)
-	r.Warnings = append(r.Warnings, more.Warnings...)
-}
 
 // Result checks the result of a method against the requirements of MCP (server/tools,
 // server/resources, server/prompts of every protocol version). asTask is set if the
@@ -56,29 +44,6 @@ func another(res jsonv.Value) bool {
 	return !t.IsAbsent() && t.Text() != "complete"
 }
 
-// checker collects the problems of a result.
-type checker struct {
-	version protocol.Version
-	res     jsonv.Value
-	Report
-}
-
-// maxOfEach limits the violations of a result, and its warnings.
-const maxOfEach = 5
-
-func (c *checker) violation(format string, args ...any) {
-	if len(c.Violations) < maxOfEach {
-		c.Violations = append(c.Violations, protocol.Violation{Kind: protocol.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
-	}
-}
-
-// warning adds a problem that a client can ignore.
-func (c *checker) warning(format string, args ...any) {
-	if len(c.Warnings) < maxOfEach {
-		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
-	}
-}
-
 func (c *checker) toolResult(res jsonv.Value, asTask bool) {
 	if e := res.Lookup("isError"); !e.IsAbsent() && e.Kind() != jsonv.KindBool {
 		c.violation("isError is %s, not a boolean", e.Short(40))
@@ -106,27 +71,6 @@ func (c *checker) message(at string, v jsonv.Value) {
 		c.violation("%s.role is %s, not user or assistant", at, v.Lookup("role").Short(40))
 	}
 	c.block(at+".content", v.Lookup("content"))
-}
-
-// each checks the items of a required list.
-func (c *checker) each(at string, v jsonv.Value, key string, item func(at string, v jsonv.Value)) {
-	list, ok := v.Get(key)
-	at = jsonv.JoinKey(at, key)
-	switch {
-	case !ok:
-		c.violation("the result has no %s", at)
-	case list.Kind() != jsonv.KindArray:
-		c.violation("%s is %s, not an array", at, list.Kind().WithArticle())
-	default:
-		for i, v := range list.Elems() {
-			at := jsonv.JoinIndex(at, i)
-			if v.Kind() != jsonv.KindObject {
-				c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
-				continue
-			}
-			item(at, v)
-		}
-	}
 }
 
 // block checks a content block.

@@ -106,22 +106,12 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 	return d, phase, err
 }
 
-// detectionFailed returns the result of a detection that failed in a phase.
-func detectionFailed(phase string, err error) (protocol.Version, string, error) {
-	return protocol.Version{}, phase, err
-}
-
 // needsRedial requests another connection, opened with initialize, if one can be made.
 func (n *negotiator) needsRedial(why error) error {
 	if n.o.Redial == nil || !n.isStdio() {
 		return why
 	}
 	return &freshError{era: protocol.EraSession, why: why}
-}
-
-// isStdio reports whether the server is a process.
-func (n *negotiator) isStdio() bool {
-	return n.http == nil
 }
 
 // dropProbeViolations drops the violations that are a valid rejection of the probe:
@@ -156,11 +146,6 @@ func (n *negotiator) adoptDiscover() {
 	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
 		n.server = v.With("serverInfo", who)
 	}
-}
-
-// discover sends server/discover in the format of a revision.
-func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange {
-	return n.send.sendOnce(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
 }
 
 var errLegacyOnly = errors.New("server/discover lists only versions that begin with initialize")

@@ -35,6 +35,21 @@ func (n *negotiator) received(x *Exchange) {
 	n.hello = x
 }
 
+// detectionFailed returns the result of a detection that failed in a phase.
+func detectionFailed(phase string, err error) (protocol.Version, string, error) {
+	return protocol.Version{}, phase, err
+}
+
+// isStdio reports whether the server is a process.
+func (n *negotiator) isStdio() bool {
+	return n.http == nil
+}
+
+// discover sends server/discover in the format of a revision.
+func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange {
+	return n.send.sendOnce(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
+}
+
 // handshake sends initialize and negotiates the revision (MCP 2025-11-25 lifecycle).
 // With "auto", it retries once if the server rejects the newest revision and lists
 // the supported ones.
@@ -83,6 +98,18 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 	return d, "", nil
 }
 
+// refusedInitialize returns the result of Open if the server rejected initialize. A
+// server that rejects a pinned revision may be of the other era.
+func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
+	d := protocol.VersionOf(n.o.Protocol)
+	if d.Known() && (n.hello.Error != nil || deniesRequest(refused)) {
+		if e := n.unsupportedVersion(ctx, d, n.hello, refused); len(e.Has) > 0 {
+			return detectionFailed("protocol", e)
+		}
+	}
+	return detectionFailed("initialize", refused)
+}
+
 // require adds a violation if the result of the handshake lacks a required member.
 func (n *negotiator) require(request string, kind jsonv.Kind, path ...string) bool {
 	got := n.server.Lookup(path...)
@@ -122,6 +149,3 @@ func handshakeResult(x *Exchange, tolerated func(kind string) bool) (jsonv.Value
 	}
 	return v.Lookup("result"), err
 }
-
-// tolerated reports whether violations of a kind are tolerated.
-func (o *Options) tolerated(kind string) bool { return o.Tolerate != nil && o.Tolerate(kind) }

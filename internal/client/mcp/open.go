@@ -7,49 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
-
-// Implementation names a client or server, as in clientInfo and serverInfo.
-type Implementation struct {
-	Name    string
-	Title   string
-	Version string
-}
-
-// Options configure a session.
-type Options struct {
-	// Protocol is "auto"; a revision, which the server must accept; or "", which
-	// accepts the revision in the server's response to initialize.
-	Protocol string
-	// Era is the era of the server, if it is known; "auto" then skips detection.
-	Era protocol.Era
-	// Hint is the [Session.EraHint] of an earlier run. It affects the duration of
-	// "auto", but never its result.
-	Hint protocol.Era
-	// Redial opens another connection, if the detection of the era made the first one
-	// unusable (the process exited, or got requests of both eras). If it is nil,
-	// initialize is sent only after a response to server/discover.
-	Redial         func(ctx context.Context) (wire.Transport, error)
-	Client         Implementation // name and version of the client
-	Capabilities   jsonv.Value    // capabilities of the client; absent declares none
-	Answer         Answerer       // answers requests of the server; nil: -32601 immediately (ping always works)
-	ConnectTimeout time.Duration  // of the handshake over each connection, default 60s
-	Limits         wire.Limits
-	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
-
-	redialed *freshError // why the first connection could not be used
-}
-
-// defaultConnectTimeout limits the handshake.
-const defaultConnectTimeout = 60 * time.Second
-
-// Auto is the value of Options.Protocol that negotiates any supported revision.
-const Auto = "auto"
 
 // Open starts a session over t and performs the handshake. On failure, the transport
 // is closed and the error is an [*OpenError].
@@ -177,9 +138,6 @@ func (s *Session) EraHint() protocol.Era {
 	}
 	return protocol.EraUnknown
 }
-
-// pins reports whether the server must accept one revision.
-func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 
 // openError describes a failure. It is called before the transport is closed.
 func (s *Session) openError(phase string, cause error, n *negotiator) *wire.OpenError {

@@ -56,25 +56,6 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 
 var inputRequired = []byte(`"input_required"`)
 
-// joinRounds combines the exchanges of one call.
-func joinRounds(hops []*Exchange, x *Exchange) *Exchange {
-	if len(hops) == 0 {
-		return x
-	}
-	var during []Message
-	var bad []protocol.Violation
-	for _, h := range hops {
-		during = append(during, h.During...)
-		bad = append(bad, h.Violations...)
-	}
-	x.During = append(during, x.During...)
-	x.Violations = append(bad, x.Violations...)
-	x.Elapsed = x.Start.Add(x.Elapsed).Sub(hops[0].Start)
-	x.Start = hops[0].Start
-	x.Hops = hops
-	return x
-}
-
 // input is the content of an input_required result.
 type input struct {
 	keys     []string

@@ -81,18 +81,6 @@ func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version,
 	return e
 }
 
-// refusedInitialize returns the result of Open if the server rejected initialize. A
-// server that rejects a pinned revision may be of the other era.
-func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
-	d := protocol.VersionOf(n.o.Protocol)
-	if d.Known() && (n.hello.Error != nil || deniesRequest(refused)) {
-		if e := n.unsupportedVersion(ctx, d, n.hello, refused); len(e.Has) > 0 {
-			return detectionFailed("protocol", e)
-		}
-	}
-	return detectionFailed("initialize", refused)
-}
-
 // revisionsIn returns the texts of a list, escaped for display.
 func revisionsIn(list jsonv.Value) []string {
 	const most = 8

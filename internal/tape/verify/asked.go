@@ -114,3 +114,20 @@ func required(call *cassette.Call, response jsonv.Value) (out []asked) {
 	}
 	return out
 }
+
+// bare returns parameters without what differs each time.
+func bare(params jsonv.Value) jsonv.Value {
+	if params.Kind() != jsonv.KindObject {
+		return jsonv.Object()
+	}
+	return params.Without("_meta")
+}
+
+// masked hides secrets in every text of a value.
+func masked(v jsonv.Value, mask func(string) string) jsonv.Value {
+	out, err := jsonv.Parse([]byte(mask(string(v.Append(nil)))))
+	if v.IsAbsent() || err != nil {
+		return v
+	}
+	return out
+}

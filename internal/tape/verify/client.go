@@ -99,11 +99,3 @@ func (c *client) answer(_ context.Context, method string, params []byte) ([]byte
 	}
 	return asked.Result.Append(nil), nil
 }
-
-// bare returns parameters without what differs each time.
-func bare(params jsonv.Value) jsonv.Value {
-	if params.Kind() != jsonv.KindObject {
-		return jsonv.Object()
-	}
-	return params.Without("_meta")
-}

@@ -1,9 +1,6 @@
 package verify
 
 import (
-	"errors"
-
-	"mcptest/internal/client/wire"
 	"mcptest/internal/offer/diff"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/process/proc"
@@ -30,15 +27,4 @@ func (r *Report) ended(recorded *cassette.Exit, now proc.Stopped) {
 		return
 	}
 	r.Changes = append(r.Changes, diff.Change{Class: diff.Review, Kind: surface.Server, Message: message})
-}
-
-// crashedAgain reports a crash that is recorded too.
-func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
-	closed := new(wire.ClosedError)
-	was, _ := call.Crashed()
-	if errors.As(err, &closed) && closed.Exited && was != nil && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
-		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{Code: was.Code, Signal: was.Signal}))
-		return
-	}
-	r.Notes = append(r.Notes, label+"the server crashed, as recorded")
 }

@@ -7,20 +7,9 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/protocol"
-	"mcptest/internal/offer/diff"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/tape/cassette"
 )
-
-// absent is the reason why there is no response to compare with.
-type absent string
-
-func (a absent) Error() string { return string(a) }
-
-// lost reports a list that the server does not return any more.
-func (r *Report) lost(call *cassette.Call, kind surface.List, why error) {
-	r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, why))
-}
 
 // other is the cassette in which the requests of another one are looked up.
 type other struct {

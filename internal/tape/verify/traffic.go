@@ -9,8 +9,51 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/diff"
+	"mcptest/internal/offer/surface"
 	"mcptest/internal/tape/cassette"
 )
+
+// outcome is what a request led to.
+type outcome struct {
+	result  jsonv.Value
+	err     error
+	crashed bool
+	during  map[string]int // notifications of the server
+	asked   []asked        // its requests to the client
+	own     map[string]int // of during: on the HTTP stream of the request; nil: not known
+}
+
+// recordedWith returns what the server sent with a recorded call in addition to its
+// response: until the response, and outside of the call.
+func recordedWith(c *cassette.Cassette, call *cassette.Call) (during, outside outcome) {
+	during, outside = outcome{during: map[string]int{}}, outcome{during: map[string]int{}}
+	if call.Stream > 0 && call.Response != nil && call.Response.Stream == call.Stream {
+		during.own = map[string]int{}
+	}
+	in, asker := &during, call
+	for _, f := range call.Frames {
+		if f == call.Response || call.ID == "" || cassette.IsOverhead(call.Method) {
+			in, asker = &outside, nil
+		}
+		data := c.Data(f)
+		if f.Dir != cassette.FromServer || len(data) == 0 || data[0] != '{' {
+			continue
+		}
+		method := protocol.TextOf(protocol.MemberOf(data, "method"))
+		count(in.during, method)
+		if in.own != nil && f.Stream == call.Stream {
+			count(in.own, method)
+		}
+		if isQuestion(method) && protocol.MemberOf(data, "id") != nil {
+			params, _ := jsonv.Parse(protocol.MemberOf(data, "params"))
+			in.asked = append(in.asked, asked{asker, method, params})
+		}
+	}
+	return during, outside
+}
+
+// alone reports whether all notifications with a method came on the request's own stream.
+func (o outcome) alone(method string) bool { return o.own != nil && o.own[method] == o.during[method] }
 
 // traffic compares how many notifications the server sends during calls, by method. One
 // that came during another call, or between calls, is not lost:
@@ -133,4 +176,9 @@ func changedError(call *cassette.Call, recorded jsonv.Value, now *protocol.RPCEr
 		review("the data of the error is %s (recorded: %s)", data.Short(80), old.Short(80))
 	}
 	return out
+}
+
+func kind(method string) surface.Kind {
+	what, _, _ := strings.Cut(method, "/")
+	return surface.Kind(strings.TrimSuffix(what, "s"))
 }

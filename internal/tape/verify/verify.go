@@ -10,8 +10,10 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
 	"mcptest/internal/offer/diff"
 	"mcptest/internal/offer/surface"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -48,47 +50,10 @@ func (r *Report) finish(idle map[string]int, stable func(jsonv.Value) jsonv.Valu
 	r.Changes = append(r.Changes, r.traffic.changes()...)
 }
 
-// outcome is what a request led to.
-type outcome struct {
-	result  jsonv.Value
-	err     error
-	crashed bool
-	during  map[string]int // notifications of the server
-	asked   []asked        // its requests to the client
-	own     map[string]int // of during: on the HTTP stream of the request; nil: not known
-}
+// absent is the reason why there is no response to compare with.
+type absent string
 
-// recordedWith returns what the server sent with a recorded call in addition to its
-// response: until the response, and outside of the call.
-func recordedWith(c *cassette.Cassette, call *cassette.Call) (during, outside outcome) {
-	during, outside = outcome{during: map[string]int{}}, outcome{during: map[string]int{}}
-	if call.Stream > 0 && call.Response != nil && call.Response.Stream == call.Stream {
-		during.own = map[string]int{}
-	}
-	in, asker := &during, call
-	for _, f := range call.Frames {
-		if f == call.Response || call.ID == "" || cassette.IsOverhead(call.Method) {
-			in, asker = &outside, nil
-		}
-		data := c.Data(f)
-		if f.Dir != cassette.FromServer || len(data) == 0 || data[0] != '{' {
-			continue
-		}
-		method := protocol.TextOf(protocol.MemberOf(data, "method"))
-		count(in.during, method)
-		if in.own != nil && f.Stream == call.Stream {
-			count(in.own, method)
-		}
-		if isQuestion(method) && protocol.MemberOf(data, "id") != nil {
-			params, _ := jsonv.Parse(protocol.MemberOf(data, "params"))
-			in.asked = append(in.asked, asked{asker, method, params})
-		}
-	}
-	return during, outside
-}
-
-// alone reports whether all notifications with a method came on the request's own stream.
-func (o outcome) alone(method string) bool { return o.own != nil && o.own[method] == o.during[method] }
+func (a absent) Error() string { return string(a) }
 
 // source is where the responses come from that are compared with recorded ones.
 type source struct {
@@ -198,6 +163,22 @@ func (r *Report) unanswered(call *cassette.Call, label string, now outcome) {
 	default:
 		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the request has no response now: %v", now.err))
 	}
+}
+
+// lost reports a list that the server does not return any more.
+func (r *Report) lost(call *cassette.Call, kind surface.List, why error) {
+	r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, why))
+}
+
+// crashedAgain reports a crash that is recorded too.
+func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
+	closed := new(wire.ClosedError)
+	was, _ := call.Crashed()
+	if errors.As(err, &closed) && closed.Exited && was != nil && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
+		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{Code: was.Code, Signal: was.Signal}))
+		return
+	}
+	r.Notes = append(r.Notes, label+"the server crashed, as recorded")
 }
 
 // handshake keeps the first result of initialize or server/discover.
@@ -336,18 +317,4 @@ func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refuse
 			add(diff.Review, ch.Path, "the value is %s (recorded: %s)", ch.Got.Short(80), ch.Want.Short(80))
 		}
 	}
-}
-
-func kind(method string) surface.Kind {
-	what, _, _ := strings.Cut(method, "/")
-	return surface.Kind(strings.TrimSuffix(what, "s"))
-}
-
-// masked hides secrets in every text of a value.
-func masked(v jsonv.Value, mask func(string) string) jsonv.Value {
-	out, err := jsonv.Parse([]byte(mask(string(v.Append(nil)))))
-	if v.IsAbsent() || err != nil {
-		return v
-	}
-	return out
 }

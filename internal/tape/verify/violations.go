@@ -27,25 +27,6 @@ func (v Violation) same(other Violation) bool {
 	return v.ID == "" || v.call == other.call || v.call != nil && other.call != nil && v.call.Method == other.call.Method && v.call.Name == other.call.Name
 }
 
-// violated keeps violations of the server until the end of its session.
-func (s *session) violated(list []protocol.Violation) {
-	for _, v := range list {
-		s.violations = append(s.violations, Violation{v, s.current})
-	}
-}
-
-// noted adds the violations of a session to the report, each with the request whose id it has.
-func (r *Report) noted(s *session) {
-	s.current = nil
-	s.conn.ReportRemaining()
-	for _, v := range s.violations {
-		if call := s.sent[v.ID]; call != nil {
-			v.call = call
-		}
-		r.Violations = append(r.Violations, v)
-	}
-}
-
 // violations compares the violations with those of the recorded server.
 func (r *Report) violations(recorded []Violation) (out []diff.Change) {
 	lack := func(list []Violation) func(Violation) bool {
