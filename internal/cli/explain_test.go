@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/cli"
 	"mcptest/internal/cli/cmdutil"
@@ -44,7 +45,7 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	matchers := map[string]bool{}
-	for _, m := range expect.Matchers() {
+	for _, m := range match.Matchers() {
 		matchers[m.Name] = true
 		for _, a := range m.Aliases {
 			matchers[a] = true
@@ -62,10 +63,10 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 			titles[k] = "key " + strings.ReplaceAll(k, "assert_set", "assert-set")
 		}
 	}
-	for _, m := range expect.Matchers() {
+	for _, m := range match.Matchers() {
 		titles[m.Name] = "matcher " + m.Name
 	}
-	for _, r := range expect.Roots() {
+	for _, r := range target.Roots() {
 		titles[r.Name] = "target root " + r.Name
 	}
 	for _, k := range protocol.ViolationKinds {

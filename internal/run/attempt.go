@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -42,7 +42,7 @@ type attempt struct {
 	notReady bool           // a server was not ready in time
 
 	steps    jsonv.Value        // captured values of a flow
-	obs      expect.Observation // of the last call
+	obs      target.Observation // of the last call
 	hint     func() string      // prefix of the message if that call failed
 	examined []examined         // for the coverage of the run
 	free     func()             // returns the memory budget of the last call; may be nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -100,7 +101,7 @@ func (a *attempt) hintScript(op *plan.Op, x *mcp.Exchange) {
 	if a.out.c.Status == "" || x == nil {
 		return
 	}
-	var asked expect.Observation
+	var asked target.Observation
 	observeMessages(&asked, x.During)
 	refusal := ""
 	if a.rejected() {
@@ -187,7 +188,7 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 
 // dropObservation drops the observation of the last call.
 func (a *attempt) dropObservation() {
-	a.obs = expect.Observation{}
+	a.obs = target.Observation{}
 	if a.free != nil {
 		a.free()
 		a.free = nil

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
@@ -131,11 +133,11 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 
 // env returns the environment of matchers; step is the prefix of the names of
 // snapshots.
-func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *expect.Env {
-	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec}
+func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
+	env := &match.Env{Dir: a.file.file.Dir, Exec: a.exec}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	if a.snapshots != nil {
-		env.Snapshot = func(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
+		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)
 		}
 	}

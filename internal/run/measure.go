@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/offer/surface"
@@ -181,7 +181,7 @@ func (e *examined) assertions(items []result.Assertion) {
 }
 
 func (e *examined) target(text, matcher string) {
-	t, err := expect.ParseTarget(text)
+	t, err := target.Parse(text)
 	if err != nil {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
@@ -17,7 +17,7 @@ import (
 // observer is a test without a call on one server: it does what its kind does, and
 // returns what the assertions examine. An error means that there is nothing to examine.
 type observer interface {
-	observe(ctx context.Context) (expect.Observation, error)
+	observe(ctx context.Context) (target.Observation, error)
 }
 
 // observer returns the observer of a test without a call.
@@ -43,7 +43,7 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 
 // observe builds the observation that the case's assertions examine.
 func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
-	a.obs = expect.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo(), Upstream: a.watch.Requests()}
+	a.obs = target.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo(), Upstream: a.watch.Requests()}
 	o := &a.obs
 	if len(x.Response) > 0 {
 		v, deep, err := x.Parse(jsonv.Options{})
@@ -83,7 +83,7 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 
 // observeMessages adds the messages that the server sent in addition to its
 // response.
-func observeMessages(o *expect.Observation, list []mcp.Message) {
+func observeMessages(o *target.Observation, list []mcp.Message) {
 	for _, m := range list {
 		if m.Kind == mcp.KindResponse {
 			continue

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
@@ -34,7 +34,7 @@ func (r *runner) redact(s string) string {
 }
 
 // compare compares a selected value with its snapshot.
-func (a *attempt) compare(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
+func (a *attempt) compare(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 	f := a.file.file
 	masked, unused := o.Mask(s.Target, a.redacted(s), f.Dir)
 	c := a.snapshots.Compare(a.file.run.redact(name), masked, repro(f, a.c, a.file.run.opts.RerunFlags)+updateFlag)
@@ -44,7 +44,7 @@ func (a *attempt) compare(name string, o *snapshot.Options, s expect.Subject) sn
 
 // redacted returns a value without secrets. Credentials that the exchanges reveal
 // are masked everywhere in it, as in reports.
-func (a *attempt) redacted(s expect.Subject) jsonv.Value {
+func (a *attempt) redacted(s target.Subject) jsonv.Value {
 	r := a.file.run.deps.Redactor
 	if r == nil {
 		return s.Value

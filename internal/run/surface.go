@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/client/mcp"
@@ -24,7 +25,7 @@ type offering struct {
 	server *pool.Server
 }
 
-func (f offering) observe(ctx context.Context) (o expect.Observation, err error) {
+func (f offering) observe(ctx context.Context) (o target.Observation, err error) {
 	o.Server = f.a.sessions[f.server].ServerInfo()
 	if f.a.c.Tree.Uses().Surface() {
 		began := time.Now()
@@ -135,7 +136,7 @@ func sibling(of *plan.Server, file *plan.File, transport string) (found *plan.Se
 
 // matchers adds the functions of matchers that compare the offer. They have the time
 // limit of the test, which an evaluation does not have.
-func (f offering) matchers(ctx context.Context, env *expect.Env) {
+func (f offering) matchers(ctx context.Context, env *match.Env) {
 	env.Surface = func(_ context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
 		return f.check(ctx, c, offer)
 	}

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -186,7 +188,7 @@ func TestEvaluateBounds(t *testing.T) {
 	for i := range many {
 		many[i] = jsonv.Object(jsonv.Member{Key: fmt.Sprint("key", i), Value: jsonv.String(strings.Repeat("x", 50))})
 	}
-	o := &expect.Observation{Result: jsonv.Object(
+	o := &target.Observation{Result: jsonv.Object(
 		jsonv.Member{Key: "content", Value: jsonv.Array(jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("text")}, jsonv.Member{Key: "text", Value: jsonv.String(long)}))},
 		jsonv.Member{Key: strings.Repeat("k", 100_000), Value: jsonv.Array(many...)},
 		jsonv.Member{Key: "list", Value: jsonv.Array(many...)},
@@ -194,7 +196,7 @@ func TestEvaluateBounds(t *testing.T) {
 	)}
 	var suite strings.Builder
 	suite.WriteString("expect:\n")
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		for _, target := range []string{"text", "result", "result.list", "result.list[*].nope", "result.nope"} {
 			fmt.Fprintf(&suite, "  - {target: '%s', matcher: {%s}}\n", target, row.Example)
 			if row.Name != "snapshot" { // which can't be inside of another matcher

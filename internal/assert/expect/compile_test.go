@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
@@ -11,7 +13,7 @@ import (
 // FuzzCompile: for any text, compiling returns diagnostics without a panic, and a compiled
 // tree can be evaluated.
 func FuzzCompile(f *testing.F) {
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		f.Add("expect: [{target: text, name: a, matcher: {"+row.Example+"}}]\nderivedMetrics: [{name: m, value: {weighted_sum: [{ref: a}]}}]", row.Passes)
 	}
 	f.Add("threshold: 0.5\nexpect: {assertions: [{assert-set: {assertions: [{target: 'result[*]', matcher: {not: {exact: 1}}}]}}], max_duration_ms: 3}", `[1]`)
@@ -39,7 +41,7 @@ func FuzzCompile(f *testing.F) {
 			return
 		}
 		v, _ := jsonv.Parse([]byte(res))
-		for _, o := range []*expect.Observation{{Result: v}, {Error: v}, textResult(res)} {
+		for _, o := range []*target.Observation{{Result: v}, {Error: v}, textResult(res)} {
 			if got := tr.Evaluate(t.Context(), o, nil); got.Pass != (got.Message == "") {
 				t.Fatalf("%+v", got)
 			}

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/shown"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -57,49 +60,43 @@ type MetricResult struct {
 }
 
 // Evaluate evaluates an observation. env may be nil.
-func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
+func (t *Tree) Evaluate(ctx context.Context, o *target.Observation, env *match.Env) Verdict {
 	if env == nil {
-		env = &Env{}
+		env = &match.Env{}
 	}
 	v := Verdict{Scored: t.Threshold != nil, Implicit: len(t.Items) == 0 && t.MaxDuration == nil}
 	v.Items = evaluateItems(ctx, t.Items, o, env)
 	var why []string
-	callFailed := o.failed() && !env.Examined
+	callFailed := o.Failed() && !env.Examined
 	if callFailed && !t.examines(o) {
 		form := "result.isError"
-		if o.hasError() {
+		if o.HasError() {
 			form = "error"
 		}
-		why = append(why, o.failure()+", and no assertion examines "+form+" or refusal; if that is expected: - {target: refusal, matcher: {exists: true}}")
+		why = append(why, o.Failure()+", and no assertion examines "+form+" or refusal; if that is expected: - {target: refusal, matcher: {exists: true}}")
 	}
 	// Failures caused by the failed call are not a second reason.
 	if msg := t.judgeItems(&v, callFailed); msg != "" && len(why) == 0 {
 		why = append(why, msg)
 	}
 	if g := t.MaxDuration; g != nil && !Reaches(g.MaxMS, o.DurationMS) {
-		took, limit := fmtPair(o.DurationMS, g.MaxMS)
+		took, limit := shown.Pair(o.DurationMS, g.MaxMS)
 		why = append(why, "the call took "+took+" ms, more than max_duration_ms "+limit)
 	}
 	why = append(why, t.evaluateMetrics(&v)...)
 	v.Pass = len(why) == 0
-	v.Message = display.Truncate(strings.Join(why, "; "), maxMessage)
+	v.Message = display.Truncate(strings.Join(why, "; "), shown.MaxMessage)
 	return v
 }
 
 // examines reports whether an item examines the failure of the call, so that the
 // author expected it.
-func (t *Tree) examines(o *Observation) bool {
-	if o.hasError() {
-		return anyItem(t.Items, (*Assertion).examinesError)
+func (t *Tree) examines(o *target.Observation) bool {
+	if o.HasError() {
+		return anyItem(t.Items, func(a *Assertion) bool { return a.Target.ExaminesError() })
 	}
-	return anyItem(t.Items, (*Assertion).examinesFlag)
-}
-
-// WantsNoResult reports whether an item requires that there is no result.
-func (t *Tree) WantsNoResult() bool {
 	return anyItem(t.Items, func(a *Assertion) bool {
-		k, ok := a.Matcher.(*check)
-		return ok && k.m == presence{want: false} && a.Target.root.part == partResult && len(a.Target.steps) == 0
+		return a.Target.ExaminesFlag() || a.Matcher.NamesIsError && a.Target.WholeResult()
 	})
 }
 
@@ -112,18 +109,6 @@ func anyItem(items []Item, is func(*Assertion) bool) bool {
 	return false
 }
 
-func (a *Assertion) examinesError() bool {
-	return a.Target.root.part == partError || a.Target.root.part == partRefusal
-}
-
-func (a *Assertion) examinesFlag() bool {
-	if a.Target.root.part == partRefusal || a.Target.isErrorFlag() {
-		return true
-	}
-	k, ok := a.Matcher.(*check)
-	return ok && k.namesIsError && a.Target.root.part == partResult && len(a.Target.steps) == 0
-}
-
 // judgeItems applies the threshold, or the rule that every item must pass, and
 // returns the reason of a failure.
 func (t *Tree) judgeItems(v *Verdict, callFailed bool) string {
@@ -131,14 +116,14 @@ func (t *Tree) judgeItems(v *Verdict, callFailed bool) string {
 		return failures(v.Items)
 	}
 	score := fraction(t.Items, v.Items)
-	if len(t.Items) == 0 {
-		score = unit(!callFailed)
+	if len(t.Items) == 0 && !callFailed {
+		score = 1
 	}
 	v.Score = &score
 	if Reaches(score, *t.Threshold) {
 		return ""
 	}
-	is, want := fmtPair(score, *t.Threshold)
+	is, want := shown.Pair(score, *t.Threshold)
 	msg := "the score " + is + " is below the threshold " + want
 	if first := failures(v.Items); first != "" {
 		msg += ": " + first
@@ -156,7 +141,7 @@ func failures(items []ItemResult) string {
 		if failing++; failing == 1 {
 			first = items[i].Message
 			if items[i].Name != "" && !items[i].Set {
-				first = display.Truncate(items[i].Name, shownKey) + ": " + first
+				first = display.Truncate(items[i].Name, shown.ShortKey) + ": " + first
 			}
 		}
 	}
@@ -166,7 +151,7 @@ func failures(items []ItemResult) string {
 	return first
 }
 
-func evaluateItems(ctx context.Context, items []Item, o *Observation, env *Env) []ItemResult {
+func evaluateItems(ctx context.Context, items []Item, o *target.Observation, env *match.Env) []ItemResult {
 	if len(items) == 0 {
 		return nil
 	}
@@ -183,7 +168,7 @@ func evaluateItems(ctx context.Context, items []Item, o *Observation, env *Env) 
 	return results
 }
 
-func (s *Set) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemResult) {
+func (s *Set) evaluate(ctx context.Context, o *target.Observation, env *match.Env, r *ItemResult) {
 	r.Set, r.Threshold = true, &s.Threshold
 	r.Items = evaluateItems(ctx, s.Items, o, env)
 	r.Score = fraction(s.Items, r.Items)
@@ -193,34 +178,34 @@ func (s *Set) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemRes
 	}
 	name := "the set"
 	if r.Name != "" {
-		name += " " + quoteKey(r.Name)
+		name += " " + shown.Key(r.Name)
 	}
-	is, want := fmtPair(r.Score, s.Threshold)
+	is, want := shown.Pair(r.Score, s.Threshold)
 	r.Message = name + " scored " + is + ", below " + want + ": " + failures(r.Items)
 }
 
-func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemResult) {
-	r.Target, r.Matcher = a.Target.src, a.MatcherName
-	s := a.Target.subject(o)
-	s.name = r.Name
+func (a *Assertion) evaluate(ctx context.Context, o *target.Observation, env *match.Env, r *ItemResult) {
+	r.Target, r.Matcher = a.Target.String(), a.Matcher.Name()
+	s := a.Target.Subject(o)
+	s.Name = r.Name
 	out := a.Matcher.Match(ctx, s, env)
 	r.Pass, r.Score, r.Notes = out.Pass, out.Score, out.Notes
-	if len(s.Lacking) > 0 && a.MatcherName == rowEach.Name {
-		s.notes = nil // each has counted them
+	if len(s.Lacking) > 0 && a.Matcher.CountsLacking() {
+		s.Notes = nil // each has counted them
 	}
-	if len(s.notes) > 0 {
-		r.Notes = append(r.Notes, s.notes...)
+	if len(s.Notes) > 0 {
+		r.Notes = append(r.Notes, s.Notes...)
 	}
 	if out.Pass {
-		r.Unseen = append(out.Unseen, s.notes...)
+		r.Unseen = append(out.Unseen, s.Notes...)
 		return
 	}
-	r.Expected, r.Actual, r.Diff = out.Expected, out.Actual, bound(out.Diff)
-	r.Message = a.Target.src + ": " + out.Msg
+	r.Expected, r.Actual, r.Diff = out.Expected, out.Actual, shown.Lines(out.Diff)
+	r.Message = a.Target.String() + ": " + out.Msg
 	if a.Message != "" {
-		r.Message = oneLine(a.Message, maxLine) + ": " + r.Message
+		r.Message = shown.Line(a.Message, shown.MaxLine) + ": " + r.Message
 	}
-	r.Message = display.Truncate(r.Message, maxMessage)
+	r.Message = display.Truncate(r.Message, shown.MaxMessage)
 	if s.Elsewhere != "" && out.Actual != "nothing" {
 		r.Notes = append(r.Notes, "the value was found in "+s.Elsewhere)
 	}
@@ -229,12 +214,12 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 
 // noteErrorText adds the server's error text if a check of isError fails, or if a
 // result with isError lacks a value.
-func (a *Assertion) noteErrorText(o *Observation, s Subject, r *ItemResult) {
-	if !o.flagged() || !a.Target.isErrorFlag() && (s.Miss == nil || a.Target.root.part == partError) {
+func (a *Assertion) noteErrorText(o *target.Observation, s target.Subject, r *ItemResult) {
+	if !o.Flagged() || !a.Target.IsErrorFlag() && (s.Miss == nil || a.Target.Root() == "error") {
 		return
 	}
-	if text, _ := o.text(); text.Kind() == jsonv.KindString && text.Text() != "" {
-		r.Notes = append(r.Notes, "the server says: "+show(text, shownSaid))
+	if text, _ := o.Text(); text.Kind() == jsonv.KindString && text.Text() != "" {
+		r.Notes = append(r.Notes, "the server says: "+shown.Value(text, shown.Said))
 	}
 }
 
@@ -256,9 +241,9 @@ func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 				note := t.unknownRef(term.Ref, i)
 				unknown[i] = cmp.Or(unknown[i], note)
 				r.Notes = append(r.Notes, note)
-				v.Notes = append(v.Notes, "metric "+quoteKey(m.Name)+": "+note)
+				v.Notes = append(v.Notes, "metric "+shown.Key(m.Name)+": "+note)
 			} else if j := indexMetric(t.Metrics[:i], term.Ref); j >= 0 && unknown[j] != "" {
-				unknown[i] = cmp.Or(unknown[i], "it refers to the metric "+quoteKey(term.Ref)+", and "+unknown[j])
+				unknown[i] = cmp.Or(unknown[i], "it refers to the metric "+shown.Key(term.Ref)+", and "+unknown[j])
 			}
 			r.Value += score * term.Weight
 			total += term.Weight
@@ -273,10 +258,10 @@ func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 		r.Passed = &pass
 		switch {
 		case unknown[i] != "":
-			why = append(why, "the metric "+quoteKey(m.Name)+" can't be compared with its threshold: "+unknown[i])
+			why = append(why, "the metric "+shown.Key(m.Name)+" can't be compared with its threshold: "+unknown[i])
 		case !pass:
-			is, want := fmtPair(r.Value, *m.Threshold)
-			why = append(why, "the metric "+quoteKey(m.Name)+" is "+is+", below its threshold "+want)
+			is, want := shown.Pair(r.Value, *m.Threshold)
+			why = append(why, "the metric "+shown.Key(m.Name)+" is "+is+", below its threshold "+want)
 		}
 	}
 	return why

@@ -3,18 +3,18 @@ package expect_test
 import (
 	"testing"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 )
 
-func flagged(text string) *expect.Observation {
+func flagged(text string) *target.Observation {
 	o := textResult(text)
 	o.Result = o.Result.With("isError", jsonv.Bool(true))
 	return o
 }
 
-func rpcError(t *testing.T) *expect.Observation {
-	return &expect.Observation{Error: value(t, `{"code": -32602, "message": "Invalid params"}`)}
+func rpcError(t *testing.T) *target.Observation {
+	return &target.Observation{Error: value(t, `{"code": -32602, "message": "Invalid params"}`)}
 }
 
 const ifExpected = "; if that is expected: - {target: refusal, matcher: {exists: true}}"
@@ -22,7 +22,7 @@ const ifExpected = "; if that is expected: - {target: refusal, matcher: {exists:
 func TestImplicitCheck(t *testing.T) {
 	for _, c := range []struct {
 		suite    string
-		o        *expect.Observation
+		o        *target.Observation
 		pass     bool
 		implicit bool
 		message  string
@@ -31,8 +31,8 @@ func TestImplicitCheck(t *testing.T) {
 		{"expect: []", textResult("hi"), true, true, ""},
 		{"{}", flagged("disk full"), false, true, `the result has isError: true: "disk full", and no assertion examines result.isError or refusal` + ifExpected},
 		{"{}", rpcError(t), false, true, `the call returned error -32602 "Invalid params", and no assertion examines error or refusal` + ifExpected},
-		{"{}", &expect.Observation{}, true, true, ""}, // a notification has no response
-		{"expect: [{target: error, matcher: {absent: true}}]", &expect.Observation{Result: value(t, `{}`), Error: jsonv.Null()}, true, false, ""},
+		{"{}", &target.Observation{}, true, true, ""}, // a notification has no response
+		{"expect: [{target: error, matcher: {absent: true}}]", &target.Observation{Result: value(t, `{}`), Error: jsonv.Null()}, true, false, ""},
 		{"{}", result(t, `{"isError": "true"}`), true, true, ""},
 		{"expect: {max_duration_ms: 5}", textResult("hi"), true, false, ""},
 	} {
@@ -41,7 +41,7 @@ func TestImplicitCheck(t *testing.T) {
 			t.Errorf("%s: %+v", c.suite, v)
 		}
 	}
-	for pass, o := range map[bool]*expect.Observation{true: textResult("hi"), false: flagged("no")} {
+	for pass, o := range map[bool]*target.Observation{true: textResult("hi"), false: flagged("no")} {
 		v := evaluate(t, "threshold: 0.5", o)
 		if v.Pass != pass || (*v.Score == 1) != pass || (*v.Score == 0) == pass {
 			t.Errorf("%+v", v)
@@ -58,7 +58,7 @@ func TestUnexaminedError(t *testing.T) {
 	)
 	for _, c := range []struct {
 		suite string
-		o     *expect.Observation
+		o     *target.Observation
 		pass  bool
 	}{
 		{contains + "]", flagged("disk full"), false},
@@ -194,7 +194,7 @@ func TestUses(t *testing.T) {
 	} {
 		flat := tree(t, "expect: [{target: '"+c.target+"', matcher: {exists: true}}]").Uses()
 		inSet := tree(t, "expect: [{assert-set: {assertions: [{target: '"+c.target+"', matcher: {exists: true}}]}}]").Uses()
-		for _, u := range []expect.Uses{flat, inSet} {
+		for _, u := range []target.Uses{flat, inSet} {
 			if u.Exclusive() != c.exclusive || u.Progress() != c.progress || u.HTTP() != c.http || u.Surface() != c.surface || u.Execs() {
 				t.Errorf("%s: %b", c.target, u)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
@@ -59,21 +60,21 @@ func tree(t testing.TB, text string) *expect.Tree {
 }
 
 // result makes an observation of a result.
-func result(t testing.TB, text string) *expect.Observation {
+func result(t testing.TB, text string) *target.Observation {
 	t.Helper()
-	return &expect.Observation{Result: value(t, text)}
+	return &target.Observation{Result: value(t, text)}
 }
 
 // textResult returns an observation of a tool result with one text block.
-func textResult(text string) *expect.Observation {
-	return &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(jsonv.Object(
+func textResult(text string) *target.Observation {
+	return &target.Observation{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(jsonv.Object(
 		jsonv.Member{Key: "type", Value: jsonv.String("text")},
 		jsonv.Member{Key: "text", Value: jsonv.String(text)},
 	))})}
 }
 
 // evaluate evaluates an observation.
-func evaluate(t testing.TB, suite string, o *expect.Observation) expect.Verdict {
+func evaluate(t testing.TB, suite string, o *target.Observation) expect.Verdict {
 	t.Helper()
 	return tree(t, suite).Evaluate(t.Context(), o, nil)
 }

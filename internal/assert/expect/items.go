@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/shown"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
@@ -21,10 +24,8 @@ type Item struct {
 
 // Assertion is a target and the matcher of its value.
 type Assertion struct {
-	Target  *Target
-	Matcher Matcher
-	// MatcherName is the matcher's name in the table.
-	MatcherName string
+	Target  *target.Target
+	Matcher *match.Named
 	// Message is the author's message for a failure.
 	Message string
 }
@@ -65,7 +66,7 @@ func (o Compiler) Expect(n *source.Node, path string, d *source.Decoder) Expect 
 	case n.Kind == source.KindMap:
 		e = c.longForm(n, path)
 	default:
-		c.errorf(n, path, "", "expected a list of assertions, or {assertions, max_duration_ms}, got %s", describe(n))
+		c.Errorf(n, path, "", "expected a list of assertions, or {assertions, max_duration_ms}, got %s", shown.Node(n))
 	}
 	return e
 }
@@ -73,22 +74,22 @@ func (o Compiler) Expect(n *source.Node, path string, d *source.Decoder) Expect 
 func (c *compiler) longForm(n *source.Node, path string) Expect {
 	var e Expect
 	if n.Get("target") != nil || n.Get("matcher") != nil || n.Get("assert-set") != nil {
-		c.errorf(n, path, "put a hyphen before it: - target: …", "expected a list of assertions, got a single one")
+		c.Errorf(n, path, "put a hyphen before it: - target: …", "expected a list of assertions, got a single one")
 		return e
 	}
-	c.keys(n, path, "a list or a map", []string{"assertions", "max_duration_ms"}, nil, func(key string, _, v *source.Node) {
-		at := join(path, key)
+	c.Keys(n, path, "a list or a map", []string{"assertions", "max_duration_ms"}, nil, func(key string, _, v *source.Node) {
+		at := source.PathKey(path, key)
 		if key == "assertions" {
 			if v.Kind != source.KindList {
-				c.errorf(v, at, "", "expected a list of assertions, got %s", describe(v))
+				c.Errorf(v, at, "", "expected a list of assertions, got %s", shown.Node(v))
 				return
 			}
 			e.Items = c.items(v, at, false)
 			return
 		}
-		ms, ok := c.number(v, at)
+		ms, ok := c.Number(v, at)
 		if ok && ms <= 0 {
-			c.errorf(v, at, "", "must be greater than 0 milliseconds, got %s", v.Text)
+			c.Errorf(v, at, "", "must be greater than 0 milliseconds, got %s", v.Text)
 		} else if ok {
 			e.MaxDuration = &Gate{Pos: v.Pos, MaxMS: ms}
 		}
@@ -100,12 +101,12 @@ func (c *compiler) longForm(n *source.Node, path string) Expect {
 func (c *compiler) items(n *source.Node, path string, inSet bool) []Item {
 	out := make([]Item, 0, len(n.Items))
 	for i, entry := range n.Items {
-		at := index(path, i)
+		at := source.PathIndex(path, i)
 		set := setOf(entry)
 		var item *Item
 		switch {
 		case set != nil && inSet:
-			c.errorf(entry, at, "move its assertions into this set, or make it a separate set in expect", "assert-sets do not nest")
+			c.Errorf(entry, at, "move its assertions into this set, or make it a separate set in expect", "assert-sets do not nest")
 		case set != nil:
 			item = c.set(entry, at)
 		default:
@@ -138,25 +139,23 @@ func setOf(entry *source.Node) *source.Field {
 // assertion compiles {target, matcher, name, weight, message}.
 func (c *compiler) assertion(n *source.Node, path string) *Item {
 	item, a, valid := Item{Weight: 1}, Assertion{}, true
-	complete := c.keys(n, path, "an assertion: a map with target and matcher", []string{"target", "matcher", "name", "weight", "message"},
+	complete := c.Keys(n, path, "an assertion: a map with target and matcher", []string{"target", "matcher", "name", "weight", "message"},
 		[]string{"target", "matcher"}, func(key string, _, v *source.Node) {
-			at := join(path, key)
+			at := source.PathKey(path, key)
 			var ok bool
 			switch key {
 			case "target":
 				a.Target = c.target(v, at)
 				ok = a.Target != nil
 			case "matcher":
-				k := c.matcher(v, at)
-				if ok = k != nil; ok {
-					a.Matcher, a.MatcherName = k, k.row.Name
-				}
+				a.Matcher = c.Matcher(v, at)
+				ok = a.Matcher != nil
 			case "name":
 				item.Name, ok = c.name(v, at)
 			case "weight":
 				item.Weight, ok = c.weight(v, at)
 			case "message":
-				a.Message, ok = c.text(v, at, "text")
+				a.Message, ok = c.Text(v, at, "text")
 			}
 			valid = valid && ok
 		})
@@ -170,31 +169,27 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 // Exactly returns a copy of the assertion with another value, or nil if the matcher
 // is not exact.
 func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
-	k, ok := a.Matcher.(*check)
+	matcher, ok := a.Matcher.Exactly(want)
 	if !ok {
-		return nil
-	}
-	if _, ok = k.m.(exactly); !ok {
 		return nil
 	}
 	made := &struct { // one allocation
 		Assertion
-		check
-	}{Assertion: *a, check: check{row: k.row, m: exactly{want}}}
-	_, made.check.namesIsError = want.Get(keyIsError)
-	made.Assertion.Matcher = &made.check
+		match.Named
+	}{*a, matcher}
+	made.Assertion.Matcher = &made.Named
 	return &made.Assertion
 }
 
 // WithMatcher returns a copy of an assertion with the matcher in n, or nil after a
 // mistake, which is added to d. path is that of the assertion.
 func (o Compiler) WithMatcher(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
-	k := newCompiler(o, d).matcher(n, join(path, "matcher"))
+	k := newCompiler(o, d).Matcher(n, source.PathKey(path, "matcher"))
 	if k == nil {
 		return nil
 	}
 	out := *a
-	out.Matcher, out.MatcherName = k, k.row.Name
+	out.Matcher = k
 	return &out
 }
 
@@ -203,16 +198,16 @@ func (c *compiler) set(entry *source.Node, path string) *Item {
 	f := setOf(entry)
 	for _, other := range entry.Fields {
 		if other.Key != f.Key {
-			c.errorf(other.Key, path, "name, threshold, weight and assertions belong inside "+f.Key.Text, "unknown key %s next to %s", quoteKey(other.Key.Text), f.Key.Text)
+			c.Errorf(other.Key, path, "name, threshold, weight and assertions belong inside "+f.Key.Text, "unknown key %s next to %s", shown.Key(other.Key.Text), f.Key.Text)
 		}
 	}
-	at := join(path, f.Key.Text)
+	at := source.PathKey(path, f.Key.Text)
 	item := Item{Weight: 1}
 	s := Set{Threshold: 1}
 	valid := true
-	complete := c.keys(f.Value, at, "a map with assertions", []string{"name", "threshold", "weight", "assertions"},
+	complete := c.Keys(f.Value, at, "a map with assertions", []string{"name", "threshold", "weight", "assertions"},
 		[]string{"assertions"}, func(key string, _, v *source.Node) {
-			at := join(at, key)
+			at := source.PathKey(at, key)
 			var ok bool
 			switch key {
 			case "name":
@@ -222,7 +217,7 @@ func (c *compiler) set(entry *source.Node, path string) *Item {
 			case "weight":
 				item.Weight, ok = c.weight(v, at)
 			case "assertions":
-				if _, ok = c.list(v, at, "assertions"); ok {
+				if _, ok = c.List(v, at, "assertions"); ok {
 					s.Items = c.items(v, at, true)
 				}
 			}
@@ -232,20 +227,10 @@ func (c *compiler) set(entry *source.Node, path string) *Item {
 		return nil
 	}
 	if len(s.Items) == len(f.Value.Get("assertions").Items) {
-		c.checkWeights(s.Items, f.Value.Get("assertions"), join(at, "assertions"), "set")
+		c.checkWeights(s.Items, f.Value.Get("assertions"), source.PathKey(at, "assertions"), "set")
 	}
 	item.Set = &s
 	return &item
-}
-
-// name compiles a name for references of metrics.
-func (c *compiler) name(n *source.Node, path string) (string, bool) {
-	s, ok := c.text(n, path, "a name")
-	if ok && s == "" {
-		c.errorf(n, path, "", "the name is empty")
-		return "", false
-	}
-	return s, ok
 }
 
 // checkWeights reports weights of a scored level that cannot form a score.
@@ -257,8 +242,8 @@ func (c *compiler) checkWeights(items []Item, n *source.Node, path, level string
 	switch {
 	case len(items) == 0:
 	case total == 0:
-		c.errorf(n, path, "give one of its items a weight above 0", "every weight of this %s is 0: the score is undefined", level)
+		c.Errorf(n, path, "give one of its items a weight above 0", "every weight of this %s is 0: the score is undefined", level)
 	case math.IsInf(total, 0):
-		c.errorf(n, path, "only the ratio of weights counts: use smaller ones", "the weights of this %s add up to more than a number can hold", level)
+		c.Errorf(n, path, "only the ratio of weights counts: use smaller ones", "the weights of this %s add up to more than a number can hold", level)
 	}
 }

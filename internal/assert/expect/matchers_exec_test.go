@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 )
 
 func TestExec(t *testing.T) {
@@ -46,7 +46,7 @@ derivedMetrics: [{name: m, value: {weighted_sum: [{ref: judged}]}}]
 		var argv []string
 		var in string
 		var deadline time.Duration
-		env := &expect.Env{Exec: func(ctx context.Context, a []string, stdin []byte) ([]byte, error) {
+		env := &match.Env{Exec: func(ctx context.Context, a []string, stdin []byte) ([]byte, error) {
 			argv, in = a, string(stdin)
 			at, _ := ctx.Deadline()
 			deadline = time.Until(at)
@@ -63,7 +63,7 @@ derivedMetrics: [{name: m, value: {weighted_sum: [{ref: judged}]}}]
 	}
 	wantMatch(t, suite.Evaluate(t.Context(), textResult("x"), nil), false, "the program ./judge was not run: programs cannot be run here")
 	ran := false
-	env := &expect.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) { ran = true; return nil, nil }}
+	env := &match.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) { ran = true; return nil, nil }}
 	if v := suite.Evaluate(t.Context(), result(t, `{"content": []}`), env); v.Pass || ran {
 		t.Error("a program was run for a missing target")
 	}
@@ -73,7 +73,7 @@ func TestExecTimeout(t *testing.T) {
 	suite := tree(t, "expect: [{target: text, matcher: {exec: [x]}}]")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	env := &expect.Env{Exec: func(ctx context.Context, _ []string, _ []byte) ([]byte, error) {
+	env := &match.Env{Exec: func(ctx context.Context, _ []string, _ []byte) ([]byte, error) {
 		<-ctx.Done()
 		return nil, errors.New("signal: killed")
 	}}

@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/textdiff"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
@@ -249,10 +251,10 @@ func TestSchemaReferences(t *testing.T) {
 	file := &source.File{Name: "s.yaml", Path: "/suites/s.yaml", Data: []byte(`[{target: result, matcher: {schema: {$ref: "schemas/user.json#/$defs/user"}}}]`)}
 	n, _ := source.Parse(file)
 	var asked []string
-	c := expect.Compiler{LoadSchema: func(from source.Pos, uri string) ([]byte, error) {
+	c := expect.Compiler{Options: match.Options{LoadSchema: func(from source.Pos, uri string) ([]byte, error) {
 		asked = append(asked, from.String()+" "+uri)
 		return []byte(`{"$defs": {"user": {"required": ["name"]}}}`), nil
-	}}
+	}}}
 	var d source.Decoder
 	tr := expect.Merge(expect.Parts{Expect: c.Expect(n, "expect", &d)}, expect.Parts{})
 	if ds := d.Diagnostics(); len(ds) > 0 || !slices.Equal(asked, []string{"s.yaml:1:37 file:///suites/schemas/user.json"}) {
@@ -269,12 +271,12 @@ func TestSchemaReferences(t *testing.T) {
 func TestFoldCase(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b := rapid.StringN(0, 3, -1).Draw(rt, "a"), rapid.StringN(0, 3, -1).Draw(rt, "b")
-		if (expect.FoldCase(a) == expect.FoldCase(b)) != strings.EqualFold(a, b) {
+		if (textdiff.FoldCase(a) == textdiff.FoldCase(b)) != strings.EqualFold(a, b) {
 			rt.Fatalf("%q %q", a, b)
 		}
 	})
 	for _, pair := range [][2]string{{"ſ", "S"}, {"\u212A", "k"}, {"Σ", "ς"}, {"É", "é"}} {
-		if expect.FoldCase(pair[0]) != expect.FoldCase(pair[1]) {
+		if textdiff.FoldCase(pair[0]) != textdiff.FoldCase(pair[1]) {
 			t.Errorf("%q", pair)
 		}
 	}
@@ -287,7 +289,7 @@ func TestSchemaCache(t *testing.T) {
 - {target: result, matcher: {schema: {required: [b]}}}
 `)
 	loads := 0
-	c := expect.Compiler{Schemas: expect.NewSchemaCache(), LoadSchema: func(source.Pos, string) ([]byte, error) { loads++; return []byte("true"), nil }}
+	c := expect.Compiler{Options: match.Options{Schemas: match.NewSchemaCache(), LoadSchema: func(source.Pos, string) ([]byte, error) { loads++; return []byte("true"), nil }}}
 	var d source.Decoder
 	for range 2 {
 		tr := expect.Merge(expect.Parts{Expect: c.Expect(n, "expect", &d)}, expect.Parts{})

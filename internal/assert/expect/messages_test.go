@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -24,7 +25,7 @@ func TestMessages(t *testing.T) {
 		t.Fatal("no cases", err)
 	}
 	var suite, got string
-	var o *expect.Observation
+	var o *target.Observation
 	for i, f := range files[1:] {
 		title, kind, _ := strings.Cut(f.name, "/")
 		switch kind {
@@ -33,7 +34,7 @@ func TestMessages(t *testing.T) {
 		case "result":
 			o = result(t, f.text)
 		case "error":
-			o = &expect.Observation{Error: value(t, f.text)}
+			o = &target.Observation{Error: value(t, f.text)}
 		case "text":
 			o = textResult(strings.TrimSuffix(f.text, "\n"))
 		case "says":

@@ -3,6 +3,7 @@ package expect
 import (
 	"math"
 
+	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/source"
 )
 
@@ -41,18 +42,18 @@ func CompileMetrics(n *source.Node, path string, d *source.Decoder) []Metric {
 		return nil
 	}
 	if n.Kind != source.KindList {
-		c.errorf(n, path, "", "expected a list of metrics, got %s", describe(n))
+		c.Errorf(n, path, "", "expected a list of metrics, got %s", shown.Node(n))
 		return nil
 	}
 	var out []Metric
 	for i, entry := range n.Items {
-		m := c.metric(entry, index(path, i))
+		m := c.metric(entry, source.PathIndex(path, i))
 		if m == nil {
 			continue
 		}
 		for j := range out {
 			if out[j].Name == m.Name {
-				diag := c.d.Errorf(entry.Get("name"), join(m.Path, "name"), "the metric %s is declared twice", quoteKey(m.Name))
+				diag := c.Mistakes.Errorf(entry.Get("name"), source.PathKey(m.Path, "name"), "the metric %s is declared twice", shown.Key(m.Name))
 				diag.Related = append(diag.Related, source.Related{Pos: out[j].Pos, Msg: "the first one"})
 			}
 		}
@@ -64,9 +65,9 @@ func CompileMetrics(n *source.Node, path string, d *source.Decoder) []Metric {
 func (c *compiler) metric(n *source.Node, path string) *Metric {
 	m := Metric{Pos: n.Pos, Path: path}
 	valid := true
-	complete := c.keys(n, path, "a metric: a map with name and value", []string{"name", "value", "threshold"}, []string{"name", "value"},
+	complete := c.Keys(n, path, "a metric: a map with name and value", []string{"name", "value", "threshold"}, []string{"name", "value"},
 		func(key string, _, v *source.Node) {
-			at := join(path, key)
+			at := source.PathKey(path, key)
 			var ok bool
 			switch key {
 			case "name":
@@ -75,7 +76,7 @@ func (c *compiler) metric(n *source.Node, path string) *Metric {
 				ok = c.aggregation(v, at, &m)
 			case "threshold":
 				var t float64
-				t, ok = c.number(v, at)
+				t, ok = c.Number(v, at)
 				m.Threshold = &t
 			}
 			valid = valid && ok
@@ -90,16 +91,16 @@ func (c *compiler) metric(n *source.Node, path string) *Metric {
 func (c *compiler) aggregation(n *source.Node, path string, m *Metric) bool {
 	const what = "a map with weighted_sum or weighted_average"
 	valid, found := true, 0
-	if !c.keys(n, path, what, []string{keySum, keyAverage}, nil, func(key string, k, v *source.Node) {
+	if !c.Keys(n, path, what, []string{keySum, keyAverage}, nil, func(key string, k, v *source.Node) {
 		if found++; found > 1 {
-			c.errorf(k, path, "", "must have one of weighted_sum and weighted_average, not both")
+			c.Errorf(k, path, "", "must have one of weighted_sum and weighted_average, not both")
 			return
 		}
 		m.Average = key == keyAverage
-		at := join(path, key)
-		terms, ok := c.list(v, at, "references")
+		at := source.PathKey(path, key)
+		terms, ok := c.List(v, at, "references")
 		for i, t := range terms {
-			ok = c.term(t, index(at, i), m) && ok
+			ok = c.term(t, source.PathIndex(at, i), m) && ok
 		}
 		if ok {
 			ok = c.checkTotal(v, at, m)
@@ -109,7 +110,7 @@ func (c *compiler) aggregation(n *source.Node, path string, m *Metric) bool {
 		return false
 	}
 	if found == 0 && len(n.Fields) == 0 {
-		c.errorf(n, path, "", "expected %s, got an empty map", what)
+		c.Errorf(n, path, "", "expected %s, got an empty map", what)
 	}
 	return valid && found == 1 && len(n.Fields) == 1
 }
@@ -118,8 +119,8 @@ func (c *compiler) aggregation(n *source.Node, path string, m *Metric) bool {
 func (c *compiler) term(n *source.Node, path string, m *Metric) bool {
 	t := Term{Pos: n.Pos, Path: path, Weight: 1}
 	valid := true
-	complete := c.keys(n, path, "a map with ref and weight", []string{"ref", "weight"}, []string{"ref"}, func(key string, _, v *source.Node) {
-		at := join(path, key)
+	complete := c.Keys(n, path, "a map with ref and weight", []string{"ref", "weight"}, []string{"ref"}, func(key string, _, v *source.Node) {
+		at := source.PathKey(path, key)
 		var ok bool
 		if key == "ref" {
 			t.Ref, ok = c.name(v, at)
@@ -141,10 +142,10 @@ func (c *compiler) checkTotal(n *source.Node, path string, m *Metric) bool {
 	}
 	switch {
 	case m.Average && total == 0:
-		c.errorf(n, path, "give one of them a weight above 0", "every weight of this average is 0: it has no value")
+		c.Errorf(n, path, "give one of them a weight above 0", "every weight of this average is 0: it has no value")
 		return false
 	case math.IsInf(total, 0):
-		c.errorf(n, path, "use smaller weights", "the weights add up to more than a number can hold")
+		c.Errorf(n, path, "use smaller weights", "the weights add up to more than a number can hold")
 		return false
 	}
 	return true

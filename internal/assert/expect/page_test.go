@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
@@ -74,7 +75,7 @@ expect:
     matcher: { exact: "US" }
 `
 	// The page's result.name works with servers that return it in either form.
-	for _, o := range []*expect.Observation{
+	for _, o := range []*target.Observation{
 		textResult(`{"name": "Ada", "email": "ada@example.com", "age": 30.0, "country": "GB"}`),
 		result(t, `{"content": [], "structuredContent": {"name": "Ada", "email": "ada@example.com", "age": 30, "country": "GB"}}`),
 		result(t, `{"name": "Ada", "email": "ada@example.com", "age": 30, "country": "GB"}`),
@@ -113,7 +114,7 @@ expect:
 	if len(overrides.Items) != 2 || *overrides.Threshold != 0.5 {
 		t.Errorf("%+v", overrides)
 	}
-	o := func() *expect.Observation { return result(t, `{"content": [], "structuredContent": {"items": 3}}`) }
+	o := func() *target.Observation { return result(t, `{"content": [], "structuredContent": {"items": 3}}`) }
 	if v := inherits.Evaluate(t.Context(), o(), nil); v.Pass || *v.Score != 0.5 {
 		t.Errorf("%+v", v)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/offer/surface"
 )
@@ -61,11 +61,11 @@ func TestSurfaceTargets(t *testing.T) {
 		if !tree.Uses().Surface() {
 			t.Errorf("%s: Uses does not say so", tt.target)
 		}
-		v := tree.Evaluate(context.Background(), &expect.Observation{Surface: offer}, nil)
+		v := tree.Evaluate(context.Background(), &target.Observation{Surface: offer}, nil)
 		if v.Pass != (tt.message == "") || !strings.Contains(v.Message, tt.message) {
 			t.Errorf("%s %s: %q, expected %q", tt.target, tt.matcher, v.Message, tt.message)
 		}
-		if v = tree.Evaluate(context.Background(), &expect.Observation{}, nil); v.Pass {
+		if v = tree.Evaluate(context.Background(), &target.Observation{}, nil); v.Pass {
 			t.Errorf("%s %s passes without an offer", tt.target, tt.matcher)
 		}
 	}

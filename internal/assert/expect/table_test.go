@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -23,11 +25,11 @@ func judge(t *testing.T, matcher, val string) expect.ItemResult {
 		members[0].Value = jsonv.Object(jsonv.Member{Key: "v", Value: value(t, val)})
 	}
 	tr := tree(t, "expect:\n  - target: structured.v\n    matcher: {"+matcher+"}\n")
-	env := &expect.Env{Exec: func(_ context.Context, argv []string, stdin []byte) ([]byte, error) {
+	env := &match.Env{Exec: func(_ context.Context, argv []string, stdin []byte) ([]byte, error) {
 		in, err := jsonv.Parse(stdin)
 		return json.RawMessage(`{"pass": ` + map[bool]string{true: "true", false: "false"}[in.Lookup("value").Text() == "good"] + `}`), err
 	}}
-	env.Snapshot = func(_ string, _ *snapshot.Options, s expect.Subject) snapshot.Comparison {
+	env.Snapshot = func(_ string, _ *snapshot.Options, s target.Subject) snapshot.Comparison {
 		want := jsonv.String("the stored value")
 		return snapshot.Comparison{Pass: jsonv.Equal(want, s.Value), Want: want, Got: s.Value}
 	}
@@ -37,11 +39,11 @@ func judge(t *testing.T, matcher, val string) expect.ItemResult {
 		}
 		return assert.Verdict{}
 	}
-	return tr.Evaluate(t.Context(), &expect.Observation{Result: jsonv.Object(members...)}, env).Items[0]
+	return tr.Evaluate(t.Context(), &target.Observation{Result: jsonv.Object(members...)}, env).Items[0]
 }
 
 func TestTableIsSortedAndComplete(t *testing.T) {
-	rows := expect.Matchers()
+	rows := match.Matchers()
 	for i, row := range rows {
 		if i > 0 && rows[i-1].Name >= row.Name {
 			t.Errorf("%s is behind %s", row.Name, rows[i-1].Name)
@@ -59,14 +61,14 @@ func TestTableIsSortedAndComplete(t *testing.T) {
 	for _, name := range strings.Fields(`exact contains icontains contains-all contains-any icontains-all starts-with ends-with
 		regex schema type length gt gte lt lte between approx one-of exists absent empty subset unordered each any is-json
 		format levenshtein exec snapshot not all-of any-of none-of`) {
-		if !slices.ContainsFunc(rows, func(r expect.Row) bool { return r.Name == name }) {
+		if !slices.ContainsFunc(rows, func(r match.Row) bool { return r.Name == name }) {
 			t.Errorf("no matcher %s", name)
 		}
 	}
 }
 
 func TestEveryExample(t *testing.T) {
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		t.Run(row.Name, func(t *testing.T) {
 			if got := judge(t, row.Example, row.Passes); !got.Pass {
 				t.Errorf("%s fails on %s: %s", row.Example, row.Passes, got.Message)
@@ -90,7 +92,7 @@ func TestEveryExample(t *testing.T) {
 
 // TestMissingTarget: only absent passes for a missing value, even inside not.
 func TestMissingTarget(t *testing.T) {
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		if row.Name == "absent" {
 			continue
 		}
@@ -121,7 +123,7 @@ func TestArgSchemas(t *testing.T) {
 			t.Errorf("the schema says %v of %s: %v %v", len(violations) == 0, text, violations, err)
 		}
 	}
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		check("{"+row.Example+"}", true)
 		check("{not: {"+row.Example+"}}", true)
 	}

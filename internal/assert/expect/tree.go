@@ -1,6 +1,9 @@
 package expect
 
 import (
+	"cmp"
+
+	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/source"
 )
 
@@ -68,7 +71,7 @@ func (t *Tree) Check(path string, d *source.Decoder) {
 	c := newCompiler(Compiler{}, d)
 	checkSnapshots(c, t.Items, map[string]*Item{})
 	if t.Threshold != nil && len(t.Items) > 0 {
-		c.checkWeights(t.Items, at(t.Items[0].Pos), join(path, "expect"), "test")
+		c.checkWeights(t.Items, at(t.Items[0].Pos), source.PathKey(path, "expect"), "test")
 	}
 	for i := range t.Metrics {
 		t.checkMetric(c, i)
@@ -81,7 +84,7 @@ func at(pos source.Pos) *source.Node { return &source.Node{Pos: pos} }
 func (t *Tree) checkMetric(c *compiler, i int) {
 	m := &t.Metrics[i]
 	if named := t.named(m.Name); len(named) > 0 {
-		diag := c.d.Errorf(at(m.Pos), m.Path, "the metric %s has the name of an item: a reference to it would be ambiguous", quoteKey(m.Name))
+		diag := c.Mistakes.Errorf(at(m.Pos), m.Path, "the metric %s has the name of an item: a reference to it would be ambiguous", shown.Key(m.Name))
 		diag.Hint = "rename one of them"
 		diag.Related = append(diag.Related, source.Related{Pos: named[0].Pos, Msg: "the item of that name"})
 	}
@@ -90,20 +93,20 @@ func (t *Tree) checkMetric(c *compiler, i int) {
 		j := indexMetric(t.Metrics, term.Ref)
 		switch {
 		case len(named) > 1:
-			diag := c.d.Errorf(at(term.Pos), term.Path, "%s is the name of %d items", quoteKey(term.Ref), len(named))
+			diag := c.Mistakes.Errorf(at(term.Pos), term.Path, "%s is the name of %d items", shown.Key(term.Ref), len(named))
 			diag.Hint = "give each item that a metric refers to a unique name"
 			for _, item := range named {
 				diag.Related = append(diag.Related, source.Related{Pos: item.Pos, Msg: "one of them"})
 			}
 		case len(named) == 1:
 		case j == i:
-			c.errorf(at(term.Pos), term.Path, "", "the metric %s refers to itself", quoteKey(m.Name))
+			c.Errorf(at(term.Pos), term.Path, "", "the metric %s refers to itself", shown.Key(m.Name))
 		case j > i:
-			diag := c.d.Errorf(at(term.Pos), term.Path, "the metric %s is declared later: metrics can refer only to earlier ones", quoteKey(term.Ref))
-			diag.Hint = "move it before " + quoteKey(m.Name)
+			diag := c.Mistakes.Errorf(at(term.Pos), term.Path, "the metric %s is declared later: metrics can refer only to earlier ones", shown.Key(term.Ref))
+			diag.Hint = "move it before " + shown.Key(m.Name)
 			diag.Related = append(diag.Related, source.Related{Pos: t.Metrics[j].Pos, Msg: "declared here"})
 		case j < 0 && !m.baseline:
-			c.d.Warnf(at(term.Pos), term.Path, "%s", t.unknownRef(term.Ref, i))
+			c.Mistakes.Warnf(at(term.Pos), term.Path, "%s", t.unknownRef(term.Ref, i))
 		}
 	}
 }
@@ -142,5 +145,29 @@ func (t *Tree) unknownRef(ref string, i int) string {
 	for j := range i {
 		names = append(names, t.Metrics[j].Name)
 	}
-	return "no assertion, set or earlier metric is named " + quoteKey(ref) + ": it counts as 0" + source.Aside(source.DidYouMean(ref, names))
+	return "no assertion, set or earlier metric is named " + shown.Key(ref) + ": it counts as 0" + source.Aside(source.DidYouMean(ref, names))
+}
+
+// checkSnapshots reports items with the same snapshot name; first is the first item
+// of each name.
+func checkSnapshots(c *compiler, items []Item, first map[string]*Item) {
+	for i := range items {
+		item := &items[i]
+		if item.Set != nil {
+			checkSnapshots(c, item.Set.Items, first)
+			continue
+		}
+		o := item.Assertion.Matcher.Snapshot()
+		if o == nil {
+			continue
+		}
+		name := cmp.Or(o.Name, item.Name, item.Assertion.Target.String())
+		if first[name] == nil {
+			first[name] = item
+			continue
+		}
+		diag := c.Mistakes.Errorf(at(item.Pos), item.Path, "two snapshots of this test are called %s", shown.Key(name))
+		diag.Hint = "give one a name: snapshot: NAME"
+		diag.Related = []source.Related{{Pos: first[name].Pos, Msg: "the other one"}}
+	}
 }

@@ -3,58 +3,24 @@ package expect
 import (
 	"slices"
 
-	"mcptest/internal/assert/jsonpath"
+	"mcptest/internal/assert/target"
+
+	"mcptest/internal/offer/assert"
+	"mcptest/internal/offer/compat"
 )
 
-// Uses is the set of roots that a tree examines, and whether it runs programs. The
-// union of two is u | v.
-type Uses uint32
-
-const execs Uses = 1 << 31
-
-// has reports whether any of some roots is used.
-func (u Uses) has(parts ...part) bool {
-	for _, p := range parts {
-		if u&(1<<p) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// Exclusive reports whether the test must not share its session, because it examines
-// messages that cannot be attributed to one of several calls.
-func (u Uses) Exclusive() bool {
-	return u.has(partNotifications, partLogs, partProgress, partRequests, partStderr, partUpstream)
-}
-
-// Progress reports whether the server should report progress on a call.
-func (u Uses) Progress() bool { return u.has(partProgress, partNotifications) }
-
-// HTTP reports whether the HTTP response is used.
-func (u Uses) HTTP() bool { return u.has(partHTTPStatus, partHTTPHeaders) }
-
-// Surface reports whether the surface of the server is used.
-func (u Uses) Surface() bool { return u.has(partSurface) }
-
-// Times reports whether the duration of the call is used.
-func (u Uses) Times() bool { return u.has(partDuration) }
-
-// Execs reports whether programs are run.
-func (u Uses) Execs() bool { return u&execs != 0 }
-
 // Uses returns the roots that the tree examines.
-func (t *Tree) Uses() Uses { return usesOf(t.Items) }
+func (t *Tree) Uses() target.Uses { return usesOf(t.Items) }
 
-func usesOf(items []Item) (u Uses) {
+func usesOf(items []Item) (u target.Uses) {
 	for i := range items {
 		if set := items[i].Set; set != nil {
 			u |= usesOf(set.Items)
 			continue
 		}
 		u |= items[i].Assertion.Target.Uses()
-		if k, ok := items[i].Assertion.Matcher.(*check); ok && k.execs {
-			u |= execs
+		if items[i].Assertion.Matcher.Execs {
+			u |= target.Programs
 		}
 	}
 	return u
@@ -69,10 +35,28 @@ func examines(items []Item, upstream string) bool {
 	})
 }
 
-// Examines reports whether the target is a part of an upstream's requests, or of all.
-func (t *Target) Examines(upstream string) bool {
-	return t.root.part == partUpstream && (len(t.steps) == 0 || t.steps[0].Kind != jsonpath.Name || t.steps[0].Name == upstream)
+// Checks returns the arguments of the check matchers in the tree.
+func (t *Tree) Checks() (found []*compat.Choice) {
+	anyItem(t.Items, func(a *Assertion) bool {
+		if choice := a.Matcher.Choice(); choice != nil {
+			found = append(found, choice)
+		}
+		return false
+	})
+	return found
 }
 
-// Uses returns the root that a target examines.
-func (t *Target) Uses() Uses { return 1 << t.root.part }
+// SameAs returns the ways to reach the server that the tree's same-as matcher
+// compares, or nil.
+func (t *Tree) SameAs() (found *assert.SameAs) {
+	anyItem(t.Items, func(a *Assertion) bool {
+		found = a.Matcher.SameAs()
+		return found != nil
+	})
+	return found
+}
+
+// WantsNoResult reports whether an item requires that there is no result.
+func (t *Tree) WantsNoResult() bool {
+	return anyItem(t.Items, func(a *Assertion) bool { return a.Matcher.WantsNothing() && a.Target.WholeResult() })
+}

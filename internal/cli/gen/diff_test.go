@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/testkit"
@@ -187,7 +187,7 @@ func TestMatcherArguments(t *testing.T) {
 	for _, text := range palette {
 		values = append(values, parse(t, "palette", []byte(text)))
 	}
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		example := parse(t, row.Name, []byte(row.Example))
 		seen := map[string]int{}
 		n := 0

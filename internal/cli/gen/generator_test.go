@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite"
@@ -332,7 +333,7 @@ func loosen(v jsonv.Value) jsonv.Value {
 // targetPattern is what a target may start with.
 func targetPattern() string {
 	var open, leaf []string
-	for _, r := range expect.Roots() {
+	for _, r := range target.Roots() {
 		name := strings.ReplaceAll(r.Name, ".", `\.`)
 		switch {
 		case strings.HasPrefix(r.Name, "http."):
@@ -347,7 +348,7 @@ func targetPattern() string {
 
 func rootNames() []string {
 	var names []string
-	for _, r := range expect.Roots() {
+	for _, r := range target.Roots() {
 		names = append(names, r.Name)
 	}
 	return names

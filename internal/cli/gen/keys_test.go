@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/cli/cmdutil"
-
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/cli"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/gen"
 	"mcptest/internal/spec/plan"
 )
@@ -116,10 +116,10 @@ func TestEverythingCanBeAskedFor(t *testing.T) {
 		"0", "2", "130", "pretty", "http.status", "run_options.timeout", "servers.timeout", "setup.wait_for",
 		"result.items[*].id", `$["result"].x`, "starts_with", "assert-set", "output-schema",
 	}
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		words = append(append(words, row.Name), row.Aliases...)
 	}
-	for _, r := range expect.Roots() {
+	for _, r := range target.Roots() {
 		words = append(words, r.Name)
 	}
 	for _, k := range gen.Violations() {
@@ -191,7 +191,7 @@ func TestTargetsOfThePages(t *testing.T) {
 			continue
 		}
 		v := parse(t, topic.Name, []byte(topic.Example)).At(0)
-		target, err := expect.ParseTarget(v.Lookup("target").Text())
+		target, err := target.Parse(v.Lookup("target").Text())
 		if err != nil || target.Root() != topic.Name {
 			t.Errorf("%s: %v", topic.Example, err)
 		}

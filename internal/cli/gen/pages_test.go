@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 
-	"mcptest/internal/cli/cmdutil"
-
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/report"
 )
 
@@ -94,10 +94,10 @@ func matchersPage() []byte {
 		"`mcptest explain NAME` explains one of them.\n\n"+
 		"```yaml\nexpect:\n  - target: text\n    matcher: { contains: rust }\n```")
 	p.table("Matcher", "Holds when")
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		p.row(fmt.Sprintf("[`%s`](#%s)", row.Name, row.Name), prose(row.Doc))
 	}
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		t := matcherTopic(row)
 		p.printf("\n## %s\n\n%s\n\n```yaml\nmatcher: { %s }\n```\n\n", row.Name, prose(t.Doc), t.Example)
 		p.printf("- passes on %s\n- fails on %s: %s\n", value(row.Passes), value(row.Fails), message(t.Message))
@@ -138,7 +138,7 @@ func targetsPage() []byte {
 		"message shows how far the path could be followed and what was found there.")
 	p.printf("\n## Roots\n")
 	p.table("Root", "What it is", "Example")
-	for _, r := range expect.Roots() {
+	for _, r := range target.Roots() {
 		t := rootTopic(r)
 		doc := prose(t.Doc)
 		if r.Leaf != "" {

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -39,12 +41,12 @@ type Topic struct {
 // reporters. schema is the published one.
 func Topics(schema jsonv.Value, codes []cmdutil.ExitCode) []Topic {
 	topics := keyTopics(Keys(schema))
-	for _, row := range expect.Matchers() {
+	for _, row := range match.Matchers() {
 		t := matcherTopic(row)
 		t.arguments = arguments(schema.Lookup("$defs", "matcher", "properties", row.Name))
 		topics = append(topics, t)
 	}
-	for _, r := range expect.Roots() {
+	for _, r := range target.Roots() {
 		topics = append(topics, rootTopic(r))
 	}
 	for _, k := range Violations() {
@@ -93,7 +95,7 @@ func keyTopics(keys []Key) []Topic {
 	return out
 }
 
-func rootTopic(r expect.Root) Topic {
+func rootTopic(r target.Root) Topic {
 	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: display.Sentence(r.Doc)}
 	if r.Leaf != "" {
 		t.Facts = []string{"it is " + r.Leaf + ": no path can follow it"}
@@ -126,7 +128,7 @@ var rootExamples = map[string][2]string{
 	"surface":        {`surface.tools["create_issue"].inputSchema.required`, "contains: title"},
 }
 
-func matcherTopic(row expect.Row) Topic {
+func matcherTopic(row match.Row) Topic {
 	return Topic{
 		Kind: "matcher", Name: row.Name, Aliases: row.Aliases, Title: "matcher " + row.Name, Doc: display.Sentence(row.Doc),
 		Example: row.Example, Passes: shown(row.Passes), Fails: shown(row.Fails), Message: failure(row),
@@ -142,7 +144,7 @@ func shown(value string) string {
 }
 
 // failure returns what the matcher says about the value that fails.
-func failure(row expect.Row) string {
+func failure(row match.Row) string {
 	text := "- target: structured.value\n  matcher: {" + row.Example + "}\n"
 	n, _ := source.Parse(&source.File{Name: "example", Data: []byte(text)})
 	var d source.Decoder
@@ -154,10 +156,10 @@ func failure(row expect.Row) string {
 	if v, err := jsonv.Parse([]byte(row.Fails)); err == nil {
 		structured = structured.With("value", v)
 	}
-	obs := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "structuredContent", Value: structured})}
-	env := &expect.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) {
+	obs := &target.Observation{Result: jsonv.Object(jsonv.Member{Key: "structuredContent", Value: structured})}
+	env := &match.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) {
 		return []byte(`{"pass": false, "message": "\"bad\" is not good"}`), nil
-	}, Snapshot: func(_ string, _ *snapshot.Options, s expect.Subject) snapshot.Comparison {
+	}, Snapshot: func(_ string, _ *snapshot.Options, s target.Subject) snapshot.Comparison {
 		stored, _ := jsonv.Parse([]byte(row.Passes))
 		return snapshot.Comparison{Want: stored, Got: s.Value}
 	}}
@@ -174,7 +176,7 @@ func failure(row expect.Row) string {
 func Find(topics []Topic, word string) []Topic {
 	word = strings.TrimSpace(word)
 	if strings.HasPrefix(word, "$") || strings.ContainsAny(word, "[(") || strings.Contains(word, ".") {
-		if t, err := expect.ParseTarget(word); err == nil {
+		if t, err := target.Parse(word); err == nil {
 			return filter(topics, func(t2 Topic) bool { return t2.Kind == "target root" && t2.Name == t.Root() })
 		}
 	}

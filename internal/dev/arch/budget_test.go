@@ -36,7 +36,6 @@ var largerPackages = map[string]struct {
 	code   int
 	reason string
 }{
-	"internal/assert/expect":     {4310, "36 matchers, one concept a file, over one compiler and one evaluation"},
 	"internal/run":               {2560, "the order of everything in one run; sessions, doubles and steps are packages below it"},
 	"internal/mcpaql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},
 	"internal/client/wire":       {2510, "every transport behind one receiver; a policy of retries more"},
@@ -49,7 +48,7 @@ var largerTypes = map[string]struct {
 	methods, files int
 	reason         string
 }{
-	"internal/assert/expect.compiler": {53, 19, "each matcher compiles its own argument, next to its row"},
+	"internal/assert/match.Compiler":  {40, 17, "each matcher compiles its own argument, next to its row"},
 	"internal/base/jsonv.Value":       {42, 10, "one value: reading, changing, walking, comparing and printing it"},
 	"internal/mcpaql/aql.judgement":   {19, 7, "one row each: the checks of a bundle"},
 	"internal/mcpaql/aql.evaluation":  {50, 8, "the verdict on one rule, by category"},

@@ -61,7 +61,10 @@ var edges = map[string][]string{
 	"internal/assert/jsonpath":        {"internal/base/jsonv"},
 	"internal/assert/textdiff":        {"internal/base/jsonv"},
 	"internal/assert/snapshot":        {"internal/base/source", "internal/base/source/stored", "internal/base/jsonv", "internal/assert/jsonpath", "internal/base/osfile"},
-	"internal/assert/expect":          {"internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/jsonv", "internal/offer/surface", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
+	"internal/assert/shown":           {"internal/assert/jsonpath", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
+	"internal/assert/target":          {"internal/assert/shown", "internal/assert/jsonpath", "internal/base/source", "internal/base/jsonv", "internal/offer/surface"},
+	"internal/assert/match":           {"internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/jsonv", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
+	"internal/assert/expect":          {"internal/assert/match", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/base/source", "internal/base/jsonv", "internal/offer/assert"},
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
 	"internal/client/protocol": {"internal/base/jsonv"},
@@ -82,12 +85,12 @@ var edges = map[string][]string{
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv"},
 	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/assert/expect", "internal/base/secret"},
+	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/assert/match", "internal/assert/target", "internal/base/secret"},
 	// Upstreams, and the headers of calls.
 	"internal/spec/plan/traffic": {"internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
 	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
-	"internal/spec/plan":      {"internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/assert/expect", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
+	"internal/spec/plan":      {"internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
@@ -103,7 +106,7 @@ var edges = map[string][]string{
 		"internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/run": {
-		"internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/snapshot",
+		"internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {
@@ -173,7 +176,7 @@ var edges = map[string][]string{
 	},
 	"internal/cli/scaffold": {"internal/spec/draft", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
 	// gen describes what other packages define; cli uses it for explain.
-	"internal/cli/gen":     {"internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
+	"internal/cli/gen":     {"internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
 	"internal/cli/cmdutil": {"internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
 	// All commands use option; those for one server are in a package of their own.
 	"internal/cli/option": {

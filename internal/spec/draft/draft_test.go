@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/plan"
@@ -243,7 +243,7 @@ func TestDraftsHoldForTheirAnswers(t *testing.T) {
 		}
 		c := p.Case(0)
 		for i, a := range test.Answers {
-			if v := c.Tree.Evaluate(context.Background(), &expect.Observation{Result: a.Result}, nil); !v.Pass {
+			if v := c.Tree.Evaluate(context.Background(), &target.Observation{Result: a.Result}, nil); !v.Pass {
 				t.Fatalf("answer %d %s does not pass:\n%s\n%+v", i, a.Result, written, v)
 			}
 		}

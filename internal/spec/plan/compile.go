@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite"
@@ -46,7 +47,7 @@ type compiler struct {
 	dec   *source.Decoder
 	base  expect.Parts // items that defaultTest adds to every test
 	// schemas caches compiled schemas for all rows and tests.
-	schemas *expect.SchemaCache
+	schemas *match.SchemaCache
 	// probe is a decoder for tentative decoding. It is reused until it has
 	// diagnostics, because a new one analyzes the types again.
 	probe *source.Decoder
@@ -70,7 +71,7 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	var diags source.Diagnostics
 	sel, ds := newSelector(set)
 	diags = append(diags, ds...)
-	schemas := expect.NewSchemaCache()
+	schemas := match.NewSchemaCache()
 	for _, s := range suites {
 		c := &compiler{set: set, suite: s, dec: new(source.Decoder), schemas: schemas}
 		f := c.compile()

@@ -11,6 +11,7 @@ import (
 
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/server/upstream"
@@ -310,7 +311,7 @@ type Op struct {
 // Capture captures a value of a response.
 type Capture struct {
 	Name   string
-	Target *expect.Target
+	Target *target.Target
 	Pos    source.Pos
 }
 

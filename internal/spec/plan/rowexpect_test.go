@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/spec/plan"
 )
@@ -76,7 +76,7 @@ func TestAssertionsOfARow(t *testing.T) {
 // summary describes a case, and the result of its assertions on an unrelated response.
 func summary(c *plan.Case) string {
 	op := c.Ops[0]
-	o := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "nothing", Value: jsonv.Int(1)})}
+	o := &target.Observation{Result: jsonv.Object(jsonv.Member{Key: "nothing", Value: jsonv.Int(1)})}
 	v := c.Tree.Evaluate(nil, o, nil) //nolint:staticcheck // no matcher here uses it
 	out := fmt.Sprintf("%q %s %s %q %s %v", c.Name, op.Method, op.Params, op.Args, op.Subject, op.MaybeMethod)
 	for _, it := range v.Items {

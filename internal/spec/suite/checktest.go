@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/source"
 )
@@ -153,7 +153,7 @@ func examined(n *source.Node) (roots []string) {
 	}
 	for _, f := range n.Fields {
 		if f.Key.Text == "target" {
-			t, err := expect.ParseTarget(f.Value.Text)
+			t, err := target.Parse(f.Value.Text)
 			if err != nil && (strings.HasPrefix(f.Value.Text, "surface") || strings.HasPrefix(f.Value.Text, "server")) {
 				roots = append(roots, "surface") // its mistake is reported with the target
 				continue

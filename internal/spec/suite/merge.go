@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 	"mcptest/internal/base/placeholder"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite/interpolate"
@@ -71,7 +71,7 @@ func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 		words = append(words, item.Text)
 	}
 	for i, item := range items(argv) {
-		if i != expect.ScriptAt(words) {
+		if i != match.ScriptAt(words) {
 			continue
 		}
 		found := false

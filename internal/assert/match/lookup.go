@@ -1,0 +1,113 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mcptest/internal/assert/habit"
+	"mcptest/internal/assert/shown"
+	"mcptest/internal/assert/target"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+// row returns the table's row of a matcher, or nil.
+func (c *Compiler) row(name string) *Row { return named(c.rows, name) }
+
+func named(rows []Row, name string) *Row {
+	for i := range rows {
+		if rows[i].Name == name || slices.Contains(rows[i].Aliases, name) {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+// matcher compiles a map with one key, the matcher's name. It returns nil after a
+// mistake.
+func (c *Compiler) Matcher(n *source.Node, path string) *Named {
+	const hint = `a matcher is a map with one key: {contains: "rust"}`
+	if n.Kind != source.KindMap {
+		if row := c.row(n.Text); row != nil && n.Kind == source.KindString {
+			c.Errorf(n, path, "for example: {"+row.Example+"}", "the matcher %s needs an argument", row.Name)
+			return nil
+		}
+		c.Errorf(n, path, hint, "expected a matcher, got %s", shown.Node(n))
+		return nil
+	}
+	if len(n.Fields) == 0 {
+		c.Errorf(n, path, hint, "the matcher is missing")
+		return nil
+	}
+	if len(n.Fields) > 1 {
+		names := make([]string, 0, len(n.Fields))
+		for _, f := range n.Fields[:min(len(n.Fields), shown.MaxKeys)] {
+			names = append(names, shown.PlainKey(f.Key.Text))
+		}
+		c.Errorf(n.Fields[1].Key, path, "use all-of for several matchers on one target, or write several assertions",
+			"a matcher must have one key, this one has %d: %s", len(n.Fields), strings.Join(names, ", "))
+	}
+	var last *Named
+	for _, f := range n.Fields {
+		last = c.named(f.Key, f.Value, path)
+	}
+	if len(n.Fields) > 1 {
+		return nil
+	}
+	return last
+}
+
+// named compiles one matcher by its name.
+func (c *Compiler) named(key, arg *source.Node, path string) *Named {
+	row := c.row(key.Text)
+	if row == nil {
+		c.unknownMatcher(key, path)
+		return nil
+	}
+	m := row.compile(c, arg, source.PathKey(path, key.Text))
+	if m == nil {
+		return nil
+	}
+	value := arg.JSON()
+	_, names := value.Get(target.KeyIsError)
+	shown := row.Name + " " + shown.Value(value, shown.InLine)
+	return &Named{row: row, m: m, shown: shown, NamesIsError: names, Execs: runsPrograms(m)}
+}
+
+func (c *Compiler) unknownMatcher(key *source.Node, path string) {
+	name := key.Text
+	names := make([]string, 0, len(c.rows)+len(c.rows)/4)
+	for i := range c.rows {
+		names = append(names, c.rows[i].Name)
+	}
+	near := cmp.Or(c.meant(name), source.Nearest(strings.ReplaceAll(name, "_", "-"), names))
+	msg, hint := "unknown matcher "+shown.Key(name), "the matchers are "+strings.Join(names, ", ")
+	if near != "" {
+		hint = ""
+		msg += source.Aside(source.Suggest(near))
+	}
+	if inside := habit.Negated(name); inside != "" && near == "not" {
+		hint = "write {not: {" + inside + ": …}}"
+	}
+	c.Errorf(key, path, hint, "%s", msg)
+}
+
+// meant returns the matcher with a name, or the one that other test tools call so, or "".
+func (c *Compiler) meant(name string) string {
+	if row := c.row(name); row != nil {
+		return row.Name
+	}
+	return habit.Matcher(name)
+}
+
+// Matchers returns the table of matchers, sorted by name.
+func Matchers() []Row {
+	rows := slices.Clone(table[:])
+	for i := range rows {
+		// A test of the table parses the schemas; an invalid one would allow every
+		// argument.
+		rows[i].ArgSchema, _ = jsonv.Parse([]byte(rows[i].schema))
+	}
+	return rows
+}

@@ -1,0 +1,143 @@
+package match
+
+import (
+	"math"
+
+	"mcptest/internal/assert/shown"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+const numberSchema = `{"type":"number"}`
+
+var rowGt = Row{
+	Name: "gt", Doc: "a number is greater than this",
+	Example: `gt: 3`, Passes: `3.1`, Fails: `3`,
+	schema: numberSchema, compile: compileOrder("more than", func(c int) bool { return c > 0 }),
+}
+
+var rowGte = Row{
+	Name: "gte", Doc: "a number is greater than or equal to this",
+	Example: `gte: 3`, Passes: `3.0`, Fails: `2.9`,
+	schema: numberSchema, compile: compileOrder("at least", func(c int) bool { return c >= 0 }),
+}
+
+var rowLt = Row{
+	Name: "lt", Doc: "a number is less than this",
+	Example: `lt: 3`, Passes: `2.9`, Fails: `3`,
+	schema: numberSchema, compile: compileOrder("less than", func(c int) bool { return c < 0 }),
+}
+
+var rowLte = Row{
+	Name: "lte", Doc: "a number is less than or equal to this",
+	Example: `lte: 3`, Passes: `3`, Fails: `3.1`,
+	schema: numberSchema, compile: compileOrder("at most", func(c int) bool { return c <= 0 }),
+}
+
+var rowBetween = Row{
+	Name: "between", Doc: "a number is between two others, including the bounds: [min, max] or {min, max}",
+	Example: `between: [1, 5]`, Passes: `5`, Fails: `5.01`,
+	schema:  `{"anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","required":["min","max"],"additionalProperties":false,"properties":{"min":{"type":"number"},"max":{"type":"number"}}}]}`,
+	compile: compileBetween,
+}
+
+var rowApprox = Row{
+	Name: "approx", Doc: "a number differs from value by at most tolerance",
+	Example: `approx: {value: 0.3, tolerance: 0.1}`, Passes: `0.4`, Fails: `0.41`,
+	schema:  `{"type":"object","required":["value","tolerance"],"additionalProperties":false,"properties":{"value":{"type":"number"},"tolerance":{"type":"number","minimum":0}}}`,
+	compile: compileApprox,
+}
+
+func compileOrder(words string, holds func(cmp int) bool) func(*Compiler, *source.Node, string) Matcher {
+	return func(c *Compiler, n *source.Node, path string) Matcher {
+		bound, ok := c.exactNumber(n, path)
+		if !ok {
+			return nil
+		}
+		return matchFunc(func(v jsonv.Value) Outcome {
+			cmp, ok := jsonv.Compare(v, bound)
+			want := words + " " + shown.Value(bound, shown.ShortKey)
+			switch {
+			case !ok:
+				return unfit("a number that is "+want, v)
+			case holds(cmp):
+				return passed
+			}
+			return Outcome{Msg: "expected " + want + ", got " + shown.Value(v, shown.ShortKey), Expected: want}
+		})
+	}
+}
+
+func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
+	var low, high *source.Node
+	switch {
+	case n.Kind == source.KindList && len(n.Items) == 2:
+		low, high = n.Items[0], n.Items[1]
+	case n.Kind == source.KindMap:
+		if !c.Keys(n, path, "", []string{"min", "max"}, []string{"min", "max"}, func(string, *source.Node, *source.Node) {}) {
+			return nil
+		}
+		low, high = n.Get("min"), n.Get("max")
+	default:
+		c.Errorf(n, path, "for example: [1, 5]", "expected two numbers, got %s", shown.Node(n))
+		return nil
+	}
+	min, ok := c.exactNumber(low, path)
+	max, ok2 := c.exactNumber(high, path)
+	if !ok || !ok2 {
+		return nil
+	}
+	if cmp, _ := jsonv.Compare(min, max); cmp > 0 {
+		c.Errorf(low, path, "write the smaller number first", "no number is between %s and %s", low.Text, high.Text)
+		return nil
+	}
+	want := "a number between " + shown.Value(min, shown.ShortKey) + " and " + shown.Value(max, shown.ShortKey)
+	return matchFunc(func(v jsonv.Value) Outcome {
+		if v.Kind() != jsonv.KindNumber {
+			return unfit(want, v)
+		}
+		a, _ := jsonv.Compare(min, v)
+		b, _ := jsonv.Compare(v, max)
+		if a <= 0 && b <= 0 {
+			return passed
+		}
+		return Outcome{Msg: "expected " + want + ", got " + shown.Value(v, shown.ShortKey), Expected: want}
+	})
+}
+
+func compileApprox(c *Compiler, n *source.Node, path string) Matcher {
+	var value, tolerance float64
+	valid := true
+	complete := c.Keys(n, path, "a map with value and tolerance", []string{"value", "tolerance"}, []string{"value", "tolerance"}, func(key string, _, v *source.Node) {
+		at := source.PathKey(path, key)
+		f, ok := c.Number(v, at)
+		if key == "value" {
+			value = f
+		} else if tolerance = f; ok && f < 0 {
+			c.Errorf(v, at, "", "the tolerance %s is negative", v.Text)
+			ok = false
+		}
+		valid = valid && ok
+	})
+	if !complete || !valid {
+		return nil
+	}
+	want := n.Get("value").Text + " ± " + n.Get("tolerance").Text
+	return matchFunc(func(v jsonv.Value) Outcome {
+		if v.Kind() != jsonv.KindNumber {
+			return unfit("a number "+want, v)
+		}
+		if within(v.Float64(), value, tolerance) {
+			return passed
+		}
+		return Outcome{Msg: "expected " + want + ", got " + shown.Value(v, shown.ShortKey), Expected: want}
+	})
+}
+
+// within reports whether the difference of two numbers is at most tolerance. It
+// allows for the error of their binary representations: 0.4 is within 0.1 of 0.3.
+func within(a, b, tolerance float64) bool {
+	const ulps = 0x1p-50
+	diff := math.Abs(a - b)
+	return diff <= tolerance || diff <= tolerance+ulps*math.Max(math.Abs(a), math.Abs(b)) && !math.IsInf(diff, 0)
+}

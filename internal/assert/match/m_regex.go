@@ -1,0 +1,90 @@
+package match
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/assert/shown"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+var rowRegex = Row{
+	Name: "regex", Doc: "a string matches this RE2 expression anywhere; (?i) ignores case, ^ and $ anchor it",
+	Example: `regex: '^v\d+\.\d+$'`, Passes: `"v1.25"`, Fails: `"version v1.25"`,
+	schema: `{"type":"string"}`, compile: compileRegex,
+}
+
+// maxRegexSubject limits the part of a text that one expression is matched against.
+const maxRegexSubject = 1 << 20
+
+func compileRegex(c *Compiler, n *source.Node, path string) Matcher {
+	text, ok := c.Text(n, path, "a regular expression")
+	if !ok {
+		return nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		regexError(c, n, path, err)
+		return nil
+	}
+	vacuous := n.Blank && re.MatchString("")
+	return matchFunc(func(v jsonv.Value) Outcome {
+		if vacuous && v.Kind() == jsonv.KindString {
+			return blankNeedle(v)
+		}
+		return matchRegex(re, v)
+	})
+}
+
+// regexError reports the mistake in an expression at its position.
+func regexError(c *Compiler, n *source.Node, path string, err error) {
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
+		c.Errorf(n, path, "", "bad regular expression: %s", shown.Line(err.Error(), shown.MaxLine))
+		return
+	}
+	offset, msg := 0, bad.Code.String()
+	if i := strings.LastIndex(n.Text, bad.Expr); i > 0 && bad.Expr != "" && bad.Expr != n.Text {
+		offset = i
+	}
+	if bad.Expr != "" && bad.Expr != n.Text {
+		msg += ": " + display.Truncate(bad.Expr, shown.ShortKey)
+	}
+	hint := ""
+	if bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape ||
+		strings.HasPrefix(bad.Expr, "(?<=") || strings.HasPrefix(bad.Expr, "(?<!") {
+		hint = "the syntax is RE2: it has no lookaround and no backreferences"
+	}
+	c.ErrorIn(n, offset, path, hint, "bad regular expression: %s", msg)
+}
+
+func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
+	if v.Kind() != jsonv.KindString {
+		return unfit("text", v)
+	}
+	text := v.Text()
+	if len(text) <= maxRegexSubject {
+		if re.MatchString(text) {
+			return passed
+		}
+		return Outcome{Msg: "does not match /" + display.Truncate(re.String(), shown.InLine) + "/: " + shown.Got(v), Expected: "a match of /" + display.Truncate(re.String(), shown.MaxLine) + "/"}
+	}
+	cut := maxRegexSubject
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	// A match that ends at the cut may not be one in the whole text.
+	if loc := re.FindStringIndex(text[:cut]); loc != nil && loc[1] < cut {
+		return passed
+	}
+	return Outcome{
+		Unfit:    true,
+		Msg:      "does not match /" + display.Truncate(re.String(), shown.InLine) + "/ in the first 1 MiB (the rest is not searched): " + shown.Got(v),
+		Expected: "a match of /" + display.Truncate(re.String(), shown.MaxLine) + "/",
+	}
+}

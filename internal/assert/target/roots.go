@@ -1,0 +1,281 @@
+package target
+
+import (
+	"strings"
+
+	"mcptest/internal/assert/shown"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+)
+
+// Root is the beginning of a target.
+type Root struct {
+	Name string
+	Doc  string
+	// Leaf describes a value that has no members: "a number".
+	Leaf string
+	part part
+}
+
+// part is a part of an observation.
+type part uint8
+
+const (
+	partResult part = iota
+	partError
+	partRefusal
+	partText
+	partStructured
+	partNotifications
+	partLogs
+	partProgress
+	partRequests
+	partDuration
+	partBytes
+	partHTTPStatus
+	partHTTPHeaders
+	partStderr
+	partServer
+	partSteps
+	partSurface
+	partUpstream
+)
+
+// roots is the table of roots, in the order of the documentation.
+var roots = []Root{
+	{"result", "the call's JSON-RPC result; an absent result.isError reads as false, and a member that the result lacks is looked up in structuredContent, then in text that is a JSON object", "", partResult},
+	{"error", "the JSON-RPC error (code, message, data); null if there is none", "", partError},
+	{"refusal", "how the server rejected the call: form (error for a JSON-RPC error, tool for isError: true), text, and the code of an error; null if it did not", "", partRefusal},
+	{"text", "all text blocks of the result, joined by newlines", "a string", partText},
+	{"structured", "the result's structuredContent", "", partStructured},
+	{"notifications", "the notifications the server sent during the call; the request carries a progressToken", "", partNotifications},
+	{"logs", "the log messages the server sent during the call", "", partLogs},
+	{"progress", "the progress notifications of the call; the request carries a progressToken", "", partProgress},
+	{"requests", "the requests the server sent during the call", "", partRequests},
+	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration},
+	{"response_bytes", "the size of the response, in bytes", "a number", partBytes},
+	{"http.status", "the response's HTTP status", "a number", partHTTPStatus},
+	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders},
+	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr},
+	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer},
+	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps},
+	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface},
+	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream},
+}
+
+// Roots returns the table of roots.
+func Roots() []Root { return append([]Root(nil), roots...) }
+
+func rootNames() []string {
+	names := make([]string, len(roots))
+	for i := range roots {
+		names[i] = roots[i].Name
+	}
+	return names
+}
+
+func rootsHint() string { return "a target starts with " + display.Alternatives(rootNames(), "or") }
+
+// Names of result members in the MCP schema (CallToolResult and Result).
+const (
+	KeyIsError    = "isError"
+	keyContent    = "content"
+	keyStructured = "structuredContent"
+)
+
+// protocolKey reports whether any revision of MCP defines the key in the result of a
+// tool call. Such a key is never searched for elsewhere, because a tool's own data
+// could then replace what the protocol requires.
+func protocolKey(name string) bool {
+	switch name {
+	case keyContent, KeyIsError, keyStructured, "_meta", "nextCursor", "resultType",
+		"inputRequests", "requestState", "task", "ttlMs", "cacheScope", "toolResult":
+		return true
+	}
+	return false
+}
+
+// derived caches derived values of an observation.
+type derived struct {
+	textDone, jsonDone bool
+	text, json         jsonv.Value
+	textNote           string
+}
+
+// base returns the root's value. If there is none, the value is absent and the string
+// describes why.
+func (o *Observation) base(p part) (jsonv.Value, string) {
+	switch p {
+	case partResult:
+		return o.result()
+	case partError:
+		if !o.HasError() {
+			return jsonv.Null(), ""
+		}
+		return o.Error, ""
+	case partRefusal:
+		return o.refusal()
+	case partText:
+		return o.Text()
+	case partStructured:
+		return o.structured()
+	case partNotifications:
+		return jsonv.Array(o.Notifications...), ""
+	case partLogs:
+		return jsonv.Array(o.Logs...), ""
+	case partProgress:
+		return jsonv.Array(o.Progress...), ""
+	case partRequests:
+		return jsonv.Array(o.Requests...), ""
+	case partDuration:
+		return jsonv.Float(o.DurationMS), ""
+	case partBytes:
+		return jsonv.Int(int64(o.ResponseBytes)), ""
+	case partStderr:
+		return jsonv.String(strings.ToValidUTF8(o.Stderr, "\uFFFD")), ""
+	}
+	return o.outer(p)
+}
+
+// outer returns the parts that are not in the response to the call.
+func (o *Observation) outer(p part) (jsonv.Value, string) {
+	const noHTTP = "there was no HTTP response"
+	switch p {
+	case partHTTPStatus:
+		if o.HTTPStatus == 0 {
+			return jsonv.Value{}, noHTTP
+		}
+		return jsonv.Int(int64(o.HTTPStatus)), ""
+	case partHTTPHeaders:
+		return o.HTTPHeaders, noHTTP
+	case partServer:
+		return o.Server, "the server's response to initialize is not known"
+	case partUpstream:
+		return o.Upstream, "the suite has no upstreams"
+	}
+	return o.Steps, "the test has no earlier steps"
+}
+
+func (o *Observation) result() (jsonv.Value, string) {
+	switch {
+	case !o.Result.IsAbsent():
+		return o.Result, ""
+	case o.HasError():
+		return jsonv.Value{}, "there is no result: the call returned " + showError(o.Error)
+	}
+	return jsonv.Value{}, "there is no result"
+}
+
+// unanswered is the reason if there is neither a result nor an error.
+const unanswered = "the call got no response"
+
+// refusal returns the JSON-RPC error, or the result with isError: true, in a common
+// form.
+func (o *Observation) refusal() (jsonv.Value, string) {
+	switch {
+	case o.HasError():
+		r := jsonv.Object(jsonv.Member{Key: "form", Value: jsonv.String("error")})
+		for _, as := range [...][2]string{{"code", "code"}, {"text", "message"}} {
+			if v, ok := o.Error.Get(as[1]); ok {
+				r = r.With(as[0], v)
+			}
+		}
+		return r, ""
+	case o.Flagged():
+		r := jsonv.Object(jsonv.Member{Key: "form", Value: jsonv.String("tool")})
+		if text, _ := o.Text(); !text.IsAbsent() {
+			r = r.With("text", text)
+		}
+		return r, ""
+	case o.Result.IsAbsent():
+		return jsonv.Value{}, unanswered
+	}
+	return jsonv.Null(), ""
+}
+
+func (o *Observation) structured() (jsonv.Value, string) {
+	r, why := o.result()
+	if r.IsAbsent() {
+		return r, why
+	}
+	if v, ok := r.Get(keyStructured); ok {
+		return v, ""
+	}
+	return jsonv.Value{}, "the result has no structuredContent; it has " + shown.Keys(r)
+}
+
+// Text joins the result's text blocks: content of tools, contents of
+// resources, messages of prompts.
+func (o *Observation) Text() (jsonv.Value, string) {
+	if !o.cache.textDone {
+		o.cache.textDone = true
+		o.cache.text, o.cache.textNote = o.joinText()
+	}
+	return o.cache.text, o.cache.textNote
+}
+
+func (o *Observation) joinText() (jsonv.Value, string) {
+	r, why := o.result()
+	if r.IsAbsent() {
+		return r, why
+	}
+	var parts []string
+	add := func(block jsonv.Value) {
+		if kind := block.Lookup("type"); kind.Kind() == jsonv.KindString && kind.Text() != "text" {
+			return
+		}
+		if t := block.Lookup("text"); t.Kind() == jsonv.KindString {
+			parts = append(parts, t.Text())
+		}
+	}
+	found, odd := false, ""
+	for _, key := range []string{keyContent, "contents", "messages"} {
+		list, ok := r.Get(key)
+		if !ok || list.Kind() != jsonv.KindArray {
+			if ok && odd == "" {
+				odd = "the result's " + key + " is " + shown.Got(list) + ", not a list"
+			}
+			continue
+		}
+		found = true
+		for _, block := range list.Elems() {
+			if key == "messages" {
+				block = block.Lookup(keyContent)
+			}
+			add(block)
+		}
+		break
+	}
+	if !found && odd != "" {
+		return jsonv.Value{}, odd
+	}
+	if !found {
+		return jsonv.Value{}, "the result has no content; it has " + shown.Keys(r)
+	}
+	if len(parts) == 0 {
+		return jsonv.Value{}, "the result has no text block"
+	}
+	return jsonv.String(strings.Join(parts, "\n")), ""
+}
+
+// textJSON returns the JSON object in the result's only content block, if that is a
+// text block. Otherwise it is absent.
+func (o *Observation) textJSON() jsonv.Value {
+	if o.cache.jsonDone {
+		return o.cache.json
+	}
+	o.cache.jsonDone = true
+	content := o.Result.Lookup(keyContent)
+	block := content.At(0)
+	if content.Kind() != jsonv.KindArray || content.Len() != 1 || block.Lookup("type").Text() != "text" {
+		return jsonv.Value{}
+	}
+	text := strings.TrimLeft(block.Lookup("text").Text(), " \t\r\n")
+	if !strings.HasPrefix(text, "{") {
+		return jsonv.Value{}
+	}
+	if v, err := jsonv.Parse([]byte(text)); err == nil && v.Kind() == jsonv.KindObject {
+		o.cache.json = v
+	}
+	return o.cache.json
+}
