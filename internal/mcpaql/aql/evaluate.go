@@ -52,11 +52,11 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		o.Rules = rule.Reference
 	}
 	all, j := judge(e, o)
-	strict := all
+	strict, known := all, j
 	if o.Rules != rule.Strict {
 		o := o
 		o.Rules = rule.Strict
-		strict, _ = judge(e, o)
+		strict, known = judge(e, o)
 	}
 	r := &verdict.Report{
 		Implementation: e.Implementation,
@@ -65,7 +65,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		RequestedLevel: o.Level,
 		Rules:          o.Rules,
 		Normative:      o.Normative && o.Rules == rule.Strict,
-		Coverage:       coverage(e),
+		Coverage:       known.coverage(),
 		Categories:     all,
 		Summary:        verdict.Summarize(all),
 		NotApplicable:  j.inapplicable,
@@ -161,34 +161,25 @@ func duration(live jsonv.Value) int {
 
 // coverage counts the listed operations that the evidence covers, or the documented
 // ones if the list is in no known form.
-func coverage(e *evidence.Evidence) verdict.Coverage {
+func (j *judgement) coverage() (c verdict.Coverage) {
 	probed := map[string]bool{}
-	for _, c := range slices.Concat(e.MissingRequired, e.UnknownParameter) {
+	for _, c := range slices.Concat(j.e.MissingRequired, j.e.UnknownParameter) {
 		probed[c.Operation] = true
 	}
-	for _, c := range e.OptionalDefaults {
+	for _, c := range j.e.OptionalDefaults {
 		probed[c.Operation] = true
 	}
-	documented := map[string]bool{}
-	var c verdict.Coverage
-	for op := range listedOperations(e) {
-		c.OperationsTotal++
-		if probed[op.Lookup("name").Text()] {
-			c.Probed++
-		}
+	names := j.listed
+	if len(names) == 0 {
+		names = j.detailed
 	}
-	for _, d := range e.OperationDetails {
-		if name := evidence.ReadDetail(d).Value.Lookup("name").Text(); name != "" && c.OperationsTotal == 0 {
-			documented[name] = true
-		}
-	}
-	for name := range documented {
+	for name := range names {
 		c.OperationsTotal++
 		if probed[name] {
 			c.Probed++
 		}
 	}
-	for _, s := range e.Live.Lookup("skipped").Elems() {
+	for _, s := range j.e.Live.Lookup("skipped").Elems() {
 		if s.Lookup("reason").Text() == "not generatable" {
 			c.NotGeneratable++
 		} else {

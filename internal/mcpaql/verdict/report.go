@@ -147,29 +147,36 @@ var varying = evidence.Pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
 // Cause returns the part of a sentence that findings of one cause have in common.
 func Cause(says string) string { return varying().ReplaceAllString(says, "…") }
 
-// Narrate summarizes findings in one line. Findings of one cause are mentioned once:
-// one mistake made for every operation is one sentence.
-func Narrate(found []Finding) string {
-	type group struct {
-		first Finding
-		n     int
-		names []string // names in the findings of one cause
-	}
-	var groups []*group
+// group holds the findings of one cause.
+type group struct {
+	first Finding
+	n     int
+	names []string // in the findings
+}
+
+// groupsOf groups findings by their cause, in the order of the first of each.
+func groupsOf(found []Finding) (groups []*group) {
 	index := map[[2]string]*group{}
 	for _, f := range found {
 		key := [2]string{f.Rule, Cause(f.Says)}
-		about := varying().FindString(f.Says)
-		if g := index[key]; g != nil {
-			if g.n++; !slices.Contains(g.names, about) {
-				g.names = append(g.names, about)
-			}
-			continue
+		g := index[key]
+		if g == nil {
+			g = &group{first: f}
+			index[key] = g
+			groups = append(groups, g)
 		}
-		g := &group{f, 1, []string{about}}
-		index[key] = g
-		groups = append(groups, g)
+		g.n++
+		if about := varying().FindString(f.Says); !slices.Contains(g.names, about) {
+			g.names = append(g.names, about)
+		}
 	}
+	return groups
+}
+
+// Narrate summarizes findings in one line. Findings of one cause are mentioned once:
+// one mistake made for every operation is one sentence.
+func Narrate(found []Finding) string {
+	groups := groupsOf(found)
 	var b strings.Builder
 	for i, g := range groups {
 		if i == maxGroups {
@@ -198,14 +205,10 @@ func Narrate(found []Finding) string {
 
 // Warns reports whether a row of the report warns.
 func (r *Report) Warns() bool {
-	for _, c := range r.Categories {
-		for _, t := range c.Tests {
-			if t.Result == Warned || t.Result == Failed && !c.Required {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool {
+		s := Summarize([]CategoryResult{c})
+		return s.Warned > 0 || s.Failed > 0 && !c.Required
+	})
 }
 
 // failed reports whether a MUST category failed.
@@ -226,15 +229,10 @@ func (r *Report) Unproved() string {
 // repeats lists the command lines that repeat a row's findings, one for each
 // different problem, as many as the row's detail lists.
 func (t TestResult) repeats() (out []string) {
-	seen := map[string]bool{}
-	groups := 0
-	for _, f := range t.Findings {
-		if key := f.Rule + "\x00" + Cause(f.Says); !seen[key] && groups < maxGroups {
-			seen[key] = true
-			groups++
-			if f.Exchange != nil && f.Exchange.Repeat != "" {
-				out = append(out, f.Exchange.Repeat)
-			}
+	groups := groupsOf(t.Findings)
+	for _, g := range groups[:min(len(groups), maxGroups)] {
+		if x := g.first.Exchange; x != nil && x.Repeat != "" {
+			out = append(out, x.Repeat)
 		}
 	}
 	return out

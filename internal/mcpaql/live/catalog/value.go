@@ -328,6 +328,19 @@ func (mk *Maker) Filled(op *Operation, p Parameter) (jsonv.Value, error) {
 	return v, nil
 }
 
+// Completed adds the required parameters that a call lacks.
+func (mk *Maker) Completed(op *Operation, params jsonv.Value) jsonv.Value {
+	for _, p := range op.Params {
+		if _, given := params.Get(p.Name); given || !p.Required {
+			continue
+		}
+		if v, err := mk.Value(op, p, p.Name); err == nil {
+			params = params.With(p.Name, v)
+		}
+	}
+	return params
+}
+
 // Values that the documentation forbids.
 
 // wrongValue is a value that a parameter does not accept.

@@ -110,15 +110,7 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 		cr.leave(op, "id", t.Id, why)
 		return
 	}
-	params := jsonv.Object()
-	for _, p := range remove.Params {
-		if p.Required && !remove.IsIdentifier(p) {
-			if v, err := cr.run.Maker.Value(remove, p, p.Name); err == nil {
-				params = params.With(p.Name, v)
-			}
-		}
-	}
-	params = t.Naming(remove, params)
+	params := cr.run.Maker.Completed(remove, t.Naming(remove, jsonv.Object()))
 	var r Reply
 	for try := range 3 {
 		r = cr.run.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: remove.Request(params)})

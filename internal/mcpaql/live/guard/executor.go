@@ -192,13 +192,5 @@ func (ex *executor) endExecutions() {
 
 // Only returns an operation's required parameters for the given execution.
 func (ex *executor) Only(op *catalog.Operation, x *execution) jsonv.Value {
-	params := jsonv.ObjectOf(op.ExecutionParam().Name, x.id)
-	for _, p := range op.Params {
-		if _, given := params.Get(p.Name); p.Required && !given {
-			if v, err := ex.run.Maker.Value(op, p, p.Name); err == nil {
-				params = params.With(p.Name, v)
-			}
-		}
-	}
-	return params
+	return ex.run.Maker.Completed(op, jsonv.ObjectOf(op.ExecutionParam().Name, x.id))
 }
