@@ -28,8 +28,7 @@ type fate struct {
 }
 
 // oracleLists returns the lists that the clients are asked about: the examples of all
-// rules, lists made for the SDKs, and mutations: a quarter of them, or all with
-// MCPTEST_DEEP=1.
+// rules, lists made for the SDKs, and mutations: one of 8, or all with MCPTEST_DEEP=1.
 func oracleLists(t *testing.T) (lists []List) {
 	t.Helper()
 	for _, rule := range builtinRules(t).Rules {
@@ -38,7 +37,7 @@ func oracleLists(t *testing.T) (lists []List) {
 	}
 	lists = append(lists, sdkLists(t)...)
 	for i, l := range mutatedLists(t) {
-		if i%4 == 0 || os.Getenv("MCPTEST_DEEP") != "" {
+		if i%8 == 0 || os.Getenv("MCPTEST_DEEP") != "" {
 			lists = append(lists, l)
 		}
 	}

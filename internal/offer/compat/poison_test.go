@@ -20,6 +20,7 @@ func TestPoisonedDescriptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			rules := builtinRules(t).Only(nil, []string{GroupSecurity})
 			total, missed := 0, 0
 			for line := range strings.Lines(string(data)) {
 				line = strings.TrimSuffix(line, "\n")
@@ -31,7 +32,7 @@ func TestPoisonedDescriptions(t *testing.T) {
 					t.Fatalf("%s: %v", line, err)
 				}
 				total++
-				if !poisoned(t, text) {
+				if !poisoned(t, rules, text) {
 					missed++
 					t.Logf("missed: %s", line)
 					if strings.Contains(line, `\`) {
@@ -47,10 +48,10 @@ func TestPoisonedDescriptions(t *testing.T) {
 }
 
 // poisoned reports whether a security rule finds something in a description.
-func poisoned(t *testing.T, description string) bool {
+func poisoned(t *testing.T, rules Rules, description string) bool {
 	t.Helper()
 	tools := []jsonv.Value{jsonv.ObjectOf("name", "tool", "description", description), jsonv.ObjectOf("name", "send_mail"), jsonv.ObjectOf("name", "pay_invoice")}
-	rep, err := Check(t.Context(), []List{{Tools: tools}}, builtinRules(t).Only(nil, []string{GroupSecurity}), today)
+	rep, err := Check(t.Context(), []List{{Tools: tools}}, rules, today)
 	if err != nil {
 		t.Fatal(err)
 	}
