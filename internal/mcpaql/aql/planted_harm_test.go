@@ -140,6 +140,27 @@ func TestHarmfulAdaptersAreFound(t *testing.T) {
 				}
 			}
 		}, []string{guard.ModeSafe}, `no longer shows 1`, 1, 1},
+		"what belongs to a note stays": {func(b *store) {
+			b.logs("list_revisions", func(log []string, op, id string) []string {
+				return append(log, fmt.Sprintf(`{"revision_id":"r%d","note_id":"%s","action":"%s"}`, len(log), id, op))
+			})
+		}, []string{guard.ModeWrite}, `list_revisions r1: it belongs to something that the run made`, 0, 0},
+		"a READ removes events of a calendar": {func(b *store) {
+			b.shape = func(s *small) {
+				events := strings.NewReplacer("note", "event", "Note", "Event")
+				for i, op := range s.ops {
+					s.ops[i].name, s.ops[i].params = events.Replace(op.name), events.Replace(op.params)
+					s.ops[i].run = func(params jsonv.Value) string {
+						return events.Replace(op.run(parsed(strings.ReplaceAll(params.String(), "event_id", "note_id"))))
+					}
+				}
+			}
+			b.after = func(op string, params jsonv.Value) {
+				if i := at(b.notes, params); op == "get_note" && i >= 0 {
+					b.notes = slices.Delete(slices.Clone(b.notes), i, i+1)
+				}
+			}
+		}, []string{guard.ModeSafe}, `list_events no longer shows 1`, 1, 1},
 		"a delete removes nothing": {func(b *store) {
 			b.replaceRun("delete_note", func(params jsonv.Value, usual func(jsonv.Value) string) string {
 				before := slices.Clone(b.notes)

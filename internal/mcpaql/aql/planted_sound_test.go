@@ -124,6 +124,21 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 				return fmt.Sprintf(`{"content":[{"type":"text","text":"Statistics\\nCreated so far: %d\\nAge: %s\\nLast update: 11/%d/2026, 10:25 PM"}]}`, b.made, []string{"59m", "1h 0m"}[min(b.made-3, 1)], 10+b.made)
 			}}}
 		}},
+		"a log of changes": {judged{0, nothing}, func(b *store) {
+			b.logs("list_audit_entries", func(log []string, op, _ string) []string {
+				return append(log, fmt.Sprintf(`{"id":"l%d","action":"%s"}`, len(log), op))
+			})
+		}},
+		"a log of the newest changes": {judged{0, nothing}, func(b *store) {
+			b.logs("list_audit_entries", func(log []string, op, _ string) []string {
+				return append([]string{fmt.Sprintf(`{"id":"l%d-%d","action":"%s"}`, b.made, len(b.notes), op)}, log[:min(len(log), 2)]...)
+			})
+		}},
+		"named counters": {judged{0, nothing}, func(b *store) {
+			b.logs("list_metrics", func([]string, string, string) []string {
+				return []string{fmt.Sprintf(`{"name":"created","value":%d}`, b.made)}
+			})
+		}},
 		// A read that counts itself has an effect.
 		"reads are counted": {judged{0, "consistency WARN"}, func(b *store) {
 			b.after = func(op string, params jsonv.Value) {
@@ -341,6 +356,21 @@ const (
 	numberID   = `[{"name":"note_id","type":"integer","required":true,"description":"Which note."}]`
 	inputParam = `,{"name":"input","type":"object","required":true,"description":"What changes."}]`
 )
+
+// logs adds a list of what was done to the notes.
+func (b *store) logs(name string, entry func(log []string, op, id string) []string) {
+	log := entry(nil, "create_note", "1")
+	b.extra = append(b.extra, smallOp{name, "READ", `[]`, func(jsonv.Value) string { return `{"items":[` + strings.Join(log, ",") + `]}` }})
+	b.after = func(op string, params jsonv.Value) {
+		if op == "create_note" || op == "update_note" || op == "delete_note" {
+			id := params.Lookup("note_id")
+			if id.IsAbsent() {
+				id = b.notes[len(b.notes)-1].Lookup("note_id")
+			}
+			log = entry(log, op, id.Text())
+		}
+	}
+}
 
 // usual0 returns the refusal of a delete without its effect, "" if it would succeed.
 func usual0(s *small, args jsonv.Value) string {

@@ -180,7 +180,11 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	if create := cat.Creator(op); create != nil {
 		op = create
 	}
-	return append(cat.IdKeys(op), "name", "key", "slug", "uuid")
+	keys := cat.IdKeys(op)
+	for _, one := range singulars(op.Resource)[1:] {
+		keys = append(keys, one+"_id")
+	}
+	return append(keys, "name", "key", "slug", "uuid")
 }
 
 // ToolName matches the names of MCP-AQL tools, and the spelling mcpaql of some

@@ -287,13 +287,16 @@ func (w *watcher) checkOthers() {
 		w.run.Cleaner.CleanUp(false)
 		after, found = w.differences("", all)
 	}
+	gone := balance(found)
 	for _, d := range found {
 		switch {
 		case w.ours(d):
 			w.stillListed(d, "the run made it, and the list still shows it")
+		case d.before.IsAbsent() && w.belongs(d.item):
+			w.stillListed(d, "it belongs to something that the run made, and the list still shows it")
 		case d.before.IsAbsent() && w.run.Cleaner.unfound(d.list.op):
 			w.stillListed(d, "a create of the run may have made it, and it does not carry the run's mark")
-		case d.maybeCounts(len(w.run.Cleaner.Leftovers) > 0):
+		case w.maybeCounts(d, gone[d.list]):
 			w.Unchecked = append(w.Unchecked, d.says+", which may count what this run did")
 		default:
 			w.note(d)
@@ -312,12 +315,28 @@ func (w *watcher) checkOthers() {
 	}
 }
 
-// maybeCounts reports whether a difference may be due to what the run did: in an entry
-// without identifier of a record of past events, or, if something was left behind, in the
-// numbers and times of any item.
-func (d difference) maybeCounts(left bool) bool {
-	record := d.id.IsAbsent() && KeepsRecord().MatchString(d.list.op.Name)
-	return !d.item.IsAbsent() && (record || left && len(d.list.hurt(d.before, d.item)) == 0)
+// maybeCounts reports whether a difference may be due to what the run did: in a record
+// of past events, which grows, or, if something was left behind, in the numbers and times
+// of any item. gone is how many more items the list lost than it got.
+func (w *watcher) maybeCounts(d difference, gone int) bool {
+	record := w.Record(d.list.op)
+	switch {
+	case d.before.IsAbsent():
+		return record
+	case d.item.IsAbsent():
+		return record && gone <= 0
+	}
+	return record && d.id.IsAbsent() || (record || len(w.run.Cleaner.Leftovers) > 0) && len(d.list.hurt(d.before, d.item)) == 0
+}
+
+// belongs reports whether a member of an item names something that the run made.
+func (w *watcher) belongs(item jsonv.Value) bool {
+	for name, v := range item.Members() {
+		if of := catalog.Stem(name); of != "" && w.run.Keeper.Ledger.made(of, v) {
+			return true
+		}
+	}
+	return false
 }
 
 // stillListed reports an item of the run that a list shows at the end of the run.

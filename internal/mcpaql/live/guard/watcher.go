@@ -132,20 +132,26 @@ func (w *watcher) effects(before, after *census) {
 // that is added, and items whose texts changed.
 func (w *watcher) readHarm(now *census) []difference {
 	found := w.Census.compare(now, w.run.Catalog.ItemKeys)
-	balance := map[*listing]int{}
+	lost := balance(found)
+	return slices.DeleteFunc(found, func(d difference) bool {
+		gone := d.item.IsAbsent() && lost[d.list] > 0
+		hurt := !d.item.IsAbsent() && !d.id.IsAbsent() && len(d.list.hurt(d.before, d.item)) > 0
+		return w.Record(d.list.op) || !gone && !hurt
+	})
+}
+
+// balance counts how many more items each list lost than it got.
+func balance(found []difference) map[*listing]int {
+	lost := map[*listing]int{}
 	for _, d := range found {
 		switch {
 		case d.item.IsAbsent():
-			balance[d.list]++
+			lost[d.list]++
 		case d.before.IsAbsent():
-			balance[d.list]--
+			lost[d.list]--
 		}
 	}
-	return slices.DeleteFunc(found, func(d difference) bool {
-		gone := d.item.IsAbsent() && balance[d.list] > 0
-		hurt := !d.item.IsAbsent() && !d.id.IsAbsent() && len(d.list.hurt(d.before, d.item)) > 0
-		return KeepsRecord().MatchString(d.list.op.Name) || !gone && !hurt
-	})
+	return lost
 }
 
 // hurt lists the texts of an item that a later state lacks, except times, numbers, and
@@ -297,6 +303,10 @@ func (w *watcher) addMarked(op *catalog.Operation) (found int) {
 	return found
 }
 
-// KeepsRecord matches the names of operations that report past events: showing the
-// run's own calls is not an effect of those calls.
-var KeepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)
+// Record reports whether an operation reports past events: showing the run's own calls
+// is not an effect of those calls. What can be created is data, as the events of a calendar.
+func (w *watcher) Record(op *catalog.Operation) bool {
+	return keepsRecord().MatchString(op.Name) && w.run.Catalog.Creator(op) == nil
+}
+
+var keepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|trail|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)

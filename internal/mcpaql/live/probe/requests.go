@@ -226,7 +226,7 @@ func (p requestProbe) effects() {
 	changed := map[*catalog.Operation]guard.Reply{}
 	for _, op := range p.run.Catalog.Operations {
 		before, known := p.run.Builder.First[op.Name]
-		if l := p.run.Watcher.Census.Of(op); !known || l != nil && l.Moving || len(p.run.Cleaner.Leftovers) > 0 || guard.KeepsRecord().MatchString(op.Name) {
+		if l := p.run.Watcher.Census.Of(op); !known || l != nil && l.Moving || len(p.run.Cleaner.Leftovers) > 0 || p.run.Watcher.Record(op) {
 			continue
 		}
 		if r := p.run.Caller.Send(op.Tool, before.Args); r.OK() && !(guard.Mask{}).Alike(before, r) {
