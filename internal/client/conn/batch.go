@@ -10,24 +10,22 @@ import (
 )
 
 // batch reads an array of messages.
-func (r *receiver) batch(raw []byte, f wire.Frame) {
+func (r *receiver) batch(raw []byte, f wire.Frame) (id string, k *call) {
 	parts, err := jsonv.Elements(raw)
 	if err != nil {
 		switch {
 		case !f.Unterminated && r.multiline.opens(raw):
 			r.multiline.add(raw, f.Offset, f.At)
 		case f.Whole || mayBeBatch(raw):
-			r.invalidJSON(raw, f, err)
+			return r.invalidJSON(raw, f, err)
 		default: // a log line such as "[info] listening"
 			r.notes.stray(raw, f)
-			r.notes.assign("", nil)
 		}
-		return
+		return "", nil
 	}
 	if !r.looksLikeBatch(parts) {
 		r.notes.stray(raw, f)
-		r.notes.assign("", nil)
-		return
+		return "", nil
 	}
 	if !r.state.agreed().Batches {
 		r.notes.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(parts)), raw, f)
@@ -35,10 +33,9 @@ func (r *receiver) batch(raw []byte, f wire.Frame) {
 		r.notes.flag(protocol.Batch, "an empty batch", raw, f)
 	}
 	if k := r.calls.rawWaiter(nil); k != nil && k.raw.batch {
-		r.notes.assign(k.x.ID, k)
 		k.x.Response = raw
 		r.calls.complete(k, f.At)
-		return
+		return k.x.ID, k
 	}
 	r.notes.assign(r.answeredBy(parts))
 	for _, part := range parts {
@@ -49,8 +46,9 @@ func (r *receiver) batch(raw []byte, f wire.Frame) {
 			continue
 		}
 		_ = r.scan.Scan(part) // valid, because the whole array is
-		r.message(part, f)
+		r.notes.assign(r.message(part, f))
 	}
+	return "", nil
 }
 
 // mayBeBatch reports whether a line may be an array of messages.

@@ -67,8 +67,22 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 		return false
 	}
 	r.last = append(r.last[:0], f.Raw[:min(lastKept, len(f.Raw))]...)
-	if c.Raw[0] != '{' && c.Raw[0] != '[' && !r.multiline.active() {
-		r.notes.framing(c, f)
+	return r.line(c, f)
+}
+
+// line reads a line that may be a message or a part of one.
+func (r *receiver) line(c protocol.Cleaned, f wire.Frame) (kept bool) {
+	if p := &r.multiline; p.active() {
+		if !r.selfContained(c.Raw) && p.continues(c.Raw, r.limits.Message) {
+			if p.add(c.Raw, f.Offset, f.At) {
+				r.multilineDone()
+			}
+			return false
+		}
+		r.dropMultiline()
+	}
+	r.notes.framing(c, f)
+	if c.Raw[0] != '{' && c.Raw[0] != '[' {
 		r.notes.stray(c.Raw, f)
 		r.notes.assign("", nil)
 		return false
@@ -76,38 +90,11 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 	if kept = len(c.Raw) >= wire.LargeFrame; !kept {
 		c.Raw = bytes.Clone(c.Raw)
 	}
-	r.line(c, f)
+	id, k := r.read(c.Raw, f)
+	if !r.multiline.active() { // otherwise what was found belongs to a message that is not complete
+		r.notes.assign(id, k)
+	}
 	return kept
-}
-
-// line reads a line that may be a message or a part of one. The receiver owns c.Raw.
-func (r *receiver) line(c protocol.Cleaned, f wire.Frame) {
-	p := &r.multiline
-	if p.active() {
-		switch {
-		case r.selfContained(c.Raw):
-			r.dropMultiline()
-		case p.continues(c.Raw, r.limits.Message):
-			if p.add(c.Raw, f.Offset, f.At) {
-				r.multilineDone()
-			}
-			return
-		default:
-			r.dropMultiline()
-			if c.Raw[0] != '{' && c.Raw[0] != '[' {
-				r.notes.framing(c, f)
-				r.notes.stray(c.Raw, f)
-				r.notes.assign("", nil)
-				return
-			}
-		}
-	}
-	r.notes.framing(c, f)
-	if c.Raw[0] == '[' {
-		r.batch(c.Raw, f)
-		return
-	}
-	r.object(c.Raw, f)
 }
 
 // selfContained reports whether a line is a JSON-RPC message on its own.
@@ -115,24 +102,27 @@ func (r *receiver) selfContained(raw []byte) bool {
 	return raw[0] == '{' && r.scan.Scan(raw) == nil && r.scan.Has&(protocol.HasVersion|protocol.HasMethod|protocol.HasResult|protocol.HasError) != 0
 }
 
-// object reads a line that begins with "{".
-func (r *receiver) object(raw []byte, f wire.Frame) {
+// read reads what begins with "{" or "[", and completes the call that it ends. It
+// returns the call that gets the violations, and the id for them.
+func (r *receiver) read(raw []byte, f wire.Frame) (id string, k *call) {
+	if raw[0] == '[' {
+		return r.batch(raw, f)
+	}
 	err := r.scan.Scan(raw)
 	if err == nil {
-		r.message(raw, f)
-		return
+		return r.message(raw, f)
 	}
 	if !f.Unterminated && !f.Whole && r.multiline.opens(raw) {
 		r.multiline.add(raw, f.Offset, f.At)
-		return
+		return "", nil
 	}
-	r.invalidJSON(raw, f, err)
+	return r.invalidJSON(raw, f, err)
 }
 
 // invalidJSON handles a line that is not valid JSON. If it contains the id of a call in
 // flight, it is the only response that call will get.
-func (r *receiver) invalidJSON(raw []byte, f wire.Frame, err error) {
-	id, k := r.guessCall(raw, raw)
+func (r *receiver) invalidJSON(raw []byte, f wire.Frame, err error) (id string, k *call) {
+	id, k = r.guessCall(raw, raw)
 	what := "a line"
 	if f.Whole {
 		what = "a body"
@@ -140,13 +130,14 @@ func (r *receiver) invalidJSON(raw []byte, f wire.Frame, err error) {
 			id, k = own.x.ID, own
 		}
 	}
-	if !f.Unterminated {
-		r.notes.flag(protocol.BadJSON, what+" that is not valid JSON: "+protocol.SyntaxText(err), excerptAround(raw, err), f)
+	if f.Unterminated {
+		return id, k // reported by framing
 	}
-	r.notes.assign(id, k)
-	if k != nil && !f.Unterminated {
+	r.notes.flag(protocol.BadJSON, what+" that is not valid JSON: "+protocol.SyntaxText(err), excerptAround(raw, err), f)
+	if k != nil {
 		r.failCall(k, raw, f.At, protocol.BadJSON, "the response is not valid JSON: "+protocol.SyntaxText(err))
 	}
+	return id, k
 }
 
 // failCall completes a call whose response cannot be used.
@@ -190,15 +181,7 @@ func (r *receiver) multilineDone() {
 	f := wire.Frame{Dir: wire.FromServer, At: p.at, Raw: raw, Offset: p.offset, Stream: r.stream}
 	r.multiline.reset()
 	r.notes.flag(protocol.PrettyJSON, fmt.Sprintf("one message written over %d lines", p.lines), raw, f)
-	if raw[0] == '[' {
-		r.batch(raw, f)
-		return
-	}
-	if err := r.scan.Scan(raw); err != nil {
-		r.invalidJSON(raw, f, err)
-		return
-	}
-	r.message(raw, f)
+	r.notes.assign(r.read(raw, f))
 }
 
 // giveUp completes a call with cause. It returns false if its response has arrived.

@@ -12,28 +12,26 @@ import (
 
 // notification assigns a notification to calls in flight: progress to the call with
 // its token, others to every call.
-func (r *receiver) notification(raw []byte, e *protocol.Envelope, f wire.Frame) {
+func (r *receiver) notification(raw []byte, e *protocol.Envelope, f wire.Frame) (id string, k *call) {
 	if !r.checkMethod(e, raw, f) {
-		r.notes.assign("", nil)
-		return
+		return "", nil
 	}
 	m := r.messageOf(KindNotification, raw, e, f)
 	switch m.Method {
 	case "notifications/progress":
 		if k := r.progressCall(e, f); k != nil {
-			r.notes.assign(k.x.ID, k)
 			k.keep(m, &r.limits)
 			r.state.journal.add(m)
-			return
+			return k.x.ID, k
 		}
 	case "notifications/cancelled":
 		r.answers.cancel(string(protocol.MemberOf(e.Params, "requestId")))
 	}
-	r.notes.assign("", nil)
 	if id := protocol.SubscriptionOf(m.Params); m.Stream == "" && r.calls.callOf(string(id)) != nil {
 		m.Stream = string(id)
 	}
 	r.share(m)
+	return "", nil
 }
 
 func (r *receiver) messageOf(kind MessageKind, raw []byte, e *protocol.Envelope, f wire.Frame) Message {
@@ -117,13 +115,12 @@ func (t *tokenSet) add(token string) {
 }
 
 // request answers a request of the server on a new goroutine.
-func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
+func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) (id string, k *call) {
 	if n, ok := protocol.OwnID(e.ID); ok {
 		if k := r.calls.find(n); k != nil && bytes.Equal(raw, k.x.Request) {
 			r.notes.flag(protocol.Echo, "the server sent the client's own request back", raw, f)
-			r.notes.assign(k.x.ID, k)
 			r.failCall(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of a response")
-			return
+			return k.x.ID, k
 		}
 	}
 	usable := r.checkMethod(e, raw, f)
@@ -142,11 +139,10 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		r.notes.flag(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: no response to this one", r.limits.Requests), raw, f)
 		usable = false
 	}
-	r.notes.assign("", nil)
 	m := r.messageOf(KindRequest, raw, e, f)
 	r.share(m)
 	if !usable || r.state.closing || r.state.closed != nil {
-		return
+		return "", nil
 	}
 	var to []int64
 	answer := r.own
@@ -161,4 +157,5 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		to = []int64{k.id}
 	}
 	r.answers.start(m, answer, to)
+	return "", nil
 }

@@ -10,14 +10,13 @@ import (
 	"mcptest/internal/client/wire"
 )
 
-// message handles one valid JSON object, whose members are in r.scan.
-func (r *receiver) message(raw []byte, f wire.Frame) {
+// message handles one valid JSON object, whose members are in r.scan; see read.
+func (r *receiver) message(raw []byte, f wire.Frame) (id string, k *call) {
 	e := &r.scan.Envelope
 	r.state.silent = false
 	if e.Has&^protocol.HasVersion == 0 || e.Has&(protocol.HasMethod|protocol.HasResult|protocol.HasError|protocol.HasID) == 0 {
 		r.notes.stray(raw, f)
-		r.notes.assign("", nil)
-		return
+		return "", nil
 	}
 	if e.Has&protocol.HasVersion == 0 {
 		r.notes.flag(protocol.BadJSONRPC, `the message has no "jsonrpc" member`, raw, f)
@@ -29,99 +28,103 @@ func (r *receiver) message(raw []byte, f wire.Frame) {
 	}
 	switch {
 	case e.Has&protocol.HasMethod == 0:
-		r.response(raw, e, f)
+		return r.response(raw, e, f)
 	case e.IsResponse() && r.calls.matchesCall(e):
 		r.notes.flag(protocol.BadMessage, `a response with a "method" member`, raw, f)
-		r.response(raw, e, f)
-	case e.Has&protocol.HasID != 0:
-		r.notes.deep(&r.limits, raw, f)
-		r.request(raw, e, f)
-	default:
-		r.notes.deep(&r.limits, raw, f)
-		r.notification(raw, e, f)
+		return r.response(raw, e, f)
 	}
+	r.notes.deep(&r.limits, raw, f)
+	if e.Has&protocol.HasID != 0 {
+		return r.request(raw, e, f)
+	}
+	return r.notification(raw, e, f)
 }
 
-// response assigns a response to its call, or explains why there is none.
-func (r *receiver) response(raw []byte, e *protocol.Envelope, f wire.Frame) {
-	if k := r.calls.rawWaiter(e.ID); k != nil {
-		r.answer(k, raw, e, f)
-		return
+// response completes the call that a response belongs to.
+func (r *receiver) response(raw []byte, e *protocol.Envelope, f wire.Frame) (id string, k *call) {
+	m := r.calls.match(e)
+	if m.kind != "" {
+		r.notes.flag(m.kind, m.msg, raw, f)
 	}
-	if n, ok := protocol.OwnID(e.ID); ok {
-		if k := r.calls.find(n); k != nil {
-			r.answer(k, raw, e, f)
-			return
-		}
-		r.unmatchedResponse(n, raw, e, f)
-		return
+	if m.k != nil {
+		return r.answer(m.k, raw, e, f)
 	}
-	if k := r.calls.anyRaw(); k != nil {
-		r.answer(k, raw, e, f)
-		return
-	}
-	r.foreignID(raw, e, f)
-}
-
-// unmatchedResponse handles a response to an id that may be the client's, but of no call in
-// flight.
-func (r *receiver) unmatchedResponse(n int64, raw []byte, e *protocol.Envelope, f wire.Frame) {
-	switch {
-	case r.calls.late.take(n):
-		// The call was canceled: its response was sent before the server knew, which
-		// is valid.
-	case r.calls.wasSent(n):
-		r.notes.flag(protocol.DuplicateID, "a second response to id "+idText(n), raw, f)
-	case r.calls.anyRaw() != nil:
-		r.answer(r.calls.anyRaw(), raw, e, f)
-		return
-	case r.calls.sent.Load() == 0:
-		r.notes.flag(protocol.EarlyResponse, "a response to id "+idText(n)+" before any request was sent", raw, f)
-	default:
-		r.notes.flag(protocol.UnknownID, "a response to id "+idText(n)+", which was never sent", raw, f)
-	}
-	id := ""
-	var k *call
-	if r.calls.wasSent(n) {
-		id, k = idText(n), r.calls.unsignaled(n)
-	}
-	r.notes.assign(id, k)
-}
-
-// foreignID handles a response with an id that the client never writes.
-func (r *receiver) foreignID(raw []byte, e *protocol.Envelope, f wire.Frame) {
-	var k *call
-	n, ok := protocol.GuessID(e.ID)
-	if ok {
-		k = r.calls.find(n)
-	}
-	kind, msg := protocol.UnknownID, "a response to id "+protocol.Excerpt(e.ID)+", which was never sent"
-	switch t := protocol.KindOf(e.ID); {
-	case r.calls.sent.Load() == 0:
-		kind, msg = protocol.EarlyResponse, "a response before any request was sent"
-	case e.Has&protocol.HasID == 0:
-		kind, msg = protocol.MissingID, "a response without an id"
-	case t == jsonv.KindNull:
-		kind, msg = protocol.NullID, "a response with the id null"
-	case ok && r.calls.wasSent(n):
-		kind, msg = protocol.IDType, fmt.Sprintf("the id is %s, the request had %d", protocol.Excerpt(e.ID), n)
-	case t == jsonv.KindNumber && bytes.ContainsAny(e.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
-		kind, msg = protocol.IDType, "the id is "+protocol.Excerpt(e.ID)+", not a string or an integer"
-	}
-	r.notes.flag(kind, msg, raw, f)
-	if k != nil {
-		r.answer(k, raw, e, f)
-		return
-	}
-	if kind == protocol.MissingID || kind == protocol.NullID {
+	if m.kind == protocol.MissingID || m.kind == protocol.NullID {
 		r.useIfOnlyCall(raw, f)
 	}
-	id := ""
-	if ok && kind == protocol.IDType && r.calls.wasSent(n) {
-		id, k = idText(n), r.calls.unsignaled(n)
-		r.calls.late.take(n)
+	return m.id, m.late
+}
+
+// match is the call that a response belongs to.
+type match struct {
+	k         *call  // in flight; nil: none
+	id        string // otherwise that of a request that was sent, or ""
+	late      *call  // the request with this id, if it is complete but not signaled yet
+	kind, msg string // what is wrong with the id of the response, or ""
+}
+
+// match finds the call of a response.
+func (c *callTable) match(e *protocol.Envelope) (m match) {
+	if m.k = c.rawWaiter(e.ID); m.k != nil {
+		return m
 	}
-	r.notes.assign(id, k)
+	n, known := protocol.OwnID(e.ID)
+	if known {
+		if m.k = c.find(n); m.k != nil {
+			return m
+		}
+		if c.late.take(n) { // canceled: the response was sent before the server knew, which is valid
+			m.id, m.late = idText(n), c.unsignaled(n)
+			return m
+		}
+	}
+	if m.k = c.anyRaw(); m.k != nil && !(known && c.wasSent(n)) {
+		return m
+	}
+	m.k = nil
+	if known {
+		m.kind, m.msg = c.unexpected(n)
+	} else {
+		if n, known = protocol.GuessID(e.ID); known {
+			m.k = c.find(n)
+		}
+		m.kind, m.msg = c.foreignID(e, n, known)
+		known = known && m.kind == protocol.IDType
+	}
+	if m.k == nil && known && c.wasSent(n) {
+		c.late.take(n)
+		m.id, m.late = idText(n), c.unsignaled(n)
+	}
+	return m
+}
+
+// unexpected describes a response to an id of a call that is not in flight.
+func (c *callTable) unexpected(n int64) (kind, msg string) {
+	switch {
+	case c.wasSent(n):
+		return protocol.DuplicateID, "a second response to id " + idText(n)
+	case c.sent.Load() == 0:
+		return protocol.EarlyResponse, "a response to id " + idText(n) + " before any request was sent"
+	}
+	return protocol.UnknownID, "a response to id " + idText(n) + ", which was never sent"
+}
+
+// foreignID describes an id that the client never writes; n is the one that was meant, if
+// that is known.
+func (c *callTable) foreignID(e *protocol.Envelope, n int64, known bool) (kind, msg string) {
+	switch t := protocol.KindOf(e.ID); {
+	case c.sent.Load() == 0:
+		return protocol.EarlyResponse, "a response before any request was sent"
+	case e.Has&protocol.HasID == 0:
+		return protocol.MissingID, "a response without an id"
+	case t == jsonv.KindNull:
+		return protocol.NullID, "a response with the id null"
+	case known && c.wasSent(n):
+		return protocol.IDType, fmt.Sprintf("the id is %s, the request had %d", protocol.Excerpt(e.ID), n)
+	case t == jsonv.KindNumber && bytes.ContainsAny(e.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
+		return protocol.IDType, "the id is " + protocol.Excerpt(e.ID) + ", not a string or an integer"
+	}
+	return protocol.UnknownID, "a response to id " + protocol.Excerpt(e.ID) + ", which was never sent"
 }
 
 // orphanGrace is how long a response without an id waits for a better one.
@@ -144,20 +147,19 @@ func (r *receiver) useIfOnlyCall(raw []byte, f wire.Frame) {
 		if k == nil || r.scan.Scan(raw) != nil {
 			return
 		}
-		r.answer(k, raw, &r.scan.Envelope, f)
+		r.notes.assign(r.answer(k, raw, &r.scan.Envelope, f))
 		r.calls.wake()
 	})
 }
 
 // answer completes a call.
-func (r *receiver) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Frame) {
+func (r *receiver) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Frame) (id string, _ *call) {
 	x := k.x
 	x.Response = raw
+	r.calls.complete(k, f.At)
 	if r.limits.TooManyValues(raw) {
 		x.Cause = &TooManyValuesError{Method: x.Method, Limit: r.limits.Values}
-		r.notes.assign(x.ID, k)
-		r.calls.complete(k, f.At)
-		return
+		return x.ID, k
 	}
 	if e.Has&protocol.HasResult != 0 {
 		x.Result = e.Result
@@ -169,8 +171,7 @@ func (r *receiver) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Fram
 		}
 	}
 	r.checkResponse(x, e, f)
-	r.notes.assign(x.ID, k)
-	r.calls.complete(k, f.At)
+	return x.ID, k
 }
 
 // checkResponse checks the result and the error of a response.
