@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"bytes"
 	"fmt"
 
 	"mcptest/internal/client/protocol"
@@ -25,7 +26,7 @@ func (r *receiver) OnOversize(l wire.OversizeMessage) {
 		r.long = m
 		id, k := r.guessCall(l.Head, nil)
 		m.foreign = r.scan.Has&protocol.HasMethod != 0
-		if k == nil && !m.foreign && r.scan.Has&protocol.HasID == 0 && protocol.TrimSpace(l.Head)[0] == '{' {
+		if k == nil && !m.foreign && r.scan.Has&protocol.HasID == 0 && bytes.HasPrefix(protocol.TrimSpace(l.Head), []byte("{")) {
 			if k = r.calls.only(); k != nil {
 				id = k.x.ID
 			}

@@ -47,6 +47,23 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
+// A line over the limit that is only white space is one violation.
+func TestBlankLineOverTheLimit(t *testing.T) {
+	s := New(&inert{}, Options{})
+	k := waiting(s, "tools/call")
+	x := k.x
+	lines := wire.NewLineReader(strings.NewReader(strings.Repeat(" ", 5000)+"\n"+`{"jsonrpc":"2.0","id":`+x.ID+`,"result":{}}`+"\n"), 1000, 1<<20)
+	for err := error(nil); err == nil; {
+		err = lines.ReadLines(s.in)
+	}
+	testkit.Equal(t, "the result", string(x.Result), "{}")
+	vs := s.TakeViolations()
+	if len(vs) != 1 {
+		t.Fatalf("violations %v, want one", vs)
+	}
+	testkit.Equal(t, "the kind", vs[0].Kind, protocol.Oversize)
+}
+
 // ourIDs replaces the digits 1 and 2 with the ids of the first two requests.
 func ourIDs(in []byte) []byte {
 	for n, key := range []string{`1`, `2`} {
