@@ -161,6 +161,17 @@ func TestHarmfulAdaptersAreFound(t *testing.T) {
 				}
 			}
 		}, []string{guard.ModeSafe}, `list_events no longer shows 1`, 1, 1},
+		"an EXECUTE takes one away": {func(b *store) {
+			started := 0
+			b.extra = []smallOp{{"run_cleanup", "EXECUTE", `[]`, func(jsonv.Value) string {
+				started++
+				b.notes = b.notes[min(1, len(b.notes)):]
+				return fmt.Sprintf(`{"execution_id":"e%d","status":"completed"}`, started)
+			}}, {"get_execution", "READ", `[{"name":"execution_id","type":"string","required":true,"description":"Which one."}]`, func(params jsonv.Value) string {
+				return params.With("status", jsonv.String("completed")).String()
+			}}}
+			b.document("run_cleanup", `"returns"`, `"lifecycle":{"states":["completed"]},"returns"`)
+		}, []string{guard.ModeFull}, `list_notes no longer shows 1: it was`, 1, 1}, // and no READ is blamed
 		"a delete removes nothing": {func(b *store) {
 			b.replaceRun("delete_note", func(params jsonv.Value, usual func(jsonv.Value) string) string {
 				before := slices.Clone(b.notes)

@@ -291,7 +291,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	if op.Category != "READ" && r.OK() && kp.run.Steady.Lag > 0 {
 		kp.run.Caller.Tape.Pause(kp.run.Caller.Ctx, kp.run.Steady.Lag)
 	}
-	if r.OK() && (op.Changes() || op.Creates()) {
+	if r.OK() && op.Category != "READ" {
 		kp.run.Watcher.change(op)
 	}
 	return r

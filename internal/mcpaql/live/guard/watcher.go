@@ -169,15 +169,20 @@ func (l *listing) hurt(before, now jsonv.Value) (out []jsonv.Change) {
 	return out
 }
 
-// change compares the lists of a resource with their content before the run wrote
-// anything, after the first change of each operation and after each delete.
+// change compares the lists of a resource, or all after an EXECUTE, with their content
+// before the run wrote anything, after the first change of each operation and after each
+// delete.
 func (w *watcher) change(op *catalog.Operation) {
 	deletes := op.Category == "DELETE"
 	if !deletes && (w.watched[op.Name] || w.run.Cleaner.Cleaning) || w.run.Caller.Dead != "" {
 		return
 	}
 	w.watched[op.Name] = true
-	now, found := w.differences(op.Resource, w.certain)
+	resource := op.Resource
+	if op.Category == "EXECUTE" {
+		resource = ""
+	}
+	now, found := w.differences(resource, w.certain)
 	for _, d := range found {
 		w.harm(d)
 	}
