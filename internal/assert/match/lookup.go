@@ -71,8 +71,7 @@ func (c *Compiler) named(key, arg *source.Node, path string) *Named {
 	}
 	value := arg.JSON()
 	_, names := value.Get(target.KeyIsError)
-	shown := row.Name + " " + shown.Value(value, shown.InLine)
-	return &Named{row: row, m: m, shown: shown, NamesIsError: names, Execs: runsPrograms(m)}
+	return &Named{row: row, m: m, arg: value, NamesIsError: names, Execs: runsPrograms(m)}
 }
 
 func (c *Compiler) unknownMatcher(key *source.Node, path string) {
