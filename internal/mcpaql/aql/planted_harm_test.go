@@ -46,6 +46,20 @@ func TestHarmfulAdaptersAreFound(t *testing.T) {
 				}
 			}
 		}, both, `no longer shows 1`, 3, 1},
+		"a READ empties the list behind its counts": {func(b *store) {
+			b.extra = []smallOp{{"get_note_summary", "READ", `[]`, data(`{"count":3}`)}}
+			b.after = func(op string, _ jsonv.Value) {
+				if op == "get_note_summary" {
+					b.notes = nil
+				}
+			}
+			b.answer = func(op, usual string) string {
+				if op != "list_notes" {
+					return usual
+				}
+				return jsonv.ObjectOf("counts", jsonv.Array(jsonv.ObjectOf("folder", "Inbox", "notes", len(b.notes))), "items", parsed(usual).Lookup("items")).String()
+			}
+		}, []string{guard.ModeSafe}, `no longer shows 1`, 3, 1},
 		"a READ takes from a queue": {func(b *store) {
 			jobs := []string{"one", "two", "three", "four", "five", "six"}
 			b.extra = []smallOp{

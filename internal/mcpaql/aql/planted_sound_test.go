@@ -183,6 +183,22 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 				return jsonv.ObjectOf("items", jsonv.Array(list...)).String()
 			}
 		}},
+		"a list in groups": {judged{0, nothing}, func(b *store) {
+			b.answer = func(op, usual string) string {
+				if op != "list_notes" {
+					return usual
+				}
+				var mine, others []jsonv.Value
+				for _, n := range parsed(usual).Lookup("items").List() {
+					if n.Lookup("folder").Text() == "Inbox" {
+						others = append(others, n)
+					} else {
+						mine = append(mine, n)
+					}
+				}
+				return jsonv.ObjectOf("elsewhere", jsonv.Array(mine...), "inbox", jsonv.Array(others...)).String()
+			}
+		}},
 		"a list of summaries": {judged{0, nothing}, func(b *store) {
 			b.answer = func(op, usual string) string {
 				if op != "list_notes" {

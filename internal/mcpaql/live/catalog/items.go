@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -26,32 +27,50 @@ func ScalarKeys(v jsonv.Value) (keys []string) {
 	return keys
 }
 
-// Items returns the list of objects in an answer's data, searching a few levels deep;
-// nil if there is none.
+// Items returns the first list of objects in an answer's data, searching a few levels
+// deep; nil if there is none.
 func Items(data jsonv.Value, depth int) []jsonv.Value {
-	switch data.Kind() {
-	case jsonv.KindArray:
-		var out []jsonv.Value
-		for _, e := range data.Elems() {
-			if node := e.Lookup("node"); node.Kind() == jsonv.KindObject {
-				e = node
-			}
-			if e.Kind() == jsonv.KindObject {
-				out = append(out, e)
-			}
-		}
-		return out
-	case jsonv.KindObject:
-		if depth == 0 {
-			return nil
-		}
-		for _, m := range data.Members() {
-			if list := Items(m, depth-1); len(list) > 0 {
-				return list
-			}
-		}
+	for _, list := range lists(data, depth) {
+		return list
 	}
 	return nil
+}
+
+// NamedItems returns the objects of all lists in an answer's data whose entries have one
+// of the keys: the list may be in groups, or have counts in front of it. If none has, it
+// returns the first list.
+func NamedItems(data jsonv.Value, keys []string) (out []jsonv.Value) {
+	for _, list := range lists(data, ListDepth) {
+		if slices.ContainsFunc(keys, func(key string) bool { return !list[0].Lookup(key).IsAbsent() }) {
+			out = append(out, list...)
+		}
+	}
+	if out == nil {
+		return Items(data, ListDepth)
+	}
+	return out
+}
+
+// lists returns the lists of objects in an answer's data, without the empty ones.
+func lists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
+	var list []jsonv.Value
+	for _, e := range data.Elems() {
+		if node := e.Lookup("node"); node.Kind() == jsonv.KindObject {
+			e = node
+		}
+		if e.Kind() == jsonv.KindObject {
+			list = append(list, e)
+		}
+	}
+	if len(list) > 0 {
+		out = append(out, list)
+	}
+	for _, m := range data.Members() {
+		if depth > 0 {
+			out = append(out, lists(m, depth-1)...)
+		}
+	}
+	return out
 }
 
 // ListDepth is how deep an answer is searched for a list.

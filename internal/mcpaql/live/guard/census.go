@@ -112,9 +112,9 @@ func firstKey(v jsonv.Value) string {
 
 // readList adds the pages of a list to a listing.
 func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
-	n, got, total := 0, 0, int64(0)
+	n, got, total, keys := 0, 0, int64(0), w.run.Catalog.ItemKeys(l.op)
 	whole := w.run.Lister.Pages(l.op, params, func(r Reply) bool {
-		list := catalog.Items(r.Data(), catalog.ListDepth)
+		list := catalog.NamedItems(r.Data(), keys)
 		if first := w.run.Builder.First[l.op.Name]; w.timing && n == 0 && jsonv.Equal(first.Args, r.Args) {
 			w.run.Steady.maskOf(l.op).Learn(first.Envelope, r.Envelope)
 			w.run.Steady.known[l.op.Name] = true
@@ -124,7 +124,7 @@ func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
 		}
 		for _, item := range list {
 			got++
-			l.enter(kind.String(), w.run.Catalog.ItemKeys(l.op), item, got)
+			l.enter(kind.String(), keys, item, got)
 		}
 		total, _ = r.Data().Lookup("total").Int64()
 		n++

@@ -29,7 +29,7 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
 	remove, keys := l.run.Gate.Remover(create), l.run.Catalog.IdKeys(create)
 	whole = l.everyPage(create, remove, t.With, func(_ jsonv.Value, r Reply) {
-		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
+		for _, item := range catalog.NamedItems(r.Data(), keys) {
 			if remove != nil && jsonv.Equal(itemID(keys, item), t.Id) {
 				found = item
 			}
@@ -53,7 +53,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 	}
 	keys := l.run.Catalog.IdKeys(create)
 	l.everyPage(create, remove, jsonv.Value{}, func(kind jsonv.Value, r Reply) {
-		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
+		for _, item := range catalog.NamedItems(r.Data(), keys) {
 			if !catalog.Carries(item, runs) {
 				continue
 			}
@@ -76,7 +76,7 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool
 	keys := l.run.Catalog.ItemKeys(op)
 	named, unnamed := 0, 0
 	whole := l.everyPage(op, l.run.Gate.Remover(op), jsonv.Value{}, func(_ jsonv.Value, r Reply) {
-		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
+		for _, item := range catalog.NamedItems(r.Data(), keys) {
 			id := itemID(keys, item)
 			if id.IsAbsent() {
 				unnamed++
@@ -143,7 +143,7 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 		if !r.OK() || !visit(r) {
 			return false
 		}
-		got := len(catalog.Items(r.Data(), catalog.ListDepth))
+		got := len(catalog.NamedItems(r.Data(), l.run.Catalog.ItemKeys(list)))
 		info := r.Data().Lookup("pageInfo")
 		cursor := info.Lookup("endCursor").Text()
 		switch {
