@@ -50,7 +50,7 @@ func (r *runner) detach(begun []*fileRun) bool {
 	var saved []SavedState
 	for _, f := range begun {
 		p := f.scope.Patch
-		saved = append(saved, SavedState{File: f.file.Suite.File.Path, Env: orNull(p.Env), Vars: orNull(p.Vars)})
+		saved = append(saved, SavedState{File: f.file.Suite.File.Path, Env: p.Env.OrNull(), Vars: p.Vars.OrNull()})
 	}
 	if err := r.deps.Detach(saved); err != nil {
 		r.report(result.Finding{Kind: "hand-over", Severity: "error", Message: "the processes could not be left running: " + err.Error()})
@@ -82,13 +82,6 @@ func finishBackwards(ctx context.Context, files []*fileRun) {
 		files[i].backwards = true
 		files[i].finish(ctx)
 	}
-}
-
-func orNull(v jsonv.Value) jsonv.Value {
-	if v.IsAbsent() {
-		return jsonv.Null()
-	}
-	return v
 }
 
 func orAbsent(v jsonv.Value) jsonv.Value {

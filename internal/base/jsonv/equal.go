@@ -35,7 +35,7 @@ func equalArrays(a, b *container) bool {
 }
 
 func equalObjects(a, b Value) bool {
-	if a.distinct() != b.distinct() {
+	if a.c.distinct() != b.c.distinct() {
 		return false
 	}
 	plain := a.c != nil && b.c != nil && !a.c.dup && !b.c.dup

@@ -146,13 +146,14 @@ func (v Value) Effective(yield func(string, Value) bool) {
 }
 
 // distinct returns the number of distinct keys of an object.
-func (v Value) distinct() int {
-	if v.c == nil || !v.c.dup {
-		return v.c.len()
+func (c *container) distinct() (n int) {
+	if c == nil || !c.dup {
+		return c.len()
 	}
-	n := 0
-	for range v.Effective {
-		n++
+	for i, k := range c.keys {
+		if c.find(k) == i {
+			n++
+		}
 	}
 	return n
 }

@@ -72,6 +72,14 @@ type Member struct {
 // Null returns the JSON null.
 func Null() Value { return Value{kind: KindNull} }
 
+// OrNull returns v, or null if it is absent.
+func (v Value) OrNull() Value {
+	if v.IsAbsent() {
+		return Null()
+	}
+	return v
+}
+
 // Bool returns a JSON boolean.
 func Bool(b bool) Value { return Value{kind: KindBool, b: b} }
 

@@ -141,7 +141,7 @@ const (
 // nor facts, such as one written by hand, they are derived from its expectations.
 func judgeCase(s *evidence.SemanticCase) llm.Case {
 	calls, _ := json.Marshal(evidence.Each(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
-		params := orNull(t.Params)
+		params := t.Params.OrNull()
 		if text := params.String(); len(text) > judgedParams {
 			params = jsonv.String(display.Truncate(text, judgedParams))
 		}
@@ -207,11 +207,4 @@ func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error)
 		bundle = bundle.With("x_live", bundle.Lookup("x_live").With("judge", j))
 	}
 	return bundle, nil
-}
-
-func orNull(v jsonv.Value) jsonv.Value {
-	if v.IsAbsent() {
-		return jsonv.Null()
-	}
-	return v
 }

@@ -65,7 +65,7 @@ func replyOf(sc *scope, r *manifest.Response, result manifest.ResultOf) *mcpserv
 		}
 		return &mcpserver.Reply{Error: e}
 	case r.Result != nil:
-		return answer(orNull(r.Result.Eval(sc.root)))
+		return answer(r.Result.Eval(sc.root).OrNull())
 	}
 	return answer(result(sc.root, r))
 }
@@ -122,7 +122,7 @@ func (s *Session) log(sc *scope, l *manifest.LogMessage) error {
 	if slices.Index(manifest.LogLevels, l.Level) < sc.level() {
 		return nil
 	}
-	params := jsonv.ObjectOf("level", l.Level, "logger", orAbsent(l.Logger), "data", orNull(l.Data.Eval(sc.root)))
+	params := jsonv.ObjectOf("level", l.Level, "logger", orAbsent(l.Logger), "data", l.Data.Eval(sc.root).OrNull())
 	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 
@@ -142,7 +142,7 @@ func notify(sc *scope, method string, params *manifest.Template) error {
 	if params == nil {
 		return lost(sc, sc.req.Notify(method, nil))
 	}
-	return lost(sc, sc.req.Notify(method, orNull(params.Eval(sc.root)).Append(nil)))
+	return lost(sc, sc.req.Notify(method, params.Eval(sc.root).OrNull().Append(nil)))
 }
 
 func (s *Session) updated(sc *scope, uri string) error {

@@ -38,13 +38,6 @@ func orAbsent(text string) jsonv.Value {
 	return jsonv.String(text)
 }
 
-func orNull(v jsonv.Value) jsonv.Value {
-	if v.IsAbsent() {
-		return jsonv.Null()
-	}
-	return v
-}
-
 // list answers a list request, in pages if the manifest has a page size. A cursor
 // encodes the index of the next entry in a form that cannot be mistaken for a number.
 func list[T any](m *manifest.Manifest, params jsonv.Value, key string, all []T, listed func(T) jsonv.Value) *mcpserver.Reply {
