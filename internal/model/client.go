@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/web"
 )
 
 // The wire forms.
@@ -85,7 +86,7 @@ func New(o Options) *Client {
 	if o.HTTP != nil {
 		h = *o.HTTP
 	}
-	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	h.CheckRedirect = web.NoRedirect
 	o.HTTP = &h
 	if o.Wait == nil {
 		o.Wait = pause

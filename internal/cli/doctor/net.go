@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"mcptest/internal/base/web"
 	"mcptest/internal/run/connect"
 )
 
@@ -177,7 +178,7 @@ func (n *netCheck) http(ctx context.Context) bool {
 	for _, h := range n.server.Headers {
 		req.Header.Set(h.Name, h.Value)
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	transport := web.Once(config)
 	defer transport.CloseIdleConnections()
 	start := time.Now()
 	resp, err := transport.RoundTrip(req)

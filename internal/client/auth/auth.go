@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
+
+	"mcptest/internal/base/web"
 )
 
 // The grants.
@@ -90,9 +92,7 @@ func New(c Config) (*Authorizer, error) {
 // newClient returns the HTTP client for authorization servers.
 func newClient(c Config) *http.Client {
 	if c.Transport == nil {
-		c.Transport = &http.Transport{
-			Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.TLS, ForceAttemptHTTP2: true, DisableKeepAlives: true,
-		}
+		c.Transport = web.Once(c.TLS)
 	}
 	return &http.Client{Timeout: requestTime, CheckRedirect: sameOrigin, Transport: c.Transport}
 }

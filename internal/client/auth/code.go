@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"mcptest/internal/base/web"
 )
 
 // code implements the grant authorization_code with PKCE (MCP 2025-11-25,
@@ -148,10 +150,7 @@ func headless(ctx context.Context, client *http.Client, start, redirect string) 
 	if err != nil {
 		return nil, fmt.Errorf("keep cookies: %w", err)
 	}
-	browser := &http.Client{
-		Transport: client.Transport, Timeout: client.Timeout, Jar: jar,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	browser := &http.Client{Transport: client.Transport, Timeout: client.Timeout, Jar: jar, CheckRedirect: web.NoRedirect}
 	at := start
 	for range maxHops {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)

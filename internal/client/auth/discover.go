@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"mcptest/internal/base/web"
 )
 
 // protection is the metadata of a server under test about its authorization.
@@ -191,9 +192,5 @@ func readMetadata(ctx context.Context, client *http.Client, at string, into any)
 // safe reports whether requests to an address are encrypted or local.
 func safe(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && web.IsLoopback(u.Hostname()))
 }

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcptest/internal/base/web"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/process/proc"
 )
@@ -64,7 +65,6 @@ const (
 	maxIdleConns   = 64
 	drainTime      = 500 * time.Millisecond // for reading the rest of a stream after its response
 	drainBytes     = 64 << 10               // of a body that is discarded
-	keepIdle       = 4 * time.Second        // for an unused connection: many servers close theirs after 5 s
 	deleteTime     = 2 * time.Second        // for ending the session
 	maxHeaderBytes = 1 << 20
 	dialTime       = 30 * time.Second
@@ -133,7 +133,7 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           maxIdleConns,
 		MaxIdleConnsPerHost:    maxIdleConns,
-		IdleConnTimeout:        keepIdle,
+		IdleConnTimeout:        web.KeepIdle,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
 	if t.rt = t.pool; o.Wrap != nil {

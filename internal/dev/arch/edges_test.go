@@ -42,12 +42,13 @@ var edges = map[string][]string{
 	"internal/process/tail":    {},
 	"internal/process/pipe":    {},
 	"internal/process/proc":    {"internal/process/pipe", "internal/process/tail"},
-	"internal/process/probe":   {"internal/process/proc", "internal/process/tail"},
+	"internal/process/probe":   {"internal/process/proc", "internal/process/tail", "internal/base/web"},
 	// The syntax of ${…}; each language defines what may be in it.
 	"internal/base/placeholder":       {},
 	"internal/base/shellwords":        {"internal/base/placeholder"},
 	"internal/process/watchdog":       {}, // has almost no imports, so that it is initialized first
 	"internal/base/term":              {},
+	"internal/base/web":               {},
 	"internal/base/secret":            {"internal/base/jsonv"},
 	"internal/base/source":            {"internal/base/source/syntax", "internal/base/source/spelling", "internal/base/jsonv"},
 	"internal/base/source/spelling":   {},
@@ -68,24 +69,24 @@ var edges = map[string][]string{
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
 	"internal/client/protocol": {"internal/base/jsonv"},
-	"internal/client/wire":     {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
+	"internal/client/wire":     {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/web"},
 	"internal/client/conn":     {"internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	"internal/client/mcp":      {"internal/client/conn", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	// What MCP requires of a response. run and cli import it; mcp does not.
 	"internal/client/check": {"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
 	// The server half does not import the client half.
-	"internal/server/mcpserver": {"internal/client/protocol", "internal/client/wire", "internal/base/jsonv"},
-	"internal/client/auth":      {"internal/base/osfile"},
+	"internal/server/mcpserver": {"internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/base/web"},
+	"internal/client/auth":      {"internal/base/osfile", "internal/base/web"},
 	// Test doubles of the APIs behind a server.
 	"internal/server/upstream":  {"internal/base/jsonv", "internal/base/secret", "internal/base/source"},
-	"internal/server/recording": {"internal/server/upstream", "internal/base/jsonv", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
+	"internal/server/recording": {"internal/server/upstream", "internal/base/jsonv", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile", "internal/base/web"},
 	"internal/server/proxy":     {"internal/server/upstream"},
 	// Recorded traffic: the file, and how requests are matched with it.
 	"internal/tape/cassette":  {"internal/client/protocol", "internal/base/osfile", "internal/base/secret", "internal/base/jsonv", "internal/assert/jsonpath"},
-	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv"},
-	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv"},
+	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},
+	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv", "internal/base/web"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/assert/match", "internal/assert/target", "internal/base/secret"},
+	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/assert/match", "internal/assert/target", "internal/base/secret", "internal/base/web"},
 	// Upstreams, and the headers of calls.
 	"internal/spec/plan/traffic": {"internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
@@ -151,7 +152,7 @@ var edges = map[string][]string{
 	},
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/mcpaql/demo": {"internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv", "internal/base/osfile"},
-	"internal/model":       {"internal/base/jsonv"},
+	"internal/model":       {"internal/base/jsonv", "internal/base/web"},
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/report/gate":  {"internal/base/source"},
 	"internal/offer/compat": {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
@@ -171,7 +172,7 @@ var edges = map[string][]string{
 	// A connection that a person examines, and the diagnosis of a server.
 	"internal/run/inspect": {"internal/offer/surface", "internal/run/connect", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/base/source", "internal/base/jsonv"},
 	"internal/cli/doctor": {
-		"internal/offer/compat", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
+		"internal/base/web", "internal/offer/compat", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
 		"internal/base/jsonv", "internal/base/jsonschema",
 	},
 	"internal/cli/scaffold": {"internal/spec/draft", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},

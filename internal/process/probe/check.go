@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"mcptest/internal/base/web"
 )
 
 // checkLimit limits one check, so that a host that drops packets is tried again; it
@@ -48,7 +50,7 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 	}
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: p.tls},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: web.NoRedirect,
 	}
 	res, err := client.Do(req)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/web"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -108,8 +109,7 @@ func (s *HTTPServer) foreign(r *http.Request) string {
 // near reports whether a host is this machine: a name of the loopback address, or the
 // name that the server was configured to listen on.
 func (s *HTTPServer) near(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || host != "" && strings.EqualFold(host, s.host) || ip != nil && ip.IsLoopback()
+	return web.IsLoopback(host) || host != "" && strings.EqualFold(host, s.host)
 }
 
 // sessionOf returns the session of a request, or refuses the request.

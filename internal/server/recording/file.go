@@ -2,7 +2,6 @@ package recording
 
 import (
 	"encoding/base64"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/source/stored"
+	"mcptest/internal/base/web"
 )
 
 // version is the version of the format.
@@ -137,17 +137,12 @@ const otherHint = "name another file, or delete this one and record again"
 func (f *File) Of(api string) (d source.Diagnostic, wrong bool) {
 	recorded, err := url.Parse(f.standsFor)
 	now, err2 := url.Parse(api)
-	if f.standsFor == "" || err == nil && err2 == nil && (strings.EqualFold(recorded.Host, now.Host) || loopback(recorded) && loopback(now)) {
+	if f.standsFor == "" || err == nil && err2 == nil && (strings.EqualFold(recorded.Host, now.Host) || web.IsLoopback(recorded.Hostname()) && web.IsLoopback(now.Hostname())) {
 		return d, false
 	}
 	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s", source.FlowText(f.standsFor), source.FlowText(api))
 	d.Hint = otherHint
 	return d, true
-}
-
-func loopback(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // document is the decoded file.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/web"
 	"mcptest/internal/server/upstream"
 )
 
@@ -37,13 +38,7 @@ var errPartial = errors.New("the response of the API broke off")
 // each request without a complete response; record, unless nil, receives each
 // exchange.
 func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstream.Response), failed func(Failure)) upstream.Fallback {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true
-	transport.IdleConnTimeout = 4 * time.Second // many APIs close an idle connection after 5 s: a request sent then fails
-	client := &http.Client{
-		Transport: transport, Timeout: liveTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := &http.Client{Transport: web.Forwarding(), Timeout: liveTime, CheckRedirect: web.NoRedirect}
 	return func(q *upstream.Request) (*upstream.Response, bool) {
 		res, err := send(client, api, q)
 		if err != nil {

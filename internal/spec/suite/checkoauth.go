@@ -2,12 +2,12 @@ package suite
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/base/web"
 )
 
 // oauthKeys lists the required and the allowed keys of each grant.
@@ -81,15 +81,10 @@ func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, fmt.Sprintf("%q is not an http or https address", a.value), "")
 		case a.key == "client_metadata_url" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == ""):
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, "the address must be https and have a path", "such as https://example.com/client.json")
-		case u.Scheme == "http" && !loopback(u.Hostname()):
+		case u.Scheme == "http" && !web.IsLoopback(u.Hostname()):
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, a.noun+" that is not on this machine must be reached by https", "")
 		}
 	}
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // isOAuthKey reports whether key belongs to any grant. The decoder reports the

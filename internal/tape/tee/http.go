@@ -15,9 +15,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/web"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/tape/cassette"
 )
@@ -42,20 +42,13 @@ type Proxy struct {
 	streams  map[int]int // session → its exchanges so far
 }
 
-// keepIdle limits how long an unused connection is kept: many servers close theirs
-// after 5 s, and a request sent at that moment fails.
-const keepIdle = 4 * time.Second
-
 // NewProxy returns a proxy for the server at target, with sse one for the HTTP+SSE
 // transport. failed is called with the error if a request could not be forwarded, or the
 // client is sent to another server.
 func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 	p := &Proxy{target: target, sse: sse, tap: tap, failed: failed, ids: map[string]int{}, moved: map[string]bool{}, streams: map[int]int{}}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // recorded data must be readable
-	transport.IdleConnTimeout = keepIdle
 	p.proxy = &httputil.ReverseProxy{
-		Transport:      transport,
+		Transport:      web.Forwarding(),           // recorded data must be readable
 		FlushInterval:  -1,                         // immediately
 		ErrorLog:       log.New(io.Discard, "", 0), // the recording says how a stream ended
 		Rewrite:        p.rewrite,
@@ -125,8 +118,7 @@ func (p *Proxy) allowed(r *http.Request) bool {
 	if !ok || !local.IP.IsLoopback() {
 		return true
 	}
-	host := (&url.URL{Host: r.Host}).Hostname()
-	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+	return web.IsLoopback((&url.URL{Host: r.Host}).Hostname())
 }
 
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {

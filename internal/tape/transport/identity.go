@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/web"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/tape/cassette"
 )
@@ -126,7 +126,7 @@ func withoutPort(address string) string {
 	if err != nil {
 		return address
 	}
-	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+	if web.IsLoopback(u.Hostname()) {
 		u.Host = "localhost"
 	}
 	return u.String()

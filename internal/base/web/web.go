@@ -1,0 +1,33 @@
+package web
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// KeepIdle limits how long an unused connection is kept: many servers close theirs after
+// 5 s, and a request sent at that moment fails.
+const KeepIdle = 4 * time.Second
+
+// Once returns a transport for single requests: it keeps no connection.
+func Once(config *tls.Config) *http.Transport {
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+}
+
+// Forwarding returns a transport that passes data on as the server sends it.
+func Forwarding() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableCompression, t.IdleConnTimeout = true, KeepIdle
+	return t
+}
+
+// NoRedirect is a CheckRedirect that returns the redirect as the response.
+func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// IsLoopback reports whether a host is this machine.
+func IsLoopback(host string) bool {
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+}
