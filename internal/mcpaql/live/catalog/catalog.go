@@ -127,7 +127,7 @@ func (cat *Catalog) Getter(op *Operation) *Operation {
 		return cat.Exact("get", "READ", op.Resource)
 	}
 	return cat.first(func(get *Operation) bool {
-		id := get.IdParam()
+		id := get.IDParam()
 		return get.Verb == "get" && get.Category == "READ" && SameResource(get.Resource, op.Resource) && id != nil && !(get.NamesOther(*id) && op.Param(id.Name) != nil)
 	})
 }
@@ -161,17 +161,17 @@ func (cat *Catalog) Op(name string) *Operation {
 	return cat.first(func(op *Operation) bool { return op.Name == name })
 }
 
-// IdKey returns the parameter by which the resource of an operation is deleted.
-func (cat *Catalog) IdKey(op *Operation) string {
-	if d := cat.Partner("delete", "DELETE", op.Resource); d != nil && d.IdParam() != nil {
-		return d.IdParam().Name
+// IDKey returns the parameter by which the resource of an operation is deleted.
+func (cat *Catalog) IDKey(op *Operation) string {
+	if d := cat.Partner("delete", "DELETE", op.Resource); d != nil && d.IDParam() != nil {
+		return d.IDParam().Name
 	}
 	return "id"
 }
 
-// IdKeys returns the members that may hold a resource's identifier.
-func (cat *Catalog) IdKeys(op *Operation) []string {
-	return []string{cat.IdKey(op), "id", op.Resource + "_id"}
+// IDKeys returns the members that may hold a resource's identifier.
+func (cat *Catalog) IDKeys(op *Operation) []string {
+	return []string{cat.IDKey(op), "id", op.Resource + "_id"}
 }
 
 // ItemKeys returns the members that may name an item of a list, the likeliest
@@ -180,7 +180,7 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	if create := cat.Creator(op); create != nil {
 		op = create
 	}
-	keys := cat.IdKeys(op)
+	keys := cat.IDKeys(op)
 	for _, one := range singulars(op.Resource)[1:] {
 		keys = append(keys, one+"_id")
 	}

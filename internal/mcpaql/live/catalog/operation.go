@@ -75,7 +75,7 @@ func (o *Operation) Starts() bool {
 // Controls reports whether an operation acts on something that is running, which must
 // belong to the run.
 func (o *Operation) Controls() bool {
-	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.ExecutionParam() != nil || o.IdParam() != nil)
+	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.ExecutionParam() != nil || o.IDParam() != nil)
 }
 
 // Creates reports whether an operation creates something that must be removed. A step
@@ -108,7 +108,7 @@ func (o *Operation) startsExecution() bool {
 // parameter that names an item of the run, and is not documented to start something
 // of its own.
 func (o *Operation) ActsUnnamed() bool {
-	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IdParam() == nil && !o.startsExecution()
+	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IDParam() == nil && !o.startsExecution()
 }
 
 // CursorPair holds the parameter that a cursor parameter requires.
@@ -142,9 +142,9 @@ func (o *Operation) IsIdentifier(p Parameter) bool {
 	return false
 }
 
-// IdParam returns the parameter that identifies the resource, or else the one that
+// IDParam returns the parameter that identifies the resource, or else the one that
 // identifies what the resource belongs to.
-func (o *Operation) IdParam() *Parameter {
+func (o *Operation) IDParam() *Parameter {
 	own := func(p Parameter) bool { return o.IsIdentifier(p) && !o.NamesOther(p) }
 	return cmp.Or(o.first(own), o.first(o.IsIdentifier))
 }

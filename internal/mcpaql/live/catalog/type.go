@@ -72,9 +72,9 @@ var basicKinds = map[string]string{
 	"object": "object", "map": "object", "json": "object", "record": "object", "dict": "object", "any": "any", "unknown": "any", "null": "any", "": "any",
 }
 
-// JsonKind returns the single JSON type of a parameter's values, "" if there are
+// JSONKind returns the single JSON type of a parameter's values, "" if there are
 // several or it is unknown.
-func (cat *Catalog) JsonKind(p Parameter) string {
+func (cat *Catalog) JSONKind(p Parameter) string {
 	t := ParseType(p.Type)
 	switch {
 	case len(t.union) > 0:

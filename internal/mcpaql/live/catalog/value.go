@@ -52,10 +52,10 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	if p.linked != nil {
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
-	if word := describedWord(p); word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JsonKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+	if word := describedWord(p); word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
-	if err := contradicts(p, mk.catalog.JsonKind(p)); err != nil {
+	if err := contradicts(p, mk.catalog.JSONKind(p)); err != nil {
 		return jsonv.Value{}, err
 	}
 	v, err := mk.make(ParseType(p.Type), p, tag, 0)
@@ -279,7 +279,7 @@ func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
 		}
 		return "one of " + evidence.Brief(list)
 	}
-	if want := cat.JsonKind(p); want != "" && want != "any" && !hasKind(want, v) {
+	if want := cat.JSONKind(p); want != "" && want != "any" && !hasKind(want, v) {
 		return "a value of the type " + display.Truncate(p.Type, 40)
 	}
 	switch v.Kind() {
@@ -359,7 +359,7 @@ func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
 		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),
 		"boolean": jsonv.String("zz_not_a_boolean"), "array": jsonv.Int(42), "object": jsonv.Int(42),
 	}
-	kind := cat.JsonKind(p)
+	kind := cat.JSONKind(p)
 	if v, ok := other[kind]; ok {
 		add("values.type", p.Type, v, p.Name, p.Type)
 	}

@@ -26,7 +26,7 @@ type builder struct {
 // keeps the identifiers in their answers for other operations.
 func (b *builder) HarvestLists(lists bool) {
 	for _, op := range b.run.Catalog.Operations {
-		if op.Category != "READ" || b.run.Skipped[op.Name] != "" || op.IdParam() != nil || op.Name == "introspect" || (op.Verb == "list") != lists {
+		if op.Category != "READ" || b.run.Skipped[op.Name] != "" || op.IDParam() != nil || op.Name == "introspect" || (op.Verb == "list") != lists {
 			continue
 		}
 		if op.Verb != "list" && op.Verb != "get" && op.Verb != "search" && !strings.HasSuffix(op.Resource, "s") {
@@ -96,7 +96,7 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 	out = jsonv.Object()
 	given := b.run.Options.Values.Lookup(op.Name)
-	if id := op.IdParam(); id != nil && given.Lookup(id.Name).IsAbsent() && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.run.Catalog.AtMostOne(op) {
+	if id := op.IDParam(); id != nil && given.Lookup(id.Name).IsAbsent() && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.run.Catalog.AtMostOne(op) {
 		t, err := b.ownThing(op, func(t CreatedThing) bool {
 			return id == nil || b.run.Catalog.Fits(*id, t.Id) == "" && (op.Category != "DELETE" || !b.run.Keeper.Ledger.holds(t))
 		})
@@ -160,7 +160,7 @@ func (b *builder) Invented(op *catalog.Operation, p catalog.Parameter) (jsonv.Va
 // is of another resource; nil if the run may not create it.
 func (b *builder) ownable(op *catalog.Operation, p catalog.Parameter) *catalog.Operation {
 	create := b.run.Catalog.Partner("create", "CREATE", cmp.Or(catalog.Stem(p.Name), op.Resource))
-	if names := op.IsIdentifier(p) || op.Category == "CREATE" && op.NamesOther(p); !names || create == nil || b.run.Gate.Barred(create) != "" || !slices.Contains(append(b.run.Catalog.IdKeys(create), "id"), p.Name) {
+	if names := op.IsIdentifier(p) || op.Category == "CREATE" && op.NamesOther(p); !names || create == nil || b.run.Gate.Barred(create) != "" || !slices.Contains(append(b.run.Catalog.IDKeys(create), "id"), p.Name) {
 		return nil
 	}
 	return create
@@ -212,7 +212,7 @@ func (b *builder) readsOwn(op *catalog.Operation) bool {
 func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
 	if create := b.run.Catalog.Creator(op); create != nil {
 		for _, p := range create.Params {
-			if b.run.Catalog.JsonKind(p) == "string" && p.Schema.Lookup("enum").IsAbsent() && !p.Sensitive {
+			if b.run.Catalog.JSONKind(p) == "string" && p.Schema.Lookup("enum").IsAbsent() && !p.Sensitive {
 				if v, err := b.run.Maker.Value(create, p, "changed"); err == nil {
 					return jsonv.ObjectOf(p.Name, v)
 				}

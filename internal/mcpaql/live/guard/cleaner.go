@@ -126,7 +126,7 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 		cr.run.Keeper.Ledger.remove(op.Resource, t.Id)
 		cr.run.Watcher.change(remove)
 		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.Id))
-		_ = cr.run.Options.Journal(JournalEntry{Deleted: cr.run.Catalog.IdKey(remove), ID: t.Id})
+		_ = cr.run.Options.Journal(JournalEntry{Deleted: cr.run.Catalog.IDKey(remove), ID: t.Id})
 		return
 	}
 	cr.RefusedDelete(remove, r)

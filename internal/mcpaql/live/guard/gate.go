@@ -65,7 +65,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 
 // change allows an update or a delete that names an item of the ledger.
 func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
-	id := op.IdParam()
+	id := op.IDParam()
 	if id == nil {
 		if g.run.Catalog.AtMostOne(op) && len(g.run.Keeper.Ledger.Things[op.Resource]) > 0 {
 			return "" // the run saw that there was none before
@@ -222,7 +222,7 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
 		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
 	case op.Category == "DELETE" && g.run.Catalog.Creator(op) == nil, op.Category == "UPDATE" && g.run.Catalog.Creator(op) == nil:
-		if id := op.IdParam(); g.run.Options.Mode == ModeFull && id != nil && !g.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent() {
+		if id := op.IDParam(); g.run.Options.Mode == ModeFull && id != nil && !g.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent() {
 			return ""
 		}
 		return "no operation creates something that it could be called with"
@@ -251,7 +251,7 @@ func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why st
 	switch {
 	case d == nil:
 		return nil, "no DELETE operation of its resource was found"
-	case !one && d.IdParam() == nil:
+	case !one && d.IDParam() == nil:
 		return nil, d.Name + " requires no identifier"
 	case catalog.MatchesAny(d.Name, g.run.Options.Deny):
 		return nil, d.Name + " is denied by --deny-op"

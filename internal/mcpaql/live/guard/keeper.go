@@ -54,7 +54,7 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	switch what {
 	case owned:
 		if kp.Ledger.Add(op.Resource, thing) {
-			_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IdKey(op), ID: thing.Id, With: thing.With})
+			_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IDKey(op), ID: thing.Id, With: thing.With})
 		}
 		if !thing.Id.IsAbsent() && kp.run.Watcher.Census.resembles(op.Resource, thing.Id, kp.run.Catalog.ItemKeys) {
 			kp.run.Cleaner.stays[op.Resource] = whyAlike
@@ -87,7 +87,7 @@ func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, nam
 	for _, id := range ids {
 		kp.Ledger.ever[op.Resource] = append(kp.Ledger.ever[op.Resource], id)
 		kp.run.Cleaner.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
-		_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IdKey(op), ID: id})
+		_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IDKey(op), ID: id})
 	}
 	if len(ids) == 0 {
 		kp.run.Cleaner.leave(op, "call", r.Number, "the response does not identify the created item, and no list shows it")
@@ -222,7 +222,7 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 	}
 	data := r.Data()
 	for _, at := range []jsonv.Value{data, data.Lookup(op.Resource), data.Lookup("item"), params} {
-		for _, k := range kp.run.Catalog.IdKeys(op) {
+		for _, k := range kp.run.Catalog.IDKeys(op) {
 			add(at.Lookup(k))
 		}
 	}
@@ -271,7 +271,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 			return Reply{Budget: true, Cause: reason}
 		}
 	}
-	if id := op.IdParam(); id != nil && op.Changes() && op.Category != "UPDATE" {
+	if id := op.IDParam(); id != nil && op.Changes() && op.Category != "UPDATE" {
 		kp.deleting[args.Lookup("params", id.Name).String()] = true
 	}
 	r := kp.run.Caller.Send(tool, args)
@@ -329,9 +329,9 @@ func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
 
 func (kp *keeper) forget(op *catalog.Operation, params jsonv.Value) {
 	var id jsonv.Value
-	if p := op.IdParam(); p != nil {
+	if p := op.IDParam(); p != nil {
 		id = params.Lookup(p.Name)
 	}
 	kp.Ledger.remove(op.Resource, id)
-	_ = kp.run.Options.Journal(JournalEntry{Deleted: kp.run.Catalog.IdKey(op), ID: id})
+	_ = kp.run.Options.Journal(JournalEntry{Deleted: kp.run.Catalog.IDKey(op), ID: id})
 }

@@ -103,7 +103,7 @@ func (t CreatedThing) Equal(o CreatedThing) bool {
 
 // Naming adds the parameters that name an item.
 func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
-	if id := op.IdParam(); id != nil && !t.Id.IsAbsent() {
+	if id := op.IDParam(); id != nil && !t.Id.IsAbsent() {
 		params = params.With(id.Name, t.Id)
 	}
 	for name, v := range t.With.Members() {

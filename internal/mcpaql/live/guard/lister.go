@@ -27,7 +27,7 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 // listed returns an item from its resource's list, absent if it is not there. whole
 // reports whether the complete list was read.
 func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
-	remove, keys := l.run.Gate.Remover(create), l.run.Catalog.IdKeys(create)
+	remove, keys := l.run.Gate.Remover(create), l.run.Catalog.IDKeys(create)
 	whole = l.everyPage(create, remove, t.With, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.NamedItems(r.Data(), keys) {
 			if remove != nil && jsonv.Equal(itemID(keys, item), t.Id) {
@@ -51,7 +51,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 		}
 		return found
 	}
-	keys := l.run.Catalog.IdKeys(create)
+	keys := l.run.Catalog.IDKeys(create)
 	l.everyPage(create, remove, jsonv.Value{}, func(kind jsonv.Value, r Reply) {
 		for _, item := range catalog.NamedItems(r.Data(), keys) {
 			if !catalog.Carries(item, runs) {

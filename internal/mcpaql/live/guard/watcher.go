@@ -240,7 +240,7 @@ func (w *watcher) certain(found []difference) []difference {
 // while another one that it shows can be read.
 func (w *watcher) removed(d difference) bool {
 	get := w.run.Catalog.Partner("get", "READ", d.list.op.Resource)
-	if get == nil || get.IdParam() == nil || w.run.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, func(p catalog.Parameter) bool { return p.Required && !get.IsIdentifier(p) }) {
+	if get == nil || get.IDParam() == nil || w.run.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, func(p catalog.Parameter) bool { return p.Required && !get.IsIdentifier(p) }) {
 		return false
 	}
 	read := func(id jsonv.Value) Reply {

@@ -59,7 +59,7 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 // otherTarget returns parameters that name a different item; it returns an absent
 // value if there is none that may be sent.
 func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value) jsonv.Value {
-	id := op.IdParam()
+	id := op.IDParam()
 	create := p.run.Catalog.Creator(op)
 	if id == nil || create == nil || p.run.Gate.Barred(create) != "" {
 		return jsonv.Value{}

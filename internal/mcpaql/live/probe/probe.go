@@ -292,8 +292,8 @@ func (pr operationProbe) topLevelRead() bool {
 
 // notFound requests an item that does not exist.
 func (pr operationProbe) notFound(op *catalog.Operation) {
-	id := op.IdParam()
-	if id == nil || pr.run.Catalog.JsonKind(*id) != "string" || op.Name == "introspect" {
+	id := op.IDParam()
+	if id == nil || pr.run.Catalog.JSONKind(*id) != "string" || op.Name == "introspect" {
 		return
 	}
 	none := jsonv.String("zz_conf_no_such_thing")

@@ -30,7 +30,7 @@ func (pr cycleProbe) change(y *guard.Cycle, input jsonv.Value) guard.Reply {
 }
 
 func (pr cycleProbe) updates(y *guard.Cycle) {
-	if y.Update.IdParam() == nil && !pr.run.Catalog.AtMostOne(y.Create) {
+	if y.Update.IDParam() == nil && !pr.run.Catalog.AtMostOne(y.Create) {
 		return
 	}
 	pr.run.Rows.Tests["input"].Incomplete = ""
@@ -103,7 +103,7 @@ func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) 
 func (pr cycleProbe) updateTarget(y *guard.Cycle, thing jsonv.Value) (string, jsonv.Value) {
 	for _, required := range []bool{true, false} {
 		for _, p := range y.Create.Params {
-			if p.Required != required || pr.run.Catalog.JsonKind(p) != "string" || p.Sensitive || thing.Lookup(p.Name).Kind() != jsonv.KindString {
+			if p.Required != required || pr.run.Catalog.JSONKind(p) != "string" || p.Sensitive || thing.Lookup(p.Name).Kind() != jsonv.KindString {
 				continue
 			}
 			v, err := pr.run.Maker.Value(y.Create, p, "after_"+p.Name)

@@ -206,7 +206,7 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 
 // alias tests whether an operation takes id in place of the identifier that it documents.
 func (pr operationProbe) alias(op *catalog.Operation, base guard.Reply) {
-	id := op.IdParam()
+	id := op.IDParam()
 	if id == nil || id.Name == "id" || op.Param("id") != nil {
 		return
 	}
