@@ -36,10 +36,6 @@ type anchor struct {
 	done   bool
 }
 
-func newConverter(f *File, text []byte) *converter {
-	return &converter{f: f, tabs: findTabLines(text)}
-}
-
 func (c *converter) document(doc *yaml.Node) *Node {
 	root, _ := c.node(doc.Content[0], 1, false)
 	c.tabs.finish(c)

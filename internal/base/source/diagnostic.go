@@ -113,7 +113,7 @@ func (ds *Diagnostics) Sort() {
 	slices.SortStableFunc(*ds, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(rank[a.Pos.File], rank[b.Pos.File]),
-			a.Pos.compareIn(b.Pos),
+			cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
 			cmp.Compare(a.Severity, b.Severity),
 		)
 	})

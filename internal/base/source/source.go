@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -132,11 +131,6 @@ func (p Pos) String() string {
 		}
 	}
 	return b.String()
-}
-
-// compareIn compares two positions in the same file.
-func (p Pos) compareIn(q Pos) int {
-	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
 // errorAt returns an error without a path, for Parse.

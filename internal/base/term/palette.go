@@ -35,9 +35,6 @@ type Palette struct{ profile Profile }
 // NewPalette returns the palette of a profile.
 func NewPalette(p Profile) Palette { return Palette{p} }
 
-// Enabled reports whether painted text holds escape sequences at all.
-func (p Palette) Enabled() bool { return p.profile != None }
-
 // Paint wraps s in the sequences of a style. A text of several lines is
 // painted line by line, so that a pager or a log viewer that resets at the
 // end of a line keeps the color.

@@ -74,7 +74,7 @@ func (s *Status) Due() bool {
 }
 
 // Set changes the line. It is repainted at most once per interval; call
-// again, or Flush, to see the last change. The text must be escaped already;
+// again to see the last change. The text must be escaped already;
 // it is cut to the width of the terminal.
 func (s *Status) Set(line string) {
 	if !s.Live() {
@@ -87,16 +87,6 @@ func (s *Status) Set(line string) {
 		s.painted = now
 		s.paint()
 	}
-}
-
-// Flush paints the wanted line immediately.
-func (s *Status) Flush() {
-	if !s.Live() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.paint()
 }
 
 // Print writes whole lines above the status line, to w (nil: the stream of

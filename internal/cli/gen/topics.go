@@ -197,9 +197,7 @@ func Find(topics []Topic, word string) []Topic {
 
 // arguments returns the keys that the schema of a matcher's argument names.
 func arguments(schema jsonv.Value) (keys []string) {
-	for key := range schema.Lookup("properties").Members() {
-		keys = append(keys, key)
-	}
+	keys = schema.Lookup("properties").Keys()
 	for _, several := range []string{"oneOf", "anyOf"} {
 		for _, form := range schema.Lookup(several).Elems() {
 			keys = append(keys, arguments(form)...)

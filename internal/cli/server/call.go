@@ -170,7 +170,9 @@ func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) 
 		return callJSON(ctx, l, x, warnings)
 	}
 	printMessages(l, x)
-	warn(l, warnings)
+	for _, w := range warnings {
+		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(w))
+	}
 	refused(l, x)
 	if err := inspect.ExchangeError(x); err != nil {
 		err = l.Conn.Unlisted(ctx, err, "tools", tool)
@@ -308,13 +310,6 @@ func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings [
 		return &option.ExitError{Code: option.ExitFailed}
 	}
 	return violationError(l)
-}
-
-// warn shows warnings.
-func warn(l *option.Viewer, warnings []string) {
-	for _, w := range warnings {
-		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(w))
-	}
 }
 
 // violationError returns the error of a server that violated the protocol, or nil.

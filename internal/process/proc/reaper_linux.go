@@ -180,14 +180,9 @@ func descendants(table []procInfo, in map[int]bool) []int {
 	return out
 }
 
-// Sweep kills the adopted processes that are alive after a grace period (none if ctx is done), and
+// sweep kills the adopted processes that are alive after a grace period (none if ctx is done), and
 // reaps and returns them. Their children may be adopted then, so it repeats until there are none,
-// for at most killTime.
-func (r *Reaper) Sweep(ctx context.Context) []Leftover {
-	return r.sweep(ctx, func(int) string { return "" })
-}
-
-// sweep is Sweep with a function that returns the name of a process's origin.
+// for at most killTime. nameOf returns the name of a process's origin.
 func (r *Reaper) sweep(ctx context.Context, nameOf func(pid int) string) []Leftover {
 	if r == nil {
 		return nil

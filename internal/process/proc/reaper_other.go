@@ -10,9 +10,6 @@ type Reaper struct{}
 // Adopt returns nil: only Linux lets a process adopt orphans.
 func Adopt() (*Reaper, error) { return nil, nil }
 
-// Sweep does nothing.
-func (r *Reaper) Sweep(context.Context) []Leftover { return nil }
-
 func (r *Reaper) sweep(context.Context, func(int) string) []Leftover { return nil }
 
 // Close does nothing.

@@ -43,17 +43,6 @@ func (s Snapshot) Kill(ctx context.Context, g Grace) []Ended {
 	return out
 }
 
-// Alive returns the groups that still have processes.
-func (s Snapshot) Alive() []Ref {
-	var out []Ref
-	for _, ref := range s.Groups {
-		if len(groupMembers(ref)) > 0 {
-			out = append(out, ref)
-		}
-	}
-	return out
-}
-
 // Snapshot returns everything that is alive: the groups, and adopted processes that
 // left their group.
 func (l *Registry) Snapshot() Snapshot {

@@ -75,16 +75,9 @@ func took(ms float64) string {
 
 func (j *junit) head(runLevel []explain.PseudoTest) {
 	s := j.run.Summary
-	failed, errored := s.Failed, s.Errored
-	for _, e := range runLevel {
-		if e.Status == result.Error {
-			errored++
-		} else {
-			failed++
-		}
-	}
+	failed, errored, _ := tally(runLevel)
 	j.Put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<testsuites name="`, attr(j.run.Tool.Name), `"`,
-		counts(s.Total+len(runLevel), failed, errored, s.Skipped), took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
+		counts(s.Total+len(runLevel), s.Failed+failed, s.Errored+errored, s.Skipped), took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
 }
 
 func counts(total, failed, errored, skipped int) string {
@@ -225,12 +218,8 @@ func exchangeText(c *result.Case) string {
 	return b.String()
 }
 
-// runLevel writes the run-level failures as a testsuite.
-func (j *junit) runLevel(all []explain.PseudoTest) {
-	if len(all) == 0 {
-		return
-	}
-	failed, errored, ms := 0, 0, 0.0
+// tally counts run-level failures by their status and adds their durations.
+func tally(all []explain.PseudoTest) (failed, errored int, ms float64) {
 	for _, e := range all {
 		ms += e.MS
 		if e.Status == result.Error {
@@ -239,6 +228,15 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 			failed++
 		}
 	}
+	return failed, errored, ms
+}
+
+// runLevel writes the run-level failures as a testsuite.
+func (j *junit) runLevel(all []explain.PseudoTest) {
+	if len(all) == 0 {
+		return
+	}
+	failed, errored, ms := tally(all)
 	const name = "run-level failures"
 	j.Put(`  <testsuite name="`, name, `"`, counts(len(all), failed, errored, 0), took(ms), timestamp(j.run.Started), ">\n")
 	for _, e := range all {
@@ -246,11 +244,7 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 		if e.Status == result.Error {
 			word = "error"
 		}
-		title := e.Kind
-		if e.Name != e.Kind {
-			title += ": " + e.Name
-		}
-		j.Put(`    <testcase name="`, attr(title), `" classname="`, name, `"`, took(e.MS))
+		j.Put(`    <testcase name="`, attr(e.Title()), `" classname="`, name, `"`, took(e.MS))
 		if e.File != "" {
 			j.Put(` file="`, attr(e.File), `"`)
 		}

@@ -89,6 +89,14 @@ func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
 	return out
 }
 
+// Title returns the kind, and the name if it says more.
+func (e *PseudoTest) Title() string {
+	if e.Name == e.Kind {
+		return e.Kind
+	}
+	return e.Kind + ": " + e.Name
+}
+
 // MessageLine returns the message with the server and the excerpt, in one line.
 func (e *PseudoTest) MessageLine() string {
 	return FindingLine(result.Finding{Server: e.Server, Message: cmp.Or(e.Message, e.Name), Excerpt: e.excerpt})

@@ -49,7 +49,9 @@ func Case(p *render.Printer, c *result.Case) {
 	}
 	writeScores(p, c)
 	otherAssertions(p, c, len(failed))
-	response(p, c, failed)
+	if text, kind := UnseenResponse(p, c, failed); text != "" {
+		p.Value(3, "response  "+kind, term.Plain, text)
+	}
 	violations(p, c)
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {

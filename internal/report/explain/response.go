@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
@@ -23,13 +22,6 @@ func Headline(c *result.Case, failed []result.Assertion) string {
 		head = strings.TrimSuffix(head, name+": ")
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(head, ", the first: "), ": ") + tail
-}
-
-// response shows the last response.
-func response(p *render.Printer, c *result.Case, failed []result.Assertion) {
-	if text, kind := UnseenResponse(p, c, failed); text != "" {
-		p.Value(3, "response  "+kind, term.Plain, text)
-	}
 }
 
 // UnseenResponse returns the last response of a failed case, or "" if the explanation

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -70,7 +71,7 @@ func (r *Recorder) Send(e Event) {
 	switch e := e.(type) {
 	case CaseFinished:
 		if err := r.spool.Put(e.Case); err != nil {
-			r.fail(err) // a second case with the same index: the first one is kept
+			r.err = cmp.Or(r.err, fmt.Errorf("record an event: %w", err)) // a second case with the same index: the first one is kept
 			return
 		}
 	case RunFinished:
@@ -104,12 +105,6 @@ func (r *Recorder) Err() error {
 
 // Close releases the stored cases. The record must not be read afterwards.
 func (r *Recorder) Close() error { return r.spool.Close() }
-
-func (r *Recorder) fail(err error) {
-	if r.err == nil {
-		r.err = fmt.Errorf("record an event: %w", err)
-	}
-}
 
 func (l Limits) withDefaults() Limits {
 	set := func(p *int, n int) {

@@ -277,12 +277,8 @@ func keep(args map[string]map[string]bool, path string, v jsonv.Value) {
 	if args[path] == nil {
 		args[path] = map[string]bool{}
 	}
-	keepValue(args[path], v)
-}
-
-func keepValue(values map[string]bool, v jsonv.Value) {
-	if text := string(v.Append(nil)); v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray && len(text) <= maxValue && len(values) < maxValues {
-		values[text] = true
+	if text := string(v.Append(nil)); v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray && len(text) <= maxValue && len(args[path]) < maxValues {
+		args[path][text] = true
 	}
 }
 

@@ -52,17 +52,13 @@ func list[T any](m *manifest.Manifest, params jsonv.Value, key string, all []T, 
 	next := jsonv.Value{}
 	if m.PageSize > 0 && start+m.PageSize < end {
 		end = start + m.PageSize
-		next = jsonv.String(cursor(end, key))
+		next = jsonv.String(base64.RawURLEncoding.EncodeToString([]byte(key + ":" + strconv.Itoa(end))))
 	}
 	entries := make([]jsonv.Value, 0, end-start)
 	for _, e := range all[start:end] {
 		entries = append(entries, listed(e))
 	}
 	return answer(jsonv.ObjectOf(key, jsonv.Array(entries...), "nextCursor", next))
-}
-
-func cursor(at int, key string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(key + ":" + strconv.Itoa(at)))
 }
 
 func place(cursor, key string) (int, bool) {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -115,10 +117,7 @@ func (i *Isolation) Change(cmd *exec.Cmd) {
 	for n, port := range i.ports {
 		addrs[n] = port.addr
 	}
-	var hosts []string
-	for host := range i.proxy.options.Hosts {
-		hosts = append(hosts, host)
-	}
+	hosts := slices.Collect(maps.Keys(i.proxy.options.Hosts))
 	args := []string{i.self, IsolateArg, i.ln.Addr().String(), strings.Join(addrs, ","), strings.Join(hosts, ","), cmd.Path}
 	cmd.Args = append(args, cmd.Args...)
 	cmd.Path = i.self

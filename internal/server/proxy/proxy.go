@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,11 +87,7 @@ type proxyState struct {
 // Start starts a proxy on a free loopback port. The certificate of its authority is
 // in a separate folder, which Close removes.
 func Start(o Options) (*Proxy, error) {
-	names := make([]string, 0, len(o.Hosts))
-	for host := range o.Hosts {
-		names = append(names, host)
-	}
-	ca, err := newAuthority(names)
+	ca, err := newAuthority(slices.Collect(maps.Keys(o.Hosts)))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +103,7 @@ func Start(o Options) (*Proxy, error) {
 		_ = os.RemoveAll(p.folder)
 		return nil, fmt.Errorf("listen for the proxy: %w", err)
 	}
-	p.conns = newConnListener(p.front.Addr())
+	p.conns = &connListener{addr: p.front.Addr(), next: make(chan net.Conn), done: make(chan struct{})}
 	quiet := log.New(io.Discard, "", 0)
 	p.outer = &http.Server{Handler: http.HandlerFunc(p.serveProxy), ReadHeaderTimeout: headerTime, ErrorLog: quiet, DisableGeneralOptionsHandler: true}
 	p.guardOuter = upstream.Guard(p.outer, p.refusal)
@@ -138,9 +136,7 @@ func (p *Proxy) Close() {
 	var open []net.Conn
 	p.update(func(s *proxyState) {
 		s.closed = true
-		for c := range s.open {
-			open = append(open, c)
-		}
+		open = slices.Collect(maps.Keys(s.open))
 	})
 	for _, c := range open {
 		c.Close()

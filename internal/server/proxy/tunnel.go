@@ -183,10 +183,6 @@ type connListener struct {
 	once sync.Once
 }
 
-func newConnListener(addr net.Addr) *connListener {
-	return &connListener{addr: addr, next: make(chan net.Conn), done: make(chan struct{})}
-}
-
 func (l *connListener) add(c net.Conn) bool {
 	select {
 	case l.next <- c:

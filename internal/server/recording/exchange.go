@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -139,27 +140,11 @@ func (b *body) canonical() string {
 // matches reports whether a request equals the recorded one, whose masks match as in
 // [secret.Matcher].
 func (e *exchange) matches(keys []string, secrets *secret.Redactor) bool {
-	if len(e.keys) != len(keys) {
-		return false
-	}
-	m := secrets.Matcher()
-	for i, k := range e.keys {
-		if !m.Matches(k, keys[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(e.keys, keys, secrets.Matcher().Matches)
 }
 
 // sameResponse reports whether two exchanges have equal responses.
 func sameResponse(a, b *exchange) bool {
-	if a.status != b.status || len(a.resHeader) != len(b.resHeader) || a.response.form != b.response.form || string(a.response.bytes()) != string(b.response.bytes()) {
-		return false
-	}
-	for name, list := range a.resHeader {
-		if !slices.Equal(list, b.resHeader[name]) {
-			return false
-		}
-	}
-	return true
+	return a.status == b.status && a.response.form == b.response.form && string(a.response.bytes()) == string(b.response.bytes()) &&
+		maps.EqualFunc(a.resHeader, b.resHeader, slices.Equal)
 }

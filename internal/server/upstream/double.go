@@ -176,13 +176,6 @@ func (d *Double) http2Error(kind string) {
 	}
 }
 
-// Answer returns the response to a request and attributes it to the test that it
-// belongs to. The exchange is guarded by the lock.
-func (d *Double) Answer(q *Request) (*Response, *Exchange) {
-	x, watch := d.arrive(q)
-	return d.respond(x, watch, nil), x
-}
-
 // arrive attributes a request to the test that it belongs to; watch may be nil.
 func (d *Double) arrive(q *Request) (x *Exchange, watch *Watch) {
 	x = &Exchange{Request: q}
@@ -314,7 +307,7 @@ func (d *Double) send(w http.ResponseWriter, r *http.Request, res *Response) {
 	chunks := res.Chunks
 	if chunks == nil {
 		chunks = [][]byte{res.Body}
-		if !bodiless(res.Status) && w.Header().Get("Transfer-Encoding") == "" {
+		if bodiless := res.Status == http.StatusNoContent || res.Status == http.StatusNotModified; !bodiless && w.Header().Get("Transfer-Encoding") == "" {
 			w.Header().Set("Content-Length", strconv.Itoa(len(res.Body)))
 		}
 	}
@@ -335,11 +328,6 @@ func (d *Double) send(w http.ResponseWriter, r *http.Request, res *Response) {
 			_ = http.NewResponseController(w).Flush()
 		}
 	}
-}
-
-// bodiless reports whether responses with a status have no body.
-func bodiless(status int) bool {
-	return status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 // pause waits, and returns false if the request or the double ended before.

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -68,12 +69,7 @@ func parsePath(text string) (p pathTemplate, problem, hint string) {
 
 // has reports whether the template has a variable of this name.
 func (p *pathTemplate) has(name string) bool {
-	for _, s := range p.segments {
-		if s.variable && s.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.segments, func(s segment) bool { return s.variable && s.name == name })
 }
 
 // match returns the values of the variables, and the number of segments that differ.

@@ -203,12 +203,9 @@ func (r *Route) covers(s *Route) bool {
 // implied reports whether requests that satisfy the conditions have satisfy those
 // of want.
 func implied(want, have []condition) bool {
-	for _, w := range want {
-		if !slices.ContainsFunc(have, func(h condition) bool { return h.name == w.name && w.follows(h) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(want, func(w condition) bool {
+		return !slices.ContainsFunc(have, func(h condition) bool { return h.name == w.name && w.follows(h) })
+	})
 }
 
 func (c *condition) follows(h condition) bool {

@@ -192,7 +192,7 @@ func (l *loosener) value(target string, values []jsonv.Value) {
 		l.parts(target, values)
 		return
 	}
-	if same(values) && l.steady(v, lastKey(target)) {
+	if same(values) && l.steady(v, target[strings.LastIndexByte(target, '.')+1:]) {
 		l.add(target, "exact", v, "")
 		return
 	}
@@ -254,9 +254,6 @@ func member(target, key string) string {
 }
 
 // lastKey returns the name of the last member in a target.
-func lastKey(target string) string {
-	return target[strings.LastIndexByte(target, '.')+1:]
-}
 
 func same(values []jsonv.Value) bool {
 	return !slices.ContainsFunc(values[1:], func(v jsonv.Value) bool { return !jsonv.Equal(values[0], v) })

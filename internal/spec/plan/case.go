@@ -194,12 +194,7 @@ func (c *compiler) serverNames() string {
 }
 
 func stepsHaveServers(st *suite.Test) bool {
-	for _, s := range st.Steps {
-		if s == nil || s.Server == "" {
-			return false
-		}
-	}
-	return len(st.Steps) > 0
+	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool { return s == nil || s.Server == "" })
 }
 
 // limits sets timeout and retries. The order of precedence is: flag, test,

@@ -250,7 +250,7 @@ func (s syntaxPlace) strayColon() Explanation {
 		break
 	}
 	return Explanation{
-		Pos: s.lineStart(), Msg: "this key is indented more than the line above allows",
+		Pos: Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1}, Msg: "this key is indented more than the line above allows",
 		Hint: "line it up with the keys it belongs to",
 	}
 }
@@ -271,10 +271,6 @@ func (s syntaxPlace) keyLine(n int) (Explanation, bool) {
 		Pos: pos, Msg: `this line has no ":", so it is not a key`,
 		Hint: "text of several lines is indented below its key, in quotes or after a |",
 	}, true
-}
-
-func (s syntaxPlace) lineStart() Pos {
-	return Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1}
 }
 
 func indentation(line string) int {
