@@ -79,12 +79,7 @@ func (t *Tail) watch(re *regexp.Regexp, once *sync.Once, found chan struct{}) *l
 func (t *Tail) unwatch(m *lineMatch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, w := range t.watchers {
-		if w == m {
-			t.watchers = append(t.watchers[:i:i], t.watchers[i+1:]...)
-			return
-		}
-	}
+	t.watchers = slices.DeleteFunc(slices.Clone(t.watchers), func(w *lineMatch) bool { return w == m })
 }
 
 // tryRest matches the incomplete last line, such as a prompt.

@@ -55,34 +55,6 @@ func withoutNumbers(message string) string {
 	})
 }
 
-// runs finds the failures of only the later run. names maps its files to those of the
-// earlier run.
-func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
-	key := func(f RunFailure, file string) RunFailure {
-		if f.Name != "" { // a failed hook or step is the same failure even if its message differs
-			return RunFailure{Kind: f.Kind, Name: f.Name, File: file}
-		}
-		return RunFailure{Kind: f.Kind, Server: f.Server, Message: withoutNumbers(f.Message)}
-	}
-	known := map[RunFailure]bool{}
-	for _, f := range runFailures(before) {
-		known[key(f, f.File)] = true
-	}
-	all := runFailures(after)
-	for _, f := range all {
-		if k := key(f, cmp.Or(names[f.File], f.File)); !known[k] {
-			known[k] = true
-			c.RunFailures = append(c.RunFailures, f)
-		}
-	}
-	explained := len(all) > 0 || after.Summary.Failed+after.Summary.Errored > 0 || c.Incomplete != ""
-	if after.ExitCode != 0 && after.ExitCode != before.ExitCode && !explained {
-		c.RunFailures = append(c.RunFailures, RunFailure{
-			Kind: "exit-code", Message: fmt.Sprintf("the exit code is %d, and was %d", after.ExitCode, before.ExitCode),
-		})
-	}
-}
-
 // listRunFailures writes the failures of only the later run.
 func listRunFailures(p *render.Printer, list []RunFailure) {
 	if len(list) == 0 {

@@ -40,18 +40,6 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 	}).ParseFS(htmlFiles, "page/*.html"))
 })
 
-// htmlPage is the data of the page's templates.
-type htmlPage struct {
-	Run       *result.Run
-	Variants  []*explain.Variant
-	Style     template.CSS
-	Script    template.JS
-	HasCharts bool
-	InSuite   bool // the list is in the tests of a suite
-	stats     *stats
-	printer   *render.Printer // for its wording
-}
-
 // Write writes a page that needs no network and no other file. All content is
 // readable without JavaScript; the script adds search, filters and copying. The
 // page's policy allows only its own style and script, so that markup which the
@@ -149,10 +137,6 @@ func (p *htmlPage) Tool() string {
 	return strings.TrimSpace(p.Run.Tool.Name + " " + p.Run.Tool.Version)
 }
 
-// Many reports whether the page has so many tests that it uses fewer elements, to
-// open quickly.
-func (p *htmlPage) Many() bool { return p.Run.Summary.Total > 500 }
-
 // FailedPhases returns the number of failed hooks and steps.
 func (p *htmlPage) FailedPhases() int { return explain.FailedPhases(p.Run) }
 
@@ -189,19 +173,6 @@ func (p *htmlPage) Failures() []failureLink { return p.stats.failures }
 
 // Unlisted returns the number of failures that are not in Failures.
 func (p *htmlPage) Unlisted() int { return p.stats.dropped }
-
-func statusGlyph(st result.Status) string {
-	_, glyph := render.VerdictStyle(st)
-	return glyph
-}
-
-func statusClass(st result.Status) string {
-	switch st {
-	case result.Pass, result.Fail, result.Skip:
-		return string(st)
-	}
-	return "error"
-}
 
 // phaseOrigin returns the position and kind of a hook or step.
 func phaseOrigin(ph *result.Phase) string {

@@ -2,6 +2,7 @@ package html
 
 import (
 	"cmp"
+	"html/template"
 	"slices"
 
 	"mcptest/internal/report/explain"
@@ -158,4 +159,33 @@ func (f *failureLink) add(server string) {
 	default:
 		f.Servers = append(f.Servers, server)
 	}
+}
+
+// htmlPage is the data of the page's templates.
+type htmlPage struct {
+	Run       *result.Run
+	Variants  []*explain.Variant
+	Style     template.CSS
+	Script    template.JS
+	HasCharts bool
+	InSuite   bool // the list is in the tests of a suite
+	stats     *stats
+	printer   *render.Printer // for its wording
+}
+
+// Many reports whether the page has so many tests that it uses fewer elements, to
+// open quickly.
+func (p *htmlPage) Many() bool { return p.Run.Summary.Total > 500 }
+
+func statusGlyph(st result.Status) string {
+	_, glyph := render.VerdictStyle(st)
+	return glyph
+}
+
+func statusClass(st result.Status) string {
+	switch st {
+	case result.Pass, result.Fail, result.Skip:
+		return string(st)
+	}
+	return "error"
 }

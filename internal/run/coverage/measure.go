@@ -213,9 +213,6 @@ func selected(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
 // people write has more.
 const maxValues = 1000
 
-// maxPaths bounds the arguments of one tool that are counted or kept.
-const maxPaths = 2000
-
 // maxValue bounds the length of a value that is kept, in bytes.
 const maxValue = 200
 

@@ -14,6 +14,9 @@ type argument struct {
 	values []jsonv.Value // that it enumerates
 }
 
+// maxPaths bounds the arguments of one tool that are counted or kept.
+const maxPaths = 2000
+
 // elements marks the elements of a list in a path.
 const elements = "[]"
 

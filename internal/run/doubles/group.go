@@ -250,6 +250,11 @@ func withEnv(env, more []string) []string {
 	return append(out, more...)
 }
 
+func cut(kv string) (name, value string) {
+	name, value, _ = strings.Cut(kv, "=")
+	return name, value
+}
+
 // Close ends the doubles and removes their files.
 func (g *Group) Close() {
 	if g == nil {
@@ -294,6 +299,16 @@ func Unused(groups []*Group) (out []result.Finding) {
 			Kind: "unused-upstream", Severity: "warning", File: u.Pos.File.Name, Line: u.Pos.Line,
 			Message: fmt.Sprintf("upstream %q got no request in this run; %s", u.Name, cause),
 		})
+	}
+	return out
+}
+
+// doublesOf returns the doubles of groups, of which some may be equal or nil.
+func doublesOf(groups []*Group, of func(*Group) []*upstream.Double) (out []*upstream.Double) {
+	for i, g := range groups {
+		if g != nil && !slices.Contains(groups[:i], g) {
+			out = append(out, of(g)...)
+		}
 	}
 	return out
 }

@@ -40,16 +40,6 @@ func Begin(c *plan.Case, groups []*Group) *Watch {
 	return w
 }
 
-// doublesOf returns the doubles of groups, of which some may be equal or nil.
-func doublesOf(groups []*Group, of func(*Group) []*upstream.Double) (out []*upstream.Double) {
-	for i, g := range groups {
-		if g != nil && !slices.Contains(groups[:i], g) {
-			out = append(out, of(g)...)
-		}
-	}
-	return out
-}
-
 // Settle waits for late requests of the latest tests.
 func Settle(ctx context.Context, groups []*Group) {
 	for _, d := range doublesOf(groups, (*Group).running) {
@@ -181,9 +171,4 @@ func (w *Watch) unused() (problems []string) {
 		}
 	}
 	return problems
-}
-
-func cut(kv string) (name, value string) {
-	name, value, _ = strings.Cut(kv, "=")
-	return name, value
 }
