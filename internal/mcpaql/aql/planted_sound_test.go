@@ -183,6 +183,12 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 				return jsonv.ObjectOf("items", jsonv.Array(list...)).String()
 			}
 		}},
+		"a list of names":    {judged{0, nothing}, inForm(namesOf, "", false)},
+		"an object of notes": {judged{0, nothing}, inForm(keyed, "", false)},
+		"an empty object of notes": {judged{0, nothing}, func(b *store) {
+			b.notes = nil
+			inForm(keyed, "", false)(b)
+		}},
 		"a list in groups": {judged{0, nothing}, func(b *store) {
 			b.answer = func(op, usual string) string {
 				if op != "list_notes" {

@@ -51,6 +51,26 @@ func NamedItems(data jsonv.Value, keys []string) (out []jsonv.Value) {
 	return out
 }
 
+// Names returns what identifies the entries of an answer without a list of objects: the
+// texts and numbers of a list, or the keys of an object of objects.
+func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
+	keyed := data.Len() > 0
+	for _, m := range data.Members() {
+		if keyed = keyed && m.Kind() == jsonv.KindObject && m.Len() > 0; depth > 0 && len(out) == 0 {
+			out = Names(m, depth-1)
+		}
+	}
+	if len(out) == 0 && keyed {
+		out = evidence.Each(data.Keys(), jsonv.String)
+	}
+	for _, e := range data.Elems() {
+		if e.Kind() == jsonv.KindString || e.Kind() == jsonv.KindNumber {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // lists returns the lists of objects in an answer's data, without the empty ones.
 func lists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
 	var list []jsonv.Value

@@ -122,6 +122,9 @@ func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
 		}
 		if list == nil && n == 0 {
 			l.items[kind.String()+itsAnswer] = r.Data()
+			for _, name := range catalog.Names(r.Data(), catalog.ListDepth) {
+				l.enter(kind.String(), []string{"id"}, jsonv.ObjectOf("id", name), 0)
+			}
 		}
 		for _, item := range list {
 			got++
