@@ -16,6 +16,10 @@ const (
 	MetaServer       = "io.modelcontextprotocol/serverInfo"
 )
 
+// VersionIn returns the protocol version in the parameters of a request, or "" in those
+// of a request that belongs to a session.
+func VersionIn(params []byte) string { return TextOf(MemberOf(MemberOf(params, "_meta"), MetaVersion)) }
+
 // AsksInput reports whether the response to a method may ask for input.
 func AsksInput(method string) bool {
 	return method == "tools/call" || method == "prompts/get" || method == "resources/read"

@@ -181,7 +181,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := &Request{Method: method, ID: e.ID, Params: e.Params, Raw: raw, Notification: e.Has&protocol.HasID == 0}
-	asked := cmp.Or(protocol.TextOf(protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), protocol.MetaVersion)), r.Header.Get("Mcp-Protocol-Version"))
+	asked := cmp.Or(protocol.VersionIn(e.Params), r.Header.Get("Mcp-Protocol-Version"))
 	switch stateless := protocol.VersionOf(asked).Stateless; {
 	case s.free != nil && (!s.session || stateless || protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), protocol.MetaVersion) != nil):
 		s.modern(w, r, req)

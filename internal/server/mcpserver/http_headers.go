@@ -15,7 +15,7 @@ import (
 // 2026-07-28 transports); it returns "" if there is none. Missing members of _meta
 // are reported elsewhere.
 func (s *HTTPServer) headerFault(h http.Header, req *Request) string {
-	version := protocol.TextOf(protocol.MemberOf(protocol.MemberOf(req.Params, "_meta"), protocol.MetaVersion))
+	version := protocol.VersionIn(req.Params)
 	if version == "" {
 		return ""
 	}

@@ -9,19 +9,13 @@ import (
 	"mcptest/internal/client/protocol"
 )
 
-// key returns a hash that is equal for messages that match.
+// key returns a hash that is equal for messages that match. The same call has other
+// responses in another protocol version.
 func (p *Player) key(method string, data []byte) uint64 {
 	if method == "" {
 		return p.hash.Of(jsonv.String(string(data)))
 	}
-	return p.hash.Of(jsonv.ObjectOf("method", method, "version", versionOf(data), "params", p.params(data)))
-}
-
-// versionOf returns the protocol version in a request without a session: the same
-// call has other responses in another version.
-func versionOf(data []byte) string {
-	v, _ := jsonv.Parse(protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(data, "params"), "_meta"), protocol.MetaVersion))
-	return v.Text()
+	return p.hash.Of(jsonv.ObjectOf("method", method, "version", protocol.VersionIn(protocol.MemberOf(data, "params")), "params", p.params(data)))
 }
 
 // params returns the part of a message that is compared.

@@ -54,11 +54,10 @@ func New(c *cassette.Cassette, o Options) (*Server, error) {
 			continue
 		}
 		request, response := c.Data(call.Request), c.Data(call.Response)
-		meta := protocol.MemberOf(protocol.MemberOf(request, "params"), "_meta")
 		// A refusal of a protocol version is not a use of it.
 		if result := protocol.MemberOf(response, "result"); result != nil {
 			seen[protocol.TextOf(protocol.MemberOf(result, "protocolVersion"))] = true
-			seen[protocol.TextOf(protocol.MemberOf(meta, protocol.MetaVersion))] = true
+			seen[protocol.VersionIn(protocol.MemberOf(request, "params"))] = true
 			tools, _ := jsonv.Elements(protocol.MemberOf(result, "tools"))
 			for _, tool := range tools {
 				s.schemas[protocol.TextOf(protocol.MemberOf(tool, "name"))], _ = jsonv.Parse(protocol.MemberOf(tool, "inputSchema"))
@@ -143,15 +142,10 @@ func (x *session) Admit(req *mcpserver.Request) bool {
 }
 
 // isStateless reports whether a request with these parameters belongs to no session.
-func isStateless(params []byte) bool { return versionOf(params) != "" }
-
-// versionOf returns the protocol version of a request that belongs to no session.
-func versionOf(params []byte) string {
-	return protocol.TextOf(protocol.MemberOf(protocol.MemberOf(params, "_meta"), protocol.MetaVersion))
-}
+func isStateless(params []byte) bool { return protocol.VersionIn(params) != "" }
 
 func (x *session) take(req *mcpserver.Request) taken {
-	if version := versionOf(req.Params); version != "" && req.Method != protocol.MethodDiscover && !slices.Contains(x.s.versions, version) {
+	if version := protocol.VersionIn(req.Params); version != "" && req.Method != protocol.MethodDiscover && !slices.Contains(x.s.versions, version) {
 		why := fmt.Sprintf("%s was recorded with protocol version %s: a request with %s is not served", x.s.c.File, strings.Join(x.s.versions, " and "), version)
 		x.s.o.Report(why)
 		return taken{reply: &mcpserver.Reply{Error: mcpserver.UnsupportedVersion(why, x.s.versions, version)}}
