@@ -24,8 +24,12 @@ func (p *Player) params(data []byte) jsonv.Value {
 	if err != nil {
 		return jsonv.String(string(data))
 	}
-	params := p.c.Stable(v.Lookup("params"))
-	if params.Kind() == jsonv.KindObject && params.Len() == 0 {
+	return p.c.Compared(v.Lookup("params"))
+}
+
+// Compared returns the parameters of a request as they are compared.
+func (c *Cassette) Compared(params jsonv.Value) jsonv.Value {
+	if params = c.Stable(params); params.Kind() == jsonv.KindObject && params.Len() == 0 {
 		return jsonv.Value{} // the same as none
 	}
 	return params

@@ -40,7 +40,7 @@ func (m *Miss) Error() string {
 func (p *Player) miss(method string, data []byte) *Miss {
 	live := p.params(data)
 	name := protocol.NameOf(method, protocol.MemberOf(data, "params"))
-	m := &Miss{File: p.c.File, Request: shown(method, live)}
+	m := &Miss{File: p.c.File, Request: ShownRequest(method, live)}
 	least := 0
 	for _, call := range p.calls {
 		if call.Method != method || call.Request == nil || call.Verb != "" {
@@ -55,7 +55,7 @@ func (p *Player) miss(method string, data []byte) *Miss {
 			distance--
 		}
 		if m.Nearest == nil || distance < least || distance == least && len(changes) == 0 { // the last one of identical ones
-			m.Nearest, m.Line, m.Differs, least = call, call.Request.Line, differences(changes), distance
+			m.Nearest, m.Line, m.Differs, least = call, call.Request.Line, Differences(changes), distance
 		}
 	}
 	return m
@@ -106,7 +106,7 @@ func (p *Player) CheckAnswer(call *Call, recorded *Frame, live []byte) error {
 		return ch.Kind == jsonv.Changed && maskedEqual(ch.Want, ch.Got)
 	})
 	return fmt.Errorf("the client responded to %s differently from the recording in %s:%d: %s",
-		p.asked(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, differences(changes))
+		p.asked(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, Differences(changes))
 }
 
 // answer returns the part of an answer that is compared.
@@ -133,8 +133,8 @@ func (p *Player) asked(call *Call, id []byte) string {
 	return "a request of the server"
 }
 
-// shown formats a request for people.
-func shown(method string, params jsonv.Value) string {
+// ShownRequest formats a request for people.
+func ShownRequest(method string, params jsonv.Value) string {
 	if method == "" {
 		return "a message that is not a request: " + params.Short(200)
 	}
@@ -144,15 +144,15 @@ func shown(method string, params jsonv.Value) string {
 	return method + " " + params.Short(200)
 }
 
-// differences formats the first changes for people.
-func differences(changes []jsonv.Change) string {
+// Differences formats the first changes for people.
+func Differences(changes []jsonv.Change) string {
 	var parts []string
 	for i, ch := range changes {
 		if i == 3 {
 			parts = append(parts, fmt.Sprintf("%d more", len(changes)-i))
 			break
 		}
-		path := cmp.Or(ch.Path, "the parameters")
+		path := cmp.Or(ch.Path, "params")
 		switch ch.Kind {
 		case jsonv.Added:
 			parts = append(parts, fmt.Sprintf("%s is not recorded (it is %s)", path, ch.Got.Short(80)))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -73,20 +72,28 @@ func (s *Session) recorded(call mcp.Call) (*event, error) {
 		return nil, t.err
 	}
 	e := t.take(calling)
-	sent := t.veil.message(call.Params, true)
-	if e == nil {
-		return nil, t.fail(nil, "the recording has no response to %s, which is called here", shownCall(call.Method, sent))
+	params := func(raw []byte) jsonv.Value {
+		v, _ := jsonv.Parse(raw)
+		return t.o.Replay.Compared(v)
 	}
-	var had []byte
+	sent := params(t.veil.message(call.Params, true))
+	request := cassette.ShownRequest(call.Method, sent)
+	if e == nil {
+		return nil, t.fail(nil, "the recording has no response to %s, which is called here", request)
+	}
+	had := sent
 	if len(e.frames) > 0 && e.frames[0].Dir == cassette.ToServer {
 		data, err := t.o.Replay.Read(&e.frames[0])
 		if err != nil {
 			return nil, err
 		}
-		had = protocol.MemberOf(data, "params")
+		had = params(protocol.MemberOf(data, "params"))
 	}
-	if e.session != s.e.session || e.Method != call.Method || had != nil && !sameParams(sent, had) {
-		return nil, t.fail(e, "the recording has no response to %s, which is called here: it has %s", shownCall(call.Method, sent), shownCall(e.Method, had))
+	if e.session != s.e.session || e.Method != call.Method {
+		return nil, t.fail(e, "the recording has no response to %s, which is called here: it has %s", request, cassette.ShownRequest(e.Method, had))
+	}
+	if changes := jsonv.Diff(had, sent); len(changes) > 0 {
+		return nil, t.fail(e, "the recording has no response to %s, which is called here: %s", request, cassette.Differences(changes))
 	}
 	return e, nil
 }
@@ -144,20 +151,4 @@ func (s *Session) Close(ctx context.Context) {
 	if s.s != nil {
 		s.s.Close(ctx)
 	}
-}
-
-// sameParams compares parameters, ignoring those that the protocol adds.
-func sameParams(a, b []byte) bool {
-	x, errX := jsonv.Parse(a)
-	y, errY := jsonv.Parse(b)
-	return errX == nil && errY == nil && jsonv.Equal(x.Without("_meta"), y.Without("_meta"))
-}
-
-// shownCall describes a request for a message.
-func shownCall(method string, params []byte) string {
-	v, _ := jsonv.Parse(params)
-	if args := v.Lookup("arguments"); !args.IsAbsent() {
-		method += " " + args.String()
-	}
-	return display.Truncate(method, 200)
 }
