@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -13,22 +12,9 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// The limits on a schema. MCP 2025-11-25 and later require clients to bound the depth
-// of a schema, the number of its subschemas and the time of validation.
-const (
-	MaxDepth = 100    // nested arrays and objects
-	MaxNodes = 2000   // arrays, objects and booleans, as each may be a subschema
-	maxSize  = 50_000 // values of every kind, enough for enums of a few thousand strings
-	maxLoads = 100    // documents loaded through Options.Load
-)
-
 // maxNesting bounds (depth of the instance) × (subschemas), which is the recursion
 // depth of the validator.
 const maxNesting = 150_000
-
-// maxSteps bounds the subschema evaluations of one validation, for callers
-// whose context has no time limit.
-const maxSteps = 20_000_000
 
 // Schema is a compiled JSON Schema, safe for use by several goroutines;
 // validations with one Schema run one after another.
@@ -38,61 +24,6 @@ type Schema struct {
 	nodes    int
 	turn     chan struct{} // holds a token while a validation runs
 	guard    *guard        // belongs to the holder of the turn
-}
-
-// Options configures the compilation of a schema; the zero value is right for schemas
-// that come from a server.
-type Options struct {
-	// AssertFormat makes "format" an assertion in drafts in which it is an annotation
-	// (2019-09 and later).
-	AssertFormat bool
-	// IgnoreFormat makes "format" an annotation in earlier drafts too, in which a
-	// validator may ignore it; "regex" remains an assertion there.
-	IgnoreFormat bool
-	// Strict refuses unknown keywords, other than x-…, and unknown formats, which
-	// JSON Schema ignores. It is meant for schemas written by this project.
-	Strict bool
-	// NoClock lets a match of a pattern take any time, for callers whose verdict must not
-	// depend on it, and who bound the length of values.
-	NoClock bool
-	// DefaultDraft is the draft of schemas without $schema: "2020-12" (also
-	// meant by ""), "2019-09", "7", "6" or "4".
-	DefaultDraft string
-	// BaseURI is the base of relative references, before they are passed to Load,
-	// when the schema has no $id.
-	BaseURI string
-	// Nodes is the limit of subschemas and lists; 0 means MaxNodes. It is for
-	// schemas that this project publishes.
-	Nodes int
-	// Load fetches the documents outside the schema that references point to. If it
-	// is nil, every such reference is refused, as MCP requires for network
-	// references. The metaschemas of json-schema.org are built in and never loaded.
-	Load func(uri string) ([]byte, error)
-}
-
-// Error describes a mistake in a schema and its place.
-type Error struct {
-	Pointer string   // RFC 6901, to the invalid value in the schema; preceded by its URI, in another document
-	Msg     string   // want one of "array", "boolean", …, got "strin"
-	Rest    []*Error // further faults found in the same pass
-	Word    string   // an unknown word
-	Known   []string // the known words in its place
-	Limit   bool     // the schema exceeds the limits of this package, and may be valid
-}
-
-func (e *Error) Error() string {
-	if e.Pointer == "" {
-		return "bad JSON Schema: " + e.Msg
-	}
-	return fmt.Sprintf("bad JSON Schema at %s: %s", e.Pointer, e.Msg)
-}
-
-// Violation is one reason why a value does not match a schema.
-type Violation struct {
-	InstancePath  string // items[0].id; "" is the whole value
-	Keyword       string // the keyword that failed: "type", "required"; "" for a schema that is false
-	SchemaPointer string // to the keyword in the schema; preceded by its URI, in another document
-	Msg           string // want type string, got number 3
 }
 
 // Compile validates a schema against its metaschema and prepares it. The error is a
@@ -259,10 +190,6 @@ func (s *Schema) evaluate(ctx context.Context, values []jsonv.Value) ([]*jsonsch
 	}
 }
 
-func tookTooLong(err error) error {
-	return fmt.Errorf("check against the schema: took too long: %w", err)
-}
-
 type verdict struct {
 	failed []*jsonschema.ValidationError // of each value
 	err    error
@@ -291,40 +218,4 @@ func (s *Schema) run(ctx context.Context, values []jsonv.Value, result chan<- ve
 		}
 	}
 	finished = true
-}
-
-// guard monitors one validation from inside: the library calls it for every subschema
-// it evaluates and for every pattern.
-type guard struct {
-	ctx   context.Context
-	steps int
-	err   error
-}
-
-func (g *guard) begin(ctx context.Context) { *g = guard{ctx: ctx} }
-
-// vocabulary attaches the guard to every subschema. It has no keywords.
-func (g *guard) vocabulary() *jsonschema.Vocabulary {
-	return &jsonschema.Vocabulary{
-		URL: "urn:mcptest:guard",
-		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
-			return g, nil
-		},
-	}
-}
-
-// Validate implements jsonschema.SchemaExt. It ends the goroutine when the
-// time is up, as the library offers no other way out of a long validation.
-func (g *guard) Validate(*jsonschema.ValidatorContext, any) {
-	g.steps++
-	if g.steps > maxSteps {
-		g.err = fmt.Errorf("check against the schema: took more than %d steps", maxSteps)
-		runtime.Goexit()
-	}
-	if g.steps&0xFF == 0 {
-		if err := g.ctx.Err(); err != nil {
-			g.err = tookTooLong(err)
-			runtime.Goexit()
-		}
-	}
 }

@@ -23,7 +23,6 @@ const (
 
 // backwardCeilings are the packages above backwardPackage. A ceiling may only fall.
 var backwardCeilings = map[string]int{
-	"internal/base/jsonschema":     33,
 	"internal/mcpaql/live/catalog": 33,
 	"internal/mcpaql/live/guard":   28,
 	"internal/model":               36,
