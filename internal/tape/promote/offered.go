@@ -11,6 +11,11 @@ import (
 	"mcptest/internal/tape/cassette"
 )
 
+// lists are the members of results that tests can look at as lists of names.
+var lists = map[string]string{
+	"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
+}
+
 // offered is what the recorded server listed: definitions by name or URI, for each block
 // whose list was requested.
 type offered struct {

@@ -12,11 +12,6 @@ import (
 	"mcptest/internal/tape/cassette"
 )
 
-// lists are the members of results that tests can look at as lists of names.
-var lists = map[string]string{
-	"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
-}
-
 // Fill adds the tests of a cassette to a suite, in the order in which their
 // requests were first sent, and returns how many requests were merged with equal ones.
 func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
