@@ -101,6 +101,13 @@ func TestHarmfulAdaptersAreFound(t *testing.T) {
 		"a READ empties an object of notes":                  {inForm(keyed, "get_note_summary", true), []string{guard.ModeSafe}, `list_notes no longer shows 1`, 3, 1},
 		"a create replaces the oldest in a list of names":    {inForm(namesOf, "create_note", false), []string{guard.ModeWrite}, `list_notes no longer shows 1`, 1, 1},
 		"a create replaces the oldest in an object of notes": {inForm(keyed, "create_note", false), []string{guard.ModeWrite}, `list_notes no longer shows 1`, 1, 1},
+		"a READ empties a list in a text": {inForm(func(list []jsonv.Value) jsonv.Value {
+			text := "Your notes:"
+			for _, n := range list {
+				text += "\n- " + n.Lookup("title").Text()
+			}
+			return jsonv.Array(jsonv.ObjectOf("type", "text", "text", text))
+		}, "get_note_summary", true), []string{guard.ModeSafe}, `list_notes shows entry 1 with another text`, 3, 1},
 		"a READ takes from a queue": {func(b *store) {
 			jobs := []string{"one", "two", "three", "four", "five", "six"}
 			b.extra = []smallOp{

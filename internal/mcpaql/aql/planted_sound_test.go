@@ -510,6 +510,21 @@ func (b *store) profile(now string) {
 	}
 }
 
+// What an adapter tells of its own session is no harm of READ operations.
+func TestSessionsAreNotHarmed(t *testing.T) {
+	t.Parallel()
+	b, last := newStore(3), ""
+	b.extra = []smallOp{{"get_session", "READ", `[]`, func(jsonv.Value) string { return `{"last_operation":"` + last + `"}` }}}
+	b.after = func(op string, _ jsonv.Value) {
+		if op == "get_note" {
+			last = op
+		}
+	}
+	if _, r := b.live(t, guard.Options{}); len(r.Changed) > 0 || r.ExitCode == verdict.ExitFailed {
+		t.Errorf("exit code %d: %q", r.ExitCode, r.Changed)
+	}
+}
+
 // A list is read a constant number of times, and once after each delete.
 func TestListsAreReadConstantly(t *testing.T) {
 	t.Parallel()

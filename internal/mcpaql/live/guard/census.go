@@ -42,7 +42,6 @@ type difference struct {
 	before jsonv.Value // absent when it was not there
 	item   jsonv.Value // absent when it is gone
 	says   string
-	whole  bool // the answer lists nothing, and is compared as a whole
 }
 
 // reads reports whether all items of a resource are known from its lists.
@@ -239,15 +238,15 @@ func (s *census) compare(after *census, keys func(*catalog.Operation) []string) 
 			id := itemID(named, l.items[key])
 			switch changed := l.changed(l.items[key], item); {
 			case there && len(changed) > 0:
-				out = append(out, difference{l, id, l.items[key], item, fmt.Sprintf("%s shows %s with another %s", l.op.Name, shownItem(id, key), evidence.Several(paths(changed))), strings.HasSuffix(key, itsAnswer)})
+				out = append(out, difference{l, id, l.items[key], item, fmt.Sprintf("%s shows %s with another %s", l.op.Name, shownItem(id, key), evidence.Several(paths(changed)))})
 			case !there && whole && !strings.HasSuffix(key, itsAnswer):
-				out = append(out, difference{l, id, l.items[key], jsonv.Value{}, fmt.Sprintf("%s no longer shows %s", l.op.Name, shownItem(id, key)), false})
+				out = append(out, difference{l, id, l.items[key], jsonv.Value{}, fmt.Sprintf("%s no longer shows %s", l.op.Name, shownItem(id, key))})
 			}
 		}
 		for _, key := range SortedKeys(now.items) {
 			if _, there := l.items[key]; !there && whole && !strings.HasSuffix(key, itsAnswer) {
 				id := itemID(named, now.items[key])
-				out = append(out, difference{l, id, jsonv.Value{}, now.items[key], fmt.Sprintf("%s shows %s, which was not there before", l.op.Name, shownItem(id, key)), false})
+				out = append(out, difference{l, id, jsonv.Value{}, now.items[key], fmt.Sprintf("%s shows %s, which was not there before", l.op.Name, shownItem(id, key))})
 			}
 		}
 	}

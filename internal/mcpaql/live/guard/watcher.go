@@ -135,7 +135,7 @@ func (w *watcher) readHarm(now *census) []difference {
 	lost := balance(found)
 	return slices.DeleteFunc(found, func(d difference) bool {
 		gone := d.item.IsAbsent() && lost[d.list] > 0
-		seen := !d.id.IsAbsent() || d.whole && !w.Census.settled // later it shows what the run made
+		seen := !d.id.IsAbsent() || !w.Census.settled // later it shows what the run made
 		hurt := !d.item.IsAbsent() && seen && len(d.list.hurt(d.before, d.item)) > 0
 		return w.Record(d.list.op) || !gone && !hurt
 	})
