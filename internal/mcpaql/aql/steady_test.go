@@ -3,7 +3,9 @@ package aql_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/live/guard"
@@ -96,7 +98,8 @@ func TestLogsAndClocksAreNotEffects(t *testing.T) {
 		return fmt.Sprintf(`{"items":[{"event_number":%d}]}`, calls/100)
 	}}, smallOp{"get_build_info", "READ", `[]`, func(jsonv.Value) string {
 		n := calls / 100 // as process.memoryUsage() of Node.js
-		return fmt.Sprintf(`{"content":[{"type":"text","text":"Heap: %d MB"}],"memoryUsage":{"heapTotal":%d}}`, n, n)
+		up := strings.ReplaceAll((time.Duration(20+45*n) * time.Second).String(), "m", "m ")
+		return fmt.Sprintf(`{"content":[{"type":"text","text":"Heap: %d MB, up: %s, ready"}],"memoryUsage":{"heapTotal":%d}}`, n, up, n)
 	}})
 	if row := rowsByID(s.look(t, guard.Options{Mode: guard.ModeWrite}))["consistency"]; row.Result != verdict.Pass {
 		t.Errorf("%s: %s", row.Result, row.Detail)

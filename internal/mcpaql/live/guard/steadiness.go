@@ -27,7 +27,8 @@ type Mask map[string]bool
 // differ in the next.
 var anyIndex = evidence.Pattern(`\[\d+\]`)
 
-var digitRuns = evidence.Pattern(`\d+`)
+// digitRuns matches numbers and durations: 59s is followed by 1m 0s.
+var digitRuns = evidence.Pattern(`(\d+([.,]\d+)*(ms|[dhms])?\b ?)+|\d+`)
 
 // clockText matches a date or a time inside a text, which comparisons ignore.
 var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?|\b\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm]\b)?`)
