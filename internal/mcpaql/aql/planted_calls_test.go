@@ -199,6 +199,12 @@ func TestKnownValuesAreUsedFirst(t *testing.T) {
 				return `{"content":[{"type":"text","text":"❌ Invalid report '` + params.Lookup("name").Text() + `'. Must be one of: Sales."}],"isError":true}`
 			}
 		}, small: func(s *small) { s.ops = s.ops[:len(s.ops)-1] }, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass, exit: verdict.ExitFailed}, // the form of the errors
+		"a refusal without a code of an undocumented value": {plant: func(b *store) {
+			b.extra = []smallOp{
+				{"get_page", "READ", `[{"name":"path",` + text + `"Which page."}]`, data(`{"content":[{"type":"text","text":"❌ Error fetching the page: fetch failed"}]}`)},
+				{"check_export", "READ", `[{"name":"data","type":"unknown","required":true,"description":"A package (string or object)."}]`, data(`{"success":false,"error":"Invalid package: not valid JSON"}`)},
+			}
+		}, mode: guard.ModeSafe, row: "accuracy", want: verdict.Pass, exit: verdict.ExitFailed}, // the form of the errors
 		"blocks of MCP content are no list": {plant: func(b *store) {
 			b.extra = []smallOp{
 				{"list_items", "READ", `[]`, data(`{"content":[{"type":"text","text":"Nothing."}]}`)},
