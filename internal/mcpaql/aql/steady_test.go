@@ -99,7 +99,7 @@ func TestLogsAndClocksAreNotEffects(t *testing.T) {
 	}}, smallOp{"get_build_info", "READ", `[]`, func(jsonv.Value) string {
 		n := calls / 100 // as process.memoryUsage() of Node.js
 		up := strings.ReplaceAll((time.Duration(20+45*n) * time.Second).String(), "m", "m ")
-		return fmt.Sprintf(`{"content":[{"type":"text","text":"Heap: %d MB, up: %s, ready"}],"memoryUsage":{"heapTotal":%d}}`, n, up, n)
+		return fmt.Sprintf(`{"content":[{"type":"text","text":"Heap: %d MB, up: %s, ready"}],"process":{"rss":%d},"memoryUsage":{"external":%d}}`, n, up, n, n)
 	}})
 	if row := rowsByID(s.look(t, guard.Options{Mode: guard.ModeWrite}))["consistency"]; row.Result != verdict.Pass {
 		t.Errorf("%s: %s", row.Result, row.Detail)

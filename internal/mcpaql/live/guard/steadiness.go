@@ -17,7 +17,7 @@ import (
 // immediately and more than a second later, and are left out of every comparison.
 
 // VolatileKey matches keys whose values differ from call to call.
-var VolatileKey = evidence.Pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag|heap_?total)$|timestamp|duration|elapsed`)
+var VolatileKey = evidence.Pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag|heap_?total|rss|memory_?usage)$|timestamp|duration|elapsed`)
 
 // Mask holds the paths that differ by themselves between answers of an operation:
 // whole values, or (false) only the digits of a text.
