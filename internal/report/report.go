@@ -62,7 +62,7 @@ func Find(name string) (Format, error) {
 }
 
 func writeJSON(w io.Writer, r *result.Run, _ render.Options) error {
-	return result.WriteJSON(w, r, true)
+	return result.WriteJSON(w, r)
 }
 
 func writeNDJSON(w io.Writer, r *result.Run, _ render.Options) error { return result.WriteLog(w, r) }

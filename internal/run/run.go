@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,18 +167,14 @@ func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
 
 // newRunner fills in the defaults of deps.
 func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runner {
-	if deps.Log == nil {
-		deps.Log = slog.New(slog.DiscardHandler)
-	}
+	deps.Log = cmp.Or(deps.Log, slog.New(slog.DiscardHandler))
 	if deps.Exec == nil {
 		deps.Exec = proc.Run
 	}
 	if deps.Dial == nil {
 		deps.Dial = connect.Dial
 	}
-	if deps.Eras == nil {
-		deps.Eras = connect.NewEras(nil)
-	}
+	deps.Eras = cmp.Or(deps.Eras, connect.NewEras(nil))
 	if deps.Registry == nil {
 		own := proc.NewRegistry(nil, nil)
 		deps.Registry = own

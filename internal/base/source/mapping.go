@@ -1,6 +1,8 @@
 package source
 
 import (
+	"cmp"
+
 	yaml "go.yaml.in/yaml/v4"
 
 	"mcptest/internal/base/display"
@@ -144,10 +146,7 @@ func (c *converter) merge(set *fieldSet, y *yaml.Node, depth int, inFlow bool, e
 			c.found.add(d)
 			continue
 		}
-		via := m.via
-		if via == nil {
-			via = v.via
-		}
+		via := cmp.Or(m.via, v.via)
 		for _, f := range m.Fields {
 			if set.find(f.Key.Text) < 0 {
 				set.add(Field{Key: c.usedBy(f.Key, via), Value: c.usedBy(f.Value, via)}, true)

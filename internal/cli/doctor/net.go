@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -52,11 +53,8 @@ type netCheck struct {
 
 // address returns the host and port to connect to.
 func (n *netCheck) address() (host, port string) {
-	host, port = n.via.Hostname(), n.via.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[n.via.Scheme]
-	}
-	return host, port
+	byScheme := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
+	return n.via.Hostname(), cmp.Or(n.via.Port(), byScheme[n.via.Scheme])
 }
 
 func (n *netCheck) dns(ctx context.Context) bool {
@@ -119,9 +117,7 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	if err != nil {
 		return n.failed("tls", err)
 	}
-	if config == nil {
-		config = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
+	config = cmp.Or(config, &tls.Config{MinVersion: tls.VersionTLS12})
 	host, port := n.address()
 	ctx, cancel := context.WithTimeout(ctx, netTime)
 	defer cancel()

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,9 +229,7 @@ func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why str
 		return a, fmt.Sprintf("the response can't be read: %v", err)
 	}
 	for _, block := range v.Lookup("content").Elems() {
-		if a.Reason == "" {
-			a.Reason = block.Lookup("text").Text()
-		}
+		a.Reason = cmp.Or(a.Reason, block.Lookup("text").Text())
 	}
 	a.Result = v
 	return a, ""

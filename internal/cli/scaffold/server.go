@@ -120,9 +120,7 @@ func (d *Draft) words(argv []string) []string {
 // hide keeps a value out of the suite and returns the placeholder that replaces
 // it. what says whose value it is.
 func (d *Draft) hide(name, what, value string) string {
-	if name == "" {
-		name = fmt.Sprintf("MCPTEST_SECRET_%d", len(d.Secrets)+1)
-	}
+	name = cmp.Or(name, fmt.Sprintf("MCPTEST_SECRET_%d", len(d.Secrets)+1))
 	d.Secrets = append(d.Secrets, Secret{name, value, what})
 	return "${" + name + "}"
 }

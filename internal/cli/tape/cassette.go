@@ -101,9 +101,7 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 		Example: `  mcptest cassette redact bug.cassette.ndjson --secret-env CUSTOMER -o shared.cassette.ndjson`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if output == "" {
-				output = strings.TrimSuffix(args[0], cassette.Suffix) + "-redacted" + cassette.Suffix
-			}
+			output = cmp.Or(output, strings.TrimSuffix(args[0], cassette.Suffix)+"-redacted"+cassette.Suffix)
 			if err := option.EnvSet(s.Env, "--secret-env", names...); err != nil {
 				return err
 			}

@@ -147,10 +147,7 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 	if protocol.VersionOf(c.Protocol).Known() {
 		sv.Protocol = c.Protocol
 	}
-	sv.Name = f.name
-	if sv.Name == "" {
-		sv.Name = scaffold.ShortName(cmp.Or(c.Server.Name, info(c)[0]))
-	}
+	sv.Name = cmp.Or(f.name, scaffold.ShortName(cmp.Or(c.Server.Name, info(c)[0])))
 	return sv, nil
 }
 

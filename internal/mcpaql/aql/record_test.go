@@ -63,7 +63,7 @@ func TestReportAsRun(t *testing.T) {
 			i++
 		}
 		var b bytes.Buffer
-		if err := result.WriteJSON(&b, run, true); err != nil {
+		if err := result.WriteJSON(&b, run); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), `"name": "Operations query is implemented"`) {

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 )
@@ -42,10 +43,7 @@ func (e Exit) String() string {
 
 func exitOf(state *os.ProcessState, err error) Exit {
 	if err != nil || state == nil {
-		if err == nil {
-			err = os.ErrProcessDone
-		}
-		return Exit{Code: -1, Err: err}
+		return Exit{Code: -1, Err: cmp.Or(err, os.ErrProcessDone)}
 	}
 	return Exit{Code: state.ExitCode(), Signal: signalName(state)}
 }

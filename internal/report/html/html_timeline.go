@@ -115,10 +115,7 @@ func (t testView) phase(ph *result.Phase) moment {
 }
 
 func (t testView) exchange(x *result.Exchange, i int) stage {
-	s := stage{Tab: x.Step, Title: term.Escape(x.Method), Truncated: x.Truncated}
-	if s.Tab == "" {
-		s.Tab = fmt.Sprintf("call %d", i+1)
-	}
+	s := stage{Tab: cmp.Or(x.Step, fmt.Sprintf("call %d", i+1)), Title: term.Escape(x.Method), Truncated: x.Truncated}
 	if x.HTTP != nil {
 		s.Title += fmt.Sprintf(" · HTTP %d", x.HTTP.Status)
 	}

@@ -13,36 +13,28 @@ import (
 )
 
 // WriteJSON writes the record as JSON. The tests are written one by one as they are
-// read. With indent, the text is indented by two spaces per level.
-func WriteJSON(w io.Writer, r *Run, indent bool) error {
+// read. The text is indented by two spaces per level.
+func WriteJSON(w io.Writer, r *Run) error {
 	run := *r
 	run.Cases, run.DurationMS, run.Servers = nil, finite(r.DurationMS), append([]Server{}, r.Servers...)
 	text, err := marshal(run)
 	if err != nil {
 		return fmt.Errorf("write the record: %w", err)
 	}
-	var b bytes.Buffer
-	key := `"tests":`
-	if indent {
-		key += " "
-		if err := json.Indent(&b, text, "", "  "); err != nil {
-			return err
-		}
-		text = bytes.Clone(b.Bytes())
-		b.Reset()
+	var whole, b bytes.Buffer
+	if err := json.Indent(&whole, text, "", "  "); err != nil {
+		return err
 	}
-	head, tail, _ := bytes.Cut(text, []byte(key+"null"))
+	const key = `"tests": `
+	head, tail, _ := bytes.Cut(whole.Bytes(), []byte(key+"null"))
 	b.Write(head)
 	b.WriteString(key + "[")
 	separator := ""
 	for _, raw := range encoded(r.Cases) {
-		b.WriteString(separator)
+		b.WriteString(separator + "\n    ")
 		separator = ","
-		if indent && raw.err == nil {
-			b.WriteString("\n    ")
+		if raw.err == nil {
 			raw.err = json.Indent(&b, raw.text, "    ", "  ")
-		} else {
-			b.Write(raw.text)
 		}
 		if b.Len() >= 64<<10 && raw.err == nil {
 			_, raw.err = b.WriteTo(w)
@@ -51,7 +43,7 @@ func WriteJSON(w io.Writer, r *Run, indent bool) error {
 			return raw.err
 		}
 	}
-	if indent && separator != "" {
+	if separator != "" {
 		b.WriteString("\n  ")
 	}
 	b.WriteString("]")

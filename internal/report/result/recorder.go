@@ -41,12 +41,7 @@ type Limits struct {
 
 // NewRecorder returns a recorder with an empty record.
 func NewRecorder(o RecorderOptions) *Recorder {
-	if o.Redactor == nil {
-		o.Redactor = secret.NewRedactor()
-	}
-	if o.Spool == nil {
-		o.Spool = NewSpool("")
-	}
+	o.Redactor, o.Spool = cmp.Or(o.Redactor, secret.NewRedactor()), cmp.Or(o.Spool, NewSpool(""))
 	return &Recorder{
 		redactor:  o.Redactor,
 		limits:    o.Limits.withDefaults(),

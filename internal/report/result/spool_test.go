@@ -127,7 +127,7 @@ func TestManyCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := result.WriteJSON(f, rec.Run(), true); err != nil {
+	if err := result.WriteJSON(f, rec.Run()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -218,7 +218,7 @@ func (badReader) Read([]byte) (int, error) { return 0, fmt.Errorf("disk on fire"
 
 func TestWriteErrorIsReported(t *testing.T) {
 	r := &result.Run{Cases: result.Slice{smallCase(0)}}
-	if err := result.WriteJSON(badWriter{}, r, true); err == nil {
+	if err := result.WriteJSON(badWriter{}, r); err == nil {
 		t.Error("no error")
 	}
 	if err := result.WriteLog(badWriter{}, r); err == nil {
@@ -233,7 +233,7 @@ func (badWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 func TestIndentedRecord(t *testing.T) {
 	r := &result.Run{Schema: result.Schema, Cases: result.Slice{{Name: "a", Status: result.Pass}}, Summary: result.Summary{Total: 1, Passed: 1}}
 	var b bytes.Buffer
-	if err := result.WriteJSON(&b, r, true); err != nil {
+	if err := result.WriteJSON(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -124,10 +125,7 @@ func firstChange(want, got jsonv.Value) string {
 		return ": there is none"
 	}
 	for _, c := range jsonv.Diff(want, got) {
-		at := c.Path
-		if at == "" {
-			at = "it"
-		}
+		at := cmp.Or(c.Path, "it")
 		switch c.Kind {
 		case jsonv.Added:
 			return fmt.Sprintf(": %s is not expected", at)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,9 +70,7 @@ func (x fixtureCompiler) fixtureStep(phase string, s *suite.Step) *Step {
 	default:
 		x.runStep(st, s)
 	}
-	if st.Name == "" {
-		st.Name = stepName(st)
-	}
+	st.Name = cmp.Or(st.Name, stepName(st))
 	x.checkStep(st, s)
 	return st
 }

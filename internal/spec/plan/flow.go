@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,7 +40,7 @@ func (c *compiler) sampled(e entry, b interpolate.Bindings, put func(*interpolat
 	list := samples()
 	for i, sample := range list {
 		cc := *c
-		cc.dec = c.takeProbe()
+		cc.dec, c.probe = cmp.Or(c.probe, new(source.Decoder)), nil
 		put(&b, sample)
 		got := cc.buildWith(e, b)
 		ds := cc.dec.Diagnostics()
@@ -67,16 +68,6 @@ func (c *compiler) sampled(e entry, b interpolate.Bindings, put func(*interpolat
 		}
 	}
 	return best
-}
-
-// takeProbe returns a decoder without diagnostics.
-func (c *compiler) takeProbe() *source.Decoder {
-	probe := c.probe
-	if probe == nil {
-		probe = new(source.Decoder)
-	}
-	c.probe = nil
-	return probe
 }
 
 func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
