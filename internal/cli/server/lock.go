@@ -93,7 +93,7 @@ func (f *lockFlags) names(s cmdutil.Streams, argv []string) ([]string, error) {
 }
 
 // run writes or compares the lock files of servers. It continues after a server
-// fails; if that server has a lock file, it is missing on the new side.
+// fails; if that server has a lock file, it is missing in the new version.
 func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
 	names, err := f.names(s, argv)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 
 // callTable manages the calls of a session: those in flight, those that are complete
 // but not signaled yet, and the ids of canceled ones. Its methods are the only access
-// to its state and require Session.mu, except newCall, release and gave.
+// to its state; all but newCall, release and gave require the mutex of the session that
+// owns the table.
 type callTable struct {
 	free    sync.Pool    // of *call
 	sent    atomic.Int64 // requests that got an id

@@ -28,7 +28,7 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 			c.of = s.Server
 			other := find(new, s.Server)
 			if other == nil {
-				c.report(Change{Class: Review, Kind: surface.Server, Name: s.Server, Message: "missing on the new side: all its definitions count as removed", File: s.Source})
+				c.report(Change{Class: Review, Kind: surface.Server, Name: s.Server, Message: "the new version has no such server: all its definitions count as removed", File: s.Source})
 				other = &surface.Surface{Server: s.Server, Info: s.Info}
 			}
 			c.surfaces(s, other)
