@@ -1,5 +1,5 @@
 // Package schemas holds the published JSON Schemas. v1.json is generated from
-// the structs of package suite and the matcher table of package expect
+// the structs of package suite and the matcher table of package match
 // (go generate ./...); a test fails when it is out of date.
 package schemas
 
