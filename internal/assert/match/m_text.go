@@ -104,13 +104,13 @@ func (m levenshtein) match(v jsonv.Value) Outcome {
 	}
 	distance := fmt.Sprintf("more than %d", m.max)
 	if n := v.Len(); n <= len(m.runes)+m.max && n >= len(m.runes)-m.max {
-		if _, ok := editDistance(m.runes, []rune(v.Text()), m.max); ok {
+		if _, ok := textdiff.EditDistance(m.runes, []rune(v.Text()), m.max); ok {
 			return passed
 		}
 	}
 	// Compute the exact distance if that is cheap.
 	if const1 := 500; len(m.runes) <= const1 && v.Len() <= const1 {
-		d, _ := editDistance(m.runes, []rune(v.Text()), const1)
+		d, _ := textdiff.EditDistance(m.runes, []rune(v.Text()), const1)
 		distance = fmt.Sprint(d)
 	}
 	return Outcome{
@@ -118,44 +118,3 @@ func (m levenshtein) match(v jsonv.Value) Outcome {
 		Expected: fmt.Sprintf("at most %d edits from %s", m.max, shown.Quote(display.Truncate(m.value, shown.InLine))),
 	}
 }
-
-// editDistance returns the Levenshtein distance of a and b, and false if it exceeds
-// limit. It only computes the diagonal band of cells that a distance of limit can
-// reach.
-func editDistance(a, b []rune, limit int) (int, bool) {
-	if abs(len(a)-len(b)) > limit {
-		return limit + 1, false
-	}
-	far := limit + 1
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = min(j, far)
-	}
-	for i := 1; i <= len(a); i++ {
-		from, to := max(1, i-limit), min(len(b), i+limit)
-		diagonal := row[from-1]
-		row[from-1] = far
-		if from == 1 {
-			row[0] = min(i, far)
-		}
-		best := row[from-1]
-		for j := from; j <= to; j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				above := row[j]
-				if j == i+limit {
-					above = far // outside of the previous row's band
-				}
-				cost = 1 + min(diagonal, above, row[j-1])
-			}
-			diagonal, row[j] = row[j], min(cost, far)
-			best = min(best, row[j])
-		}
-		if best > limit {
-			return far, false
-		}
-	}
-	return row[len(b)], row[len(b)] <= limit
-}
-
-func abs(n int) int { return max(n, -n) }

@@ -64,7 +64,7 @@ var edges = map[string][]string{
 	"internal/assert/snapshot":        {"internal/base/source", "internal/base/source/stored", "internal/base/jsonv", "internal/assert/jsonpath", "internal/base/osfile"},
 	"internal/assert/shown":           {"internal/assert/jsonpath", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
 	"internal/assert/target":          {"internal/assert/shown", "internal/assert/jsonpath", "internal/base/source", "internal/base/jsonv", "internal/offer/surface"},
-	"internal/assert/match":           {"internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/jsonv", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
+	"internal/assert/match":           {"internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/shellwords", "internal/base/jsonv", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
 	"internal/assert/expect":          {"internal/assert/match", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/base/source", "internal/base/jsonv", "internal/offer/assert"},
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
@@ -86,7 +86,7 @@ var edges = map[string][]string{
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},
 	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv", "internal/base/web"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/assert/match", "internal/assert/target", "internal/base/secret", "internal/base/web"},
+	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
 	// Upstreams, and the headers of calls.
 	"internal/spec/plan/traffic": {"internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.

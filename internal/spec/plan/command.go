@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcptest/internal/assert/match"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite/interpolate"
@@ -49,7 +48,7 @@ func shellScript(words []shellwords.Word) int {
 	}
 	switch filepath.Base(texts[0]) {
 	case "sh", "ash", "bash", "dash", "ksh", "zsh":
-		return match.ScriptAt(texts)
+		return shellwords.ScriptAt(texts)
 	}
 	return -1
 }
@@ -91,7 +90,7 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 			})
 		}
 	}
-	if i := match.ScriptAt(out); i > 0 && i < len(words) && strings.Contains(words[i].Text, "${") {
+	if i := shellwords.ScriptAt(out); i > 0 && i < len(words) && strings.Contains(words[i].Text, "${") {
 		c.dec.Add(source.Diagnostic{
 			Pos: n.Pos, Path: path, Severity: source.Warning, Code: "script-value",
 			Msg: "a value is inserted into a shell script as text", Hint: "pass it with env: and write \"$NAME\" in the script",

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/assert/match"
 	"mcptest/internal/base/placeholder"
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite/interpolate"
 )
@@ -71,7 +71,7 @@ func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 		words = append(words, item.Text)
 	}
 	for i, item := range items(argv) {
-		if i != match.ScriptAt(words) {
+		if i != shellwords.ScriptAt(words) {
 			continue
 		}
 		found := false

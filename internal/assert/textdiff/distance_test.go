@@ -1,11 +1,11 @@
-package match_test
+package textdiff_test
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/textdiff"
 )
 
 func TestEditDistanceProperty(t *testing.T) {
@@ -14,7 +14,7 @@ func TestEditDistanceProperty(t *testing.T) {
 		a, b := letters.Draw(rt, "a"), letters.Draw(rt, "b")
 		want := plainDistance(a, b)
 		for limit := range 11 {
-			got, ok := match.EditDistance(a, b, limit)
+			got, ok := textdiff.EditDistance(a, b, limit)
 			if ok != (want <= limit) || ok && got != want {
 				rt.Fatalf("%q %q limit %d: %d %v, want %d", string(a), string(b), limit, got, ok, want)
 			}
