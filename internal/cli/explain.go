@@ -107,7 +107,7 @@ func explain(s cmdutil.Streams, words []string) error {
 			found = gen.Find(all, indices().ReplaceAllString(word, ""))
 		}
 		if len(found) == 0 {
-			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, source.Aside(source.Suggest(gen.Nearest(all, word)))))
+			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, source.Parenthesis(source.Suggest(gen.Nearest(all, word)))))
 		}
 		known = append(known, found...)
 	}

@@ -239,7 +239,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	}
 	for _, name := range f.servers {
 		if !slices.ContainsFunc(all.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
-			return option.Invalid("--server: no suite declares a server called %q%s", name, source.Aside(all.ServerHint(name)))
+			return option.Invalid("--server: no suite declares a server called %q%s", name, source.Parenthesis(all.ServerHint(name)))
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func Find(name string) (Format, error) {
 			near = f.Name + "=" + name
 		}
 	}
-	return Format{}, fmt.Errorf("unknown reporter %q%s: expected one of %s", name, source.Aside(source.Suggest(near)), strings.Join(names, ", "))
+	return Format{}, fmt.Errorf("unknown reporter %q%s: expected one of %s", name, source.Parenthesis(source.Suggest(near)), strings.Join(names, ", "))
 }
 
 func writeJSON(w io.Writer, r *result.Run, _ render.Options) error {

@@ -145,7 +145,7 @@ func (t *Tree) unknownRef(ref string, i int) string {
 	for j := range i {
 		names = append(names, t.Metrics[j].Name)
 	}
-	return "no assertion, set or earlier metric is named " + shown.Key(ref) + ": it counts as 0" + source.Aside(source.DidYouMean(ref, names))
+	return "no assertion, set or earlier metric is named " + shown.Key(ref) + ": it counts as 0" + source.Parenthesis(source.DidYouMean(ref, names))
 }
 
 // checkSnapshots reports items with the same snapshot name; first is the first item

@@ -77,7 +77,7 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 			hint = habit.Entry(n, f.Key.Text, c.meant)
 			meant = append(meant, "target", "matcher")
 		}
-		c.Errorf(f.Key, path, hint, "unknown key %s%s", shown.Key(f.Key.Text), source.Aside(source.DidYouMean(f.Key.Text, known)))
+		c.Errorf(f.Key, path, hint, "unknown key %s%s", shown.Key(f.Key.Text), source.Parenthesis(source.DidYouMean(f.Key.Text, known)))
 		meant = append(meant, nearest)
 	}
 	complete := true

@@ -84,7 +84,7 @@ func (c *Compiler) unknownMatcher(key *source.Node, path string) {
 	msg, hint := "unknown matcher "+shown.Key(name), "the matchers are "+strings.Join(names, ", ")
 	if near != "" {
 		hint = ""
-		msg += source.Aside(source.Suggest(near))
+		msg += source.Parenthesis(source.Suggest(near))
 	}
 	if inside := habit.Negated(name); inside != "" && near == "not" {
 		hint = "write {not: {" + inside + ": …}}"

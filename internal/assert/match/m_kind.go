@@ -79,7 +79,7 @@ func compileType(c *Compiler, n *source.Node, path string) Matcher {
 		}
 		if !slices.Contains(jsonTypes, name) {
 			near := cmp.Or(typeMisnomers[strings.ToLower(name)], source.Nearest(name, jsonTypes))
-			c.Errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "unknown type %s%s", shown.Key(name), source.Aside(source.Suggest(near)))
+			c.Errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "unknown type %s%s", shown.Key(name), source.Parenthesis(source.Suggest(near)))
 			continue
 		}
 		types = append(types, name)

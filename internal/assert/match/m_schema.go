@@ -116,7 +116,7 @@ func schemaError(c *Compiler, n *source.Node, path string, bad *jsonschema.Error
 // meant suggests a known word for an unknown one: a similar one, or the shortest of
 // which it is an extension, such as min for minimum.
 func meant(word string, known []string) string {
-	near := source.Aside(source.DidYouMean(word, known))
+	near := source.Parenthesis(source.DidYouMean(word, known))
 	if near != "" || word == "" {
 		return near
 	}
@@ -126,7 +126,7 @@ func meant(word string, known []string) string {
 			shortest = k
 		}
 	}
-	return source.Aside(source.Suggest(shortest))
+	return source.Parenthesis(source.Suggest(shortest))
 }
 
 // fileURI returns the file: URL of the file of a position, which relative references

@@ -96,7 +96,7 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 				d.compare(at, w, g)
 			} else {
 				d.looksNested(w)
-				d.add(at, "missing, expected %s%s", shown.Value(w, shown.ShortKey), source.Aside(source.DidYouMean(key, shown.SomeKeys(v))))
+				d.add(at, "missing, expected %s%s", shown.Value(w, shown.ShortKey), source.Parenthesis(source.DidYouMean(key, shown.SomeKeys(v))))
 			}
 		}
 	case want.Kind() == jsonv.KindArray && v.Kind() == jsonv.KindArray:

@@ -31,8 +31,8 @@ const keyVersion = "mcptest_snapshots"
 // cut off, and the rest would be stored again from what servers return now.
 const keyEnd = "end"
 
-// again is the command that writes snapshots.
-const again = "mcptest run --update-snapshots"
+// updateCommand is the command that writes snapshots.
+const updateCommand = "mcptest run --update-snapshots"
 
 // File is the snapshot file of a suite. It is not changed; see Run.
 type File struct {
@@ -75,7 +75,7 @@ func (f *File) read() source.Diagnostics {
 	if src == nil {
 		return diags
 	}
-	if d, found := stored.Conflict(src, again); found {
+	if d, found := stored.Conflict(src, updateCommand); found {
 		return source.Diagnostics{d}
 	}
 	root, diags := source.Parse(src)
@@ -90,7 +90,7 @@ func (f *File) read() source.Diagnostics {
 func (f *File) decode(d *source.Decoder, root *source.Node) {
 	v := root.Get(keyVersion)
 	if v == nil {
-		d.Errorf(root, "", "not a snapshot file of mcptest: it has no %s", keyVersion).Hint = "restore the file from version control, or remove it and run " + again
+		d.Errorf(root, "", "not a snapshot file of mcptest: it has no %s", keyVersion).Hint = "restore the file from version control, or remove it and run " + updateCommand
 		return
 	}
 	switch n, err := strconv.Atoi(v.Text); {
@@ -137,7 +137,7 @@ func (f *File) decodeTests(d *source.Decoder, tests *source.Node) {
 // bytes is the content of the file.
 func (f *File) bytes() []byte {
 	w := &stored.Writer{Compact: true}
-	w.Raw("# Snapshots of " + jsonv.String(f.suite).String() + ". Review changes like code; " + again + " writes them.\n" +
+	w.Raw("# Snapshots of " + jsonv.String(f.suite).String() + ". Review changes like code; " + updateCommand + " writes them.\n" +
 		"# What differs from run to run is masked: <" + strings.Join(builtin(), ">, <") + ">; what the suite ignores: <" + ignored + ">.\n")
 	w.Line(0, keyVersion+": "+strconv.Itoa(version))
 	w.Line(0, "tests:")

@@ -118,7 +118,7 @@ func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 		case item.Kind != source.KindString:
 			d.WrongType(item, at, "the name of a mask, or {name: regular expression}")
 		case j < 0:
-			d.Errorf(item, at, "unknown mask %q%s", item.Text, source.Aside(source.DidYouMean(item.Text, names))).Hint =
+			d.Errorf(item, at, "unknown mask %q%s", item.Text, source.Parenthesis(source.DidYouMean(item.Text, names))).Hint =
 				"write your own as {" + item.Text + ": 'regular expression'}"
 		case j == 0:
 			o.masks = append(o.masks, masks()...)

@@ -40,7 +40,7 @@ func (m *Miss) Reason() string {
 	if m.ofAll > 1 {
 		out = "in none of " + strconv.Itoa(m.ofAll) + " elements; the first: " + out
 	}
-	return out + source.Aside(source.Suggest(m.Near))
+	return out + source.Parenthesis(source.Suggest(m.Near))
 }
 
 // newMiss describes that the first of steps does not exist in v, whose path is

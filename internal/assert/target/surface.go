@@ -29,7 +29,7 @@ func (t *Target) checkSurface(offsets []int) *Error {
 	}
 	e := &Error{Offset: offsets[0], Msg: "surface has no " + first.String()}
 	if near := source.Nearest(first.Name, members); near != "" {
-		e.Msg += source.Aside(source.Suggest("surface." + near))
+		e.Msg += source.Parenthesis(source.Suggest("surface." + near))
 	} else {
 		e.Hint = "it has " + display.Alternatives(members, "and")
 	}

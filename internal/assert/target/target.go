@@ -106,7 +106,7 @@ func (t *Target) resolveRoot(steps []jsonpath.Step, offsets []int) (int, *Error)
 		near = source.Nearest(first.Name, rootNames())
 	}
 	if near != "" {
-		e.Msg += source.Aside(source.Suggest(near))
+		e.Msg += source.Parenthesis(source.Suggest(near))
 		e.Hint = ""
 	}
 	return 0, e
@@ -130,7 +130,7 @@ func (t *Target) resolveHTTP(steps []jsonpath.Step, offsets []int) (int, *Error)
 		}
 	}
 	e := &Error{Offset: offsets[1], Msg: "http has no " + shown.Quote(steps[1].Name), Hint: "write http.status or http.headers"}
-	e.Msg += source.Aside(source.DidYouMean(steps[1].Name, []string{"status", "headers"}))
+	e.Msg += source.Parenthesis(source.DidYouMean(steps[1].Name, []string{"status", "headers"}))
 	return 0, e
 }
 

@@ -50,8 +50,8 @@ func span(s string, i int, class func(byte) bool) int {
 	return i
 }
 
-// only reports whether s consists of bytes of a class.
-func only(s string, class func(byte) bool) bool { return span(s, 0, class) == len(s) }
+// consistsOf reports whether s consists of bytes of a class.
+func consistsOf(s string, class func(byte) bool) bool { return span(s, 0, class) == len(s) }
 
 // skip returns the end of the run of at most so many of some characters.
 func skip(s string, i int, chars string, most int) int {

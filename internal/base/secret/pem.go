@@ -59,7 +59,7 @@ func onlyKey(s string) bool {
 	}
 	s = strings.TrimRight(strings.NewReplacer("\r", "", "\n", "", `\r`, "", `\n`, "", `\`, "").Replace(s), "-")
 	s = strings.TrimSpace(s)
-	return s != "" && only(s, keyChar)
+	return s != "" && consistsOf(s, keyChar)
 }
 
 func dashesBefore(s string, i int) int {

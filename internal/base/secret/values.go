@@ -61,7 +61,7 @@ func placeholder(v string) bool {
 		}
 	}
 	v = strings.TrimPrefix(v, "$")
-	return descriptions[strings.ToLower(v)] || only(v, func(c byte) bool { return upper(c) || c == '_' || c == '-' })
+	return descriptions[strings.ToLower(v)] || consistsOf(v, func(c byte) bool { return upper(c) || c == '_' || c == '-' })
 }
 
 // reference reports whether v is a placeholder for a variable: ${NAME}. The name is
@@ -69,7 +69,7 @@ func placeholder(v string) bool {
 func reference(v string) bool {
 	name, opened := strings.CutPrefix(v, "${")
 	name, closed := strings.CutSuffix(name, "}")
-	return opened && closed && only(name, func(c byte) bool { return word(c) || c == '.' })
+	return opened && closed && consistsOf(name, func(c byte) bool { return word(c) || c == '.' })
 }
 
 // results are words for what a test, a check or a step came to.
@@ -137,7 +137,7 @@ func learnable(v string) bool {
 // word, a count or an address.
 func generated(name, v string) bool {
 	if strings.EqualFold(name, "pin") {
-		return len(v) >= 4 && len(v) <= 12 && only(v, digit)
+		return len(v) >= 4 && len(v) <= 12 && consistsOf(v, digit)
 	}
 	return chance(v) && !strings.ContainsAny(v, "/:,")
 }
@@ -145,5 +145,5 @@ func generated(name, v string) bool {
 // leadingWord reports whether the first n bytes of a secret are a short word of letters
 // before a sign, as in issues-bot-9f3k. Such a word has other meanings, and reveals little.
 func leadingWord(s string, n int) bool {
-	return n <= 12 && 2*n <= len(s) && only(s[:n], letter) && !letter(s[n]) && s[n]-'0' > 9
+	return n <= 12 && 2*n <= len(s) && consistsOf(s[:n], letter) && !letter(s[n]) && s[n]-'0' > 9
 }

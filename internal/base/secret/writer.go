@@ -13,11 +13,11 @@ import (
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &redactingWriter{r: r, w: w} }
 
 type redactingWriter struct {
-	mu   sync.Mutex
-	r    *Redactor
-	w    io.Writer
-	held []byte
-	cut  bool // held begins within a line
+	mu      sync.Mutex
+	r       *Redactor
+	w       io.Writer
+	pending []byte
+	cut     bool // held begins within a line
 }
 
 // maxHeld limits the text that is held back for an incomplete line or key.
@@ -26,24 +26,24 @@ const maxHeld = 1 << 20
 func (w *redactingWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.held = append(w.held, p...)
-	end := bytes.LastIndexByte(w.held, '\n') + 1
-	if key := openKey(string(w.held[:end])); key >= 0 {
+	w.pending = append(w.pending, p...)
+	end := bytes.LastIndexByte(w.pending, '\n') + 1
+	if key := openKey(string(w.pending[:end])); key >= 0 {
 		end = key
 	}
 	mask := w.r.String
-	if len(w.held) > maxHeld {
-		end = len(w.held)
+	if len(w.pending) > maxHeld {
+		end = len(w.pending)
 	}
 	if end == 0 {
 		return len(p), nil
 	}
-	if w.cut || w.held[end-1] != '\n' {
+	if w.cut || w.pending[end-1] != '\n' {
 		mask = w.r.Cut
 	}
-	w.cut = w.held[end-1] != '\n'
-	out := mask(string(w.held[:end]))
-	w.held = append(w.held[:0], w.held[end:]...)
+	w.cut = w.pending[end-1] != '\n'
+	out := mask(string(w.pending[:end]))
+	w.pending = append(w.pending[:0], w.pending[end:]...)
 	if _, err := io.WriteString(w.w, out); err != nil {
 		return 0, err
 	}
@@ -53,10 +53,10 @@ func (w *redactingWriter) Write(p []byte) (int, error) {
 func (w *redactingWriter) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.held) == 0 {
+	if len(w.pending) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(w.w, w.r.Cut(string(w.held)))
-	w.held = nil
+	_, err := io.WriteString(w.w, w.r.Cut(string(w.pending)))
+	w.pending = nil
 	return err
 }

@@ -297,7 +297,7 @@ func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string
 		near = Nearest(key.Text, names)
 	}
 	if near != "" {
-		diag.Msg += Aside(Suggest(near))
+		diag.Msg += Parenthesis(Suggest(near))
 		return near
 	}
 	const readable = 24
@@ -332,7 +332,7 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 		for _, word := range allowed {
 			quoted = append(quoted, quote(word))
 		}
-		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Aside(DidYouMean(got, allowed))).Code = "enum"
+		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Parenthesis(DidYouMean(got, allowed))).Code = "enum"
 	}
 }
 

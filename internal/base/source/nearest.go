@@ -110,8 +110,8 @@ func Suggest(near string) string {
 	return "did you mean " + strconv.Quote(near) + "?"
 }
 
-// Aside formats a hint in parentheses to follow a message, or returns "".
-func Aside(hint string) string {
+// Parenthesis formats a hint in parentheses to follow a message, or returns "".
+func Parenthesis(hint string) string {
 	if hint == "" {
 		return ""
 	}

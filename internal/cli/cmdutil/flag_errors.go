@@ -57,7 +57,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if near == "" || unknown.GetSpecifiedShortnames() != "" && otherFlags[name] == "" {
 		return unknown
 	}
-	return fmt.Errorf("%w%s", unknown, source.Aside(source.Suggest("--"+near)))
+	return fmt.Errorf("%w%s", unknown, source.Parenthesis(source.Suggest("--"+near)))
 }
 
 // otherFlags maps the names of flags in other test tools to those here.

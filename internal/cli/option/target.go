@@ -92,7 +92,7 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 	}
 	if len(own) > limit {
 		if strings.Contains(own[limit], "=") && cmd.Flags().Lookup("arg") != nil {
-			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Aside(source.Suggest("--arg "+shellwords.Quote(own[limit]))))
+			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Parenthesis(source.Suggest("--arg "+shellwords.Quote(own[limit]))))
 		}
 		return nil, nil, Invalid("%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
 	}
@@ -340,7 +340,7 @@ func noServer(file *plan.File, name string) string {
 	if name == "" {
 		what = " has no default server: use --server NAME"
 	}
-	return file.Path + what + source.Aside(file.Suite.ServerHint(name))
+	return file.Path + what + source.Parenthesis(file.Suite.ServerHint(name))
 }
 
 // Where describes the target: the address, or the command.

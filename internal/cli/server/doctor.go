@@ -95,7 +95,7 @@ func printLayer(l *option.Viewer, y doctor.Layer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s", l.Palette.Paint(style, term.Pad(string(y.State), 4)), term.Pad(y.Name, 9), l.Text(y.Message))
 	if y.Took > 0 {
-		b.WriteString("  " + l.Palette.Paint(term.Faint, "("+spent(y.Took)+")"))
+		b.WriteString("  " + l.Palette.Paint(term.Faint, "("+shownTime(y.Took)+")"))
 	}
 	b.WriteByte('\n')
 	const indent = "                 "
@@ -108,8 +108,8 @@ func printLayer(l *option.Viewer, y doctor.Layer) string {
 	return b.String()
 }
 
-// spent formats a duration in milliseconds, or in seconds if it is long.
-func spent(d time.Duration) string {
+// shownTime formats a duration in milliseconds, or in seconds if it is long.
+func shownTime(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())

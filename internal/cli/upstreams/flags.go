@@ -71,7 +71,7 @@ func (f *Flags) unknown(names []string) error {
 	for _, name := range f.Record {
 		if !slices.Contains(names, name) {
 			hint := cmp.Or(source.Known(name, names), "the suites have no upstreams")
-			return option.Invalid("--record-upstream: no upstream is called %q%s", name, source.Aside(hint))
+			return option.Invalid("--record-upstream: no upstream is called %q%s", name, source.Parenthesis(hint))
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func clientKey(c Config) string {
 	return c.ClientMetadataURL
 }
 
-func (g *stored) need(format string, args ...any) error {
+func (g *stored) loginError(format string, args ...any) error {
 	return &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf(format, args...), Command: g.c.LoginCommand}
 }
 
@@ -80,7 +80,7 @@ func (g *stored) token(ctx context.Context) (*oauth2.Token, error) {
 			return nil, err
 		}
 		if g.login == nil {
-			return nil, g.need("no token is stored")
+			return nil, g.loginError("no token is stored")
 		}
 	}
 	if g.login.expired() {
@@ -101,7 +101,7 @@ func (g *stored) renew(ctx context.Context, resp *http.Response) error {
 			}
 		}
 		if want == "" {
-			return g.need("the server requires more scopes than were granted, but does not name them")
+			return g.loginError("the server requires more scopes than were granted, but does not name them")
 		}
 		err := &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf("the server requires the scope %q, which the token does not have", want), Command: g.c.LoginCommand}
 		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(union(g.granted(), strings.Fields(want)), " "))
@@ -140,12 +140,12 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 		l := find(all, g.query())
 		switch {
 		case l == nil:
-			return nil, g.need("its token is gone from %s", g.c.Store.Path())
+			return nil, g.loginError("its token is gone from %s", g.c.Store.Path())
 		case l.AccessToken != used && !l.expired():
 			g.login = l // another process has refreshed it
 			return all, nil
 		case l.RefreshToken == "":
-			return nil, g.need("the token has expired or was rejected, and it can't be refreshed")
+			return nil, g.loginError("the token has expired or was rejected, and it can't be refreshed")
 		}
 		next := *l
 		if err := g.exchange(ctx, &next); err != nil {
@@ -162,7 +162,7 @@ func (g *stored) exchange(ctx context.Context, l *Login) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case ok && refused.ErrorCode == "invalid_grant":
-		return g.need("the login has expired (%s)", plainError(refused))
+		return g.loginError("the login has expired (%s)", plainError(refused))
 	case ok:
 		return fmt.Errorf("refresh the token: %s", plainError(refused))
 	case err != nil:

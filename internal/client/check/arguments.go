@@ -48,7 +48,7 @@ func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
 		problem := strconv.Quote(path+key) + " is not in the inputSchema"
 		if near != "" {
 			meant = append(meant, near)
-			problem += source.Aside(source.Suggest(path + near))
+			problem += source.Parenthesis(source.Suggest(path + near))
 		}
 		c.add(problem)
 		if len(c.unknown) < maxArguments {

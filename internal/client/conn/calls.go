@@ -72,8 +72,8 @@ func (c *callTable) giveUp(k *call) {
 // find returns the request in flight with an id, or nil.
 func (c *callTable) find(id int64) *call { return c.pending[id] }
 
-// only returns the request in flight if there is exactly one, otherwise nil.
-func (c *callTable) only() (only *call) {
+// onlyCall returns the request in flight if there is exactly one, otherwise nil.
+func (c *callTable) onlyCall() (only *call) {
 	if len(c.pending) != 1 {
 		return nil
 	}

@@ -27,7 +27,7 @@ func (r *receiver) OnOversize(l wire.OversizeMessage) {
 		id, k := r.guessCall(l.Head, nil)
 		m.foreign = r.scan.Has&protocol.HasMethod != 0
 		if k == nil && !m.foreign && r.scan.Has&protocol.HasID == 0 && bytes.HasPrefix(protocol.TrimSpace(l.Head), []byte("{")) {
-			if k = r.calls.only(); k != nil {
+			if k = r.calls.onlyCall(); k != nil {
 				id = k.x.ID
 			}
 		}

@@ -134,7 +134,7 @@ const orphanGrace = 500 * time.Millisecond
 // and gets no other response within orphanGrace, this one is used, which is better
 // than a timeout.
 func (r *receiver) useIfOnlyCall(raw []byte, f wire.Frame) {
-	only := r.calls.only()
+	only := r.calls.onlyCall()
 	if only == nil || r.early != nil {
 		return
 	}

@@ -41,34 +41,34 @@ func (j *judgement) otherAnswers() (out []answer) {
 		out = append(out, answer{at, response.Without(evidence.Additions), request, op})
 	}
 	if !j.e.IsLive() { // otherwise they are in the transcript
-		add(spot("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
-		add(spot("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
+		add(placeOf("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
+		add(placeOf("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
 	}
 	for i, c := range j.e.MissingRequired {
-		add(spot("parameter_tests", "missing_required").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
+		add(placeOf("parameter_tests", "missing_required").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
 	}
 	for i, c := range j.e.UnknownParameter {
-		add(spot("parameter_tests", "unknown_parameter").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
+		add(placeOf("parameter_tests", "unknown_parameter").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
 	}
 	for i, c := range j.e.OptionalDefaults {
-		add(spot("parameter_tests", "optional_defaults").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
+		add(placeOf("parameter_tests", "optional_defaults").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
 	}
 	for i, c := range j.e.RoundTrips {
-		add(spot("round_trip_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+		add(placeOf("round_trip_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
 	}
 	for i, c := range j.e.Updates {
-		add(spot("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+		add(placeOf("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
 	}
 	for i, c := range j.e.Constraints {
 		if evidence.Refused(c.Response) && !holds(c) {
 			continue // its own row reports it
 		}
-		add(spot("constraint_tests").elem(i).member("response"), c.Response.Without("x_note"), c.Request, "", c.Call)
+		add(placeOf("constraint_tests").elem(i).member("response"), c.Response.Without("x_note"), c.Request, "", c.Call)
 	}
 	for i, c := range j.e.Live.Lookup("transcript").Elems() {
 		args := c.Lookup("arguments")
 		if c.Lookup("bytes").IsAbsent() { // otherwise the answer was too long to be stored
-			add(spot("x_live", "transcript").elem(i).member("answer"), c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
+			add(placeOf("x_live", "transcript").elem(i).member("answer"), c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
 		}
 	}
 	return out

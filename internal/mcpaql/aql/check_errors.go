@@ -18,9 +18,9 @@ func (x *evaluation) errorForm() {
 		x.cases++
 		x.take(x.errors[i], nil)
 		if why := evidence.WrappedFailure(c.Response); why != "" && x.set == rule.Strict {
-			x.fail("result.wrapped", spot("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
+			x.fail("result.wrapped", placeOf("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
 		} else if evidence.Succeeded(c.Response) {
-			x.fail("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
+			x.fail("error.produced", placeOf("error_tests").elem(i).member("response"), c.Response, "no error was produced")
 		}
 	}
 	x.observed = display.Count(x.cases, "response") + ", all of the documented form."
@@ -34,7 +34,7 @@ func (x *evaluation) leaks() {
 	x.incomplete = "error_tests is empty"
 	for i, c := range x.e.ErrorTests {
 		x.cases++
-		at := spot("error_tests").elem(i).member("response").member("error")
+		at := placeOf("error_tests").elem(i).member("response").member("error")
 		if x.set == rule.Strict {
 			x.leaksStrict(c.Response, c.Request, at)
 			continue
@@ -57,7 +57,7 @@ func (x *evaluation) otherLeaks() {
 	}
 	for i, r := range x.e.BatchExample.Lookup("results").Elems() {
 		if part := r.Lookup("result"); evidence.Refused(part) {
-			x.leaksStrict(part, jsonv.Value{}, spot("batch_example", "results").elem(i).member("result").member("error"))
+			x.leaksStrict(part, jsonv.Value{}, placeOf("batch_example", "results").elem(i).member("result").member("error"))
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (x *evaluation) actionable() {
 		m := evidence.Message(c.Response)
 		for _, part := range c.MustMention {
 			if !strings.Contains(m.Text(), part) {
-				x.fail("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
+				x.fail("actionable.mention", placeOf("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
 		if slices.ContainsFunc(c.Fields, func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }) {
 			x.cases++
 		}
-		at := spot(key).elem(i).member("read_response")
+		at := placeOf(key).elem(i).member("read_response")
 		if !x.shows(c.ReadResponse) {
 			x.fail(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", evidence.Quoted(c.Name))
 			if x.set == rule.Strict {
@@ -175,7 +175,7 @@ func (x *evaluation) modes() {
 			return m == mode || x.set == rule.Strict && mode == "crude" && (m == "semantic" || strings.HasPrefix(m, "semantic:"))
 		}
 		if !slices.ContainsFunc(x.e.EndpointModes, has) {
-			x.fail("modes.both", spot("endpoint_modes"), jsonv.Value{}, "no %q", mode)
+			x.fail("modes.both", placeOf("endpoint_modes"), jsonv.Value{}, "no %q", mode)
 		}
 	}
 	x.observed = "crude and single."
@@ -184,16 +184,16 @@ func (x *evaluation) modes() {
 func (x *evaluation) fieldSelection() {
 	x.cases++
 	if !x.e.FieldSelection {
-		x.fail("fields.supported", spot("capabilities", "field_selection"), jsonv.Value{}, "not true")
+		x.fail("fields.supported", placeOf("capabilities", "field_selection"), jsonv.Value{}, "not true")
 	}
 	x.observed = "Supported."
 }
 
 func (x *evaluation) batch() {
 	x.cases++
-	at, answer := spot("batch_example"), x.e.BatchExample
+	at, answer := placeOf("batch_example"), x.e.BatchExample
 	if !x.e.BatchOperations {
-		x.fail("batch.supported", spot("capabilities", "batch_operations"), jsonv.Value{}, "not true")
+		x.fail("batch.supported", placeOf("capabilities", "batch_operations"), jsonv.Value{}, "not true")
 	}
 	if answer.IsAbsent() {
 		x.fail("batch.example", at, answer, "missing")
@@ -270,7 +270,7 @@ func (x *evaluation) enforced() {
 	x.incomplete = "constraint_tests is empty"
 	for i, c := range x.e.Constraints {
 		x.cases++
-		at := spot("constraint_tests").elem(i).member("response")
+		at := placeOf("constraint_tests").elem(i).member("response")
 		switch {
 		case !evidence.Refused(c.Response):
 			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
@@ -288,7 +288,7 @@ func (x *evaluation) disclosed() {
 		}
 		x.cases++
 		if !c.Documented {
-			x.fail("disclosed.documented", spot("constraint_tests").elem(i).member("documented"), c.Response, "%s: enforced, but not documented", c.Name)
+			x.fail("disclosed.documented", placeOf("constraint_tests").elem(i).member("documented"), c.Response, "%s: enforced, but not documented", c.Name)
 		}
 	}
 }

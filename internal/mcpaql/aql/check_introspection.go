@@ -39,13 +39,13 @@ var checks = map[string]func(*evaluation){
 func (x *evaluation) operations() {
 	x.list(x.e.OperationsList, "operations_list", operationList, "operations")
 	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
-		x.fail("operations.protocol-missing", spot("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
+		x.fail("operations.protocol-missing", placeOf("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
 	}
 }
 
 // list checks an introspection answer and its data.
 func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rules string) {
-	at := spot("introspection", key)
+	at := placeOf("introspection", key)
 	x.cases++
 	if success, _ := answer.Get("success"); success.Kind() != jsonv.KindBool || !success.Bool() {
 		says := "success is " + evidence.Describe(success)
@@ -81,7 +81,7 @@ func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, *place] {
 	r := evidence.ReadOperations(e.OperationsList.Lookup("data"))
 	return func(yield func(jsonv.Value, *place) bool) {
 		for i, op := range r.Value.Lookup("operations").Elems() {
-			at := spot("introspection", "operations_list", "data", "operations")
+			at := placeOf("introspection", "operations_list", "data", "operations")
 			if len(r.Odd) == 0 {
 				at = at.elem(i)
 			}
@@ -103,10 +103,10 @@ func (x *evaluation) detailPayloads() {
 	x.cases = len(x.e.OperationDetails)
 	for i, found := range x.faults {
 		for _, says := range x.read[i].Odd {
-			x.fail("details.dialect", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
+			x.fail("details.dialect", placeOf("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
 		}
 		if why := x.read[i].Unreadable; why != "" {
-			x.fail("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", evidence.Quoted(display.Truncate(x.read[i].Value.Lookup("name").Text(), 60)), why)
+			x.fail("details.unreadable", placeOf("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", evidence.Quoted(display.Truncate(x.read[i].Value.Lookup("name").Text(), 60)), why)
 		}
 		x.take(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !extension(f) })
 	}
@@ -118,7 +118,7 @@ func (x *evaluation) detailPayloads() {
 
 // detailNames compares the details with the list.
 func (x *evaluation) detailNames() {
-	at := spot("introspection", "operation_details")
+	at := placeOf("introspection", "operation_details")
 	detailed, listed := map[string]bool{}, map[string]bool{}
 	for i, d := range x.details {
 		name := d.Lookup("name")
@@ -158,7 +158,7 @@ func (x *evaluation) extensions() {
 
 func (x *evaluation) completeness() {
 	x.incomplete = "accepted_parameters is empty"
-	at := spot("introspection", "operation_details")
+	at := placeOf("introspection", "operation_details")
 	var left []string
 	for i, d := range x.details {
 		sound, suffix := x.sound(x.faults[i]), ""
@@ -204,7 +204,7 @@ func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]st
 	}
 	for k, a := range x.accepted[name] {
 		if !documented[a] {
-			x.fail("completeness.undocumented"+suffix, spot("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
+			x.fail("completeness.undocumented"+suffix, placeOf("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]st
 func (x *evaluation) withoutDetail() {
 	for _, a := range x.e.Accepted {
 		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
-			x.fail("completeness.no-detail", spot("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
+			x.fail("completeness.no-detail", placeOf("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
 		}
 	}
 }
@@ -229,7 +229,7 @@ func (j *judgement) readDetails() {
 			j.unreadable = append(j.unreadable, name)
 		}
 		var p probe
-		operationDetail.look(&p, spot("introspection", "operation_details").elem(i), r.Value, "details.object")
+		operationDetail.look(&p, placeOf("introspection", "operation_details").elem(i), r.Value, "details.object")
 		j.read, j.details, j.faults = append(j.read, r), append(j.details, r.Value), append(j.faults, p.found)
 	}
 }

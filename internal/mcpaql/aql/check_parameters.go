@@ -49,7 +49,7 @@ func (x *evaluation) required() {
 				x.lackOf(x.test.ID, op, param, op+" "+param, &left)
 				continue
 			}
-			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
+			at := placeOf("introspection", "operation_details").elem(i).member("parameters").elem(k)
 			x.requiredOne(d.Lookup("name"), p, at)
 		}
 	}
@@ -74,7 +74,7 @@ func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
 		return
 	}
 	x.cases++
-	here := func(i int) *place { return spot("parameter_tests", "missing_required").elem(i).member("response") }
+	here := func(i int) *place { return placeOf("parameter_tests", "missing_required").elem(i).member("response") }
 	x.refusal(x.e.MissingRequired[cases[0]], here(cases[0]))
 	if x.set == rule.Reference {
 		return
@@ -141,7 +141,7 @@ func (x *evaluation) unknown() {
 		}
 		x.cases++
 		tried[c.Operation] = true
-		at := spot("parameter_tests", "unknown_parameter").elem(i).member("response")
+		at := placeOf("parameter_tests", "unknown_parameter").elem(i).member("response")
 		if x.set == rule.Strict {
 			x.unknownStrict(c, at)
 			continue
@@ -215,7 +215,7 @@ func (x *evaluation) defaults() {
 			continue
 		}
 		x.cases++
-		at := spot("parameter_tests", "optional_defaults").elem(i)
+		at := placeOf("parameter_tests", "optional_defaults").elem(i)
 		got := reference.Walk(c.Response, c.Path)
 		if x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
 			x.fail("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, evidence.Describe(documented), evidence.Quoted(c.Path), evidence.Describe(got))
@@ -267,7 +267,7 @@ func (x *evaluation) snakeCase() {
 			if d.Lookup("name").Text() == camelCaseReserved {
 				rule = "snake-case.reserved"
 			}
-			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
+			at := placeOf("introspection", "operation_details").elem(i).member("parameters").elem(k)
 			x.fail(rule, at, p, "%s is not snake_case", evidence.Quoted(display.Truncate(name, 60)))
 		}
 	}

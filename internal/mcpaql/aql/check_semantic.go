@@ -24,7 +24,7 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	for i, c := range j.e.Semantics {
 		x := &evaluation{judgement: j, test: rule.TestByID()["semantic"]}
 		x.incomplete = "the test expects nothing"
-		x.semantic(c, spot("semantic_tests").elem(i))
+		x.semantic(c, placeOf("semantic_tests").elem(i))
 		r := x.result()
 		r.Name = c.Name
 		r.Tiers = &verdict.TierResults{Structural: tierResult(r, "semantic.pattern", true), Semantic: tierResult(r, "semantic.pattern", false)}

@@ -231,7 +231,7 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 	}
 	for i, c := range e.ErrorTests {
 		var p probe
-		resultShape{}.look(&p, spot("error_tests").elem(i).member("response"), c.Response, "")
+		resultShape{}.look(&p, placeOf("error_tests").elem(i).member("response"), c.Response, "")
 		j.errors = append(j.errors, p.found)
 	}
 	var out []verdict.CategoryResult

@@ -19,7 +19,7 @@ func (x *evaluation) observedLive() {
 		x.gaps = slices.Clone(x.unreadable)
 		x.omitted()
 	}
-	at := spot("x_live", "tests")
+	at := placeOf("x_live", "tests")
 	for i, t := range x.e.Live.Lookup("tests").Elems() {
 		if t.Lookup("id").Text() != x.test.ID {
 			continue

@@ -66,8 +66,8 @@ func (p *place) pointer() string {
 	return b.String()
 }
 
-// spot starts a chain at a fixed pointer, whose tokens are plain.
-func spot(tokens ...string) *place {
+// placeOf starts a chain at a fixed pointer, whose tokens are plain.
+func placeOf(tokens ...string) *place {
 	var p *place
 	for _, t := range tokens {
 		p = p.member(t)
@@ -100,14 +100,15 @@ type objectShape struct {
 }
 
 type fieldShape struct {
-	name string
-	need bool
-	rule string
-	want shape
+	name     string
+	required bool
+	rule     string
+	want     shape
 }
 
-func need(name, rule string, want shape) fieldShape { return fieldShape{name, true, rule, want} }
-func may(name, rule string, want shape) fieldShape  { return fieldShape{name, false, rule, want} }
+func required(name, rule string, want shape) fieldShape { return fieldShape{name, true, rule, want} }
+
+func may(name, rule string, want shape) fieldShape { return fieldShape{name, false, rule, want} }
 
 func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, rule) {
@@ -119,7 +120,7 @@ func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 		switch {
 		case there:
 			f.want.look(p, at.member(f.name), m, f.rule)
-		case f.need:
+		case f.required:
 			p.add(f.rule, at.member(f.name), v, "missing")
 		}
 	}

@@ -30,9 +30,9 @@ var (
 // operationList is the data of the answer to "which operations are there"
 // (INT 3.2, 4.1).
 var operationList = &objectShape{closed: "operations.data-members", fields: []fieldShape{
-	need("operations", "operations.list", sequence{of: operationInfo, elemRule: "operations.item"}),
+	required("operations", "operations.list", sequence{of: operationInfo, elemRule: "operations.item"}),
 	may("_protocol", "operations.protocol", &objectShape{fields: []fieldShape{
-		need("version", "operations.protocol-version", words{like: protocolVersion, want: "a version such as 1.0.0"}),
+		required("version", "operations.protocol-version", words{like: protocolVersion, want: "a version such as 1.0.0"}),
 		may("conformance", "operations.protocol-conformance", words{oneOf: []string{"level-1", "level-2"}}),
 		may("mode", "operations.protocol-mode", words{
 			oneOf:  []string{"semantic", "single", "all"},
@@ -43,10 +43,10 @@ var operationList = &objectShape{closed: "operations.data-members", fields: []fi
 }}
 
 var operationInfo = &objectShape{closed: "operations.item-members", fields: []fieldShape{
-	need("name", "operations.name", anyText),
-	need("semantic_category", "operations.category", category),
-	need("endpoint", "operations.endpoint", words{filled: true}),
-	need("description", "operations.description", anyText),
+	required("name", "operations.name", anyText),
+	required("semantic_category", "operations.category", category),
+	required("endpoint", "operations.endpoint", words{filled: true}),
+	required("description", "operations.description", anyText),
 }}
 
 var capabilityFlags = func() (out []fieldShape) {
@@ -61,56 +61,56 @@ var capabilityFlags = func() (out []fieldShape) {
 
 // typeList is the data of the answer to "which types are there" (INT 3.5).
 var typeList = &objectShape{closed: "types.data-members", fields: []fieldShape{
-	need("types", "types.list", sequence{elemRule: "types.item", of: &objectShape{closed: "types.item-members", fields: []fieldShape{
-		need("name", "types.name", anyText),
-		need("kind", "types.kind", words{oneOf: typeKinds}),
+	required("types", "types.list", sequence{elemRule: "types.item", of: &objectShape{closed: "types.item-members", fields: []fieldShape{
+		required("name", "types.name", anyText),
+		required("kind", "types.kind", words{oneOf: typeKinds}),
 		may("description", "types.description", anyText),
 	}}}),
 }}
 
 // operationDetail is the adapter's description of one operation (INT 3.3).
 var operationDetail = &objectShape{closed: "details.members", fields: []fieldShape{
-	need("name", "details.name", anyText),
-	need("semantic_category", "details.category", category),
-	need("endpoint", "details.endpoint", words{filled: true}),
-	need("mcpTool", "details.mcp-tool", anyText),
-	need("description", "details.description", anyText),
-	need("permissions", "details.permissions", &objectShape{closed: "details.permissions-members", fields: []fieldShape{
-		need("readOnly", "details.read-only", flag),
-		need("destructive", "details.destructive", flag),
+	required("name", "details.name", anyText),
+	required("semantic_category", "details.category", category),
+	required("endpoint", "details.endpoint", words{filled: true}),
+	required("mcpTool", "details.mcp-tool", anyText),
+	required("description", "details.description", anyText),
+	required("permissions", "details.permissions", &objectShape{closed: "details.permissions-members", fields: []fieldShape{
+		required("readOnly", "details.read-only", flag),
+		required("destructive", "details.destructive", flag),
 	}}),
-	need("parameters", "details.parameters", sequence{of: parameterInfo, elemRule: "details.parameter"}),
-	need("returns", "details.returns", &objectShape{closed: "details.returns-members", fields: []fieldShape{
-		need("name", "details.returns-name", anyText),
-		need("kind", "details.returns-kind", words{oneOf: typeKinds}),
+	required("parameters", "details.parameters", sequence{of: parameterInfo, elemRule: "details.parameter"}),
+	required("returns", "details.returns", &objectShape{closed: "details.returns-members", fields: []fieldShape{
+		required("name", "details.returns-name", anyText),
+		required("kind", "details.returns-kind", words{oneOf: typeKinds}),
 		may("description", "details.returns-description", anyText),
 	}}),
 	may("examples", "details.examples", sequence{elemRule: "details.example", of: &objectShape{closed: "details.example-members", fields: []fieldShape{
-		need("request", "details.example-request", anyObject),
+		required("request", "details.example-request", anyObject),
 		may("description", "details.example-description", anyText),
 	}}}),
 	may("computed_fields", "details.computed-fields", sequence{elemRule: "details.computed-field", of: &objectShape{closed: "details.computed-members", fields: []fieldShape{
-		need("name", "details.computed-name", snake),
-		need("type", "details.computed-type", anyText),
+		required("name", "details.computed-name", snake),
+		required("type", "details.computed-type", anyText),
 		may("description", "details.computed-description", anyText),
 		may("filterable", "details.computed-filterable", flag),
 		may("sortable", "details.computed-sortable", flag),
 	}}}),
 	may("aggregation_support", "details.aggregation", &objectShape{closed: "details.aggregation-members", fields: []fieldShape{
-		need("supported", "details.aggregation-supported", flag),
+		required("supported", "details.aggregation-supported", flag),
 		may("default_mode", "details.aggregation-mode", words{oneOf: []string{"summary_only", "include_items"}}),
 		may("functions", "details.aggregation-functions", sequence{of: words{oneOf: []string{"count", "group_by", "sum", "avg", "min", "max"}}}),
 		may("groupable_fields", "details.aggregation-groupable", texts),
 		may("numeric_fields", "details.aggregation-numeric", texts),
 	}}),
 	may("relationship_capabilities", "details.relationships", &objectShape{closed: "details.relationship-members", fields: []fieldShape{
-		need("supported", "details.relationship-supported", flag),
+		required("supported", "details.relationship-supported", flag),
 		may("directions", "details.relationship-directions", sequence{of: words{oneOf: []string{"incoming", "outgoing", "both"}}}),
 		may("relationship_types", "details.relationship-types", texts),
 		may("max_depth", "details.relationship-depth", amount{whole: true, min: 1}),
 	}}),
 	may("lifecycle", "details.lifecycle", &objectShape{closed: "details.lifecycle-members", fields: []fieldShape{
-		need("states", "details.lifecycle-states", texts),
+		required("states", "details.lifecycle-states", texts),
 		may("supports_cancel", "details.lifecycle-cancel", flag),
 		may("supports_retry", "details.lifecycle-retry", flag),
 		may("progress_reporting", "details.lifecycle-progress", flag),
@@ -119,9 +119,9 @@ var operationDetail = &objectShape{closed: "details.members", fields: []fieldSha
 
 // parameterInfo describes one parameter (INT 3.4).
 var parameterInfo = &objectShape{closed: "details.parameter-members", fields: []fieldShape{
-	need("name", "details.parameter-name", anyText),
-	need("type", "details.parameter-type", anyText),
-	need("required", "details.parameter-required", flag),
+	required("name", "details.parameter-name", anyText),
+	required("type", "details.parameter-type", anyText),
+	required("required", "details.parameter-required", flag),
 	may("description", "details.parameter-description", anyText),
 	may("pattern", "details.parameter-pattern", anyText),
 	may("format", "details.parameter-format", anyText),
@@ -166,26 +166,26 @@ func successResult() *objectShape {
 	return &objectShape{closed: "result.success-members", metadata: "result.metadata", special: map[string]string{
 		"halted_at": "result.batch-members", "pending_operations": "result.batch-members",
 	}, fields: []fieldShape{
-		need("success", "result.success", flag),
-		need("data", "result.data", anything{}),
+		required("success", "result.success", flag),
+		required("data", "result.data", anything{}),
 		may("warnings", "result.warnings", sequence{of: resultWarning, elemRule: "result.warning"}),
 		may("_meta", "result.meta", resultMeta),
 		may("results", "result.results", sequence{elemRule: "result.results-item", of: &objectShape{fields: []fieldShape{
-			need("index", "result.results-index", amount{whole: true}),
-			need("operation", "result.results-operation", anyText),
-			need("result", "result.results-result", resultShape{}),
+			required("index", "result.results-index", amount{whole: true}),
+			required("operation", "result.results-operation", anyText),
+			required("result", "result.results-result", resultShape{}),
 		}}}),
 		may("summary", "result.summary", &objectShape{fields: []fieldShape{
-			need("total", "result.summary-total", amount{whole: true}),
-			need("succeeded", "result.summary-succeeded", amount{whole: true}),
-			need("failed", "result.summary-failed", amount{whole: true}),
+			required("total", "result.summary-total", amount{whole: true}),
+			required("succeeded", "result.summary-succeeded", amount{whole: true}),
+			required("failed", "result.summary-failed", amount{whole: true}),
 		}}),
 	}}
 }
 
 var resultWarning = &objectShape{closed: "result.warning-members", fields: []fieldShape{
-	need("code", "result.warning-code", code),
-	need("message", "result.warning-message", anyText),
+	required("code", "result.warning-code", code),
+	required("message", "result.warning-message", anyText),
 	may("details", "result.warning-details", anyObject),
 	may("severity", "result.warning-severity", words{oneOf: []string{"low", "medium", "high"}}),
 }}
@@ -200,15 +200,15 @@ var failureResult = &objectShape{
 	metadata: "result.metadata",
 	special:  map[string]string{"_meta": "result.failure-meta"},
 	fields: []fieldShape{
-		need("success", "result.success", flag),
-		need("error", "result.error", &objectShape{closed: "result.error-members", fields: []fieldShape{
-			need("code", "result.error-code", code),
-			need("message", "result.error-message", anyText),
+		required("success", "result.success", flag),
+		required("error", "result.error", &objectShape{closed: "result.error-members", fields: []fieldShape{
+			required("code", "result.error-code", code),
+			required("message", "result.error-message", anyText),
 			may("details", "result.error-details", anyObject),
 		}}),
 		may("confirmation", "result.confirmation", &objectShape{fields: []fieldShape{
-			need("token", "result.confirmation-token", anyText),
-			need("expires_at", "result.confirmation-expiry", words{is: isDateTime, want: "a date and time with its offset"}),
+			required("token", "result.confirmation-token", anyText),
+			required("expires_at", "result.confirmation-expiry", words{is: isDateTime, want: "a date and time with its offset"}),
 			may("message", "result.confirmation-message", anyText),
 			may("reasons", "result.confirmation-reasons", texts),
 		}}),

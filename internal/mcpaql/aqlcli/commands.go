@@ -299,7 +299,7 @@ func (c *call) explain() int {
 			names = append(names, t.Name)
 		}
 		text = cmp.Or(text, similar(topic, names))
-		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Aside(source.Suggest(text)))
+		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Parenthesis(source.Suggest(text)))
 	}
 	return c.emit("-", []byte(text))
 }

@@ -130,7 +130,7 @@ func oneOf(words ...string) func(string) (string, error) {
 				return w, nil
 			}
 		}
-		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Aside(source.Suggest(similar(s, words))))
+		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Parenthesis(source.Suggest(similar(s, words))))
 	}
 }
 

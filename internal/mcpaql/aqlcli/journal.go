@@ -86,12 +86,12 @@ func (j *journal) end(clean bool) {
 
 // foundJournals holds the journals of a folder, sorted by owner.
 type foundJournals struct {
-	left   []live.Left
-	files  []string // of left
-	going  []string // of active runs
-	odd    []string // files that are not journals
-	others int      // of other adapters
-	locks  []*os.File
+	left    []live.Left
+	files   []string // of left
+	going   []string // of active runs
+	foreign []string // files that are not journals
+	others  int      // of other adapters
+	locks   []*os.File
 }
 
 // close releases the locks.
@@ -133,7 +133,7 @@ func (j *foundJournals) add(name, target string) error {
 	l, ours := readJournal(string(data), target)
 	switch {
 	case l.RunID == "":
-		j.odd = append(j.odd, name)
+		j.foreign = append(j.foreign, name)
 	case !ours:
 		j.others++
 	case going:

@@ -286,7 +286,7 @@ func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 	for _, run := range found.going {
 		c.problem("run %s is still running: what it created is kept", run)
 	}
-	for _, name := range found.odd {
+	for _, name := range found.foreign {
 		c.problem("%s is not a journal of a live run and is ignored", name)
 	}
 	left, files := found.left, found.files

@@ -95,7 +95,7 @@ func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 		if p.Lookup("name").Kind() != jsonv.KindString {
 			return false
 		}
-		out = append(out, r.need(p, required))
+		out = append(out, r.parameter(p, required))
 		return true
 	}
 	switch {
@@ -148,13 +148,13 @@ func (r *Reading) byName(list, required jsonv.Value) (out []jsonv.Value, ok bool
 		default:
 			return nil, false
 		}
-		out = append(out, r.need(p.With("name", jsonv.String(name)), required))
+		out = append(out, r.parameter(p.With("name", jsonv.String(name)), required))
 	}
 	return out, true
 }
 
-// need reads whether a parameter is required, and its type.
-func (r *Reading) need(p, required jsonv.Value) jsonv.Value {
+// parameter reads whether a parameter is required, and its type.
+func (r *Reading) parameter(p, required jsonv.Value) jsonv.Value {
 	for _, key := range []string{"data_type", "dataType"} {
 		if t := p.Lookup(key); p.Lookup("type").IsAbsent() && t.Kind() == jsonv.KindString {
 			r.deviates("the type of a parameter is %s instead of type", key)

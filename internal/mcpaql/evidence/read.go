@@ -182,7 +182,7 @@ func (r *Reader) known(o jsonv.Value, at string, keys []string) {
 	for _, m := range reference.Members(o) {
 		if near := source.Nearest(m.Key, keys); near != "" && near != m.Key {
 			if _, there := o.Get(near); !there {
-				r.Problems.Add(source.Warnf(r.Pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q%s", m.Key, source.Aside(source.Suggest(near))))
+				r.Problems.Add(source.Warnf(r.Pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q%s", m.Key, source.Parenthesis(source.Suggest(near))))
 			}
 		}
 	}

@@ -22,7 +22,7 @@ type UnknownNameError struct {
 
 // Error names the option and the name.
 func (e *UnknownNameError) Error() string {
-	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, source.Aside(source.Suggest(e.Near)))
+	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, source.Parenthesis(source.Suggest(e.Near)))
 }
 
 // checkNames compares the names in the options with those that the adapter lists. An
@@ -103,7 +103,7 @@ func (dy discovery) checkValues(names []string) {
 			}
 			continue
 		case op == nil:
-			dy.odd(params, (&UnknownNameError{"--values", name, source.Nearest(name, names)}).Error(), "")
+			dy.report(params, (&UnknownNameError{"--values", name, source.Nearest(name, names)}).Error(), "")
 			continue
 		}
 		for param, v := range params.Members() {
@@ -118,7 +118,7 @@ func (dy discovery) checkValues(names []string) {
 			for _, p := range op.Params {
 				known = append(known, p.Name)
 			}
-			dy.odd(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
+			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
 		}
 	}
 }
@@ -139,13 +139,13 @@ func (dy discovery) checkValue(op *catalog.Operation, p catalog.Parameter, v jso
 	if want == "" {
 		return true
 	}
-	dy.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.Name, 60)), op.Name, want, evidence.Describe(v)),
+	dy.report(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.Name, 60)), op.Name, want, evidence.Describe(v)),
 		"it is sent as it is, and calls with it may fail for that reason")
 	return false
 }
 
-// odd records a notice about a value.
-func (dy discovery) odd(v jsonv.Value, says, hint string) {
+// report records a notice about a value.
+func (dy discovery) report(v jsonv.Value, says, hint string) {
 	dy.run.Notices = append(dy.run.Notices, says)
 	if dy.run.Options.Warn == nil {
 		return

@@ -29,7 +29,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		}
 		for _, m := range placeholder().FindAllStringSubmatch(value, -1) {
 			if known != nil && !slices.Contains(known, m[1]) {
-				report(block, i, key, "unknown placeholder %s%s", m[0], source.Aside(source.DidYouMean(m[1], known))).Hint =
+				report(block, i, key, "unknown placeholder %s%s", m[0], source.Parenthesis(source.DidYouMean(m[1], known))).Hint =
 					"{" + strings.Join(known, "}, {") + "} are replaced"
 			}
 		}

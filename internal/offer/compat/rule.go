@@ -264,7 +264,7 @@ func (r Rules) NoRule(id string) string {
 	for _, rule := range r.Rules {
 		ids = append(ids, rule.ID)
 	}
-	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
+	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Parenthesis(source.DidYouMean(id, ids)))
 }
 
 // Clients returns the names of the clients and directories.

@@ -22,8 +22,8 @@ type objectGoal struct {
 	incomplete bool // a failed construction proves nothing
 }
 
-// wish is a property that must exist under one of several names.
-type wish struct {
+// memberWish is a property that must exist under one of several names.
+type memberWish struct {
 	extra []lit
 	names []string
 }
@@ -84,10 +84,10 @@ func (g *objectGoal) mentioned() {
 }
 
 // wishes returns the requirements of negated atoms on some property.
-func (g *objectGoal) wishes() []wish {
-	var out []wish
+func (g *objectGoal) wishes() []memberWish {
+	var out []memberWish
 	for _, a := range g.b.of(opAdditional, true) {
-		w := wish{extra: []lit{neg(a.rest)}}
+		w := memberWish{extra: []lit{neg(a.rest)}}
 		for _, n := range append(slices.Clone(g.names), g.fresh(len(out))...) {
 			if !a.declares(n) {
 				w.names = append(w.names, n)
@@ -96,7 +96,7 @@ func (g *objectGoal) wishes() []wish {
 		out = append(out, w)
 	}
 	for _, a := range g.b.of(opPattProp, true) {
-		w := wish{extra: []lit{neg(a.rest)}}
+		w := memberWish{extra: []lit{neg(a.rest)}}
 		words, _ := jsonschema.Words(a.text, 0)
 		for _, n := range append(slices.Clone(g.names), words[:min(len(words), 8)]...) {
 			if a.re.MatchString(n) {
@@ -106,7 +106,7 @@ func (g *objectGoal) wishes() []wish {
 		out = append(out, w)
 	}
 	for _, a := range g.b.of(opNames, true) {
-		w := wish{}
+		w := memberWish{}
 		bad := lit{n: a.rest, neg: true}
 		for _, n := range append(slices.Clone(g.names), g.fresh(len(out))...) {
 			if g.b.s.holds([]lit{bad}, jsonv.String(n), 0) == yes {
@@ -192,7 +192,7 @@ func (g *objectGoal) at(name string) []lit {
 }
 
 // grant chooses the names of the wishes.
-func (g *objectGoal) grant(wishes []wish, members map[string][]lit) answer {
+func (g *objectGoal) grant(wishes []memberWish, members map[string][]lit) answer {
 	if len(wishes) == 0 {
 		return g.build(members)
 	}

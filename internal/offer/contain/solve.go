@@ -65,7 +65,7 @@ func search(a, b jsonv.Value, o Options) answer {
 		goal = append(goal, lit{a: &atom{id: s.newID(), op: opTypes, on: tObject}})
 	}
 	if names, declares, open := s.declared(goal); o.Declared && !declares && !open {
-		goal = append(goal, lit{a: s.only(names)}) // the arguments of a tool that declares none
+		goal = append(goal, lit{a: s.forbidOthers(names)}) // the arguments of a tool that declares none
 	}
 	return s.solve(goal, 0)
 }
@@ -133,7 +133,7 @@ func (s *solver) solve(goal []lit, depth int) answer {
 	before := s.reentered
 	b := &branch{s: s, goal: goal, depth: depth, types: tAll, has: map[int]bool{}, keys: map[string]bool{}}
 	if names, declares, open := s.declared(goal); declares && !open {
-		b.goal = append(slices.Clone(goal), lit{a: s.only(names)})
+		b.goal = append(slices.Clone(goal), lit{a: s.forbidOthers(names)})
 	}
 	a := b.expand(b.goal)
 	delete(s.active, key)
@@ -156,8 +156,8 @@ func goalKey(goal []lit) string {
 	return b.String()
 }
 
-// only returns an atom that forbids all properties except the named ones.
-func (s *solver) only(names []string) *atom {
+// forbidOthers returns an atom that forbids all properties except the named ones.
+func (s *solver) forbidOthers(names []string) *atom {
 	return &atom{id: s.newID(), op: opAdditional, on: tObject, names: names, rest: s.nothing}
 }
 

@@ -185,7 +185,7 @@ func (m *merger) merge() error {
 		}
 	}
 	for _, p := range m.parts {
-		end.DurationMS = max(end.DurationMS, m.late(p)+p.Run.DurationMS)
+		end.DurationMS = max(end.DurationMS, m.delayOf(p)+p.Run.DurationMS)
 		end.ExitCode = worse(end.ExitCode, p.Run.ExitCode)
 		end.Interrupted = cmp.Or(end.Interrupted, p.Run.Interrupted)
 	}
@@ -195,14 +195,14 @@ func (m *merger) merge() error {
 
 const splitDiffers = "the shards were not split by the same recorded times; give each of them the same .mcptest folder"
 
-// late returns how long after the first shard a part began, in milliseconds.
-func (m *merger) late(p Part) float64 {
+// delayOf returns how long after the first shard a part began, in milliseconds.
+func (m *merger) delayOf(p Part) float64 {
 	return float64(p.Run.Started.Sub(m.began).Microseconds()) / 1000
 }
 
 // cases adds the cases of one part.
 func (m *merger) cases(n int, p Part) error {
-	shard, late, next := p.Run.Shard, m.late(p), 0
+	shard, late, next := p.Run.Shard, m.delayOf(p), 0
 	for c, err := range p.Run.Cases.All() {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -261,7 +261,7 @@ func (m *merger) phases() {
 	var all []Phase
 	for _, p := range m.parts {
 		for _, ph := range p.Run.Phases {
-			ph.StartMS += m.late(p)
+			ph.StartMS += m.delayOf(p)
 			all = append(all, ph)
 		}
 	}

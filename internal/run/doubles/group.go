@@ -318,7 +318,7 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 	f := result.Finding{Server: g.of, File: u.Pos.File.Name, Line: u.Pos.Line, Severity: "warning"}
 	switch {
 	case x.Late:
-		g.late(&f, u, x)
+		g.reportLate(&f, u, x)
 	case x.Missing != "":
 		f.Kind, f.Severity, f.Message = "missing-request-value", "error", x.Missing+during(x.Tests)
 	case x.Unmatched != "":
@@ -332,8 +332,8 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 	g.deps.Report(f)
 }
 
-// late describes a request that came after the response of its test.
-func (g *Group) late(f *result.Finding, u *upstream.Upstream, x upstream.Exchange) {
+// reportLate describes a request that came after the response of its test.
+func (g *Group) reportLate(f *result.Finding, u *upstream.Upstream, x upstream.Exchange) {
 	f.Kind = LateRequest
 	f.Message = fmt.Sprintf("upstream %q got %s after the response of %s", u.Name, cmp.Or(strings.TrimSpace(x.Request.Method+" "+x.Request.Path), "a request"), named(x.Tests))
 	wrong := cmp.Or(x.Missing, x.Unmatched)

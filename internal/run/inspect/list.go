@@ -83,7 +83,7 @@ const fewNames = 10
 func NoSuch(what, name string, names []string) string {
 	text := fmt.Sprintf("the server has no %s %q", what, name)
 	if hint := source.DidYouMean(name, names); hint != "" {
-		return text + source.Aside(hint)
+		return text + source.Parenthesis(hint)
 	}
 	if len(names) == 0 || len(names) > fewNames {
 		return text

@@ -26,7 +26,7 @@ var listers = map[string]lister{
 
 // unlisted is the message about a name that the list does not contain.
 func (l lister) unlisted(name, near string) string {
-	return "the server lists no " + l.what + " " + strconv.Quote(name) + source.Aside(source.Suggest(near))
+	return "the server lists no " + l.what + " " + strconv.Quote(name) + source.Parenthesis(source.Suggest(near))
 }
 
 // list is one list of a server: the schemas of arguments, which are absent for

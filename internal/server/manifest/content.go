@@ -105,7 +105,7 @@ func (c compiler) checkBlock(n *source.Node, path, kind string) {
 		c.d.Errorf(n, path, "the content block has no type").Hint = "types: " + strings.Join(names, ", ")
 		return
 	}
-	d := c.d.Errorf(at, path+".type", "unknown type %q of a content block%s", kind, source.Aside(source.DidYouMean(kind, names)))
+	d := c.d.Errorf(at, path+".type", "unknown type %q of a content block%s", kind, source.Parenthesis(source.DidYouMean(kind, names)))
 	d.Hint = "types: " + strings.Join(names, ", ") + "; use result: to send what MCP does not define"
 }
 

@@ -269,7 +269,7 @@ func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.
 	d := c.d.Errorf(n, at, "%s %q", word, first)
 	d.Pos, d.Code = n.In(off), "placeholder"
 	if hint := source.DidYouMean(first, known); hint != "" {
-		d.Msg += source.Aside(hint)
+		d.Msg += source.Parenthesis(hint)
 	} else if len(known) > 0 {
 		d.Hint = "known: " + strings.Join(known, ", ")
 	}
@@ -278,7 +278,7 @@ func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.
 func (c compiler) unknownRoot(n *source.Node, off int, at, name string) {
 	msg, hint := fmt.Sprintf("unknown name %q", name), "known names: "+strings.Join(roots, ", ")
 	if near := source.DidYouMean(name, roots); near != "" {
-		msg, hint = msg+source.Aside(near), ""
+		msg, hint = msg+source.Parenthesis(near), ""
 	}
 	c.at(n, at, off, msg, hint)
 }

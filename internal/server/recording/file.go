@@ -119,7 +119,7 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 	} else {
 		for i, m := range masks.Items {
 			if !slices.Contains(maskNames, m.Text) {
-				d.Errorf(m, source.PathIndex("masks", i), "unknown mask %s: this version of mcptest does not know what it replaces%s", source.FlowText(m.Text), source.Aside(source.DidYouMean(m.Text, maskNames))).Hint =
+				d.Errorf(m, source.PathIndex("masks", i), "unknown mask %s: this version of mcptest does not know what it replaces%s", source.FlowText(m.Text), source.Parenthesis(source.DidYouMean(m.Text, maskNames))).Hint =
 					"update mcptest, or delete the file and record again with " + Again(upstream)
 			}
 		}

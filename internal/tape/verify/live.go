@@ -89,7 +89,7 @@ func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live,
 }
 
 func (l *live) source(mask func(string) string) source {
-	return source{again: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after}
+	return source{repeats: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after}
 }
 
 // live are the sessions with the server under test, by the number of the recorded

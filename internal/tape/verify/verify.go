@@ -57,9 +57,9 @@ func (a absent) Error() string { return string(a) }
 
 // source is where the responses come from that are compared with recorded ones.
 type source struct {
-	again bool // requests are sent a second time; some of them cannot be
-	mask  func(string) string
-	send  func(call *cassette.Call, request, params jsonv.Value) (outcome, error)
+	repeats bool // requests are sent a second time; some of them cannot be
+	mask    func(string) string
+	send    func(call *cassette.Call, request, params jsonv.Value) (outcome, error)
 	// What follows is nil for recordings.
 	notify func(call *cassette.Call, params jsonv.Value) error
 	list   func(call *cassette.Call, l surface.List) error
@@ -69,7 +69,7 @@ type source struct {
 // skip takes a request from a recording that is not compared, so that no later one is
 // compared with it.
 func (s source) skip(call *cassette.Call, request jsonv.Value) (err error) {
-	if !s.again {
+	if !s.repeats {
 		_, err = s.send(call, request, jsonv.Value{})
 	}
 	return err
@@ -116,7 +116,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	if is, err := r.listed(call, params, recorded.Lookup("result"), from); is {
 		return err
 	}
-	if why := unsendable(call, params, from.again); why != "" {
+	if why := unsendable(call, params, from.repeats); why != "" {
 		r.Skipped = append(r.Skipped, label+why)
 		return from.skip(call, request)
 	}
@@ -124,7 +124,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		params = params.Without("_meta")
 	}
 	was, _ := recordedWith(c, call)
-	if from.again {
+	if from.repeats {
 		recorded = r.concluded(c, calls, recorded, &was)
 	}
 	if err := c.Err(); err != nil {

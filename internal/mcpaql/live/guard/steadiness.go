@@ -125,7 +125,7 @@ func (st *steadiness) WatchTime() {
 		}
 		for i, r := range list {
 			if list[i] = st.run.Caller.Send(r.Tool, r.Args); list[i].OK() {
-				st.again(st.run.Catalog.Op(r.operation()), list[i])
+				st.repeatCall(st.run.Catalog.Op(r.operation()), list[i])
 			}
 		}
 		read := st.run.Watcher.Reads()
@@ -134,7 +134,7 @@ func (st *steadiness) WatchTime() {
 		}
 		for _, first := range list {
 			if first.OK() {
-				st.again(st.run.Catalog.Op(first.operation()), first)
+				st.repeatCall(st.run.Catalog.Op(first.operation()), first)
 			}
 		}
 		if own {
@@ -162,9 +162,9 @@ func (st *steadiness) Await(shows func() bool) {
 	}
 }
 
-// again repeats a call and learns the differences; it returns false if the call
+// repeatCall repeats a call and learns the differences; it returns false if the call
 // fails.
-func (st *steadiness) again(op *catalog.Operation, r Reply) bool {
+func (st *steadiness) repeatCall(op *catalog.Operation, r Reply) bool {
 	repeated := st.run.Caller.Send(r.Tool, r.Args)
 	if repeated.OK() {
 		st.maskOf(op).Learn(r.Envelope, repeated.Envelope)
@@ -179,7 +179,7 @@ const Controls = 2
 // both calls are repeated.
 func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
 	for range Controls {
-		if st.maskOf(op).Alike(base, r) || !st.again(op, base) || !st.again(op, r) {
+		if st.maskOf(op).Alike(base, r) || !st.repeatCall(op, base) || !st.repeatCall(op, r) {
 			return false
 		}
 	}

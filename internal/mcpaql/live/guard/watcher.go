@@ -66,15 +66,15 @@ func (w *watcher) Begin() {
 	w.timing = true
 	w.Census = w.TakeCensus("")
 	if len(w.Census.lists) > 0 && w.run.Caller.Tape.Pause(w.run.Caller.Ctx, w.run.Options.Spread) {
-		w.Census.learn(w.again())
+		w.Census.learn(w.recount())
 	} else {
 		clear(w.run.Steady.known)
 	}
 	w.timing = false
 }
 
-// again reads the lists of the census once more, and calls nothing else.
-func (w *watcher) again() *census {
+// recount reads the lists of the census once more, and calls nothing else.
+func (w *watcher) recount() *census {
 	s := &census{}
 	for _, l := range w.Census.lists {
 		s.lists = append(s.lists, w.read(l.op))
@@ -90,13 +90,13 @@ func (w *watcher) Reads() *census {
 	if w.latest != nil && w.calls == w.run.Caller.Calls {
 		return w.latest
 	}
-	now := w.again()
+	now := w.recount()
 	if len(w.readHarm(now)) == 0 || !w.run.Caller.Tape.Pause(w.run.Caller.Ctx, w.run.Options.Spread) {
 		return now
 	}
 	// A list that changes while nothing else is called, such as a queue, changes by
 	// itself.
-	later := w.again()
+	later := w.recount()
 	now.learn(later)
 	for _, d := range w.readHarm(later) {
 		if l := now.Of(d.list.op); l != nil && !(d.item.IsAbsent() && l.Moving) {
@@ -118,7 +118,7 @@ func (w *watcher) effects(before, after *census) {
 			continue
 		}
 		if again == nil {
-			again = w.again()
+			again = w.recount()
 			after.learn(again)
 		}
 		if l := after.Of(d.list.op); len(l.changed(d.before, d.item)) > 0 {

@@ -254,7 +254,7 @@ func (e *expansion) missing(n *source.Node, p placeholder.Part, in, key string, 
 	case v.Kind() != jsonv.KindObject:
 		hint = "the value before it is of type " + v.Kind().String()
 	case source.Nearest(key, keys) != "":
-		msg += source.Aside(source.DidYouMean(key, keys))
+		msg += source.Parenthesis(source.DidYouMean(key, keys))
 	case len(keys) > 0:
 		hint = "it has " + display.List(keys, 12)
 	}
