@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/assert/target"
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
 
@@ -163,6 +164,21 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 	}
 	item.Assertion = &a
 	return &item
+}
+
+// Exactly returns a copy of the assertion with another value, or nil if the matcher
+// is not exact.
+func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
+	matcher, ok := a.Matcher.Exactly(want)
+	if !ok {
+		return nil
+	}
+	made := &struct { // one allocation
+		Assertion
+		match.Named
+	}{*a, matcher}
+	made.Assertion.Matcher = &made.Named
+	return &made.Assertion
 }
 
 // WithMatcher returns a copy of an assertion with the matcher in n, or nil after a

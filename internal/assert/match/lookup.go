@@ -71,7 +71,8 @@ func (c *Compiler) named(key, arg *source.Node, path string) *Named {
 	}
 	value := arg.JSON()
 	_, names := value.Get(target.KeyIsError)
-	return &Named{row: row, m: m, arg: value, NamesIsError: names, Execs: runsPrograms(m)}
+	shown := row.Name + " " + shown.Value(value, shown.InLine)
+	return &Named{row: row, m: m, shown: shown, NamesIsError: names, Execs: runsPrograms(m)}
 }
 
 func (c *Compiler) unknownMatcher(key *source.Node, path string) {

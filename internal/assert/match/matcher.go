@@ -57,9 +57,9 @@ type Row struct {
 
 // Named is a compiled matcher with its name and argument.
 type Named struct {
-	row *Row
-	m   Matcher
-	arg jsonv.Value
+	row   *Row
+	m     Matcher
+	shown string // desc, "" when it is made on demand
 	// NamesIsError is set if the argument has an isError key, for matchers of a whole
 	// result.
 	NamesIsError bool
@@ -67,10 +67,22 @@ type Named struct {
 }
 
 // desc returns the matcher as messages show it: contains "rust".
-func (k *Named) desc() string { return k.row.Name + " " + shown.Value(k.arg, shown.InLine) }
+func (k *Named) desc() string {
+	if m, ok := k.m.(exactly); ok && k.shown == "" {
+		return k.row.Name + " " + shown.Value(m.want, shown.InLine)
+	}
+	return k.shown
+}
 
 // Name returns the matcher's name in the table.
 func (k *Named) Name() string { return k.row.Name }
+
+// Exactly returns a copy with another value, if the matcher is exact.
+func (k *Named) Exactly(want jsonv.Value) (Named, bool) {
+	_, names := want.Get(target.KeyIsError)
+	_, ok := k.m.(exactly)
+	return Named{row: k.row, m: exactly{want}, NamesIsError: names}, ok
+}
 
 // WantsNothing reports whether the matcher requires that there is no value.
 func (k *Named) WantsNothing() bool { return k.m == presence{want: false} }

@@ -253,12 +253,24 @@ func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
 	return c.expecting(n).Expect(n, path, c.dec)
 }
 
+// withMatcher returns a copy of an assertion with the matcher in n; ok is false after
+// a mistake.
+func (c *compiler) withMatcher(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
+	out = c.expecting(n).WithMatcher(a, n, path, c.dec)
+	return out, out != nil
+}
+
 // tree merges the test's items with those of defaultTest.
 func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	own := expect.Parts{Threshold: st.Threshold}
 	if st.Expect != nil {
 		own.Expect = c.expectations(st.Expect, st.Path+".expect")
 	}
+	return c.merged(st, own, true)
+}
+
+// merged is tree for compiled items.
+func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.Tree {
 	if st.DerivedMetrics != nil {
 		own.Metrics = expect.CompileMetrics(st.DerivedMetrics, st.Path+".derivedMetrics", c.dec)
 	}
@@ -267,11 +279,13 @@ func (c *compiler) tree(st *suite.Test) *expect.Tree {
 		base = c.base
 	}
 	tree := expect.Merge(own, base)
-	tree.Check(st.Path, c.dec)
-	for _, choice := range tree.Checks() {
-		for _, name := range choice.InstalledWith {
-			if !slices.ContainsFunc(c.file.Servers, func(s *Server) bool { return s.Name == name }) {
-				c.unknownServer(choice.Pos, st.Path, name)
+	if check {
+		tree.Check(st.Path, c.dec)
+		for _, choice := range tree.Checks() {
+			for _, name := range choice.InstalledWith {
+				if !slices.ContainsFunc(c.file.Servers, func(s *Server) bool { return s.Name == name }) {
+					c.unknownServer(choice.Pos, st.Path, name)
+				}
 			}
 		}
 	}

@@ -46,8 +46,8 @@ type compiler struct {
 	file  *File
 	dec   *source.Decoder
 	base  expect.Parts // items that defaultTest adds to every test
-	// names are what the expectations of all tests may refer to.
-	names expect.Compiler
+	// schemas caches compiled schemas for all rows and tests.
+	schemas *match.SchemaCache
 	// probe is a decoder for tentative decoding. It is reused until it has
 	// diagnostics, because a new one analyzes the types again.
 	probe *source.Decoder
@@ -71,9 +71,9 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	var diags source.Diagnostics
 	sel, ds := newSelector(set)
 	diags = append(diags, ds...)
-	names := expect.Compiler{Options: match.Options{Schemas: match.NewSchemaCache()}}
+	schemas := match.NewSchemaCache()
 	for _, s := range suites {
-		c := &compiler{set: set, suite: s, dec: new(source.Decoder), names: names}
+		c := &compiler{set: set, suite: s, dec: new(source.Decoder), schemas: schemas}
 		f := c.compile()
 		diags = append(diags, c.dec.Diagnostics()...)
 		c.dec, c.probe, s.Entries = nil, nil, nil
@@ -98,11 +98,9 @@ func (c *compiler) compile() *File {
 	f := &File{Suite: s, Name: s.Name, Path: s.File.Name, Dir: s.Dir}
 	c.file = f
 	f.HookEnv = hookEnv(c.set.Env, s)
-	c.names.Upstreams, c.names.Dir, c.names.Opened = s.Upstreams.Keys(), s.Dir, f.inputs.add
 	for _, sv := range s.Servers {
 		server, diags := c.apart().server(sv)
 		f.Servers = append(f.Servers, server)
-		c.names.Servers = append(c.names.Servers, server.Name)
 		c.dec.AddNew(diags...) // variants share mistakes of their server
 	}
 	c.upstreams()

@@ -7,7 +7,7 @@ func WholeCase(p *Plan, i int) *Case {
 	t := *p.Files[r.file].templates[r.template]
 	if t.expect != nil {
 		whole := *t.expect
-		whole.vary = nil
+		whole.whole = true
 		t.expect = &whole
 	}
 	c := t.build(int(r.row), int(r.server))
@@ -20,7 +20,7 @@ func ItemsByRow(p *Plan) int {
 	n := 0
 	for _, f := range p.Files {
 		for _, t := range f.templates {
-			if t.expect != nil {
+			if t.expect != nil && !t.expect.whole {
 				n += len(t.expect.vary)
 			}
 		}

@@ -8,14 +8,20 @@ import (
 	"strings"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/match"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite"
 )
 
 // expecting returns the compiler of the expectations in a node.
 func (c *compiler) expecting(n *source.Node) expect.Compiler {
-	out := c.names
-	out.LoadSchema = func(_ source.Pos, uri string) ([]byte, error) { return c.schemaFile(n, uri) }
+	out := expect.Compiler{Upstreams: c.suite.Upstreams.Keys(), Options: match.Options{
+		Schemas: c.schemas, Dir: c.suite.Dir, Opened: c.file.inputs.add,
+		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return c.schemaFile(n, uri) },
+	}}
+	for _, sv := range c.file.Servers {
+		out.Servers = append(out.Servers, sv.Name)
+	}
 	return out
 }
 

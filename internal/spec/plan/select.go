@@ -149,8 +149,8 @@ func (p *Plan) tags() []string {
 				out = append(out, t.tags...)
 				continue
 			}
-			for _, row := range t.meta {
-				out = append(out, row.tags...)
+			for _, tags := range t.sets.tags {
+				out = append(out, tags...)
 			}
 		}
 	}

@@ -30,6 +30,7 @@ type template struct {
 	varies varies
 	expect *rowExpect // set if the expectations use the row
 	meta   []rowMeta  // set if servers, tags or only use the row
+	sets   metaSets
 }
 
 // varies records which parts of a test use its row.
@@ -46,9 +47,15 @@ func (v varies) any() bool { return v.name || v.expect || v.all || len(v.call) >
 
 // rowMeta is the data for selecting a row without building its case.
 type rowMeta struct {
-	servers []*Server
-	tags    []string
-	only    bool
+	servers, tags uint32 // indexes in metaSets
+	only          bool
+}
+
+// metaSets holds each distinct list once.
+type metaSets struct {
+	servers [][]*Server
+	tags    [][]string
+	known   map[string]uint32
 }
 
 func (t *template) rowCount() int {
@@ -61,7 +68,7 @@ func (t *template) rowCount() int {
 // serversAt returns the servers of a row, which can be none.
 func (t *template) serversAt(row int) []*Server {
 	if t.meta != nil {
-		return t.meta[row].servers
+		return t.sets.servers[t.meta[row].servers]
 	}
 	return t.servers
 }
@@ -78,7 +85,7 @@ func (t *template) serverAt(row, i int) *Server {
 
 func (t *template) tagsAt(row int) []string {
 	if t.meta != nil {
-		return t.meta[row].tags
+		return t.sets.tags[t.meta[row].tags]
 	}
 	return t.tags
 }
@@ -135,7 +142,7 @@ func (c *compiler) template(se suite.Entry) *template {
 		t.only = e.Node.Get("only").Pos
 	}
 	if t.varies.expect && !t.varies.all && t.rows.Len() > 0 {
-		t.expect = c.rowExpect(e, b.test, b.out.Tree)
+		t.expect = c.rowExpect(e, b.test)
 	}
 	if c.errors() == before && t.rows != nil {
 		t.checkRows()
@@ -280,17 +287,14 @@ func (t *template) checkRows() {
 	if !t.varies.any() {
 		return
 	}
-	if t.varies.all {
-		t.meta = make([]rowMeta, t.rows.Len())
-	}
-	c := t.c.apart()
-	dec := c.dec
+	check := t.newRowCheck()
+	dec := new(source.Decoder)
 	bad, seen := 0, 0
 	for i := range t.rows.Len() {
 		if bad >= rows.MaxBad {
 			break
 		}
-		t.checkRow(c, i, t.rows.At(i))
+		check.row(i, t.rows.At(i), dec)
 		all := dec.Diagnostics()
 		if len(all) == seen {
 			continue

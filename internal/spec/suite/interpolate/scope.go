@@ -290,9 +290,12 @@ func locate(n, wanted *source.Node, path string) (string, bool) {
 
 // Placeholder is one `${case.…}` or `${steps.…}` in a scalar.
 type Placeholder struct {
+	Name   string // "case.id"
 	Member string // "id"
 	Node   *source.Node
 	Offset int
+	// Default is set when it has one.
+	Default bool
 }
 
 // Placeholders returns the placeholders below n whose names begin with prefix
@@ -301,7 +304,7 @@ func Placeholders(n *source.Node, prefix string) []Placeholder {
 	var out []Placeholder
 	Scan(n, func(sc *source.Node, p placeholder.Part) {
 		if member, ok := strings.CutPrefix(p.Name, prefix); ok {
-			out = append(out, Placeholder{Member: member, Node: sc, Offset: p.Offset})
+			out = append(out, Placeholder{Name: p.Name, Member: member, Node: sc, Offset: p.Offset, Default: p.HasDefault})
 		}
 	})
 	return out
@@ -320,4 +323,24 @@ func Scan(n *source.Node, fn func(sc *source.Node, p placeholder.Part)) {
 		}
 		return sc
 	})
+}
+
+// Lookup returns the value that a placeholder's member path leads to.
+func (p Placeholder) Lookup(in jsonv.Value) (jsonv.Value, bool) {
+	v := in
+	for path := p.Member; path != ""; {
+		if v, _, path = stepInto(v, path); v.IsAbsent() {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+// Whole reports whether a scalar is nothing but one placeholder.
+func Whole(n *source.Node) bool {
+	if n == nil || n.Kind != source.KindString || !strings.HasPrefix(n.Text, "${") {
+		return false
+	}
+	parts, bad := splitTemplate(n.Text)
+	return bad == nil && placeholder.Whole(parts)
 }
