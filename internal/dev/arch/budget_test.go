@@ -26,8 +26,8 @@ const (
 // have, and the target. A ceiling may only fall; the target of mcptest is the one of its
 // present state, and 88,500 with probes, agents and load.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {85900, 82000},
-	"MCP-AQL": {16250, 14500},
+	"mcptest": {85450, 82000},
+	"MCP-AQL": {15950, 14500},
 }
 
 // largerPackages are the packages over the budget, with a ceiling, which may only be
