@@ -34,7 +34,7 @@ type attempt struct {
 	script    *respond.Script
 	scripts   []*respond.Script // of all calls
 	snapshots *snapshot.Test
-	others    []otherWay
+	others    []plan.Way
 
 	sessions map[*pool.Server]*mcp.Session
 	marks    map[*mcp.Session]tail.Mark

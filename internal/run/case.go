@@ -127,11 +127,11 @@ func (cr *caseRun) repeat(ctx context.Context) {
 func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 	f := cr.file
 	out.StartMS = f.run.since(f.run.start)
-	others := otherWays(cr.c, f.file)
+	others := plan.OtherWays(cr.c, f.file)
 	var servers []*plan.Server
 	for _, o := range others {
-		if o.err == nil {
-			servers = append(servers, o.server)
+		if o.Err == nil {
+			servers = append(servers, o.Server)
 		}
 	}
 	lease := f.run.pool.Lease(cr.c, f.file, servers...)

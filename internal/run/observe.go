@@ -16,6 +16,8 @@ import (
 
 // observer is a test without a call on one server: it does what its kind does, and
 // returns what the assertions examine. An error means that there is nothing to examine.
+// An observer that sends a request of its own also records the exchange, its violations
+// (out.violations) and a lost session (ReportLost): else a violation passes unseen.
 type observer interface {
 	observe(ctx context.Context) (target.Observation, error)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"mcptest/internal/assert/match"
@@ -52,88 +50,6 @@ func (f offering) request(ctx context.Context) (*surface.Offer, error) {
 	return f.server.Offer(ctx, f.a.sessions[f.server])
 }
 
-// otherWay is another way to reach the server of a case, for the matcher same-as,
-// or another client or server, for the matcher check.
-type otherWay struct {
-	over   string // such as 2025-06-18
-	server *plan.Server
-	err    error // the server cannot be reached in this way
-	check  bool
-}
-
-// otherWays returns the other ways to reach the server of a case.
-func otherWays(c *plan.Case, file *plan.File) (out []otherWay) {
-	if c.Server == nil {
-		return nil
-	}
-	derived := func(over string, change func(*plan.Server)) {
-		s := *c.Server
-		change(&s)
-		s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
-		out = append(out, otherWay{over: over, server: &s, check: s.Client != ""})
-	}
-	for _, choice := range c.Tree.Checks() {
-		clients, servers := choice.Others()
-		for _, name := range clients {
-			derived(name, func(s *plan.Server) { s.Client = name })
-		}
-		for _, s := range file.Servers {
-			if s.Name != c.Server.Name && slices.Contains(servers, s.Name) {
-				out = append(out, otherWay{over: s.Name, server: s, check: true})
-			}
-		}
-	}
-	same := c.Tree.SameAs()
-	if same == nil {
-		return out
-	}
-	for _, version := range same.Protocol {
-		derived(version, func(s *plan.Server) { s.Protocol = version })
-	}
-	for _, t := range same.Transport {
-		if t == "http" {
-			t = "streamable-http"
-		}
-		switch {
-		case t == transportOf(c.Server):
-		case c.Server.URL != "" && t != "stdio":
-			derived(t, func(s *plan.Server) { s.Transport = t })
-		default:
-			s, err := sibling(c.Server, file, t)
-			out = append(out, otherWay{over: t, server: s, err: err})
-		}
-	}
-	return out
-}
-
-func transportOf(s *plan.Server) string {
-	switch {
-	case s.URL == "":
-		return "stdio"
-	case s.Transport == "sse":
-		return "sse"
-	}
-	return "streamable-http"
-}
-
-// sibling returns the variant of a server that is reached over a transport.
-func sibling(of *plan.Server, file *plan.File, transport string) (found *plan.Server, err error) {
-	base, _, _ := strings.Cut(of.Name, "@")
-	for _, s := range file.Servers {
-		if name, _, _ := strings.Cut(s.Name, "@"); name != base || s.Name == of.Name || transportOf(s) != transport {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("%s and %s are both reached over %s", found.Name, s.Name, transport)
-		}
-		found = s
-	}
-	if found == nil {
-		return nil, fmt.Errorf("the server %s is not reached over %s: add a variant that is", of.Name, transport)
-	}
-	return found, nil
-}
-
 // matchers adds the functions of matchers that compare the offer. They have the time
 // limit of the test, which an evaluation does not have.
 func (f offering) matchers(ctx context.Context, env *match.Env) {
@@ -162,21 +78,21 @@ func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value)
 // others requests the surfaces that same-as or check compares with.
 func (f offering) others(ctx context.Context, check bool) (out []assert.Other, err error) {
 	for _, o := range f.a.others {
-		if o.check != check {
+		if o.Check != check {
 			continue
 		}
-		if o.err != nil {
-			return nil, o.err
+		if o.Err != nil {
+			return nil, o.Err
 		}
-		ps := f.a.file.run.pool.ForCase(f.a.c, o.server, f.a.file.file)
+		ps := f.a.file.run.pool.ForCase(f.a.c, o.Server, f.a.file.file)
 		other, err := ps.Offer(ctx, f.a.sessions[ps])
 		if err != nil {
-			return nil, fmt.Errorf("over %s: %w", o.over, err)
+			return nil, fmt.Errorf("over %s: %w", o.Over, err)
 		}
 		for _, failed := range other.Failed {
-			return nil, fmt.Errorf("over %s: %w", o.over, failed)
+			return nil, fmt.Errorf("over %s: %w", o.Over, failed)
 		}
-		out = append(out, assert.Other{Over: o.over, Offer: other.Value()})
+		out = append(out, assert.Other{Over: o.Over, Offer: other.Value()})
 	}
 	return out, nil
 }

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Way is another way to reach the server of a case, for the matcher same-as,
+// or another client or server, for the matcher check.
+type Way struct {
+	Over   string // such as 2025-06-18
+	Server *Server
+	Err    error // the server cannot be reached in this way
+	Check  bool
+}
+
+// OtherWays returns the other ways to reach the server of a case.
+func OtherWays(c *Case, file *File) (out []Way) {
+	if c.Server == nil {
+		return nil
+	}
+	derived := func(over string, change func(*Server)) {
+		s := *c.Server
+		change(&s)
+		s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
+		out = append(out, Way{Over: over, Server: &s, Check: s.Client != ""})
+	}
+	for _, choice := range c.Tree.Checks() {
+		clients, servers := choice.Others()
+		for _, name := range clients {
+			derived(name, func(s *Server) { s.Client = name })
+		}
+		for _, s := range file.Servers {
+			if s.Name != c.Server.Name && slices.Contains(servers, s.Name) {
+				out = append(out, Way{Over: s.Name, Server: s, Check: true})
+			}
+		}
+	}
+	same := c.Tree.SameAs()
+	if same == nil {
+		return out
+	}
+	for _, version := range same.Protocol {
+		derived(version, func(s *Server) { s.Protocol = version })
+	}
+	for _, t := range same.Transport {
+		if t == "http" {
+			t = "streamable-http"
+		}
+		switch {
+		case t == transportOf(c.Server):
+		case c.Server.URL != "" && t != "stdio":
+			derived(t, func(s *Server) { s.Transport = t })
+		default:
+			s, err := sibling(c.Server, file, t)
+			out = append(out, Way{Over: t, Server: s, Err: err})
+		}
+	}
+	return out
+}
+
+func transportOf(s *Server) string {
+	switch {
+	case s.URL == "":
+		return "stdio"
+	case s.Transport == "sse":
+		return "sse"
+	}
+	return "streamable-http"
+}
+
+// sibling returns the variant of a server that is reached over a transport.
+func sibling(of *Server, file *File, transport string) (found *Server, err error) {
+	base, _, _ := strings.Cut(of.Name, "@")
+	for _, s := range file.Servers {
+		if name, _, _ := strings.Cut(s.Name, "@"); name != base || s.Name == of.Name || transportOf(s) != transport {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%s and %s are both reached over %s", found.Name, s.Name, transport)
+		}
+		found = s
+	}
+	if found == nil {
+		return nil, fmt.Errorf("the server %s is not reached over %s: add a variant that is", of.Name, transport)
+	}
+	return found, nil
+}
