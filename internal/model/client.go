@@ -1,4 +1,4 @@
-package judge
+package model
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 )
 
@@ -44,15 +43,6 @@ type Client struct {
 	tokens int
 	left   map[string]bool // optional parameters that the endpoint rejects
 }
-
-// Errors of a question although the endpoint can be reached. Other questions may
-// succeed.
-var (
-	// ErrRefused reports that the model, or a filter before it, refused to answer.
-	ErrRefused = errors.New("the model refused to answer")
-	// ErrUnusable reports a response that is not a turn of a conversation.
-	ErrUnusable = errors.New("the model's answer cannot be used")
-)
 
 // ErrCap reports that the limit of calls or tokens is reached.
 var ErrCap = errors.New("the limit on model calls or tokens is reached")
@@ -130,36 +120,10 @@ func (c *Client) Used() (calls, tokens int) {
 	return c.calls, c.tokens
 }
 
-// Tool is a tool that the model may call.
-type Tool struct {
-	Name, Description string
-	Schema            jsonv.Value
-}
-
-// Call is one call that the model made.
-type Call struct {
-	ID, Name  string
-	Arguments jsonv.Value // absent if they are not JSON
-}
-
-// Message is one turn of a conversation.
-type Message struct {
-	Role  string // "user", "assistant" or "tool"
-	Text  string
-	Calls []Call // of an assistant
-	ID    string // of a tool's result: the call it belongs to
-}
-
 // Chat sends a conversation and returns the model's turn. It requests the most
 // repeatable answers: temperature 0 and a fixed seed.
 func (c *Client) Chat(ctx context.Context, system string, turns []Message, tools []Tool) (Message, error) {
 	return c.chat(ctx, system, turns, tools, draw{seed: 1})
-}
-
-// draw holds the sampling parameters of a request.
-type draw struct {
-	seed        int
-	temperature float64
 }
 
 func (c *Client) chat(ctx context.Context, system string, turns []Message, tools []Tool, d draw) (Message, error) {

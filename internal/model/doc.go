@@ -1,4 +1,4 @@
-// Package judge sends questions to language models and lets a model or a program
+// Package model sends questions to language models and lets a model or a program
 // evaluate answers. It supports two wire formats: OpenAI's chat completions, which
 // Ollama and others share, and Anthropic's messages.
 //
@@ -14,4 +14,4 @@
 //     model must include a quotation of the answer;
 //   - no verdict is ever invented: a judge that fails is an error;
 //   - the key is in no error, no answer and no record.
-package judge
+package model

@@ -1,4 +1,4 @@
-package judge
+package model
 
 import (
 	"context"
@@ -23,16 +23,6 @@ type Judge interface {
 	// there is no verdict.
 	Judge(ctx context.Context, k Case, votes int) (Verdict, error)
 }
-
-// The verdicts.
-const (
-	Understood    = "understood"
-	NotUnderstood = "not_understood"
-	Unsure        = "unsure"
-)
-
-// Case is the input of an evaluation. Calls is a JSON list of {operation, params}.
-type Case struct{ Question, Facts, Answer, Calls string }
 
 // Verdict is the result of the votes.
 type Verdict struct {

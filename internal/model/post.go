@@ -1,4 +1,4 @@
-package judge
+package model
 
 import (
 	"bytes"
@@ -23,7 +23,6 @@ const (
 	maxTries       = 4
 	slowTries      = 2 // of requests that timed out
 	maxWait        = 20 * time.Second
-	answerTokens   = 4096
 	leastMasked    = 8 // bytes: a shorter key is only masked in errors, where that is harmless
 	shownColumns   = 300
 )

@@ -1,4 +1,4 @@
-package judge
+package model
 
 import (
 	"bytes"
@@ -12,6 +12,16 @@ import (
 
 	"mcptest/internal/base/jsonv"
 )
+
+// The verdicts.
+const (
+	Understood    = "understood"
+	NotUnderstood = "not_understood"
+	Unsure        = "unsure"
+)
+
+// Case is the input of an evaluation. Calls is a JSON list of {operation, params}.
+type Case struct{ Question, Facts, Answer, Calls string }
 
 // RubricVersion is the version of the rubric. It is recorded with each verdict.
 const RubricVersion = "2"

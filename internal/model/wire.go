@@ -1,4 +1,4 @@
-package judge
+package model
 
 import (
 	"cmp"
@@ -9,8 +9,6 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 )
-
-type object = map[string]any
 
 // openAIRequest returns a chat completion request.
 func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) object {

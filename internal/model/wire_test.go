@@ -1,4 +1,4 @@
-package judge_test
+package model_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"mcptest/internal/model"
 )
 
-func chat(c *judge.Client) (judge.Message, error) {
-	return c.Chat(context.Background(), "", []judge.Message{{Role: "user", Text: "x"}}, nil)
+func chat(c *model.Client) (model.Message, error) {
+	return c.Chat(context.Background(), "", []model.Message{{Role: "user", Text: "x"}}, nil)
 }
 
 // Waits follow Retry-After in both its forms, and never exceed 20 s.
@@ -35,7 +35,7 @@ func TestWaits(t *testing.T) {
 		date(-time.Hour):          {time.Second, time.Second},
 	} {
 		var waits []time.Duration
-		o := judge.Options{Wait: func(_ context.Context, d time.Duration) error {
+		o := model.Options{Wait: func(_ context.Context, d time.Duration) error {
 			waits = append(waits, d)
 			return nil
 		}}
@@ -78,15 +78,15 @@ func TestKeyNeverLeaves(t *testing.T) {
 		"in two pieces":   func(w http.ResponseWriter) { w.WriteHeader(500); io.WriteString(w, strings.Repeat("x", 290)+key) },
 		"in another form": func(w http.ResponseWriter) { w.WriteHeader(403); io.WriteString(w, "Authorization: Bearer "+key) },
 	} {
-		for _, api := range []string{judge.OpenAI, judge.Anthropic} {
-			c, _ := serve(t, judge.Options{Key: key, API: api}, func(_ int, w http.ResponseWriter, _ jsonv.Value) { answer(w) })
+		for _, api := range []string{model.OpenAI, model.Anthropic} {
+			c, _ := serve(t, model.Options{Key: key, API: api}, func(_ int, w http.ResponseWriter, _ jsonv.Value) { answer(w) })
 			m, err := chat(c)
 			if all := fmt.Sprintf("%v %v", m, err); strings.Contains(all, "very-secret") || strings.Contains(all, "sk-ver") {
 				t.Errorf("%s, %s: %s", name, api, all)
 			}
 		}
 	}
-	c := judge.New(judge.Options{URL: "http://me:hunter22@127.0.0.1:1/v1?key=hunter22", MaxCalls: 1})
+	c := model.New(model.Options{URL: "http://me:hunter22@127.0.0.1:1/v1?key=hunter22", MaxCalls: 1})
 	if _, err := chat(c); err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Errorf("the address gives something away: %v", err)
 	}
@@ -95,7 +95,7 @@ func TestKeyNeverLeaves(t *testing.T) {
 // An endpoint that refuses a parameter it can do without is asked without
 // it, from then on.
 func TestRefusedParameters(t *testing.T) {
-	c, e := serve(t, judge.Options{}, func(_ int, w http.ResponseWriter, b jsonv.Value) {
+	c, e := serve(t, model.Options{}, func(_ int, w http.ResponseWriter, b jsonv.Value) {
 		for _, p := range [][2]string{
 			{"max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."},
 			{"temperature", "Unsupported value: 'temperature' does not support 0 with this model."},
@@ -119,7 +119,7 @@ func TestRefusedParameters(t *testing.T) {
 	if len(e.bodies) != 4 {
 		t.Errorf("%d requests, want 3 to learn and 1", len(e.bodies))
 	}
-	c, e = serve(t, judge.Options{}, func(_ int, w http.ResponseWriter, _ jsonv.Value) {
+	c, e = serve(t, model.Options{}, func(_ int, w http.ResponseWriter, _ jsonv.Value) {
 		w.WriteHeader(400)
 		io.WriteString(w, "temperature seed max_tokens")
 	})
@@ -130,24 +130,24 @@ func TestRefusedParameters(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	for _, c := range [][3]string{
-		{judge.OpenAI, "/v1", "/v1/chat/completions"},
-		{judge.OpenAI, "/v1/?api-version=3", "/v1/chat/completions?api-version=3"},
-		{judge.Anthropic, "", "/v1/messages"},
-		{judge.Anthropic, "/v1/", "/v1/messages"},
-		{judge.Anthropic, "/proxy", "/proxy/v1/messages"},
+		{model.OpenAI, "/v1", "/v1/chat/completions"},
+		{model.OpenAI, "/v1/?api-version=3", "/v1/chat/completions?api-version=3"},
+		{model.Anthropic, "", "/v1/messages"},
+		{model.Anthropic, "/v1/", "/v1/messages"},
+		{model.Anthropic, "/proxy", "/proxy/v1/messages"},
 	} {
 		var got string
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			got = r.URL.RequestURI()
 			io.WriteString(w, `{"content":[],"choices":[{"message":{}}]}`)
 		}))
-		if _, err := chat(judge.New(judge.Options{API: c[0], URL: srv.URL + c[1]})); err != nil || got != c[2] {
+		if _, err := chat(model.New(model.Options{API: c[0], URL: srv.URL + c[1]})); err != nil || got != c[2] {
 			t.Errorf("%s %s: %s, %v", c[0], c[1], got, err)
 		}
 		srv.Close()
 	}
 	for _, bad := range []string{"localhost:11434", "ftp://x/", "http://", "::", "/v1"} {
-		if judge.CheckURL(bad) == nil {
+		if model.CheckURL(bad) == nil {
 			t.Errorf("%q is taken for an address", bad)
 		}
 	}
@@ -155,7 +155,7 @@ func TestAddresses(t *testing.T) {
 
 // An endpoint that counts no tokens does not escape the cap.
 func TestUncountedTokens(t *testing.T) {
-	c, e := serve(t, judge.Options{MaxTokens: 1000}, func(_ int, w http.ResponseWriter, _ jsonv.Value) {
+	c, e := serve(t, model.Options{MaxTokens: 1000}, func(_ int, w http.ResponseWriter, _ jsonv.Value) {
 		fmt.Fprintf(w, `{"choices":[{"message":{"content":"%s"}}]}`, strings.Repeat("word ", 400))
 	})
 	for range 10 {
@@ -169,7 +169,7 @@ func TestUncountedTokens(t *testing.T) {
 // A caller that gives up ends the waiting.
 func TestGivingUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	o := judge.Options{Wait: func(ctx context.Context, _ time.Duration) error {
+	o := model.Options{Wait: func(ctx context.Context, _ time.Duration) error {
 		cancel(context.DeadlineExceeded)
 		return context.Cause(ctx)
 	}}

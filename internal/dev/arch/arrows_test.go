@@ -25,7 +25,6 @@ const (
 var backwardCeilings = map[string]int{
 	"internal/mcpaql/live/catalog": 33,
 	"internal/mcpaql/live/guard":   28,
-	"internal/model":               36,
 }
 
 // An arrow runs from a file to a file of the same package that declares a function,

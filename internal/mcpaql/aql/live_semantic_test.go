@@ -18,18 +18,18 @@ import (
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/semantic"
 	"mcptest/internal/mcpaql/verdict"
-	"mcptest/internal/model"
+	llm "mcptest/internal/model"
 )
 
 // model is a chat endpoint whose answers a function makes from the request.
-func model(t *testing.T, answer func(messages jsonv.Value) string) *judge.Client {
+func model(t *testing.T, answer func(messages jsonv.Value) string) *llm.Client {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body)
 		v, _ := jsonv.Parse(data)
 		io.WriteString(w, answer(v.Lookup("messages")))
 	}))
 	t.Cleanup(srv.Close)
-	return judge.New(judge.Options{URL: srv.URL, Model: "m1", Wait: func(context.Context, time.Duration) error { return nil }})
+	return llm.New(llm.Options{URL: srv.URL, Model: "m1", Wait: func(context.Context, time.Duration) error { return nil }})
 }
 
 func saying(text string) string {
@@ -151,17 +151,17 @@ func clipText(s string) string { return s[:min(len(s), 80)] }
 
 type memory struct {
 	sync.Mutex
-	m map[string]judge.Verdict
+	m map[string]llm.Verdict
 }
 
-func (c *memory) Get(k string) (judge.Verdict, bool) {
+func (c *memory) Get(k string) (llm.Verdict, bool) {
 	c.Lock()
 	defer c.Unlock()
 	v, ok := c.m[k]
 	return v, ok
 }
 
-func (c *memory) Put(k string, v judge.Verdict) {
+func (c *memory) Put(k string, v llm.Verdict) {
 	c.Lock()
 	defer c.Unlock()
 	c.m[k] = v
@@ -174,10 +174,10 @@ func TestJudgedAnswers(t *testing.T) {
 		asked++
 		return saying(`{"verdict":"understood","reason":"it would work","quote":"idea"}`)
 	})
-	cache := &memory{m: map[string]judge.Verdict{}}
+	cache := &memory{m: map[string]llm.Verdict{}}
 	o := guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return saying("Some idea.") }), Judge: judging, Votes: 3, Cache: cache}}
 	e := collect(t, o)
-	if j := e.Semantics[0].Judge; j == nil || j.Verdict != evidence.Understood || len(j.Votes) != 3 || j.Rubric != judge.RubricVersion {
+	if j := e.Semantics[0].Judge; j == nil || j.Verdict != evidence.Understood || len(j.Votes) != 3 || j.Rubric != llm.RubricVersion {
 		t.Errorf("%+v", j)
 	}
 	before := asked
@@ -228,7 +228,7 @@ func TestModelCalls(t *testing.T) {
 		io.WriteString(w, clever(v.Lookup("messages")))
 	}))
 	t.Cleanup(srv.Close)
-	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: judge.New(judge.Options{URL: srv.URL, MaxCalls: 3})}})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: llm.New(llm.Options{URL: srv.URL, MaxCalls: 3})}})
 	rows, c := semanticRows(judgeLive(e))
 	if calls != 3 || len(rows) != 4 || rows[0].Result != verdict.Pass || rows[3].Result != verdict.Skipped || !strings.Contains(rows[3].Detail, "the limit on model calls or tokens is reached") {
 		t.Errorf("%d calls, %s (%s): %+v", calls, c.Result, c.Note, rows)

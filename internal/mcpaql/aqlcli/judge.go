@@ -43,7 +43,7 @@ func modelOptions() []option {
 	return append([]option{
 		{long: "model", value: "name", doc: "test at level 2 whether this model understands the adapter; without it the semantic rows are SKIP"},
 		{long: "model-url", value: "url", doc: "the model's endpoint (default " + localModels + ", or Anthropic's with --model-api anthropic)", check: modelAddress},
-		{long: "model-api", value: "api", doc: "the wire form, openai for every compatible endpoint, or anthropic (default openai)", check: oneOf(judge.OpenAI, judge.Anthropic)},
+		{long: "model-api", value: "api", doc: "the wire form, openai for every compatible endpoint, or anthropic (default openai)", check: oneOf(model.OpenAI, model.Anthropic)},
 		{long: "model-key-env", value: "name", doc: "send the value of this variable as the key"},
 	}, judgeOptions()...)
 }
@@ -58,7 +58,7 @@ func judgeOptions() []option {
 		},
 		{long: "judge-model", value: "name", doc: "the model that judges (live: default that of --model)"},
 		{long: "judge-url", value: "url", doc: "the judge's endpoint (default as for --model)", check: modelAddress},
-		{long: "judge-api", value: "api", doc: "its wire form, openai or anthropic (default as for --model)", check: oneOf(judge.OpenAI, judge.Anthropic)},
+		{long: "judge-api", value: "api", doc: "its wire form, openai or anthropic (default as for --model)", check: oneOf(model.OpenAI, model.Anthropic)},
 		{
 			long: "judge-key-env", value: "name",
 			doc: "send it the value of this variable as the key (default that of --model-key-env, unless --judge-url or --judge-api is given)",
@@ -71,7 +71,7 @@ func judgeOptions() []option {
 	}
 }
 
-func modelAddress(s string) (string, error) { return s, judge.CheckURL(s) }
+func modelAddress(s string) (string, error) { return s, model.CheckURL(s) }
 
 // judgeKind accepts phrases, model and exec:COMMAND.
 func judgeKind(s string) (string, error) {
@@ -101,12 +101,12 @@ func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Aski
 		c.problem("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
 		return a, nil, false
 	}
-	o, ok := c.endpoint("model", judge.Options{})
+	o, ok := c.endpoint("model", model.Options{})
 	if !ok {
 		return a, nil, false
 	}
 	o.Model = name
-	a.Model = judge.New(o)
+	a.Model = model.New(o)
 	if c.flags["judge"] == "" {
 		c.flags["judge"] = judgePhrases
 	}
@@ -116,7 +116,7 @@ func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Aski
 
 // endpoint reads the address of a model from the options --PREFIX-url and so on; o
 // holds the options of another model as defaults.
-func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
+func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
 	address, moved := c.flags[prefix+"-url"]
 	api, other := c.flags[prefix+"-api"]
 	if moved || other {
@@ -130,7 +130,7 @@ func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
 	}
 	if o.URL == "" {
 		o.URL = localModels
-		if o.API == judge.Anthropic {
+		if o.API == model.Anthropic {
 			o.URL = "https://api.anthropic.com"
 		}
 	}
@@ -147,7 +147,7 @@ func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
 
 // judging reads the options of the judge; it returns false after a mistake. o
 // describes the model that was asked, if there is one.
-func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
+func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
 	who := c.flags["judge"]
 	if !c.judgeFits(who) {
 		return false
@@ -160,7 +160,7 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, reg
 	switch line, program := strings.CutPrefix(who, judgeExec); {
 	case program:
 		argv, _ := shellwords.Argv(line) // judgeKind has checked it
-		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
+		a.Judge = &model.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
 	case who == judgeModel:
 		o, ok := c.endpoint("judge", o)
 		if name, given := c.flags["judge-model"]; given {
@@ -173,7 +173,7 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, reg
 		if !ok {
 			return false
 		}
-		a.Judge = judge.New(o)
+		a.Judge = model.New(o)
 		*keys = append(*keys, o.Key)
 	}
 	return true
@@ -254,7 +254,7 @@ func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 		}
 		var a semantic.Asking
 		var keys []string
-		if !c.judging(&a, judge.Options{}, dir, registry, &keys) {
+		if !c.judging(&a, model.Options{}, dir, registry, &keys) {
 			return verdict.ExitConfig
 		}
 		status := term.NewStatus(c.Err, c.Env)
@@ -321,14 +321,14 @@ type verdictCache string
 func (d verdictCache) file(key string) string { return filepath.Join(string(d), key+".json") }
 
 // Get reads a verdict.
-func (d verdictCache) Get(key string) (judge.Verdict, bool) {
-	var v judge.Verdict
+func (d verdictCache) Get(key string) (model.Verdict, bool) {
+	var v model.Verdict
 	data, err := os.ReadFile(d.file(key))
 	return v, err == nil && json.Unmarshal(data, &v) == nil && v.Valid()
 }
 
 // Put writes a verdict.
-func (d verdictCache) Put(key string, v judge.Verdict) {
+func (d verdictCache) Put(key string, v model.Verdict) {
 	data, err := json.Marshal(v)
 	if err == nil && os.MkdirAll(string(d), 0o700) == nil {
 		_ = osfile.Replace(d.file(key), data, 0o644)

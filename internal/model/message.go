@@ -1,0 +1,48 @@
+package model
+
+import (
+	"errors"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// Tool is a tool that the model may call.
+type Tool struct {
+	Name, Description string
+	Schema            jsonv.Value
+}
+
+// Call is one call that the model made.
+type Call struct {
+	ID, Name  string
+	Arguments jsonv.Value // absent if they are not JSON
+}
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role  string // "user", "assistant" or "tool"
+	Text  string
+	Calls []Call // of an assistant
+	ID    string // of a tool's result: the call it belongs to
+}
+
+// draw holds the sampling parameters of a request.
+type draw struct {
+	seed        int
+	temperature float64
+}
+
+// answerTokens is the limit of one turn of the model.
+const answerTokens = 4096
+
+// object is the body of a request.
+type object = map[string]any
+
+// Errors of a question although the endpoint can be reached. Other questions may
+// succeed.
+var (
+	// ErrRefused reports that the model, or a filter before it, refused to answer.
+	ErrRefused = errors.New("the model refused to answer")
+	// ErrUnusable reports a response that is not a turn of a conversation.
+	ErrUnusable = errors.New("the model's answer cannot be used")
+)
