@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/rule"
 )
 
 // Tool is one MCP tool.
@@ -64,12 +65,6 @@ func (o *Operation) ExecutionParam() *Parameter {
 	return o.first(func(p Parameter) bool {
 		return p.Required && (p.Name == ExecutionKey || p.Name == "id" && SameResource(o.Resource, "execution"))
 	})
-}
-
-// Starts reports whether an operation starts something, and does not act on something
-// that is running.
-func (o *Operation) Starts() bool {
-	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
 }
 
 // Controls reports whether an operation acts on something that is running, which must
@@ -171,3 +166,35 @@ const (
 	ExecutionKey  = "execution_id"
 	StepOperation = "record_execution_step"
 )
+
+// categories returns the categories that an operation claims, in the list and in its
+// detail: if they differ, the worst one counts.
+func (o *Operation) categories() []string {
+	out := []string{o.Category}
+	for _, v := range []jsonv.Value{o.Info, o.Detail} {
+		for _, key := range []string{"semantic_category", "endpoint"} {
+			if c := strings.ToUpper(v.Lookup(key).Text()); slices.Contains(rule.SemanticCategories, c) && !slices.Contains(out, c) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// SameResource compares resource names, ignoring the plural.
+func SameResource(a, b string) bool {
+	return a == b || slices.ContainsFunc(singulars(a), func(s string) bool { return slices.Contains(singulars(b), s) })
+}
+
+func singulars(s string) []string {
+	out := []string{s}
+	for _, p := range [][2]string{{"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"es", ""}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(s, p[0]); ok && stem != "" {
+			out = append(out, stem+p[1])
+		}
+	}
+	return out
+}
+
+// Names that suggest an action. An adapter's declaration is only a claim, and a run
+// that must not change anything leaves out an operation rather than risk it.

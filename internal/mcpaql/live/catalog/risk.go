@@ -9,7 +9,6 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
-	"mcptest/internal/mcpaql/rule"
 )
 
 // The risk of an operation is judged from several claims, and the worst one counts:
@@ -104,20 +103,6 @@ func (o *Operation) describesAction() bool {
 	return false
 }
 
-// categories returns the categories that an operation claims, in the list and in its
-// detail: if they differ, the worst one counts.
-func (o *Operation) categories() []string {
-	out := []string{o.Category}
-	for _, v := range []jsonv.Value{o.Info, o.Detail} {
-		for _, key := range []string{"semantic_category", "endpoint"} {
-			if c := strings.ToUpper(v.Lookup(key).Text()); slices.Contains(rule.SemanticCategories, c) && !slices.Contains(out, c) {
-				out = append(out, c)
-			}
-		}
-	}
-	return out
-}
-
 func categoryRisk(category string) int {
 	if risk, known := map[string]int{"READ": RiskRead, "CREATE": RiskWrite, "UPDATE": RiskWrite, "EXECUTE": RiskWrite, "DELETE": RiskDelete}[category]; known {
 		return risk
@@ -163,24 +148,6 @@ func SplitName(name string) (verb, resource string) {
 	return word, rest
 }
 
-// SameResource compares resource names, ignoring the plural.
-func SameResource(a, b string) bool {
-	return a == b || slices.ContainsFunc(singulars(a), func(s string) bool { return slices.Contains(singulars(b), s) })
-}
-
-func singulars(s string) []string {
-	out := []string{s}
-	for _, p := range [][2]string{{"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"es", ""}, {"s", ""}} {
-		if stem, ok := strings.CutSuffix(s, p[0]); ok && stem != "" {
-			out = append(out, stem+p[1])
-		}
-	}
-	return out
-}
-
-// Names that suggest an action. An adapter's declaration is only a claim, and a run
-// that must not change anything leaves out an operation rather than risk it.
-
 var (
 	actionVerbs = strings.Fields("open launch start stop send sync install setup configure auth login logout connect activate deactivate " +
 		"submit publish deploy run execute trigger clear upload confirm approve " +
@@ -225,4 +192,10 @@ var camelCase = evidence.Pattern(`(\p{Ll})(\p{Lu})`)
 func nameWords(name string) []string {
 	spaced := camelCase().ReplaceAllString(name, "$1 $2")
 	return strings.FieldsFunc(strings.ToLower(spaced), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// Starts reports whether an operation starts something, and does not act on something
+// that is running.
+func (o *Operation) Starts() bool {
+	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
 }

@@ -107,3 +107,15 @@ func (cat *Catalog) freeObject(p Parameter) bool {
 func (cat *Catalog) TakesObject(op *Operation) bool {
 	return op.Category == "CREATE" && slices.ContainsFunc(op.Params, cat.freeObject)
 }
+
+// enumValue returns an entry of an enum: the value, or the one inside an object.
+func enumValue(v jsonv.Value) jsonv.Value {
+	if v.Kind() == jsonv.KindObject {
+		for _, key := range []string{"value", "name"} {
+			if e, ok := v.Get(key); ok {
+				return e
+			}
+		}
+	}
+	return v
+}

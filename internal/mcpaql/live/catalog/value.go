@@ -167,18 +167,6 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 	return mk.makeText("string", p, tag)
 }
 
-// enumValue returns an entry of an enum: the value, or the one inside an object.
-func enumValue(v jsonv.Value) jsonv.Value {
-	if v.Kind() == jsonv.KindObject {
-		for _, key := range []string{"value", "name"} {
-			if e, ok := v.Get(key); ok {
-				return e
-			}
-		}
-	}
-	return v
-}
-
 func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
 	low, high := Bounds(p)
 	n := max(low, min(high, 1)) // whole, because pages and counts are called numbers too

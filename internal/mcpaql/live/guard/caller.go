@@ -18,9 +18,7 @@ import (
 
 // Limits on how much of the answers a run keeps.
 const (
-	maxKeptAnswer     = 64 << 10
 	maxKeptTranscript = 16 << 20
-	maxEvidenceAnswer = 1 << 20
 	manyMessages      = 1000 // notifications during one call that count as a flood
 )
 

@@ -26,14 +26,6 @@ const (
 	maxStarted = 30 // executions of one run
 )
 
-// execution is one that this run started.
-type execution struct {
-	id     jsonv.Value
-	starts *catalog.Operation
-	Status string // as last seen
-	Over   bool   // it ended, or an answer reported its end
-}
-
 var errNoExecution = errors.New("the run started no execution that it could name")
 
 // executor starts executions, follows them and ends them.

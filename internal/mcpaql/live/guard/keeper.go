@@ -163,7 +163,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	switch {
 	case slices.ContainsFunc(kp.Ledger.Things[op.Resource], t.Equal):
 		return owned
-	case kp.knownBefore(op, t.Id):
+	case kp.run.Watcher.knownBefore(op, t.Id):
 		return foreign
 	}
 	before, what := kp.run.Cleaner.Cleaning, foreign
@@ -205,12 +205,6 @@ func (kp *keeper) verifyAgain() {
 		}
 		delete(before, op.Resource)
 	}
-}
-
-// knownBefore reports whether a list contained an identifier before the run created
-// anything.
-func (kp *keeper) knownBefore(op *catalog.Operation, id jsonv.Value) bool {
-	return !id.IsAbsent() && kp.run.Watcher.Census.knows(op.Resource, id)
 }
 
 // NamedIDs lists the identifiers in the answer to a create, the likeliest first.
@@ -317,7 +311,7 @@ func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
 	}
 	var fresh []jsonv.Value
 	for _, t := range kp.run.Lister.Marked(op, kp.run.Maker.RunIDs()) {
-		if !t.Id.IsAbsent() && !known[t.Id.String()] && !kp.knownBefore(op, t.Id) {
+		if !t.Id.IsAbsent() && !known[t.Id.String()] && !kp.run.Watcher.knownBefore(op, t.Id) {
 			fresh = append(fresh, t.Id)
 		}
 	}

@@ -113,3 +113,11 @@ func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Va
 	}
 	return params
 }
+
+// execution is one that this run started.
+type execution struct {
+	id     jsonv.Value
+	starts *catalog.Operation
+	Status string // as last seen
+	Over   bool   // it ended, or an answer reported its end
+}

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -161,26 +160,4 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 		}
 	}
 	return false
-}
-
-// locate finds the object in an answer that match accepts, and its dot path
-// below a given one.
-func locate(v jsonv.Value, path string, depth int, match func(jsonv.Value) bool) (at string, found jsonv.Value) {
-	if depth == 0 {
-		return "", jsonv.Value{}
-	}
-	if v.Kind() == jsonv.KindObject && match(v) {
-		return path, v
-	}
-	for i, e := range v.Elems() {
-		if at, found = locate(e, path+"."+strconv.Itoa(i), depth-1, match); at != "" {
-			return at, found
-		}
-	}
-	for k, e := range v.Members() {
-		if at, found = locate(e, path+"."+k, depth-1, match); at != "" {
-			return at, found
-		}
-	}
-	return "", jsonv.Value{}
 }

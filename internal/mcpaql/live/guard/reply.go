@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +11,12 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/mcpaql/evidence"
+)
+
+// Limits on how much of an answer a run keeps, in bytes.
+const (
+	maxKeptAnswer     = 64 << 10
+	maxEvidenceAnswer = 1 << 20
 )
 
 // Reply is the answer to one call of an operation.
@@ -183,4 +190,26 @@ func (r Reply) retryAfter() time.Duration {
 		}
 	}
 	return time.Second
+}
+
+// locate finds the object in an answer that match accepts, and its dot path
+// below a given one.
+func locate(v jsonv.Value, path string, depth int, match func(jsonv.Value) bool) (at string, found jsonv.Value) {
+	if depth == 0 {
+		return "", jsonv.Value{}
+	}
+	if v.Kind() == jsonv.KindObject && match(v) {
+		return path, v
+	}
+	for i, e := range v.Elems() {
+		if at, found = locate(e, path+"."+strconv.Itoa(i), depth-1, match); at != "" {
+			return at, found
+		}
+	}
+	for k, e := range v.Members() {
+		if at, found = locate(e, path+"."+k, depth-1, match); at != "" {
+			return at, found
+		}
+	}
+	return "", jsonv.Value{}
 }

@@ -302,7 +302,7 @@ func (w *watcher) differences(resource string, counts func([]difference) []diffe
 // addMarked records the listed items with the run's mark, and counts them.
 func (w *watcher) addMarked(op *catalog.Operation) (found int) {
 	for _, t := range w.run.Lister.Marked(op, w.run.Maker.RunIDs()) {
-		if !w.run.Keeper.knownBefore(op, t.Id) && w.run.Keeper.Ledger.Add(op.Resource, t) {
+		if !w.knownBefore(op, t.Id) && w.run.Keeper.Ledger.Add(op.Resource, t) {
 			found++
 		}
 	}
@@ -316,3 +316,9 @@ func (w *watcher) Record(op *catalog.Operation) bool {
 }
 
 var keepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|trail|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)
+
+// knownBefore reports whether a list contained an identifier before the run created
+// anything.
+func (w *watcher) knownBefore(op *catalog.Operation, id jsonv.Value) bool {
+	return !id.IsAbsent() && w.Census.knows(op.Resource, id)
+}
