@@ -36,30 +36,30 @@ func (c *Compiler) opened(path string) {
 	}
 }
 
-// compiler compiles matchers and reads the nodes around them; mistakes are added to d.
+// Compiler compiles matchers and reads the nodes around them; mistakes are added to d.
 type Compiler struct {
 	Options
 	Mistakes *source.Decoder
 	rows     []Row
 }
 
-// newMatchers returns the compiler of one compilation.
+// New returns the compiler of one compilation.
 func New(o Options, d *source.Decoder) *Compiler {
 	return &Compiler{Options: o, Mistakes: d, rows: table[:]}
 }
 
-// errorf reports a mistake at a node.
+// Errorf reports a mistake at a node.
 func (c *Compiler) Errorf(n *source.Node, path, hint, format string, args ...any) {
 	c.Mistakes.Errorf(n, path, format, args...).Hint = hint
 }
 
-// errorIn reports a mistake at a byte offset inside a scalar.
+// ErrorIn reports a mistake at a byte offset inside a scalar.
 func (c *Compiler) ErrorIn(n *source.Node, offset int, path, hint, format string, args ...any) {
 	diag := c.Mistakes.Errorf(n, path, format, args...)
 	diag.Hint, diag.Pos = hint, n.In(offset)
 }
 
-// keys checks a map's keys and calls use for each known one. It reports whether the
+// Keys checks a map's keys and calls use for each known one. It reports whether the
 // node is a map with all required keys; what describes the map in messages.
 func (c *Compiler) Keys(n *source.Node, path, what string, known, required []string, use func(key string, k, v *source.Node)) bool {
 	if n.Kind != source.KindMap {
@@ -93,7 +93,7 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 	return complete
 }
 
-// text returns a node's text, or reports a mistake.
+// Text returns a node's text, or reports a mistake.
 func (c *Compiler) Text(n *source.Node, path, what string) (string, bool) {
 	if text, ok := n.AsText(); ok {
 		return text, true
@@ -106,7 +106,7 @@ func (c *Compiler) Text(n *source.Node, path, what string) (string, bool) {
 	return "", false
 }
 
-// list returns a node's items, or reports a mistake.
+// List returns a node's items, or reports a mistake.
 func (c *Compiler) List(n *source.Node, path, what string) ([]*source.Node, bool) {
 	if n.Kind != source.KindList {
 		c.Errorf(n, path, "", "expected a list of %s, got %s", what, shown.Node(n))
@@ -119,7 +119,7 @@ func (c *Compiler) List(n *source.Node, path, what string) ([]*source.Node, bool
 	return n.Items, true
 }
 
-// number returns a node's number, which must be finite.
+// Number returns a node's number, which must be finite.
 func (c *Compiler) Number(n *source.Node, path string) (float64, bool) {
 	n = n.Typed()
 	if n.Kind != source.KindInt && n.Kind != source.KindFloat {

@@ -24,7 +24,7 @@ func named(rows []Row, name string) *Row {
 	return nil
 }
 
-// matcher compiles a map with one key, the matcher's name. It returns nil after a
+// Matcher compiles a map with one key, the matcher's name. It returns nil after a
 // mistake.
 func (c *Compiler) Matcher(n *source.Node, path string) *Named {
 	const hint = `a matcher is a map with one key: {contains: "rust"}`

@@ -6,7 +6,7 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// matcherDefs returns the JSON Schema definitions (2020-12) matcher, and json-type,
+// SchemaDefs returns the JSON Schema definitions (2020-12) matcher, and json-type,
 // which it uses.
 func SchemaDefs() []jsonv.Member {
 	return []jsonv.Member{

@@ -29,10 +29,10 @@ func (t *Target) String() string { return t.src }
 // Root returns the name of the target's root: result, http.status, ….
 func (t *Target) Root() string { return t.root.Name }
 
-// TargetError is a mistake in a target's text.
+// Error is a mistake in a target's text.
 type Error = jsonpath.Error
 
-// ParseTarget compiles the text of a target.
+// Parse compiles the text of a target.
 func Parse(text string) (*Target, *Error) {
 	steps, offsets, err := jsonpath.Parse(text)
 	if err != nil {
@@ -63,7 +63,7 @@ func Parse(text string) (*Target, *Error) {
 	return t, nil
 }
 
-// checkUpstream reports a target at an upstream that is not one of those known.
+// CheckUpstream reports a target at an upstream that is not one of those known.
 func (t *Target) CheckUpstream(known []string) *Error {
 	if t.root.part != partUpstream || len(t.steps) == 0 || t.steps[0].Kind != jsonpath.Name {
 		return nil

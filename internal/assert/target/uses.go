@@ -6,7 +6,7 @@ import "mcptest/internal/assert/jsonpath"
 // union of two is u | v.
 type Uses uint32
 
-// programs is set if a matcher runs programs.
+// Programs is set if a matcher runs programs.
 const Programs Uses = 1 << 31
 
 // has reports whether any of some roots is used.

@@ -13,15 +13,18 @@ const SARIFSchema = "https://json.schemastore.org/sarif-2.1.0.json"
 // The parts of SARIF 2.1.0 (OASIS) that reports use, with the names of the standard.
 // Their texts must be escaped.
 type (
+	// SARIFText is a message in plain text.
 	SARIFText struct {
 		Text string `json:"text"`
 	}
+	// SARIFRule describes a rule.
 	SARIFRule struct {
 		ID      string     `json:"id"`
 		Short   SARIFText  `json:"shortDescription"`
 		Help    *SARIFText `json:"help,omitempty"`
 		HelpURI string     `json:"helpUri,omitempty"`
 	}
+	// SARIFResult is one finding.
 	SARIFResult struct {
 		RuleID       string            `json:"ruleId"`
 		RuleIndex    int               `json:"ruleIndex"`
@@ -31,21 +34,26 @@ type (
 		Fingerprints map[string]string `json:"partialFingerprints"`
 		Properties   map[string]any    `json:"properties,omitempty"`
 	}
+	// SARIFLocation is the place of a finding.
 	SARIFLocation struct {
 		Logical  []SARIFLogical `json:"logicalLocations,omitempty"`
 		Physical *SARIFPhysical `json:"physicalLocation,omitempty"`
 	}
+	// SARIFLogical is a place by name.
 	SARIFLogical struct {
 		Name string `json:"fullyQualifiedName"`
 	}
+	// SARIFPhysical is a place in a file.
 	SARIFPhysical struct {
 		Artifact SARIFArtifact `json:"artifactLocation"`
 		Region   *SARIFRegion  `json:"region,omitempty"`
 	}
+	// SARIFArtifact is a file.
 	SARIFArtifact struct {
 		URI       string `json:"uri"`
 		URIBaseID string `json:"uriBaseId,omitempty"`
 	}
+	// SARIFRegion is a range of lines.
 	SARIFRegion struct {
 		StartLine   int        `json:"startLine"`
 		StartColumn int        `json:"startColumn,omitempty"`

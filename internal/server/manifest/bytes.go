@@ -71,6 +71,7 @@ func decodeBase64(n *source.Node, path string, d *source.Decoder) []byte {
 	return data
 }
 
+// Bytes returns the bytes to send, with the placeholders of a text replaced.
 func (r *RawBytes) Bytes(values Values) []byte {
 	data := r.fixed
 	if r.text != nil {

@@ -233,6 +233,7 @@ func (m *Manifest) Find(uri string) (Match, bool) {
 	return Match{}, false
 }
 
+// Match is the resource or template that a URI reads, with the variables of the URI.
 type Match struct {
 	Key  any
 	Read Reading
@@ -248,10 +249,12 @@ func (m *Manifest) Tool(name string) *Tool {
 	return m.Tools[at]
 }
 
+// HasTasks reports whether a tool answers with a task.
 func (m *Manifest) HasTasks() bool {
 	return slices.ContainsFunc(m.Tools, func(t *Tool) bool { return t.Task != nil })
 }
 
+// Completes reports whether an argument of a prompt or template has completions.
 func (m *Manifest) Completes() bool {
 	return slices.ContainsFunc(m.Prompts, func(p *Prompt) bool { return len(p.Complete) > 0 }) ||
 		slices.ContainsFunc(m.Templates, func(t *ResourceTemplate) bool { return len(t.Complete) > 0 })

@@ -33,11 +33,13 @@ type Pause struct {
 	text  *Template
 }
 
+// LogMessage is a message sent by notifications/message.
 type LogMessage struct {
 	Level, Logger string
 	Data          *Template
 }
 
+// Notification is a notification with any method.
 type Notification struct {
 	Method string
 	Params *Template // nil for none

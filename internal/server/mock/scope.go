@@ -184,10 +184,10 @@ const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // knowsTasks reports whether the client supports tasks as responses: in a session its
 // revision decides, otherwise its declared extensions.
-func (sc *scope) knowsTasks() bool {
-	if c := sc.req.Caller; c != nil {
+func (s *scope) knowsTasks() bool {
+	if c := s.req.Caller; c != nil {
 		return !c.Capabilities.Lookup("extensions", tasksExtension).IsAbsent()
 	}
-	_, _, version := sc.clientInfo()
+	_, _, version := s.clientInfo()
 	return protocol.VersionOf(version).Tasks
 }
