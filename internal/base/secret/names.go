@@ -150,12 +150,8 @@ func HoldsHeader(name string) bool { return find(name)&(sure|isHeader) != 0 || H
 // Describes reports whether a member of an object that is a credential only describes it.
 func Describes(name string) bool { return find(name)&isDescription != 0 }
 
-// HoldsAt is Holds for the last key of a path: structured.access_token,
-// http.headers["set-cookie"].
-func HoldsAt(path string) bool { return Holds(lastKey(path)) }
-
-// HoldsText is HoldsAt for a path with a text, which makes a credential of the value of
-// structured.pass too.
+// HoldsText is Holds for the last key of a path with a text, such as
+// http.headers["set-cookie"]; the text makes a credential of structured.pass too.
 func HoldsText(path, v string) bool {
 	name := lastKey(path)
 	return Holds(name) || find(name)&ifText != 0 && ifText.quoted(v, "")
