@@ -37,6 +37,7 @@ type replay struct {
 	waiting []*cassette.Playback
 	met     map[string][][]byte // messages of the client that calls wait for, by [cassette.Awaited]
 	ending  *cassette.End
+	ended   *cassette.Call // the call after which the process exited by itself
 	over    bool
 	done    chan struct{}
 }
@@ -146,6 +147,7 @@ func (t *replay) run() {
 			break
 		}
 		t.answer(m)
+		t.over = t.over || t.ended != nil && !t.expectsEarlier()
 	}
 	if t.over {
 		t.end(&wire.ClosedError{
@@ -247,7 +249,8 @@ func (t *replay) play(p *cassette.Playback) {
 			t.sink.OnFailure(p.Live.ID, err, nil)
 		case err == nil && f.End != nil && f.Stream == 0:
 			if !f.End.Client {
-				t.over, t.ending = true, f.End
+				t.ended, t.ending = p.Call, f.End
+				t.over = p.ID != "" && p.Response == nil || !t.expectsEarlier()
 				return
 			}
 		case err == nil && f.Dir == cassette.FromServer && (f.Has() || f.Omitted > 0):
@@ -261,6 +264,18 @@ func (t *replay) play(p *cassette.Playback) {
 			return
 		}
 	}
+}
+
+// expectsEarlier reports whether the client has not sent all requests that were recorded
+// before the exit of the process. It may send them in another order than they were
+// recorded, so the exit waits for them, unless it left a request without a response.
+func (t *replay) expectsEarlier() bool {
+	for _, call := range t.player.Unused() {
+		if call.Session == t.ended.Session && t.ended.Request != nil && call.Request.Line < t.ended.Request.Line {
+			return true
+		}
+	}
+	return false
 }
 
 // deliver delivers one frame.
