@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
+	"mcptest/internal/report/result"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
 )
@@ -250,6 +251,22 @@ func (e *examination) messages(context.Context) bool {
 	if len(all) > 0 {
 		l.Message = display.Count(len(all), "protocol violation")
 	}
+	e.found(l)
+	return true
+}
+
+// end examines how the process ends when its input is closed.
+func (e *examination) end(context.Context) bool {
+	if e.stderr == nil {
+		return true
+	}
+	l := Layer{Name: "end", State: OK, Message: "the process exited when its input was closed"}
+	began := time.Now()
+	if why := connect.UncleanEnd(e.Conn.End()); why != "" {
+		l.State, l.Message = Warn, why
+		l.Hint = "clients that only close the input leak the process: mcptest explain " + result.UncleanEnd
+	}
+	l.Took = time.Since(began)
 	e.found(l)
 	return true
 }

@@ -170,9 +170,9 @@ var edges = map[string][]string{
 	"internal/run/history": {"internal/spec/plan", "internal/spec/suite", "internal/report/result", "internal/run/connect", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/base/osfile"},
 	"internal/run/detach":  {"internal/run/history", "internal/run", "internal/spec/suite", "internal/process/proc", "internal/base/osfile"},
 	// A connection that a person examines, and the diagnosis of a server.
-	"internal/run/inspect": {"internal/offer/surface", "internal/run/connect", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/base/source", "internal/base/jsonv"},
+	"internal/run/inspect": {"internal/offer/surface", "internal/run/connect", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/spec/plan", "internal/base/source", "internal/base/jsonv"},
 	"internal/cli/doctor": {
-		"internal/base/web", "internal/offer/compat", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
+		"internal/base/web", "internal/offer/compat", "internal/report/result", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
 		"internal/base/jsonv", "internal/base/jsonschema",
 	},
 	"internal/cli/scaffold": {"internal/spec/draft", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},

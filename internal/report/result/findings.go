@@ -6,6 +6,10 @@ type FindingKind struct{ Name, Doc string }
 // AllSkipped is the kind of the finding about a run that tested nothing.
 const AllSkipped = "all-skipped"
 
+// UncleanEnd is the kind of the finding about a server's process that did not end as it
+// should.
+const UncleanEnd = "unclean-end"
+
 // FindingKinds are the kinds other than protocol violations, in the order of the
 // documentation.
 var FindingKinds = []FindingKind{
@@ -13,7 +17,8 @@ var FindingKinds = []FindingKind{
 	{"other-server", "a cassette was replayed that was recorded from another command or URL than the configured one (run --replay): a warning"},
 	{"replayed-times", "tests of a replayed run examine how long calls took: the replay was measured, not the server (run --replay): a warning that names them"},
 	{"leftover-process", "a process was still running at the end and was stopped. The message names it and, if known, the hook, step or server that started it: a warning"},
-	{"forced-stop", "a server or background step did not exit when it was asked to, or had no time left after a signal, and was killed: a warning"},
+	{"forced-stop", "a background step did not exit when it was asked to, or had no time left after a signal, and was killed: a warning"},
+	{UncleanEnd, "a server did not exit when its input was closed, exited with an error, or left processes behind. Clients that only close the input leak it: for information, or a failure of the run with strict_exit: true. Exit at the end of the input. Node: process.stdin.on(\"close\", () => process.exit(0)), and end child processes there. Python: return from main after mcp.run(), and start threads with daemon=True. Go: return from main when the server's Run returns, and cancel the context of what it started"},
 	{"background-ended", "a background step exited before the tests that needed it: a warning"},
 	{"server-restarted", "a server crashed or hung and was restarted: a warning; if no test was waiting for it, a crash is also reported as server-crashed"},
 	{"session-lost", "a server over HTTP no longer knew the session, which was opened again: a warning"},

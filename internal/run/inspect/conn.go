@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 )
@@ -113,7 +114,10 @@ func OpenWith(ctx context.Context, o Options, version string) (*Conn, error) {
 }
 
 // Close ends the session, or what Start began.
-func (c *Conn) Close() {
+func (c *Conn) Close() { c.End() }
+
+// End is Close, and returns how the server's process ended.
+func (c *Conn) End() (end proc.Stopped) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if c.transport != nil {
@@ -121,9 +125,10 @@ func (c *Conn) Close() {
 		c.transport = nil
 	}
 	if c.session != nil {
-		c.session.Close(ctx)
+		end = c.session.Close(ctx)
 		c.session, c.handshaken = nil, false
 	}
+	return end
 }
 
 // report passes violations on.

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/respond"
 	"mcptest/internal/spec/plan"
@@ -41,15 +41,16 @@ type Server struct {
 
 // state is what is known from the sessions of a server.
 type state struct {
-	next       int  // the slot of the next case
-	starts     int  // how often it was started
-	ignoresEOF bool // a session did not end after its input was closed
-	alwaysBusy bool // a session was not idle when it should have been closed
-	stateful   bool // a case may have left state in the session
-	tools      *Tools
-	offers     map[*mcp.Session]*offered
-	lists      map[string]*list // of prompts and resources, as first read
-	silent     []string         // lists that were not answered in time
+	next        int  // the slot of the next case
+	starts      int  // how often it was started
+	ignoresEOF  bool // a session did not end after its input was closed
+	alwaysBusy  bool // a session was not idle when it should have been closed
+	uncleanEnds int  // sessions whose process did not end as it should
+	stateful    bool // a case may have left state in the session
+	tools       *Tools
+	offers      map[*mcp.Session]*offered
+	lists       map[string]*list // of prompts and resources, as first read
+	silent      []string         // lists that were not answered in time
 }
 
 // update is the only access to the state.
@@ -85,20 +86,38 @@ func (s *Server) AwaitIdle(sess *mcp.Session) {
 }
 
 // skipGrace reports whether to end the server without a grace period after closing
-// its input: after a signal, and if it ignored the end of its input before, in this
-// run or an earlier one.
+// its input: after a signal, and if it ignored the end of its input before in this
+// run. What an earlier run knows ends the wait only if no verdict depends on it.
 func (s *Server) skipGrace() bool {
-	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil || s.pool.deps.Opener.Eras.IgnoresEOF(s.Def)
+	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil || s.ignoredEOFEarlier()
 }
 
-// patience is how long a server had time to end if it really ignored the end of its
-// input. Without a grace period it had less.
-const patience = time.Second
+func (s *Server) ignoredEOFEarlier() bool {
+	return !s.Def.StrictExit && s.pool.deps.Opener.Eras.IgnoresEOF(s.Def)
+}
+
+// uncleanEnd returns a note about a process that did not end as it should: the first of
+// the server. With strict_exit it fails the run.
+func (s *Server) uncleanEnd(end proc.Stopped) []result.Finding {
+	if s.ignoredEOFEarlier() && end.How > proc.ByEOF {
+		end.Took += connect.Patience
+	}
+	why := connect.UncleanEnd(end)
+	interrupted := s.pool.run.Err() != nil && len(end.Leftovers) == 0
+	if why == "" || interrupted || s.update(func(st *state) { st.uncleanEnds++ }).uncleanEnds > 1 {
+		return nil
+	}
+	f := s.withServer(result.Finding{Kind: result.UncleanEnd, Severity: "info", Message: why})
+	if s.Def.StrictExit {
+		f.Severity = "error"
+	}
+	return []result.Finding{f}
+}
 
 // stopped records how a session ended and returns how often the server was started.
 func (s *Server) stopped(end proc.Stopped) (starts int) {
 	ignored := end.How == proc.ByTerm || end.How == proc.ByKill
-	if end.How == proc.ByEOF || ignored && end.Took >= patience {
+	if end.How == proc.ByEOF || connect.IgnoredEOF(end) {
 		s.pool.deps.Opener.Eras.Ended(s.Def, ignored)
 	}
 	return s.update(func(st *state) { st.ignoresEOF = st.ignoresEOF || ignored }).starts

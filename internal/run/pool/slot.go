@@ -176,15 +176,7 @@ func (s *Slot) close(ctx context.Context) ending {
 		}
 	}
 	s.hidden = false
-	warn := func(kind, msg string) {
-		end.findings = append(end.findings, sv.withServer(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
-	}
-	for _, l := range stopped.Leftovers {
-		warn("leftover-process", fmt.Sprintf("the server left a process running: pid %d %s (stopped now)", l.Pid, l.Command))
-	}
-	if stopped.Forced {
-		warn("forced-stop", "the server did not exit when its input was closed, nor on SIGTERM; it was killed")
-	}
+	end.findings = append(end.findings, sv.uncleanEnd(stopped)...)
 	return end
 }
 

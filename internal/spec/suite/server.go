@@ -64,6 +64,8 @@ type Server struct {
 type ServerKeys struct {
 	// How often a call is retried after HTTP 429 or 503.
 	RetryHTTP *int `yaml:"retry_http" default:"0" example:"2" range:"0-100" for:"url"`
+	// Fail the run if the process does not exit when its input is closed, exits with an error, or leaves processes behind. Otherwise a note says so.
+	StrictExit bool `yaml:"strict_exit" default:"false" example:"true" for:"command"`
 }
 
 // KeyPos returns the position of one of the server's keys, or the server's own.
