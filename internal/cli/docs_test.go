@@ -90,10 +90,11 @@ func docBlocks(t *testing.T, root, page string) []docBlock {
 var ownServer = []string{"remote.md", "elicitation.md", "revisions.md", "oauth.md"}
 
 // docPages are the pages for users: all Markdown except generated pages, which have their
-// own tests, and pages for developers.
+// own tests, and pages for developers. Of the guide for coding agents it is the template,
+// which has the comments.
 func docPages(t *testing.T, root string) []string {
 	t.Helper()
-	out := []string{"README.md", filepath.Join("examples", "README.md")}
+	out := []string{"README.md", filepath.Join("examples", "README.md"), filepath.Join("internal", "cli", "gen", "testdata", "skill.md")}
 	for _, dir := range []string{"tutorial", "guides", "spec"} {
 		err := filepath.WalkDir(filepath.Join(root, "docs", dir), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(path, ".md") && !slices.Contains(ownServer, filepath.Base(path)) {

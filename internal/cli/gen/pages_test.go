@@ -26,8 +26,8 @@ type Facts struct {
 	Programs []cmdutil.Program
 }
 
-// Files returns everything that is generated: the schema, the reference pages
-// and the manual pages.
+// Files returns everything that is generated: the schema, the reference pages, the
+// guide for coding agents and the manual pages.
 func Files(schema jsonv.Value, facts Facts) []File {
 	files := []File{
 		{"schemas/v1.json", pretty(schema)},
@@ -39,6 +39,7 @@ func Files(schema jsonv.Value, facts Facts) []File {
 		{"docs/reference/reporters.md", reportersPage()},
 		{"docs/reference/exit-codes.md", exitCodesPage(facts.Programs)},
 		{"docs/reference/cli.md", cliPage(facts.Programs)},
+		{"internal/cli/skill/SKILL.md", skillPage(Keys(schema), newGenerator(), facts.Programs)},
 	}
 	for _, p := range facts.Programs {
 		files = append(files, File{"docs/man/" + p.Name + ".1", manPage(p)})

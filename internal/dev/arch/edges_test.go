@@ -204,12 +204,15 @@ var edges = map[string][]string{
 		"internal/tape/cassette", "internal/tape/transport", "internal/cli/option", "internal/cli/cmdutil", "internal/base/display", "internal/spec/plan", "internal/report/result", "internal/run", "internal/base/secret", "internal/base/term",
 	},
 	"internal/run/watch": {"internal/spec/plan", "internal/run", "internal/spec/suite", "internal/base/term"},
+	"internal/cli/skill": {
+		"internal/cli/cmdutil", "internal/cli/option",
+	},
 	"internal/cli/upstreams": {
 		"internal/cli/option", "internal/spec/draft", "internal/spec/plan", "internal/report/result", "internal/run", "internal/run/doubles", "internal/base/secret", "internal/base/source", "internal/spec/suite", "internal/base/term",
 		"internal/server/upstream", "internal/server/proxy", "internal/server/recording",
 	},
 	"internal/cli": {
-		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
+		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/manifest", "internal/base/osfile", "internal/spec/plan",
 		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",
 		"internal/base/secret", "internal/base/shellwords", "internal/assert/snapshot", "internal/base/source", "internal/spec/suite", "internal/base/term", "internal/server/proxy", "schemas",
@@ -249,7 +252,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                      {"internal/base/term"},
 	"golang.org/x/sys":                       {"internal/process/proc", "internal/process/pipe", "internal/base/term", "internal/base/osfile", "internal/server/proxy"},
 	"golang.org/x/text":                      {"internal/base/jsonschema"}, // the schema library's message printer
-	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/cmdutil", "internal/mcpaql/aqlcli"},
+	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/skill", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/cmdutil", "internal/mcpaql/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/client/auth", testOnly}, // its package oauthex
 	"golang.org/x/oauth2":                    {"internal/client/auth"},
 	"github.com/google/go-cmp":               {"internal/base/testkit", testOnly},
