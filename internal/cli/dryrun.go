@@ -162,6 +162,9 @@ func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
 	if op.Wait != nil {
 		text += ", then wait for " + op.Wait.Notification
 	}
+	if op.Until != nil {
+		text += ", until the assertions hold"
+	}
 	return strings.TrimSpace(text)
 }
 

@@ -26,7 +26,7 @@ import (
 // case's time limit covers all calls.
 func (a *attempt) operations(ctx context.Context) {
 	unlimited := ctx
-	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout)
+	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout+untilLimits(a.c))
 	defer cancel()
 	if a.c.LogLevel != "" && !a.setLogLevel(ctx) {
 		return
@@ -46,24 +46,15 @@ func (a *attempt) operations(ctx context.Context) {
 			a.act(ctx, op)
 			return
 		}
-		x, ok := a.call(ctx, op, i)
-		if !ok {
-			a.compareCall(unlimited, op, i, x)
-			a.hintScript(op, x)
-			return
-		}
-		if op.CancelAfter > 0 && x.Cause == nil {
-			a.out.warn(fmt.Sprintf("cancel_after: %s cancelled nothing: the response came after %s", op.CancelAfter, x.Elapsed.Round(time.Millisecond)))
-		}
 		before := len(a.out.c.Assertions)
-		passed := !a.c.Flow || a.judgeStep(ctx, op, i)
-		if passed && i == len(a.c.Ops)-1 {
-			a.judge(ctx)
-		}
+		x, end := a.perform(ctx, op, i)
 		a.compareCall(unlimited, op, i, x)
 		a.hintScript(op, x)
+		if end == noAnswer {
+			return
+		}
 		a.measure(op, x, a.out.c.Assertions[before:])
-		if !passed {
+		if end == stepFailed {
 			return
 		}
 	}
@@ -145,6 +136,11 @@ func stepName(op *plan.Op, i int) string {
 func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, bool) {
 	a.dropObservation()
 	s := a.server(op)
+	if op.Until != nil && op.Timeout == 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = mcp.WithLimit(ctx, "timeout", a.c.Timeout)
+		defer cancel()
+	}
 	if op.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "timeout of the step", op.Timeout)

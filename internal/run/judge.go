@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"mcptest/internal/assert/expect"
@@ -93,10 +94,30 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 			a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, miss))
 			return false
 		}
+		if cp.Regex != nil {
+			var why string
+			if val, why = part(cp.Regex, val); why != "" {
+				a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s %s", cp.Name, cp.Target, why))
+				return false
+			}
+		}
 		a.declareSecret(cp, val)
 		a.steps = a.steps.With(cp.Name, val)
 	}
 	return true
+}
+
+// part returns the part of a text that an expression captures: its group, or the
+// whole match if it has none.
+func part(re *regexp.Regexp, v jsonv.Value) (out jsonv.Value, why string) {
+	if v.Kind() != jsonv.KindString {
+		return out, "is no text, which the regular expression needs: " + v.Short(80)
+	}
+	at := re.FindStringSubmatchIndex(v.Text())
+	if at == nil || at[len(at)-2] < 0 {
+		return out, "does not match /" + re.String() + "/: " + v.Short(80)
+	}
+	return jsonv.String(v.Text()[at[len(at)-2]:at[len(at)-1]]), ""
 }
 
 // warnUnseen warns about assertions that passed without examining all of their

@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"regexp"
+
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/assert/target"
@@ -28,6 +30,21 @@ func newCompiler(o Compiler, d *source.Decoder) *compiler {
 // Target compiles a target. It returns nil after a mistake, which is added to d.
 func (o Compiler) Target(n *source.Node, path string, d *source.Decoder) *target.Target {
 	return newCompiler(o, d).target(n, path)
+}
+
+// Pattern compiles a regular expression with at most one group, for the part of a text
+// that is captured. It returns nil for no node and after a mistake, which is added to d.
+func (o Compiler) Pattern(n *source.Node, path string, d *source.Decoder) *regexp.Regexp {
+	if n == nil {
+		return nil
+	}
+	c := newCompiler(o, d)
+	re := c.Regexp(n, path)
+	if re != nil && re.NumSubexp() > 1 {
+		c.Errorf(n, path, "write (?:…) for groups that are not captured", "the expression has %d groups, and one value is captured", re.NumSubexp())
+		return nil
+	}
+	return re
 }
 
 func (c *compiler) target(n *source.Node, path string) *target.Target {

@@ -22,7 +22,8 @@ var rowRegex = Row{
 // maxRegexSubject limits the part of a text that one expression is matched against.
 const maxRegexSubject = 1 << 20
 
-func compileRegex(c *Compiler, n *source.Node, path string) Matcher {
+// Regexp compiles a regular expression. It returns nil after a mistake.
+func (c *Compiler) Regexp(n *source.Node, path string) *regexp.Regexp {
 	text, ok := c.Text(n, path, "a regular expression")
 	if !ok {
 		return nil
@@ -30,6 +31,14 @@ func compileRegex(c *Compiler, n *source.Node, path string) Matcher {
 	re, err := regexp.Compile(text)
 	if err != nil {
 		regexError(c, n, path, err)
+		return nil
+	}
+	return re
+}
+
+func compileRegex(c *Compiler, n *source.Node, path string) Matcher {
+	re := c.Regexp(n, path)
+	if re == nil {
 		return nil
 	}
 	vacuous := n.Blank && re.MatchString("")

@@ -26,6 +26,7 @@ var table = [...]Row{
 	rowIContainsAll,
 	rowIContainsAny,
 	rowIsJSON,
+	rowKeys,
 	rowLength,
 	rowLevenshtein,
 	rowLock,

@@ -51,6 +51,12 @@ func (r *Run) Test(name string) *Test {
 // Attempt begins an attempt.
 func (t *Test) Attempt() { t.now = nil }
 
+// Mark returns a function that forgets what is compared between the two calls.
+func (t *Test) Mark() (rewind func()) {
+	before := maps.Clone(t.now)
+	return func() { t.now = maps.Clone(before) }
+}
+
 // AttemptPassed ends an attempt that passed.
 func (t *Test) AttemptPassed() {
 	for name, v := range t.now {

@@ -106,8 +106,9 @@ var facts = map[string]fact{
 	"Invocation.args":         {schema: anyMap, example: `{"id":"${steps.id}"}`},
 	"Invocation.params":       {schema: `{}`, example: `{"cursor":"abc"}`},
 	"Invocation.raw":          {schema: `{"type":"string"}`, example: `"not json"`},
-	"FlowStep.capture": {schema: `{"type":["object","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$",` +
-		`"additionalProperties":{"$ref":"#/$defs/target"}}`, example: `{"id":"result.id"}`},
+	"FlowStep.capture":        {example: `{"id":"result.id","code":{"target":"text","regex":"added (\\w+)"}}`},
+	"captureKeys.target":      {schema: `{"$ref":"#/$defs/target"}`, example: `"text"`},
+	"captureKeys.regex":       {schema: `{"type":"string"}`, example: `"added (\\w+)"`},
 }
 
 // expectExamples are examples of the keys that package expect defines, by

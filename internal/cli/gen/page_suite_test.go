@@ -37,6 +37,8 @@ var sections = []section{
 	{"A step of a flow", "`steps[]` of a test; it invokes one thing.", []string{"flow-step"}, false},
 	{"Repeating", "`repeat` of a test.", []string{"repeat"}, false},
 	{"Waiting for a notification", "`wait` of a test or step.", []string{"wait"}, false},
+	{"Repeating a call", "`until` of a test or step.", []string{"until"}, false},
+	{"Capturing a part of a text", "An entry of `capture` of a step that is a map.", []string{"capture"}, false},
 	{"Answering the server", "`respond` of a server, test or step. A capability without answers is not declared.", []string{"respond"}, false},
 	{"A sampling answer", "One of `respond.sampling`: these keys, or a whole result, which has `content`.", []string{"sampling-answer"}, false},
 	{"An elicitation answer", "One of `respond.elicitation`.", []string{"elicitation-answer"}, false},

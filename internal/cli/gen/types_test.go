@@ -164,6 +164,8 @@ func (g *generator) union(t reflect.Type, expanded bool, at string) jsonv.Value 
 	case "Header":
 		v := g.structure("header-env", g.types["header-env"], expanded)
 		return merge(v, g.json(`{"type":["string","number","boolean","object"],"pattern":"^[^\\r\\n\\u0000]*$"}`))
+	case "Capture":
+		return object(pair{"anyOf", jsonv.Array(ref("target"), g.define("capture", g.types["capture"], expanded))})
 	case "variableDecl":
 		v := g.structure("variable-env", g.types["variable-env"], false)
 		return merge(v, g.json(`{"type":["string","number","boolean","null","object"]}`))

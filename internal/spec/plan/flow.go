@@ -91,7 +91,7 @@ func (c *compiler) ops(st *suite.Test, out *Case, e entry, b interpolate.Binding
 		return
 	}
 	op := newOp(st.Block, st.Call, out.Server, st.Node)
-	op.CancelAfter, op.Wait = orDuration(st.CancelAfter, 0), wait(st.Wait)
+	op.CancelAfter, op.Wait, op.Until = orDuration(st.CancelAfter, 0), wait(st.Wait), st.Until
 	out.Ops = []*Op{op}
 }
 
@@ -146,7 +146,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 	op.pinned = s.Server != ""
 	op.Name = s.Name
 	op.Timeout = orDuration(s.Timeout, 0)
-	op.CancelAfter, op.Wait = orDuration(s.CancelAfter, 0), wait(s.Wait)
+	op.CancelAfter, op.Wait, op.Until = orDuration(s.CancelAfter, 0), wait(s.Wait), s.Until
 	op.Respond, op.InvalidArgs = s.Respond, s.InvalidArgs
 	if s.Expect != nil {
 		ex := c.expectations(s.Expect, s.Path+".expect")
@@ -155,10 +155,14 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 	}
 	for _, cp := range s.Capture.Entries {
 		path := source.PathKey(s.Path+".capture", cp.Key)
-		if cp.Value == nil {
-			continue
+		from := cp.Value.Target
+		if from == nil {
+			continue // reported by the decoder
 		}
-		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: c.expecting(cp.Value).Target(cp.Value, path, c.dec)})
+		op.Capture = append(op.Capture, Capture{
+			Name: cp.Key, Pos: from.Pos, Target: c.expecting(from).Target(from, path, c.dec),
+			Regex: c.expecting(from).Pattern(cp.Value.Regex, path+".regex", c.dec),
+		})
 	}
 	return op
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -302,6 +303,7 @@ type Op struct {
 	Timeout     time.Duration // 0: that of the case
 	CancelAfter time.Duration
 	Wait        *Wait
+	Until       *suite.Until
 
 	// Fill returns a completed copy of an op that uses values of earlier steps;
 	// otherwise it is nil.
@@ -312,6 +314,7 @@ type Op struct {
 type Capture struct {
 	Name   string
 	Target *target.Target
+	Regex  *regexp.Regexp // of the part to capture; nil for the whole value
 	Pos    source.Pos
 }
 

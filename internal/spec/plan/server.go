@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/process/probe"
 	"mcptest/internal/spec/suite"
+	"mcptest/internal/spec/suite/interpolate"
 )
 
 // serverCompiler resolves one server entry.
@@ -43,7 +44,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	}
 	s.out = out
 	if sv.Command != nil {
-		out.Argv = c.self(append(c.argv(sv.Command, sv.Scope, s.path+".command"), sv.Args...))
+		out.Argv = c.self(s.argv())
 		out.Dir = c.path(sv.Cwd, sv.File)
 		out.Env, out.Withheld = serverEnv(c.set.Env, c.suite, sv)
 		if sv.URL == "" {
@@ -90,6 +91,19 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	}
 	out.Key = serverKey(out)
 	return out, c.dec.Diagnostics()
+}
+
+// argv returns the command with its arguments.
+func (s *serverCompiler) argv() []string {
+	n, path := s.sv.Command, s.path+".command"
+	if !s.sv.Whole || n.Kind != source.KindString {
+		return append(s.c.argv(n, s.sv.Scope, path), s.sv.Args...)
+	}
+	n = s.sv.Scope.Expand(n, path, interpolate.Bindings{}, s.c.dec)
+	if strings.TrimSpace(n.Text) == "" {
+		s.c.dec.Errorf(n, path, "the command is empty")
+	}
+	return append([]string{n.Text}, s.sv.Args...)
 }
 
 // withScheme returns a hint for an address without its beginning, or "".

@@ -248,7 +248,8 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 		call := t.test.Call
 		t.entry.call(&call, t.varies.call, interpolate.Bindings{Case: v}, cc.dec)
 		op := newOp(t.entry.Block, call, c.Server, t.entry.Node)
-		op.CancelAfter, op.Wait = t.proto.Ops[0].CancelAfter, t.proto.Ops[0].Wait
+		first := t.proto.Ops[0]
+		op.CancelAfter, op.Wait, op.Until = first.CancelAfter, first.Wait, first.Until
 		c.Ops = []*Op{op}
 	}
 	if t.varies.expect {

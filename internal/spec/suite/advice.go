@@ -8,8 +8,6 @@ import "strings"
 // AdviseKey returns hints for keys of client configuration files.
 func (*Server) AdviseKey(key string) string {
 	switch key {
-	case "args":
-		return "put the arguments after the program: command: [program, argument, …]"
 	case "type":
 		return "leave it out: a server with command speaks stdio, one with url speaks HTTP (transport says which)"
 	case "disabled":
@@ -67,8 +65,13 @@ func (*resourcesEntry) AdviseKey(key string) string {
 	switch key {
 	case "resource", "read", "url", "path":
 		return "uri"
+	case "tool":
+		return "to call a tool, use tools:"
 	}
-	return adviseTestKey(key)
+	if key = adviseTestKey(key); key == "args" {
+		return "a resource has no arguments: they are part of its uri"
+	}
+	return key
 }
 
 // AdviseKey returns hints for other names of a request's params.

@@ -30,7 +30,7 @@ var goesWith = map[string][]string{
 func (c checker) test(t *Test, n *source.Node) {
 	if n.Get("steps") == nil {
 		c.invocation(n, t.Path, subject[t.Block], t.Call, true)
-		c.timing(n, t.Path, t.Call, t.CancelAfter, t.Wait)
+		c.timing(n, t.Path, t.Call, t.CancelAfter, t.Wait, t.Until)
 	} else {
 		c.flow(t, n)
 	}
@@ -39,7 +39,7 @@ func (c checker) test(t *Test, n *source.Node) {
 
 // flow checks a test with steps.
 func (c checker) flow(t *Test, n *source.Node) {
-	for _, key := range append(slices.Clone(subject[t.Block]), "args", "params", "notification", "wait", "cancel_after") {
+	for _, key := range append(slices.Clone(subject[t.Block]), "args", "params", "notification", "wait", "until", "cancel_after") {
 		if v := n.Get(key); v != nil {
 			c.d.Errorf(v, t.Path+"."+key, "%s: belongs in one of the steps if a test has steps:", key)
 		}
@@ -64,7 +64,7 @@ func (c checker) flow(t *Test, n *source.Node) {
 
 func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Pos) {
 	c.invocation(n, s.Path, subjects, s.Invocation, false)
-	c.timing(n, s.Path, s.Invocation, s.CancelAfter, s.Wait)
+	c.timing(n, s.Path, s.Invocation, s.CancelAfter, s.Wait, s.Until)
 	if v := n.Get("server"); v != nil && v.Kind == source.KindString && v.Text == "" {
 		c.d.Errorf(v, s.Path+".server", "the name is empty")
 	}
@@ -95,7 +95,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 	}
 	switch {
 	case len(has) == 0 && orSteps && needsNoCall(n):
-		for _, key := range []string{"args", "params", "notification", "wait", "cancel_after", "invalid_args"} {
+		for _, key := range []string{"args", "params", "notification", "wait", "until", "cancel_after", "invalid_args"} {
 			if v := n.Get(key); v != nil {
 				c.d.Errorf(v, path+"."+key, "%s: requires a call, and this test makes none", key)
 			}
@@ -181,8 +181,17 @@ func misplaced(n *source.Node, known []string) bool {
 	})
 }
 
-// timing checks cancel_after and wait.
-func (c checker) timing(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait) {
+// timing checks cancel_after, wait and until.
+func (c checker) timing(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait, until *Until) {
+	switch at := n.Get("until"); {
+	case until == nil:
+	case call.Raw != nil || call.Notification:
+		c.d.Errorf(at, path+".until", "until: repeats a request, and this sends none")
+	case cancel != nil || wait != nil:
+		c.d.Errorf(at, path+".until", "until: can't be used with wait: or cancel_after:")
+	case n.Get("expect") == nil:
+		c.d.Errorf(at, path+".until", "until: repeats the call until its assertions hold; add expect:")
+	}
 	if cancel != nil && (call.Raw != nil || call.Notification) {
 		what := "raw:"
 		if call.Raw == nil {

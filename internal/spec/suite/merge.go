@@ -97,10 +97,17 @@ func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 				switch {
 				case sf.Key.Text == "variants":
 					return servers(sf.Value, below)
-				case sf.Key.Text == "command" && sf.Value.IsScalar():
-					return sf.Value
 				case sf.Key.Text == "command":
-					scriptValues(l.dec, sf.Value, below)
+					argv := &source.Node{Kind: source.KindList, Items: slices.Concat(items(sf.Value), items(f.Value.Get("args")))}
+					if sf.Value.IsScalar() {
+						argv.Items = slices.Insert(argv.Items, 0, sf.Value)
+					}
+					if len(argv.Items) > 1 {
+						scriptValues(l.dec, argv, below)
+					}
+					if sf.Value.IsScalar() {
+						return sf.Value
+					}
 				}
 				return d.scope.Expand(sf.Value, below, interpolate.Bindings{}, l.dec)
 			})
@@ -215,6 +222,7 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 			report(l.dec, e.Pos, path, `the name of a server can't contain "@", which is reserved for variants`, "declare a variant: servers: {name: {variants: {…}}}")
 		}
 		sv.Name, sv.Pos, sv.File, sv.Scope, sv.node = e.Key, e.Pos, d.file, d.scope, written.Get(e.Key)
+		sv.Whole = sv.Has("args")
 		if sv.Command != nil || sv.Has("url") || len(sv.Variants.Entries) == 0 {
 			l.suite.Servers = append(l.suite.Servers, sv)
 		}
@@ -238,9 +246,6 @@ func (l *loader) addVariants(base *Server) {
 		}
 		sv := base.variant(e)
 		l.suite.Servers = append(l.suite.Servers, sv)
-		if sv.Command == nil && sv.Has("args") {
-			report(l.dec, sv.KeyPos("args"), path+".args", "args: requires a server with command:", "")
-		}
 		if sv.URL == "" && sv.Has("query") {
 			report(l.dec, sv.KeyPos("query"), path+".query", "query: requires a server with url:", "")
 		}

@@ -15,6 +15,7 @@ func SchemaTypes() map[string]reflect.Type {
 		"variant":            reflect.TypeFor[Variant](),
 		"header-env":         reflect.TypeFor[headerEnv](),
 		"variable-env":       reflect.TypeFor[fromEnv](),
+		"capture":            reflect.TypeFor[captureKeys](),
 		"context-hook":       reflect.TypeFor[contextHook](),
 		"step":               reflect.TypeFor[Step](),
 		"respond":            reflect.TypeFor[Respond](),

@@ -15,13 +15,16 @@ type Server struct {
 	Name  string       // its key
 	File  *source.File // the file that declares it; relative paths start there
 	Scope *interpolate.Scope
-	Args  []string // of a variant: appended to Command
+	// Whole is set if Command is one program, even as text: the same entry has args:.
+	Whole bool
 	// node is the server as written, for the positions of keys.
 	node *source.Node
 	base *Server // the server that this is a variant of
 
 	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell.
 	Command *source.Node `yaml:"command"`
+	// Arguments appended to the command, which as text is then one program, not split.
+	Args []string `yaml:"args" example:"[-y, '@acme/mcp-server']" for:"command"`
 	// The address of a server that speaks HTTP.
 	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
 	// Environment of the process, on top of the suite's.

@@ -88,7 +88,9 @@ type Common struct {
 	// Cancel the call after this time.
 	CancelAfter *time.Duration `yaml:"cancel_after" example:"200ms" range:">0"`
 	// Wait for a notification after the call.
-	Wait     *Wait `yaml:"wait" example:"{notification: notifications/resources/updated, timeout: 2s}"`
+	Wait *Wait `yaml:"wait" example:"{notification: notifications/resources/updated, timeout: 2s}"`
+	// Repeat the call until the assertions hold.
+	Until    *Until `yaml:"until" example:"{interval: 500ms, timeout: 10s}"`
 	TestKeys `yaml:",inline"`
 	// Reserved for a later version.
 	Transform *source.Node `yaml:"transform"`
@@ -117,6 +119,15 @@ type Wait struct {
 	Notification string `yaml:"notification,required" example:"notifications/resources/updated" schema:"minLength: 1"`
 	// How long to wait; the test's limit when left out.
 	Timeout *time.Duration `yaml:"timeout" example:"2s" range:">0"`
+}
+
+// Until configures the repetition of a call until its assertions hold.
+type Until struct {
+	Pos source.Pos
+	// How long to wait between two calls.
+	Interval *time.Duration `yaml:"interval" default:"200ms" example:"1s" range:">0"`
+	// How long to repeat the call; the test's limit when left out. Each call has the test's limit besides.
+	Timeout *time.Duration `yaml:"timeout" example:"10s" range:">0"`
 }
 
 // Invocation is one request. The allowed keys depend on the block; a step of a flow
@@ -159,8 +170,8 @@ type FlowStep struct {
 	InvalidArgs bool `yaml:"invalid_args" default:"false" example:"true"`
 	// The assertions on this step's response.
 	Expect *source.Node `yaml:"expect"`
-	// Values to capture: name → target. Later steps use them as ${steps.name}.
-	Capture source.Map[*source.Node] `yaml:"capture"`
+	// Values to capture: name → target, or {target, regex} for a part of a text. Later steps use them as ${steps.name}.
+	Capture source.Map[Capture] `yaml:"capture"`
 	// Responses to requests from the server during this step.
 	Respond *Respond `yaml:"respond"`
 	// Limit for this step's call.
@@ -169,6 +180,33 @@ type FlowStep struct {
 	CancelAfter *time.Duration `yaml:"cancel_after" example:"200ms" range:">0"`
 	// Wait for a notification after the call.
 	Wait *Wait `yaml:"wait" example:"{notification: notifications/tools/list_changed}"`
+	// Repeat the call until the step's assertions hold.
+	Until *Until `yaml:"until" example:"{interval: 500ms, timeout: 10s}"`
+}
+
+// Capture says which value a step captures.
+type Capture struct {
+	Target *source.Node
+	Regex  *source.Node // of the part to capture; nil for the whole value
+}
+
+// captureKeys is a capture written as a map.
+type captureKeys struct {
+	// The target that contains the text.
+	Target *source.Node `yaml:"target,required"`
+	// A regular expression; its group, or the whole match if it has none, is captured.
+	Regex *source.Node `yaml:"regex,required"`
+}
+
+// DecodeNode reads a target or {target, regex}.
+func (c *Capture) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	if n.Kind != source.KindMap {
+		c.Target = n
+		return
+	}
+	var keys captureKeys
+	d.Decode(n, path, &keys)
+	*c = Capture(keys)
 }
 
 // Names is one name or a list of names.

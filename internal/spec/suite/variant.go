@@ -16,7 +16,7 @@ import (
 type Variant struct {
 	Pos source.Pos
 
-	// Arguments appended to those of the server's command.
+	// Arguments appended to those of the server, or to command if the variant has one.
 	Args []string `yaml:"args" example:"[--read-only]"`
 	// The program and its arguments, in place of the server's command or url.
 	Command *source.Node `yaml:"command"`
@@ -51,13 +51,14 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 	out := *s
 	out.Name, out.Pos, out.base, out.Variants = s.Name+"@"+e.Key, e.Pos, s, source.Map[*Variant]{}
 	moved := written.Get("command") != nil || written.Get("url") != nil
+	out.Args = append(slices.Clip(s.Args), v.Args...)
 	if moved {
-		out.Command, out.URL = v.Command, v.URL
+		out.Command, out.URL, out.Args = v.Command, v.URL, v.Args
+		out.Whole = written.Get("args") != nil
 	}
-	out.Args = v.Args
 	drop := []string{"variants"}
 	if moved {
-		drop = append(drop, "command", "url")
+		drop = append(drop, "command", "url", "args")
 	}
 	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
 		// Keys of the server for the other kind of transport do not apply to the
