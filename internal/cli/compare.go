@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/report"
 	"mcptest/internal/report/compare"
+	"mcptest/internal/report/html"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
@@ -29,7 +30,8 @@ func newCompareCmd(s cmdutil.Streams) *cobra.Command {
 		Use:   "compare OLD NEW",
 		Short: "Compare two saved records",
 		Long: `Compare two records saved with --reporter json=FILE or ndjson=FILE: list new
-failures, fixed tests, slower tests and changed scores.
+failures, fixed tests, slower tests and changed scores. With --format html,
+write the page of the later run in which the tests that changed are marked.
 
 Exit codes: 0 no regression, 1 a regression, 2 a record can't be read,
 4 the comparison could not be written. A regression is a test that did not fail
@@ -39,6 +41,7 @@ finding, a stale baseline, --fail-on-flaky); and an incomplete later record:
 truncated, interrupted or without tests. --fail-on also counts slower tests,
 lower scores, removed tests, and tests that ran before and are now skipped.`,
 		Example: `  mcptest compare main.json branch.json
+  mcptest compare old.json new.json --format html --output changes.html
   mcptest compare old.json new.json --fail-on removed,skipped
   mcptest compare old.json new.json --fail-on slower,scores --slower 2`,
 		Args: cobra.ExactArgs(2),
@@ -50,7 +53,7 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.format, "format", "f", "text", "format: text or json")
+	fl.StringVarP(&f.format, "format", "f", "text", "format: text, json, or html: the page of NEW, with the changes")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
 	fl.StringSliceVar(&f.failOn, "fail-on", nil, "also count these `changes` as regressions: slower, scores, removed, skipped")
@@ -61,8 +64,8 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 }
 
 func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
-	if f.format != "text" && f.format != "json" {
-		return option.Invalid("--format: expected text or json, got %q", f.format)
+	if !slices.Contains([]string{"text", "json", "html"}, f.format) {
+		return option.Invalid("--format: expected text, json or html, got %q", f.format)
 	}
 	for _, what := range f.failOn {
 		if !slices.Contains([]string{"slower", "scores", "removed", "skipped"}, what) {
@@ -86,7 +89,7 @@ func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	f.judge(c)
-	if err := writeComparison(s, c, f.format, f.output, f.color, f.verbose); err != nil {
+	if err := writeComparison(s, c, runs[1], f.format, f.output, f.color, f.verbose); err != nil {
 		return err
 	}
 	if c.Regression {
@@ -107,13 +110,16 @@ func (f *compareFlags) judge(c *compare.Comparison) {
 	}
 }
 
-func writeComparison(s cmdutil.Streams, c *compare.Comparison, format, output, color string, verbose bool) error {
+func writeComparison(s cmdutil.Streams, c *compare.Comparison, after *result.Run, format, output, color string, verbose bool) error {
 	if _, err := term.Detect(s.Out, s.Env, color); err != nil {
 		return option.Invalid("%v", err)
 	}
 	spec := report.Spec{Path: output, Format: report.Format{Write: func(w io.Writer, _ *result.Run, o render.Options) error {
-		if format == "json" {
+		switch format {
+		case "json":
 			return c.WriteJSON(w)
+		case "html":
+			return html.Write(w, after, c.Page())
 		}
 		return c.WriteText(w, o)
 	}}}

@@ -16,8 +16,8 @@ func TestHTMLShowsEveryField(t *testing.T) {
 	half, no := 0.5, false
 	phase := result.Phase{Phase: "setup", Name: "start it", Status: result.Error, Kind: "command", Message: "exit status 1", Output: "phase output", Warnings: []string{"phase warning"}, File: "s.yaml", Line: 2, Source: "- run: x"}
 	c := &result.Case{
-		Index: 0, Name: "everything", Status: result.Fail, DurationMS: 5, File: "s.yaml", Line: 3, Server: "web", Call: "tools/call echo", Tags: []string{"slow"},
-		Description: "describes", Message: "first\nsecond", Score: &half, Threshold: &half,
+		Index: 0, Name: "everything", Status: result.Fail, DurationMS: 1005, File: "s.yaml", Line: 3, Server: "web", Call: "tools/call echo", Tags: []string{"slow"},
+		Description: "describes", Message: "first\nsecond; if that is expected: - {target: refusal}", Score: &half, Threshold: &half,
 		DerivedMetrics: []result.Metric{{Name: "recall", Value: 0.25, Threshold: &half, Passed: &no, Notes: []string{"metric note"}}},
 		Flaky:          true, Attempts: []result.Attempt{{Status: result.Fail, Message: "at first"}, {Status: result.Pass}},
 		Repeat: &result.Repeat{Times: 3, Passed: 2, Rate: 0.6}, AfterRestart: true, Warnings: []string{"a warning"}, Stderr: "case stderr",
@@ -29,7 +29,7 @@ func TestHTMLShowsEveryField(t *testing.T) {
 			{Set: true, Name: "both", Weight: &half, Assertions: []result.Assertion{{Target: "inner", Matcher: "exact", Diff: []string{"- a", "+ b", "  c"}}}},
 		},
 		Exchanges: []result.Exchange{{
-			Step: "login", Method: "tools/call", Request: `{"a":1}`, Response: `{"b":2}`, Error: "reset", Truncated: true, HTTP: &result.HTTPExchange{Status: 503},
+			Step: "login", Method: "tools/call", Request: `{"method":"tools/call","params":{"name":"echo","arguments":{"a":1}}}`, Response: `{"b":2}`, Error: "reset", Truncated: true, HTTP: &result.HTTPExchange{Status: 503},
 			During: []result.Message{{Dir: "to-server", MS: 1, Raw: "{}"}, {Dir: "from-server", MS: 2, Raw: "{}"}},
 		}},
 		Repro: "mcptest run s.yaml",
@@ -44,7 +44,7 @@ func TestHTMLShowsEveryField(t *testing.T) {
 	}
 	check := func(wanted ...string) {
 		t.Helper()
-		page := html.UnescapeString(string(rendered(t, "html", r, render.Options{})))
+		page := strings.ReplaceAll(html.UnescapeString(string(rendered(t, "html", r, render.Options{}))), "</span> <span>", " ") // of the words of a command
 		for _, w := range wanted {
 			if !strings.Contains(page, w) {
 				t.Errorf("the page does not show %q", w)
@@ -56,7 +56,8 @@ func TestHTMLShowsEveryField(t *testing.T) {
 		"1 warning<", "1 violation tolerated", "tolerated violation", "hello", "at first", "a warning", "phase output", "phase warning", "case stderr",
 		"a note", "- target: text", `<span class="caret">^`, `<span class="add">+ b`, `<span class="del">- a`, "weight 0.5", `data-tab="login"`, "tools/call · HTTP 503",
 		"+1.0 ms</span><span class=\"dir\">→", "+2.0 ms</span><span class=\"dir\">←", "Frames were shortened", "reset", "mcptest run s.yaml", "3 tries", "nothing asserted",
-		"demo 2", "TLS certificate not verified", "3 starts", "exit status 9", "tolerated: bad-id, stray-output", "server stderr text")
+		`<span class="m msg-fail">first\nsecond</span>`, "if that is expected:</p><div class=\"cmd\"><code><span>- {target: refusal}", `<span class="tag w">slow</span>`, `<code class="m">echo {"a":1}</code>`,
+		`mcptest call echo --args-json '{"a":1}' --server web --config s.yaml`, "demo 2", "TLS certificate not verified", "3 starts", "exit status 9", "tolerated: bad-id, stray-output", "server stderr text")
 	r.Summary.Total = 1000 // frames are written in short
-	check(`class="many"`, `→ {"a":1}`)
+	check(`class="many"`, `→ {"method":"tools/call"`, `mcptest call echo --args-json`)
 }

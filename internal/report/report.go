@@ -34,7 +34,7 @@ var Formats = []Format{
 	{"junit", ".xml", "JUnit XML for CI systems", ci.WriteJUnit},
 	{"tap", ".tap", "Test Anything Protocol, version 14", ci.WriteTAP},
 	{"md", ".md", "Markdown for step summaries and comments", ci.WriteMarkdown},
-	{"html", ".html", "one self-contained page: charts, search, the raw exchange behind each test", html.Write},
+	{"html", ".html", "one self-contained page: failures first, search, the raw exchange behind each test", html.Write},
 	{"sarif", ".sarif", "SARIF 2.1.0, for code scanning", ci.WriteSARIF},
 	{"gitlab", ".json", "GitLab Code Quality", ci.WriteGitLab},
 	{"github", ".txt", "GitHub annotations on the suite's lines", ci.WriteGitHub},

@@ -1,6 +1,6 @@
 // Opens HTML reports in a real Chromium and tries what a reader does. Standard
-// input: {"chromium", "pages": [{"name", "file", "tests", "failed", "audit", "limitMs"}], "shots"}.
-// Standard output: [{"name", "problems": [...], "ms"}].
+// input: {"chromium", "pages": [{"name", "file", "tests", "failed", "audit", "limitMs", "clickMs"}],
+// "shots"}. Standard output: [{"name", "problems": [...], "ms", "clicks"}].
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { createRequire } from 'node:module';
@@ -75,15 +75,24 @@ async function use(one, page, bad) {
     if (n !== 1) bad(`${n} tabs are shown at once`);
   }
   // A link from the list of failures opens its test.
-  await page.$eval('.why a[href^="#t"]', (a) => a.click());
-  if (!(await page.evaluate(() => document.querySelector(location.hash)?.open))) bad('a failure link does not open its test');
+  if (await page.$('.why a[href^="#t"]')) {
+    await page.$eval('.why a[href^="#t"]', (a) => a.click());
+    if (!(await page.evaluate(() => document.querySelector(location.hash)?.open))) bad('a failure link does not open its test');
+  }
+  // Each failure can be seen in the bar, also on a phone, and a command breaks between its words.
+  await page.setViewport({ width: 390, height: 844 });
+  const narrow = await page.$$eval('.ratio .fail, .ratio .error', (all) => Math.min(...all.map((r) => r.getBoundingClientRect().width)));
+  if (narrow < 3) bad(`a failure has ${narrow} pixels in the bar`);
+  const broken = await page.$$eval('.cmd span', (all) => all.filter((w) => w.checkVisibility() && w.getClientRects()[0].height > 30 && w.textContent.length < 25).map((w) => w.textContent));
+  if (broken.length) bad(`a command breaks in the words ${broken.slice(0, 3)}`);
+  await page.setViewport({ width: 1280, height: 900 });
   // A test is folded and unfolded by the keyboard.
   const before = await page.$eval('.t', (t) => { t.querySelector('summary').focus(); return t.open; });
   await page.keyboard.press('Enter');
   if ((await page.$eval('.t', (t) => t.open)) === before) bad('Enter does not unfold a test');
-  if (await page.$('.repro button')) {
+  if (await page.$('.t .cmd button')) {
     const copied = await page.evaluate(() => new Promise((done) => { // the word stands for a second and a half
-      const b = document.querySelector('.repro button');
+      const b = document.querySelector('.t .cmd button');
       new MutationObserver(() => { if (b.textContent === 'Copied') done(true); }).observe(b, { childList: true, characterData: true, subtree: true });
       setTimeout(() => done(false), 20000);
       b.click();
@@ -93,6 +102,49 @@ async function use(one, page, bad) {
   const theme = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.$eval('#theme', (b) => b.click());
   if ((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === theme) bad('the theme does not change');
+}
+
+// useMany tries a page whose rows are made on demand: first some failures, the others
+// by a click, a search or a link.
+async function useMany(one, page, bad) {
+  const state = () => page.evaluate(() => ({
+    rows: [...document.querySelectorAll('.suite .t')].filter((t) => t.checkVisibility()).map((t) => t.dataset.s),
+    said: document.querySelector('#shown').textContent,
+  }));
+  // The time from a click until what it shows is painted; the best of three.
+  const click = async (what, selector) => {
+    let best = Infinity;
+    for (let n = 0; n < 3 && best > one.clickMs; n++) {
+      best = Math.min(best, await page.evaluate((css) => new Promise((done) => {
+        const from = performance.now();
+        [...document.querySelectorAll(css)].find((b) => b.checkVisibility()).click();
+        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - from)));
+      }), selector));
+    }
+    clicks.push(`${what} ${Math.round(best)} ms`);
+    if (best > one.clickMs * busy()) bad(`${what} took ${Math.round(best)} ms`);
+  };
+  const clicks = [];
+  const expect = async (what, want, ok, said = '') => {
+    const now = await state();
+    if (now.rows.length !== want || !now.rows.every(ok) || now.said !== said) bad(`${what}: ${now.rows.length} rows of ${[...new Set(now.rows)]}, "${now.said}"`);
+  };
+  const listed = Math.min(one.failed, 100), passed = one.tests - one.failed;
+  const top = await page.$eval('.suite .t', (t) => ({ y: t.getBoundingClientRect().top, open: t.open, s: t.dataset.s }));
+  if (top.s !== 'fail' || !top.open || top.y > 900) bad(`the first row is ${JSON.stringify(top)}`);
+  await expect('at first', listed, (s) => s === 'fail');
+  await click('passed', '.chips button[data-w=pass]');
+  await expect('the filter of passed tests', 200, (s) => s === 'pass', `${passed} of ${one.tests} found`);
+  await click('more', '.more');
+  if ((await state()).rows.length < 400) bad('the button shows no more tests');
+  await click('passed off', '.chips button[data-w=pass]');
+  await page.evaluate(() => { location.hash = '#q='; });
+  await page.type('#search', `case ${one.tests - 1}`);
+  await page.waitForFunction(() => document.querySelector('#shown').textContent !== '', { timeout: 20000 });
+  await expect('the search', 1, (s) => s === 'pass', `1 of ${one.tests} shown`);
+  await page.evaluate((n) => { location.hash = '#t' + n; }, one.tests - 2);
+  await page.waitForFunction((n) => document.querySelector('#t' + n)?.open, { timeout: 20000 }, one.tests - 2).catch(() => bad('a link does not make its row'));
+  return clicks.join(', ');
 }
 
 async function harmless(page, bad) {
@@ -125,14 +177,21 @@ for (const one of job.pages) {
     await harmless(first.page, bad);
     if (one.audit) await audit(first.page, bad, 'light');
     if (job.shots) await first.page.screenshot({ path: `${job.shots}/${one.name}-light.png`, fullPage: !one.limitMs });
-    await use(one, first.page, bad);
+    const clicks = one.clickMs ? await useMany(one, first.page, bad) : await use(one, first.page, bad);
     if (!one.limitMs) {
       await first.page.setViewport({ width: 390, height: 844 });
       if (await first.page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) bad('the page is wider than a phone');
       if (job.shots) await first.page.screenshot({ path: `${job.shots}/${one.name}-phone.png`, fullPage: true });
     }
     await first.page.close();
-    if (one.limitMs) { out.push({ name: one.name, problems, ms }); continue; }
+    if (one.limitMs) {
+      const still = await open(one, bad, { js: false });
+      const rows = await still.page.$$eval('.suite .t', (all) => all.length);
+      if (rows !== one.tests) bad(`${rows} tests without JavaScript`);
+      await still.page.close();
+      out.push({ name: one.name, problems, ms, clicks });
+      continue;
+    }
     const dark = await open(one, bad, { theme: 'dark' });
     if (one.audit) await audit(dark.page, bad, 'dark');
     if (job.shots) await dark.page.screenshot({ path: `${job.shots}/${one.name}-dark.png`, fullPage: true });

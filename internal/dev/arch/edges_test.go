@@ -116,7 +116,7 @@ var edges = map[string][]string{
 	},
 	// The families of formats, which do not import each other, and what they share.
 	"internal/report/render":   {"internal/report/result", "internal/base/term"},
-	"internal/report/explain":  {"internal/report/render", "internal/report/result", "internal/base/source", "internal/base/term"},
+	"internal/report/explain":  {"internal/report/render", "internal/report/result", "internal/base/shellwords", "internal/base/source", "internal/base/term"},
 	"internal/report/pretty":   {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
 	"internal/report/ci":       {"internal/report/gate", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
 	"internal/report/html":     {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},
@@ -214,7 +214,7 @@ var edges = map[string][]string{
 	"internal/cli": {
 		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/manifest", "internal/base/osfile", "internal/spec/plan",
-		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",
+		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/html", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",
 		"internal/base/secret", "internal/base/shellwords", "internal/assert/snapshot", "internal/base/source", "internal/spec/suite", "internal/base/term", "internal/server/proxy", "schemas",
 	},
 	"internal/mcpaql/aqlcli": {

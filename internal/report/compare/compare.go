@@ -58,6 +58,13 @@ type Comparison struct {
 	// RunFailures are the run-level failures of the later run only.
 	RunFailures []RunFailure `json:"run_failures"`
 	Regression  bool         `json:"regression"`
+
+	marks map[int]string // of the tests of the later run, by their index
+}
+
+// Page returns the options of an html report of the later run that shows the changes.
+func (c *Comparison) Page() render.Options {
+	return render.Options{Changed: c.counts(), Changes: c.marks}
 }
 
 // Options set the thresholds of differences.
@@ -85,7 +92,7 @@ type testKey struct {
 // Runs compares two runs.
 func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 	o = Options{Slower: cmp.Or(o.Slower, 1.5), MS: cmp.Or(o.MS, 50), Score: cmp.Or(o.Score, 0.01)}
-	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary, RunFailures: []RunFailure{}}
+	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary, RunFailures: []RunFailure{}, marks: map[int]string{}}
 	for _, list := range []*[]Change{&c.NewlyFailing, &c.Fixed, &c.StillFailing, &c.Slower, &c.Faster, &c.Scores, &c.Skipped, &c.Added, &c.Removed} {
 		*list = []Change{}
 	}
@@ -132,6 +139,7 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		ch.Message = t.Message
 	}
 	if was == nil {
+		c.marks[t.Index] = "new"
 		if explain.Failed(t.Status) {
 			c.NewlyFailing = append(c.NewlyFailing, ch)
 		} else {
@@ -146,8 +154,10 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		c.StillFailing = append(c.StillFailing, ch)
 	case explain.Failed(t.Status):
 		c.NewlyFailing = append(c.NewlyFailing, ch)
+		c.marks[t.Index] = "before: " + string(was.status)
 	case t.Status == result.Pass && explain.Failed(was.status):
 		c.Fixed = append(c.Fixed, ch)
+		c.marks[t.Index] = "fixed"
 	case t.Status == result.Skip && was.status != result.Skip:
 		c.Skipped = append(c.Skipped, ch)
 	}
@@ -155,8 +165,10 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		switch d := t.DurationMS - was.ms; {
 		case d >= o.MS && t.DurationMS >= o.Slower*was.ms:
 			c.Slower = append(c.Slower, ch)
+			c.marks[t.Index] = times(&ch)
 		case -d >= o.MS && was.ms >= o.Slower*t.DurationMS:
 			c.Faster = append(c.Faster, ch)
+			c.marks[t.Index] = times(&ch)
 		}
 	}
 	if was.score != nil && t.Score != nil && math.Abs(*was.score-*t.Score) >= o.Score-1e-12 {
@@ -205,9 +217,6 @@ func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
 	status := func(ch *Change) string {
 		return cmp.Or(string(ch.Before), "new") + " → " + cmp.Or(string(ch.After), "gone")
 	}
-	times := func(ch *Change) string {
-		return fmt.Sprintf("%s → %s (%.1f×)", render.Duration(ch.BeforeMS), render.Duration(ch.AfterMS), ch.AfterMS/max(ch.BeforeMS, 0.001))
-	}
 	listRunFailures(p, c.RunFailures)
 	changes(p, "Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
 	changes(p, "Fixed", term.Good, "✓ ", c.Fixed, status)
@@ -229,12 +238,18 @@ func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
 	if c.Incomplete != "" {
 		p.Line(0, p.Paint(term.Bad, "The later record is incomplete: "), term.Escape(c.Incomplete))
 	}
-	p.Line(0, p.Paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), display.Count(len(c.Scores), "changed score")), c.missing())
+	p.Line(0, p.Paint(st, word), "  ", c.counts())
 	return p.Flush()
 }
 
-// missing describes the tests that ran before and did not run now.
-func (c *Comparison) missing() (text string) {
+func times(ch *Change) string {
+	return fmt.Sprintf("%s → %s (%.1f×)", render.Duration(ch.BeforeMS), render.Duration(ch.AfterMS), ch.AfterMS/max(ch.BeforeMS, 0.001))
+}
+
+// counts sums up the changes. Tests that ran before and did not run now are named if
+// there are some.
+func (c *Comparison) counts() string {
+	text := fmt.Sprintf("%d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), display.Count(len(c.Scores), "changed score"))
 	if n := len(c.Skipped); n > 0 {
 		text += fmt.Sprintf(", %d no longer run", n)
 	}

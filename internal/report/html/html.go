@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,7 +37,7 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 		"trimLines":   func(s string) string { return strings.TrimRight(s, "\n") },
 		"phaseOrigin": phaseOrigin, "exchangeLines": explain.ExchangeLines, "tryNumber": func(i int) int { return i + 1 },
 		"passedOn": explain.PassedOn, "tolerated": explain.Tolerated,
-		"plural": display.Plural, "hooksOrSteps": explain.HooksOrSteps,
+		"plural": display.Plural, "hooksOrSteps": explain.HooksOrSteps, "words": func(s string) []string { return strings.Split(s, " ") },
 	}).ParseFS(htmlFiles, "page/*.html"))
 })
 
@@ -45,7 +46,7 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 // page's policy allows only its own style and script, so that markup which the
 // escaping missed could not run. Tests are written one by one: memory use does not
 // depend on their number.
-func Write(w io.Writer, r *result.Run, _ render.Options) error {
+func Write(w io.Writer, r *result.Run, o render.Options) error {
 	st, err := survey(r)
 	if err != nil {
 		return err
@@ -61,8 +62,8 @@ func Write(w io.Writer, r *result.Run, _ render.Options) error {
 	style, _ := htmlFiles.ReadFile("page/report.css")
 	script, _ := htmlFiles.ReadFile("page/report.js")
 	p := &htmlPage{
-		Run: r, Variants: variants, Style: template.CSS(style), Script: template.JS(script), HasCharts: len(st.bars) > 0 || len(st.metrics) > 0,
-		stats: st, printer: render.NewPrinter(nil, r, render.Options{}),
+		Run: r, Variants: variants, Style: template.CSS(style), Script: template.JS(script), HasCharts: r.Summary.Total >= chartsFrom && (len(st.bars) > 0 || len(st.metrics) > 0),
+		stats: st, printer: render.NewPrinter(nil, r, render.Options{}), Changed: o.Changed, Changes: o.Changes,
 	}
 	bw := bufio.NewWriterSize(w, 64<<10)
 	write := func(name string, data any) error { return htmlTemplates().ExecuteTemplate(bw, name, data) }
@@ -78,25 +79,57 @@ func Write(w io.Writer, r *result.Run, _ render.Options) error {
 	return bw.Flush()
 }
 
-// writeTests writes the list of all tests, under their suites.
+// writeTests writes the tests that failed, then all others under their suites. A
+// browser with scripts reads the rows of a noscript element as text, which is fast, and
+// the script makes elements of those that the reader asks for.
 func (p *htmlPage) writeTests(all []*explain.Section, write func(name string, data any) error) error {
-	return explain.BySection(p.Run, all, func(s *explain.Section, first bool, c *result.Case) error {
-		if first {
-			if err := write("suite", suiteView{p.InSuite, s.Title(), s.File, s.Total, s.MS}); err != nil {
+	n, sum := 0, p.Run.Summary
+	broken := &explain.Section{Total: sum.Failed + sum.Errored}
+	for c, err := range result.Select(p.Run.Cases) {
+		if err != nil {
+			return err
+		}
+		if !explain.Failed(c.Status) {
+			continue
+		}
+		if n == 0 {
+			err = write("suite", suiteView{Section: broken, Above: true})
+			p.InSuite = true
+		} else if n == listedMost && p.Many() {
+			p.Folded = true
+			err = write("fold", nil)
+		}
+		if err = cmp.Or(err, write("test", testView{c, p, n < openMost})); err != nil {
+			return err
+		}
+		n++
+	}
+	var last *explain.Section
+	return explain.BySection(p.Run, all, func(s *explain.Section, _ bool, c *result.Case) error {
+		if explain.Failed(c.Status) {
+			return nil
+		}
+		if s != last {
+			last = s
+			if err := write("suite", suiteView{s, false, p.InSuite, p.Folded, p.Many()}); err != nil {
 				return err
 			}
-			p.InSuite = true
+			p.InSuite, p.Folded = true, p.Many()
 		}
-		return write("test", testView{c, p})
+		return write("test", testView{c, p, false})
 	})
 }
 
+// suiteView is a group of tests: those that failed, or the others of a suite.
 type suiteView struct {
-	After       bool // a new suite begins
-	Title, File string
-	Total       int
-	MS          float64
+	*explain.Section
+	Above         bool // the tests that failed, of all suites
+	After         bool // another group precedes it
+	Folded, Folds bool // the rows of the preceding group, and of this one, are folded
 }
+
+// Broken counts the tests that failed and are listed above their suite.
+func (s suiteView) Broken() int { return s.Section.Failed + s.Section.Errored }
 
 // Policy returns the page's content security policy, which only allows the style and
 // the script of the page.
@@ -143,9 +176,11 @@ func (p *htmlPage) FailedPhases() int { return explain.FailedPhases(p.Run) }
 // ErrorFindings returns the number of findings that made the run fail.
 func (p *htmlPage) ErrorFindings() int { return explain.ErrorFindings(p.Run) }
 
-// HasFailures reports whether the section "What failed" has content.
+// HasFailures reports whether the section "What failed" says more than the list of
+// tests, which begins with those that failed.
 func (p *htmlPage) HasFailures() bool {
-	return len(p.stats.failures) > 0 || explain.FailedPhases(p.Run) > 0
+	common := func(f failureLink) bool { return f.Others > 0 }
+	return slices.ContainsFunc(p.stats.failures, common) || explain.FailedPhases(p.Run) > 0
 }
 
 // Findings returns the findings of the run without duplicates.
@@ -154,16 +189,29 @@ func (p *htmlPage) Findings() []result.Finding { return explain.Folded(p.Run.Fin
 // Coverages returns the coverage of each server.
 func (p *htmlPage) Coverages() []explain.Coverage { return explain.Coverages(p.Run, true) }
 
-// Ratio returns the bar with the shares of the outcomes.
+// Ratio returns the bar with the shares of the outcomes. Each failure has a segment
+// that can be seen, if they are few.
 func (p *htmlPage) Ratio() (bars []shape) {
+	const few, visible, most, gap = 20, 12.0, 40.0, 2.0
 	s := p.Run.Summary
-	x := 0.0
-	for i, n := range []int{s.Passed, s.Failed, s.Errored, s.Skipped} {
-		if n > 0 {
-			width := 1000 * float64(n) / float64(s.Total)
-			bars = append(bars, rect([]string{"pass", "fail", "error", "skip-f"}[i], x, 0, width, 8))
-			x += width
+	x, left, all := 0.0, 1000.0, s.Total
+	for i, n := range []int{s.Failed, s.Errored, s.Skipped, s.Passed} {
+		if n == 0 {
+			continue
 		}
+		width := left * float64(n) / float64(all)
+		class, parts := []string{"fail", "error", "skip-f", "pass"}[i], 1
+		switch {
+		case i < 2 && n <= few:
+			width, parts = max(width, visible*float64(n)), n
+		case i < 2:
+			width = max(width, most)
+		}
+		for range parts {
+			bars = append(bars, rect(class, x, 0, max(width/float64(parts)-gap, 1), 8))
+			x += width / float64(parts)
+		}
+		left, all = left-width, all-n
 	}
 	return bars
 }

@@ -11,19 +11,47 @@ import (
 	"mcptest/internal/report/result"
 )
 
-// openMost is the number of failures that are shown expanded.
-const openMost = 30
+const (
+	openMost   = 30  // failures that are shown expanded
+	listedMost = 100 // failures of a large run that are shown at once
+)
 
 // testView is the data of a test's template.
 type testView struct {
 	*result.Case
 	page *htmlPage
+	Open bool // shown expanded
 }
 
-// Open reports whether the test is shown expanded.
-func (t testView) Open() bool {
-	s := t.page.Run.Summary
-	return explain.Failed(t.Status) && s.Failed+s.Errored <= openMost
+// Asked returns what the last call of a failed test asked for.
+func (t testView) Asked() string {
+	if !explain.Failed(t.Status) || len(t.Exchanges) == 0 {
+		return ""
+	}
+	return explain.Asked(&t.Exchanges[len(t.Exchanges)-1])
+}
+
+// Reason returns the message without its hint.
+func (t testView) Reason() string {
+	text, _ := explain.Hint(t.Message)
+	return text
+}
+
+// Hint returns the assertion that accepts what failed the test.
+func (t testView) Hint() string {
+	_, assertion := explain.Hint(t.Message)
+	return assertion
+}
+
+// Slow reports whether the test takes so long that reports mark it.
+func (t testView) Slow() bool { return t.DurationMS >= render.SlowMS }
+
+// Change returns the difference from the earlier record.
+func (t testView) Change() string { return t.page.Changes[t.Index] }
+
+// Command returns the command line that sends a request alone.
+func (t testView) Command(x *result.Exchange) string {
+	return explain.Command(t.page.Run, t.Case, x)
 }
 
 // Many returns the page's Many.
@@ -39,8 +67,8 @@ func (t testView) ServerStderr() string {
 
 // LongMessage returns the message if the heading cannot show all of it.
 func (t testView) LongMessage() string {
-	if strings.Contains(strings.TrimSpace(t.Message), "\n") || len(t.Message) > render.LongestLine {
-		return t.Message
+	if text := t.Reason(); strings.Contains(strings.TrimSpace(text), "\n") || len(text) > render.LongestLine {
+		return text
 	}
 	return ""
 }
@@ -115,11 +143,11 @@ func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, 
 // Try returns the i-th try as a separate test.
 func (t testView) Try(i int) testView {
 	a := &t.Attempts[i]
-	c := &result.Case{Status: a.Status, Message: a.Message, Phases: a.Phases, Exchanges: a.Exchanges, StartMS: a.Exchanges[0].StartMS}
+	c := &result.Case{Server: t.Server, Suite: t.Suite, File: t.File, Status: a.Status, Message: a.Message, Phases: a.Phases, Exchanges: a.Exchanges, StartMS: a.Exchanges[0].StartMS}
 	if len(a.Phases) > 0 {
 		c.StartMS = min(c.StartMS, a.Phases[0].StartMS)
 	}
-	return testView{c, t.page}
+	return testView{c, t.page, false}
 }
 
 // Other reports whether the frames of the i-th try are missing in the record, which

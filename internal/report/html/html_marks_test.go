@@ -93,3 +93,32 @@ func value(t *rapid.T, depth int, label string) jsonv.Value {
 	}
 	return jsonv.Bool(rapid.Bool().Draw(t, label+" bool"))
 }
+
+// TestFailuresInTheBar: each of a few failures has a segment of at least 1.2 % of the
+// bar, no segment is outside, and the shares of all others are kept.
+func TestFailuresInTheBar(t *testing.T) {
+	for _, c := range []struct {
+		sum                result.Summary
+		fail, error, total int // segments
+	}{
+		{result.Summary{Total: 5000, Passed: 4998, Failed: 2}, 2, 0, 3},
+		{result.Summary{Total: 5000, Passed: 4900, Failed: 1, Errored: 3, Skipped: 96}, 1, 3, 6},
+		{result.Summary{Total: 5000, Passed: 4979, Failed: 21}, 1, 0, 2},
+		{result.Summary{Total: 3, Failed: 3}, 3, 0, 3},
+		{result.Summary{Total: 40, Failed: 20, Errored: 20}, 20, 20, 40},
+	} {
+		bars := (&htmlPage{Run: &result.Run{Summary: c.sum}}).Ratio()
+		count := map[string]int{}
+		end := 0.0
+		for _, b := range bars {
+			count[b.Class]++
+			if float64(b.X) < end-0.01 || b.W < 1 || float64(b.X+b.W) > 1000.01 || (b.Class == "fail" || b.Class == "error") && b.W < 10 {
+				t.Errorf("%+v: segment %s from %v, %v wide", c.sum, b.Class, b.X, b.W)
+			}
+			end = float64(b.X + b.W)
+		}
+		if count["fail"] != c.fail || count["error"] != c.error || len(bars) != c.total || end < 995 {
+			t.Errorf("%+v: segments %v up to %v", c.sum, count, end)
+		}
+	}
+}

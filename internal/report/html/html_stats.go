@@ -58,6 +58,7 @@ const (
 	slowestMost = 8
 	causesMost  = 25  // failures listed at the top; the list of tests contains all
 	serversMost = 12  // listed with a failure
+	chartsFrom  = 20  // tests; the charts of fewer say nothing
 	namedBars   = 600 // up to this number of tests, the bars of the timeline are links
 )
 
@@ -145,7 +146,8 @@ func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cau
 		links[why] = len(s.failures)
 	}
 	file, line, column := explain.Location(c)
-	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(c), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, false, c.Server})
+	text, _ := explain.Hint(explain.Reason(c))
+	s.failures = append(s.failures, failureLink{c.Index, c.Name, text, render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, false, c.Server})
 }
 
 // add adds another test that failed for the same reason.
@@ -168,7 +170,10 @@ type htmlPage struct {
 	Style     template.CSS
 	Script    template.JS
 	HasCharts bool
-	InSuite   bool // the list is in the tests of a suite
+	InSuite   bool // the list is in a group of tests
+	Folded    bool // the rows of the group are in a noscript element
+	Changed   string
+	Changes   map[int]string
 	stats     *stats
 	printer   *render.Printer // for its wording
 }

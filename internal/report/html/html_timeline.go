@@ -33,6 +33,7 @@ type moment struct {
 	Label   string
 	Class   string // "", or the class of a problem
 	Content string // shown when the line is expanded
+	Open    bool   // it is expanded
 }
 
 // stage is a part of a test's timeline: the hooks before the calls, one call, or
@@ -41,6 +42,7 @@ type stage struct {
 	Mark       result.Status // of a step; "" if the record lacks it
 	Tab, Title string
 	Truncated  bool
+	Command    string // sends the request alone
 	Moments    []moment
 }
 
@@ -115,7 +117,8 @@ func (t testView) phase(ph *result.Phase) moment {
 }
 
 func (t testView) exchange(x *result.Exchange, i int) stage {
-	s := stage{Tab: cmp.Or(x.Step, fmt.Sprintf("call %d", i+1)), Title: term.Escape(x.Method), Truncated: x.Truncated}
+	s := stage{Tab: cmp.Or(x.Step, fmt.Sprintf("call %d", i+1)), Title: term.Escape(x.Method), Truncated: x.Truncated, Command: t.Command(x)}
+	failed := explain.Failed(t.Status) && i == len(t.Exchanges)-1
 	if x.HTTP != nil {
 		s.Title += fmt.Sprintf(" · HTTP %d", x.HTTP.Status)
 	}
@@ -123,7 +126,7 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 	start := cmp.Or(x.StartMS, t.StartMS) // a record of an earlier version: count from the call
 	add := func(ms float64, arrow, raw string) {
 		if raw != "" {
-			s.Moments = append(s.Moments, moment{ms: start + ms, At: t.since(start + ms), Arrow: arrow, Label: frameLabel(raw), Content: indented(raw)})
+			s.Moments = append(s.Moments, moment{ms: start + ms, At: t.since(start + ms), Arrow: arrow, Label: frameLabel(raw), Content: indented(raw), Open: failed && (raw == x.Request || raw == x.Response)})
 		}
 	}
 	add(0, toServer, x.Request)

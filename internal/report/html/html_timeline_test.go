@@ -48,7 +48,7 @@ func TestTimelineOrder(t *testing.T) {
 	c.Upstream = []result.UpstreamRequest{{Upstream: "api", StartMS: 112, Method: "GET", URL: "/x", Status: 200}}
 	c.Stderr, c.StderrMS = "asked\n  twice\nlate", []float64{113, 113, 125}
 	var got []string
-	for _, s := range (testView{Case: c}).Stages() {
+	for _, s := range (testView{Case: c, page: &htmlPage{Run: &result.Run{}}}).Stages() {
 		for _, m := range s.Moments {
 			got = append(got, s.Tab+" "+m.At+" "+m.Arrow+" "+m.Label)
 		}

@@ -196,6 +196,9 @@ func (p *Printer) Across(indent int) int {
 	return LongestLine
 }
 
+// SlowMS is the duration in milliseconds from which a test is marked as slow.
+const SlowMS = 1000
+
 // Took formats a duration in brackets. It highlights slow ones, and returns "" for a
 // test that never started.
 func (p *Printer) Took(ms float64) string {
@@ -203,7 +206,7 @@ func (p *Printer) Took(ms float64) string {
 		return ""
 	}
 	text := " (" + Duration(ms) + ")"
-	if ms >= 1000 {
+	if ms >= SlowMS {
 		return p.Paint(term.Warn, text)
 	}
 	return p.Faint(text)
@@ -217,6 +220,9 @@ type Options struct {
 	Listed    bool         // a Live has listed the tests during the run
 	Headlined bool         // the format itself writes the message of a failure
 	Written   []Written    // files of other reports, which the pretty report lists
+
+	Changed string         // the difference from an earlier record, for the html report
+	Changes map[int]string // that of each test that changed, by its index
 }
 
 // Written is a report that was written to a file.

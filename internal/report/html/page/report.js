@@ -3,20 +3,41 @@
   var root = document.documentElement;
   root.classList.add('js');
   var $ = function (s) { return document.querySelector(s); };
-  var tests = Array.prototype.slice.call(document.querySelectorAll('.suite .t'));
-  var suites = Array.prototype.slice.call(document.querySelectorAll('.suite'));
+  var list = function (x) { return Array.prototype.slice.call(x); };
   var tools = $('.tools'), search = $('#search'), shown = $('#shown'), empty = $('#empty');
-  var chips = Array.prototype.slice.call(document.querySelectorAll('.chips button'));
-  var words = null, want = {};
+  var chips = list(document.querySelectorAll('.chips button'));
+  var want = {}, page = 200, start = '<details class="t" id="';
 
-  // The text of a test is read once, at the first search.
-  function index() {
-    if (!words) {
-      words = tests.map(function (t) {
-        return (t.firstElementChild.textContent + ' ' + (t.getAttribute('data-v') || '') + ' ' + tags(t).join(' ') + ' ' + (t.getAttribute('data-k') || '')).toLowerCase();
-      });
+  // A row is an element, or the markup of one that is made when it is shown first.
+  var rows = [];
+  var suites = list(document.querySelectorAll('.suite')).map(function (el) {
+    var s = { el: el, list: el.querySelector('.list'), rows: [], extra: 0, more: document.createElement('button') };
+    list(s.list.children).forEach(function (c) {
+      if (c.tagName !== 'NOSCRIPT') { s.rows.push({ el: c }); return; }
+      c.textContent.split(start).slice(1).forEach(function (h) { s.rows.push({ html: start + h }); });
+    });
+    s.more.type = 'button'; s.more.className = 'more'; s.more.hidden = true;
+    s.more.addEventListener('click', function () { s.extra += page; apply(); });
+    s.list.appendChild(s.more);
+    rows = rows.concat(s.rows);
+    return s;
+  });
+  function plain(html) {
+    var of = { lt: '<', gt: '>', amp: '&', '#34': '"', '#39': "'", '#43': '+', '#10': '\n' };
+    return html.replace(/&(#?\w+);/g, function (all, name) { return of[name] || all; });
+  }
+  function field(r, name) {
+    if (r.el) { return r.el.getAttribute(name) || ''; }
+    r.head = r.head || r.html.slice(0, r.html.indexOf('>'));
+    var at = r.head.indexOf(' ' + name + '="'), from = at + name.length + 3;
+    return at < 0 ? '' : plain(r.head.slice(from, r.head.indexOf('"', from)));
+  }
+  function words(r) {
+    if (!r.words) {
+      var title = r.el ? r.el.firstElementChild.textContent : plain(r.html.slice(0, r.html.indexOf('</summary>')).replace(/<[^>]*>/g, ' '));
+      r.words = (title + ' ' + field(r, 'data-v') + ' ' + tags(r).join(' ') + ' ' + field(r, 'data-k')).toLowerCase();
     }
-    return words;
+    return r.words;
   }
 
   // A select offers what the tests have, if there is a choice.
@@ -29,22 +50,41 @@
     select.parentNode.hidden = false;
     return select;
   }
-  function tags(t) { return (t.getAttribute('data-g') || '').split('\n').filter(Boolean); }
+  function tags(r) { return field(r, 'data-g').split('\n').filter(Boolean); }
 
+  // Of the folded rows, the first are shown if there is a filter, and those of a suite
+  // that were asked for.
   function apply() {
     var q = search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    var any = Object.keys(want).length > 0, n = 0;
-    var text = q.length ? index() : null;
-    tests.forEach(function (t, i) {
-      var ok = !any || want[t.getAttribute('data-s')] || (want.flaky && t.hasAttribute('data-f'));
-      if (ok && server.value) { ok = t.getAttribute('data-v') === server.value; }
-      if (ok && tag.value) { ok = tags(t).indexOf(tag.value) >= 0; }
-      if (ok && text) { ok = q.every(function (w) { return text[i].indexOf(w) >= 0; }); }
-      if (t.hidden === !!ok) { t.hidden = !ok; }
-      if (ok) { n++; }
+    var any = Object.keys(want).length > 0, n = 0, hidden = 0;
+    var free = any || q.length || server.value || tag.value ? page : 0;
+    suites.forEach(function (s) {
+      var last = null, extra = s.extra, seen = 0, rest = 0;
+      s.rows.forEach(function (r) {
+        var ok = r.keep || (!any || want[field(r, 'data-s')] || (want.flaky && field(r, 'data-f')) || (want.changed && field(r, 'data-c'))) &&
+          (!server.value || field(r, 'data-v') === server.value) && (!tag.value || tags(r).indexOf(tag.value) >= 0) &&
+          q.every(function (w) { return words(r).indexOf(w) >= 0; });
+        if (ok) { n++; }
+        if (ok && r.html && !r.keep) {
+          if (free > 0) { free--; } else if (extra > 0) { extra--; } else { ok = false; rest++; }
+        }
+        if (ok && !r.el) {
+          var box = document.createElement('template');
+          box.innerHTML = r.html;
+          r.el = s.list.insertBefore(box.content.firstElementChild, last ? last.nextSibling : s.list.firstChild);
+        }
+        if (r.el) {
+          if (r.el.hidden === !!ok) { r.el.hidden = !ok; }
+          last = r.el;
+        }
+        if (ok) { seen++; }
+      });
+      hidden += rest;
+      s.el.hidden = !seen && !rest;
+      s.more.hidden = !rest;
+      s.more.textContent = 'Show ' + (rest > page ? page + ' of ' : '') + rest + (seen ? ' more' : '') + ' tests';
     });
-    suites.forEach(function (s) { s.hidden = !s.querySelector('.t:not([hidden])'); });
-    shown.textContent = n === tests.length ? '' : n + ' of ' + tests.length + ' shown';
+    shown.textContent = n === rows.length ? '' : n + ' of ' + rows.length + (hidden ? ' found' : ' shown');
     empty.hidden = n > 0;
   }
 
@@ -55,7 +95,7 @@
     add('q', search.value.trim()); add('status', Object.keys(want).join(',')); add('server', server.value); add('tag', tag.value);
     try { history.replaceState(null, '', parts.length ? '#' + parts.join('&') : location.pathname + location.search); } catch (err) { /* filters work without it */ }
   }
-  function change() { apply(); remember(); }
+  function change() { suites.forEach(function (s) { s.extra = 0; }); apply(); remember(); }
   function press(c, on) {
     c.setAttribute('aria-pressed', on ? 'true' : 'false');
     if (on) { want[c.getAttribute('data-w')] = true; } else { delete want[c.getAttribute('data-w')]; }
@@ -78,8 +118,8 @@
 
   var server, tag;
   if (tools) {
-    server = offer('server', tests.map(function (t) { return t.getAttribute('data-v'); }));
-    tag = offer('tag', [].concat.apply([], tests.map(tags)));
+    server = offer('server', rows.map(function (r) { return field(r, 'data-v'); }));
+    tag = offer('tag', [].concat.apply([], rows.map(tags)));
     tools.hidden = false;
     var timer = 0;
     search.addEventListener('input', function () { clearTimeout(timer); timer = setTimeout(change, 60); });
@@ -90,7 +130,7 @@
     });
     $('#openall').addEventListener('click', function (e) {
       var close = e.target.getAttribute('data-on') === '1';
-      tests.forEach(function (t) { if (!t.hidden) { t.open = !close; } });
+      rows.forEach(function (r) { if (r.el && !r.el.hidden) { r.el.open = !close; } });
       e.target.setAttribute('data-on', close ? '' : '1');
       e.target.textContent = close ? 'Expand' : 'Collapse';
     });
@@ -131,7 +171,7 @@
   document.addEventListener('toggle', function (e) {
     if (e.target.open && e.target.classList.contains('t')) { tabsOf(e.target); }
   }, true);
-  tests.forEach(function (t) { if (t.open) { tabsOf(t); } });
+  rows.forEach(function (r) { if (r.el && r.el.open) { tabsOf(r.el); } });
 
   document.addEventListener('keydown', function (e) {
     var typing = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
@@ -141,11 +181,12 @@
 
   // A link to a test opens it, and makes it visible when it was filtered out.
   function reveal() {
-    var t = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-    if (t && t.classList.contains('t')) { t.hidden = false; t.open = true; t.scrollIntoView(); }
+    var id = location.hash.slice(1), r = rows.filter(function (r) { return field(r, 'id') === id; })[0];
+    if (id && r) { r.keep = true; apply(); r.keep = false; r.el.open = true; r.el.scrollIntoView(); }
   }
   function follow() { if (!tools || !recall()) { reveal(); } }
   window.addEventListener('hashchange', follow);
+  if (tools) { apply(); }
   follow();
 
   document.addEventListener('click', function (e) {
