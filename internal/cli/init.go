@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +23,7 @@ import (
 	"mcptest/internal/cli/scaffold"
 	"mcptest/internal/cli/upstreams"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/report/pretty"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run"
 	"mcptest/internal/run/history"
@@ -31,7 +34,7 @@ import (
 // initFlags are the flags of `mcptest init`.
 type initFlags struct {
 	option.HTTPFlags
-	command                 string
+	command, from           string
 	env, call, upstreams    []string
 	output, name            string
 	force                   bool
@@ -42,7 +45,7 @@ type initFlags struct {
 func newInitCmd(s cmdutil.Streams) *cobra.Command {
 	f := initFlags{}
 	cmd := &cobra.Command{
-		Use:   "init (--command LINE | --url URL | -- command args…)",
+		Use:   "init (--command LINE | --url URL | --from FILE [NAME] | -- command args…)",
 		Short: "Write a first suite for a running server",
 		Long: `Write a first suite for a server: list its tools, resources and prompts, try
 those that are safe to try, and write assertions that expect the observed
@@ -53,8 +56,13 @@ The suite is run before the command exits, so it passes as written.
 
 Only tools that are annotated read-only are called; --call NAME calls another
 one, --call '*' all of them. Tools that are not called are written as skipped
-tests. The server is started or connected to several times, with the environment
+tests. A read-only tool is also called without its required arguments, which it
+must refuse. The server is started or connected to several times, with the environment
 that a suite gives it; --env passes more variables.
+
+--from reads the server from the configuration of a client: .mcp.json,
+claude_desktop_config.json, .vscode/mcp.json and others of the same form. Values
+that may be secrets become environment variables of the suite.
 
 --upstream replaces an API behind the server: the suite gets routes with the
 responses of a recording, and assertions on the requests of the server. A tool
@@ -64,11 +72,13 @@ Exit codes: 0 the suite was written, 1 the server did not respond, 2 invalid
 command line, or the file already exists.`,
 		Example: `  mcptest init -- npx -y @modelcontextprotocol/server-everything
   mcptest init -o tests/github.mcptest.yaml --env GITHUB_TOKEN -- github-mcp-server stdio
+  mcptest init --from .mcp.json github
   mcptest init --url https://mcp.example.com/mcp --bearer-token-env TOKEN`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, s) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.command, "command", "", "the server's command as one `line`, split as in a suite (the same as after --)")
+	fl.StringVar(&f.from, "from", "", "the server NAME in the configuration `file` of a client; NAME may be left out if there is only one")
 	f.HTTPFlags.Add(cmd)
 	fl.Lookup("header").Usage += "; the suite takes the value from the environment"
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the server, here and in the suite; may be repeated")
@@ -149,8 +159,8 @@ type initializer struct {
 // write observes the server twice, writes the suite, observes the server again now
 // that the file exists, and runs the suite until it passes.
 func (i *initializer) write(ctx context.Context) error {
-	for range 2 {
-		if err := i.observe(ctx); err != nil {
+	for n := range 2 {
+		if err := i.observe(ctx, n+1); err != nil {
 			return err
 		}
 	}
@@ -165,7 +175,7 @@ func (i *initializer) write(ctx context.Context) error {
 	if _, err := history.Folder(filepath.Dir(i.f.output)); err != nil {
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
-	if err := i.observe(ctx); err != nil {
+	if err := i.observe(ctx, 3); err != nil {
 		return err
 	}
 	if err := i.save(); err != nil {
@@ -189,8 +199,11 @@ func (i *initializer) summarize(passed int) {
 		fmt.Fprintln(i.Streams.Out, term.Escape(i.Redactor.String(fmt.Sprintf(format, args...))))
 	}
 	var closed, other []string
+	omitted := 0
 	for _, t := range i.draft.Suite.Tests {
 		switch {
+		case t.Skip == scaffold.NotOmitted:
+			omitted++
 		case t.Skip == scaffold.NotReadOnly:
 			closed = append(closed, t.Subject)
 		case t.Skip != "":
@@ -201,6 +214,9 @@ func (i *initializer) summarize(passed int) {
 	out("  %s now. Check the lines marked \"review\": they record what the server returns today.", passes(passed))
 	if len(closed) > 0 {
 		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", skipped(len(closed)), strings.Join(closed, ", "))
+	}
+	if omitted > 0 {
+		out("  %s, because calls of tools that may write, without their required arguments, might change something", skipped(omitted))
 	}
 	if len(other) > 0 {
 		out("  %s, for the reasons given in the file: %s", skipped(len(other)), strings.Join(other, ", "))
@@ -213,7 +229,7 @@ func (i *initializer) summarize(passed int) {
 		secrets = append(secrets, v.Name+" (the value of "+v.What+")")
 	}
 	if len(secrets) > 0 {
-		out("  Secrets from the command line were not written. Set %s before a run.", strings.Join(secrets, ", "))
+		out("  Secrets from %s were not written. Set %s before a run.", cmp.Or(i.f.from, "the command line"), strings.Join(secrets, ", "))
 	}
 	for _, o := range i.draft.Suite.Omitted {
 		fmt.Fprintln(i.Streams.Err, term.Escape("left out: "+o))
@@ -239,8 +255,9 @@ func skipped(n int) string {
 	return fmt.Sprintf("%d are skipped", n)
 }
 
-// observe observes the server once.
-func (i *initializer) observe(ctx context.Context) error {
+// observe observes the server for the nth time.
+func (i *initializer) observe(ctx context.Context, n int) error {
+	i.Phase = fmt.Sprintf("session %d of 3: ", n)
 	err := i.draft.Observe(ctx, scaffold.Options{Conn: i.Conn, Mask: i.Redactor.String, Call: i.f.call})
 	var refused *scaffold.RequestError
 	switch {
@@ -284,6 +301,7 @@ func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error
 // trial runs the suite once.
 func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) {
 	f := option.SuiteFlags{Color: i.f.color}
+	i.Status.Clear()
 	suites, diags, err := f.Load([]string{i.f.output}, i.Streams.Env)
 	if err != nil {
 		return nil, 0, err
@@ -294,7 +312,9 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 	if errs, _ := f.Print(i.Streams, append(diags, more...)); errs > 0 {
 		return nil, 0, option.Fail(option.ExitInternal, "%s was written with %s", i.f.output, display.Count(errs, "error"))
 	}
-	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.Redactor})
+	live := pretty.NewLive(pretty.LiveOptions{Out: io.Discard, Status: i.Status, Quiet: true})
+	defer live.Close()
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.Redactor, Listeners: []result.Listener{live}})
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
 	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.Redactor.Add, Registry: i.World.Registry})
 	return rec, code, nil

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
@@ -15,7 +17,7 @@ import (
 // server returns the server that the flags define.
 func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams) (scaffold.Server, error) {
 	none := scaffold.Server{}
-	argv, err := f.argv(cmd, args)
+	own, argv, err := f.argv(cmd, args)
 	if err != nil {
 		return none, err
 	}
@@ -29,7 +31,13 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		Argv: argv, URL: f.URL, BearerEnv: f.BearerEnv, CAFile: f.CAFile, Insecure: f.Insecure, Transport: f.Transport, Protocol: f.Protocol,
 		Env: f.env, Name: f.name, Output: f.output,
 	}
-	if len(argv) > 0 {
+	if f.from != "" {
+		err := sv.Configure(f.from, strings.Join(own, ""), func(name string) string { return cmdutil.LookupEnv(s.Env, name) })
+		if err != nil {
+			return none, option.Invalid("--from: %s: %s", f.from, cmdutil.Reason(err))
+		}
+	}
+	if len(argv) > 0 || f.from != "" {
 		sv.Upstreams, err = f.doubles(s)
 		return sv, err
 	}
@@ -59,33 +67,37 @@ func (f *initFlags) doubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
 }
 
 // argv returns the server's command; nil for a server with an address.
-func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
+func (f *initFlags) argv(cmd *cobra.Command, args []string) (own, argv []string, err error) {
 	var t option.TargetFlags
-	_, argv, err := t.Split(cmd, args, 0)
+	limit := 0
+	if f.from != "" {
+		limit = 1
+	}
+	own, argv, err = t.Split(cmd, args, limit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	given := 0
-	for _, b := range []bool{len(argv) > 0, f.command != "", f.URL != ""} {
+	for _, b := range []bool{len(argv) > 0, f.command != "", f.URL != "", f.from != ""} {
 		if b {
 			given++
 		}
 	}
 	if given != 1 {
-		return nil, option.Invalid("expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
+		return nil, nil, option.Invalid("expected exactly one server: --command LINE, --url URL, --from FILE, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
 	}
 	if f.URL != "" && len(f.upstreams) > 0 {
-		return nil, option.Invalid("--upstream requires a command: a server with --url is already running, and takes no variable")
+		return nil, nil, option.Invalid("--upstream requires a command: a server with --url is already running, and takes no variable")
 	}
 	if f.URL == "" && (len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure) {
-		return nil, option.Invalid("-H, --bearer-token-env, --ca-file and --insecure require --url")
+		return nil, nil, option.Invalid("-H, --bearer-token-env, --ca-file and --insecure require --url")
 	}
 	if f.command == "" {
-		return argv, nil
+		return own, argv, nil
 	}
 	argv, err = option.Words("--command", f.command)
 	if err == nil && len(argv) == 0 {
 		err = option.Invalid("--command: the line is empty")
 	}
-	return argv, err
+	return own, argv, err
 }

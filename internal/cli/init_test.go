@@ -19,8 +19,8 @@ func TestInitOnRealServers(t *testing.T) {
 		want string
 	}{
 		"server-everything": {nil, `\b1[0-9] passed`},
-		"server-filesystem": {[]string{"."}, `\b11 passed, 4 skipped`},
-		"server-memory":     {nil, `\b5 passed, 6 skipped`},
+		"server-filesystem": {[]string{"."}, `\b20 passed, 8 skipped`},
+		"server-memory":     {nil, `\b7 passed, 12 skipped`},
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,6 @@
-// Package clientconfig edits the configuration files of MCP clients, so that a client starts
-// a server through a recording proxy. Find looks for the file, Wrap and Unwrap change the
-// bytes of one entry.
+// Package clientconfig reads and edits the configuration files of MCP clients. Read returns
+// the entry of a server. For a client that should start a server through a recording proxy,
+// Find looks for the file, and Wrap and Unwrap change the bytes of one entry.
 //
 // Invariants:
 //   - only the command and the arguments of the entry change: the comments, order and layout

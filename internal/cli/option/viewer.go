@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"mcptest/internal/process/proc"
 
@@ -38,13 +40,21 @@ type Viewer struct {
 	Palette  term.Palette
 	Server   *plan.Server
 	Conn     *inspect.Conn
-	shown    int // number of printed violations
+	// Status is the line that says what the command waits for; nil in CI. Phase begins it,
+	// and keeps it between requests, so that nothing may be printed.
+	Status *term.Status
+	Phase  string
+	began  time.Time
+	shown  int // number of printed violations
 }
 
 // Prepare resolves the target and prepares a connection, with options that opts
 // modify. The caller must call end.
 func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, l *Viewer, end func(), err error) {
-	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor()}
+	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor(), began: time.Now()}
+	if !cmdutil.InCI(s.Env) {
+		l.Status = term.NewStatus(s.Err, s.Env)
+	}
 	if l.Palette, err = f.Palette(s); err != nil {
 		return nil, nil, nil, err
 	}
@@ -61,7 +71,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 		Connect: connect.Options{
 			Registry: l.World.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.Redactor.Add, Tokens: f.tokenFile, Limits: f.limits.Wire(),
 		},
-		Eras: history.Eras("."), Violations: l.violations,
+		Eras: history.Eras("."), Violations: l.violations, Doing: l.doing,
 	}
 	for _, change := range opts {
 		change(&o)
@@ -100,9 +110,38 @@ func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string,
 	})
 }
 
+// doing shows on a terminal what the command waits for, with the seconds since it began.
+func (l *Viewer) doing(what string) (done func()) {
+	if !l.Status.Live() {
+		return func() {}
+	}
+	tick := time.NewTicker(time.Second)
+	stop := make(chan struct{})
+	var shown sync.WaitGroup
+	shown.Go(func() {
+		for ended := false; !ended; {
+			l.Status.Set(fmt.Sprintf("%s%s · %.0f s", l.Phase, l.Text(what), time.Since(l.began).Seconds()))
+			select {
+			case <-tick.C:
+			case <-stop:
+				ended = true
+			}
+		}
+	})
+	return func() {
+		tick.Stop()
+		close(stop)
+		shown.Wait()
+		if l.Phase == "" {
+			l.Status.Clear()
+		}
+	}
+}
+
 // Failed returns the error of a failed request to a server, with helpful details;
 // after a signal it returns that of the signal.
 func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
+	l.Status.Clear()
 	if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {
 		return &ExitError{Code: sig.Code, Message: sig.Error()}
 	}
@@ -157,6 +196,7 @@ const maxShown = 20
 
 // violations prints violations to the error stream; the command continues.
 func (l *Viewer) violations(list []protocol.Violation) {
+	l.Status.Clear()
 	for _, v := range list {
 		if l.shown++; l.shown > maxShown {
 			if l.shown == maxShown+1 {

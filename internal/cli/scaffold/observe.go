@@ -21,6 +21,9 @@ import (
 // NotReadOnly is why most skipped tests are skipped.
 const NotReadOnly = "the tool is not annotated read-only, so it was not called"
 
+// NotOmitted is why a call without required arguments is skipped: it might change something.
+const NotOmitted = "the tool is not annotated read-only, so it was not called without its arguments"
+
 // maxTried is how many resources and prompts become tests.
 const maxTried = 5
 
@@ -66,6 +69,10 @@ func (d *Draft) tryAll(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return &RequestError{"", err}
 		}
+		if why == "" && t.Without != nil && !a.Refused() {
+			t.Skip = "its schema requires " + strings.Join(t.Without, ", ") + ", but a call without was not refused"
+			continue
+		}
 		if why == "" {
 			t.Answers = append(t.Answers, a)
 			continue
@@ -84,6 +91,9 @@ func (d *Draft) tryAll(ctx context.Context) error {
 func (d *Draft) discover(ctx context.Context) error {
 	d.Suite.From = display.OneLine(d.Mask(d.Conn.ServerName()))
 	d.Suite.Mask = d.Mask
+	if sv := &d.Suite.Server; sv.Protocol == "" && d.Conn.Mute() {
+		sv.Protocol, sv.Mute = d.Conn.Session().Protocol(), true
+	}
 	called := d.Conn.Implementation().Lookup("name").Text()
 	if !d.named && called != "" {
 		called = ShortName(d.Mask(called))
@@ -118,6 +128,13 @@ func (d *Draft) tools(tools []jsonv.Value) error {
 			t.Skip = NotReadOnly
 		}
 		d.Suite.Tests = append(d.Suite.Tests, t)
+		if required := tool.Lookup("inputSchema", "required").Texts(); len(required) > 0 {
+			bad := &draft.Test{Block: "tools", Subject: n, Args: jsonv.Object(), Without: required}
+			if !tool.Lookup("annotations", "readOnlyHint").Bool() || tool.Lookup("annotations", "destructiveHint").Bool() {
+				bad.Skip = NotOmitted
+			}
+			d.Suite.Tests = append(d.Suite.Tests, bad)
+		}
 	}
 	if len(unknown) > 0 {
 		return fmt.Errorf("--call: %s", inspect.NoSuch("tool", unknown[0], inspect.Names(tools, "name")))

@@ -28,10 +28,15 @@ type Server struct {
 	Name                string   // of suite and server; "": as the server reports
 	Output              string   // the file that will be written
 	Upstreams           []*draft.Upstream
+	// Of a client's configuration: the variables that are placeholders in the texts above
+	// and in Values, variables of the server with their texts, and the folder of the process.
+	Refs   []string
+	Values [][2]string
+	Dir    string
 }
 
-// Header is an HTTP header.
-type Header struct{ Name, Value string }
+// Header is an HTTP header. Its value is taken from Variable, or from one that is made up.
+type Header struct{ Name, Value, Variable string }
 
 // Secret is a value that is not written, and the variable that replaces it.
 type Secret struct{ Name, Value, What string }
@@ -65,7 +70,9 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 		Upstreams: sv.Upstreams,
 	}}
 	su := d.Suite
-	for _, n := range sv.Env {
+	su.Schema = schema(sv.Output)
+	d.values(sv)
+	for _, n := range append(slices.Clone(sv.Env), sv.Refs...) {
 		su.Server.Env = append(su.Server.Env, n)
 		if value := env(n); isPlain(n, value) {
 			su.Server.Plain = append(su.Server.Plain, n)
@@ -77,8 +84,8 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 		}
 	}
 	if len(sv.Argv) > 0 {
-		su.Server.Command = d.words(sv.Argv)
-		if err := d.cwd(sv.Output); err != nil {
+		su.Server.Command = d.words(sv)
+		if err := d.cwd(sv); err != nil {
 			return nil, err
 		}
 	} else {
@@ -98,12 +105,14 @@ func unlessAuto(value string) string {
 
 // words are the words of a command as the suite has them: a secret among them
 // is taken from the environment.
-func (d *Draft) words(argv []string) []string {
-	found := secret.NewRedactor()
+func (d *Draft) words(sv Server) []string {
+	found, argv := secret.NewRedactor(), sv.Argv
 	out := make([]string, len(argv))
 	for i, word := range argv {
 		flag, value, joined := strings.Cut(word, "=")
 		switch {
+		case sv.refers(word):
+			out[i] = sv.text(word)
 		case i > 0 && strings.HasPrefix(argv[i-1], "-") && !strings.Contains(argv[i-1], "=") && !strings.HasPrefix(word, "-") && secret.Name(strings.TrimLeft(argv[i-1], "-")):
 			out[i] = d.hide("", argv[i-1], word)
 		case joined && secret.Name(strings.TrimLeft(flag, "-")):
@@ -116,6 +125,31 @@ func (d *Draft) words(argv []string) []string {
 	}
 	return out
 }
+
+// values are the variables of a client's configuration: one that may be a secret is taken
+// from the environment.
+func (d *Draft) values(sv Server) {
+	out := &d.Suite.Server
+	for _, v := range sv.Values {
+		if word := strings.Trim(strings.ToLower(v[1]), "abcdefghijklmnopqrstuvwxyz-_") == "" && len(v[1]) <= 16; sv.refers(v[1]) || isPlain(v[0], v[1]) || word && !secret.Name(v[0]) {
+			out.Values = append(out.Values, [2]string{v[0], sv.text(v[1])})
+			continue
+		}
+		d.hide(v[0], v[0], v[1])
+		out.Env = append(out.Env, v[0])
+	}
+}
+
+// text is a text as the suite has it: only the placeholders of Refs are replaced.
+func (sv *Server) text(s string) string {
+	s = escapeVar(s)
+	for _, name := range sv.Refs {
+		s = strings.ReplaceAll(s, "$${"+name+"}", "${"+name+"}")
+	}
+	return s
+}
+
+func (sv *Server) refers(s string) bool { return sv.text(s) != escapeVar(s) }
 
 // hide keeps a value out of the suite and returns the placeholder that replaces
 // it. what says whose value it is.
@@ -139,13 +173,13 @@ func (d *Draft) placed() []string {
 	return out
 }
 
-// cwd keeps the server in the current folder if the suite is in another one.
-func (d *Draft) cwd(output string) error {
-	dir, err := filepath.Abs(filepath.Dir(output))
+// cwd keeps the server in its folder, or in the current one, if the suite is in another one.
+func (d *Draft) cwd(sv Server) error {
+	dir, err := filepath.Abs(filepath.Dir(sv.Output))
 	if err != nil {
-		return fmt.Errorf("find the folder of %s: %w", output, err)
+		return fmt.Errorf("find the folder of %s: %w", sv.Output, err)
 	}
-	here, err := os.Getwd()
+	here, err := filepath.Abs(cmp.Or(sv.Dir, "."))
 	if err != nil {
 		return fmt.Errorf("find the current folder: %w", err)
 	}
@@ -153,6 +187,23 @@ func (d *Draft) cwd(output string) error {
 		d.Suite.Server.Cwd = escapeVar(filepath.ToSlash(rel))
 	}
 	return nil
+}
+
+// schema returns the path from a suite to the JSON Schema of suites: a file in the same folder,
+// or the npm package that is installed there or in a folder above; "" if there is none.
+func schema(output string) string {
+	dir, err := filepath.Abs(filepath.Dir(output))
+	for at, up := dir, "./"; err == nil; at, up = filepath.Dir(at), strings.TrimPrefix(up, "./")+"../" {
+		for _, file := range []string{"mcptest.schema.json", "node_modules/mcptest/schema.json"} {
+			if info, err := os.Stat(filepath.Join(at, file)); err == nil && info.Mode().IsRegular() && (at == dir || file != "mcptest.schema.json") {
+				return up + file
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return ""
 }
 
 // isPlain reports whether the value of an environment variable is a port, a
@@ -189,13 +240,15 @@ func (d *Draft) address(sv Server) {
 	if err == nil {
 		_, password = u.User.Password()
 	}
-	out.URL = escapeVar(sv.URL)
-	if password || secret.NewRedactor().String(sv.URL) != sv.URL {
+	out.URL = sv.text(sv.URL)
+	if password || !sv.refers(sv.URL) && secret.NewRedactor().String(sv.URL) != sv.URL {
 		out.URL = d.hide("MCPTEST_URL", "--url", sv.URL)
 	}
 	for _, h := range sv.Headers {
-		variable := "MCPTEST_" + strings.ToUpper(strings.ReplaceAll(h.Name, "-", "_"))
-		d.hide(variable, "the header "+h.Name, h.Value)
+		variable := cmp.Or(h.Variable, "MCPTEST_"+strings.ToUpper(strings.ReplaceAll(h.Name, "-", "_")))
+		if h.Variable == "" {
+			d.hide(variable, "the header "+h.Name, h.Value)
+		}
 		out.Headers = append(out.Headers, [2]string{h.Name, variable})
 	}
 	out.Bearer, out.CAFile, out.Insecure = sv.BearerEnv, sv.CAFile, sv.Insecure

@@ -156,7 +156,7 @@ var edges = map[string][]string{
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/report/gate":  {"internal/base/source"},
 	"internal/offer/compat": {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
-	"internal/spec/draft":   {"internal/base/jsonv", "internal/base/jsonschema", "internal/base/source", "schemas"},
+	"internal/spec/draft":   {"internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
 	// What a server offers, its lock files, and the effect of changes.
 	"internal/offer/surface":  {"internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
 	"internal/offer/contain":  {"internal/base/jsonv", "internal/base/jsonschema"},
@@ -175,7 +175,7 @@ var edges = map[string][]string{
 		"internal/base/web", "internal/offer/compat", "internal/report/result", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
 		"internal/base/jsonv", "internal/base/jsonschema",
 	},
-	"internal/cli/scaffold": {"internal/spec/draft", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
+	"internal/cli/scaffold": {"internal/spec/draft", "internal/cli/clientconfig", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
 	// gen describes what other packages define; cli uses it for explain.
 	"internal/cli/gen":     {"internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
 	"internal/cli/cmdutil": {"internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
@@ -192,7 +192,7 @@ var edges = map[string][]string{
 		"internal/run", "internal/base/secret", "internal/base/shellwords", "internal/base/source", "internal/spec/suite", "internal/offer/surface", "internal/offer/checkout", "internal/offer/diff",
 		"internal/offer/readme", "internal/base/term",
 	},
-	"internal/cli/clientconfig": {"internal/base/jsonv", "internal/client/protocol", "internal/base/osfile"},
+	"internal/cli/clientconfig": {"internal/base/jsonv", "internal/base/display", "internal/client/protocol", "internal/base/osfile"},
 	"internal/tape/verify":      {"internal/tape/cassette", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/secret", "internal/offer/surface", "internal/offer/diff", "internal/base/jsonv"},
 	"internal/tape/promote":     {"internal/tape/cassette", "internal/spec/draft", "internal/client/check", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/offer/surface", "internal/base/jsonv"},
 	"internal/tape/serve":       {"internal/tape/cassette", "internal/client/protocol", "internal/server/mcpserver", "internal/base/secret", "internal/base/jsonv"},

@@ -26,7 +26,7 @@ var rooms = map[string]room{
 	"offer":   {"what a server offers: lock files, changes, rules of clients", []string{"base", "client", "process", "report"}},
 	"assert":  {"what must hold: targets, matchers, scores, snapshots", []string{"base", "offer"}},
 	"server":  {"fake MCP servers and doubles of APIs", []string{"assert", "base", "client"}},
-	"spec":    {"what a suite says: the language, the plan", []string{"assert", "base", "client", "offer", "process", "schemas", "server"}},
+	"spec":    {"what a suite says: the language, the plan", []string{"assert", "base", "client", "offer", "process", "server"}},
 	"report":  {"the record of a run, its formats, and those of findings", []string{"base"}},
 	"run":     {"the execution of a plan; connections to its servers", []string{"assert", "base", "client", "offer", "process", "report", "server", "spec"}},
 	"tape":    {"recorded traffic of clients and servers", []string{"assert", "base", "client", "offer", "process", "run", "server", "spec"}},

@@ -28,6 +28,8 @@ type Options struct {
 	Answer       mcp.Answerer   // nil: requests of the server are refused
 	// Violations receives violations as they are found; nil: Seen returns them.
 	Violations func([]protocol.Violation)
+	// Doing is called with what the connection waits for, done after the wait; may be nil.
+	Doing func(what string) (done func())
 }
 
 // Conn is a connection to a server.
@@ -41,7 +43,12 @@ type Conn struct {
 }
 
 // New returns a Conn that is not open yet.
-func New(o Options) *Conn { return &Conn{o: o} }
+func New(o Options) *Conn {
+	if o.Doing == nil {
+		o.Doing = func(string) func() { return func() {} }
+	}
+	return &Conn{o: o}
+}
 
 // Server is the definition of the server.
 func (c *Conn) Server() *plan.Server { return c.o.Server }
@@ -69,6 +76,7 @@ func (c *Conn) dial(ctx context.Context) (wire.Transport, error) {
 // Open opens the session. An address that is not ready is retried for
 // Options.WaitForReady.
 func (c *Conn) Open(ctx context.Context) error {
+	defer c.o.Doing("connecting")()
 	if c.o.WaitForReady > 0 && c.o.Server.URL != "" {
 		return connect.Retry(ctx, c.o.WaitForReady, c.open)
 	}
@@ -111,6 +119,14 @@ func OpenWith(ctx context.Context, o Options, version string) (*Conn, error) {
 	}
 	c := New(o)
 	return c, c.Open(ctx)
+}
+
+// Mute reports whether the server does not respond to server/discover, so that finding out
+// its protocol version takes time in each run.
+func (c *Conn) Mute() bool {
+	_, hint := c.o.Eras.Of(c.o.Server)
+	died := c.session.Restarted()
+	return hint == protocol.EraSession || died != nil && !connect.EndedByItself(died)
 }
 
 // Close ends the session, or what Start began.
@@ -191,6 +207,7 @@ func (c *Conn) Do(ctx context.Context, method string, params jsonv.Value) *mcp.E
 	if !params.IsAbsent() {
 		call.Params = params.Append(nil)
 	}
+	defer c.o.Doing(strings.TrimSpace(method + " " + params.Lookup("name").Text()))()
 	return c.Send(ctx, call)
 }
 

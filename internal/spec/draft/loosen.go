@@ -3,6 +3,7 @@ package draft
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,8 @@ const (
 func (s *Suite) expect(t *Test) []assertion {
 	l := loosener{suite: s, own: textsIn(t.Args, []string{t.Subject})}
 	switch {
+	case t.Without != nil:
+		l.without(t)
 	case len(t.Answers) == 0:
 	case t.List != "" && !t.Refused():
 		l.list(t)
@@ -112,6 +115,19 @@ func (l *loosener) list(t *Test) {
 		return
 	}
 	l.add(target+"[*].name", "unordered", jsonv.Array(names[0]...), "")
+}
+
+// without expects that a call is refused, and that the message names an argument that is
+// missing, if all messages did.
+func (l *loosener) without(t *Test) {
+	for _, name := range t.Without {
+		word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+		if len(name) > 2 && len(t.Answers) > 0 && !t.Loose && l.writable(jsonv.String(name)) && t.all(func(a Answer) bool { return word.MatchString(a.Reason) }) {
+			l.add("refusal.text", "contains", jsonv.String(name), "")
+			return
+		}
+	}
+	l.add("refusal", "exists", jsonv.Bool(true), "")
 }
 
 func (l *loosener) refusal(t *Test) {

@@ -11,6 +11,7 @@ import (
 type Suite struct {
 	Name   string
 	From   string // the server's name and version, for the heading
+	Schema string // the path to the JSON Schema of suites; "": the suite names none
 	Server Server
 	// Upstreams are the APIs that the server gets doubles for.
 	Upstreams []*Upstream
@@ -39,10 +40,14 @@ type Server struct {
 	Headers [][2]string
 	// Plain are those of Env whose values are not secrets.
 	Plain []string
+	// Values are further variables of the server, with their texts, which may contain
+	// placeholders.
+	Values [][2]string
 	// Bearer is the variable that holds a bearer token.
 	Bearer    string
 	Transport string
 	Protocol  string
+	Mute      bool // it does not respond to server/discover, so Protocol saves time
 	CAFile    string
 	Insecure  bool
 	Tolerate  []string
@@ -86,8 +91,10 @@ type Test struct {
 	// when they differ between runs.
 	Requested []Requested
 	Unsteady  bool
-	// Skip is the reason why the test is not run; nothing is then expected.
+	// Skip is the reason why the test is not run; only of Without is then anything expected.
 	Skip string
+	// Without are required arguments that the request lacks, so that it must be refused.
+	Without []string
 	// InvalidArgs is set when the request is refused, and has a name or an argument that the
 	// server does not list.
 	InvalidArgs bool

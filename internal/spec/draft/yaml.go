@@ -10,7 +10,6 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
-	"mcptest/schemas"
 )
 
 // YAML returns the text of the suite.
@@ -39,8 +38,10 @@ type writer struct {
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
 func (w *writer) heading() {
-	w.line("# yaml-language-server: $schema=%s", schemas.URL)
-	w.line("#")
+	if w.suite.Schema != "" {
+		w.line("# yaml-language-server: $schema=%s", w.suite.Schema)
+		w.line("#")
+	}
 	w.line("# A first suite, generated from the responses of %s.", cmp.Or(comment(w.suite.From), "the server"))
 	w.line("#")
 	w.line("# \"review\" marks observed behavior: keep the line if the behavior is correct; if not, write what is correct.")
@@ -97,6 +98,9 @@ func (w *writer) entry(entry Copy) {
 	}
 	text("cwd", sv.Cwd)
 	text("transport", sv.Transport)
+	if sv.Mute {
+		w.line("    # it does not respond to server/discover, for which each run would wait without this line")
+	}
 	text("protocol", sv.Protocol)
 	w.access()
 	if len(sv.Tolerate) > 0 {
@@ -154,16 +158,16 @@ func (w *writer) access() {
 		}
 	}
 	// Only variables that are not part of a command are passed to the server.
-	var env []string
+	env, used := slices.Clone(sv.Values), fmt.Sprint(sv.Command, sv.Values)
 	for _, name := range sv.Env {
-		if sv.URL == "" && !strings.Contains(strings.Join(sv.Command, " "), "${"+name+"}") {
-			env = append(env, name)
+		if sv.URL == "" && !strings.Contains(used, "${"+name+"}") {
+			env = append(env, [2]string{name, "${" + name + "}"})
 		}
 	}
 	if len(env) > 0 {
 		w.line("    env:")
-		for _, name := range env {
-			w.line("      %s: \"${%s}\"", quote(name), name)
+		for _, e := range env {
+			w.line("      %s: %s", quote(e[0]), quote(e[1]))
 		}
 	}
 }
@@ -201,6 +205,8 @@ func (w *writer) test(t *Test, name string) {
 	}
 	if t.Skip != "" {
 		w.line("    skip: %s", literal(display.OneLine(w.suite.WithoutLocal(w.suite.mask(t.Skip)))))
+	}
+	if t.Skip != "" && t.Without == nil {
 		w.line("")
 		return
 	}
@@ -258,6 +264,8 @@ func (s *Suite) Names() []string {
 func (s *Suite) name(t *Test) string {
 	name := display.OneLine(s.mask(t.Subject))
 	switch {
+	case t.Without != nil:
+		return name + " refuses a call without " + display.OneLine(s.mask(display.List(t.Without, 3)))
 	case t.List != "" && !t.Refused():
 		return "the " + t.List + " that there are"
 	case t.Skip != "":

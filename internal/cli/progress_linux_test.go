@@ -1,0 +1,64 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// slowServer takes a second for its tool.
+const slowServer = `
+mock_server:
+  name: slow
+  tools: [{name: look, annotations: {readOnlyHint: true}, response: {steps: [{delay: 1200ms}], text: seen}}]
+`
+
+// Commands that wait for a server say on a terminal for what, and remove the line when they
+// are done. Without a terminal and in CI they are silent.
+func TestProgressOnATerminal(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "slow.yaml"), []byte(slowServer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := []string{"--", "sh", "-c", "sleep 1.2; exec mcptest mock --tools-from slow.yaml"}
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"tools"}, []string{"connecting · 0 s", "connecting · 1 s", "\r\x1b[K"}},
+		{[]string{"lock"}, []string{"connecting · 1 s", "\r\x1b[K", "wrote"}},
+		{[]string{"check"}, []string{"connecting · 1 s", "\r\x1b[K"}},
+		{[]string{"init"}, []string{
+			"session 1 of 3: connecting · 1 s", "session 1 of 3: tools/call look", "session 2 of 3: tools/call look", "0/2", "\r\x1b[K", "wrote mcptest.yaml",
+		}},
+	} {
+		t.Run(c.args[0], func(t *testing.T) {
+			person, program := openTerminal(t)
+			run := func(ci string, stderr *os.File) {
+				cmd := exec.Command("mcptest", append(c.args, server...)...)
+				cmd.Dir, cmd.Stdout, cmd.Stderr = dir, program, stderr
+				cmd.Env = append(os.Environ(), "CI="+ci, "NO_COLOR=1", "TERM=xterm")
+				if err := cmd.Run(); err != nil {
+					t.Logf("%v: %v", c.args, err) // check exits 6
+				}
+			}
+			run("", program)
+			run("true", program)
+			_, _ = program.WriteString("END\n")
+			text := person.shows(t, "END")
+			at := 0
+			for _, want := range c.want {
+				i := strings.Index(text[at:], want)
+				if i < 0 {
+					t.Fatalf("the terminal lacks %q, or it is not in this order: %q\n%q", want, c.want, text)
+				}
+				at += i
+			}
+			if strings.Contains(text[at:], "connecting") {
+				t.Errorf("progress in CI: %q", text[at:])
+			}
+		})
+	}
+}
