@@ -1,6 +1,7 @@
 package mcptest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -76,8 +77,8 @@ func describeCase(repro string, c *result.Case, r *result.Run) outcome {
 	case explain.Failed(c.Status):
 		c.Repro = repro
 		file, line, column := explain.Location(c)
-		o.text = "\n" + render.Place(file, line, column) + ": " + term.EscapeLines(explain.Reason(c)) + "\n" +
-			explain.NewExplainer(r, render.Options{Headlined: true}).TestCase(c)
+		o.text = "\n" + render.Place(file, line, column) + ": " + term.EscapeLines(cmp.Or(c.Message, explain.Reason(c))) + "\n" +
+			explain.Text(c, r)
 	case c.Status == result.Skip:
 		o.text = term.EscapeLines(explain.Reason(c))
 	default:

@@ -185,7 +185,7 @@ func openLogs(s cmdutil.Streams, specs []report.Spec) (liveLogs, []result.Listen
 			logs[i] = &liveLog{err: err}
 			continue
 		}
-		logs[i] = &liveLog{LogWriter: result.NewLogWriter(sink), sink: sink}
+		logs[i] = &liveLog{LogWriter: report.NewLog(sink), sink: sink}
 		listeners = append(listeners, logs[i])
 	}
 	return logs, listeners

@@ -52,6 +52,15 @@ func TestEveryFormatOfEveryRun(t *testing.T) {
 					if !strings.Contains(text, letters(testName)) {
 						t.Errorf("%q is not named", c.Name)
 					}
+					if c.Row != nil && f.Name != "matrix" { // which has marks, no reasons
+						row := fmt.Sprintf("%s:%d %s", c.Row.File, c.Row.Line, c.Row.Values)
+						if f.Name == "json" || f.Name == "ndjson" {
+							row = c.Row.Values
+						}
+						if !strings.Contains(text, letters(row)) {
+							t.Errorf("%q: its row %s is not shown", c.Name, row)
+						}
+					}
 				}
 			})
 		}

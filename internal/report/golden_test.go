@@ -78,7 +78,7 @@ func rendered(t testing.TB, format string, r *result.Run, o render.Options) []by
 func TestRecordedStreams(t *testing.T) {
 	for _, name := range names() {
 		var b bytes.Buffer
-		log := result.NewLogWriter(&b)
+		log := report.NewLog(&b)
 		rec := result.NewRecorder(result.RecorderOptions{Listeners: []result.Listener{log}})
 		for _, e := range scenarios[name]() {
 			rec.Send(e)

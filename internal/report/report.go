@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/source"
 	"mcptest/internal/report/ci"
+	"mcptest/internal/report/explain"
 	"mcptest/internal/report/html"
 	"mcptest/internal/report/pretty"
 	"mcptest/internal/report/render"
@@ -65,4 +66,13 @@ func writeJSON(w io.Writer, r *result.Run, _ render.Options) error {
 	return result.WriteJSON(w, r)
 }
 
-func writeNDJSON(w io.Writer, r *result.Run, _ render.Options) error { return result.WriteLog(w, r) }
+// NewLog returns a writer of the ndjson format during a run.
+func NewLog(w io.Writer) *result.LogWriter {
+	l := result.NewLogWriter(w)
+	l.Explain = explain.Text
+	return l
+}
+
+func writeNDJSON(w io.Writer, r *result.Run, _ render.Options) error {
+	return result.WriteLog(w, r, explain.Text)
+}

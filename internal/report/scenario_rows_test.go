@@ -29,6 +29,9 @@ func rowsScenario() []result.Event {
 			price.Expected, price.Actual = fmt.Sprint(10*i), "0"
 			c.Message = price.Message
 		}
+		if i > 0 {
+			c.Row = &result.Row{File: "prices.csv", Line: i + 2, Values: fmt.Sprintf(`{"article":%d,"price":%d}`, i+1, 10*i)}
+		}
 		if i == 9 {
 			c.Violations = []result.Violation{{Kind: "output-schema", Message: "price is under its minimum", Excerpt: `{"price":0}`}}
 		}

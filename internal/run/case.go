@@ -35,6 +35,12 @@ func (cr *caseRun) execute(ctx context.Context) {
 	}
 	if cr.out.Status == result.Fail || cr.out.Status == result.Error {
 		cr.out.Repro = repro(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
+		if !cr.c.Row.IsAbsent() {
+			cr.out.Row = &result.Row{Line: cr.c.RowPos.Line, Values: cr.c.Row.String()}
+			if cr.c.RowPos.File != nil {
+				cr.out.Row.File = cr.c.RowPos.File.Name
+			}
+		}
 	}
 }
 

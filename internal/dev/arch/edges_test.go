@@ -111,7 +111,7 @@ var edges = map[string][]string{
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {
-		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
+		"internal/report/pretty", "internal/report/ci", "internal/report/explain", "internal/report/html", "internal/report/render",
 		"internal/report/result", "internal/base/source", "internal/base/osfile",
 	},
 	// The families of formats, which do not import each other, and what they share.

@@ -125,6 +125,7 @@ func runsVitest(t *testing.T, packages, version string) {
 	vitest := []string{"npx", "--no-install", "vitest", "run"}
 	shows(t, dir, 1, []string{
 		"2 failed | 1 passed | 1 skipped", "fails\nError: text: expected \"b\", got \"a\"\nmixed.mcptest.yaml:7", "mixed.mcptest.yaml:7:74",
+		"7 │ - {name: fails,", "call  tools/call echo {\"message\":\"a\"}", "repro  npx mcptest run mixed.mcptest.yaml --filter",
 		"errors\nError: server \"dead\"", "[not yet]",
 		"warning: afterEach hook \"false\" failed", "warning: teardown step \"false\" failed",
 	}, append(vitest, "mixed")...)
@@ -164,6 +165,7 @@ func runsPytest(t *testing.T, packages string) {
 	pytest := []string{python, "-m", "pytest", "-p", "no:cacheprovider", "-v"}
 	shows(t, dir, 1, []string{
 		"2 failed, 1 passed, 1 skipped", "mixed.mcptest.yaml:7: text: expected \"b\", got \"a\"", "mixed.mcptest.yaml:9: server \"dead\"", "SKIPPED (not yet)",
+		"7 │ - {name: fails,", "call  tools/call echo {\"message\":\"a\"}", "repro  mcptest run mixed.mcptest.yaml --filter",
 		"afterEach hook \"false\" failed", "teardown step \"false\" failed",
 	}, pytest...)
 	shows(t, dir, 0, []string{"1 passed, 3 deselected"}, append(pytest, "-k", "brackets")...)

@@ -166,7 +166,7 @@ func (m *markdown) failures() error {
 		why, first := all.Of(c)
 		if !first && shown[why] && why.Others <= explain.MostNames {
 			text := code(c.Name)
-			if why.Rows && !slices.Contains(why.Messages, c.Message) {
+			if c.Row != nil || why.Rows && !slices.Contains(why.Messages, c.Message) {
 				text += "  \n  " + code(explain.Reason(c))
 			}
 			same = append(same, text)

@@ -103,14 +103,17 @@ func (s *sarif) testCase(c *result.Case) {
 	if c.Repro != "" {
 		props["repro"] = term.Escape(c.Repro)
 	}
-	identity := c.File + "\x00" + c.Name
+	identity, name := c.File+"\x00"+c.Name, c.Name
+	if c.Row != nil {
+		name += " (row " + explain.Row(c) + ")"
+	}
 	base := sarifFailure{level: level(c.Status), file: c.File, line: c.Line, column: c.Column, source: c.Source, identity: identity, props: props}
 	explained := false
 	for _, a := range explain.Failing(c.Assertions) {
 		explained = true
 		f := base
 		f.rule, f.ruleText = "assertion/"+cmp.Or(a.Matcher, "set"), strings.Join(strings.Fields("the assertion "+a.Matcher+" did not hold"), " ")
-		f.message = c.Name + ": " + explain.Label(&a) + ": " + explain.AssertionReason(&a)
+		f.message = name + ": " + explain.Label(&a) + ": " + explain.AssertionReason(&a)
 		f.file, f.source = cmp.Or(a.File, c.File), a.Source
 		if a.Line > 0 {
 			f.line, f.column = a.Line, a.Column
@@ -123,7 +126,7 @@ func (s *sarif) testCase(c *result.Case) {
 			explained = true
 			f := base
 			f.rule, f.ruleText, f.level = "violation/"+v.Kind, "the server violated the protocol", "error"
-			f.message, f.identity = c.Name+": "+v.Message, identity+"\x00"+v.Kind
+			f.message, f.identity = name+": "+v.Message, identity+"\x00"+v.Kind
 			s.result(f)
 		}
 	}

@@ -145,6 +145,8 @@ func caseFacts(c *result.Case) (facts []fact) {
 		text("severity", string(c.Status))
 		file, line, column := explain.Location(c)
 		text("at", render.Place(file, line, column))
+		_, call := explain.LastCall(c)
+		text("call", render.OneLine(call, render.LongestLine))
 	}
 	if c.Score != nil {
 		add("score", jsonv.Float(*c.Score))

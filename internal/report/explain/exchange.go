@@ -44,6 +44,29 @@ func exchange(p *render.Printer, indent int, x *result.Exchange, headline string
 	}
 }
 
+// LastCall returns the last call of a case with its arguments, and the name of its step;
+// "" if the call has no arguments and is the only one.
+func LastCall(c *result.Case) (step, text string) {
+	if len(c.Exchanges) == 0 {
+		return "", ""
+	}
+	x := &c.Exchanges[len(c.Exchanges)-1]
+	var frame struct {
+		Params struct {
+			Name, URI string
+			Arguments json.RawMessage
+		}
+	}
+	if len(x.Request) > mostParsed || json.Unmarshal([]byte(x.Request), &frame) != nil {
+		return x.Step, x.Request // raw bytes, or shortened
+	}
+	args := string(frame.Params.Arguments)
+	if x.Step == "" && (args == "" || args == "{}") {
+		return "", ""
+	}
+	return x.Step, strings.Join(strings.Fields(x.Method+" "+frame.Params.Name+frame.Params.URI), " ") + " " + args
+}
+
 // ExchangeTitle returns the request, the HTTP status and the duration.
 func ExchangeTitle(x *result.Exchange) string {
 	title := "exchange  "

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -30,6 +31,11 @@ func NewExplainer(r *result.Run, o render.Options) *Explainer {
 func (x *Explainer) TestCase(c *result.Case) string {
 	Case(x.p, c)
 	return x.flushText(3)
+}
+
+// Text explains a case that did not pass, for a reader who has its name and message.
+func Text(c *result.Case, r *result.Run) string {
+	return NewExplainer(r, render.Options{Headlined: true}).TestCase(c)
 }
 
 // Phase explains a hook or a step that failed.
@@ -118,18 +124,33 @@ func Location(c *result.Case) (file string, line, column int) {
 	return c.File, c.Line, c.Column
 }
 
-// Reason returns the message of a case that did not pass. It is never empty.
+// Reason returns the message of a case that did not pass, with the row that it was made
+// of, which long messages are shortened for. It is never empty.
 func Reason(c *result.Case) string {
-	if c.Message != "" {
-		return c.Message
-	}
-	switch c.Status {
-	case result.Skip:
+	text := c.Message
+	switch {
+	case text != "":
+	case c.Status == result.Skip:
 		return "skipped"
-	case result.Error:
-		return "the server did not respond"
+	case c.Status == result.Error:
+		text = "the server did not respond"
+	default:
+		text = "failed"
 	}
-	return "failed"
+	if c.Row == nil {
+		return text
+	}
+	row := " (row " + Row(c) + ")"
+	return display.Truncate(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row
+}
+
+// Row returns the position and the values of the row of a case, or "":
+// prices.csv:4 {"id":1}.
+func Row(c *result.Case) string {
+	if c.Row == nil {
+		return ""
+	}
+	return strings.TrimSpace(render.Place(c.Row.File, c.Row.Line, 0) + " " + display.Truncate(c.Row.Values, render.LongestExcerpt))
 }
 
 // InRepository converts a path of a record to its path in the repository, which code

@@ -26,6 +26,9 @@ func Failure(p *render.Printer, n int, c *result.Case) {
 func Case(p *render.Printer, c *result.Case) {
 	st, _ := render.VerdictStyle(c.Status)
 	p.Line(3, p.Faint(CaseLocation(p, c)))
+	if row := Row(c); row != "" {
+		p.Line(3, p.Faint("row  "), render.OneLine(row, render.LongestLine))
+	}
 	if c.Description != "" {
 		p.Line(3, p.Faint(render.OneLine(c.Description, render.LongestLine)))
 	}
@@ -49,6 +52,9 @@ func Case(p *render.Printer, c *result.Case) {
 	}
 	writeScores(p, c)
 	otherAssertions(p, c, len(failed))
+	if step, text := LastCall(c); c.Status == result.Fail && !p.Verbose {
+		p.Value(3, cmp.Or(term.Escape(step), "call")+"  ", term.Plain, text)
+	}
 	if text, kind := UnseenResponse(p, c, failed); text != "" {
 		p.Value(3, "response  "+kind, term.Plain, text)
 	}

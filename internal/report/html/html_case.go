@@ -60,6 +60,9 @@ func (t testView) Many() bool { return t.page.Many() }
 // Location returns the position of the test and its call.
 func (t testView) Location() string { return explain.CaseLocation(t.page.printer, t.Case) }
 
+// InRow returns the row of the test, if it has one.
+func (t testView) InRow() string { return explain.Row(t.Case) }
+
 // ServerStderr returns the server's standard error output.
 func (t testView) ServerStderr() string {
 	return strings.TrimRight(explain.ServerStderr(t.page.printer, t.Case), "\n")

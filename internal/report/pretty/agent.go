@@ -119,8 +119,11 @@ func agentTests(p *render.Printer, r *result.Run) error {
 // row.
 func sameCause(p *render.Printer, head string, c *result.Case, why *explain.Cause) {
 	text := head + " (cause as for " + term.Escape(why.Last) + ")"
-	if why.Rows && !slices.Contains(why.Messages, c.Message) {
-		text += ": " + render.OneLine(explain.Reason(c), agentText)
+	switch row := explain.Row(c); {
+	case why.Rows && !slices.Contains(why.Messages, c.Message):
+		text += ": " + render.OneLine(explain.Reason(c), 2*agentText)
+	case row != "":
+		text += ": row " + render.OneLine(row, 2*agentText)
 	}
 	p.Line(0, text)
 }
@@ -167,6 +170,7 @@ func agentCase(p *render.Printer, c *result.Case) {
 		line = failed[0].Line
 	}
 	agentFact(p, "at", render.Place(c.File, line, 0))
+	agentFact(p, "row", render.OneLine(explain.Row(c), 2*agentText))
 	if text := explain.Headline(c, failed); !explain.Alone(c, failed) && !strings.HasSuffix(text, " failed") {
 		agentFact(p, "cause", render.OneLine(text, agentText))
 	}
@@ -180,6 +184,8 @@ func agentCase(p *render.Printer, c *result.Case) {
 			agentFact(p, "metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), render.Number(m.Value), render.Number(*m.Threshold)))
 		}
 	}
+	_, call := explain.LastCall(c)
+	agentFact(p, "call", render.OneLine(call, 2*agentText))
 	if text, kind := explain.UnseenResponse(p, c, failed); text != "" {
 		agentFact(p, "response", kind+render.OneLine(text, agentText))
 	}

@@ -37,7 +37,7 @@ func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 		if f := explain.Failing(c.Assertions); len(f) > 0 && f[0].Line > 0 && f[0].File == "" {
 			line = f[0].Line
 		}
-		entry(st, strings.ToUpper(string(c.Status)), render.Colon(render.Place(c.File, line, 0)), render.Colon(term.Escape(c.Name)), render.OneLine(c.Message, render.LongestLine))
+		entry(st, strings.ToUpper(string(c.Status)), render.Colon(render.Place(c.File, line, 0)), render.Colon(term.Escape(c.Name)), render.OneLine(explain.Reason(c), render.LongestLine))
 	}
 	for _, f := range explain.Folded(r.Findings) {
 		if f.Severity == "error" {

@@ -160,8 +160,11 @@ func sameWay(p *render.Printer, g *group) {
 	}
 	for _, c := range g.others {
 		text := term.Escape(c.Name)
-		if g.rows && c.Message != g.first.Message {
+		switch row := explain.Row(c); {
+		case g.rows && c.Message != g.first.Message:
 			text += "  " + p.Faint(render.OneLine(explain.Reason(c), render.LongestLine))
+		case row != "":
+			text += "  " + p.Faint("row "+render.OneLine(row, render.LongestLine))
 		}
 		p.Line(5, p.Glyph(c.Status), " ", text)
 	}

@@ -21,6 +21,8 @@ type Case struct {
 	Server string   `json:"server,omitempty"`
 	Call   string   `json:"call,omitempty"` // the call: "tools/call echo"
 	Tags   []string `json:"tags,omitempty"`
+	// Row is the row of cases: that the case was made of, if it did not pass.
+	Row *Row `json:"row,omitempty"`
 	// Description is the author's description of the test.
 	Description string `json:"description,omitempty"`
 
@@ -50,6 +52,13 @@ type Case struct {
 	// are known.
 	StderrMS []float64 `json:"stderr_ms,omitempty"`
 	Repro    string    `json:"repro,omitempty"`
+}
+
+// Row is one row of `cases:`.
+type Row struct {
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Values string `json:"values"` // as JSON
 }
 
 // Assertion is the outcome of one assertion or assert-set.

@@ -174,6 +174,9 @@ func (k *cleaner) testCase(c *Case) {
 		}
 	}
 	k.fields(c, &c.Stderr)
+	if c.Row != nil {
+		k.fields(c.Row, nil)
+	}
 	c.Repro = anyInPattern(c.Repro)
 	k.tail(&c.Stderr)
 	if len(c.StderrMS) != strings.Count(c.Stderr, "\n")+1 {

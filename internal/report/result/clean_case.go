@@ -33,6 +33,9 @@ func (k *cleaner) exchanges(c *Case) {
 		}
 		u.Body = strings.TrimPrefix(k.secrets.Collect(query+u.Body, &found), query)
 	}
+	if c.Row != nil {
+		c.Row.Values = k.secrets.Collect(c.Row.Values, &found)
+	}
 	k.credentials(c.Assertions, &found)
 	if !found.Empty() {
 		k.secrets.Learn(found.Named...)

@@ -117,6 +117,9 @@ func drawCase(t *rapid.T, index int) *result.Case {
 		Exchanges: few(t, "exchanges", func() result.Exchange { return drawExchange(t) }),
 		Stderr:    s("stderr"), Repro: s("repro"),
 	}
+	if rapid.Bool().Draw(t, "row") {
+		c.Row = &result.Row{File: s("row file"), Line: rapid.IntRange(0, 9).Draw(t, "row line"), Values: s("row values")}
+	}
 	if rapid.Bool().Draw(t, "known") {
 		c.KnownFailure = &result.KnownFailure{Status: result.Fail, Reason: rapid.SampledFrom([]string{"", "slow", "a\nb"}).Draw(t, "reason")}
 	}

@@ -28,8 +28,9 @@ const (
 )
 
 // marshalEvent returns an event as one line of JSON without the line feed. A
-// test_finished event contains the case as in the record, and its index in the plan.
-func marshalEvent(e Event) ([]byte, error) {
+// test_finished event contains the case as in the record, its index in the plan, and
+// the explanation of a failure.
+func marshalEvent(e Event, explanation string) ([]byte, error) {
 	var name string
 	var body any = e
 	switch e := e.(type) {
@@ -50,9 +51,10 @@ func marshalEvent(e Event) ([]byte, error) {
 	case CaseFinished:
 		name = evTestFinished
 		body = struct {
-			Index int   `json:"index"`
-			Test  *Case `json:"test"`
-		}{e.Case.Index, listed(e.Case)}
+			Index       int    `json:"index"`
+			Test        *Case  `json:"test"`
+			Explanation string `json:"explanation,omitempty"`
+		}{e.Case.Index, listed(e.Case), explanation}
 	case FindingSeen:
 		name = evFinding
 	case CoverageMeasured:
@@ -76,6 +78,9 @@ func marshalEvent(e Event) ([]byte, error) {
 // LogWriter is a Listener that writes each event immediately as one line of JSON, so
 // that the log of a killed run ends with the last complete event.
 type LogWriter struct {
+	// Explain returns the text about a case that did not pass; may be nil.
+	Explain func(*Case, *Run) string
+
 	w   io.Writer
 	err error
 }
@@ -84,11 +89,15 @@ type LogWriter struct {
 func NewLogWriter(w io.Writer) *LogWriter { return &LogWriter{w: w} }
 
 // Event writes one event.
-func (l *LogWriter) Event(e Event, _ *Run) {
+func (l *LogWriter) Event(e Event, r *Run) {
 	if l.err != nil {
 		return
 	}
-	line, err := marshalEvent(e)
+	explanation := ""
+	if f, ok := e.(CaseFinished); ok && l.Explain != nil && (f.Case.Status == Fail || f.Case.Status == Error) {
+		explanation = l.Explain(f.Case, r)
+	}
+	line, err := marshalEvent(e, explanation)
 	if err == nil {
 		_, err = l.w.Write(append(line, '\n'))
 	}
@@ -99,11 +108,12 @@ func (l *LogWriter) Event(e Event, _ *Run) {
 func (l *LogWriter) Err() error { return l.err }
 
 // WriteLog writes the log of a finished run: the events that result in the record, in
-// plan order.
-func WriteLog(w io.Writer, r *Run) error {
+// plan order. explain is that of [LogWriter].
+func WriteLog(w io.Writer, r *Run, explain func(*Case, *Run) string) error {
 	bw := bufio.NewWriterSize(w, 64<<10)
 	l := NewLogWriter(bw)
-	send := func(e Event) { l.Event(e, nil) }
+	l.Explain = explain
+	send := func(e Event) { l.Event(e, r) }
 	total := r.Summary.Total
 	send(RunStarted{r.Tool, r.Suites, r.Started, total, r.Parallel, r.Command, r.Dir, r.Shard})
 	for _, s := range r.Servers {

@@ -71,7 +71,7 @@ func TestFoldOfLogIsRecord(t *testing.T) {
 			back.Close()
 		}
 		var second bytes.Buffer
-		if err := result.WriteLog(&second, folded); err != nil {
+		if err := result.WriteLog(&second, folded, nil); err != nil {
 			t.Fatal(err)
 		}
 		again, err := result.Read(&second)

@@ -221,7 +221,7 @@ func TestWriteErrorIsReported(t *testing.T) {
 	if err := result.WriteJSON(badWriter{}, r); err == nil {
 		t.Error("no error")
 	}
-	if err := result.WriteLog(badWriter{}, r); err == nil {
+	if err := result.WriteLog(badWriter{}, r, nil); err == nil {
 		t.Error("no error")
 	}
 }

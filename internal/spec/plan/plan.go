@@ -257,8 +257,9 @@ type Case struct {
 	// decides this and no flag, so that results do not depend on the number of
 	// calls in flight.
 	Alone bool
-	// Row is the row of `cases:`; absent if there is none.
-	Row jsonv.Value
+	// Row is the row of `cases:`; absent if there is none. RowPos is its position.
+	Row    jsonv.Value
+	RowPos source.Pos
 	// FillTree completes Tree if the flow's own expect uses values of its steps;
 	// otherwise it is nil.
 	FillTree func(steps jsonv.Value) (*expect.Tree, source.Diagnostics)

@@ -212,12 +212,7 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 }
 
 // row parses a row. It returns an absent value if the test has no cases.
-func (t *template) row(i int) jsonv.Value {
-	if t.rows == nil {
-		return jsonv.Value{}
-	}
-	return t.rows.At(i)
-}
+func (t *template) row(i int) jsonv.Value { return t.rows.At(i) }
 
 // build builds the case of one row on one server.
 func (t *template) build(row, server int) *Case {
@@ -226,7 +221,7 @@ func (t *template) build(row, server int) *Case {
 	if sv := t.serverAt(row, server); sv != nil && sv != c.Server {
 		c.moveTo(sv, t.c)
 	}
-	c.Name = t.nameWith(v, row, server)
+	c.Name, c.RowPos = t.nameWith(v, row, server), t.rows.Pos(row)
 	return c
 }
 

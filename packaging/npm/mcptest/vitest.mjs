@@ -43,8 +43,10 @@ function verdict(context, result, cwd) {
   const failed = result.assertions.filter((a) => !a.pass);
   const place = failed.find((a) => a.line) ?? result;
   const at = `${path.resolve(cwd, place.file ?? result.file)}:${place.line}:${place.column ?? 1}`;
-  const lines = [result.message ?? result.status, ...failed.map((a) => a.message).filter((m) => m && !result.message?.includes(m))];
-  const error = new Error(`${lines.join("\n")}\n${place.file ?? result.file}:${place.line}`);
+  const lines = [result.message ?? result.status, `${place.file ?? result.file}:${place.line}`];
+  // What go test shows: the call, the response, the difference, the suite's line.
+  if (result.explanation) lines.push("", result.explanation.replace(/^repro {2}mcptest /m, "repro  npx mcptest "));
+  const error = new Error(lines.join("\n"));
   error.stack = `Error: ${error.message}\n    at ${at}`;
   throw error;
 }
@@ -107,8 +109,9 @@ class Run {
       this.#problems.push(`${e.total} tests were run, expected ${this.places.size}`);
     } else if (e.event === "test_finished") {
       this.#failed ||= e.test.status !== "pass" && e.test.status !== "skip";
-      this.#results.set(e.index, e.test);
-      this.#waiting.get(e.index)?.resolve(e.test);
+      const result = { ...e.test, explanation: e.explanation };
+      this.#results.set(e.index, result);
+      this.#waiting.get(e.index)?.resolve(result);
     } else if (e.event === "finding" && e.finding.severity === "error") {
       this.#problems.push(e.finding.message);
     } else if (e.event === "finding" && e.finding.severity === "warning") {

@@ -6,7 +6,9 @@ arguments of `mcptest run`.
 """
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -123,7 +125,7 @@ class Suite(pytest.File):
             self.problems.append(f"{event['total']} tests were run, expected {len(self.places)}")
         elif kind == "test_finished":
             self.failed = self.failed or event["test"]["status"] not in ("pass", "skip")
-            self.results[event["index"]] = event["test"]
+            self.results[event["index"]] = {**event["test"], "explanation": event.get("explanation", "")}
         elif kind == "finding" and event["finding"]["severity"] == "error":
             self.problems.append(event["finding"]["message"])
         elif kind == "finding" and event["finding"]["severity"] == "warning":
@@ -161,13 +163,16 @@ class Case(pytest.Item):
     def describe(self, result, message):
         failed = [a for a in result["assertions"] if not a["pass"]]
         place = next((a for a in failed if a.get("line")), result)
-        more = [a["message"] for a in failed if a.get("message") and a["message"] not in message]
-        path = self.parent.path.parent / place.get("file", result["file"])
+        folder = self.parent.path.parent
         try:
-            path = path.relative_to(Path.cwd())
-        except ValueError:
+            folder = Path(os.path.relpath(folder))
+        except ValueError:  # on another drive
             pass
-        return "\n".join([f"{path}:{place['line']}: {message}", *more])
+        # What go test shows: the call, the response, the difference, the suite's line.
+        explanation = result["explanation"]
+        if folder != Path("."):
+            explanation = re.sub(r"(?m)^repro  ", lambda _: f"repro  cd {shlex.quote(str(folder))} && ", explanation)
+        return f"{folder / place.get('file', result['file'])}:{place['line']}: {message}\n\n{explanation}"
 
     def reportinfo(self):
         return self.path, (self.line or 1) - 1, self.name

@@ -33,8 +33,11 @@ type span struct{ start, end uint32 }
 // Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.spans) }
 
-// At parses one row.
+// At parses one row. It returns an absent value if r is nil.
 func (r *Rows) At(i int) jsonv.Value {
+	if r == nil {
+		return jsonv.Value{}
+	}
 	text := r.text[r.spans[i].start:r.spans[i].end]
 	if r.csv != nil {
 		return csvRow(text, r.csv)
@@ -46,9 +49,10 @@ func (r *Rows) At(i int) jsonv.Value {
 	return v
 }
 
-// Pos returns the source position of a row.
+// Pos returns the source position of a row; it is zero if r is nil.
 func (r *Rows) Pos(i int) source.Pos {
 	switch {
+	case r == nil:
 	case r.file != nil:
 		return r.file.At(int(r.spans[i].start))
 	case i < len(r.places):
