@@ -100,6 +100,10 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bin
 	decoded, written := st.Node.Get("steps"), e.Node.Get("steps")
 	captured := map[string]bool{}
 	for i, s := range st.Steps {
+		if i >= len(written.Items) { // the list would be the value of a placeholder
+			c.dec.WrongType(written, st.Path+".steps", "a list of steps")
+			return
+		}
 		if s == nil {
 			continue
 		}
