@@ -134,6 +134,11 @@ $(JUDGE)/node_modules/.installed: $(JUDGE)/package.json $(JUDGE)/package-lock.js
 browser: servers
 	MCPTEST_REQUIRE_SERVERS=1 MCPTEST_REQUIRE_BROWSER=1 $(GO) test -count=1 -run HTMLInABrowser -v ./internal/report
 
+## pictures: write the pictures of the README from what the program prints (needs Chromium)
+.PHONY: pictures
+pictures: servers
+	MCPTEST_PICTURES=1 $(GO) test -count=1 -run '^TestPictures$$' ./internal/cli
+
 ## vet: go vet
 .PHONY: vet
 vet:
