@@ -134,7 +134,7 @@ func (d *dryRunner) test(c *plan.Case) {
 		}
 	}
 	d.execs = d.execs || c.Tree.Uses().Execs()
-	d.scope(4, times, times*tries, nil, nil, c.File.AfterEach)
+	d.scope(4, times, times*tries, nil, c.File.TeardownPerTest, c.File.AfterEach)
 	d.calls += len(c.Ops) * times
 	d.most += len(c.Ops) * times * tries
 }

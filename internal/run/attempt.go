@@ -40,6 +40,7 @@ type attempt struct {
 	marks    map[*mcp.Session]tail.Mark
 	watch    *doubles.Watch // of the requests to upstreams
 	notReady bool           // a server was not ready in time
+	mistake  string         // of the suite, which explains a failure
 
 	steps    jsonv.Value        // captured values of a flow
 	obs      target.Observation // of the last call

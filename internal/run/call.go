@@ -75,7 +75,7 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 	}
 	failure, warnings := a.server(op).Judge(ctx, pool.Call{
 		Op: op, Session: a.sessions[a.server(op)], Header: a.c.Headers, AsMethod: op.MaybeMethod && x.Method == op.Subject,
-		Passed: a.out.c.Status == "", Refused: a.rejected(), Lenient: a.c.Block == suite.Protocol,
+		Passed: a.out.c.Status == "" || a.c.ExpectFailure != "", Refused: a.rejected(), Lenient: a.c.Block == suite.Protocol,
 		Strict: a.c.File.Options.StrictArgs, Step: a.c.Flow, Others: a.c.File.Servers,
 	})
 	a.out.warn(warnings...)
@@ -84,6 +84,7 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 	}
 	if failure != "" {
 		a.out.fail(result.Fail, failure)
+		a.mistake = failure
 	}
 }
 

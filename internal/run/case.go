@@ -1,15 +1,18 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/shellwords"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/respond"
@@ -23,7 +26,8 @@ type caseRun struct {
 	out  *result.Case
 	// snapshots of the case; nil if the suite has no snapshot file.
 	snapshots *snapshot.Test
-	notReady  bool // its server was not ready in time, in any attempt
+	notReady  bool   // its server was not ready in time, in any attempt
+	mistake   string // of the suite, which explains why a test that is expected to fail fails
 }
 
 // execute runs the case.
@@ -33,6 +37,9 @@ func (cr *caseRun) execute(ctx context.Context) {
 	} else {
 		cr.retry(ctx)
 	}
+	if cr.c.ExpectFailure != "" {
+		cr.expectedFailure(cr.c.ExpectFailure)
+	}
 	if cr.out.Status == result.Fail || cr.out.Status == result.Error {
 		cr.out.Repro = repro(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
 		if !cr.c.Row.IsAbsent() {
@@ -41,6 +48,25 @@ func (cr *caseRun) execute(ctx context.Context) {
 				cr.out.Row.File = cr.c.RowPos.File.Name
 			}
 		}
+	}
+}
+
+// expectedFailure changes the result of a case that is expected to fail. An error, a
+// crash, a failure before its calls and one that a mistake of the suite explains
+// are not what the suite expects.
+func (cr *caseRun) expectedFailure(reason string) {
+	out := cr.out
+	crashed := slices.ContainsFunc(out.Violations, func(v result.Violation) bool { return v.Kind == protocol.ServerCrashed && !v.Tolerated })
+	switch {
+	case out.Status == result.Pass:
+		out.Flaky = false
+		out.Status, out.Message = result.Fail, "the test passed, and expect_failure says that it fails ("+reason+"); remove expect_failure if that is over"
+	case out.Status != result.Fail || crashed || len(out.Exchanges)+len(out.Assertions) == 0:
+	case cr.mistake != "":
+		out.Message = cr.mistake
+	default:
+		out.KnownFailure = &result.KnownFailure{Status: result.Fail, Reason: reason}
+		out.Status, out.Message = result.Skip, "expected failure ("+reason+"): "+out.Message
 	}
 }
 
@@ -65,7 +91,7 @@ func (cr *caseRun) retry(ctx context.Context) {
 		case try > 0 && out.Status == result.Skip:
 			*out = before
 			all.apply(out, try-1)
-		case !failed || try >= cr.c.Retries || stopped:
+		case !failed || try >= cr.c.Retries || stopped || cr.c.ExpectFailure != "":
 			out.Flaky = out.Status == result.Pass && try > 0
 			all.apply(out, try)
 		default:
@@ -162,7 +188,7 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 	if a.snapshots != nil && out.Status == result.Pass {
 		a.snapshots.AttemptPassed()
 	}
-	cr.notReady = cr.notReady || a.notReady
+	cr.notReady, cr.mistake = cr.notReady || a.notReady, cmp.Or(cr.mistake, a.mistake)
 	return true
 }
 

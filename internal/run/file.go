@@ -208,37 +208,44 @@ func (f *fileRun) pending() []*plan.File {
 	return out
 }
 
-// teardown runs the teardown steps. A failing step is a warning; after it, only
-// steps with `always: true` run. Steps with `always: false` do not run after a
-// failure, to keep the state for inspection.
+// teardown runs the teardown steps. A failing step is a warning.
 func (f *fileRun) teardown() {
+	f.tearDown(f.file.Teardown, &f.scope, f.broken != "" || f.counts.failed() > 0, func(s *plan.Step, ph result.Phase, failure string) {
+		if failure != "" {
+			f.run.report(result.Finding{
+				Kind: "teardown", Severity: "warning", File: fixture.FileName(s.Pos), Line: s.Pos.Line,
+				Message: fmt.Sprintf("teardown step %q failed: %s", s.Name, failure),
+			})
+		}
+		f.send(ph)
+	})
+}
+
+// tearDown runs steps of teardown and passes their results to done. After a step that
+// failed, only those with `always: true` run. Steps with `always: false` do not run
+// after a failure, also of a test, to keep the state for inspection.
+func (f *fileRun) tearDown(steps []*plan.Step, sc *fixture.Scope, failed bool, done func(s *plan.Step, ph result.Phase, failure string)) {
 	clean := f.run.cleanup
 	stepFailed := false
-	for _, s := range f.file.Teardown {
+	for _, s := range steps {
 		always := s.Always != nil && *s.Always
 		left, limited := clean.Left()
 		why := ""
 		switch {
-		case s.Always != nil && !always && (f.broken != "" || f.counts.failed() > 0 || stepFailed):
+		case s.Always != nil && !always && (failed || stepFailed):
 			why = "always: false keeps the state after a failure"
 		case stepFailed && !always:
-			why = "an earlier teardown step failed"
+			why = "an earlier " + s.Phase + " step failed"
 		case limited && (left <= 0 || left < fixture.ShortTime && !always):
 			why = fmt.Sprintf("%v after %s are left for clean-up", max(0, left).Round(100*time.Millisecond), fixture.SignalOf(clean.Run))
 		}
 		if why != "" {
-			f.send(f.fixtures.Skipped(s, why))
+			done(s, f.fixtures.Skipped(s, why), "")
 			continue
 		}
-		ph, msg := f.fixtures.Step(clean.Ctx, s, &f.scope)
-		if msg != "" {
-			stepFailed = true
-			f.run.report(result.Finding{
-				Kind: "teardown", Severity: "warning", File: fixture.FileName(s.Pos), Line: s.Pos.Line,
-				Message: fmt.Sprintf("teardown step %q failed: %s", s.Name, msg),
-			})
-		}
-		f.send(ph)
+		ph, msg := f.fixtures.Step(clean.Ctx, s, sc)
+		stepFailed = stepFailed || msg != ""
+		done(s, ph, msg)
 	}
 }
 

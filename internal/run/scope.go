@@ -16,7 +16,7 @@ import (
 // if it failed.
 func (a *attempt) inScope(ctx context.Context) {
 	f := a.file
-	own, begun := fixture.Patch{}, true
+	own, begun, setUp := fixture.Patch{}, true, false
 	a.guard(func() {
 		before := f.fixtures.Hooks(ctx, f.file.BeforeEach, fixture.HookCall{Phase: "beforeEach", Test: a.c, Patch: f.scope.Patch})
 		own = before.Own
@@ -31,6 +31,7 @@ func (a *attempt) inScope(ctx context.Context) {
 			a.out.fail(result.Skip, before.Skip)
 		default:
 			a.scope.Patch = f.scope.Patch.With(own)
+			setUp = true
 			if a.setup(ctx) {
 				a.calls(ctx)
 			}
@@ -38,6 +39,9 @@ func (a *attempt) inScope(ctx context.Context) {
 	})
 	bg := &a.scope.Background
 	bg.TestsOver()
+	if setUp {
+		a.guard(a.teardown)
+	}
 	if begun {
 		a.guard(func() { a.afterEach(own) })
 	}
@@ -68,6 +72,21 @@ func (a *attempt) setup(ctx context.Context) bool {
 		}
 	}
 	return true
+}
+
+// teardown runs the steps after the test. A failing step is a warning, as in afterEach.
+func (a *attempt) teardown() {
+	var list []*plan.Step
+	for _, s := range a.file.file.TeardownPerTest {
+		list = append(list, s.For(a.c.Server))
+	}
+	failed := a.out.c.Status == result.Fail || a.out.c.Status == result.Error
+	a.file.tearDown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
+		a.out.phases(ph)
+		if failure != "" {
+			a.out.warn(fmt.Sprintf("teardown_per_test step %q failed: %s", s.Name, failure))
+		}
+	})
 }
 
 // afterEach runs the hooks after the test; own is the patch of its before-hooks. A

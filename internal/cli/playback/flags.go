@@ -122,7 +122,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 	deps.Dial = c.Dial
 	done := deps.OnCaseDone
 	deps.OnCaseDone = func(r *result.Case) {
-		if r.Status != result.Skip {
+		if r.Status != result.Skip || r.KnownFailure != nil {
 			c.timed.add(c.plan.Case(r.Index))
 		}
 		done(r)

@@ -160,8 +160,8 @@ type Info struct {
 
 // Phase is a hook or a fixture step, inside or outside a case.
 type Phase struct {
-	// Phase is beforeAll, setup, beforeEach, setup_per_test, afterEach,
-	// teardown or afterAll.
+	// Phase is beforeAll, setup, beforeEach, setup_per_test, teardown_per_test,
+	// afterEach, teardown or afterAll.
 	Phase  string `json:"phase"`
 	Name   string `json:"name"` // the step's name, or its command line
 	Status Status `json:"status"`

@@ -44,12 +44,12 @@ func (v *Verdicts) CaseDone(c *result.Case) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	file := v.plan.Files[v.plan.FileOf(c.Index)]
-	if c.Status != result.Skip {
+	if c.Status != result.Skip || c.KnownFailure != nil { // expected by the suite
 		v.tested = true
 		if v.outcome[file.Path] == nil {
 			v.outcome[file.Path] = map[string]bool{}
 		}
-		v.outcome[file.Path][c.Name] = c.Status != result.Pass
+		v.outcome[file.Path][c.Name] = c.Status == result.Fail || c.Status == result.Error
 	}
 	if c.Flaky {
 		v.flaky = append(v.flaky, c.Name)

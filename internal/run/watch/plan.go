@@ -30,7 +30,7 @@ func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
 		for _, h := range slices.Concat(file.BeforeAll, file.AfterAll, file.BeforeEach, file.AfterEach) {
 			out = append(out, programFiles(h.Argv, h.Dir)...)
 		}
-		for _, st := range slices.Concat(file.Setup, file.SetupPerTest, file.Teardown) {
+		for _, st := range slices.Concat(file.Setup, file.SetupPerTest, file.TeardownPerTest, file.Teardown) {
 			out = append(out, programFiles(st.Argv, st.Dir)...)
 		}
 	}
@@ -131,7 +131,7 @@ func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 	plain := true
 	for _, file := range p.Files {
 		hooks := len(file.BeforeAll) + len(file.AfterAll) + len(file.BeforeEach) + len(file.AfterEach)
-		if hooks+len(file.Setup)+len(file.SetupPerTest)+len(file.Teardown)+len(file.Upstreams) > 0 {
+		if hooks+len(file.Setup)+len(file.SetupPerTest)+len(file.TeardownPerTest)+len(file.Teardown)+len(file.Upstreams) > 0 {
 			plain = false
 		}
 		for _, s := range file.Servers {

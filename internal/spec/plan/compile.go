@@ -108,7 +108,7 @@ func (c *compiler) compile() *File {
 	c.options()
 	c.fixtures()
 	c.defaults()
-	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest) > 0
+	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest)+len(f.TeardownPerTest) > 0
 	c.parallelWithoutEffect()
 	names := nameCheck{c.dec, map[string]firstUse{}}
 	for _, e := range s.Entries {
@@ -173,7 +173,7 @@ func (c *compiler) options() {
 // parallelWithoutEffect warns if the number of calls in flight has no effect in a
 // file.
 func (c *compiler) parallelWithoutEffect() {
-	why := "its hooks for each test, or setup_per_test, run its tests one after another"
+	why := "its hooks or steps for each test run its tests one after another"
 	switch o := c.suite.Options.Parallel; {
 	case c.file.Serial && o != nil && o.N > 1:
 		c.dec.Add(source.Diagnostic{

@@ -24,6 +24,7 @@ func (c *compiler) fixtures() {
 	f.AfterEach = x.hooks("afterEach", s.Hooks.AfterEach)
 	f.Setup = x.steps("setup", s.Setup)
 	f.SetupPerTest = x.steps("setup_per_test", s.SetupPerTest)
+	f.TeardownPerTest = x.steps("teardown_per_test", s.TeardownPerTest)
 	f.Teardown = x.steps("teardown", s.Teardown)
 }
 
@@ -96,7 +97,7 @@ func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
 
 func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
 	server, servers := x.c.file.Default, x.c.file.Servers
-	if st.unnamed = s.Call.Server == ""; st.unnamed && server == nil && st.Phase == "setup_per_test" && len(servers) > 0 &&
+	if st.unnamed = s.Call.Server == ""; st.unnamed && server == nil && strings.HasSuffix(st.Phase, "_per_test") && len(servers) > 0 &&
 		!slices.ContainsFunc(servers, func(v *Server) bool { return !v.variantOf(servers[0]) }) {
 		server = servers[0] // replaced by the server that each test uses
 	}
@@ -127,10 +128,10 @@ func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
 }
 
 func (x fixtureCompiler) checkStep(st *Step, s *suite.Step) {
-	if s.Has("always") && st.Phase != "teardown" {
+	if s.Has("always") && !st.After() {
 		report(x.c.dec, s.KeyPos("always"), s.Path+".always", "always can be used only in teardown steps: "+st.Phase+" steps always run", "")
 	}
-	if s.Background && st.Phase == "teardown" {
+	if s.Background && st.After() {
 		report(x.c.dec, s.KeyPos("background"), s.Path+".background", "a teardown step can't run in the background: nothing runs after it", "")
 	}
 	if st.WaitFor == "" {

@@ -85,8 +85,8 @@ type File struct {
 	// Upstreams are the APIs that test doubles replace.
 	Upstreams []*upstream.Upstream
 
-	BeforeAll, AfterAll, BeforeEach, AfterEach []*Hook
-	Setup, SetupPerTest, Teardown              []*Step
+	BeforeAll, AfterAll, BeforeEach, AfterEach     []*Hook
+	Setup, SetupPerTest, TeardownPerTest, Teardown []*Step
 
 	Options Options
 	// HookEnv is the environment of hooks and steps: the process's, .env
@@ -352,6 +352,9 @@ type Step struct {
 	Pos            source.Pos
 	unnamed        bool // whether Call names no server
 }
+
+// After reports whether the step is one of teardown or teardown_per_test.
+func (s *Step) After() bool { return strings.HasPrefix(s.Phase, "teardown") }
 
 // For returns the step for a test on a server: a call that names no server uses the
 // test's variant of the default server.

@@ -189,7 +189,7 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 		r.name(v)
 	}
 	if t.varies.all {
-		b := r.c.build(t.entry, v)
+		b := r.c.build(t.at(i), v)
 		t.meta[i] = t.sets.add(b)
 		return
 	}

@@ -26,11 +26,13 @@ type template struct {
 	servers []*Server   // for every row, unless meta is set
 	tags    []string
 
-	rows   *rows.Rows // nil: no cases
-	varies varies
-	expect *rowExpect // set if the expectations use the row
-	meta   []rowMeta  // set if servers, tags or only use the row
-	sets   metaSets
+	rows *rows.Rows // nil: no cases
+	// asserts are the assertions of single rows.
+	asserts map[int]*source.Node
+	varies  varies
+	expect  *rowExpect // set if the expectations use the row
+	meta    []rowMeta  // set if servers, tags or only use the row
+	sets    metaSets
 }
 
 // varies records which parts of a test use its row.
@@ -120,11 +122,17 @@ func (c *compiler) template(se suite.Entry) *template {
 	before := c.errors()
 	var row jsonv.Value
 	if n := e.Node.Get("cases"); n != nil {
-		t.rows = c.rows(n, e)
+		e, t.asserts = e.rowAsserts(c.dec)
+		t.entry = e
+		t.rows = c.rows(e.Node.Get("cases"), e)
 		if t.rows.Len() > 0 {
 			row = t.rows.At(0)
 		}
+		if n.Kind != source.KindList && !row.Lookup("expect").IsAbsent() && !usesExpect(e) {
+			c.dec.Warnf(n, e.Path+".cases", unusedExpect).Hint = "write ${case.expect} where it belongs; only rows in the suite itself can have assertions"
+		}
 		t.dependence()
+		t.varies.all = t.varies.all || len(t.asserts) > 0
 	}
 	var b built
 	if t.rows != nil && t.rows.Len() == 0 {
@@ -134,7 +142,7 @@ func (c *compiler) template(se suite.Entry) *template {
 		if t.rows != nil {
 			c.table = t.rows.Table()
 		}
-		b = c.build(e, row)
+		b = c.build(t.at(0), row)
 		c.table = ""
 	}
 	t.proto, t.test, t.servers, t.tags, t.name = b.out, b.test, b.servers, b.out.Tags, b.test.Name
@@ -217,7 +225,7 @@ func (t *template) row(i int) jsonv.Value { return t.rows.At(i) }
 // build builds the case of one row on one server.
 func (t *template) build(row, server int) *Case {
 	v := t.row(row)
-	c := t.buildRow(v)
+	c := t.buildRow(row, v)
 	if sv := t.serverAt(row, server); sv != nil && sv != c.Server {
 		c.moveTo(sv, t.c)
 	}
@@ -227,7 +235,7 @@ func (t *template) build(row, server int) *Case {
 
 // buildRow builds the case of one row on its first server. Mistakes were reported
 // when the rows were checked.
-func (t *template) buildRow(v jsonv.Value) *Case {
+func (t *template) buildRow(row int, v jsonv.Value) *Case {
 	if !t.varies.any() {
 		c := *t.proto
 		c.Row = v
@@ -235,7 +243,7 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 	}
 	cc := t.c.apart()
 	if t.varies.all {
-		return cc.build(t.entry, v).out
+		return cc.build(t.at(row), v).out
 	}
 	c := *t.proto
 	c.Row = v

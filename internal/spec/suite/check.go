@@ -100,7 +100,7 @@ func (l *loader) checkVariant(sv *Server) {
 
 // stepSecrets records the credentials that the suite passes to its steps.
 func (l *loader) stepSecrets() {
-	for _, st := range slices.Concat(l.suite.Setup, l.suite.SetupPerTest, l.suite.Teardown) {
+	for _, st := range slices.Concat(l.suite.Setup, l.suite.SetupPerTest, l.suite.TeardownPerTest, l.suite.Teardown) {
 		for _, e := range st.Env.Entries {
 			l.credential(e.Key, string(e.Value))
 		}

@@ -21,6 +21,8 @@ type checkEntry struct {
 	Tags []string `yaml:"tags" example:"[slow]"`
 	// The reason why this test is not run.
 	Skip *Reason `yaml:"skip" example:"waits for the next release"`
+	// Why the test is expected to fail. A failure then counts as skipped, and the test fails if it passes.
+	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
 }
 
 func (e *checkEntry) action() Action { return Offer{} }
@@ -36,7 +38,7 @@ func (e *checkEntry) common() Common {
 			name += " (" + strings.Join(e.Only, ", ") + ")"
 		}
 	}
-	return Common{Name: name, Server: e.Server, Tags: e.Tags, Skip: e.Skip}
+	return Common{Name: name, Server: e.Server, Tags: e.Tags, Skip: e.Skip, TestKeys: TestKeys{ExpectFailure: e.ExpectFailure}}
 }
 
 // expectations returns an assertion with the matcher check, whose argument are the
@@ -44,7 +46,7 @@ func (e *checkEntry) common() Common {
 func (e *checkEntry) expectations(n *source.Node, _ string, _ *source.Decoder) *source.Node {
 	choice := mapping(n.Pos)
 	for _, f := range n.Fields {
-		if !slices.Contains([]string{"name", "server", "tags", "skip"}, f.Key.Text) {
+		if !slices.Contains([]string{"name", "server", "tags", "skip", "expect_failure"}, f.Key.Text) {
 			choice.Fields = append(choice.Fields, f)
 		}
 	}

@@ -212,12 +212,20 @@ func (c checker) common(t *Test, n *source.Node) {
 	if v := n.Get("name"); v != nil && v.IsScalar() && v.Kind != source.KindNull && strings.TrimSpace(v.Text) == "" {
 		c.d.Errorf(v, t.Path+".name", "the name is empty")
 	}
+	checkReason(n, t.Path, c.d)
 	checkTags(n, t.Path, t.Tags, c.d)
 	if r := n.Get("repeat"); t.Repeat != nil && r.Kind == source.KindMap && t.Retries != nil && *t.Retries > 0 {
 		c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
 	}
 	if t.Transform != nil {
 		report(c.d, t.Transform.Pos, t.Path+".transform", "transform is reserved for a later version", "remove it")
+	}
+}
+
+// checkReason reports an empty expect_failure, which would have no effect.
+func checkReason(n *source.Node, path string, d *source.Decoder) {
+	if v := n.Get("expect_failure"); v != nil && v.Kind == source.KindString && strings.TrimSpace(v.Text) == "" {
+		d.Errorf(v, path+".expect_failure", "the reason is empty")
 	}
 }
 

@@ -104,6 +104,7 @@ func (t *Test) kind(d *source.Decoder) {
 	k, before := reflect.New(EntryTypes()[t.Block]).Interface().(kind), d.Count()
 	d.Decode(t.Node, t.Path, k)
 	t.Common, t.Action = k.common(), k.action()
+	checkReason(t.Node, t.Path, d)
 	checkTags(t.Node, t.Path, t.Tags, d)
 	if d.Count() == before { // otherwise its matchers would find the same mistakes
 		t.Expect = k.expectations(t.Node, t.Path, d)

@@ -36,7 +36,7 @@ func (l *loader) decode(d *loadedDoc) {
 			f.Value = l.expandHooks(d, f.Value)
 		case key == "servers":
 			f.Value = l.expandServers(d, f.Value)
-		case key == "setup", key == "setup_per_test", key == "teardown":
+		case key == "setup", key == "setup_per_test", key == "teardown_per_test", key == "teardown":
 			for i, step := range items(f.Value) {
 				if run := step.Get("run"); run != nil {
 					scriptValues(l.dec, run, source.PathKey(source.PathIndex(key, i), "run"))
@@ -195,6 +195,7 @@ func (l *loader) merge() {
 		s.Hooks.AfterEach = append(s.Hooks.AfterEach, hooks(d, d.doc.Hooks.AfterEach)...)
 		s.Setup = append(s.Setup, steps(d, d.doc.Setup)...)
 		s.SetupPerTest = append(s.SetupPerTest, steps(d, d.doc.SetupPerTest)...)
+		s.TeardownPerTest = append(s.TeardownPerTest, steps(d, d.doc.TeardownPerTest)...)
 		s.Teardown = append(s.Teardown, steps(d, d.doc.Teardown)...)
 		l.entries(d)
 	}

@@ -26,9 +26,11 @@ type Suite struct {
 	Setup         []*Step
 	SetupPerTest  []*Step
 	Teardown      []*Step
-	Options       RunOptions
-	Coverage      *Coverage // nil: not measured for this suite
-	Upstreams     source.Map[*upstream.Declaration]
+	// TeardownPerTest are the steps after each test.
+	TeardownPerTest []*Step
+	Options         RunOptions
+	Coverage        *Coverage // nil: not measured for this suite
+	Upstreams       source.Map[*upstream.Declaration]
 
 	// Variables are the resolved `variables:`, for context hooks.
 	Variables []Variable
@@ -98,6 +100,8 @@ type document struct {
 	Setup []*Step `yaml:"setup" example:"[{run: [./seed.sh, '5'], timeout: 30s}]"`
 	// Steps that run before every test.
 	SetupPerTest []*Step `yaml:"setup_per_test" example:"[{call: {tool: reset_state}}]"`
+	// Steps that run after every test whose setup_per_test has begun.
+	TeardownPerTest []*Step `yaml:"teardown_per_test"`
 	// Steps that run once after all tests of the file.
 	Teardown []*Step `yaml:"teardown"`
 	// The coverage that the tests must reach, in percent of what each server offers. If one is missed, the run exits with 6.

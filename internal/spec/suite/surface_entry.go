@@ -28,6 +28,8 @@ type surfaceEntry struct {
 	Tags []string `yaml:"tags" example:"[slow]"`
 	// The reason why this test is not run.
 	Skip *Reason `yaml:"skip" example:"waits for the next release"`
+	// Why the test is expected to fail. A failure then counts as skipped, and the test fails if it passes.
+	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
 }
 
 // tokenBudget is `surface[].tokens`. Claude and Gemini count differently; the estimate
@@ -68,7 +70,7 @@ func (Offer) Connects() bool { return true }
 func (e *surfaceEntry) action() Action { return Offer{} }
 
 func (e *surfaceEntry) common() Common {
-	return Common{Name: cmp.Or(e.Name, "surface"+of(e.Server)), Server: e.Server, Tags: e.Tags, Skip: e.Skip}
+	return Common{Name: cmp.Or(e.Name, "surface"+of(e.Server)), Server: e.Server, Tags: e.Tags, Skip: e.Skip, TestKeys: TestKeys{ExpectFailure: e.ExpectFailure}}
 }
 
 // of returns the end of a test's name that names its only server.

@@ -99,6 +99,8 @@ type Common struct {
 // TestKeys holds the keys of a test that a run uses as written: package plan copies
 // them together.
 type TestKeys struct {
+	// Why the test is expected to fail. A failure then counts as skipped, and the test fails if it passes.
+	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
 	// Set the server's log level before the call.
 	LogLevel string `yaml:"log_level" enum:"debug|info|notice|warning|error|critical|alert|emergency" example:"debug"`
 }

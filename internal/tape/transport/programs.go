@@ -17,7 +17,7 @@ func WithoutPrograms(p *plan.Plan) (steps, hooks int) {
 			hooks += len(*list) - len(kept)
 			*list = kept
 		}
-		for _, list := range []*[]*plan.Step{&f.Setup, &f.SetupPerTest, &f.Teardown} {
+		for _, list := range []*[]*plan.Step{&f.Setup, &f.SetupPerTest, &f.TeardownPerTest, &f.Teardown} {
 			var kept []*plan.Step
 			for _, s := range *list {
 				if s.Call != nil {
