@@ -20,11 +20,17 @@ type request struct {
 	}
 }
 
+// requestOf parses the request of an exchange. The record may have a part of it only.
+func requestOf(x *result.Exchange) (f request, ok bool) {
+	ok = len(x.Request) <= mostParsed && json.Unmarshal([]byte(x.Request), &f) == nil
+	return f, ok
+}
+
 // Asked returns what a request asks for, with its arguments: search {"limit":3}. It
 // is empty if the record has only a part of the frame.
 func Asked(x *result.Exchange) string {
-	var f request
-	if json.Unmarshal([]byte(x.Request), &f) != nil {
+	f, ok := requestOf(x)
+	if !ok {
 		return ""
 	}
 	return strings.TrimSpace(f.Params.Name + f.Params.URI + " " + string(f.Params.Arguments))
@@ -33,8 +39,8 @@ func Asked(x *result.Exchange) string {
 // Command returns a command line that sends a request of a case alone, or "" if no
 // command does. The result is escaped like a shell command, not for display.
 func Command(r *result.Run, c *result.Case, x *result.Exchange) string {
-	var f request
-	if c.Server == "" || json.Unmarshal([]byte(x.Request), &f) != nil {
+	f, ok := requestOf(x)
+	if c.Server == "" || !ok {
 		return ""
 	}
 	words := []string{"mcptest"}

@@ -51,20 +51,15 @@ func LastCall(c *result.Case) (step, text string) {
 		return "", ""
 	}
 	x := &c.Exchanges[len(c.Exchanges)-1]
-	var frame struct {
-		Params struct {
-			Name, URI string
-			Arguments json.RawMessage
-		}
-	}
-	if len(x.Request) > mostParsed || json.Unmarshal([]byte(x.Request), &frame) != nil {
+	f, ok := requestOf(x)
+	if !ok {
 		return x.Step, x.Request // raw bytes, or shortened
 	}
-	args := string(frame.Params.Arguments)
+	args := string(f.Params.Arguments)
 	if x.Step == "" && (args == "" || args == "{}") {
 		return "", ""
 	}
-	return x.Step, strings.Join(strings.Fields(x.Method+" "+frame.Params.Name+frame.Params.URI), " ") + " " + args
+	return x.Step, strings.Join(strings.Fields(x.Method+" "+f.Params.Name+f.Params.URI), " ") + " " + args
 }
 
 // ExchangeTitle returns the request, the HTTP status and the duration.

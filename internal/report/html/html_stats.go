@@ -146,8 +146,9 @@ func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cau
 		links[why] = len(s.failures)
 	}
 	file, line, column := explain.Location(c)
-	text, _ := explain.Hint(explain.Reason(c))
-	s.failures = append(s.failures, failureLink{c.Index, c.Name, text, render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, false, c.Server})
+	hinted := *c
+	hinted.Message, _ = explain.Hint(c.Message)
+	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(&hinted), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, false, c.Server})
 }
 
 // add adds another test that failed for the same reason.
