@@ -305,7 +305,7 @@ func (c *config) execute(t *testing.T, s *suite.Suite, p *plan.Plan, traffic *up
 	ctx, stop := stoppable(t)
 	defer stop()
 	opts := run.Options{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: rerun(t.Name()), Snapshots: option.Snapshots(os.Environ(), c.update),
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: rerun(t.Name()), Snapshots: option.Snapshots(os.Environ(), c.update, false),
 	}
 	whole := p.Len() == p.Total()
 	if !whole {

@@ -355,7 +355,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.rerunFlags(),
 		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: notes, Live: status.Live(),
-		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: option.Snapshots(s.Env, f.updateSnapshots),
+		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: option.Snapshots(s.Env, f.updateSnapshots, f.cassettes.Damage),
 		Coverage: f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
 	}
 	deps := run.Deps{

@@ -243,12 +243,13 @@ func AllowUpdate(env []string, allowInCI bool, what, command string) error {
 	return Fail(ExitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
 }
 
-// Snapshots returns how a run handles values without a stored snapshot.
-func Snapshots(env []string, update bool) snapshot.Mode {
+// Snapshots returns how a run handles values without a stored snapshot. Damaged values
+// are never stored.
+func Snapshots(env []string, update, damaged bool) snapshot.Mode {
 	switch {
-	case update:
+	case update && !damaged:
 		return snapshot.Update
-	case cmdutil.InCI(env):
+	case damaged || cmdutil.InCI(env):
 		return snapshot.Check
 	}
 	return snapshot.Add

@@ -3,6 +3,7 @@ package playback
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ import (
 // Flags are the flags for recording or replaying a run.
 type Flags struct {
 	Record, Replay string // folders
+	Damage         bool   // change the values of replayed responses
 	volatile       []string
 }
 
@@ -34,6 +36,9 @@ func (c *Flags) Again() []string {
 		return nil
 	}
 	out := []string{"--replay", c.Replay}
+	if c.Damage {
+		out = append(out, "--damage")
+	}
 	for _, path := range c.volatile {
 		out = append(out, "--volatile", path)
 	}
@@ -45,6 +50,7 @@ func (c *Flags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&c.Record, "record", "", "record what passes between mcptest and the servers to cassettes in this `folder`, without secrets; refused in CI (exit 5)")
 	fl.StringVar(&c.Replay, "replay", "", "respond from the cassettes in this `folder`: no server is started, and no hook or run: step that prepares one")
+	fl.BoolVar(&c.Damage, "damage", false, "with --replay: change every value of every response, to find the tests that pass although nothing is right")
 	fl.StringArrayVar(&c.volatile, "volatile", nil, "with --record or --replay: ignore this `path` in the parameters of requests, such as arguments.now; may be repeated")
 }
 
@@ -56,6 +62,8 @@ func (c *Flags) Check(env []string, allowInCI, setupOnly bool) error {
 	switch {
 	case c.Record != "" && c.Replay != "":
 		return option.Invalid("--record and --replay cannot be used together")
+	case c.Damage && c.Replay == "":
+		return option.Invalid("--damage has an effect only with --replay")
 	case len(c.volatile) > 0 && !c.Used():
 		return option.Invalid("--volatile has an effect only with --record or --replay")
 	case c.Used() && setupOnly:
@@ -98,13 +106,17 @@ func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, n
 		return nil, nil, option.Invalid("--replay: %v", err)
 	}
 	for _, player := range out.Players() {
+		player.Damage = c.Damage
 		if w := player.Cassette().Warning; w != nil {
 			fmt.Fprintf(s.Err, "mcptest: warning: %v\n", w)
 		}
 	}
 	note := "replayed from " + c.Replay + ": no server was started"
-	if steps, hooks := transport.WithoutPrograms(p); steps+hooks > 0 {
+	if steps, hooks := transport.WithoutPrograms(p, c.Damage); steps+hooks > 0 {
 		note += fmt.Sprintf(", and %s and %s were not run", display.Count(steps, "run: step"), display.Count(hooks, "hook"))
+	}
+	if c.Damage {
+		note += "; every response was damaged"
 	}
 	fmt.Fprintln(s.Err, "mcptest:", note)
 	return out, append(notes, note), nil
@@ -123,7 +135,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 	done := deps.OnCaseDone
 	deps.OnCaseDone = func(r *result.Case) {
 		if r.Status != result.Skip || r.KnownFailure != nil {
-			c.timed.add(c.plan.Case(r.Index))
+			c.timed.add(c.plan.Case(r.Index), c.flags.Damage && r.Status == result.Pass)
 		}
 		done(r)
 	}
@@ -137,9 +149,9 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 					o.File, o.Server, o.Configured, o.Recorded),
 			})
 		}
-		list = append(list, c.timed.findings()...)
+		list = slices.Concat(list, c.timed.findings(), c.timed.unnoticed())
 		for _, player := range c.Players() {
-			if unused := player.Unused(); c.whole && len(unused) > 0 {
+			if unused := player.Unused(); c.whole && !c.flags.Damage && len(unused) > 0 {
 				list = append(list, unusedFinding(player, unused))
 			}
 		}

@@ -9,17 +9,25 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/report/result"
 	"mcptest/internal/spec/plan"
+	"mcptest/internal/tape/cassette"
 )
 
 // timed collects the tests whose assertions examine how long calls took: in a replay they
-// say nothing about the server.
+// say nothing about the server. For --damage it also collects those that
+// call something and passed.
 type timed struct {
-	mu    sync.Mutex
-	cases map[int]*plan.Case // by index
+	mu     sync.Mutex
+	cases  map[int]*plan.Case // by index
+	passed []*plan.Case
 }
 
 // add notes a test that was run.
-func (t *timed) add(c *plan.Case) {
+func (t *timed) add(c *plan.Case, passed bool) {
+	if passed && slices.ContainsFunc(c.Ops, func(op *plan.Op) bool { return op.Method != "" && !cassette.IsOverhead(op.Method) }) {
+		t.mu.Lock()
+		t.passed = append(t.passed, c)
+		t.mu.Unlock()
+	}
 	is := c.Tree.MaxDuration != nil || c.Tree.Uses().Times()
 	for _, op := range c.Ops {
 		is = is || op.Tree != nil && (op.Tree.MaxDuration != nil || op.Tree.Uses().Times())
@@ -56,4 +64,17 @@ func (t *timed) findings() []result.Finding {
 		Message: fmt.Sprintf("the times in %s are those of the replay: assertions on duration_ms and max_duration_ms say nothing about the server, "+
 			"and their result may differ from the recorded run: %s", display.Count(len(names), "test"), firstOf(names)),
 	}}
+}
+
+// unnoticed returns a finding for each test that passed with damaged responses.
+func (t *timed) unnoticed() (list []result.Finding) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.passed {
+		list = append(list, result.Finding{
+			Kind: "unnoticed-damage", Severity: "error", File: c.File.Path, Line: c.Pos.Line,
+			Message: c.Name + ": it passes although every value of the responses was changed; assert what they must be",
+		})
+	}
+	return list
 }

@@ -29,16 +29,13 @@ the format of agent skills (SKILL.md). Except for this program it needs nothing 
 --install writes it below the folders .claude and .agents of the current folder, if they
 exist, and otherwise below a new folder .agents, as skills/mcptest/SKILL.md. An existing
 file with other contents is replaced only with --force.`,
-		Example: `  mcptest skill
-  mcptest skill --install
-  mcptest skill --output docs/mcptest.md`,
-		Args: cobra.NoArgs,
+		Example: "  mcptest skill\n  mcptest skill --install\n  mcptest skill --output docs/mcptest.md",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			paths := []string{output}
 			if install {
-				paths = places()
+				return write(s, places(), force)
 			}
-			return write(s, paths, force)
+			return write(s, []string{output}, force)
 		},
 	}
 	cmd.Flags().BoolVar(&install, "install", false, "write it where coding agents look for skills")
@@ -60,25 +57,22 @@ func places() (paths []string) {
 
 // write writes the guide to all files, or to none if one of them must not be replaced.
 func write(s cmdutil.Streams, paths []string, force bool) error {
-	current := map[string]bool{}
 	for _, path := range paths {
-		if text, err := os.ReadFile(path); err == nil && bytes.Equal(text, guide) {
-			current[path] = true
-		} else if err := option.Free(path, force); err != nil {
-			return err
+		if text, _ := os.ReadFile(path); !bytes.Equal(text, guide) {
+			if err := option.Free(path, force); err != nil {
+				return err
+			}
 		}
 	}
 	for _, path := range paths {
-		done := "wrote"
-		if current[path] {
-			done = "is up to date:"
-		} else if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return option.Invalid("%v", err)
-		} else if err := option.WriteFile(path, s.Out, guide); err != nil {
+		}
+		if err := option.WriteFile(path, s.Out, guide); err != nil {
 			return err
 		}
 		if path != "-" {
-			fmt.Fprintln(s.Err, "mcptest: "+done+" "+path)
+			fmt.Fprintln(s.Err, "mcptest: wrote "+path)
 		}
 	}
 	return nil

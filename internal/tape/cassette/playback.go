@@ -61,6 +61,9 @@ func (b *Playback) Next(reach func(key string, recorded *Frame) error) (*Frame, 
 		}
 		b.next++
 		if f.Dir != ToServer {
+			if b.player.Damage && f == b.Response && !IsOverhead(b.Method) {
+				data = damage(f.Line).response(data)
+			}
 			return f, b.Rewrite(data, b.Live), nil
 		}
 		b.hear()

@@ -16,6 +16,7 @@ type Player struct {
 	c      *Cassette
 	calls  []*Call
 	redact *secret.Redactor
+	Damage bool // change the values of responses
 
 	mu      sync.Mutex
 	hash    *jsonv.Hasher

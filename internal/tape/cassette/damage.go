@@ -1,0 +1,66 @@
+package cassette
+
+import (
+	"fmt"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// damage changes the values of a response, which keep their types: a test that examines
+// none of them still passes. It is the line of the response in the cassette, so that
+// equal values differ afterward.
+type damage int
+
+// mark replaces texts. It is valid base64.
+func (d damage) mark() jsonv.Value { return jsonv.String(fmt.Sprintf("damaged%05d", int(d))) }
+
+// response changes the content, or the error, of a response.
+func (d damage) response(data []byte) []byte {
+	v, err := jsonv.Parse(data)
+	if err != nil {
+		return data
+	}
+	result, ok := v.Get("result")
+	if !ok {
+		return v.With("error", jsonv.ObjectOf("code", -1, "message", d.mark())).Append(nil)
+	}
+	for _, key := range []string{"content", "contents", "messages"} {
+		if blocks, ok := result.Get(key); ok {
+			result = result.With(key, blocks.Map(d.block))
+		}
+	}
+	for _, key := range []string{"structuredContent", "completion"} {
+		if part, ok := result.Get(key); ok {
+			result = result.With(key, d.value(part))
+		}
+	}
+	return v.With("result", result).Append(nil)
+}
+
+// block changes the texts and the binary data in blocks of content.
+func (d damage) block(key string, v jsonv.Value) (string, jsonv.Value) {
+	if key != "text" && key != "data" && key != "blob" {
+		return key, v.Map(d.block)
+	}
+	if inner, err := jsonv.Parse([]byte(v.Text())); err == nil && inner.Len() > 0 && inner.Kind() != jsonv.KindString {
+		return key, jsonv.String(d.value(inner).String())
+	}
+	return key, d.mark()
+}
+
+// value changes every value in structured content. Numbers change their sign and lists
+// their length, so that comparisons fail, too.
+func (d damage) value(v jsonv.Value) jsonv.Value {
+	each := func(key string, e jsonv.Value) (string, jsonv.Value) { return key, d.value(e) }
+	switch v.Kind() {
+	case jsonv.KindBool:
+		return jsonv.Bool(!v.Bool())
+	case jsonv.KindNumber:
+		return jsonv.Float(-v.Float64() - float64(d))
+	case jsonv.KindArray:
+		return jsonv.Array(append(v.Map(each).List(), d.value(v.At(v.Len()-1)))...)
+	case jsonv.KindObject:
+		return v.Map(each)
+	}
+	return d.mark()
+}
