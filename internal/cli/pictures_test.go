@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,8 +17,8 @@ import (
 )
 
 // The pictures of the README are made from what the program prints: `make pictures`
-// writes them. They are up to date if their text is that of a run now, apart from times;
-// fonts and colors are not compared.
+// writes those that are out of date. They are up to date if their text is that of a run
+// now, apart from times; fonts and colors are not compared: delete a picture to renew it.
 
 // terminals are the pictures of the terminal, each with its command.
 var terminals = map[string]string{
@@ -40,34 +39,31 @@ func TestPictures(t *testing.T) {
 	for name, command := range terminals {
 		out := printed(t, dir, command+" --color always")
 		file := filepath.Join(folder, name)
-		if write {
-			if err := os.WriteFile(file, []byte(terminalPicture(command, out)), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		want := "$ " + command + "\n\n" + display.WithoutColors(out)
 		picture, err := os.ReadFile(file)
+		if write && (err != nil || changed(pictureText(string(picture)), want) != "") {
+			picture = []byte(terminalPicture(command, out))
+			err = os.WriteFile(file, picture, 0o644)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, name, pictureText(string(picture)), "$ "+command+"\n\n"+display.WithoutColors(out))
+		if d := changed(pictureText(string(picture)), want); d != "" {
+			t.Errorf("%s is out of date: make pictures\n%s", name, d)
+		}
 	}
 	printed(t, dir, "mcptest run -r html=report.html")
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if write {
-		photograph(t, folder, filepath.Join(dir, "report.html"), page)
+	want := pageText(string(page))
+	if write && changed(photographed(folder), want) != "" {
+		photograph(t, folder, filepath.Join(dir, "report.html"), want)
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "page.txt"))
-	if err != nil {
-		t.Fatal(err)
+	if d := changed(photographed(folder), want); d != "" {
+		t.Errorf("page.png is out of date, or page.txt is not its text: make pictures\n%s", d)
 	}
-	first, shown, _ := strings.Cut(string(text), "\n")
-	if first != pngSum(t, folder) {
-		t.Error("page.txt is not the text of page.png: make pictures")
-	}
-	same(t, "page.png", shown, pageText(string(page)))
 }
 
 // printed runs a command, which fails because a test does, and returns its output.
@@ -83,17 +79,13 @@ func printed(t *testing.T, dir, command string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// same compares the lines of a picture with those of a run, without what varies and
+// changed compares the lines of a picture with those of a run, without what varies and
 // without blanks, of which a picture has those that it needs for its columns.
-func same(t *testing.T, name, got, want string) {
-	t.Helper()
+func changed(got, want string) string {
 	lines := func(s string) []string {
 		return strings.Split(strings.NewReplacer(" ", "", "\u00a0", "").Replace(varying.ReplaceAllString(strings.TrimSpace(s), "~")), "\n")
 	}
-	a, b := lines(got), lines(want)
-	if !slices.Equal(a, b) {
-		t.Errorf("%s is out of date: make pictures\n%s", name, cmp.Diff(a, b))
-	}
+	return cmp.Diff(lines(got), lines(want))
 }
 
 var (
@@ -176,7 +168,7 @@ func pageText(page string) string {
 }
 
 // photograph takes the picture of the page, and writes its text.
-func photograph(t *testing.T, folder, file string, page []byte) {
+func photograph(t *testing.T, folder, file, text string) {
 	t.Helper()
 	chromium := ""
 	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -192,17 +184,24 @@ func photograph(t *testing.T, folder, file string, page []byte) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "page.txt"), []byte(pngSum(t, folder)+"\n"+pageText(string(page))), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "page.txt"), []byte(pngSum(folder)+"\n"+text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func pngSum(t *testing.T, folder string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(folder, "page.png"))
-	if err != nil {
-		t.Fatal(err)
+// photographed returns the text of the picture of the page, or "" if the file with it
+// does not belong to the picture.
+func photographed(folder string) string {
+	text, _ := os.ReadFile(filepath.Join(folder, "page.txt"))
+	sum, shown, _ := strings.Cut(string(text), "\n")
+	if sum != pngSum(folder) {
+		return ""
 	}
+	return shown
+}
+
+func pngSum(folder string) string {
+	data, _ := os.ReadFile(filepath.Join(folder, "page.png"))
 	return fmt.Sprintf("page.png sha256:%x", sha256.Sum256(data))
 }
 

@@ -37,7 +37,7 @@ const shown = (page) => page.$$eval('#tests ~ .suite .t', (all) => all.filter((t
 
 async function audit(page, bad, what) {
   await page.evaluate(axe);
-  const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] }));
+  const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], rules: { 'label-content-name-mismatch': { enabled: true } } }));
   for (const v of found.violations) bad(`accessibility, ${what}: ${v.id}: ${v.nodes.slice(0, 2).map((n) => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`);
 }
 
@@ -180,6 +180,7 @@ for (const one of job.pages) {
     const clicks = one.clickMs ? await useMany(one, first.page, bad) : await use(one, first.page, bad);
     if (!one.limitMs) {
       await first.page.setViewport({ width: 390, height: 844 });
+      if (one.audit) await audit(first.page, bad, 'phone');
       if (await first.page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) bad('the page is wider than a phone');
       if (job.shots) await first.page.screenshot({ path: `${job.shots}/${one.name}-phone.png`, fullPage: true });
     }

@@ -180,7 +180,7 @@ func (s *stats) slowestTests() *figure {
 	for i, t := range s.slowest {
 		y := row * float64(i)
 		w := max((chartWidth-left-62)*t.ms/s.slowest[0].ms, 2)
-		f.add(shape{Kind: "link", Test: t.index, Text: term.Escape(t.name) + ", " + render.Duration(t.ms), Children: []shape{
+		f.add(shape{Kind: "link", Test: t.index, Children: []shape{
 			textAt("lab", 0, y+14, "start", display.Truncate(term.Escape(t.name), 38)),
 			rect("bar", left, y+4, w, 12),
 			textAt("", left+w+6, y+14, "start", render.Duration(t.ms)),
@@ -362,8 +362,8 @@ func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
 			fmt.Fprintf(paths[class], "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, y, w, h, w)
 			continue
 		}
-		name := term.Escape(b.name)
-		out = append(out, shape{Kind: "link", Test: b.index, Text: name, Title: name + ", " + render.Duration(b.ms), Children: []shape{rect(class, x, y, w, h)}})
+		name := term.Escape(b.name) + ", " + render.Duration(b.ms)
+		out = append(out, shape{Kind: "link", Test: b.index, Text: name, Title: name, Children: []shape{rect(class, x, y, w, h)}})
 	}
 	for _, class := range []string{"pass", "fail", "error"} { // failures are drawn over passed tests
 		if paths[class].Len() > 0 {
