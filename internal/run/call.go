@@ -300,12 +300,12 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	if op.Raw != nil && silenceAllowed(op, tree, x) {
 		return true
 	}
-	a.unanswered(x)
+	a.unanswered(x, a.sessions[a.server(op)])
 	return false
 }
 
 // unanswered sets the status of a case with a request that got no response.
-func (a *attempt) unanswered(x *mcp.Exchange) {
+func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 	msg := x.Cause.Error()
 	var input *mcp.InputError
 	var protocol *wire.ProtocolError
@@ -324,7 +324,7 @@ func (a *attempt) unanswered(x *mcp.Exchange) {
 		msg += " before it read the request"
 	}
 	if timeout, ok := errors.AsType[*mcp.TimeoutError](x.Cause); ok {
-		msg += a.watch.Open(timeout.At)
+		msg += a.watch.Open(timeout.At) + sess.Facts().Meanwhile(timeout.At)
 	}
 	a.out.fail(result.Error, msg)
 	if closed, ok := errors.AsType[*wire.ClosedError](x.Cause); ok {

@@ -3,7 +3,9 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/client/protocol"
@@ -20,6 +22,7 @@ type ClosedError struct {
 	Stderr   []string   // beginning and end of standard error, 20 lines
 	LastLine string     // last line of standard output, escaped and shortened
 	InFlight []InFlight // requests that were waiting, oldest first
+	Log      *tail.Tail // standard error; may be nil
 	Err      error      // the transport's error, if that is what ended it
 	Ours     bool       // the client closed it
 
@@ -27,7 +30,10 @@ type ClosedError struct {
 }
 
 // InFlight is a request that waits for its response.
-type InFlight struct{ Method, ID string }
+type InFlight struct {
+	Method, ID string
+	Start      time.Time
+}
 
 // Error describes in one line why the session ended and which requests were waiting.
 func (e *ClosedError) Error() string {
@@ -58,20 +64,60 @@ func (e *ClosedError) Error() string {
 	default:
 		b.WriteString(" were in flight")
 	}
-	return b.String() + stderrCause(e)
+	if len(e.InFlight) == 0 || e.Log == nil || !e.Exited || e.Ours {
+		return b.String() + stderrCause(e, e.Stderr)
+	}
+	start := e.InFlight[0].Start // what the process wrote before is not why it exited
+	if cause := stderrCause(e, tail.Ends(e.Log.Since(e.Log.After(start)), StderrLines)); cause != "" {
+		return b.String() + cause
+	}
+	return b.String() + strings.Replace(lastLine(e.Log, start, " before the request"), ", ", "; ", 1)
 }
 
-// stderrCause returns the error that the process wrote to standard error.
-func stderrCause(e *ClosedError) string {
-	cause := tail.Cause(e.Stderr)
+// stderrCause returns the error in lines that the process wrote to standard error.
+func stderrCause(e *ClosedError, lines []string) string {
+	cause := tail.Cause(lines)
 	if !e.Exited || e.Ours || cause == "" {
 		return ""
 	}
-	cause = display.Escape(display.WithoutColors(cause))
-	if len(cause) > protocol.MaxExcerpt {
-		cause = protocol.Excerpt([]byte(cause))
+	return ": " + shown(cause)
+}
+
+func shown(line string) string {
+	line = display.Escape(display.WithoutColors(line))
+	if len(line) > protocol.MaxExcerpt {
+		line = protocol.Excerpt([]byte(line))
 	}
-	return ": " + cause
+	return line
+}
+
+// lastLine quotes the last line of standard error, with how long before a time it was
+// written.
+func lastLine(log *tail.Tail, at time.Time, than string) string {
+	line, written := log.Last()
+	if line == "" {
+		return ", it wrote nothing to stderr"
+	}
+	age := ""
+	if d := at.Sub(written); d > 0 {
+		age = ", " + Duration(d) + than
+	}
+	return ", its last line on stderr" + age + ": " + strconv.Quote(shown(line))
+}
+
+// Meanwhile describes the process of a server whose response is missing at a time; it
+// is empty for other servers.
+func (f Facts) Meanwhile(at time.Time) string {
+	if f.Process == nil {
+		return ""
+	}
+	text := "; the server is alive"
+	select {
+	case <-f.Process.Exited():
+		text = "; the process of the server is gone (" + f.Process.Exit().String() + ")"
+	default:
+	}
+	return text + lastLine(f.Stderr, at, " old")
 }
 
 // Unwrap returns the transport's error.
@@ -96,7 +142,7 @@ type OpenError struct {
 // Error returns the cause with its phase in one line; see also Detail.
 func (e *OpenError) Error() string {
 	if closed, ok := errors.AsType[*ClosedError](e.Cause); ok && closed.Exited && len(closed.InFlight) > 0 {
-		return fmt.Sprintf("the server %s before responding to %s", ended(closed.Exit), closed.InFlight[0].Method) + stderrCause(closed)
+		return fmt.Sprintf("the server %s before responding to %s", ended(closed.Exit), closed.InFlight[0].Method) + stderrCause(closed, closed.Stderr)
 	}
 	s := e.Cause.Error()
 	if !strings.HasPrefix(s, e.Phase) { // many causes contain their request

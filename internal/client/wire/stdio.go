@@ -57,7 +57,7 @@ func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, e
 
 // cause explains the end of the stream; it waits briefly for the exit status.
 func (t *Stdio) cause(err error) *ClosedError {
-	c := &ClosedError{Reason: "the server closed its standard output"}
+	c := &ClosedError{Reason: "the server closed its standard output", Log: t.p.Stderr()}
 	if err != io.EOF && !t.isClosing() {
 		c.Err = err
 	}

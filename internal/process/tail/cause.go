@@ -35,6 +35,31 @@ func (t *Tail) EndsSince(m Mark, n int) (lines []string, at []time.Time) {
 	return lines, at
 }
 
+// After returns the mark of what was written after a time, at most stampEvery early.
+func (t *Tail) After(at time.Time) Mark {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.stamps) >= stampsEach {
+		at = at.Add(-stampEvery)
+	}
+	i := sort.Search(len(t.stamps), func(i int) bool { return t.stamps[i].at.After(at) })
+	if i == len(t.stamps) {
+		return Mark(t.total)
+	}
+	return Mark(t.stamps[i].from)
+}
+
+// Last returns the last line that is not empty, and when it was written.
+func (t *Tail) Last() (line string, at time.Time) {
+	lines := strings.Split(strings.TrimRight(display.WithoutColors(t.Since(0)), "\r\n \t"), "\n")
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := len(t.stamps); n > 0 {
+		at = t.stamps[n-1].at
+	}
+	return strings.TrimSpace(lines[len(lines)-1]), at
+}
+
 // time returns the time of the byte at an offset, or of a later one if the stamps
 // do not go back that far.
 func (t *Tail) time(offset int64) time.Time {

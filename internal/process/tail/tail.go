@@ -41,9 +41,11 @@ type stamp struct {
 	at   time.Time
 }
 
-// A Tail keeps up to stampsMost stamps, at least stampEvery apart.
+// A Tail keeps up to stampsMost stamps. The first are those of each write, later ones
+// are at least stampEvery apart.
 const (
 	stampsMost = 256
+	stampsEach = 128
 	stampEvery = time.Millisecond
 )
 
@@ -90,7 +92,7 @@ func (t *Tail) stamp(now time.Time) {
 		t.first = now
 	}
 	n := len(t.stamps)
-	if n > 0 && now.Sub(t.stamps[n-1].at) < stampEvery {
+	if n >= stampsEach && now.Sub(t.stamps[n-1].at) < stampEvery {
 		return
 	}
 	if n == stampsMost {

@@ -62,7 +62,8 @@ func sameMessage(c *result.Case) string {
 		return ""
 	}
 	server, variant := SplitVariant(c.Server)
-	message := c.Message
+	// Its age differs.
+	message, _, _ := strings.Cut(c.Message, " its last line on stderr, ")
 	if variant != "" { // all variants of a server share a cause
 		message = strings.ReplaceAll(message, c.Server, server)
 	}

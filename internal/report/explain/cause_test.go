@@ -43,6 +43,17 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// The age of a line of standard error does not make another cause.
+func TestCausesWithAges(t *testing.T) {
+	var cs explain.Causes
+	for i, age := range []string{"1.2s", "2.4s"} {
+		message := "tools/call timed out after 1s; the server is alive, its last line on stderr, " + age + ` old: "ready"`
+		if _, first := cs.Of(&result.Case{Status: result.Error, Server: "api", Message: message}); first != (i == 0) {
+			t.Errorf("%s: explained is %v", age, first)
+		}
+	}
+}
+
 // A failed cleanup is no failure for CI; a failed setup and an error are.
 func TestPseudoTests(t *testing.T) {
 	r := &result.Run{
