@@ -1,7 +1,11 @@
 package expect
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/shown"
@@ -61,6 +65,49 @@ func (c *compiler) target(n *source.Node, path string) *target.Target {
 		return nil
 	}
 	return t
+}
+
+// matcher compiles the matcher of a target; t is nil if the target has a mistake.
+func (c *compiler) matcher(t *target.Target, n *source.Node, path string) *match.Named {
+	if t != nil && t.IsText() {
+		n = c.textual(t, n, path, source.Written)
+	}
+	return c.Matcher(n, path)
+}
+
+// textual returns the matcher of a target that is always a text. The number of a row
+// is compared as it is written; one in the suite would equal no value. of is the origin
+// of what n is in.
+func (c *compiler) textual(t *target.Target, n *source.Node, path string, of source.Origin) *source.Node {
+	out := *n
+	of = max(of, n.Origin)
+	out.Fields, out.Items = slices.Clone(n.Fields), slices.Clone(n.Items)
+	for i, f := range n.Fields {
+		at := source.PathKey(path, f.Key.Text)
+		switch strings.ReplaceAll(f.Key.Text, "_", "-") {
+		case "not", "all-of", "any-of", "none-of", "one-of":
+			out.Fields[i].Value = c.textual(t, f.Value, at, of)
+		case "exact":
+			if f.Value.IsScalar() {
+				out.Fields[i].Value = c.textual(t, f.Value, at, of)
+			}
+		}
+	}
+	for i, item := range n.Items {
+		out.Items[i] = c.textual(t, item, source.PathIndex(path, i), of)
+	}
+	switch {
+	case n.Kind != source.KindInt && n.Kind != source.KindFloat && n.Kind != source.KindBool:
+	case of == source.Written:
+		c.Errorf(n, path, "put it in quotes: "+strconv.Quote(n.Text), "%s is always a text: it never equals %s", t, shown.Node(n))
+	default:
+		out.Kind = source.KindString
+		c.Mistakes.AddNew(source.Diagnostic{
+			Pos: n.Pos, Path: path, Severity: source.Warning, Code: "number-as-text",
+			Msg: fmt.Sprintf("%s is a text; %s is compared as it is written", t, shown.Node(n)), Hint: "put it in quotes where it is written, to say that it is a text",
+		})
+	}
+	return &out
 }
 
 // weight returns a weight: a finite number of at least 0.

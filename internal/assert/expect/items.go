@@ -139,6 +139,9 @@ func setOf(entry *source.Node) *source.Field {
 // assertion compiles {target, matcher, name, weight, message}.
 func (c *compiler) assertion(n *source.Node, path string) *Item {
 	item, a, valid := Item{Weight: 1}, Assertion{}, true
+	if at := n.Get("target"); at != nil && at.Kind == source.KindString {
+		a.Target, _ = target.Parse(at.Text)
+	}
 	complete := c.Keys(n, path, "an assertion: a map with target and matcher", []string{"target", "matcher", "name", "weight", "message"},
 		[]string{"target", "matcher"}, func(key string, _, v *source.Node) {
 			at := source.PathKey(path, key)
@@ -148,7 +151,7 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 				a.Target = c.target(v, at)
 				ok = a.Target != nil
 			case "matcher":
-				a.Matcher = c.Matcher(v, at)
+				a.Matcher = c.matcher(a.Target, v, at)
 				ok = a.Matcher != nil
 			case "name":
 				item.Name, ok = c.name(v, at)
@@ -169,6 +172,9 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 // Exactly returns a copy of the assertion with another value, or nil if the matcher
 // is not exact.
 func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
+	if k := want.Kind(); a.Target.IsText() && (k == jsonv.KindNumber || k == jsonv.KindBool) {
+		want = jsonv.String(want.String())
+	}
 	matcher, ok := a.Matcher.Exactly(want)
 	if !ok {
 		return nil
@@ -184,7 +190,7 @@ func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
 // WithMatcher returns a copy of an assertion with the matcher in n, or nil after a
 // mistake, which is added to d. path is that of the assertion.
 func (o Compiler) WithMatcher(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
-	k := newCompiler(o, d).Matcher(n, source.PathKey(path, "matcher"))
+	k := newCompiler(o, d).matcher(a.Target, n, source.PathKey(path, "matcher"))
 	if k == nil {
 		return nil
 	}

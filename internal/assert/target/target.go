@@ -29,6 +29,13 @@ func (t *Target) String() string { return t.src }
 // Root returns the name of the target's root: result, http.status, ….
 func (t *Target) Root() string { return t.root.Name }
 
+// IsText reports whether every value of the target is a text.
+func (t *Target) IsText() bool {
+	n := len(t.steps)
+	return t.root.Leaf == "a string" || n > 0 && !t.plural && t.steps[n-1].Name == "text" &&
+		(t.root.part == partRefusal || t.root.part == partResult && t.steps[0].Name == keyContent)
+}
+
 // Error is a mistake in a target's text.
 type Error = jsonpath.Error
 
