@@ -119,6 +119,9 @@ func many(t testing.TB, n int) *result.Run {
 			Assertions: []result.Assertion{passed("result.content[0].text", "exact"), passed("result.isError", "exact")},
 			Exchanges:  call("echo", `{"text":"hello"}`, `{"content":[{"type":"text","text":"hello"}]}`),
 		}
+		if i == 7 {
+			c.Name = "</noscript><img src=x onerror=alert(7)>"
+		}
 		if i%10 == 0 {
 			c.Status, c.Message = result.Fail, fmt.Sprintf("want %d, got %d", i, i+1)
 			c.Assertions[0] = result.Assertion{Target: "result.content[0].text", Matcher: "exact", Message: c.Message, Line: i + 3, Column: 3, Source: "  - {target: a}"}

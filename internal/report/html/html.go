@@ -62,7 +62,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 	style, _ := htmlFiles.ReadFile("page/report.css")
 	script, _ := htmlFiles.ReadFile("page/report.js")
 	p := &htmlPage{
-		Run: r, Variants: variants, Style: template.CSS(style), Script: template.JS(script), HasCharts: r.Summary.Total >= chartsFrom && (len(st.bars) > 0 || len(st.metrics) > 0),
+		Run: r, Variants: variants, Style: template.CSS(style), Script: template.JS(script), HasCharts: len(st.metrics) > 0 || len(st.bars) > 0 && r.Summary.Total >= chartsFrom,
 		stats: st, printer: render.NewPrinter(nil, r, render.Options{}), Changed: o.Changed, Changes: o.Changes,
 	}
 	bw := bufio.NewWriterSize(w, 64<<10)

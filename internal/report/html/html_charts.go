@@ -57,8 +57,12 @@ func lineAt(class string, x1, y1, x2, y2 float64) shape {
 
 func (f *figure) add(shapes ...shape) { f.Shapes = append(f.Shapes, shapes...) }
 
-// Figures returns the charts for which the run has data.
+// Figures returns the charts for which the run has data. Those of times and scores say
+// nothing if the tests are few; the means of the metrics are nowhere else.
 func (p *htmlPage) Figures() []*figure {
+	if m := p.stats.metricChart(); m != nil && p.Run.Summary.Total < chartsFrom {
+		return []*figure{m}
+	}
 	all := []*figure{p.stats.durations(), p.stats.slowestTests(), p.stats.scoreChart(), p.stats.metricChart(), p.timeline()}
 	return slices.DeleteFunc(all, func(f *figure) bool { return f == nil })
 }

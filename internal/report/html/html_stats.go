@@ -58,7 +58,7 @@ const (
 	slowestMost = 8
 	causesMost  = 25  // failures listed at the top; the list of tests contains all
 	serversMost = 12  // listed with a failure
-	chartsFrom  = 20  // tests; the charts of fewer say nothing
+	chartsFrom  = 20  // tests with charts of times and scores
 	namedBars   = 600 // up to this number of tests, the bars of the timeline are links
 )
 
