@@ -61,6 +61,12 @@ build:
 packages:
 	$(GO) run ./internal/dev/packaging
 
+## llms: the documentation as one text for language models, into dist/llms.txt
+.PHONY: llms
+llms:
+	@mkdir -p dist
+	tools/llms > dist/llms.txt
+
 ## packages-test: install the packages into empty folders, and run the steps of the GitHub Action and the GitLab component (needs npm, Python, curl and jq)
 .PHONY: packages-test
 packages-test:

@@ -144,15 +144,7 @@ func runsVitest(t *testing.T, packages, version string) {
 
 // runsPytest runs the plugin in the pytest of one of the system's Pythons.
 func runsPytest(t *testing.T, packages string) {
-	python := ""
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(name, "-m", "pytest", "--version").Run() == nil {
-			python = name
-		}
-	}
-	if python == "" {
-		t.Skip("pytest is not installed")
-	}
+	python := withPytest(t)
 	dir := bridgeFolder(t)
 	wheels, err := filepath.Glob(filepath.Join(packages, "*.whl"))
 	if err != nil || len(wheels) != 1 {
@@ -177,4 +169,16 @@ func runsPytest(t *testing.T, packages string) {
 	shows(t, dir, 1, []string{"1 passed, 1 skipped, 1 error", "the exit code 6"}, append(pytest, "passing.yaml")...)
 	t.Setenv("MCPTEST_BINARY", filepath.Join(dir, "crash"))
 	shows(t, dir, 1, []string{"mcptest ended without a result (exit code 0)"}, pytest...)
+}
+
+// withPytest returns a Python of the system that has pytest.
+func withPytest(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"/usr/bin/python3", "python3"} {
+		if exec.Command(name, "-m", "pytest", "--version").Run() == nil {
+			return name
+		}
+	}
+	t.Skip("pytest is not installed")
+	return ""
 }
