@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		"browser":     browserMain,
 		"netcount":    netcountMain,
 		"apiserver":   apiServerMain,
+		"boundary":    boundaryMain,
 	})
 }
 

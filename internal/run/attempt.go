@@ -172,6 +172,8 @@ func (a *attempt) finish() {
 	a.count()
 	if a.out.c.Status != result.Pass {
 		a.recordStderr()
+	} else {
+		a.out.c.Stderr = ""
 	}
 }
 

@@ -2,13 +2,16 @@ package run
 
 import (
 	"context"
-	"strings"
+	"fmt"
 
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/boundary"
+	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
@@ -24,19 +27,62 @@ type observer interface {
 
 // observer returns the observer of a test without a call.
 func (a *attempt) observer(action suite.Action, server *pool.Server) observer {
-	switch action.(type) {
+	switch action := action.(type) {
 	case suite.Offer:
 		return offering{a, server}
+	case suite.Start:
+		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (o target.Observation, err error) {
+			o, runs, err := env.Start(ctx, def, action)
+			if a.out.c.Stderr = o.Stderr; runs {
+				a.hint = func() string { return fmt.Sprintf("the program still ran after %s: ", a.c.Timeout) }
+			}
+			return o, err
+		}}
+	case suite.Request:
+		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (target.Observation, error) {
+			o, x, err := env.Request(ctx, def, action)
+			a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(x, ""))
+			return o, err
+		}}
 	}
 	return nil
 }
 
+// outside is a test of a server from outside a session; the observer of suite.Start and
+// suite.Request.
+type outside struct {
+	a      *attempt
+	server *pool.Server
+	do     func(context.Context, boundary.Env, *plan.Server) (target.Observation, error)
+}
+
+func (t outside) observe(ctx context.Context) (target.Observation, error) {
+	def, started, err := t.server.Prepare()
+	defer started()
+	if err != nil {
+		return target.Observation{}, err
+	}
+	opener := t.a.file.run.opener
+	env := boundary.Env{
+		Connect: opener.Options, Client: opener.Client, Dir: t.a.file.file.Dir, Headers: t.a.c.Headers, Response: t.a.c.Tree.Uses().Response(),
+	}
+	o, err := t.do(ctx, env, def)
+	if err == nil && fixture.Stopping(ctx) {
+		err = context.Cause(ctx) // it saw the end of the run
+	}
+	return o, err
+}
+
 // act runs and judges a test without a call.
 func (a *attempt) act(ctx context.Context, op *plan.Op) {
+	if a.file.run.deps.Replayed && !op.Action.Connects() {
+		a.out.fail(result.Skip, "a replay starts no program and sends no request; this test needs the server")
+		return
+	}
 	var err error
+	a.hint = func() string { return "" }
 	a.obs, err = a.observer(op.Action, a.server(op)).observe(ctx)
 	a.out.c.DurationMS += a.obs.DurationMS
-	a.hint = func() string { return "" }
 	if a.answered(ctx, op, &mcp.Exchange{Cause: err}) {
 		a.judge(ctx)
 	}
@@ -57,12 +103,7 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 	}
 	observeMessages(o, append(x.During, waited...))
 	if x.HTTP != nil {
-		o.HTTPStatus = x.HTTP.Status
-		var headers []jsonv.Member
-		for _, k := range sortedKeys(x.HTTP.Header) {
-			headers = append(headers, jsonv.Member{Key: k, Value: jsonv.String(strings.Join(x.HTTP.Header[k], ", "))})
-		}
-		o.HTTPHeaders = jsonv.Object(headers...)
+		o.HTTPStatus, o.HTTPHeaders = x.HTTP.Status, boundary.HeaderValue(x.HTTP.Header)
 	}
 	if t := sess.Stderr(); t != nil && a.c.Exclusive {
 		o.Stderr = t.Since(a.marks[sess])

@@ -91,6 +91,9 @@ type Deps struct {
 	Upstreams doubles.Deps
 	// Dial opens the transport of a server; nil: connect.Dial.
 	Dial connect.Dialer
+	// Replayed says that Dial replays recordings, so no program may be started for a test
+	// and no request sent past Dial.
+	Replayed bool
 	// Exec runs a hook or a step in the foreground; nil: proc.Run.
 	Exec func(ctx context.Context, s proc.Spec) proc.Result
 	// Registry tracks every process group. If it is nil, the run creates one
@@ -134,6 +137,7 @@ type runner struct {
 	plan     *plan.Plan
 	start    time.Time
 	pool     *pool.Pool
+	opener   *connect.Opener
 	cleanup  *fixture.Cleanup
 	trees    byteBudget // of large responses
 	findings findings
@@ -182,15 +186,15 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 	}
 	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx), coverage: newMeasurement(p, opts.Coverage)}
 	deps.Upstreams.Report = r.report
-	r.pool = pool.New(ctx, pool.Deps{
-		Opener: &connect.Opener{
-			Options: connect.Options{
-				Registry: deps.Registry, Secret: deps.Secret, Limits: opts.Limits, Grace: opts.Grace, Tokens: opts.Tokens,
-				UserAgent: opts.Tool.Name + "/" + opts.Tool.Version,
-			},
-			Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
+	r.opener = &connect.Opener{
+		Options: connect.Options{
+			Registry: deps.Registry, Secret: deps.Secret, Limits: opts.Limits, Grace: opts.Grace, Tokens: opts.Tokens,
+			UserAgent: opts.Tool.Name + "/" + opts.Tool.Version,
 		},
-		Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.recoverPanic, Warm: deps.Warm,
+		Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
+	}
+	r.pool = pool.New(ctx, pool.Deps{
+		Opener: r.opener, Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.recoverPanic, Warm: deps.Warm,
 	})
 	return r
 }

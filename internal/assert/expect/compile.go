@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,16 +20,19 @@ type Compiler struct {
 	match.Options
 	// Upstreams are the names of upstreams that targets can use.
 	Upstreams []string
+	// List is the list of the test: tools, http, ….
+	List string
 }
 
 // compiler is the state of one compilation; mistakes are added to its d.
 type compiler struct {
 	*match.Compiler
 	upstreams []string
+	list      string
 }
 
 func newCompiler(o Compiler, d *source.Decoder) *compiler {
-	return &compiler{match.New(o.Options, d), o.Upstreams}
+	return &compiler{match.New(o.Options, d), o.Upstreams, o.List}
 }
 
 // Target compiles a target. It returns nil after a mistake, which is added to d.
@@ -58,7 +62,7 @@ func (c *compiler) target(n *source.Node, path string) *target.Target {
 	}
 	t, err := target.Parse(n.Text)
 	if err == nil {
-		err = t.CheckUpstream(c.upstreams)
+		err = cmp.Or(t.CheckUpstream(c.upstreams), t.CheckList(c.list))
 	}
 	if err != nil {
 		c.ErrorIn(n, err.Offset, path, err.Hint, "%s", err.Msg)

@@ -26,6 +26,7 @@ type Observation struct {
 	Steps         jsonv.Value // object of a flow's earlier steps by name
 	Surface       *surface.Offer
 	Upstream      jsonv.Value // object of the upstreams by name; absent without any
+	Own           jsonv.Value // object of what only a test without a call observes, by root
 
 	cache derived
 }

@@ -15,6 +15,9 @@ type Root struct {
 	// Leaf describes a value that has no members: "a number".
 	Leaf string
 	part part
+	// Lists are the lists of tests that have it: call stands for those of tests that make
+	// a call.
+	Lists string
 }
 
 // part is a part of an observation.
@@ -39,28 +42,38 @@ const (
 	partSteps
 	partSurface
 	partUpstream
+	partHTTPBody
+	partHTTPEvents
+	partExit
+	partStdout
+	partLeftover
 )
 
 // roots is the table of roots, in the order of the documentation.
 var roots = []Root{
-	{"result", "the call's JSON-RPC result; an absent result.isError reads as false, and a member that the result lacks is looked up in structuredContent, then in text that is a JSON object", "", partResult},
-	{"error", "the JSON-RPC error (code, message, data); null if there is none", "", partError},
-	{"refusal", "how the server rejected the call: form (error for a JSON-RPC error, tool for isError: true), text, and the code of an error; null if it did not", "", partRefusal},
-	{"text", "all text blocks of the result, joined by newlines", "a string", partText},
-	{"structured", "the result's structuredContent", "", partStructured},
-	{"notifications", "the notifications the server sent during the call; the request carries a progressToken", "", partNotifications},
-	{"logs", "the log messages the server sent during the call", "", partLogs},
-	{"progress", "the progress notifications of the call; the request carries a progressToken", "", partProgress},
-	{"requests", "the requests the server sent during the call", "", partRequests},
-	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration},
-	{"response_bytes", "the size of the response, in bytes", "a number", partBytes},
-	{"http.status", "the response's HTTP status", "a number", partHTTPStatus},
-	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders},
-	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr},
-	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer},
-	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps},
-	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface},
-	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream},
+	{"result", "the call's JSON-RPC result; an absent result.isError reads as false, and a member that the result lacks is looked up in structuredContent, then in text that is a JSON object", "", partResult, "call http"},
+	{"error", "the JSON-RPC error (code, message, data); null if there is none", "", partError, "call http"},
+	{"refusal", "how the server rejected the call: form (error for a JSON-RPC error, tool for isError: true), text, and the code of an error; null if it did not", "", partRefusal, "call http"},
+	{"text", "all text blocks of the result, joined by newlines", "a string", partText, "call http"},
+	{"structured", "the result's structuredContent", "", partStructured, "call http"},
+	{"notifications", "the notifications the server sent during the call; the request carries a progressToken", "", partNotifications, "call"},
+	{"logs", "the log messages the server sent during the call", "", partLogs, "call"},
+	{"progress", "the progress notifications of the call; the request carries a progressToken", "", partProgress, "call"},
+	{"requests", "the requests the server sent during the call", "", partRequests, "call"},
+	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration, "call http start"},
+	{"response_bytes", "the size of the response, in bytes", "a number", partBytes, "call http"},
+	{"http.status", "the response's HTTP status", "a number", partHTTPStatus, "call http"},
+	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders, "call http"},
+	{"http.body", "of a test under http: the body of the response: parsed if it is JSON, otherwise text", "", partHTTPBody, "http"},
+	{"http.events", "of a test under http: the events of a response that is an event stream, each with type, id and data (parsed if it is JSON)", "", partHTTPEvents, "http"},
+	{"exit", "of a test under start: how the program ended: its code, or the signal (terminated, killed, …); null if it still ran at the end of the timeout", "", partExit, "start"},
+	{"stdout", "of a test under start: what the program wrote to standard output", "a string", partStdout, "start"},
+	{"leftover", "of a test under start: the commands of processes that the program left behind", "", partLeftover, "start"},
+	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr, "call start"},
+	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer, "call"},
+	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps, "call"},
+	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface, "call"},
+	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream, "call"},
 }
 
 // Roots returns the table of roots.
@@ -75,6 +88,11 @@ func rootNames() []string {
 }
 
 func rootsHint() string { return "a target starts with " + display.Alternatives(rootNames(), "or") }
+
+// ownNames are the roots that only tests without a call have.
+var ownNames = map[part]string{
+	partHTTPBody: "http.body", partHTTPEvents: "http.events", partExit: "exit", partStdout: "stdout", partLeftover: "leftover",
+}
 
 // Names of result members in the MCP schema (CallToolResult and Result).
 const (
@@ -152,6 +170,10 @@ func (o *Observation) outer(p part) (jsonv.Value, string) {
 		return o.Server, "the server's response to initialize is not known"
 	case partUpstream:
 		return o.Upstream, "the suite has no upstreams"
+	case partHTTPEvents:
+		return o.Own.Lookup(ownNames[p]), "the response is not an event stream"
+	case partHTTPBody, partExit, partStdout, partLeftover:
+		return o.Own.Lookup(ownNames[p]), "the test observed none"
 	}
 	return o.Steps, "the test has no earlier steps"
 }

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/assert/jsonpath"
 	"mcptest/internal/assert/shown"
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/source"
 )
 
@@ -89,6 +90,34 @@ func (t *Target) CheckUpstream(known []string) *Error {
 	return nil
 }
 
+// CheckList reports a target that the tests of a list do not have: its value, which is
+// always absent, would pass some matchers.
+func (t *Target) CheckList(list string) *Error {
+	if !slices.ContainsFunc(roots, func(r Root) bool { return r.in(list) }) {
+		list = "call"
+	}
+	if t.root.in(list) {
+		return nil
+	}
+	e := &Error{Offset: max(strings.Index(t.src, t.root.Name), 0)}
+	if list == "call" {
+		e.Msg = fmt.Sprintf("%s is a target of tests under %s:", t.root.Name, t.root.Lists)
+		e.Hint = "this test makes a call"
+		return e
+	}
+	var has []string
+	for _, r := range roots {
+		if r.in(list) {
+			has = append(has, r.Name)
+		}
+	}
+	e.Msg = fmt.Sprintf("%s is no target of tests under %s:", t.root.Name, list)
+	e.Hint = "their targets are " + display.Alternatives(has, "and")
+	return e
+}
+
+func (r *Root) in(list string) bool { return slices.Contains(strings.Fields(r.Lists), list) }
+
 // resolveRoot sets the root from the first steps and returns their number.
 func (t *Target) resolveRoot(steps []jsonpath.Step, offsets []int) (int, *Error) {
 	first := steps[0]
@@ -137,7 +166,7 @@ func (t *Target) resolveHTTP(steps []jsonpath.Step, offsets []int) (int, *Error)
 		}
 	}
 	e := &Error{Offset: offsets[1], Msg: "http has no " + shown.Quote(steps[1].Name), Hint: "write http.status or http.headers"}
-	e.Msg += source.Parenthesis(source.DidYouMean(steps[1].Name, []string{"status", "headers"}))
+	e.Msg += source.Parenthesis(source.DidYouMean(steps[1].Name, []string{"status", "headers", "body", "events"}))
 	return 0, e
 }
 

@@ -31,6 +31,11 @@ func (u Uses) Progress() bool { return u.has(partProgress, partNotifications) }
 // HTTP reports whether the HTTP response is used.
 func (u Uses) HTTP() bool { return u.has(partHTTPStatus, partHTTPHeaders) }
 
+// Response reports whether the JSON-RPC response is used.
+func (u Uses) Response() bool {
+	return u.has(partResult, partError, partRefusal, partText, partStructured)
+}
+
 // Surface reports whether the surface of the server is used.
 func (u Uses) Surface() bool { return u.has(partSurface) }
 

@@ -2,6 +2,8 @@ package web
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -26,6 +28,18 @@ func Forwarding() *http.Transport {
 
 // NoRedirect is a CheckRedirect that returns the redirect as the response.
 func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// SameOrigin is a CheckRedirect that rejects redirects that leave the
+// origin, because requests contain credentials, and more than five.
+func SameOrigin(req *http.Request, via []*http.Request) error {
+	switch first := via[0].URL; {
+	case len(via) > 5:
+		return errors.New("more than 5 redirects")
+	case req.URL.Scheme != first.Scheme || req.URL.Host != first.Host:
+		return fmt.Errorf("%s://%s redirects to another origin, which is not followed", first.Scheme, first.Host)
+	}
+	return nil
+}
 
 // IsLoopback reports whether a host is this machine.
 func IsLoopback(host string) bool {

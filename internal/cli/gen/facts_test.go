@@ -93,6 +93,12 @@ var facts = map[string]fact{
 	"sameAs.transport":        {schema: `{"type":"array","minItems":1,"items":{"enum":["stdio","http","streamable-http","sse"]}}`, example: `["streamable-http","sse"]`},
 	"sameAs.protocol":         {schema: `{"type":"array","minItems":1,"items":{"enum":["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"]}}`, example: `["2025-06-18","2026-07-28"]`},
 	"CheckKeys.only":          {schema: `{"type":"array","items":{"enum":["clients","stores","lint","security"]}}`, example: `["clients"]`},
+	"boundaryKeys.expect":     {schema: `{"$ref":"#/$defs/expect"}`, example: `[{"target":"duration_ms","matcher":{"lt":2000}}]`},
+	"boundaryKeys.skip":       {schema: `{"type":["string","boolean"],"pattern":"\\S"}`, example: `"the server has no tokens yet"`},
+	"boundaryKeys.cases":      {schema: casesSchema, example: `[{"origin":"https://a.example"},{"origin":"null"}]`},
+	"httpRequest.headers":     {schema: nullable(`{"type":["string","number","boolean","object","null"],"required":["env"],"additionalProperties":false,"properties":{"env":{"type":"string","description":"The environment variable that holds the value, which no output shows.","examples":["API_TOKEN"]}}}`), example: `{"Authorization":null,"Origin":"https://evil.example"}`, add: headerNames},
+	"httpRequest.body":        {schema: `true`, example: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
+	"startEntry.env":          {schema: nullable(`{"type":["string","number","boolean","null"]}`), example: `{"API_TOKEN":null}`, add: envNames},
 	"Common.transform":        {schema: `{"not":{}}`, example: `true`},
 	"toolsEntry.args":         {schema: anyMap, example: `{"q":"rust"}`},
 	"toolsEntry.steps":        {example: exSteps, add: stepsList},
@@ -136,6 +142,11 @@ const (
 	tolerateSchema = `{"type":["array","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$","items":{"$ref":"#/$defs/violation"}}`
 	teardown       = `{"type":["array","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$","items":{"$ref":"#/$defs/teardown-step"}}`
 )
+
+// nullable is a map of values, or a placeholder.
+func nullable(values string) string {
+	return `{"type":["object","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$","additionalProperties":` + values + `}`
+}
 
 var readyPattern = `{"pattern":` + strconv.Quote(durationPattern+`|^(https?|tcp)://.|^$|`+holds) + `}`
 

@@ -131,7 +131,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 		deps.Dial = c.Recorder(deps.Dial)
 		return
 	}
-	deps.Dial = c.Dial
+	deps.Dial, deps.Replayed = c.Dial, true
 	done := deps.OnCaseDone
 	deps.OnCaseDone = func(r *result.Case) {
 		if r.Status != result.Skip || r.KnownFailure != nil {

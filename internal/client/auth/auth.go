@@ -94,19 +94,7 @@ func newClient(c Config) *http.Client {
 	if c.Transport == nil {
 		c.Transport = web.Once(c.TLS)
 	}
-	return &http.Client{Timeout: requestTime, CheckRedirect: sameOrigin, Transport: c.Transport}
-}
-
-// sameOrigin rejects redirects that leave the origin, because requests contain
-// credentials.
-func sameOrigin(req *http.Request, via []*http.Request) error {
-	switch first := via[0].URL; {
-	case len(via) > 5:
-		return errors.New("more than 5 redirects")
-	case req.URL.Scheme != first.Scheme || req.URL.Host != first.Host:
-		return fmt.Errorf("%s://%s redirects to another origin, which is not followed", first.Scheme, first.Host)
-	}
-	return nil
+	return &http.Client{Timeout: requestTime, CheckRedirect: web.SameOrigin, Transport: c.Transport}
 }
 
 // Authorize adds the token, if there is one, to a request.

@@ -24,10 +24,11 @@ const (
 
 // products are the sums of lines of code of the packages of each product: what it may
 // have, and the target. A ceiling may only fall, except by the estimate of a feature
-// that the target does not count yet: 1,500 for first impressions. The target of mcptest
-// is that of its state before probes, agents and load, and 88,500 with them.
+// that the target does not count yet: 1,500 for first impressions, 700 for tests of the
+// boundary. The target of mcptest is that of its state before probes, agents and load, and
+// 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {86950, 82000},
+	"mcptest": {87650, 82000},
 	"MCP-AQL": {15950, 14500},
 }
 
@@ -39,7 +40,7 @@ var largerPackages = map[string]struct {
 }{
 	"internal/run":               {2700, "the order of everything in one run; sessions, doubles and steps are packages below it"},
 	"internal/spec/plan":         {2600, "every key of the language ends here; rows and doubles are packages below it"},
-	"internal/spec/suite":        {2620, "one struct for each part of the language"},
+	"internal/spec/suite":        {2720, "one struct for each part of the language"},
 	"internal/mcpaql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},
 	"internal/client/wire":       {2510, "every transport behind one receiver; a policy of retries more"},
 	"internal/process/proc":      {2510, "five mechanisms against processes that stay (ADR 0011), and the cause of an interrupted run"},

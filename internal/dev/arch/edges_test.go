@@ -95,9 +95,10 @@ var edges = map[string][]string{
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
-	"internal/run/connect": {"internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
-	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
-	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
+	"internal/run/connect":  {"internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
+	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web"},
+	"internal/run/respond":  {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
+	"internal/run/doubles":  {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/pool": {
 		"internal/run/doubles", "internal/run/respond", "internal/run/connect", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/report/result", "internal/base/jsonv",
 		"internal/base/source", "internal/offer/surface",
@@ -107,7 +108,7 @@ var edges = map[string][]string{
 		"internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/run": {
-		"internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
+		"internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {

@@ -59,16 +59,37 @@ func dialHTTP(s *plan.Server, o Options) (wire.Transport, error) {
 		return nil, err
 	}
 	if s.Auth != nil && s.Auth.OAuth != nil {
-		c := OAuth(s)
-		c.TLS, c.Secret = h.TLS, o.Secret
-		if o.Tokens != "" {
-			c.Store = auth.OpenStore(o.Tokens)
-		}
-		if h.Auth, err = auth.New(c); err != nil {
+		if h.Auth, err = authorizer(s, o, h.TLS); err != nil {
 			return nil, err
 		}
 	}
 	return wire.NewHTTP(s.URL, h)
+}
+
+// authorizer returns what gets the tokens of a server with auth.oauth.
+func authorizer(s *plan.Server, o Options, config *tls.Config) (*auth.Authorizer, error) {
+	c := OAuth(s)
+	c.TLS, c.Secret = config, o.Secret
+	if o.Tokens != "" {
+		c.Store = auth.OpenStore(o.Tokens)
+	}
+	return auth.New(c)
+}
+
+// Authorize adds the server's headers and credentials to a request, as its transport
+// does, and returns the TLS configuration for it.
+func Authorize(req *http.Request, s *plan.Server, o Options) (*tls.Config, error) {
+	for _, h := range s.Headers {
+		req.Header.Add(h.Name, h.Value)
+	}
+	config, err := TLSConfig(s)
+	if err == nil && s.Auth != nil && s.Auth.OAuth != nil {
+		var a *auth.Authorizer
+		if a, err = authorizer(s, o, config); err == nil {
+			err = a.Authorize(req.Context(), req)
+		}
+	}
+	return config, err
 }
 
 // OAuth configures how a token is obtained for a server that has auth.oauth.

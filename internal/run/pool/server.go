@@ -61,6 +61,12 @@ func (s *Server) update(fn func(*state)) state {
 	return s.state
 }
 
+// Prepare starts the doubles of the server's upstreams. It returns the definition with
+// their addresses, and a function to call when the program has started.
+func (s *Server) Prepare() (def *plan.Server, started func(), err error) {
+	return s.doubles.Prepare(s.Def)
+}
+
 // Doubles returns the doubles of the server's upstreams.
 func (s *Server) Doubles() *doubles.Group { return s.doubles }
 

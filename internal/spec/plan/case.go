@@ -55,7 +55,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	if len(servers) > 0 {
 		out.Server = servers[0]
 	}
-	c.ops(st, out, e, b)
+	c.ops(st, servers, out, e, b)
 	if len(servers) == 0 && out.Flow && len(out.Ops) > 0 && out.Ops[0].Server != nil {
 		// Every step names its server; the case is assigned to the first.
 		servers, out.Server = []*Server{out.Ops[0].Server}, out.Ops[0].Server
@@ -248,15 +248,15 @@ func (c *compiler) assignServer(out *Case, sv *Server) {
 
 // expectations compiles an `expect:` value. A schema in it may refer to files below
 // the suite's directory by a relative path; other files are never read.
-func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
+func (c *compiler) expectations(n *source.Node, path string, list suite.Block) expect.Expect {
 	lint.Expectations(c.dec, n, path)
-	return c.expecting(n).Expect(n, path, c.dec)
+	return c.expecting(n, list).Expect(n, path, c.dec)
 }
 
 // withMatcher returns a copy of an assertion with the matcher in n; ok is false after
 // a mistake.
 func (c *compiler) withMatcher(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
-	out = c.expecting(n).WithMatcher(a, n, path, c.dec)
+	out = c.expecting(n, "").WithMatcher(a, n, path, c.dec)
 	return out, out != nil
 }
 
@@ -264,7 +264,7 @@ func (c *compiler) withMatcher(a *expect.Assertion, n *source.Node, path string)
 func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	own := expect.Parts{Threshold: st.Threshold}
 	if st.Expect != nil {
-		own.Expect = c.expectations(st.Expect, st.Path+".expect")
+		own.Expect = c.expectations(st.Expect, st.Path+".expect", st.Block)
 	}
 	return c.merged(st, own, true)
 }

@@ -196,7 +196,7 @@ func (c *compiler) defaults() {
 		return
 	}
 	if dt.Expect != nil {
-		c.base.Expect = c.expectations(dt.Expect, "defaultTest.expect")
+		c.base.Expect = c.expectations(dt.Expect, "defaultTest.expect", "")
 	}
 	if dt.DerivedMetrics != nil {
 		c.base.Metrics = expect.CompileMetrics(dt.DerivedMetrics, "defaultTest.derivedMetrics", c.dec)

@@ -81,13 +81,18 @@ func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 }
 
 // ops compiles the operations of a test.
-func (c *compiler) ops(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
+func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b interpolate.Bindings) {
 	switch {
 	case out.Flow:
 		c.flowOps(st, out, e, b)
 		return
 	case st.Action != nil:
 		out.Ops = []*Op{{Server: out.Server, Pos: st.Node.Pos, Action: st.Action}}
+		for _, sv := range servers {
+			if why, hint := st.Action.Refuses(sv.URL != ""); why != "" {
+				report(c.dec, cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)
+			}
+		}
 		return
 	}
 	op := newOp(st.Block, st.Call, out.Server, st.Node)
@@ -153,7 +158,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 	op.CancelAfter, op.Wait, op.Until = orDuration(s.CancelAfter, 0), wait(s.Wait), s.Until
 	op.Respond, op.InvalidArgs = s.Respond, s.InvalidArgs
 	if s.Expect != nil {
-		ex := c.expectations(s.Expect, s.Path+".expect")
+		ex := c.expectations(s.Expect, s.Path+".expect", "")
 		op.Tree = expect.Merge(expect.Parts{Expect: ex}, expect.Parts{})
 		op.Tree.Check(s.Path, c.dec)
 	}
@@ -164,8 +169,8 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 			continue // reported by the decoder
 		}
 		op.Capture = append(op.Capture, Capture{
-			Name: cp.Key, Pos: from.Pos, Target: c.expecting(from).Target(from, path, c.dec),
-			Regex: c.expecting(from).Pattern(cp.Value.Regex, path+".regex", c.dec),
+			Name: cp.Key, Pos: from.Pos, Target: c.expecting(from, "").Target(from, path, c.dec),
+			Regex: c.expecting(from, "").Pattern(cp.Value.Regex, path+".regex", c.dec),
 		})
 	}
 	return op

@@ -48,7 +48,7 @@ func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
 	if r.node.Kind == source.KindMap {
 		r.list = r.node.Get("assertions")
 	}
-	own := expect.Parts{Expect: c.expectations(test.Expect, r.path), Threshold: test.Threshold}
+	own := expect.Parts{Expect: c.expectations(test.Expect, r.path, test.Block), Threshold: test.Threshold}
 	r.fixed, r.gate = own.Expect.Items, own.Expect.MaxDuration
 	r.check = test.Threshold != nil || c.base.Threshold != nil || test.DerivedMetrics != nil || len(c.base.Metrics) > 0
 	if r.list == nil || r.list.Kind != source.KindList || len(r.fixed) != len(r.list.Items) {
@@ -148,7 +148,7 @@ func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (ex
 	}
 	n := r.entry.Scope.Expand(r.list.Items[vary.at], r.path, b, cc.dec)
 	one := source.Node{Pos: r.list.Pos, Kind: source.KindList, Items: []*source.Node{n}}
-	ex := cc.expectations(&one, r.path)
+	ex := cc.expectations(&one, r.path, r.test.Block)
 	if len(cc.dec.Diagnostics()) > 0 || len(ex.Items) != 1 {
 		return item, false
 	}

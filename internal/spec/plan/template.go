@@ -181,6 +181,7 @@ func (t *template) dependence() {
 			t.varies.name = true
 		case "tool", "uri", "prompt", "method", "raw", "args", "params":
 			t.varies.call = append(t.varies.call, f.Key.Text)
+			t.varies.all = t.varies.all || !t.entry.Block.Calls()
 		case "expect":
 			t.varies.expect = true
 			t.varies.all = t.varies.all || flow

@@ -18,6 +18,9 @@ const (
 	Protocol  Block = "protocol"
 )
 
+// Calls reports whether the tests of the list make calls.
+func (b Block) Calls() bool { return b == Tools || b == Resources || b == Prompts || b == Protocol }
+
 // lists are the lists of tests. The decoding, the schema and the reference of the
 // tests without a call follow from their rows: the type of the entries, the title of
 // their keys in the reference, and the rules among their keys as JSON Schema.
@@ -34,6 +37,10 @@ type lists struct {
 	Surface list[surfaceEntry] `yaml:"surface" title:"What a server offers" example:"[{server: api@*, lock: surface/, fail_on: breaking}]" rules:"anyOf: [{required: [lock]}, {required: [tokens]}, {required: [same_as]}], dependentSchemas: {fail_on: {required: [lock]}}"`
 	// Tests of which clients and app directories accept the servers' tools.
 	Check list[checkEntry] `yaml:"check" title:"What clients accept" example:"[{server: api@*, for: [claude, openai]}]"`
+	// Raw HTTP requests to the addresses of servers.
+	HTTP list[httpEntry] `yaml:"http" title:"Raw HTTP requests" example:"[{name: refuses a foreign origin, request: {headers: {Origin: \"https://evil.example\"}}, expect: [{target: http.status, matcher: {exact: 403}}]}]"`
+	// Tests of how the programs of servers start and end.
+	Start list[startEntry] `yaml:"start" title:"How a program starts and ends" example:"[{name: exits with its input, after: ready, stdin: close, expect: [{target: exit.code, matcher: {exact: 0}}]}]"`
 }
 
 // list is a list of tests. They stay nodes until their placeholders are expanded;
@@ -71,4 +78,6 @@ type Action interface {
 	Plan() string
 	// Connects reports whether it needs a session with the server.
 	Connects() bool
+	// Refuses says why it cannot be done on a server with a url, or with a command.
+	Refuses(url bool) (why, hint string)
 }

@@ -285,6 +285,21 @@ func (l *loader) entries(d *loadedDoc) {
 			l.suite.Entries = append(l.suite.Entries, Entry{
 				Block: Block(f.Key.Text), Node: n, Path: fmt.Sprintf("%s[%d]", f.Key.Text, i), Scope: d.scope,
 			})
+			l.secretHeaders(n.Get("headers"))
+			l.secretHeaders(n.Get("request").Get("headers"))
+		}
+	}
+}
+
+// secretHeaders records the values of a test's headers that come from the environment.
+func (l *loader) secretHeaders(headers *source.Node) {
+	if headers == nil {
+		return
+	}
+	for _, f := range headers.Fields {
+		if name := f.Value.Get("env"); name != nil {
+			v, _ := l.env.Get(name.Text)
+			l.addSecret(v, name.Pos, "headers")
 		}
 	}
 }

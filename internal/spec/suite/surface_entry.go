@@ -58,7 +58,7 @@ type sameAs struct {
 // Offer is the action of a test that examines what its server offers.
 type Offer struct{}
 
-// Name returns the first part of its targets.
+// Name is what is examined.
 func (Offer) Name() string { return "surface" }
 
 // Plan says that the lists are requested.
@@ -66,6 +66,9 @@ func (Offer) Plan() string { return "request what the server offers" }
 
 // Connects is true: the lists are requested in a session.
 func (Offer) Connects() bool { return true }
+
+// Refuses nothing.
+func (Offer) Refuses(bool) (why, hint string) { return "", "" }
 
 func (e *surfaceEntry) action() Action { return Offer{} }
 
