@@ -199,11 +199,8 @@ func (i *initializer) summarize(passed int) {
 		fmt.Fprintln(i.Streams.Out, term.Escape(i.Redactor.String(fmt.Sprintf(format, args...))))
 	}
 	var closed, other []string
-	omitted := 0
 	for _, t := range i.draft.Suite.Tests {
 		switch {
-		case t.Skip == scaffold.NotOmitted:
-			omitted++
 		case t.Skip == scaffold.NotReadOnly:
 			closed = append(closed, t.Subject)
 		case t.Skip != "":
@@ -211,15 +208,12 @@ func (i *initializer) summarize(passed int) {
 		}
 	}
 	out("wrote %s: %s of %s", i.f.output, display.Count(len(i.draft.Suite.Tests), "test"), i.draft.Suite.From)
-	out("  %s now. Check the lines marked \"review\": they record what the server returns today.", passes(passed))
+	out("  %s now. Check the lines marked \"review\": they record what the server returns today.", number(passed, "passes", "pass"))
 	if len(closed) > 0 {
-		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", skipped(len(closed)), strings.Join(closed, ", "))
-	}
-	if omitted > 0 {
-		out("  %s, because calls of tools that may write, without their required arguments, might change something", skipped(omitted))
+		out("  %s skipped, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", number(len(closed), "is", "are"), strings.Join(closed, ", "))
 	}
 	if len(other) > 0 {
-		out("  %s, for the reasons given in the file: %s", skipped(len(other)), strings.Join(other, ", "))
+		out("  %s skipped, for the reasons given in the file: %s", number(len(other), "is", "are"), strings.Join(other, ", "))
 	}
 	if len(i.draft.Suite.Server.Tolerate) > 0 {
 		out("  The server violates the protocol (%s); the suite tolerates it for now.", strings.Join(i.draft.Suite.Server.Tolerate, ", "))
@@ -241,18 +235,12 @@ func (i *initializer) summarize(passed int) {
 	out("Run it with: %s", next)
 }
 
-func passes(n int) string {
+// number returns a number with the form of a verb that fits it.
+func number(n int, one, many string) string {
 	if n == 1 {
-		return "1 passes"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d pass", n)
-}
-
-func skipped(n int) string {
-	if n == 1 {
-		return "1 is skipped"
-	}
-	return fmt.Sprintf("%d are skipped", n)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // observe observes the server for the nth time.

@@ -32,8 +32,7 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		Env: f.env, Name: f.name, Output: f.output,
 	}
 	if f.from != "" {
-		err := sv.Configure(f.from, strings.Join(own, ""), func(name string) string { return cmdutil.LookupEnv(s.Env, name) })
-		if err != nil {
+		if err := sv.Configure(f.from, strings.Join(own, ""), func(name string) string { return cmdutil.LookupEnv(s.Env, name) }); err != nil {
 			return none, option.Invalid("--from: %s: %s", f.from, cmdutil.Reason(err))
 		}
 	}
@@ -69,21 +68,11 @@ func (f *initFlags) doubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
 // argv returns the server's command; nil for a server with an address.
 func (f *initFlags) argv(cmd *cobra.Command, args []string) (own, argv []string, err error) {
 	var t option.TargetFlags
-	limit := 0
-	if f.from != "" {
-		limit = 1
-	}
-	own, argv, err = t.Split(cmd, args, limit)
+	own, argv, err = t.Split(cmd, args, min(len(f.from), 1)) // the name of the server in the file
 	if err != nil {
 		return nil, nil, err
 	}
-	given := 0
-	for _, b := range []bool{len(argv) > 0, f.command != "", f.URL != "", f.from != ""} {
-		if b {
-			given++
-		}
-	}
-	if given != 1 {
+	if option.Given(len(argv) > 0, f.command != "", f.URL != "", f.from != "") != 1 {
 		return nil, nil, option.Invalid("expected exactly one server: --command LINE, --url URL, --from FILE, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
 	}
 	if f.URL != "" && len(f.upstreams) > 0 {

@@ -209,6 +209,8 @@ func stepSummary(path string, r *result.Run) error {
 }
 
 func (f *runFlags) addGates(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed in the last run, or all tests if none did")
+	fl.StringVar(&f.changed, "changed", "", "run the tests of suites whose files differ from those of a git `commit`, and those of tools whose lock entries differ")
 	fl.BoolVar(&f.gates.Flaky, "fail-on-flaky", false, "exit 1 if a test passed only after a retry")
 	fl.BoolVar(&f.gates.Warnings, "fail-on-warnings", false, "exit 1 if there is a warning about the suites or of the run")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of known_failures: they are reported as skipped; an entry that no longer fails makes the run fail")

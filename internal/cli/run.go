@@ -49,6 +49,7 @@ type runFlags struct {
 	logLevel                         string
 	baseline                         string
 	lastFailed                       bool
+	changed                          string
 	shard                            string
 	verdicts                         *history.Verdicts
 	tokenFile                        string
@@ -101,7 +102,6 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.StringVarP(&f.output, "output", "o", "", "write the (single) report to this `file`")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failure")
 	f.addGates(fl)
-	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed in the last run, or all tests if none did")
 	fl.BoolVar(&f.coverage, "coverage", false, "measure how much of what the servers offer the tests examine")
 	fl.BoolVar(&f.watching, "watch", false, "run again when a file of the suites changes, failed tests first; press q or Ctrl-C to stop")
 	fl.StringVar(&f.shard, "shard", "", "run part `i/n` of the tests; mcptest report merge combines the records")
@@ -228,7 +228,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	if err := f.knownServers(suites); err != nil {
 		return nil, nil, err
 	}
-	return p, suites, nil
+	return p, suites, option.SelectChanged(cmd.Context(), s, p, f.changed)
 }
 
 // knownServers returns an error if no suite declares a --server.
@@ -247,7 +247,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 
 // selects reports whether a flag selects tests.
 func (f *runFlags) selects() bool {
-	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0
+	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers)+len(f.changed) > 0
 }
 
 // selectionFlags returns the flags that select tests, as written.
@@ -262,6 +262,7 @@ func (f *runFlags) selectionFlags() string {
 	add("--tag", f.tags)
 	add("--skip-tag", f.skipTags)
 	add("--server", f.servers)
+	add("--changed", strings.Fields(f.changed))
 	if f.lastFailed {
 		parts = append(parts, "--last-failed")
 	}
@@ -299,25 +300,6 @@ func (f *runFlags) rerunFlags() []string {
 		out = append(out, "--timeout", f.timeout.String())
 	}
 	return append(out, f.cassettes.Again()...)
-}
-
-// selection describes the selection, if it matches no test.
-func (f *runFlags) selection(p *plan.Plan) string {
-	n := p.Total()
-	if n == 0 {
-		return "the suites contain no tests"
-	}
-	if f.lastFailed && !f.selects() {
-		return fmt.Sprintf("the tests that failed in the last run are not among the %s of the suites; run all tests once, without --last-failed", display.Count(n, "test"))
-	}
-	if n == 1 {
-		return "the only test does not match " + f.selectionFlags()
-	}
-	word := "matches"
-	if len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0 && f.lastFailed {
-		word = "matches all of"
-	}
-	return fmt.Sprintf("none of the %s %s %s", display.Count(n, "test"), word, f.selectionFlags())
 }
 
 // execute runs the plan and writes the reports.
@@ -390,4 +372,23 @@ func mistakePlace(diags source.Diagnostics, files string) string {
 		}
 	}
 	return "the command line"
+}
+
+// selection describes the selection, if it matches no test.
+func (f *runFlags) selection(p *plan.Plan) string {
+	n := p.Total()
+	if n == 0 {
+		return "the suites contain no tests"
+	}
+	if f.lastFailed && !f.selects() {
+		return fmt.Sprintf("the tests that failed in the last run are not among the %s of the suites; run all tests once, without --last-failed", display.Count(n, "test"))
+	}
+	if n == 1 {
+		return "the only test does not match " + f.selectionFlags()
+	}
+	word := "matches"
+	if len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0 && f.lastFailed {
+		word = "matches all of"
+	}
+	return fmt.Sprintf("none of the %s %s %s", display.Count(n, "test"), word, f.selectionFlags())
 }

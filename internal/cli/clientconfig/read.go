@@ -34,40 +34,32 @@ func Read(path, name string, set func(variable string) bool) (*Server, error) {
 		return nil, err
 	}
 	doc, err := plainJSON(src)
-	var file jsonv.Value
-	if err == nil {
-		file, err = jsonv.Parse(doc)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("the file is not valid JSON: %w", err)
 	}
-	servers := file.Lookup("mcpServers")
-	if servers.IsAbsent() {
-		servers = file.Lookup("servers")
+	file, _ := jsonv.Parse(doc) // it was checked
+	var names []string
+	for _, key := range []string{"mcpServers", "servers"} {
+		for one, entry := range file.Lookup(key).Members() {
+			if names = append(names, one); one == name || name == "" && file.Lookup(key).Len() == 1 {
+				return (&reader{out: &Server{Name: one, Dir: projectDir(path)}, set: set}).server(entry)
+			}
+		}
 	}
-	r := reader{out: &Server{Name: name, Dir: projectDir(path)}, set: set}
-	for one := range servers.Members() {
-		r.names = append(r.names, one)
-	}
-	if name == "" && len(r.names) == 1 {
-		r.out.Name = r.names[0]
-	}
-	switch {
-	case len(r.names) == 0:
+	switch list := strings.Join(names, ", "); {
+	case list == "":
 		return nil, errors.New(`the file has no "mcpServers" or "servers" with servers`)
-	case r.out.Name == "":
-		return nil, fmt.Errorf("the file has several servers, name one of them: %s", strings.Join(r.names, ", "))
-	case !slices.Contains(r.names, name) && name != "":
-		return nil, fmt.Errorf("the file has no server called %q; it has %s", name, strings.Join(r.names, ", "))
+	case name == "":
+		return nil, fmt.Errorf("the file has several servers, name one of them: %s", list)
+	default:
+		return nil, fmt.Errorf("the file has no server called %q; it has %s", name, list)
 	}
-	return r.server(servers.Lookup(r.out.Name))
 }
 
 type reader struct {
-	out   *Server
-	names []string
-	set   func(variable string) bool
-	err   error
+	out *Server
+	set func(variable string) bool
+	err error
 }
 
 func (r *reader) server(e jsonv.Value) (*Server, error) {
@@ -78,23 +70,20 @@ func (r *reader) server(e jsonv.Value) (*Server, error) {
 		for _, a := range e.Lookup("args").Elems() {
 			s.Command = append(s.Command, r.text(a))
 		}
+	} else if s.URL == "" {
+		return nil, fmt.Errorf("%q has no command and no url", s.Name)
 	}
-	if i := slices.Index(s.Command, "--"); i > 1 && s.Command[1] == "record" && strings.HasPrefix(filepath.Base(s.Command[0]), "mcptest") {
-		s.Command = s.Command[i+1:] // the server behind the recording proxy
+	pairs := func(key string) (out [][2]string) {
+		for k, v := range e.Lookup(key).Members() {
+			out = append(out, [2]string{k, r.text(v)})
+		}
+		return out
 	}
-	for k, v := range e.Lookup("env").Members() {
-		s.Env = append(s.Env, [2]string{k, r.text(v)})
-	}
-	for k, v := range e.Lookup("headers").Members() {
-		s.Headers = append(s.Headers, [2]string{k, r.text(v)})
-	}
-	if dir := r.text(e.Lookup("cwd")); dir != "" && filepath.IsAbs(dir) {
+	s.Env, s.Headers = pairs("env"), pairs("headers")
+	if dir := r.text(e.Lookup("cwd")); filepath.IsAbs(dir) {
 		s.Dir = dir
 	} else if dir != "" {
-		s.Dir = filepath.Join(cmp.Or(s.Dir, "."), dir)
-	}
-	if r.err == nil && len(s.Command) == 0 && s.URL == "" {
-		r.err = fmt.Errorf("%q has no command and no url", s.Name)
+		s.Dir = filepath.Join(s.Dir, dir)
 	}
 	return s, r.err
 }
@@ -108,13 +97,9 @@ var (
 
 // text returns a text with the placeholders of a suite.
 func (r *reader) text(v jsonv.Value) string {
-	if v.Kind() == jsonv.KindNumber || v.Kind() == jsonv.KindBool {
-		return v.String()
-	}
-	return placeholder().ReplaceAllStringFunc(v.Text(), func(p string) string {
+	return placeholder().ReplaceAllStringFunc(cmp.Or(v.Text(), v.Literal()), func(p string) string {
 		name, byDefault, optional := strings.Cut(p[2:len(p)-1], ":-")
-		kind, id, _ := strings.Cut(name, ":")
-		switch {
+		switch kind, id, _ := strings.Cut(name, ":"); {
 		case name == "workspaceFolder":
 			return "."
 		case name == "userHome":

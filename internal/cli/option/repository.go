@@ -1,11 +1,16 @@
 package option
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/offer/checkout"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/run/watch"
+	"mcptest/internal/spec/plan"
 )
 
 // RepositoryDir returns the working directory relative to the root of its repository,
@@ -30,6 +35,22 @@ func RepositoryDir(env []string) string {
 			return ""
 		}
 	}
+}
+
+// SelectChanged leaves in a plan the cases that are affected by the changes since a commit,
+// if one is given. If none is left, the error has exit code 0.
+func SelectChanged(ctx context.Context, s cmdutil.Streams, p *plan.Plan, ref string) error {
+	if ref == "" || p.Len() == 0 {
+		return nil
+	}
+	changes, err := checkout.Since(ctx, ref, checkout.Options{Env: s.Env})
+	if err != nil {
+		return Invalid("--changed %s: %s", ref, strings.Join(append(inspect.Detail(err), err.Error()), ": "))
+	}
+	if p.Arrange(watch.Affected(p, changes.Root, changes.Files, changes.Entries)); p.Len() == 0 {
+		return Fail(ExitPassed, "nothing that these suites depend on has changed since %s: no test was run", ref)
+	}
+	return nil
 }
 
 // belowRoot returns dir relative to root; ok is false if it is not below root. Both

@@ -102,13 +102,7 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 // resolve returns the server's definition and declares its secrets.
 func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
-	given := 0
-	for _, b := range []bool{f.URL != "", len(argv) > 0, f.Server != "" || f.URL == "" && len(argv) == 0 && len(f.Configs) > 0} {
-		if b {
-			given++
-		}
-	}
-	if given != 1 {
+	if Given(f.URL != "", len(argv) > 0, f.Server != "" || f.URL == "" && len(argv) == 0 && len(f.Configs) > 0) != 1 {
 		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…")
 	}
 	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
@@ -140,6 +134,16 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 		return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url; servers of a suite are configured in the suite")
 	}
 	return f.OfSuite(s, redactor)
+}
+
+// Given counts what is given.
+func Given(what ...bool) (n int) {
+	for _, given := range what {
+		if given {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *TargetFlags) httpOnly() bool {
@@ -293,8 +297,13 @@ func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*p
 	return p.Files[0], nil
 }
 
-// Servers returns the names of the suite's servers that --server matches, or of all.
-func (f *TargetFlags) Servers(s cmdutil.Streams) (names []string, err error) {
+// Names returns the servers that the flags select: those of a suite that match a pattern,
+// or if all is set, all of a suite without --server; otherwise one.
+func (f *TargetFlags) Names(s cmdutil.Streams, argv []string, all bool) (names []string, err error) {
+	all = all && f.Server == "" && len(f.Configs) > 0
+	if len(argv) > 0 || f.URL != "" || !all && !strings.Contains(f.Server, "*") {
+		return []string{f.Server}, nil
+	}
 	file, err := f.compiled(s, secret.NewRedactor())
 	if err != nil {
 		return nil, err

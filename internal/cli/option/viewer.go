@@ -46,6 +46,7 @@ type Viewer struct {
 	Phase  string
 	began  time.Time
 	shown  int // number of printed violations
+	o      inspect.Options
 }
 
 // Prepare resolves the target and prepares a connection, with options that opts
@@ -76,7 +77,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	for _, change := range opts {
 		change(&o)
 	}
-	l.Conn = inspect.New(o)
+	l.Conn, l.o = inspect.New(o), o
 	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, l.World.Kill)
 	return ctx, l, func() {
 		l.Conn.Close()
@@ -87,6 +88,17 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 		stop()
 		closeLog()
 	}, nil
+}
+
+// Of returns a viewer of another server of the same suite.
+func (l *Viewer) Of(name string) (*Viewer, error) {
+	other, flags := *l, *l.Flags
+	flags.Server = name
+	sv, err := flags.OfSuite(l.Streams, l.Redactor)
+	other.Flags, other.Server, other.o.Server = &flags, sv, sv
+	other.o.Violations, other.o.Doing = other.violations, other.doing
+	other.Conn = inspect.New(other.o)
+	return &other, err
 }
 
 // With opens a session, calls fn, prints the violations, and ends all started

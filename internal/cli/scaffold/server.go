@@ -190,17 +190,11 @@ func (d *Draft) cwd(sv Server) error {
 }
 
 // schema returns the path from a suite to the JSON Schema of suites: a file in the same folder,
-// or the npm package that is installed there or in a folder above; "" if there is none.
+// or the npm package that is installed there; "" if there is none.
 func schema(output string) string {
-	dir, err := filepath.Abs(filepath.Dir(output))
-	for at, up := dir, "./"; err == nil; at, up = filepath.Dir(at), strings.TrimPrefix(up, "./")+"../" {
-		for _, file := range []string{"mcptest.schema.json", "node_modules/mcptest/schema.json"} {
-			if info, err := os.Stat(filepath.Join(at, file)); err == nil && info.Mode().IsRegular() && (at == dir || file != "mcptest.schema.json") {
-				return up + file
-			}
-		}
-		if at == filepath.Dir(at) {
-			break
+	for _, file := range []string{"mcptest.schema.json", "node_modules/mcptest/schema.json"} {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(output), file)); err == nil {
+			return "./" + file
 		}
 	}
 	return ""

@@ -26,7 +26,6 @@ import (
 
 // lists reads the lists of a file, or requests those of servers.
 func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []string, rules compat.Rules) (lists []compat.List, err error) {
-	servers := []string{f.target.Server}
 	switch {
 	case len(own) == 1 && (len(argv) > 0 || f.target.URL != "" || f.target.Server != ""):
 		return nil, option.Invalid("expected either a file or a server, got both")
@@ -34,12 +33,11 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 		if lists, err = readLists(s.In, own[0]); err != nil {
 			return nil, surfaceError(s, f.target.Color, err)
 		}
-	case len(argv) == 0 && f.target.URL == "" && (f.target.Server != "" || len(f.target.Configs) > 0):
-		if servers, err = f.target.Servers(s); err != nil {
+	default:
+		servers, err := f.target.Names(s, argv, true)
+		if err != nil {
 			return nil, err
 		}
-		fallthrough
-	default:
 		for _, name := range servers {
 			some, err := f.ofServer(cmd, s, name, argv, rules)
 			lists = append(lists, some...)

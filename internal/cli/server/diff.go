@@ -38,14 +38,15 @@ func NewDiffCmd(s cmdutil.Streams) *cobra.Command {
   safe      changes that are proved to accept all earlier calls; a new tool or optional argument
 
 OLD and NEW are lock files, results of tools/list as JSON, records of mcptest, folders with lock files or toolsnaps, or
-git:REF: that commit, checked out into a temporary folder, built with --build, and started with the command after --.
-Without NEW, OLD is compared with the server of --url, --server or the command after --. --old-url or --old-command
+git:REF: that commit, checked out into a temporary folder, built with --build if it is given, and started with the command
+after --, or those of a suite: --config selects all its servers, --server 'api@*' variants. Without NEW, OLD is compared with the server of --url, --server or the command after --. --old-url or --old-command
 select a server instead of OLD.
 
 Exit codes: 0 no change selected by --fail-on, 1 a server or a build failed, 2 invalid command line or file, 4 the changes
 could not be written, 6 changes selected by --fail-on.`,
 		Example: `  mcptest diff mcptest.lock.yaml -- node dist/server.js
   mcptest diff git:main --build 'npm ci && npm run build' -- node dist/server.js
+  mcptest diff git:main --config mcptest.yaml --server 'api@*'
   mcptest diff --old-command 'npx -y some-server@1.0.0' -- npx -y some-server@1.1.0`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, argv, err := f.target.Split(cmd, args, 2)
@@ -85,9 +86,13 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	if err != nil {
 		return err
 	}
+	names, err := f.target.Names(s, argv, strings.HasPrefix(old.path+new.path, "git:"))
+	if err != nil {
+		return err
+	}
 	var list [2][]*surface.Surface
 	for i, x := range []side{old, new} {
-		if list[i], err = f.surfaces(cmd, s, x); err != nil {
+		if list[i], err = f.surfaces(cmd, s, x, names); err != nil {
 			return err
 		}
 	}
@@ -95,7 +100,7 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
 	return f.changes.Print(s, diff.Accept(diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
-		Target: new.flags.Usage(s, new.argv), InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
+		Target: new.flags.Usage(s, new.argv), ByName: len(names) > 1, InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
 	}), base))
 }
 
@@ -125,10 +130,8 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 		return old, new, option.Invalid("missing NEW: a file or folder, git:REF, --url, --server, or -- command args…")
 	case new.path != "" && live && !builds:
 		return old, new, option.Invalid("NEW is %s, so the server is not needed: leave out one of them", new.path)
-	case builds && f.build == "":
-		return old, new, option.Invalid("git:REF requires --build, the command that builds that commit (--build true if there is nothing to build)")
-	case builds && len(argv) == 0:
-		return old, new, option.Invalid("git:REF requires the server's command after --")
+	case builds && len(argv) == 0 && f.target.Server == "" && len(f.target.Configs) == 0:
+		return old, new, option.Invalid("git:REF requires the server's command after --, or --config and --server of a suite")
 	case !builds && f.build != "":
 		return old, new, option.Invalid("--build requires git:REF")
 	}
@@ -136,9 +139,9 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 }
 
 // surfaces reads one side.
-func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side) ([]*surface.Surface, error) {
+func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side, names []string) (out []*surface.Surface, err error) {
 	if ref, ok := strings.CutPrefix(x.path, "git:"); ok {
-		return f.atRef(cmd, s, ref, x)
+		return f.atRef(cmd, s, ref, x, names)
 	}
 	if x.path != "" {
 		list, err := surface.Read(x.path, secret.NewRedactor().String)
@@ -148,18 +151,35 @@ func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side) ([]*
 		warnOf(s, list...)
 		return list, nil
 	}
-	var out []*surface.Surface
-	err := x.flags.With(cmd, s, x.argv, func(ctx context.Context, l *option.Viewer) error {
-		live, err := fetchSurface(ctx, l)
-		out = append(out, live)
-		return err
-	})
-	return out, err
+	if len(x.argv) > 0 || x.flags.URL != "" {
+		names = []string{""}
+	}
+	for _, name := range names {
+		x.flags.Server = name
+		err := x.flags.With(cmd, s, x.argv, func(ctx context.Context, l *option.Viewer) error {
+			live, err := fetchSurface(ctx, l)
+			out = append(out, live)
+			return err
+		})
+		if err != nil {
+			return nil, inServer(s, names, name, err)
+		}
+	}
+	return out, nil
 }
 
-// atRef checks out a commit into a temporary folder, builds it and starts the server
+// inServer names the server of an error if there are several.
+func inServer(s cmdutil.Streams, names []string, name string, err error) error {
+	if len(names) > 1 {
+		fmt.Fprintf(s.Err, "  in the server %q\n", name)
+	}
+	return err
+}
+
+// atRef checks out a commit into a temporary folder, builds it and starts the servers
 // there.
-func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side) ([]*surface.Surface, error) {
+func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side, names []string) ([]*surface.Surface, error) {
+	x.flags.Server = names[0]
 	ctx, l, end, err := x.flags.Prepare(cmd, s, x.argv)
 	if err != nil {
 		return nil, err
@@ -169,42 +189,53 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 		defer end()
 		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Registry: l.World.Registry, KeepDir: l.World.KeepDir})
 		defer func() {
-			l.Conn.Close()
 			ctx, cancel := option.CleanupContext()
 			defer cancel()
 			if err := c.Remove(ctx); err != nil {
 				fmt.Fprintln(s.Err, "warning: "+l.Text(err.Error()))
 			}
 		}()
-		if err == nil {
+		if err == nil && f.build != "" {
 			err = c.Build(ctx, f.build)
-		}
-		if err == nil {
-			if at := inWorkingTree(x.argv); at != "" {
-				fmt.Fprintf(s.Err, "warning: %s is a file of the working tree, not of git:%s: write it relative to the folder\n", l.Text(at), l.Text(ref))
-			}
-			l.Server.Dir = c.Dir
-			err = l.Conn.Open(ctx)
 		}
 		if err != nil {
 			return l.Failed(ctx, "", err)
 		}
-		live, err := fetchSurface(ctx, l)
-		out = append(out, live)
-		l.Conn.ReportRemaining()
-		return err
+		for _, name := range names {
+			one := l
+			if name != l.Flags.Server {
+				if one, err = l.Of(name); err != nil {
+					return err
+				}
+			}
+			live, err := f.within(ctx, one, c.Dir, ref)
+			if err != nil {
+				return inServer(s, names, name, err)
+			}
+			out = append(out, live)
+		}
+		return nil
 	})
 	return out, err
 }
 
-// inWorkingTree returns the first word of a command that is an absolute path below
-// the current folder, or "".
-func inWorkingTree(argv []string) string {
-	here, err := os.Getwd()
-	for _, w := range argv {
-		if err == nil && strings.HasPrefix(filepath.Clean(w), here+string(filepath.Separator)) {
-			return w
+// within starts a server in the checkout of a commit.
+func (f *diffFlags) within(ctx context.Context, l *option.Viewer, dir, ref string) (*surface.Surface, error) {
+	defer l.Conn.Close()
+	here, _ := os.Getwd() // "" is an error of Rel
+	for _, w := range l.Server.Argv {
+		if strings.HasPrefix(filepath.Clean(w), here+string(filepath.Separator)) && w != l.Streams.Self {
+			fmt.Fprintf(l.Streams.Err, "warning: %s is a file of the working tree, not of git:%s: write it relative to the folder\n", l.Text(w), l.Text(ref))
+			break
 		}
 	}
-	return ""
+	below, err := filepath.Rel(here, l.Server.Dir)
+	if l.Server.Dir = filepath.Join(dir, below); err == nil {
+		err = l.Conn.Open(ctx)
+	}
+	if err != nil {
+		return nil, l.Failed(ctx, "", err)
+	}
+	defer l.Conn.ReportRemaining()
+	return fetchSurface(ctx, l)
 }

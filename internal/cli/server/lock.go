@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +45,7 @@ changes like mcptest diff.
 --server 'api@*' selects all variants of a server in a suite, and --config alone all its servers; --out must then be
 a folder, which gets a file for each. With --check, a server that has a lock file but does not start counts as removed.
 A lock file in the folder whose server is not in the suite is a warning, because it may belong to another suite.
-The lists are read twice in a session, and again with --sessions and --after-calls. If they differ and the server did
+The lists are read twice in a session, in a second session (--sessions), and again with --after-calls. If they differ and the server did
 not send list_changed, they are not stable: the differences are printed, and nothing is written. If it did, --check
 also compares the later lists with the lock file: what only they have is a matter of trust.
 Secrets are replaced with a hash, which reveals changes. With CI=true the file is not changed without --allow-update-in-ci.
@@ -76,26 +75,16 @@ the lists are not stable.`,
 	fl.StringVarP(&f.out, "out", "o", defaultLock, "lock `file`; a folder (with / at its end) gets one file per server")
 	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "change the lock file although CI is set")
-	fl.IntVar(&f.again.Sessions, "sessions", 1, "read the lists in `n` sessions")
+	fl.IntVar(&f.again.Sessions, "sessions", 2, "read the lists in `n` sessions")
 	fl.BoolVar(&f.again.AfterCalls, "after-calls", false, "read the lists once more after calls of the tools that declare to read only and require no arguments")
 	f.changes.Add(cmd, "any")
 	return cmd
 }
 
-// names returns the servers that the flags select: those of a suite that match a
-// pattern, or all of them if there is a folder for their lock files.
-func (f *lockFlags) names(s cmdutil.Streams, argv []string) ([]string, error) {
-	all := f.target.Server == "" && len(f.target.Configs) > 0 && surface.LockPath(f.out, "server") != f.out
-	if len(argv) == 0 && f.target.URL == "" && (all || strings.Contains(f.target.Server, "*")) {
-		return f.target.Servers(s)
-	}
-	return []string{f.target.Server}, nil
-}
-
 // run writes or compares the lock files of servers. It continues after a server
 // fails; if that server has a lock file, it is missing in the new version.
 func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
-	names, err := f.names(s, argv)
+	names, err := f.target.Names(s, argv, surface.LockPath(f.out, "server") != f.out)
 	if err != nil {
 		return err
 	}

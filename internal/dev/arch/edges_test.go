@@ -162,7 +162,7 @@ var edges = map[string][]string{
 	"internal/offer/surface":  {"internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
 	"internal/offer/contain":  {"internal/base/jsonv", "internal/base/jsonschema"},
 	"internal/offer/readme":   {"internal/offer/surface", "internal/base/source", "internal/base/jsonv"},
-	"internal/offer/checkout": {"internal/process/proc"},
+	"internal/offer/checkout": {"internal/offer/surface", "internal/base/source", "internal/process/proc"},
 	"internal/offer/assert":   {"internal/offer/surface", "internal/offer/diff", "internal/base/jsonv", "internal/base/source"},
 	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/shellwords"},
 	// How much of what servers offer the tests of a run examined.
@@ -185,7 +185,7 @@ var edges = map[string][]string{
 		"internal/server/recording",
 		"internal/client/auth", "internal/cli/cmdutil", "internal/run/connect", "internal/base/display", "internal/run/history", "internal/run/inspect", "internal/base/jsonv", "internal/client/mcp",
 		"internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/report", "internal/run", "internal/base/secret", "internal/assert/snapshot", "internal/base/shellwords", "internal/base/source",
-		"internal/spec/suite", "internal/offer/diff", "internal/report/gate", "internal/base/term",
+		"internal/spec/suite", "internal/offer/checkout", "internal/offer/diff", "internal/report/gate", "internal/base/term", "internal/run/watch",
 	},
 	"internal/cli/server": {
 		"internal/process/proc", "internal/client/auth", "internal/cli/option", "internal/cli/cmdutil", "internal/offer/compat", "internal/run/connect", "internal/base/display", "internal/cli/doctor", "internal/report/gate",

@@ -42,6 +42,7 @@ func TestFilesForOtherToolsAreValid(t *testing.T) {
 			"templates/mcptest.yml", "gitlab.com/gitlab-org/gitlab/-/raw/master/app/assets/javascripts/editor/schema/ci.json",
 			func(text string) string { return text[strings.Index(text, "\n---\n"):] },
 		},
+		{".pre-commit-hooks.yaml", "pre-commit-hooks.json", nil},
 		{"packaging/schemastore/catalog-entry.json", "schema-catalog.json", catalog},
 	} {
 		t.Run(test.file, func(t *testing.T) {

@@ -34,9 +34,9 @@ type MetricChange struct {
 	After  *float64 `json:"after,omitempty"`
 }
 
-// Comparison is the difference between two runs. Tests match by file and name, and by
-// their order if several have the same name. The path of a file may differ if the
-// runs were started in different folders.
+// Comparison is the difference between two runs. Tests match by suite and name, and by
+// their order if several have the same name. A suite is the same if its file is, or if
+// the file was renamed or moved, or the runs were started in different folders: see renamed.
 type Comparison struct {
 	Schema       string         `json:"schema"` // "mcptest.comparison/v1"
 	Before       result.Summary `json:"before"`

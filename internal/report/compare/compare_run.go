@@ -77,43 +77,37 @@ func listRunFailures(p *render.Printer, list []RunFailure) {
 }
 
 // renamed maps the suite files of one run to those of another, which may have been
-// started in another folder. A file with the same name in both is the same; otherwise
-// it is the file with the longest common path suffix, if there is exactly one. The
-// result maps names of after to names of before.
+// started in another folder. A file with the same path in both is the same; otherwise it
+// is the only one whose suite has the same name, or else the one with the longest common
+// path suffix, if there is exactly one. The result maps names of after to names of before.
 func renamed(before, after *result.Run) map[string]string {
-	names := func(r *result.Run) []string {
-		var out []string
-		for _, s := range r.Suites {
-			out = append(out, s.File)
+	const path, name = 2000, 1000
+	alike := func(was, now result.Suite) int {
+		switch {
+		case explain.InRepository(before.Dir, was.File) == explain.InRepository(after.Dir, now.File):
+			return path
+		case was.Name == now.Name && now.Name != "":
+			return name + sharedEnd(was.File, now.File)
 		}
-		return out
+		return sharedEnd(was.File, now.File)
 	}
 	out := map[string]string{}
 	taken := map[string]bool{}
-	old := names(before)
-	for _, file := range names(after) {
-		for _, was := range old {
-			if explain.InRepository(before.Dir, was) == explain.InRepository(after.Dir, file) {
-				out[file], taken[was] = was, true
+	for _, least := range []int{path, name, 1} {
+		for _, now := range after.Suites {
+			best, most, tie := "", 0, out[now.File] != ""
+			for _, was := range before.Suites {
+				switch n := alike(was, now); {
+				case taken[was.File] || n < max(most, least):
+				case n == most:
+					tie = true
+				default:
+					best, most, tie = was.File, n, out[now.File] != ""
+				}
 			}
-		}
-	}
-	for _, file := range names(after) {
-		if _, ok := out[file]; ok {
-			continue
-		}
-		best, shared, tie := "", 0, false
-		for _, was := range old {
-			switch n := sharedEnd(was, file); {
-			case taken[was] || n == 0 || n < shared:
-			case n == shared:
-				tie = true
-			default:
-				best, shared, tie = was, n, false
+			if best != "" && !tie {
+				out[now.File], taken[best] = best, true
 			}
-		}
-		if best != "" && !tie {
-			out[file], taken[best] = best, true
 		}
 	}
 	return out

@@ -74,3 +74,34 @@ func TestCompare(t *testing.T) {
 		t.Errorf("a run against itself: %+v, %v", same, err)
 	}
 }
+
+// A suite whose file was renamed or moved is the same suite: its tests are neither removed
+// nor new. If two suites have the name, the path decides.
+func TestCompareRenamedFile(t *testing.T) {
+	type suite = result.Suite
+	for name, c := range map[string]struct {
+		before, after []suite
+		removed       int
+	}{
+		"another name":                    {[]suite{{Name: "Calendar", File: "calendar.mcptest.yaml"}}, []suite{{Name: "Calendar", File: "tests/events.mcptest.yaml"}}, 0},
+		"another name, next to another":   {[]suite{{Name: "A", File: "x/s.yaml"}, {Name: "B", File: "y/s.yaml"}}, []suite{{Name: "B", File: "x/t.yaml"}, {Name: "A", File: "y/t.yaml"}}, 0},
+		"two of the name, by path":        {[]suite{{Name: "A", File: "x/s.yaml"}, {Name: "A", File: "y/s.yaml"}}, []suite{{Name: "A", File: "z/y/s.yaml"}, {Name: "A", File: "z/x/s.yaml"}}, 0},
+		"no name in common":               {[]suite{{Name: "A", File: "a.yaml"}}, []suite{{Name: "B", File: "b.yaml"}}, 1},
+		"the old file is still there":     {[]suite{{Name: "A", File: "a.yaml"}}, []suite{{Name: "A", File: "b.yaml"}, {Name: "A", File: "a.yaml"}}, 0},
+		"which of the two is not certain": {[]suite{{Name: "A", File: "a.yaml"}, {Name: "A", File: "b.yaml"}}, []suite{{Name: "A", File: "c.yaml"}}, 2},
+	} {
+		run := func(suites []suite) *result.Run {
+			r := &result.Run{Schema: result.Schema, Suites: suites}
+			var cases []*result.Case
+			for i, s := range suites {
+				cases = append(cases, &result.Case{Index: i, File: s.File, Name: "answers", Status: result.Pass})
+			}
+			r.Cases = result.Slice(cases)
+			return r
+		}
+		diff, err := compare.Runs(run(c.before), run(c.after), compare.Options{})
+		if err != nil || len(diff.Removed) != c.removed || diff.Regression {
+			t.Errorf("%s: %d removed, want %d; regression %v, %v", name, len(diff.Removed), c.removed, diff.Regression, err)
+		}
+	}
+}

@@ -3,7 +3,7 @@
 // Comparison is data and writes itself as text or JSON.
 //
 // Invariants:
-//   - tests match by file and name, and by their order if several have the same
+//   - tests match by suite and name, and by their order if several have the same
 //     name; a suite is the same even if the runs started in different folders;
 //   - an incomplete later record is a regression.
 package compare

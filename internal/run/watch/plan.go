@@ -37,6 +37,28 @@ func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
 	return out
 }
 
+// Affected returns the cases that changes of files may affect: those of a suite that
+// depends on one of the files or is outside of root, and those that use one of the names,
+// of tools for example. If there are names, cases without a name are affected too.
+func Affected(p *plan.Plan, root string, files, names map[string]bool) (cases []int) {
+	all := make([]bool, len(p.Files))
+	for i, file := range p.Files {
+		real := places(file.Dir)
+		all[i] = !strings.HasPrefix(real[len(real)-1]+string(filepath.Separator), root+string(filepath.Separator))
+		for _, path := range Inputs([]*suite.Suite{file.Suite}, &plan.Plan{Files: []*plan.File{file}}) {
+			abs, err := filepath.Abs(path)
+			all[i] = all[i] || err != nil || slices.ContainsFunc(places(abs), func(at string) bool { return files[at] })
+		}
+	}
+	uses := func(op *plan.Op) bool { return op.Subject == "" || names[op.Subject] }
+	for i := range p.Len() {
+		if all[p.FileOf(i)] || len(names) > 0 && slices.ContainsFunc(p.Case(i).Ops, uses) {
+			cases = append(cases, i)
+		}
+	}
+	return cases
+}
+
 // programFiles are the files that the command of a server, hook or step names, and
 // the files that are probably parts of the same program: its program, which may be
 // missing, unless it is looked up in PATH, and scripts.
