@@ -128,12 +128,12 @@ func BySection(r *result.Run, all []*Section, fn func(s *Section, first bool, c 
 }
 
 // SuiteFile returns the file of the suite of a case. The case may be in a file that
-// the suite imports.
+// the suite imports, and suites in different folders may have the same name.
 func SuiteFile(c *result.Case, suites []result.Suite) string {
-	for _, s := range suites {
-		if s.Name == c.Suite {
-			return s.File
-		}
+	of := func(s result.Suite) bool { return s.Name == c.Suite }
+	own := func(s result.Suite) bool { return s.File == c.File }
+	if i := slices.IndexFunc(suites, of); i >= 0 && !slices.ContainsFunc(suites, own) {
+		return suites[i].File
 	}
 	return c.File
 }
