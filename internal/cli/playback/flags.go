@@ -3,7 +3,6 @@ package playback
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,7 +79,7 @@ type Cassettes struct {
 	flags *Flags
 	plan  *plan.Plan
 	whole bool // all tests are run, so that every recorded request should be sent
-	timed timed
+	tests judged
 }
 
 // Open opens the cassettes of a plan; nil without the flags. For a replay, it removes
@@ -135,7 +134,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 	done := deps.OnCaseDone
 	deps.OnCaseDone = func(r *result.Case) {
 		if r.Status != result.Skip || r.KnownFailure != nil {
-			c.timed.add(c.plan.Case(r.Index), c.flags.Damage && r.Status == result.Pass)
+			c.tests.add(c.plan.Case(r.Index), c.flags.Damage && r.Status == result.Pass)
 		}
 		done(r)
 	}
@@ -149,7 +148,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 					o.File, o.Server, o.Configured, o.Recorded),
 			})
 		}
-		list = slices.Concat(list, c.timed.findings(), c.timed.unnoticed())
+		list = append(list, c.tests.findings()...)
 		for _, player := range c.Players() {
 			if unused := player.Unused(); c.whole && !c.flags.Damage && len(unused) > 0 {
 				list = append(list, unusedFinding(player, unused))

@@ -24,14 +24,12 @@ func (d damage) response(data []byte) []byte {
 	if !ok {
 		return v.With("error", jsonv.ObjectOf("code", -1, "message", d.mark())).Append(nil)
 	}
-	for _, key := range []string{"content", "contents", "messages"} {
-		if blocks, ok := result.Get(key); ok {
-			result = result.With(key, blocks.Map(d.block))
-		}
-	}
-	for _, key := range []string{"structuredContent", "completion"} {
-		if part, ok := result.Get(key); ok {
-			result = result.With(key, d.value(part))
+	for key, e := range result.Members() {
+		switch key {
+		case "content", "contents", "messages":
+			result = result.With(key, e.Map(d.block))
+		case "structuredContent", "completion":
+			result = result.With(key, d.value(e))
 		}
 	}
 	return v.With("result", result).Append(nil)

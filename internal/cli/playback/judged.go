@@ -1,0 +1,69 @@
+package playback
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/report/result"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/tape/cassette"
+)
+
+// judged collects the tests whose result in a replay needs a comment.
+type judged struct {
+	mu     sync.Mutex
+	timed  []*plan.Case // their assertions examine how long calls took
+	passed []*plan.Case // although the responses to their calls were damaged
+}
+
+// add notes a test that was run. passed is only set if responses are damaged.
+func (j *judged) add(c *plan.Case, passed bool) {
+	timed, calls := c.Tree.MaxDuration != nil || c.Tree.Uses().Times(), false
+	for _, op := range c.Ops {
+		calls = calls || op.Method != "" && !cassette.IsOverhead(op.Method)
+		timed = timed || op.Tree != nil && (op.Tree.MaxDuration != nil || op.Tree.Uses().Times())
+		timed = timed || slices.ContainsFunc(op.Capture, func(cp plan.Capture) bool { return cp.Target != nil && cp.Target.Uses().Times() })
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if timed {
+		j.timed = append(j.timed, c)
+	}
+	if passed && calls {
+		j.passed = append(j.passed, c)
+	}
+}
+
+// findings returns the warning that names the timed tests, and one error for each test
+// that did not notice the damage.
+func (j *judged) findings() (list []result.Finding) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var names []string
+	for _, c := range inOrder(j.timed) {
+		names = append(names, c.Name)
+	}
+	if names != nil {
+		list = append(list, result.Finding{
+			Kind: "replayed-times", Severity: "warning", File: j.timed[0].File.Path, Line: j.timed[0].Pos.Line,
+			Message: fmt.Sprintf("the times in %s are those of the replay: assertions on duration_ms and max_duration_ms say nothing about the server, "+
+				"and their result may differ from the recorded run: %s", display.Count(len(names), "test"), firstOf(names)),
+		})
+	}
+	for _, c := range inOrder(j.passed) {
+		list = append(list, result.Finding{
+			Kind: "unnoticed-damage", Severity: "error", File: c.File.Path, Line: c.Pos.Line,
+			Message: c.Name + ": it passes although every value of the responses was changed; assert what they must be",
+		})
+	}
+	return list
+}
+
+// inOrder sorts tests as they are in the suites.
+func inOrder(cases []*plan.Case) []*plan.Case {
+	slices.SortFunc(cases, func(a, b *plan.Case) int { return cmp.Compare(a.Index, b.Index) })
+	return cases
+}
