@@ -291,7 +291,7 @@ tools:
 	after("2 failed")
 	write("judge.sh", `echo '{"pass": false}'`)
 	after("changed: judge.sh")
-	lock := exec.Command("mcptest", "lock", "--config", "mcptest.yaml", "--out", "locks/")
+	lock := exec.Command("mcptest", "lock", "--config", "mcptest.yaml", "--output", "locks/")
 	lock.Dir, lock.Env = dir, append(os.Environ(), "CI=")
 	if out, err := lock.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -3,6 +3,7 @@ package expect
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/shown"
@@ -87,7 +88,7 @@ func (c *compiler) longForm(n *source.Node, path string) Expect {
 			e.Items = c.items(v, at, false)
 			return
 		}
-		ms, ok := c.Number(v, at)
+		ms, ok := c.Number(inMilliseconds(nil, v), at)
 		if ok && ms <= 0 {
 			c.Errorf(v, at, "", "must be greater than 0 milliseconds, got %s", v.Text)
 		} else if ok {
@@ -151,7 +152,7 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 				a.Target = c.target(v, at)
 				ok = a.Target != nil
 			case "matcher":
-				a.Matcher = c.matcher(a.Target, v, at)
+				a.Matcher = c.matcher(a.Target, inMilliseconds(n.Get("target"), v), at)
 				ok = a.Matcher != nil
 			case "name":
 				item.Name, ok = c.name(v, at)
@@ -167,6 +168,23 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 	}
 	item.Assertion = &a
 	return &item
+}
+
+// inMilliseconds returns a value with each duration in it, such as 500ms, as a number
+// of milliseconds, if the target is one; no target stands for max_duration_ms.
+func inMilliseconds(target, n *source.Node) *source.Node {
+	if target != nil && target.Text != "duration_ms" {
+		return n
+	}
+	return n.MapScalars(func(sc *source.Node) *source.Node {
+		d, err := source.ParseDuration(sc.Text)
+		if err != nil || sc.Kind != source.KindString {
+			return sc
+		}
+		out := *sc
+		out.Kind, out.Text = source.KindFloat, strconv.FormatFloat(d.Seconds()*1000, 'f', -1, 64)
+		return &out
+	})
 }
 
 // Exactly returns a copy of the assertion with another value, or nil if the matcher
@@ -190,7 +208,7 @@ func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
 // WithMatcher returns a copy of an assertion with the matcher in n, or nil after a
 // mistake, which is added to d. path is that of the assertion.
 func (o Compiler) WithMatcher(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
-	k := newCompiler(o, d).matcher(a.Target, n, source.PathKey(path, "matcher"))
+	k := newCompiler(o, d).matcher(a.Target, inMilliseconds(&source.Node{Text: a.Target.String()}, n), source.PathKey(path, "matcher"))
 	if k == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ const treeDefs = `{
 	"items":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/assertion"},{"$ref":"#/$defs/assert-set"}]}},
 	"expect":{"anyOf":[{"$ref":"#/$defs/items"},{"type":"object","additionalProperties":false,"properties":{
 		"assertions":{"$ref":"#/$defs/items","description":"assertions and assert-sets"},
-		"max_duration_ms":{"type":"number","exclusiveMinimum":0,"description":"a limit on the call's duration; not part of any score"}}}]},
+		"max_duration_ms":{"type":["number","string"],"pattern":"^[0-9.]+ ?(ms|s|m|h)|^\\$\\{[A-Za-z_].*\\}$","exclusiveMinimum":0,"description":"a limit on the call's duration; not part of any score"}}}]},
 	"derived-metrics":{"type":"array","items":{"type":"object","required":["name","value"],"additionalProperties":false,"properties":{
 		"name":{"type":"string","minLength":1,"description":"the name used by reports and later metrics"},
 		"threshold":{"type":"number","description":"the test fails if the metric is lower"},

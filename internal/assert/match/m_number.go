@@ -8,7 +8,8 @@ import (
 	"mcptest/internal/base/source"
 )
 
-const numberSchema = `{"type":"number"}`
+// numberSchema allows durations too, for targets in milliseconds.
+const numberSchema = `{"type":["number","string"],"pattern":"^[0-9.]+ ?(ms|s|m|h)|^\\$\\{[A-Za-z_].*\\}$"}`
 
 var rowGt = Row{
 	Name: "gt", Doc: "a number is greater than this",
@@ -37,7 +38,7 @@ var rowLte = Row{
 var rowBetween = Row{
 	Name: "between", Doc: "a number is between two others, including the bounds: [min, max] or {min, max}",
 	Example: `between: [1, 5]`, Passes: `5`, Fails: `5.01`,
-	schema:  `{"anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","required":["min","max"],"additionalProperties":false,"properties":{"min":{"type":"number"},"max":{"type":"number"}}}]}`,
+	schema:  `{"anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":` + numberSchema + `},{"type":"object","required":["min","max"],"additionalProperties":false,"properties":{"min":` + numberSchema + `,"max":` + numberSchema + `}}]}`,
 	compile: compileBetween,
 }
 

@@ -124,7 +124,12 @@ func ref(name string) jsonv.Value { return object(pair{"$ref", "#/$defs/" + name
 func (g *generator) structure(name string, t reflect.Type, expanded bool) jsonv.Value {
 	var props, required []pair
 	for _, f := range source.Fields(t) {
-		props = append(props, pair{f.Name, g.field(t, f, expanded)})
+		v := g.field(t, f, expanded)
+		props = append(props, pair{f.Name, v})
+		if strings.ToLower(f.Name) != f.Name { // accepted too, but not documented
+			snake := strings.ToLower(wordStart.ReplaceAllString(f.Name, "${1}_$2"))
+			props = append(props, pair{snake, v.With("doNotSuggest", jsonv.Bool(true))})
+		}
 		if f.Required {
 			required = append(required, pair{f.Name, nil})
 		}

@@ -72,7 +72,7 @@ func (w *keyWalk) keysOf(m keyMap) {
 	}
 	later := []keyMap{}
 	for name, v := range m.schema.Lookup("properties").Members() {
-		if forbidden(v) || strings.Contains(name, "_") && !m.schema.Lookup("properties", strings.ReplaceAll(name, "_", "-")).IsAbsent() {
+		if forbidden(v) || v.Lookup("doNotSuggest").Bool() || strings.Contains(name, "_") && !m.schema.Lookup("properties", strings.ReplaceAll(name, "_", "-")).IsAbsent() {
 			continue // refused, or another spelling
 		}
 		path := name

@@ -233,7 +233,7 @@ var refused = []string{
 	`setup: [{}]`,
 	`setup: [{run: [a], call: {tool: b}}]`,
 	`setup: [{run: [a], call: null}]`,
-	`setup: [{run: "a b"}]`,
+	`setup: [{run: {}}]`,
 	`setup: [{run: []}]`,
 	`setup: [{run: [5]}]`,
 	`setup: [{run: [a], always: true}]`,

@@ -42,7 +42,7 @@ func NewLockCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Write the complete definitions of a server's tools, resources, resource templates and prompts to a lock file,
 which belongs in version control. --check writes nothing: it compares the server with the lock file and prints the
 changes like mcptest diff.
---server 'api@*' selects all variants of a server in a suite, and --config alone all its servers; --out must then be
+--server 'api@*' selects all variants of a server in a suite, and --config alone all its servers; --output must then be
 a folder, which gets a file for each. With --check, a server that has a lock file but does not start counts as removed.
 A lock file in the folder whose server is not in the suite is a warning, because it may belong to another suite.
 The lists are read twice in a session, in a second session (--sessions), and again with --after-calls. If they differ and the server did
@@ -54,8 +54,8 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 2 invalid command line or lock file, 4 the file could not be written, 5 refused in CI, 6 --check found a change, or
 the lists are not stable.`,
 		Example: `  mcptest lock -- node dist/server.js
-  mcptest lock --check --config suite.yaml --server api --out surface/
-  mcptest lock --config suite.yaml --server 'api@*' --out surface/`,
+  mcptest lock --check --config suite.yaml --server api --output surface/
+  mcptest lock --config suite.yaml --server 'api@*' --output surface/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, argv, err := f.target.Split(cmd, args, 0)
 			if err != nil {
@@ -72,7 +72,7 @@ the lists are not stable.`,
 	}
 	f.target.Add(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "out", "o", defaultLock, "lock `file`; a folder (with / at its end) gets one file per server")
+	fl.StringVarP(&f.out, "output", "o", defaultLock, "lock `file`; a folder (with / at its end) gets one file per server")
 	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "change the lock file although CI is set")
 	fl.IntVar(&f.again.Sessions, "sessions", 2, "read the lists in `n` sessions")
@@ -89,7 +89,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		return err
 	}
 	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
-		return option.Invalid("--out: %d servers need a folder for their lock files: --out surface/", len(names))
+		return option.Invalid("--output: %d servers need a folder for their lock files: --output surface/", len(names))
 	}
 	changes, code := f.removedVariants(cmd, s, names), 0
 	for _, name := range names {
@@ -193,13 +193,13 @@ func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*s
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if f.out != defaultLock {
-			target = " --out " + shellwords.Quote(f.out) + target
+			target = " --output " + shellwords.Quote(f.out) + target
 		}
 		return nil, option.Fail(option.ExitGate, "%s: no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
 	case err != nil:
 		return nil, surfaceError(s, f.target.Color, err)
 	case locked[0].Server != server:
-		return nil, option.Invalid("%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, server)
+		return nil, option.Invalid("%s is the lock of the server %q, not of %q: use --output for another file", path, locked[0].Server, server)
 	}
 	return locked, nil
 }
@@ -223,7 +223,7 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 			return nil
 		}
 		if locked, err := surface.Read(path, nil); err == nil && locked[0].Server != live.Server {
-			return option.Invalid("%s is the lock of the server %q, not of %q: use --out for another file, or remove it", path, locked[0].Server, live.Server)
+			return option.Invalid("%s is the lock of the server %q, not of %q: use --output for another file, or remove it", path, locked[0].Server, live.Server)
 		} else if err == nil {
 			note = "; " + diff.Summary(diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{}))
 		}

@@ -39,8 +39,8 @@ var largerPackages = map[string]struct {
 	reason string
 }{
 	"internal/run":               {2700, "the order of everything in one run; sessions, doubles and steps are packages below it"},
-	"internal/spec/plan":         {2600, "every key of the language ends here; rows and doubles are packages below it"},
-	"internal/spec/suite":        {2720, "one struct for each part of the language"},
+	"internal/spec/plan":         {2640, "every key of the language ends here; rows and doubles are packages below it"},
+	"internal/spec/suite":        {2800, "one struct for each part of the language"},
 	"internal/mcpaql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},
 	"internal/client/wire":       {2510, "every transport behind one receiver; a policy of retries more"},
 	"internal/process/proc":      {2510, "five mechanisms against processes that stay (ADR 0011), and the cause of an interrupted run"},

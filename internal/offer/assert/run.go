@@ -135,7 +135,7 @@ func command(file string, env Env) string {
 			out += "/"
 		}
 	}
-	return "mcptest lock" + env.Usage + " --out " + display.Escape(out)
+	return "mcptest lock" + env.Usage + " --output " + display.Escape(out)
 }
 
 // lines returns changes in the form of mcptest diff.

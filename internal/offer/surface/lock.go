@@ -126,7 +126,7 @@ func Replaceable(data []byte) error {
 			return nil
 		}
 	}
-	return errors.New("is not a lock file: use --out for another one")
+	return errors.New("is not a lock file: use --output for another one")
 }
 
 // Orphans lists the lock files in a folder for variants ("name@variant") that no

@@ -33,7 +33,7 @@ func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) [
 		}
 		return out
 	case source.KindString:
-		return c.words(n, scope, path, "a server's command is one program, not a shell line: put it in a script, or write bash -c '…'")
+		return c.words(n, scope, path, "a command is one program, not a shell line: put it in a script, or write bash -c '…'")
 	}
 	c.dec.WrongType(n, path, "a list of text, or text")
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/process/probe"
 	"mcptest/internal/spec/suite"
@@ -31,14 +32,19 @@ func (c *compiler) fixtures() {
 func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
 	var out []*Hook
 	for _, h := range list {
-		if h == nil || h.Command == nil || h.Command.Text == "" {
+		if h == nil || h.Command == nil || h.Command.Kind == source.KindString && h.Command.Text == "" {
 			continue // reported by the decoder
 		}
 		hook := &Hook{
 			Phase: phase, Command: h.Command.Text, Context: h.Context, Pos: h.Pos, Dir: x.c.path("", h.Pos.File),
 			Timeout: orDuration(h.Timeout, orDuration(x.c.suite.Hooks.Timeout, DefaultStepTimeout)),
 		}
-		hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write bash -c '…'"))
+		if h.Command.Kind == source.KindList {
+			hook.Argv = x.c.self(x.c.argv(h.Command, h.Scope, h.Path+".command"))
+			hook.Command = shellwords.QuoteAll(hook.Argv)
+		} else {
+			hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write bash -c '…'"))
+		}
 		out = append(out, hook)
 	}
 	return out
@@ -84,11 +90,7 @@ func stepName(st *Step) string {
 }
 
 func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
-	st.Argv = x.c.self(suite.Texts(s.Run))
-	// A value that is not a list of text was reported already.
-	if n := s.Node().Get("run"); n.Kind == source.KindList && (len(n.Items) == 0 || n.Items[0].Kind == source.KindString && len(st.Argv) > 0 && st.Argv[0] == "") {
-		report(x.c.dec, s.KeyPos("run"), s.Path+".run", "the command is empty", "")
-	}
+	st.Argv = x.c.self(x.c.argv(s.Run, s.Scope, s.Path+".run"))
 	st.Dir = x.c.path(s.Cwd, s.Pos.File)
 	for _, e := range s.Env.Entries {
 		st.Env = append(st.Env, e.Key+"="+string(e.Value))

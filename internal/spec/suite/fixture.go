@@ -50,7 +50,7 @@ type Hook struct {
 
 // contextHook is a hook written as a map.
 type contextHook struct {
-	// The program and its arguments, split by POSIX rules.
+	// The program and its arguments: a list, or a string split by POSIX rules.
 	Command *source.Node `yaml:"command,required"`
 	// The word context: the hook reads JSON on standard input and may answer with a patch of env, vars and skip.
 	Mode string `yaml:"mode"`
@@ -80,8 +80,9 @@ func (h *Hook) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 		}
 		switch {
 		case m.Command == nil:
+		case m.Command.Kind == source.KindList: // package plan checks it
 		case m.Command.Kind != source.KindString:
-			d.WrongType(m.Command, path+".command", "text")
+			d.WrongType(m.Command, path+".command", "text or a list of text")
 			h.Command = nil
 		case m.Command.Text == "":
 			d.Errorf(m.Command, path+".command", "a hook needs a command, got empty text")
@@ -99,8 +100,8 @@ type Step struct {
 	Scope *interpolate.Scope
 	// A name for reports.
 	Name string `yaml:"name" example:"seed the database"`
-	// The program and its arguments.
-	Run []Text `yaml:"run" example:"[./scripts/seed.sh, '5']" schema:"minItems: 1"`
+	// The program and its arguments: a list, or a string split by POSIX rules.
+	Run *source.Node `yaml:"run"`
 	// A tool to call.
 	Call *StepCall `yaml:"call"`
 	// Start the program and continue; it is stopped at the end.

@@ -164,7 +164,36 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 		l.dec.WrongType(root, "", "a suite: a map of keys (servers, tools, …)")
 		root = nil
 	}
+	rename(root)
+	rename(root.Get("defaultTest"))
+	rename(root.Get("hooks"))
+	for block := range EntryTypes() {
+		for _, test := range items(root.Get(string(block))) {
+			rename(test)
+		}
+	}
 	return root, file
+}
+
+// camels are the keys with capitals, by their spelling with underscores.
+var camels = map[string]string{
+	"default_test": "defaultTest", "derived_metrics": "derivedMetrics",
+	"before_all": "beforeAll", "after_all": "afterAll", "before_each": "beforeEach", "after_each": "afterEach",
+}
+
+// rename gives the keys of a map that are written with underscores the names that are
+// documented. If a map has both, the second one stays unknown.
+func rename(n *source.Node) {
+	if n == nil {
+		return
+	}
+	for i, f := range n.Fields {
+		if name := camels[f.Key.Text]; name != "" && n.Get(name) == nil {
+			key := *f.Key
+			key.Text = name
+			n.Fields[i].Key = &key
+		}
+	}
 }
 
 func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {

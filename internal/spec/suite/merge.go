@@ -37,12 +37,7 @@ func (l *loader) decode(d *loadedDoc) {
 		case key == "servers":
 			f.Value = l.expandServers(d, f.Value)
 		case key == "setup", key == "setup_per_test", key == "teardown_per_test", key == "teardown":
-			for i, step := range items(f.Value) {
-				if run := step.Get("run"); run != nil {
-					scriptValues(l.dec, run, source.PathKey(source.PathIndex(key, i), "run"))
-				}
-			}
-			f.Value = d.scope.Expand(f.Value, key, interpolate.Bindings{}, l.dec)
+			f.Value = l.expandCommands(d, f.Value, key, "run")
 		default:
 			f.Value = d.scope.Expand(f.Value, key, interpolate.Bindings{}, l.dec)
 		}
@@ -116,31 +111,37 @@ func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 	return servers(n, "servers")
 }
 
-// expandHooks interpolates the keys of hooks, except commands, which are split into
-// words first.
+// expandHooks interpolates the keys of hooks, except commands.
 func (l *loader) expandHooks(d *loadedDoc, n *source.Node) *source.Node {
-	hook := func(n *source.Node, path string) *source.Node {
-		return eachField(n, func(f source.Field) *source.Node {
-			if f.Key.Text == "command" {
-				return f.Value
-			}
-			return d.scope.Expand(f.Value, source.PathKey(path, f.Key.Text), interpolate.Bindings{}, l.dec)
-		})
-	}
 	return eachField(n, func(f source.Field) *source.Node {
 		path := source.PathKey("hooks", f.Key.Text)
-		switch {
-		case f.Key.Text == "timeout":
+		if f.Key.Text == "timeout" {
 			return d.scope.Expand(f.Value, path, interpolate.Bindings{}, l.dec)
-		case f.Value.Kind == source.KindList:
-			out := *f.Value
-			out.Items = slices.Clone(f.Value.Items)
-			for i, item := range out.Items {
-				out.Items[i] = hook(item, source.PathIndex(path, i))
-			}
-			return &out
 		}
-		return hook(f.Value, path)
+		return l.expandCommands(d, f.Value, path, "command")
+	})
+}
+
+// expandCommands interpolates the keys of a map, or of each map in a list, except a
+// command as text under the given key, which is split into words first.
+func (l *loader) expandCommands(d *loadedDoc, n *source.Node, path, command string) *source.Node {
+	if n.Kind == source.KindList {
+		out := *n
+		out.Items = slices.Clone(n.Items)
+		for i, item := range out.Items {
+			out.Items[i] = l.expandCommands(d, item, source.PathIndex(path, i), command)
+		}
+		return &out
+	}
+	return eachField(n, func(f source.Field) *source.Node {
+		below := source.PathKey(path, f.Key.Text)
+		if f.Key.Text == command {
+			if f.Value.IsScalar() {
+				return f.Value
+			}
+			scriptValues(l.dec, f.Value, below)
+		}
+		return d.scope.Expand(f.Value, below, interpolate.Bindings{}, l.dec)
 	})
 }
 
