@@ -24,6 +24,7 @@ var fixtureExamples = []struct {
 	{"hooks-context/python.yml", []string{"python3"}, nil, 2},
 	{"fixtures-reset/mcptest.yaml", []string{"node"}, nil, 4},
 	{"fixtures-stub/mcptest.yaml", []string{"node"}, []string{"STUB_PORT"}, 2},
+	{"boundary/mcptest.yaml", []string{"node"}, []string{"BOUNDARY_PORT"}, 13},
 	{"fixtures-postgres/mcptest.yaml", []string{"go", "sh"}, []string{"ISSUES_PORT"}, 5},
 }
 
