@@ -208,12 +208,12 @@ func (i *initializer) summarize(passed int) {
 		}
 	}
 	out("wrote %s: %s of %s", i.f.output, display.Count(len(i.draft.Suite.Tests), "test"), i.draft.Suite.From)
-	out("  %s now. Check the lines marked \"review\": they record what the server returns today.", number(passed, "passes", "pass"))
+	out("  %s passed. Check the lines marked \"review\": they record what the server returns today.", display.Count(passed, "test"))
 	if len(closed) > 0 {
-		out("  %s skipped, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", number(len(closed), "is", "are"), strings.Join(closed, ", "))
+		out("  %s skipped, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", display.Count(len(closed), "test"), strings.Join(closed, ", "))
 	}
 	if len(other) > 0 {
-		out("  %s skipped, for the reasons given in the file: %s", number(len(other), "is", "are"), strings.Join(other, ", "))
+		out("  %s skipped, for the reasons given in the file: %s", display.Count(len(other), "test"), strings.Join(other, ", "))
 	}
 	if len(i.draft.Suite.Server.Tolerate) > 0 {
 		out("  The server violates the protocol (%s); the suite tolerates it for now.", strings.Join(i.draft.Suite.Server.Tolerate, ", "))
@@ -233,14 +233,6 @@ func (i *initializer) summarize(passed int) {
 		next += " " + i.f.output
 	}
 	out("Run it with: %s", next)
-}
-
-// number returns a number with the form of a verb that fits it.
-func number(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // observe observes the server for the nth time.

@@ -20,7 +20,6 @@ type Server struct {
 	Name         string
 	Command      []string // or URL
 	URL          string
-	SSE          bool
 	Env, Headers [][2]string
 	Dir          string // the folder of the process; "": the client's
 	Variables    []string
@@ -64,7 +63,7 @@ type reader struct {
 
 func (r *reader) server(e jsonv.Value) (*Server, error) {
 	s := r.out
-	s.URL, s.SSE = r.text(e.Lookup("url")), e.Lookup("type").Text() == "sse"
+	s.URL = r.text(e.Lookup("url"))
 	if program := r.text(e.Lookup("command")); program != "" {
 		s.Command = []string{program}
 		for _, a := range e.Lookup("args").Elems() {

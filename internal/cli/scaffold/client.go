@@ -16,9 +16,6 @@ func (sv *Server) Configure(path, name string, env func(name string) string) err
 		return err
 	}
 	sv.Argv, sv.URL, sv.Values, sv.Dir, sv.Name = c.Command, c.URL, c.Env, c.Dir, cmp.Or(sv.Name, c.Name)
-	if c.SSE {
-		sv.Transport = "sse"
-	}
 	for _, v := range c.Variables {
 		if env(v) == "" {
 			return fmt.Errorf("the environment variable %s is not set", v)

@@ -13,7 +13,7 @@ import (
 // Changes is what differs between a commit and the files of the working tree.
 type Changes struct {
 	Root  string          // of the working tree
-	Files map[string]bool // absolute paths of changed, new and removed files
+	Files map[string]bool // absolute paths of changed, new and removed files, and of their folders
 	// Entries are the tools, resources and prompts whose entries in *.lock.yaml differ.
 	Entries map[string]bool
 }
@@ -22,12 +22,10 @@ type Changes struct {
 func Since(ctx context.Context, ref string, o Options) (*Changes, error) {
 	c := &Checkout{o: o}
 	var failed error
-	git := func(dir string, args ...string) string {
-		out, err := "", failed
+	git := func(dir string, args ...string) (out string) {
 		if failed == nil {
-			out, err = c.run(ctx, "git:"+ref, dir, append([]string{"git"}, args...)...)
+			out, failed = c.run(ctx, "git:"+ref, dir, append([]string{"git"}, args...)...)
 		}
-		failed = err
 		return out
 	}
 	root := git("", "rev-parse", "--show-toplevel")
@@ -40,7 +38,9 @@ func Since(ctx context.Context, ref string, o Options) (*Changes, error) {
 	out := &Changes{Root: root, Files: map[string]bool{}, Entries: map[string]bool{}}
 	for name := range strings.SplitSeq(changed+"\x00"+fresh, "\x00") {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		out.Files[path] = name != ""
+		for at := path; name != "" && len(at) >= len(root); at = filepath.Dir(at) {
+			out.Files[at] = true
+		}
 		if strings.HasSuffix(name, ".lock.yaml") {
 			was, _ := c.run(ctx, "git:"+ref, root, "git", "show", commit+":"+name) // "" if it is new
 			now, _ := os.ReadFile(path)                                            // "" if it was removed

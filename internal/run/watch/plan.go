@@ -45,7 +45,16 @@ func Affected(p *plan.Plan, root string, files, names map[string]bool) (cases []
 	for i, file := range p.Files {
 		real := places(file.Dir)
 		all[i] = !strings.HasPrefix(real[len(real)-1]+string(filepath.Separator), root+string(filepath.Separator))
-		for _, path := range Inputs([]*suite.Suite{file.Suite}, &plan.Plan{Files: []*plan.File{file}}) {
+		paths := Inputs([]*suite.Suite{file.Suite}, &plan.Plan{Files: []*plan.File{file}})
+		for _, sv := range file.Servers { // what a server reads is often in a folder that its command names
+			for _, word := range sv.Argv {
+				if !filepath.IsAbs(word) {
+					word = filepath.Join(sv.Dir, word)
+				}
+				paths = append(paths, word)
+			}
+		}
+		for _, path := range paths {
 			abs, err := filepath.Abs(path)
 			all[i] = all[i] || err != nil || slices.ContainsFunc(places(abs), func(at string) bool { return files[at] })
 		}
