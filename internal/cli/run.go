@@ -70,8 +70,9 @@ type runFlags struct {
 func newRunCmd(s cmdutil.Streams) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run [paths…]",
-		Short: "Run suites",
+		Use:        "run [paths…]",
+		SuggestFor: []string{"test"},
+		Short:      "Run suites",
 		Long: `Run suites. A path is a suite file, or a directory that is searched for
 mcptest.yaml, *.mcptest.yaml and the same with .yml. Without a path, run
 ./mcptest.yaml or ./mcptest.yml.

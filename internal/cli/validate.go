@@ -18,8 +18,9 @@ func newValidateCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.SuiteFlags
 	var strict bool
 	cmd := &cobra.Command{
-		Use:   "validate [paths…]",
-		Short: "Check suites without running anything",
+		Use:        "validate [paths…]",
+		SuggestFor: []string{"check-syntax"},
+		Short:      "Check suites without running anything",
 		Long: `Check suites without running anything, and list every error with its position.
 Exit codes: 0 no errors, 2 otherwise; with --fail-on-warnings 2 for a warning, too.`,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -106,6 +106,10 @@ func hasType(v jsonv.Value, name string) bool {
 
 func compileLength(c *Compiler, n *source.Node, path string) Matcher {
 	m := lengthMatcher{min: 0, max: maxLength}
+	if rest := strings.TrimPrefix(n.Text, ">"); n.Kind == source.KindString && rest != n.Text {
+		c.Errorf(n, path, "write {min: …}", "expected a number, or a map with min or max, got %s", shown.Node(n))
+		return nil
+	}
 	if n.Kind != source.KindMap {
 		want, ok := c.count(n, path, maxLength)
 		if !ok {

@@ -80,6 +80,7 @@ var countWords = []struct {
 	{`^requires at least (\d+) arg\(s\), only received (\d+)$`, "expected at least $1 arguments, got $2"},
 	{`^accepts at most 1 arg\(s\), received (\d+)$`, "expected at most one argument, got $1"},
 	{`^accepts at most (\d+) arg\(s\), received (\d+)$`, "expected at most $1 arguments, got $2"},
+	{`(?s)^(unknown command "lint" .*?)\n.*$`, `$1 (did you mean "validate"?)`}, // "init" is nearer
 	{`(?s)^(unknown command .*?)\n+Did you mean this\?\n\t(\S+).*$`, `$1 (did you mean "$2"?)`},
 	{`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`, "expected $1 to $2 arguments, got $3"},
 }

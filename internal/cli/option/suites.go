@@ -69,6 +69,8 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 		case err != nil:
 			abs, _ := filepath.Abs(arg)
 			return nil, Invalid("no such file or directory: %s (looked for %s)", arg, abs)
+		case programs[filepath.Ext(arg)] != "":
+			return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s %s", arg, programs[filepath.Ext(arg)], arg)
 		case !info.IsDir():
 			out = append(out, arg)
 		default:
@@ -84,6 +86,9 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 	}
 	return out, nil
 }
+
+// programs are what starts a server whose file is taken for a suite, by its suffix.
+var programs = map[string]string{".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx", ".go": "go run", ".rb": "ruby", ".sh": "sh"}
 
 // suitesBelow returns the suites in a folder, sorted by path.
 func (f *SuiteFlags) suitesBelow(dir string) ([]string, error) {

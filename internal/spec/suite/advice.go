@@ -1,6 +1,12 @@
 package suite
 
-import "strings"
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/source"
+)
 
 // Hints for users of other tools: the AdviseKey methods return a hint for a key
 // that the block does not have.
@@ -21,16 +27,37 @@ func (*Server) AdviseKey(key string) string {
 }
 
 // AdviseKey returns hints for keys of other tools' server and test files.
-func (*document) AdviseKey(key string) string {
+func (d *document) AdviseKey(key string) string {
+	for _, f := range source.Fields(reflect.TypeFor[RunOptions]()) {
+		if f.Name == key {
+			return "it belongs to run_options: run_options: {" + key + ": …}"
+		}
+	}
 	switch key {
 	case "mcpServers":
-		return "servers are listed as servers: {name: {command: [program, argument, …]}}, or {url: …}"
+		return "rename it to servers: command, args, env, url and headers are the same here (leave out type and disabled)"
 	case "tests":
+		for _, test := range items(d.tests) {
+			for block, keys := range subject {
+				if slices.ContainsFunc(keys, func(key string) bool { return test.Get(key) != nil }) {
+					return "tests with " + colons(keys)[0] + " are listed in " + string(block) + ":"
+				}
+			}
+		}
 		return "tests are listed in tools:, resources:, prompts: or protocol:, by what they call"
 	case "derivedMetrics", "expect", "threshold":
 		return "it belongs to a test, or to defaultTest for all tests"
 	case "beforeAll", "beforeEach", "afterEach", "afterAll":
 		return "it belongs to the hooks: hooks: {" + key + ": …}"
+	}
+	return ""
+}
+
+// AdviseKey returns hints for a token that is written in the suite.
+func (*Auth) AdviseKey(key string) string {
+	switch key {
+	case "bearer_token", "bearer", "token":
+		return "the token comes from the environment: bearer_token_env: NAME"
 	}
 	return ""
 }
@@ -90,6 +117,8 @@ func (*FlowStep) AdviseKey(key string) string {
 	switch key {
 	case "save", "extract", "store":
 		return "capture"
+	case "call":
+		return "write tool: NAME and args: (call: is for setup and teardown)"
 	}
 	return adviseTestKey(key)
 }
@@ -123,6 +152,8 @@ func adviseTestKey(key string) string {
 		return "a step of a flow captures values: steps: [{tool: …, capture: {name: target}}]"
 	case "parametrize", "parameterize", "parameters_from", "data", "rows", "examples", "table", "dataset":
 		return "cases"
+	case "elicitation", "sampling", "roots":
+		return "it belongs to respond: respond: {" + key + ": …}"
 	case "if", "when", "condition":
 		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
 	case "timeout_ms", "time_limit":

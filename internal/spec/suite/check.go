@@ -16,10 +16,10 @@ func (l *loader) check() {
 	s, root := l.suite, l.docs[0].root
 	servers := root.Get("servers")
 	switch {
-	case len(s.Servers) > 0 || s.Partial:
+	case len(s.Servers) > 0 || s.Partial || root.Get("mcpServers") != nil:
 	case servers == nil:
 		d := l.dec.Errorf(root, "", `missing key "servers": a suite needs at least one server`)
-		d.Code = "missing-key"
+		d.Code, d.Hint = "missing-key", "servers: {api: {command: [node, server.js]}}; mcptest init -- COMMAND writes a suite for a server"
 	case servers.Kind == source.KindMap && len(servers.Fields) == 0:
 		l.dec.Errorf(servers, "servers", "a suite needs at least one server")
 	}

@@ -121,7 +121,10 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		}
 	}
 	if call.Args != nil && call.Args.Kind != source.KindMap {
-		c.d.WrongType(call.Args, path+".args", "a map of arguments")
+		diag := c.d.WrongType(call.Args, path+".args", "a map of arguments")
+		if strings.HasPrefix(call.Args.Text, "{") {
+			diag.Hint = "without quotes: args: " + display.Truncate(call.Args.Text, 60)
+		}
 	}
 	if call.Raw != nil {
 		if _, ok := call.Raw.AsText(); !ok {
@@ -177,7 +180,7 @@ func examined(n *source.Node) (roots []string) {
 // block or a misspelled one; both were reported.
 func misplaced(n *source.Node, known []string) bool {
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
-		return slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
+		return f.Key.Text == "call" || slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
 	})
 }
 

@@ -159,6 +159,11 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 	}
 	l.suite.Files = append(l.suite.Files, abs)
 	root, diags := source.Parse(file)
+	for i := range diags {
+		if diags[i].Code == "empty" {
+			diags[i].Hint = "mcptest init -- COMMAND writes a first suite"
+		}
+	}
 	l.dec.Add(diags...)
 	if root != nil && root.Kind != source.KindMap {
 		l.dec.WrongType(root, "", "a suite: a map of keys (servers, tools, …)")

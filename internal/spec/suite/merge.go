@@ -46,6 +46,7 @@ func (l *loader) decode(d *loadedDoc) {
 	root := *d.root
 	root.Fields = fields
 	d.filled = &root
+	d.doc.tests = root.Get("tests")
 	l.dec.Decode(&root, "", &d.doc)
 
 	if d != l.docs[0] {

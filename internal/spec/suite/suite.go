@@ -108,6 +108,8 @@ type document struct {
 	Coverage *Coverage `yaml:"coverage" example:"{tools: 80}"`
 	// How the tests are run.
 	RunOptions RunOptions `yaml:"run_options" example:"{parallel: 4, timeout: 10s}"`
+
+	tests *source.Node // the value of the unknown key tests, for a hint
 }
 
 // Coverage holds the minimum share, in percent, of what a server offers that the

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -233,7 +234,7 @@ func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 // strayColon explains a ": " where no key is allowed.
 func (s syntaxPlace) strayColon() Explanation {
 	if strings.Contains(s.before(), ": ") {
-		return Explanation{Msg: `unexpected ":" inside a value`, Hint: "put the value in quotes if the colon is part of it"}
+		return Explanation{Msg: `unexpected ":" inside a value`, Hint: cmp.Or(s.twoKeys(), "put the value in quotes if the colon is part of it")}
 	}
 	for n := s.at.Line - 1; n >= 1; n-- {
 		prev := string(s.f.Line(n))
@@ -310,7 +311,26 @@ func (s syntaxPlace) noItem() Explanation {
 }
 
 func (s syntaxPlace) unclosed(want, begin string) Explanation {
-	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: s.unquoted()}
+	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: cmp.Or(s.twoKeys(), s.unquoted())}
+}
+
+// twoKeys returns the hint for a map without braces as the value of a key, such as
+// matcher: not: {…}.
+func (s syntaxPlace) twoKeys() string {
+	key, word, ok := cutLast(s.before(), ": ")
+	key = key[strings.LastIndexAny(key, " {,")+1:]
+	if !ok || !strings.HasPrefix(s.after(), ": {") || key == "" || strings.ContainsAny(word, " {}[]\"',") {
+		return ""
+	}
+	return "write " + key + ": {" + word + ": {…}}"
+}
+
+// cutLast cuts a text around the last separator.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }
 
 // unquoted returns the hint for a bracket that ends a plain text too early: that of a
@@ -323,6 +343,9 @@ func (s syntaxPlace) unquoted() string {
 	case strings.HasPrefix(after, "[") && (last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)):
 	default:
 		return ""
+	}
+	if strings.HasPrefix(after, "[") && !strings.Contains(after[:strings.IndexAny(after+",", ",}")], "]") {
+		return `text with a "[" is put in quotes inside { } and [ ], and this "[" is never closed`
 	}
 	start := 0
 	for _, opens := range []string{": ", ", ", "{", "["} {
