@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/process/tail"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/connect"
@@ -107,6 +108,9 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	c := a.out.c
 	a.out.fail(result.Error, fmt.Sprintf("server %q: %v", s.Def.Name, err))
 	a.notReady = a.notReady || connect.NotReady(err)
+	if se, ok := errors.AsType[*proc.StartError](err); ok && len(se.Looked) > 1 {
+		c.Searched = se.Looked
+	}
 	if oe, ok := errors.AsType[*wire.OpenError](err); ok {
 		c.Stderr = strings.Join(oe.StderrTail, "\n")
 		// The output of the server often explains the failure: a question of a

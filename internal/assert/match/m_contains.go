@@ -187,8 +187,14 @@ func (m contains) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
 	switch {
 	case found:
 		return passed
+	case m.want.isKey && messageText[s.Target] != "":
+		return Outcome{Unfit: true, Msg: "a list of objects contains no text: examine " + s.Target + "[*]." + messageText[s.Target]}
 	case !ok:
-		return m.want.unfit(s.Value)
+		o := m.want.unfit(s.Value)
+		if s.Target == "refusal" && m.want.isKey {
+			o.Notes = append(o.Notes, "its text is refusal.text")
+		}
+		return o
 	case s.Value.Kind() == jsonv.KindObject:
 		o := subsetOutcome(m.want.value, s.Value, nil)
 		o.Expected = "contains " + m.want.shown()
@@ -200,6 +206,9 @@ func (m contains) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
 		Notes:    m.want.nearMiss(s.Value),
 	}
 }
+
+// messageText names the text in the messages that a target lists.
+var messageText = map[string]string{"notifications": "method", "requests": "method", "logs": "data", "progress": "message"}
 
 // nearMiss returns a note if the value only differs in case.
 func (m *containee) nearMiss(v jsonv.Value) []string {

@@ -41,7 +41,7 @@ var edges = map[string][]string{
 	"internal/base/osfile":     {},
 	"internal/process/tail":    {},
 	"internal/process/pipe":    {},
-	"internal/process/proc":    {"internal/process/pipe", "internal/process/tail"},
+	"internal/process/proc":    {"internal/process/pipe", "internal/process/tail", "internal/base/source"},
 	"internal/process/probe":   {"internal/process/proc", "internal/process/tail", "internal/base/web"},
 	// The syntax of ${…}; each language defines what may be in it.
 	"internal/base/placeholder":       {},

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"mcptest/internal/base/source"
 )
 
 // StartError reports why a program could not be started, and where it was searched
@@ -181,10 +183,21 @@ func findInPath(fail *StartError, dir string, env []string) string {
 	default:
 		fail.Msg = "not found in PATH"
 		if fail.Hint = hintFor(fail.Program, dir); fail.Hint == "" {
-			fail.Msg += " (" + strings.Join(fail.Looked, string(filepath.ListSeparator)) + ")"
+			fail.Msg += source.Parenthesis(source.DidYouMean(fail.Program, programs(fail.Looked)))
 		}
 	}
 	return ""
+}
+
+// programs returns the names of the files in folders.
+func programs(folders []string) (names []string) {
+	for _, dir := range folders {
+		files, _ := os.ReadDir(dir) // a folder of PATH need not exist
+		for _, f := range files {
+			names = append(names, f.Name())
+		}
+	}
+	return names
 }
 
 // shellOnly are commands that only exist in a shell, but are often written in hooks.

@@ -2,6 +2,7 @@ package tail
 
 import (
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 	"time"
@@ -106,6 +107,9 @@ func ends(text string, n int) (lines []string, numbers []int) {
 	return lines, numbers
 }
 
+// npm404 matches the line in which npm says that there is no such package.
+var npm404 = regexp.MustCompile(`^npm (error|ERR!) 404 Not Found - `)
+
 // Cause returns the line of a program's standard error that explains its failure, or
 // "" if none is recognized.
 func Cause(lines []string) string {
@@ -122,6 +126,9 @@ func Cause(lines []string) string {
 // error, or -1.
 func causeAt(lines []string) int {
 	for i := len(lines) - 1; i >= 0; i-- {
+		if npm404.MatchString(lines[i]) {
+			return i
+		}
 		head, rest, ok := strings.Cut(strings.TrimSpace(lines[i]), ":")
 		if !ok || strings.TrimSpace(rest) == "" {
 			continue

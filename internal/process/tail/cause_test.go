@@ -19,6 +19,7 @@ func TestEndsKeepTheCause(t *testing.T) {
 		{strings.Repeat("log\n", 9) + "fatal error: all asleep\n" + trace, "log|log|[7 lines left out]|fatal error: all asleep|[44 lines left out]" + strings.Repeat("|goroutine", 6), "fatal error: all asleep"},
 		{"node:internal:1\n  throw err;\n\nTypeError [ERR_X]: bad\n    at x:1\n", "node:internal:1|  throw err;||TypeError [ERR_X]: bad|    at x:1", "TypeError [ERR_X]: bad"},
 		{"Error: unknown flag: --x\nUsage:\n  x [flags]\n", "Error: unknown flag: --x|Usage:|  x [flags]", "Error: unknown flag: --x"},
+		{"npm error code E404\nnpm error 404 Not Found - GET https://r/x\nnpm error 404\nnpm error 404 Note: more\n", "npm error code E404|npm error 404 Not Found - GET https://r/x|npm error 404|npm error 404 Note: more", "npm error 404 Not Found - GET https://r/x"},
 		{"Traceback:\n  File x\nsome.mod.ValueError: no\n", "Traceback:|  File x|some.mod.ValueError: no", "some.mod.ValueError: no"},
 	} {
 		got := tail.Ends(tt.text, 8)

@@ -69,6 +69,9 @@ func Case(p *render.Printer, c *result.Case) {
 		p.Block(3, text, render.StderrLines, true)
 	}
 	exchanges(p, c)
+	if p.Verbose {
+		p.Value(3, "looked in", term.Plain, strings.Join(c.Searched, "\n"))
+	}
 	Upstream(p, 3, c)
 	if s := Repro(c); s != "" {
 		p.Line(3, p.Faint("repro  "), p.Paint(term.Accent, s))

@@ -119,11 +119,8 @@ func agentTests(p *render.Printer, r *result.Run) error {
 // row.
 func sameCause(p *render.Printer, head string, c *result.Case, why *explain.Cause) {
 	text := head + " (cause as for " + term.Escape(why.Last) + ")"
-	switch row := explain.Row(c); {
-	case why.Rows && !slices.Contains(why.Messages, c.Message):
+	if c.Row != nil || why.Rows && !slices.Contains(why.Messages, c.Message) {
 		text += ": " + render.OneLine(explain.Reason(c), 2*agentText)
-	case row != "":
-		text += ": row " + render.OneLine(row, 2*agentText)
 	}
 	p.Line(0, text)
 }

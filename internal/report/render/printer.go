@@ -159,11 +159,30 @@ const (
 func (p *Printer) Message(indent int, st term.Style, text string) {
 	text = strings.Trim(term.EscapeLines(text), "\n ")
 	for i, l := range strings.Split(text, "\n") {
+		gutter := ""
 		if i > 0 {
-			l = "│ " + l
+			gutter = "│ "
 		}
-		p.Line(indent, p.Paint(st, p.Fit(l, indent)))
+		for _, part := range p.wrap(p.Fit(gutter+l, indent), indent, gutter) {
+			p.Line(indent, p.Paint(st, part))
+		}
 	}
+}
+
+// wrap divides a line at blanks into lines that fit on the terminal after the
+// indentation. The second and later ones begin with a gutter. Longer words are kept.
+func (p *Printer) wrap(text string, indent int, gutter string) (lines []string) {
+	if p.Width < indent+30 {
+		return []string{text}
+	}
+	line := ""
+	for word := range strings.SplitAfterSeq(text, " ") {
+		if line != "" && display.Width(line)+display.Width(strings.TrimRight(word, " ")) > p.Width-indent {
+			lines, line = append(lines, strings.TrimRight(line, " ")), gutter
+		}
+		line += word
+	}
+	return append(lines, line)
 }
 
 // Value writes a value after its name, or below it if it has several lines.
@@ -172,7 +191,13 @@ func (p *Printer) Value(indent int, name string, st term.Style, text string) {
 		return
 	}
 	if !strings.Contains(strings.TrimRight(text, "\n"), "\n") {
-		p.Line(indent, p.Faint(name), p.Paint(st, p.Fit(term.Escape(text), indent)))
+		below := indent + display.Width(name)
+		for i, part := range p.wrap(p.Fit(term.Escape(text), indent), below, "") {
+			if i > 0 {
+				name = strings.Repeat(" ", below-indent)
+			}
+			p.Line(indent, p.Faint(name), p.Paint(st, part))
+		}
 		return
 	}
 	p.Line(indent, p.Faint(strings.TrimSpace(name)))

@@ -76,3 +76,23 @@ func TestWritersKeepTheFirstError(t *testing.T) {
 		t.Error("a value that is not JSON is no error")
 	}
 }
+
+// Long messages are divided at blanks, with their indentation, on a terminal only.
+func TestMessagesFitTheTerminal(t *testing.T) {
+	for _, tt := range []struct {
+		width int
+		want  string
+	}{
+		{0, "   one two three four five six seven eight nine ten\n   call  one two three four five six seven eight nine ten\n"},
+		{40, "   one two three four five six seven\n   eight nine ten\n   call  one two three four five six\n         seven eight nine ten\n"},
+	} {
+		var b strings.Builder
+		p := render.NewPrinter(&b, nil, render.Options{Width: tt.width})
+		p.Message(3, term.Plain, "one two three four five six seven eight nine ten")
+		p.Value(3, "call  ", term.Plain, "one two three four five six seven eight nine ten")
+		_ = p.Flush()
+		if b.String() != tt.want {
+			t.Errorf("width %d: got\n%s", tt.width, b.String())
+		}
+	}
+}

@@ -48,6 +48,8 @@ type Case struct {
 	Exchanges    []Exchange        `json:"exchanges,omitempty"`
 	Upstream     []UpstreamRequest `json:"upstream,omitempty"` // the server's requests to upstreams
 	Stderr       string            `json:"stderr,omitempty"`   // output of the server during the case, if it did not pass
+	// Searched are the folders of PATH in which the server's program was not found.
+	Searched []string `json:"searched,omitempty"`
 	// StderrMS are the times of the lines of Stderr since the start of the run, if all
 	// are known.
 	StderrMS []float64 `json:"stderr_ms,omitempty"`

@@ -115,7 +115,7 @@ func drawCase(t *rapid.T, index int) *result.Case {
 		Warnings:  few(t, "warnings", func() string { return s("warning") }),
 		Phases:    few(t, "phases", func() result.Phase { return drawPhase(t) }),
 		Exchanges: few(t, "exchanges", func() result.Exchange { return drawExchange(t) }),
-		Stderr:    s("stderr"), Repro: s("repro"),
+		Stderr:    s("stderr"), Repro: s("repro"), Searched: few(t, "searched", func() string { return s("folder") }),
 	}
 	if rapid.Bool().Draw(t, "row") {
 		c.Row = &result.Row{File: s("row file"), Line: rapid.IntRange(0, 9).Draw(t, "row line"), Values: s("row values")}

@@ -136,6 +136,8 @@ func explainTLS(_ *plan.Server, err error) (message, hint string) {
 	case errors.As(err, new(tls.RecordHeaderError)), strings.Contains(text, "first record does not look like a TLS handshake"),
 		strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "the server speaks HTTP, not HTTPS"):
 		return "the server does not speak TLS", "did you mean http://?"
+	case strings.Contains(text, "HTTP request to an HTTPS server"), strings.Contains(text, "HTTP request was sent to HTTPS port"):
+		return "the server speaks TLS", "write https://"
 	}
 	return "", ""
 }
@@ -154,6 +156,8 @@ func explainNetwork(sv *plan.Server, err error) (message, hint string) {
 			at = " by " + u.Host
 		}
 		return "connection refused" + at, "nothing is listening there: is the server running, and is this its port?"
+	case strings.HasSuffix(err.Error(), "before a response: EOF") && strings.HasPrefix(sv.URL, "http:"):
+		return err.Error(), "is this the right port? A server on HTTPS needs https://"
 	case strings.Contains(err.Error(), "malformed HTTP"):
 		return "the response is not HTTP: " + err.Error(), "is this the right port? A server on HTTPS needs https://"
 	}

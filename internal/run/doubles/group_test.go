@@ -176,7 +176,7 @@ func TestUnusedRoute(t *testing.T) {
 	}
 	for _, tt := range []struct{ routes, request, want string }{
 		{`[{match: {path: /v1/x}, reply: {status: 429}}]`, "/x", ""},
-		{`[{match: {path: /x}, reply: {status: 429}}]`, "/x", "tools[1].upstream.env[0] was never used; the nearest request was GET /v1/x: the path differs"},
+		{`[{match: {path: /x}, reply: {status: 429}}]`, "/x", "tools[1].upstream.env[0] was never used; the nearest request was GET /v1/x: the path differs: write it with /v1, as /v1/x"},
 		{`[{match: {path: /x}, reply: {status: 429}}]`, "", "tools[1].upstream.env[0] was never used; the upstream got no request"},
 		{`[{match: {path: "*", headers: {user-agent: "*"}}}, {match: {path: /v1/x, headers: {accept: "*"}}}]`, "/x", "tools[1].upstream.env[1] was never used; the nearest request was GET /v1/x: header \"Accept\" is absent, expected \"*\""},
 		{`[{match: {path: /v1/x, headers: {user-agent: Go*}}}, {match: {path: "/v1/{id}"}}]`, "/x", "tools[1].upstream.env[1] was never used; an earlier route responded to GET /v1/x"},

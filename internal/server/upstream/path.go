@@ -21,6 +21,17 @@ type segment struct {
 	variable bool
 }
 
+// below returns the beginning of a path whose rest matches the template, "" if there is
+// none: the base path of an API, such as /v1.
+func (p *pathTemplate) below(path string) string {
+	for i := 1; i < len(path); i++ {
+		if _, wrong := p.match(path[i:]); path[i] == '/' && wrong == 0 {
+			return path[:i]
+		}
+	}
+	return ""
+}
+
 // parsePath parses a template; problem describes the mistake in it, if any.
 func parsePath(text string) (p pathTemplate, problem, hint string) {
 	p.text = text

@@ -101,7 +101,11 @@ func (r *Route) distance(q *Request) (far int, why []string) {
 		note(2, "the method is %s", q.Method)
 	}
 	if _, wrong := r.path.match(q.Path); wrong > 0 {
-		note(3*wrong, "the path differs")
+		if base := r.path.below(q.Path); base != "" {
+			note(1, "the path differs: write it with %s, as %s", base, base+r.path.text)
+		} else {
+			note(3*wrong, "the path differs")
+		}
 	}
 	for _, c := range r.query {
 		if miss := c.miss(q.Query[c.name]); miss != "" {

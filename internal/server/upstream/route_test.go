@@ -31,6 +31,8 @@ func TestMatching(t *testing.T) {
 	}{
 		{`{path: /user}`, request("GET", "/user", ""), ""},
 		{`{path: /user}`, request("GET", "/user/", ""), "the path differs"},
+		{`{path: /user}`, request("GET", "/v1/user", ""), "the path differs: write it with /v1, as /v1/user"},
+		{`{path: "/repos/{o}/*"}`, request("GET", "/api/v3/repos/a/b", ""), "the path differs: write it with /api/v3, as /api/v3/repos/{o}/*"},
 		{`{method: get, path: /user}`, request("GET", "/user", ""), ""},
 		{`{method: GET, path: /user}`, request("POST", "/user", ""), "the method is POST"},
 		{`{path: "/repos/{o}/{r}"}`, request("GET", "/repos/ada/a%2Fb", ""), ""},

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite/interpolate"
+	"mcptest/internal/spec/suite/lint"
 )
 
 // argv reads a command: a list of text, or a string that is split by POSIX rules
@@ -96,6 +97,7 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 			Msg: "a value is inserted into a shell script as text", Hint: "pass it with env: and write \"$NAME\" in the script",
 		})
 	}
+	lint.Backslash(c.dec, n, path, out)
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/spec/plan/rows"
 	"mcptest/internal/spec/suite"
 	"mcptest/internal/spec/suite/interpolate"
+	"mcptest/internal/spec/suite/lint"
 )
 
 // template is a test as written. It builds a case for each of its rows and servers.
@@ -119,6 +120,7 @@ func (c *compiler) template(se suite.Entry) *template {
 	if n := e.Node.Get("name"); n != nil {
 		t.namer = n.Pos
 	}
+	lint.Test(c.dec, e.Node, e.Path)
 	before := c.errors()
 	var row jsonv.Value
 	if n := e.Node.Get("cases"); n != nil {
@@ -210,7 +212,9 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	switch {
 	case t.varies.name:
 		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", interpolate.Bindings{Case: v}, new(source.Decoder))
-		name, _ = n.AsText()
+		if name, _ = n.AsText(); strings.TrimSpace(name) != name { // the row's value is empty
+			name = strings.TrimSpace(name) + " [" + rows.Label(row, v) + "]"
+		}
 	case t.rows != nil:
 		name += " [" + rows.Label(row, v) + "]"
 	}

@@ -32,6 +32,10 @@ func (r *reader) csvRows(file *source.File) {
 				r.report(file.At(p.at), "", msg, "the first line names the columns")
 				return
 			}
+			if at := strings.IndexAny(header[0], ";\t"); len(header) == 1 && at >= 0 && file.Data[start] != '"' {
+				r.report(file.At(start), "", fmt.Sprintf("the columns are separated by %q, not by commas", header[0][at]), "save it with commas; a single column of this name is written in quotes")
+				return
+			}
 			r.into.csv = header
 			continue
 		}

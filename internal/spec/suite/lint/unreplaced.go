@@ -2,6 +2,7 @@ package lint
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/source"
@@ -35,6 +36,35 @@ func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 	}
 }
 
+// binding matches $case.NAME and $steps.NAME, which suites write as ${case.NAME}.
+var binding = regexp.MustCompile(`(?:^|[^\\$])\$((case|steps)\.\w[\w.]*)`)
+
+// Test warns about values of a test that are sent as they are written, but hardly meant
+// so: $case.NAME, and typographic quotation marks in place of those of YAML.
+func Test(d *source.Decoder, test *source.Node, path string) { written(d, test, path, test, false) }
+
+func written(d *source.Decoder, n *source.Node, path string, test *source.Node, args bool) {
+	for i, item := range n.Items {
+		written(d, item, source.PathIndex(path, i), test, args)
+	}
+	for _, f := range n.Fields {
+		if key := f.Key.Text; n != test || key != "cases" && key != "name" && key != "description" {
+			written(d, f.Value, source.PathKey(path, key), test, args || key == "args")
+		}
+	}
+	if n.Kind != source.KindString || n.Origin != source.Written {
+		return
+	}
+	m := binding.FindStringSubmatchIndex(n.Text)
+	if m != nil && test.Get(map[string]string{"case": "cases", "steps": "steps"}[n.Text[m[4]:m[5]]]) != nil {
+		name := n.Text[m[2]:m[3]]
+		warn(d, n, path, "$"+name+" is not replaced: it is used as written", "write ${"+name+"}")
+	}
+	if inside := strings.TrimRight(strings.TrimLeft(n.Text, "“„‘"), "”“’"); args && !n.Quoted && len(inside) <= len(n.Text)-2*len("“") {
+		warn(d, n, path, "typographic quotation marks are part of the value", `YAML needs ": "`+inside+`"`)
+	}
+}
+
 func value(d *source.Decoder, n *source.Node, path string) {
 	if n.Kind != source.KindString || n.Origin != source.Written {
 		return
@@ -46,4 +76,21 @@ func value(d *source.Decoder, n *source.Node, path string) {
 			Msg: "$" + name + " is not replaced: it is passed on as written", Hint: "write ${" + name + "}",
 		})
 	}
+}
+
+// escaped matches what is most likely part of a Windows path.
+var escaped = regexp.MustCompile(`\\[A-Za-z0-9._-]`)
+
+// Backslash warns about a command in one text whose words have lost a backslash.
+func Backslash(d *source.Decoder, n *source.Node, path string, words []string) {
+	at := escaped.FindStringIndex(n.Text)
+	if at == nil {
+		return
+	}
+	lost := n.Text[at[0]:at[1]]
+	if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, lost) }) {
+		return
+	}
+	warn(d, n, path, lost+" is read as "+lost[1:]+": in a command that is one text, a backslash is an escape",
+		"write a list: ['"+strings.Join(strings.Fields(n.Text), "', '")+"']")
 }
