@@ -40,6 +40,26 @@ func boundaryMain() {
 	mux.HandleFunc("/text", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "broken\x00", http.StatusInternalServerError)
 	})
+	mux.HandleFunc("/half", func(w http.ResponseWriter, r *http.Request) { // calls are refused
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		w.Header().Set("Content-Type", "application/json")
+		switch m.Method {
+		case "initialize":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"half","version":"1"}}}`, m.ID)
+		case "notifications/initialized":
+			w.WriteHeader(http.StatusAccepted)
+		case "tools/call":
+			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`)
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"no scope"}}`, m.ID)
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	})
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		switch origin := r.Header.Get("Origin"); {
 		case origin != "" && origin != s.URL || !strings.HasPrefix(r.Host, "127.0.0.1:"):

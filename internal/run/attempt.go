@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/process/proc"
 	"mcptest/internal/process/tail"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
@@ -52,12 +53,17 @@ type attempt struct {
 
 // calls opens the sessions, makes the calls and evaluates the responses.
 func (a *attempt) calls(ctx context.Context) {
-	if a.c.Connects() && !a.open(ctx) {
+	opened := !a.c.Connects() || a.open(ctx)
+	if !opened && a.obs.HTTPStatus == 0 {
 		return
 	}
 	a.beginWatch(ctx)
 	defer a.watch.End()
-	a.operations(ctx)
+	if opened {
+		a.operations(ctx)
+	} else {
+		a.judge(ctx) // the refused handshake
+	}
 	a.watch.Settle(ctx)
 	a.finish()
 }
@@ -103,6 +109,12 @@ func (a *attempt) useSession(s *pool.Server, sess *mcp.Session) {
 func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	if fixture.Stopping(ctx) {
 		a.out.fail(result.Skip, interruptedReason)
+		return
+	}
+	if !a.c.Flow && a.examinesRefusal(a.c.Ops[0], err) {
+		refused, _ := errors.AsType[*wire.HTTPError](err)
+		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header)}
+		a.hint = func() string { return "" }
 		return
 	}
 	c := a.out.c

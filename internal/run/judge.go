@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -38,7 +39,7 @@ func (a *attempt) judge(ctx context.Context) {
 	env := a.env(ctx, last, "")
 	// The step's own items have passed, so a failed call that they accept counts as
 	// examined.
-	env.Examined = last.Tree != nil
+	env.Examined = env.Examined || last.Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 	c := a.out.c
 	c.Implicit = v.Implicit && len(c.Assertions) == 0
@@ -155,7 +156,7 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // env returns the environment of matchers; step is the prefix of the names of
 // snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
-	env := &match.Env{Dir: a.file.file.Dir, Exec: a.exec}
+	env := &match.Env{Dir: a.file.file.Dir, Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && a.examinesHTTP(op)}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
