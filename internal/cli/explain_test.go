@@ -92,6 +92,11 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 		if title == "matcher " {
 			head = regexp.MustCompile(`(?m)^matcher \S+$`)
 		}
+		if before, after, snake := strings.Cut(word, "_"); snake && !strings.Contains(out.String(), title) {
+			word = before + strings.ToUpper(after[:1]) + after[1:] // another spelling of a key
+			title = "key " + word
+			head = regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(title) + `$`)
+		}
 		if name, key := strings.CutPrefix(title, "key "); key { // or a line for each of its places
 			head = regexp.MustCompile(head.String() + `|(?m)^(\S+\.)?` + regexp.QuoteMeta(name) + ` \(type: `)
 		}

@@ -111,8 +111,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 		a.out.fail(result.Skip, interruptedReason)
 		return
 	}
-	if !a.c.Flow && a.examinesRefusal(a.c.Ops[0], err) {
-		refused, _ := errors.AsType[*wire.HTTPError](err)
+	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
 		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header)}
 		a.hint = func() string { return "" }
 		return

@@ -293,8 +293,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	if cancelled, ok := errors.AsType[*mcp.CancelledError](x.Cause); ok && op.CancelAfter > 0 && cancelled.Cause == nil {
 		return true // the suite cancels it; the observation has neither result nor error
 	}
-	if a.examinesRefusal(op, x.Cause) {
-		refused, _ := errors.AsType[*wire.HTTPError](x.Cause)
+	if refused, ok := errors.AsType[*wire.HTTPError](x.Cause); ok && examinesHTTP(a.c, op) {
 		x.HTTP = refused.Info
 		return true
 	}
@@ -309,15 +308,11 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	return false
 }
 
-// examinesRefusal reports whether HTTP refused a call or the handshake, and an assertion
-// examines the status or the headers: then the refusal is a response.
-func (a *attempt) examinesRefusal(op *plan.Op, cause error) bool {
-	return a.examinesHTTP(op) && errors.As(cause, new(*wire.HTTPError))
-}
-
-func (a *attempt) examinesHTTP(op *plan.Op) bool {
-	tree := a.c.Tree
-	if a.c.Flow {
+// examinesHTTP reports whether an assertion examines the status or the headers of a call:
+// then a refusal by HTTP is a response.
+func examinesHTTP(c *plan.Case, op *plan.Op) bool {
+	tree := c.Tree
+	if c.Flow {
 		tree = op.Tree
 	}
 	return tree != nil && tree.Uses().HTTP()

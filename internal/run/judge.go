@@ -156,7 +156,7 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // env returns the environment of matchers; step is the prefix of the names of
 // snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
-	env := &match.Env{Dir: a.file.file.Dir, Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && a.examinesHTTP(op)}
+	env := &match.Env{Dir: a.file.file.Dir, Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"maps"
-	"slices"
 	"unsafe"
 
 	"mcptest/internal/client/mcp"
@@ -47,5 +45,3 @@ func frameText(frame []byte) string {
 	}
 	return unsafe.String(unsafe.SliceData(frame), len(frame))
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

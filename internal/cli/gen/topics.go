@@ -193,11 +193,17 @@ func Find(topics []Topic, word string) []Topic {
 		return found
 	}
 	if kebab := strings.ReplaceAll(word, "_", "-"); kebab != word {
-		return Find(topics, kebab)
+		if found := Find(topics, kebab); len(found) > 0 {
+			return found
+		}
 	}
-	return filter(topics, func(t Topic) bool {
+	found := filter(topics, func(t Topic) bool {
 		return t.Kind == "matcher" && slices.Contains(t.arguments, word)
 	})
+	if i := strings.Index(word, "_"); len(found) == 0 && i > 0 && i < len(word)-1 {
+		return Find(topics, word[:i]+strings.ToUpper(word[i+1:i+2])+word[i+2:])
+	}
+	return found
 }
 
 // arguments returns the keys that the schema of a matcher's argument names.

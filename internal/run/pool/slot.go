@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/connect"
 )
@@ -176,6 +177,9 @@ func (s *Slot) close(ctx context.Context) ending {
 		}
 	}
 	s.hidden = false
+	if written != nil {
+		stopped.Exit = proc.Exit{} // it ended earlier, and that was reported
+	}
 	end.findings = append(end.findings, sv.uncleanEnd(stopped)...)
 	return end
 }
@@ -195,7 +199,7 @@ func (s *Slot) shown(err error) error {
 		return err
 	}
 	bare := *closed
-	bare.Stderr, bare.LastLine = nil, ""
+	bare.Stderr, bare.LastLine, bare.Log = nil, "", nil
 	return &bare
 }
 
