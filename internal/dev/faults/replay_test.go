@@ -140,5 +140,8 @@ func outcomes(tb testing.TB, tr *trial) string {
 	// list of tools, and the size of an abandoned message, which is unknown if no other call
 	// is waiting.
 	varying := regexp.MustCompile(`(tools/list, )?tools/call(, tools/list)? (was|were) in flight|( of [\d.]+ MiB,)? over the limit|\b\d+(\.\d+)?\s?(ms|µs|s|MiB)\b|\b\d{4,5}\b|/nowhere/server|` + regexp.QuoteMeta(self))
-	return varying.ReplaceAllString(fmt.Sprintf("%+v", rec.Tests), "…") + "\n"
+	text := varying.ReplaceAllString(fmt.Sprintf("%+v", rec.Tests), "…")
+	// A replay has no process that could be alive, nor the time of its last line.
+	process := regexp.MustCompile(`; (the server is|its last line on stderr)[^\n]*?( Violations:|\}\]\})`)
+	return process.ReplaceAllString(text, "$2") + "\n"
 }
