@@ -25,10 +25,10 @@ const (
 // products are the sums of lines of code of the packages of each product: what it may
 // have, and the target. A ceiling may only fall, except by the estimate of a feature
 // that the target does not count yet: 1,500 for first impressions, 750 for tests of the
-// boundary. The target of mcptest is that of its state before probes, agents and load, and
+// boundary, 1,550 for probes. The target of mcptest is that of its state before probes, agents and load, and
 // 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {87700, 82000},
+	"mcptest": {89250, 82000},
 	"MCP-AQL": {15950, 14500},
 }
 

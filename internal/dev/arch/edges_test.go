@@ -97,8 +97,14 @@ var edges = map[string][]string{
 	// examine one server.
 	"internal/run/connect":  {"internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
 	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web"},
-	"internal/run/respond":  {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
-	"internal/run/doubles":  {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
+	// Which tools may be called if the user has not named the calls.
+	"internal/run/allow": {"internal/base/jsonv"},
+	"internal/run/probe": {
+		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/draft", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
+		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source", "internal/base/term", "internal/base/web",
+	},
+	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
+	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/pool": {
 		"internal/run/doubles", "internal/run/respond", "internal/run/connect", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/report/result", "internal/base/jsonv",
 		"internal/base/source", "internal/offer/surface",
@@ -188,6 +194,7 @@ var edges = map[string][]string{
 		"internal/spec/suite", "internal/offer/checkout", "internal/offer/diff", "internal/report/gate", "internal/base/term", "internal/run/watch",
 	},
 	"internal/cli/server": {
+		"internal/run/probe",
 		"internal/process/proc", "internal/client/auth", "internal/cli/option", "internal/cli/cmdutil", "internal/offer/compat", "internal/run/connect", "internal/base/display", "internal/cli/doctor", "internal/report/gate",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/server/mcpserver", "internal/server/manifest", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
 		"internal/run", "internal/base/secret", "internal/base/shellwords", "internal/base/source", "internal/spec/suite", "internal/offer/surface", "internal/offer/checkout", "internal/offer/diff",

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -42,4 +43,9 @@ func UncleanEnd(end proc.Stopped) string {
 		wrong = append(wrong, fmt.Sprintf("the server left %s running: %s (stopped now)", display.Count(n, "process"), strings.Join(list, ", ")))
 	}
 	return strings.Join(wrong, "; ")
+}
+
+// Ending limits the end of a session when nothing else does.
+func Ending() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 10*time.Second)
 }

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/report/gate"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/run/probe"
+)
+
+// probeFlags are the flags of probe.
+type probeFlags struct {
+	target   option.TargetFlags
+	only     []string
+	writes   []string
+	baseline string
+	failOn   string
+	format   string
+	explain  string
+	list     bool
+	seed     uint64
+	maxTime  time.Duration
+}
+
+// NewProbeCmd returns the command `mcptest probe`.
+func NewProbeCmd(s cmdutil.Streams) *cobra.Command {
+	var f probeFlags
+	cmd := &cobra.Command{
+		Use:   "probe" + option.TargetUse,
+		Short: "Hold a server against the rules of the protocol",
+		Long: `Examine a server in each era of the protocol that it speaks, and hold what it declares, sends and does against the rules of MCP,
+each with the sentence of the specification it is based on. A rule is passed, failed (seen twice, with request, response and a command
+that repeats it), not applicable, or not verified; what could not be verified never counts as passed.
+
+Only tools with readOnlyHint: true are called; --allow-writes TOOL allows another one by its exact name.
+An address that is not this machine gets at most 20 requests a second.
+
+Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not start or respond, 2 invalid command line or file,
+6 a failed rule.`,
+		Example: `  mcptest probe -- npx -y @modelcontextprotocol/server-everything
+  mcptest probe --url https://mcp.example.com/mcp --only http,auth
+  mcptest probe --config suite.yaml --server api -f sarif > probe.sarif
+  mcptest probe --explain message-unknown-method`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, argv, err := f.target.Split(cmd, args, 0)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, s, argv)
+		},
+	}
+	f.target.Add(cmd)
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.only, "only", nil, "examine only these `families` or rules, separated by commas")
+	fl.StringArrayVar(&f.writes, "allow-writes", nil, "`tool` without readOnlyHint that may be called; may be repeated")
+	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted failures, each with a reason")
+	fl.StringVar(&f.failOn, "fail-on", string(probe.Must), "lowest `level` that fails the command: must or should")
+	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, sarif, github or svg (a badge)")
+	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
+	fl.BoolVar(&f.list, "list", false, "list the rules")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that fixes generated values and their order")
+	fl.DurationVar(&f.maxTime, "max-time", time.Minute, "`time` after which the rest is not verified")
+	return cmd
+}
+
+func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
+	rules, err := probe.Builtin()
+	if err != nil {
+		return err
+	}
+	if f.target.JSON {
+		f.format = "json"
+	}
+	if err := errors.Join(option.OneOf("--only", f.only, rules.Names()), option.OneOf("--fail-on", []string{f.failOn}, []string{"must", "should"}),
+		option.OneOf("--format", []string{f.format}, append(gate.Formats(), "svg"))); err != nil {
+		return err
+	}
+	switch {
+	case f.maxTime <= 0:
+		return option.Invalid("--max-time must be positive, got %v", f.maxTime)
+	case f.list:
+		return listProbeRules(s.Out, rules)
+	case f.explain != "":
+		rule, ok := rules.Rule(f.explain)
+		if !ok {
+			return option.OneOf("--explain", []string{f.explain}, rules.Names()[len(rules.Families):])
+		}
+		return explainProbeRule(s.Out, rule)
+	}
+	base, err := readBaseline(s, f.target.Color, f.baseline, func(rule string) string {
+		if _, ok := rules.Rule(rule); ok {
+			return ""
+		}
+		return fmt.Sprintf("there is no rule %q; mcptest probe --list lists them", rule)
+	})
+	if err != nil {
+		return err
+	}
+	o := probe.Options{Only: f.only, Writes: f.writes, Seed: f.seed}
+	ctx, l, end, err := f.target.Prepare(cmd, s, argv, func(i *inspect.Options) { o.Connect, o.Client, o.Dial = i.Connect, i.Client, i.Dial })
+	if err != nil {
+		return err
+	}
+	o.Server = l.Server
+	o.Doing = func(what string) { l.Status.Set(what) }
+	return option.Guarded(l.World, s.Err, func() error {
+		defer end()
+		limited, cancel := context.WithTimeout(ctx, f.maxTime)
+		defer cancel()
+		rep, err := probe.Run(limited, o)
+		l.Status.Clear()
+		if err != nil || ctx.Err() != nil {
+			return l.Failed(ctx, "", errors.Join(err, ctx.Err()))
+		}
+		rep.Accept(base)
+		rep.Reproduce("mcptest probe "+f.target.Usage(s, argv), l.Redactor.String)
+		return f.print(s, l, rep, rules)
+	})
+}
+
+// print prints the report, masked.
+func (f *probeFlags) print(s cmdutil.Streams, l *option.Viewer, rep probe.Report, rules probe.Rules) error {
+	var err error
+	if f.format == "svg" {
+		_, err = s.Out.Write(rep.Badge())
+	} else {
+		err = rep.Document(rules, probe.Level(f.failOn), l.Palette, cmdutil.Version()).Write(s.Out, f.format)
+	}
+	if err == nil && rep.Fails(probe.Level(f.failOn)) {
+		err = &option.ExitError{Code: option.ExitGate}
+	}
+	return err
+}
+
+// listProbeRules prints a line for each rule and group of revisions.
+func listProbeRules(w io.Writer, rules probe.Rules) error {
+	for _, r := range rules.Rules {
+		for _, c := range r.In {
+			if _, err := fmt.Fprintf(w, "%-28s %-12s %-8s %-36s %s\n", r.ID, r.Family, c.Level, c.Span(), r.Text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func explainProbeRule(w io.Writer, r probe.Rule) error {
+	_, err := fmt.Fprintf(w, "%s (%s)\n%s\n\nfix: %s\n", r.ID, r.Family, r.Text, r.Fix)
+	for _, c := range r.In {
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "\n%s: %s\n", c.Span(), c.Level)
+		if c.Sentence != "" && err == nil {
+			_, err = fmt.Fprintf(w, "  “%s”\n", c.Sentence)
+		}
+		for _, revision := range c.Revisions[len(c.Revisions)-1:] {
+			if address := c.URL(revision); address != "" && err == nil {
+				_, err = fmt.Fprintf(w, "  %s\n", address)
+			}
+		}
+	}
+	return err
+}

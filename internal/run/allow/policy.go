@@ -1,0 +1,67 @@
+package allow
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// Policy knows the tools that the user has named, and the calls that were made. It is
+// safe for concurrent use.
+type Policy struct {
+	Named []string // exact names
+
+	mu   sync.Mutex
+	made map[string]bool // calls of named tools that declare destructiveHint: true
+	all  map[string]int
+}
+
+// ReadOnly reports whether the definition of a tool promises that it changes nothing.
+func ReadOnly(tool jsonv.Value) bool {
+	return tool.Lookup("annotations", "readOnlyHint").Bool()
+}
+
+// Allows returns "" if the tool may be called, and otherwise why not and what would allow it.
+func (p *Policy) Allows(tool jsonv.Value) string {
+	name := tool.Lookup("name").Text()
+	if ReadOnly(tool) || slices.Contains(p.Named, name) {
+		return ""
+	}
+	return fmt.Sprintf("tool %s does not declare readOnlyHint: true; --allow-writes %s allows to call it", name, name)
+}
+
+// Call permits one call and counts it, or returns why it must not be made. A named tool
+// that declares destructiveHint: true is called once with equal arguments.
+func (p *Policy) Call(tool, args jsonv.Value) string {
+	if why := p.Allows(tool); why != "" {
+		return why
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name := tool.Lookup("name").Text()
+	if p.made == nil {
+		p.made, p.all = map[string]bool{}, map[string]int{}
+	}
+	if !ReadOnly(tool) && tool.Lookup("annotations", "destructiveHint").Bool() {
+		key := name + " " + string(args.Append(nil))
+		if p.made[key] {
+			return fmt.Sprintf("tool %s declares destructiveHint: true, so it is called once with equal arguments", name)
+		}
+		p.made[key] = true
+	}
+	p.all[name]++
+	return ""
+}
+
+// Calls returns the number of permitted calls of each tool.
+func (p *Policy) Calls() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]int{}
+	for name, n := range p.all {
+		out[name] = n
+	}
+	return out
+}

@@ -1,0 +1,231 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
+	"mcptest/internal/report/gate"
+)
+
+// shownEvidence bounds the lines of text; the JSON has everything.
+const shownEvidence = 160
+
+// Document returns the report in every format.
+func (r Report) Document(rules Rules, on Level, p term.Palette, version string) gate.Document {
+	d := gate.Document{
+		Title: "mcptest probe:", Version: version, Findings: r.findings(on),
+		Text: func(b *strings.Builder) { r.text(b, rules, p) }, Markdown: func(b *strings.Builder) { r.markdown(b, rules) }, JSON: r.json,
+	}
+	for _, rule := range rules.Rules {
+		d.Rules = append(d.Rules, gate.Rule{ID: rule.ID, Text: rule.Text, Help: rule.Fix, URL: rule.In[0].URL(rule.In[0].Revisions[len(rule.In[0].Revisions)-1])})
+	}
+	return d
+}
+
+// failed are the results that failed, the worst level first.
+func (r Report) failed() (out []Result) {
+	for _, level := range []Level{Must, Should, Practice} {
+		for _, x := range r.Results {
+			if x.Verdict == Fail && x.Level == level {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// findings are the failures that no baseline accepts.
+func (r Report) findings(on Level) (out []gate.Finding) {
+	for _, x := range r.failed() {
+		level := "warning"
+		switch {
+		case x.Level == Must || on == Should:
+			level = "error"
+		case x.Level == Practice:
+			level = "note"
+		}
+		for _, f := range x.Failures {
+			if f.Accepted == "" {
+				out = append(out, gate.Finding{Rule: x.Rule, Level: level, Subject: f.Subject, Message: x.Revision + ": " + f.Message})
+			}
+		}
+	}
+	return out
+}
+
+// Summary is the verdict in one line: "2026-07-28: 31 of 31, 2025-11-25: 44 of 44".
+func (r Report) Summary() string {
+	var parts []string
+	for _, revision := range r.Revisions {
+		t := r.Tally(revision)
+		parts = append(parts, fmt.Sprintf("%s: %d of %d", revision, t.Passed, t.Passed+t.Failed))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Badge is the verdict as an SVG image.
+func (r Report) Badge() []byte {
+	t, color := r.Tally(""), "#4c1"
+	if t.ShouldNot > 0 {
+		color = "#dfb317"
+	}
+	if t.Failed > 0 {
+		color = "#e05d44"
+	}
+	return display.Badge("MCP", strings.TrimSpace(t.Grade()+" "+fmt.Sprintf("%d of %d", t.Passed, t.Passed+t.Failed)), color, "mcptest probe: "+r.Summary())
+}
+
+// verdictLine describes the rules of a revision.
+func (t Tally) line() string {
+	if t.Applicable == 0 {
+		return "no rules for this revision"
+	}
+	line := fmt.Sprintf("%d of %d MUST, %d of %d SHOULD, coverage %d %%", t.Passed, t.Passed+t.Failed, t.Should, t.Should+t.ShouldNot, t.Coverage())
+	if g := t.Grade(); g != "" {
+		line = g + " · " + line
+	}
+	return line
+}
+
+// text writes a line for each family, the failures, and the verdict last.
+func (r Report) text(b *strings.Builder, rules Rules, p term.Palette) {
+	fmt.Fprintln(b, p.Paint(term.Strong, term.Escape(strings.TrimSpace(r.Server))))
+	for _, revision := range r.Revisions {
+		fmt.Fprintf(b, "\n%s  %s\n", p.Paint(term.Strong, revision), r.Tally(revision).line())
+		for _, f := range rules.Families {
+			r.familyLine(b, f, revision, p)
+		}
+	}
+	for _, absent := range r.Absent {
+		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, term.Escape(absent)))
+	}
+	failed := r.failed()
+	for _, x := range failed {
+		rule, _ := rules.Rule(x.Rule)
+		writeFailure(b, x, rule, p)
+	}
+	if r.unverified() > 0 {
+		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, fmt.Sprintf("%s not verified: -f json has the reasons", display.Count(r.unverified(), "rule"))))
+	}
+	fmt.Fprintf(b, "\n%s\n", r.Summary())
+}
+
+func (r Report) unverified() (n int) {
+	for _, x := range r.Results {
+		if x.Verdict == NotVerified {
+			n++
+		}
+	}
+	return n
+}
+
+// familyLine writes the verdicts of one family in one revision; nothing if no rule applies.
+func (r Report) familyLine(b *strings.Builder, f Family, revision string, p term.Palette) {
+	n := map[Verdict]int{}
+	var reasons []string
+	for _, x := range r.Results {
+		if x.Family != f.Name || x.Revision != revision {
+			continue
+		}
+		n[x.Verdict]++
+		if x.Verdict == NotVerified && !slices.Contains(reasons, x.Reason) {
+			reasons = append(reasons, x.Reason)
+		}
+	}
+	if n[Pass]+n[Fail]+n[NotVerified] == 0 {
+		return
+	}
+	mark, style := "✓", term.Good
+	switch {
+	case n[Fail] > 0:
+		mark, style = "✗", term.Bad
+	case n[Pass] == 0:
+		mark, style = "·", term.Faint
+	}
+	line := fmt.Sprintf("%d passed", n[Pass])
+	if n[Fail] > 0 {
+		line += fmt.Sprintf(", %d failed", n[Fail])
+	}
+	if n[NotVerified] > 0 {
+		line += fmt.Sprintf(", %d not verified", n[NotVerified])
+		if len(reasons) == 1 {
+			line += " (" + excerpt(reasons[0], 90) + ")"
+		}
+	}
+	fmt.Fprintf(b, "  %s %s %s\n", p.Paint(style, mark), term.Pad(f.Name, 13), term.Escape(line))
+}
+
+func writeFailure(b *strings.Builder, x Result, rule Rule, p term.Palette) {
+	style, mark := term.Bad, "✗"
+	if x.Level != Must {
+		style, mark = term.Warn, "!"
+	}
+	fmt.Fprintf(b, "\n%s %s  %s\n", p.Paint(style, mark+" "+strings.ToUpper(string(x.Level))), p.Paint(term.Strong, x.Rule), p.Paint(term.Faint, x.Revision))
+	for i, f := range x.Failures {
+		if i == 3 {
+			fmt.Fprintf(b, "    and %s\n", display.Count(len(x.Failures)-i, "more subject"))
+			break
+		}
+		text := strings.TrimPrefix(f.Subject+": "+f.Message, ": ")
+		if f.Accepted != "" {
+			text += " (accepted: " + f.Accepted + ")"
+		}
+		fmt.Fprintf(b, "    %s\n", term.Escape(text))
+		for _, e := range f.Evidence[:min(len(f.Evidence), 1)] {
+			fmt.Fprintf(b, "      %s %s\n      %s %s\n", p.Paint(term.Faint, "→"), oneLine(e.Sent), p.Paint(term.Faint, "←"), oneLine(e.Received))
+		}
+	}
+	if x.Sentence != "" {
+		fmt.Fprintf(b, "    rule: “%s”\n", term.Escape(x.Sentence))
+	}
+	fmt.Fprintf(b, "    fix: %s\n", term.Escape(rule.Fix))
+	for _, s := range []string{x.Clause, x.Reproduce} {
+		if s != "" {
+			fmt.Fprintf(b, "    %s\n", p.Paint(term.Faint, term.Escape(s)))
+		}
+	}
+}
+
+func oneLine(s string) string {
+	return term.Escape(excerpt(strings.Join(strings.Fields(s), " "), shownEvidence))
+}
+
+// markdown writes a table of families, and the failures.
+func (r Report) markdown(b *strings.Builder, rules Rules) {
+	fmt.Fprintf(b, "## %s\n\n**%s**\n\n| Revision | Verdict |\n|---|---|\n", display.Markdown(strings.TrimSpace(r.Server)), r.Summary())
+	for _, revision := range r.Revisions {
+		fmt.Fprintf(b, "| %s | %s |\n", revision, r.Tally(revision).line())
+	}
+	if failed := r.failed(); len(failed) > 0 {
+		b.WriteString("\n| Rule | Level | Revision | Failure |\n|---|---|---|---|\n")
+		for _, x := range failed {
+			for _, f := range x.Failures {
+				fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s |\n", x.Rule, x.Clause, x.Level, x.Revision, display.Markdown(strings.TrimPrefix(f.Subject+": "+f.Message, ": ")))
+			}
+		}
+	}
+}
+
+// json writes everything.
+func (r Report) json(b *strings.Builder) {
+	type scored struct {
+		Revision string `json:"revision"`
+		Score    int    `json:"score"`
+		Grade    string `json:"grade"`
+		Coverage int    `json:"coverage"`
+		Tally
+	}
+	all := r.Tally("")
+	revisions := []scored{}
+	for _, revision := range r.Revisions {
+		t := r.Tally(revision)
+		revisions = append(revisions, scored{revision, t.Score(), t.Grade(), t.Coverage(), t})
+	}
+	_ = gate.WriteJSON(b, map[string]any{ // a strings.Builder does not fail
+		"server": strings.TrimSpace(r.Server), "seed": r.Seed, "revisions": revisions, "absent": r.Absent, "rules": r.Results,
+		"score": all.Score(), "grade": all.Grade(), "coverage": all.Coverage(), "calls": r.Calls,
+	})
+}

@@ -1,0 +1,224 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"mcptest/internal/offer/surface"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/web"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/allow"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
+)
+
+// Options describe a server and what the probe may do.
+type Options struct {
+	Server  *plan.Server
+	Connect connect.Options
+	Dial    connect.Dialer // nil: connect.Dial
+	Client  mcp.Implementation
+	Only    []string // families and rules; all if empty
+	Writes  []string // tools without readOnlyHint that may be called
+	Seed    uint64   // of generated values
+	// Doing receives what the probe examines; may be nil.
+	Doing func(what string)
+}
+
+// families are run in this order: what may end the process comes last.
+func families() []family {
+	return []family{
+		{"messages", (*visit).messages},
+	}
+}
+
+type family struct {
+	name string
+	run  func(*visit, context.Context)
+}
+
+// Run examines a server in each era that it speaks, until ctx ends. The error reports a
+// server that could not be started or reached, or speaks no known revision.
+func Run(ctx context.Context, o Options) (Report, error) {
+	rules, err := Builtin()
+	if err != nil {
+		return Report{}, err
+	}
+	if o.Dial == nil {
+		o.Dial = connect.Dial
+	}
+	if o.Doing == nil {
+		o.Doing = func(string) {}
+	}
+	p := &prober{Options: o, rules: rules, policy: &allow.Policy{Named: o.Writes}, random: rand.New(rand.NewPCG(o.Seed, 0)), local: true}
+	if o.Server.URL != "" {
+		at, err := url.Parse(o.Server.URL)
+		p.local = err == nil && web.IsLoopback(at.Hostname())
+	}
+	if !p.local {
+		p.Connect.Wrap = paced(p.Connect.Wrap)
+	}
+	return p.run(ctx)
+}
+
+// run visits the server once for each era.
+func (p *prober) run(ctx context.Context) (Report, error) {
+	out := Report{Seed: p.Seed}
+	eras := []protocol.Era{protocol.EraStateless, protocol.EraSession}
+	var failed error
+	for i, era := range eras {
+		if pin := protocol.VersionOf(p.Server.Protocol); pin.Known() && pin.Era() != era {
+			continue
+		}
+		share, cancel := shareOf(ctx, len(eras)-i)
+		v := &visit{prober: p, era: era}
+		err := v.examine(share)
+		cancel()
+		if err != nil {
+			failed = err // that of the session era is the better one
+			out.Absent = append(out.Absent, era.String()+": "+err.Error())
+			continue
+		}
+		out.Revisions = append(out.Revisions, v.version.Name)
+		out.Results = append(out.Results, v.results()...)
+		if out.Server == "" {
+			out.Server = v.name()
+		}
+	}
+	out.Calls = p.policy.Calls()
+	if len(out.Revisions) == 0 {
+		return out, failed
+	}
+	return out, nil
+}
+
+// examine runs the families.
+func (v *visit) examine(ctx context.Context) error {
+	pinned := *v.Server
+	pinned.Protocol = ""
+	if v.modern() {
+		pinned.Protocol = protocol.Newest(v.era).Name
+	}
+	if protocol.VersionOf(v.Server.Protocol).Known() {
+		pinned.Protocol = v.Server.Protocol
+	}
+	v.server = &pinned
+	if err := v.look(ctx); err != nil {
+		return err
+	}
+	defer v.close()
+	for _, f := range families() {
+		if !slices.ContainsFunc(v.rules.Rules, func(r Rule) bool { return r.Family == f.name && v.selected(r) }) {
+			continue
+		}
+		v.Doing(v.version.Name + " · " + f.name)
+		v.restarts = 0
+		f.run(v, ctx)
+	}
+	v.close()
+	v.conclude()
+	return nil
+}
+
+// look opens the first session and requests the lists.
+func (v *visit) look(ctx context.Context) error {
+	sess, err := v.session(ctx)
+	if err != nil {
+		return err
+	}
+	v.version, v.info, v.hello = sess.ProtocolVersion(), sess.ServerInfo(), sess.Handshake()
+	v.caps = v.info.Lookup("capabilities")
+	v.observe(v.hello, nil)
+	for _, l := range surface.Lists() {
+		if !v.declares(l.Capability) {
+			continue
+		}
+		v.Doing(v.version.Name + " · " + l.Method)
+		items, _ := surface.Pages(ctx, l.Method, l.Member, surface.Limits{Items: 10_000, Pages: 1000}, v.request)
+		switch l.Kind {
+		case surface.Tool:
+			v.tools = items
+		case surface.Resource:
+			v.resources = items
+		case surface.Template:
+			v.templates = items
+		case surface.Prompt:
+			v.prompts = items
+		}
+	}
+	return nil
+}
+
+// request is a [surface.Request].
+func (v *visit) request(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	x := v.do(ctx, method, params)
+	if res := result(x); !res.IsAbsent() {
+		return res, nil
+	}
+	return jsonv.Value{}, errors.New(answer(x))
+}
+
+// shareOf limits one of n visits to its part of the remaining time.
+func shareOf(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	until, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, time.Until(until)/time.Duration(n), errTime)
+}
+
+var errTime = errors.New("the time of --max-time was over")
+
+// results returns the verdicts of the rules that concern the revision.
+func (v *visit) results() (out []Result) {
+	for _, r := range v.rules.Rules {
+		c, ok := r.Claim(v.version.Name)
+		if !ok || !v.selected(r) {
+			continue
+		}
+		if r.Transport == "http" && v.stdio() || r.Transport == "stdio" && !v.stdio() {
+			v.add(r.ID, "", inapplicable("only over %s", r.Transport))
+		}
+		out = append(out, v.result(r, c, v.version.Name))
+	}
+	return out
+}
+
+// name is the name and version that the server reports.
+func (v *visit) name() string {
+	self := v.info.Lookup("serverInfo")
+	if self.Kind() != jsonv.KindObject {
+		self = v.info.Lookup("_meta", protocol.MetaServer)
+	}
+	return self.Lookup("name").Text() + " " + self.Lookup("version").Text()
+}
+
+// paced limits the rate of requests to a server of others.
+func paced(wrap func(http.RoundTripper) http.RoundTripper) func(http.RoundTripper) http.RoundTripper {
+	tick := time.Tick(pause)
+	return func(next http.RoundTripper) http.RoundTripper {
+		if wrap != nil {
+			next = wrap(next)
+		}
+		return roundTripper(func(req *http.Request) (*http.Response, error) {
+			select {
+			case <-tick:
+				return next.RoundTrip(req)
+			case <-req.Context().Done():
+				return nil, req.Context().Err()
+			}
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

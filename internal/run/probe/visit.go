@@ -1,0 +1,190 @@
+package probe
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	"mcptest/internal/run/allow"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
+)
+
+// limits of one probe.
+const (
+	reply  = 10 * time.Second      // the time for a response
+	pause  = 50 * time.Millisecond // between requests to an address that is not this machine
+	deaths = 3                     // ends of the process in a row after which a family ends
+)
+
+// prober is the state of one call of Run.
+type prober struct {
+	Options
+	rules  Rules
+	policy *allow.Policy
+	random *rand.Rand
+	local  bool // the server runs on this machine
+}
+
+// selected reports whether a rule is examined.
+func (p *prober) selected(r Rule) bool {
+	return len(p.Only) == 0 || slices.Contains(p.Only, r.Family) || slices.Contains(p.Only, r.ID)
+}
+
+// visit examines the server in one revision.
+type visit struct {
+	*prober
+	ledger
+	passive
+
+	era     protocol.Era
+	version protocol.Version
+	server  *plan.Server // pinned to the era
+	info    jsonv.Value  // the result of the handshake
+	hello   *mcp.Exchange
+	caps    jsonv.Value // that the server declares
+
+	tools, resources, templates, prompts []jsonv.Value
+
+	sess     *mcp.Session // nil: none is open
+	restarts int          // in a row
+	ended    string       // why the last session ended
+}
+
+func (v *visit) stdio() bool  { return v.server.URL == "" }
+func (v *visit) modern() bool { return v.era == protocol.EraStateless }
+
+// declares reports whether the server declares a capability.
+func (v *visit) declares(path ...string) bool { return !v.caps.Lookup(path...).IsAbsent() }
+
+// session returns the open session, or opens one.
+func (v *visit) session(ctx context.Context) (*mcp.Session, error) {
+	if v.sess != nil && v.sess.Alive() {
+		return v.sess, nil
+	}
+	v.close()
+	sess, err := v.open(ctx, jsonv.Value{})
+	if err == nil {
+		v.sess = sess
+	}
+	return sess, err
+}
+
+// open opens a further session, for a client with capabilities; the caller closes it with
+// end.
+func (v *visit) open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error) {
+	o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
+	return o.Open(ctx, v.server, caps)
+}
+
+// bare opens a connection without a handshake; the caller closes it.
+func (v *visit) bare(ctx context.Context) (*conn.Conn, error) {
+	t, err := v.Dial(ctx, v.server, v.Connect)
+	if err != nil {
+		return nil, err
+	}
+	c := conn.New(t, conn.Options{Limits: v.Connect.Limits})
+	c.SetVersion(v.version)
+	return c, c.Start()
+}
+
+// close ends the open session.
+func (v *visit) close() {
+	if v.sess != nil {
+		v.end(v.sess)
+		v.sess = nil
+	}
+}
+
+// end ends a session, and enters the violations that belong to no call.
+func (v *visit) end(sess *mcp.Session) {
+	ctx, cancel := connect.Ending()
+	defer cancel()
+	sess.Close(ctx)
+	v.unclaimed(sess.TakeViolations())
+}
+
+// revive counts the ends of the process. A server that no longer responds counts as ended.
+func (v *visit) revive(ctx context.Context) {
+	if v.sess == nil {
+		return
+	}
+	err := v.sess.Err()
+	if err == nil {
+		err = v.sess.CheckAlive(ctx)
+	}
+	if err == nil {
+		v.restarts = 0
+		return
+	}
+	v.ended = err.Error()
+	v.restarts++
+	v.close()
+}
+
+// check provokes a rule and enters the verdict. The subject is what it is about, such as
+// "tool echo"; empty for the server as a whole. It may be called for several subjects:
+// one that breaks the rule decides.
+func (v *visit) check(ctx context.Context, rule, subject string, provoke func(context.Context) outcome) {
+	if !v.applies(rule) {
+		return
+	}
+	o := v.provoke(ctx, rule, provoke)
+	if o.verdict == Fail && !o.once {
+		if again := v.provoke(ctx, rule, provoke); again.verdict != Fail {
+			o = unverified("not repeatable: %s, but not when it was repeated", o.why)
+		}
+	}
+	v.add(rule, subject, o)
+}
+
+// applies reports whether a rule is selected and concerns this revision and transport.
+func (v *visit) applies(id string) bool {
+	r, ok := v.rules.Rule(id)
+	if !ok || !v.selected(r) {
+		return false
+	}
+	_, ok = r.Claim(v.version.Name)
+	return ok && (r.Transport == "" || (r.Transport == "stdio") == v.stdio())
+}
+
+// provoke calls provoke once. What authorization and limits of rate refuse is no verdict
+// on any other rule.
+func (v *visit) provoke(ctx context.Context, rule string, provoke func(context.Context) outcome) outcome {
+	switch {
+	case ctx.Err() != nil:
+		return unverified("time: %v", context.Cause(ctx))
+	case v.restarts >= deaths:
+		return unverified("the server ended %d times in a row: %s", v.restarts, v.ended)
+	}
+	o := provoke(ctx)
+	v.revive(ctx)
+	if o.verdict == Fail && ctx.Err() != nil {
+		return unverified("time: %v", context.Cause(ctx))
+	}
+	if r, _ := v.rules.Rule(rule); r.Family != "auth" && o.verdict == Fail {
+		for _, e := range o.evidence {
+			if refusesAll(e.status) {
+				return unverified("HTTP %d", e.status)
+			}
+		}
+	}
+	return o
+}
+
+// refusesAll reports whether a status may answer every request: authorization and limits
+// of rate come first.
+func refusesAll(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return true
+	}
+	return false
+}
