@@ -38,6 +38,7 @@ var stricter = []struct {
 	{"null written out where the empty value is meant", re(`expected a list of (assertions|metrics).*, got null$`)},
 	{"a path of a server that has no url", re(`is a path on the default server`)},
 	{"a suite without servers, which an import may bring", re(`a suite needs at least one server`)},
+	{"a duration for a target that is not in milliseconds", re(`^expected a number, got text "\d+m?s"$`)},
 	{"a number for a target that is a text", re(`is always a text`)},
 	{"files", re(`can't read|no such file|outside the suite's directory|can't tell what`)},
 }
