@@ -49,7 +49,11 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 	if n.isStdio() {
 		<-sent // initialize must be sent after it
 	}
-	if x := n.awaitProbe(ctx, probe); x != nil {
+	x, other := n.awaitProbe(ctx, probe)
+	switch {
+	case other != nil:
+		return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, guest: other, why: &silentProbeError{time.Since(asked)}})
+	case x != nil:
 		return n.useProbe(ctx, x)
 	}
 	return n.askBoth(ctx, probe, asked)

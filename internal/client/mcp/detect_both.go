@@ -31,7 +31,8 @@ const (
 // freshError reports the era of a server for which this connection cannot be used.
 type freshError struct {
 	era    protocol.Era
-	silent bool // no response to server/discover
+	silent bool     // no response to server/discover
+	guest  *Session // open, and to be used; may be nil
 	why    error
 	note   string // appended to the error of the other connection
 }
@@ -47,23 +48,40 @@ func (e *silentProbeError) Error() string {
 }
 
 // awaitProbe waits for the response to the probe. It returns nil when initialize must
-// be sent too.
-func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Exchange {
+// be sent too, and the session of the guest if that one has settled the era.
+func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) (*Exchange, *Session) {
 	if n.o.Redial == nil {
-		return <-probe
+		return <-probe, nil
 	}
 	start, most := time.Now(), probeStart
 	if until, ok := ctx.Deadline(); ok {
 		most = min(most, time.Until(until)/2)
 	}
+	g := &guest{}
+	defer g.dismiss(n.conn)
 	for {
 		wait := n.probePatience(start, most)
-		if wait <= 0 {
-			return nil
+		switch {
+		case g.session != nil:
+			wait = time.Until(g.settled)
+		case n.mayInvite(g):
+			if wait = min(wait, time.Until(start.Add(silence))); wait <= 0 {
+				g.invite(ctx, n)
+				continue
+			}
+		}
+		switch {
+		case wait <= 0 && g.session != nil:
+			return nil, g.take()
+		case wait <= 0:
+			return nil, nil
 		}
 		select {
 		case x := <-probe:
-			return x
+			return x, nil
+		case g.session = <-g.opened:
+			g.opened = nil // its failure is no evidence
+			g.settled = time.Now().Add(max(silence, time.Since(g.invited)))
 		case <-time.After(wait):
 		}
 	}

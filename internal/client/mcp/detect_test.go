@@ -206,8 +206,21 @@ func TestDetectViolations(t *testing.T) {
 }
 
 // late opens a server by a first connection that may answer late, and reports
-// the methods that each connection was sent.
+// the methods that each connection was sent. It has no room for a guest, who comes after
+// one second.
 func late(t *testing.T, o mcp.Options, first, again func(method, id string) string) (*mcp.Session, [][]string, error) {
+	t.Helper()
+	began := time.Now()
+	return connected(t, o, first, again, func() error {
+		if o.Hint == protocol.EraUnknown && time.Since(began) == time.Second {
+			return errors.New("the port is taken")
+		}
+		return nil
+	})
+}
+
+// connected opens a server by a first connection; refuse says whether another one fails.
+func connected(t *testing.T, o mcp.Options, first, again func(method, id string) string, refuse func() error) (*mcp.Session, [][]string, error) {
 	t.Helper()
 	var mu sync.Mutex
 	var seen [][]string
@@ -224,7 +237,12 @@ func late(t *testing.T, o mcp.Options, first, again func(method, id string) stri
 		})
 	}
 	o.Protocol = mcp.Auto
-	o.Redial = func(context.Context) (wire.Transport, error) { return dial(again), nil }
+	o.Redial = func(context.Context) (wire.Transport, error) {
+		if err := refuse(); err != nil {
+			return nil, err
+		}
+		return dial(again), nil
+	}
 	s, err := mcp.Open(t.Context(), dial(first), o)
 	if err == nil {
 		t.Cleanup(func() { s.Close(context.Background()) })
@@ -375,6 +393,56 @@ func TestDetectPatience(t *testing.T) {
 				}
 				testkit.Equal(t, "the era", s.Era(), protocol.EraSession)
 				testkit.Equal(t, "the time until initialize was sent", asked, c.expects)
+			})
+		})
+	}
+}
+
+// A server that stays silent while a second connection gets a session is of the era of
+// sessions; the second connection is used. What the first one answers decides otherwise.
+func TestDetectGuest(t *testing.T) {
+	const tick = 50 * time.Millisecond // of "~"
+	after := func(d time.Duration, text string) string { return strings.Repeat("~", int(d/tick)) + text }
+	for _, c := range []struct {
+		name     string
+		start    time.Duration // of a process, from its first request to the response
+		discover func(id string) string
+		era      protocol.Era
+		within   time.Duration
+		kept     bool // the second connection is used
+	}{
+		{"silent", 0, nil, protocol.EraSession, 2 * time.Second, true},
+		{"silent, starts in 500 ms", 500 * time.Millisecond, nil, protocol.EraSession, 2500 * time.Millisecond, true},
+		{"silent, starts in 4 s", 4 * time.Second, nil, protocol.EraSession, 9 * time.Second, true},
+		{"modern, starts in 3 s", 3 * time.Second, func(id string) string { return result(id, discovered) }, protocol.EraStateless, 3 * time.Second, false},
+		{"legacy, refuses after 3 s", 3 * time.Second, func(id string) string { return refused(id, -32601, "") }, protocol.EraSession, 3 * time.Second, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := func(method, id string) string {
+					switch {
+					case method == "initialize":
+						return after(c.start, result(id, helloResult))
+					case method == "server/discover" && c.discover != nil:
+						return after(c.start, c.discover(id))
+					}
+					return ""
+				}
+				began := time.Now()
+				s, seen, err := connected(t, mcp.Options{}, server, server, func() error { return nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				took := time.Since(began)
+				testkit.Equal(t, "the era", s.Era(), c.era)
+				testkit.Equal(t, "the number of connections", len(seen), 2)
+				testkit.Equal(t, "that silence is remembered", s.EraHint() == protocol.EraSession, c.kept)
+				if c.era == protocol.EraStateless || c.kept {
+					testkit.Equal(t, "the requests on the first connection", seen[0], []string{"server/discover"})
+				}
+				if took < c.within || took > c.within+c.start+tick {
+					t.Errorf("took %v, expected %v", took, c.within)
+				}
 			})
 		})
 	}

@@ -67,6 +67,11 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 	first := s.openError("initialize", why, n)
 	s.SkipGrace()
 	s.Close(context.WithoutCancel(ctx))
+	if why.guest != nil {
+		why.guest.o.redialed = why
+		why.guest.addViolations(first.Violations)
+		return why.guest, nil
+	}
 	t, err := s.o.Redial(ctx)
 	if err != nil {
 		first.Cause = fmt.Errorf("%w; then: %w", why, err)
