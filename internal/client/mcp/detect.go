@@ -39,17 +39,20 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 	}
 	pctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	probe := make(chan *Exchange, 1)
+	probe := make(chan *Exchange, 2)
 	asked, sent := time.Now(), make(chan struct{})
 	handed := sync.OnceFunc(func() { close(sent) })
-	n.conn.Go(func() {
-		defer handed()
-		probe <- n.send.sendOnce(pctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: protocol.Newest(protocol.EraStateless), Handed: handed})
-	})
+	ask := func() {
+		n.conn.Go(func() {
+			defer handed()
+			probe <- n.send.sendOnce(pctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: protocol.Newest(protocol.EraStateless), Handed: handed})
+		})
+	}
+	ask()
 	if n.isStdio() {
 		<-sent // initialize must be sent after it
 	}
-	x, other := n.awaitProbe(ctx, probe)
+	x, other := n.awaitProbe(ctx, probe, ask)
 	switch {
 	case other != nil:
 		return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, guest: other, why: &silentProbeError{time.Since(asked)}})

@@ -48,8 +48,10 @@ func (e *silentProbeError) Error() string {
 }
 
 // awaitProbe waits for the response to the probe. It returns nil when initialize must
-// be sent too, and the session of the guest if that one has settled the era.
-func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) (*Exchange, *Session) {
+// be sent too, and the session of the guest if that one has settled the era. Over HTTP, ask
+// repeats the probe once the guest has a session: only the first response of a server may
+// have been slow.
+func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange, ask func()) (*Exchange, *Session) {
 	if n.o.Redial == nil {
 		return <-probe, nil
 	}
@@ -82,6 +84,9 @@ func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) (*E
 		case g.session = <-g.opened:
 			g.opened = nil // its failure is no evidence
 			g.settled = time.Now().Add(max(silence, time.Since(g.invited)))
+			if g.session != nil && !n.isStdio() {
+				ask()
+			}
 		case <-time.After(wait):
 		}
 	}
