@@ -36,6 +36,7 @@ func Files(schema jsonv.Value, facts Facts) []File {
 		{"docs/reference/targets.md", targetsPage()},
 		{"docs/reference/violations.md", violationsPage()},
 		{"docs/reference/check-rules.md", checkRulesPage()},
+		{"docs/reference/probe-rules.md", probeRulesPage()},
 		{"docs/reference/reporters.md", reportersPage()},
 		{"docs/reference/exit-codes.md", exitCodesPage(facts.Programs)},
 		{"docs/reference/cli.md", cliPage(facts.Programs)},
