@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,7 +122,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) e
 			return l.Failed(ctx, "", errors.Join(err, ctx.Err()))
 		}
 		rep.Accept(base)
-		rep.Reproduce("mcptest probe "+f.target.Usage(s, argv), l.Redactor.String)
+		rep.Reproduce("mcptest probe --only %s "+strings.TrimSpace(f.target.Usage(s, argv)), l.Redactor.String)
 		return f.print(s, l, rep, rules)
 	})
 }

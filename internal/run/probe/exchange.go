@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/client/conn"
+
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -107,6 +109,7 @@ func (v *visit) post(ctx context.Context, action suite.Request, headers http.Hea
 			action.Removed = append(action.Removed, name)
 		}
 	}
+	action.Events = 1
 	env := boundary.Env{Connect: v.Connect, Client: v.Client, Headers: headers}
 	_, x, err := env.Request(ctx, v.server, action)
 	if err != nil {
@@ -222,11 +225,30 @@ func shown(x *mcp.Exchange) Evidence {
 	return e
 }
 
-// excerpt shortens a text for people.
+// excerpt shortens a text for people; a short one is one line.
 func excerpt(s string, limit int) string {
 	s = strings.TrimSpace(s)
+	if limit < 500 {
+		s = strings.Join(strings.Fields(s), " ")
+	}
 	if len(s) <= limit {
 		return s
 	}
 	return strings.ToValidUTF8(s[:limit], "") + fmt.Sprintf(" … (%d bytes)", len(s))
+}
+
+// delivery is the form of a message of a version.
+func (v *visit) delivery(version protocol.Version) conn.Delivery {
+	return conn.Delivery{Version: version}
+}
+
+// invalidSchema reports whether a schema was refused for what it says, and not for a
+// dialect or a reference that is unknown here.
+func invalidSchema(err error) bool {
+	for _, word := range []string{"dialect", "$schema", "$ref", "reference", "load", "more than"} {
+		if strings.Contains(err.Error(), word) {
+			return false
+		}
+	}
+	return true
 }

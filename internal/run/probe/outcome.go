@@ -28,3 +28,11 @@ func unverified(format string, args ...any) outcome {
 func inapplicable(format string, args ...any) outcome {
 	return outcome{verdict: NotApplicable, why: fmt.Sprintf(format, args...)}
 }
+
+// bad is what is wrong, "" if nothing is.
+func (o outcome) bad() string {
+	if o.verdict != Fail {
+		return ""
+	}
+	return o.why
+}

@@ -46,15 +46,10 @@ func violated(kind string) string {
 // violation counts if the repeated request shows it too; again is nil if it can't be
 // repeated.
 func (v *visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
-	if x.Response == nil {
-		return
-	}
-	for _, rule := range []string{"message-jsonrpc", "message-id", "message-stdout", "message-utf8", "message-duplicate", "message-schema"} {
+	for _, rule := range v.exercised(x) {
 		v.enter(rule, held())
 	}
-	if x.Error != nil {
-		v.enter("message-error", held())
-	}
+	v.errorForm(x)
 	found := v.violations(x)
 	if len(found) == 0 {
 		return
@@ -63,25 +58,84 @@ func (v *visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
 	if again != nil {
 		repeated = v.violations(again())
 	}
-	for rule, why := range found {
+	for rule, o := range found {
 		if _, ok := repeated[rule]; !ok {
-			v.enter(rule, unverified("not repeatable: %s", why))
-			continue
+			o = unverified("not repeatable: %s", o.why)
 		}
-		v.enter(rule, broken(shown(x), "%s: %s", x.Method, why))
+		v.enter(rule, o)
 	}
 }
 
-// violations returns the rules that an exchange breaks, with what is wrong.
-func (v *visit) violations(x *mcp.Exchange) map[string]string {
-	out := map[string]string{}
+// exercised are the passive rules that an exchange could have broken.
+func (v *visit) exercised(x *mcp.Exchange) (rules []string) {
+	if x.Response == nil {
+		return nil
+	}
+	rules = []string{"message-jsonrpc", "message-id", "message-stdout", "message-utf8", "message-duplicate", "message-schema", "meta-key", "undeclared-request", "server-request", "cancel-by-server"}
+	if x.Error != nil {
+		rules = append(rules, "message-error")
+	}
+	if x.Result != nil {
+		rules = append(rules, "result-type", "input-content", "input-kind", "input-declared", "input-method")
+	}
+	if x.Method == "tools/call" {
+		rules = append(rules, "logging-unasked")
+	}
+	if cached(x.Method) && x.Result != nil {
+		rules = append(rules, "cache-hints")
+	}
+	if x.HTTP != nil {
+		rules = append(rules, "session-ascii", "http-content-type")
+	}
+	return rules
+}
+
+// violations returns the rules that an exchange breaks, and how.
+func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
+	out := map[string]outcome{}
+	add := func(rule string, o outcome) {
+		if _, ok := out[rule]; !ok && o.verdict == Fail {
+			out[rule] = o
+		}
+	}
 	all := x.Violations
 	if v.version.Known() {
 		all = append(all[:len(all):len(all)], check.Response(v.version.Name, x.Method, x, result(x)).Violations...)
 	}
 	for _, found := range all {
-		if rule := violated(found.Kind); rule != "" && out[rule] == "" {
-			out[rule] = found.Msg
+		if rule := violated(found.Kind); rule != "" {
+			add(rule, broken(shown(x), "%s: %s", x.Method, found.Msg))
+		}
+		if found.Kind == protocol.ContentType && status(x) >= 200 && status(x) < 300 {
+			add("http-content-type", broken(shown(x), "%s: %s", x.Method, found.Msg))
+		}
+	}
+	for _, m := range x.During {
+		e := Evidence{Sent: excerpt(string(x.Request), 1000), Received: excerpt(string(m.Raw), 1000)}
+		switch {
+		case m.Kind == mcp.KindRequest && v.modern():
+			add("server-request", broken(e, "the server sent the request %s", m.Method))
+		case m.Kind == mcp.KindRequest && protocol.CapabilityOf(m.Method) != "":
+			add("undeclared-request", broken(e, "the server sent %s to a client that does not declare it", m.Method))
+		case m.Method == "notifications/cancelled" && v.modern():
+			add("cancel-by-server", broken(e, "the server sent notifications/cancelled for a request"))
+		case m.Method == "notifications/message" && m.Kind == mcp.KindNotification:
+			if !v.declares("logging") {
+				add("logging-undeclared", broken(e, "the server sent a log message, but does not declare logging"))
+			}
+			if v.modern() {
+				add("logging-unasked", broken(e, "a log message came for a request without logLevel"))
+			}
+		}
+	}
+	if res := result(x); res.Kind() == jsonv.KindObject {
+		for key := range res.Lookup("_meta").Members() {
+			if !metaKey.MatchString(key) {
+				add("meta-key", broken(shown(x), "the key %q of _meta has no valid form", key))
+			}
+		}
+		if v.modern() {
+			v.modernResult(x, res, add)
 		}
 	}
 	return out

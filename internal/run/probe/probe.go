@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"mcptest/internal/offer/surface"
@@ -36,7 +37,22 @@ type Options struct {
 // families are run in this order: what may end the process comes last.
 func families() []family {
 	return []family{
+		{"lifecycle", (*visit).lifecycle},
 		{"messages", (*visit).messages},
+		{"capabilities", (*visit).capabilities},
+		{"lists", (*visit).lists},
+		{"tools", (*visit).toolsFamily},
+		{"resources", (*visit).resourcesFamily},
+		{"prompts", (*visit).promptsFamily},
+		{"utilities", (*visit).utilities},
+		{"http", (*visit).http},
+		{"session", (*visit).sessions},
+		{"stateless", (*visit).stateless},
+		{"auth", (*visit).auth},
+		{"isolation", (*visit).isolation},
+		{"arguments", (*visit).arguments},
+		{"fuzz", (*visit).fuzz},
+		{"shutdown", (*visit).shutdown},
 	}
 }
 
@@ -112,6 +128,9 @@ func (v *visit) examine(ctx context.Context) error {
 	}
 	v.server = &pinned
 	if err := v.look(ctx); err != nil {
+		if v.diagnose(ctx) {
+			return nil
+		}
 		return err
 	}
 	defer v.close()
@@ -137,33 +156,26 @@ func (v *visit) look(ctx context.Context) error {
 	v.version, v.info, v.hello = sess.ProtocolVersion(), sess.ServerInfo(), sess.Handshake()
 	v.caps = v.info.Lookup("capabilities")
 	v.observe(v.hello, nil)
+	v.stated = append(v.stated, v.info.Lookup("supportedVersions").Texts()...)
 	for _, l := range surface.Lists() {
 		if !v.declares(l.Capability) {
 			continue
 		}
 		v.Doing(v.version.Name + " · " + l.Method)
-		items, _ := surface.Pages(ctx, l.Method, l.Member, surface.Limits{Items: 10_000, Pages: 1000}, v.request)
+		list := v.read(ctx, l, v.send)
+		v.listed = append(v.listed, list)
 		switch l.Kind {
 		case surface.Tool:
-			v.tools = items
+			v.tools = list.items
 		case surface.Resource:
-			v.resources = items
+			v.resources = list.items
 		case surface.Template:
-			v.templates = items
+			v.templates = list.items
 		case surface.Prompt:
-			v.prompts = items
+			v.prompts = list.items
 		}
 	}
 	return nil
-}
-
-// request is a [surface.Request].
-func (v *visit) request(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
-	x := v.do(ctx, method, params)
-	if res := result(x); !res.IsAbsent() {
-		return res, nil
-	}
-	return jsonv.Value{}, errors.New(answer(x))
 }
 
 // shareOf limits one of n visits to its part of the remaining time.
@@ -187,9 +199,38 @@ func (v *visit) results() (out []Result) {
 		if r.Transport == "http" && v.stdio() || r.Transport == "stdio" && !v.stdio() {
 			v.add(r.ID, "", inapplicable("only over %s", r.Transport))
 		}
+		if need := needs(r.ID); need != "" && !v.declares(need) {
+			v.add(r.ID, "", inapplicable("the server does not declare %s", need))
+		}
 		out = append(out, v.result(r, c, v.version.Name))
 	}
 	return out
+}
+
+// needs is the capability without which a rule does not concern a server.
+func needs(rule string) string {
+	prefix, _, _ := strings.Cut(rule, "-")
+	switch prefix {
+	case "tool", "argument", "fuzz", "progress", "isolation":
+		return "tools"
+	case "resource":
+		return "resources"
+	case "prompt":
+		return "prompts"
+	case "completion":
+		return "completions"
+	case "task":
+		return "tasks"
+	case "extension":
+		return "extensions"
+	}
+	switch rule {
+	case "logging-level", "logging-filter", "capability-logging", "logging-undeclared":
+		return "logging"
+	case "capability-completions":
+		return "completions"
+	}
+	return ""
 }
 
 // name is the name and version that the server reports.

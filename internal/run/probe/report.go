@@ -232,13 +232,13 @@ func (r *Report) Accept(b *gate.Baseline) {
 	}
 }
 
-// Reproduce sets the command that repeats each failed rule, and masks what the server and
-// its client sent.
+// Reproduce sets the command that repeats each failed rule, with the rule for %s, and
+// masks what the server and its client sent.
 func (r *Report) Reproduce(command string, mask func(string) string) {
 	for i := range r.Results {
 		x := &r.Results[i]
 		if x.Verdict == Fail {
-			x.Reproduce = command + " --only " + x.Rule
+			x.Reproduce = strings.Replace(command, "%s", x.Rule, 1)
 		}
 		x.Reason = mask(x.Reason)
 		for k := range x.Failures {

@@ -21,6 +21,7 @@ import (
 const (
 	reply  = 10 * time.Second      // the time for a response
 	pause  = 50 * time.Millisecond // between requests to an address that is not this machine
+	slow   = 2 * time.Second       // a call that takes longer is not repeated with other arguments
 	deaths = 3                     // ends of the process in a row after which a family ends
 )
 
@@ -30,7 +31,8 @@ type prober struct {
 	rules  Rules
 	policy *allow.Policy
 	random *rand.Rand
-	local  bool // the server runs on this machine
+	local  bool     // the server runs on this machine
+	stated []string // versions that the server says it supports
 }
 
 // selected reports whether a rule is examined.
@@ -52,6 +54,12 @@ type visit struct {
 	caps    jsonv.Value // that the server declares
 
 	tools, resources, templates, prompts []jsonv.Value
+	listed                               []listing
+	quick                                []jsonv.Value // tools that may be called again without a long wait
+	tooSlow                              []string      // tools that are called once only
+	signed                               bool          // a result has serverInfo
+	unsigned                             *mcp.Exchange // a result without
+	greeted                              *mcp.Exchange // initialize, sent to a server of a stateless revision
 
 	sess     *mcp.Session // nil: none is open
 	restarts int          // in a row

@@ -1,0 +1,261 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/run/allow"
+	"mcptest/internal/spec/draft"
+)
+
+// callable is how many tools the families arguments, isolation and fuzz call.
+const callable = 12
+
+// unusual are arguments that a tool's schema does not describe.
+type unusual struct {
+	what string
+	args jsonv.Value
+}
+
+// arguments calls tools with arguments that a model gets wrong, and with hostile ones.
+func (v *visit) arguments(ctx context.Context) {
+	const crash, trace, text = "argument-crash", "argument-trace", "argument-text-json"
+	v.eachCallable(ctx, []string{crash, trace, text}, func(tool jsonv.Value, subject string) {
+		schema := tool.Lookup("inputSchema")
+		valid := draft.Arguments(schema)
+		control := v.control(ctx, tool, valid)
+		for _, u := range hostile(draft.Arguments(complete(schema)), v.local) {
+			var x *mcp.Exchange // of both rules
+			if v.local {
+				v.check(ctx, crash, subject, func(ctx context.Context) (o outcome) {
+					x, o = v.attack(ctx, tool, control, u)
+					return o
+				})
+			} else {
+				v.enter(crash, remote())
+			}
+			v.check(ctx, trace, subject, func(ctx context.Context) outcome {
+				answered := x
+				if x = nil; answered == nil {
+					var o outcome
+					if answered, o = v.attack(ctx, tool, control, u); answered == nil {
+						return o
+					}
+				}
+				return traced(answered, control, u)
+			})
+		}
+		var accepts, refuses []string
+		for _, u := range textual(schema, valid) {
+			v.check(ctx, text, subject, func(ctx context.Context) outcome {
+				x, o := v.attack(ctx, tool, control, u)
+				switch {
+				case x == nil:
+				case refused(x) || result(x).Lookup("isError").Bool():
+					refuses = append(refuses, u.what)
+				case x.Result != nil:
+					accepts = append(accepts, u.what)
+				}
+				return o
+			})
+		}
+		if len(accepts)+len(refuses) > 0 {
+			v.add(text, "", outcome{note: fmt.Sprintf("%s accepts: %s; refuses: %s", subject, orNone(accepts), orNone(refuses))})
+		}
+	})
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, ", ")
+}
+
+// eachCallable visits the tools that may be called; without any the rules are not
+// verified.
+func (v *visit) eachCallable(ctx context.Context, rules []string, visit func(tool jsonv.Value, subject string)) {
+	why, n := "the server offers no tools", 0
+	for _, tool := range v.tools {
+		if refusal := v.policy.Allows(tool); refusal != "" {
+			why = refusal
+			continue
+		}
+		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
+			why = subject(tool) + " is too slow for further calls"
+			continue
+		}
+		if n++; n > callable || ctx.Err() != nil {
+			continue
+		}
+		visit(tool, subject(tool))
+	}
+	for _, rule := range rules {
+		switch {
+		case !v.applies(rule):
+		case len(v.tools) == 0:
+			v.add(rule, "", inapplicable("%s", why))
+		case n == 0:
+			v.add(rule, "", unverified("%s", why))
+		case n > callable:
+			v.add(rule, "", outcome{note: fmt.Sprintf("%d of %d tools were called", callable, n)})
+		}
+	}
+}
+
+// control calls a tool with valid arguments.
+func (v *visit) control(ctx context.Context, tool, args jsonv.Value) *mcp.Exchange {
+	x, why := v.call(ctx, tool, args)
+	if why != "" {
+		return &mcp.Exchange{Cause: errors.New(why)}
+	}
+	v.revive(ctx)
+	return x
+}
+
+// complete is an input schema that requires all of its properties.
+func complete(schema jsonv.Value) jsonv.Value {
+	return schema.With("required", jsonv.From(schema.Lookup("properties").Keys()))
+}
+
+// attack calls a tool with arguments that must not end the server. The exchange is nil if
+// the tool was not called.
+func (v *visit) attack(ctx context.Context, tool jsonv.Value, control *mcp.Exchange, u unusual) (*mcp.Exchange, outcome) {
+	x, why := v.call(ctx, tool, u.args)
+	if why != "" {
+		return nil, unverified("%s", why)
+	}
+	o := v.survived(ctx, x, control, u)
+	if o.verdict == Fail {
+		v.revive(ctx)
+	}
+	o.once = o.once || !allow.ReadOnly(tool) && tool.Lookup("annotations", "destructiveHint").Bool()
+	return x, o
+}
+
+// survived judges whether a server responded to unusual arguments. A limit of mcptest, a
+// session that could not be opened and a tool that is slow anyway fail no rule.
+func (v *visit) survived(ctx context.Context, x, control *mcp.Exchange, u unusual) outcome {
+	closed, ended := errors.AsType[*wire.ClosedError](x.Cause)
+	switch {
+	case x.Response != nil || status(x) > 0:
+		return held()
+	case len(x.Request) == 0 || ended && closed.Ours:
+		return unverified("there was %s", answer(x))
+	case control.Response == nil && status(control) == 0:
+		return unverified("valid arguments got %s", answer(control))
+	case ended && v.stdio():
+		return broken(shown(x), "%s ended the server: %s", u.what, x.Cause)
+	case errors.Is(x.Cause, context.DeadlineExceeded) && ctx.Err() == nil && control.Elapsed < 2*time.Second:
+		return broken(shown(x), "%s got no response in %s", u.what, reply)
+	case errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) || errors.Is(x.Cause, syscall.ECONNRESET):
+		o := broken(shown(x), "%s got no response: %s", u.what, x.Cause)
+		bare, err := v.bare(ctx)
+		if err == nil {
+			bare.Close(ctx)
+		}
+		o.once = err != nil // the server is gone, and was there before
+		return o
+	}
+	return unverified("there was %s", answer(x))
+}
+
+func remote() outcome {
+	return unverified("the server is not on this machine: nothing is sent that could end it")
+}
+
+// hostile are wrong and extreme arguments.
+func hostile(valid jsonv.Value, local bool) (out []unusual) {
+	each := func(what string, change func(jsonv.Value) jsonv.Value) {
+		if valid.Len() == 0 {
+			return
+		}
+		out = append(out, unusual{what, valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) { return key, change(e) })})
+	}
+	each("arguments of another type", func(e jsonv.Value) jsonv.Value {
+		if e.Kind() == jsonv.KindString {
+			return jsonv.Int(7)
+		}
+		return jsonv.String("mcptest")
+	})
+	each("null as every argument", func(jsonv.Value) jsonv.Value { return jsonv.Null() })
+	inTexts := func(text string) func(jsonv.Value) jsonv.Value {
+		return func(e jsonv.Value) jsonv.Value {
+			if e.Kind() == jsonv.KindString {
+				return jsonv.String(text)
+			}
+			return e
+		}
+	}
+	each("text of unusual characters", inTexts("\U0001F0A1\U00010348 \u202e\u0000 é̈ \\ \" ' %s ${x} ../"))
+	if local {
+		each("a text of 300 kB", inTexts(strings.Repeat("mcptest ", 37_500)))
+	}
+	return append(out, unusual{"a list as arguments", jsonv.Array()}, unusual{"text as arguments", jsonv.String("{}")})
+}
+
+// textual are arguments as models write them when they confuse JSON with text.
+func textual(schema, valid jsonv.Value) (out []unusual) {
+	asText, changed := map[bool]jsonv.Value{}, map[bool]bool{}
+	for _, nested := range []bool{true, false} {
+		asText[nested] = valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
+			if k := e.Kind(); nested == (k == jsonv.KindObject || k == jsonv.KindArray) && k != jsonv.KindString && k != jsonv.KindNull {
+				changed[nested] = true
+				return key, jsonv.String(e.String())
+			}
+			return key, e
+		})
+	}
+	if changed[true] {
+		out = append(out, unusual{"objects and lists as JSON text", asText[true]})
+	}
+	if changed[false] {
+		out = append(out, unusual{"numbers and booleans as text", asText[false]})
+	}
+	optional := valid
+	for key := range schema.Lookup("properties").Members() {
+		if valid.Lookup(key).IsAbsent() {
+			optional = optional.With(key, jsonv.Null())
+		}
+	}
+	if optional.Len() > valid.Len() {
+		out = append(out, unusual{"null for optional arguments", optional})
+	}
+	return append(out, unusual{"arguments in an object {arguments: …}", jsonv.ObjectOf("arguments", valid)})
+}
+
+// frames are lines of stack traces: JavaScript, Python, Go, Java, .NET, Rust.
+var frames = regexp.MustCompile(`(?m)\bat .{0,200}[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
+
+// traced judges the refusal of unusual arguments.
+func traced(x, control *mcp.Exchange, u unusual) outcome {
+	if x.Response == nil && status(x) == 0 {
+		return unverified("there was %s", answer(x))
+	}
+	text := string(x.Response)
+	if x.Response == nil {
+		text = string(x.HTTP.Body)
+	}
+	text = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`).Replace(text)
+	got, ok := code(x)
+	was, _ := code(control)
+	switch {
+	case !refused(x) && !result(x).Lookup("isError").Bool():
+	case frames.MatchString(text):
+		return broken(shown(x), "%s got a stack trace: %s", u.what, strings.TrimSpace(frames.FindString(text)))
+	case ok && got == protocol.CodeInternal && was != got && u.args.Kind() == jsonv.KindObject:
+		return broken(shown(x), "%s got %s, an internal error, not one that says what is wrong", u.what, answer(x))
+	}
+	return held()
+}

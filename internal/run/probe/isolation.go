@@ -1,0 +1,95 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/spec/draft"
+)
+
+// isolation looks in one session for what another one has sent.
+func (v *visit) isolation(ctx context.Context) {
+	const rule = "isolation-data"
+	switch {
+	case !v.applies(rule):
+		return
+	case v.stdio():
+		v.add(rule, "", inapplicable("over stdio each client has a process of its own, started by its user"))
+		return
+	case v.server.Auth != nil || len(v.server.Headers) > 0:
+		v.add(rule, "", unverified("both sessions have the credentials of one user, whose data they may share"))
+		return
+	}
+	n := 0
+	v.check(ctx, rule, "", func(ctx context.Context) outcome {
+		n++
+		return v.leaked(ctx, fmt.Sprintf("mcptest-mark-%d-%d-%s", v.Seed, n, v.era))
+	})
+}
+
+// leaked sends a mark in one session, and reads everything in another one.
+func (v *visit) leaked(ctx context.Context, mark string) outcome {
+	var sent *mcp.Exchange
+	why := "the server offers no tool that takes text"
+	for _, tool := range v.tools {
+		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
+			continue
+		}
+		args := marked(draft.Arguments(complete(tool.Lookup("inputSchema"))), mark)
+		if args.IsAbsent() {
+			continue
+		}
+		if x, refusal := v.call(ctx, tool, args); refusal != "" {
+			why = refusal
+		} else if x.Response != nil {
+			sent = x
+		}
+	}
+	if sent == nil {
+		return unverified("%s", why)
+	}
+	v.close() // the next request opens another session
+	for _, tool := range v.tools {
+		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
+			continue
+		}
+		if x, why := v.call(ctx, tool, draft.Arguments(tool.Lookup("inputSchema"))); why == "" && bytes.Contains(x.Response, []byte(mark)) {
+			return leak(sent, x, "the tool "+tool.Lookup("name").Text())
+		}
+	}
+	for i, r := range v.resources {
+		if i == 20 {
+			break
+		}
+		if x := v.do(ctx, "resources/read", jsonv.ObjectOf("uri", r.Lookup("uri"))); bytes.Contains(x.Response, []byte(mark)) {
+			return leak(sent, x, "the resource "+r.Lookup("uri").Text())
+		}
+	}
+	return held()
+}
+
+func leak(sent, x *mcp.Exchange, where string) outcome {
+	o := broken(shown(sent), "text that one session sent is in what another one gets from %s", where)
+	o.evidence = append(o.evidence, shown(x))
+	return o
+}
+
+// marked are arguments with a mark in each free text; absent without any.
+func marked(args jsonv.Value, mark string) jsonv.Value {
+	found := false
+	out := args.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
+		if e.Kind() == jsonv.KindString {
+			found = true
+			return key, jsonv.String(mark)
+		}
+		return key, e
+	})
+	if !found {
+		return jsonv.Value{}
+	}
+	return out
+}

@@ -1,0 +1,300 @@
+package probe
+
+import (
+	"context"
+	"encoding/base64"
+	"mime"
+	"regexp"
+	"slices"
+	"time"
+
+	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/spec/draft"
+)
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+// toolsFamily examines the definitions of tools and the results of those that may be called.
+func (v *visit) toolsFamily(ctx context.Context) {
+	for _, tool := range v.tools {
+		v.definition(ctx, tool)
+	}
+	if v.declares("tools") {
+		v.check(ctx, "tool-unknown", "", func(ctx context.Context) outcome {
+			x := v.do(ctx, "tools/call", jsonv.ObjectOf("name", "mcptest_no_such_tool", "arguments", jsonv.Object()))
+			if x.Result != nil && !result(x).Lookup("isError").Bool() && !another(x) {
+				return broken(shown(x), "the call of a tool that is not listed got a result")
+			}
+			if x.Response == nil && status(x) == 0 {
+				return broken(shown(x), "the call of a tool that is not listed got %s", answer(x))
+			}
+			return held()
+		})
+	}
+	if v.declares("tasks") {
+		v.check(ctx, "task-unknown", "", func(ctx context.Context) outcome {
+			return v.expectCode(ctx, "tasks/get", jsonv.ObjectOf("taskId", "mcptest-no-such-task"), protocol.CodeInvalidParams)
+		})
+	}
+	for _, tool := range v.tools {
+		if ctx.Err() != nil {
+			break
+		}
+		if tool.Lookup("execution", "taskSupport").Text() == "required" {
+			v.taskOnly(ctx, tool)
+			continue
+		}
+		v.calling(ctx, tool)
+	}
+}
+
+func subject(tool jsonv.Value) string { return "tool " + tool.Lookup("name").Text() }
+
+// definition examines what a tool declares.
+func (v *visit) definition(ctx context.Context, tool jsonv.Value) {
+	listed := Evidence{Sent: "tools/list", Received: excerpt(tool.String(), 1000)}
+	schema := tool.Lookup("inputSchema")
+	v.check(ctx, "tool-name", subject(tool), func(context.Context) outcome {
+		if !toolName.MatchString(tool.Lookup("name").Text()) {
+			return broken(listed, "the name has characters other than A-Z a-z 0-9 _ - . or more than 128")
+		}
+		return held()
+	})
+	v.check(ctx, "tool-schema", subject(tool), func(context.Context) outcome {
+		if schema.Kind() != jsonv.KindObject {
+			return broken(listed, "inputSchema is %s, expected an object", schema.Kind())
+		}
+		if schema.Lookup("type").Text() != "object" {
+			return broken(listed, `inputSchema has the type %s, expected "object"`, schema.Lookup("type").OrNull().Short(40))
+		}
+		if v.version.Name == "2025-06-18" {
+			return held()
+		}
+		for _, part := range []string{"inputSchema", "outputSchema"} {
+			def, ok := tool.Get(part)
+			if !ok {
+				continue
+			}
+			if _, err := jsonschema.Compile(def, jsonschema.Options{DefaultDraft: "2020-12", IgnoreFormat: true}); err != nil {
+				if !invalidSchema(err) {
+					return unverified("%s: %v", part, err)
+				}
+				return broken(listed, "%s is not a valid schema of its dialect: %v", part, err)
+			}
+		}
+		return held()
+	})
+	v.check(ctx, "tool-header-param", subject(tool), func(context.Context) outcome {
+		if _, fault := protocol.ParamHeaders(schema); fault != "" {
+			return broken(listed, "%s", fault)
+		}
+		return held()
+	})
+}
+
+// calling examines what calls of a tool return.
+func (v *visit) calling(ctx context.Context, tool jsonv.Value) {
+	mark := v.mark()
+	args := draft.Arguments(tool.Lookup("inputSchema"))
+	x, why := v.call(ctx, tool, args)
+	if why != "" {
+		for _, rule := range []string{"tool-output-schema", "tool-structured-text", "tool-content", "tool-required", "progress-increases", "progress-after", "logging-unasked"} {
+			v.enter(rule, unverified("%s", why))
+		}
+		return
+	}
+	v.notifications(ctx, x, mark)
+	v.required(ctx, tool)
+	switch {
+	case x.Elapsed > slow:
+		v.tooSlow = append(v.tooSlow, tool.Lookup("name").Text())
+	case len(v.quick) < 3:
+		v.quick = append(v.quick, tool)
+	}
+	if res := result(x); res.IsAbsent() || res.Lookup("isError").Bool() || another(x) {
+		for _, rule := range []string{"tool-output-schema", "tool-structured-text", "tool-content"} {
+			v.enter(rule, unverified("%s needs real data: it got %s", subject(tool), failure(x)))
+		}
+		return
+	}
+	v.returned(ctx, tool, args, x)
+}
+
+// returned examines the result of a call.
+func (v *visit) returned(ctx context.Context, tool, args jsonv.Value, x *mcp.Exchange) {
+	res, schema := result(x), tool.Lookup("outputSchema")
+	first := x
+	call := func(ctx context.Context) *mcp.Exchange { // again for a second sighting
+		if first != nil {
+			first = nil
+			return x
+		}
+		if repeated, why := v.call(ctx, tool, args); why == "" {
+			return repeated
+		}
+		return x
+	}
+	if !schema.IsAbsent() {
+		compiled := check.NewOutputSchema(schema)
+		v.check(ctx, "tool-output-schema", subject(tool), func(ctx context.Context) outcome {
+			x := call(ctx)
+			rep := compiled.Check(ctx, tool.Lookup("name").Text(), result(x))
+			switch {
+			case len(rep.Violations) > 0:
+				return broken(shown(x), "%s", rep.Violations[0].Msg)
+			case len(rep.Warnings) > 0:
+				return unverified("%s", rep.Warnings[0])
+			}
+			return held()
+		})
+	}
+	if !res.Lookup("structuredContent").IsAbsent() {
+		v.check(ctx, "tool-structured-text", subject(tool), func(context.Context) outcome {
+			if !slices.ContainsFunc(res.Lookup("content").List(), func(b jsonv.Value) bool { return b.Lookup("type").Text() == "text" }) {
+				return broken(shown(x), "the result has structuredContent, but no text block")
+			}
+			return held()
+		})
+	}
+	for i := range res.Lookup("content").Len() {
+		v.check(ctx, "tool-content", subject(tool), func(ctx context.Context) outcome {
+			x := call(ctx)
+			return contentBlock(result(x).Lookup("content").At(i), shown(x))
+		})
+		v.check(ctx, "tool-content-mime", subject(tool), func(context.Context) outcome {
+			return mediaType(res.Lookup("content").At(i), shown(x))
+		})
+	}
+}
+
+// failure says why a call returned no usable result.
+func failure(x *mcp.Exchange) string {
+	for _, block := range result(x).Lookup("content").List() {
+		if text := block.Lookup("text").Text(); text != "" {
+			return "“" + excerpt(text, 80) + "”"
+		}
+	}
+	return answer(x)
+}
+
+// contentBlock examines a block of content.
+func contentBlock(b jsonv.Value, e Evidence) outcome {
+	needs := map[string]string{"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
+	kind := b.Lookup("type").Text()
+	member, ok := needs[kind]
+	switch {
+	case !ok:
+		return broken(e, "a content block has the type %s", b.Lookup("type").OrNull().Short(40))
+	case b.Lookup(member).IsAbsent():
+		return broken(e, "a block of type %s has no %s", kind, member)
+	case member == "data":
+		if _, err := base64.StdEncoding.DecodeString(b.Lookup("data").Text()); err != nil {
+			return broken(e, "data of a block of type %s is not base64: %v", kind, err)
+		}
+	}
+	return held()
+}
+
+// mediaType examines the MIME type of an image or audio block.
+func mediaType(b jsonv.Value, e Evidence) outcome {
+	kind := b.Lookup("type").Text()
+	if kind != "image" && kind != "audio" {
+		return inapplicable("no image and no audio")
+	}
+	if _, _, err := mime.ParseMediaType(b.Lookup("mimeType").Text()); err != nil {
+		return broken(e, "mimeType of a block of type %s is %s", kind, b.Lookup("mimeType").OrNull().Short(40))
+	}
+	return held()
+}
+
+// required calls a tool without one of its required arguments.
+func (v *visit) required(ctx context.Context, tool jsonv.Value) {
+	schema := tool.Lookup("inputSchema")
+	for _, name := range schema.Lookup("required").Texts() {
+		if !schema.Lookup("properties", name, "default").IsAbsent() {
+			continue
+		}
+		args := draft.Arguments(schema).Without(name)
+		v.check(ctx, "tool-required", subject(tool), func(ctx context.Context) outcome {
+			x, why := v.call(ctx, tool, args)
+			switch {
+			case why != "":
+				return unverified("%s", why)
+			case x.Result != nil && !result(x).Lookup("isError").Bool() && !another(x):
+				return broken(shown(x), "the call without the required argument %s got a result", name)
+			}
+			return held()
+		})
+		return
+	}
+}
+
+// taskOnly calls a tool that must be called as a task.
+func (v *visit) taskOnly(ctx context.Context, tool jsonv.Value) {
+	if !v.declares("tasks", "requests", "tools", "call") {
+		return
+	}
+	v.check(ctx, "task-required", subject(tool), func(ctx context.Context) outcome {
+		x, why := v.call(ctx, tool, draft.Arguments(tool.Lookup("inputSchema")))
+		switch {
+		case why != "":
+			return unverified("%s", why)
+		case notFound(x):
+			return held()
+		}
+		return broken(shown(x), "a tool with taskSupport: required got %s for an ordinary call, expected the error -32601", answer(x))
+	})
+}
+
+// mark is the place of the next message in the open session.
+func (v *visit) mark() mcp.Mark {
+	if v.sess == nil {
+		return 0
+	}
+	return v.sess.Mark()
+}
+
+// notifications examines what came with a call that asked for progress and for no logs.
+func (v *visit) notifications(ctx context.Context, x *mcp.Exchange, mark mcp.Mark) {
+	last, seen := 0.0, 0
+	for _, m := range x.During {
+		params, _ := jsonv.Parse(m.Params)
+		if m.Method != "notifications/progress" {
+			continue
+		}
+		now := params.Lookup("progress").Float64()
+		if seen++; seen > 1 && now <= last {
+			v.enter("progress-increases", broken(Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the progress went from %v to %v", last, now))
+		}
+		last = now
+	}
+	if seen > 0 && x.Response != nil {
+		v.enter("progress-increases", held())
+		v.enter("progress-token", held())
+		v.check(ctx, "progress-after", "", func(ctx context.Context) outcome { return v.progressAfter(x, mark, seen) })
+	}
+}
+
+// progressAfter waits a moment for progress of a call that comes after its response.
+func (v *visit) progressAfter(x *mcp.Exchange, mark mcp.Mark, during int) outcome {
+	if !v.stdio() || v.sess == nil {
+		return unverified("only the order on one stream is certain")
+	}
+	request, _ := jsonv.Parse(x.Request)
+	token := request.Lookup("params", "_meta", "progressToken").String()
+	time.Sleep(50 * time.Millisecond)
+	n := 0
+	for _, m := range v.sess.Messages(mark) {
+		params, _ := jsonv.Parse(m.Params)
+		if m.Method == "notifications/progress" && params.Lookup("progressToken").String() == token {
+			if n++; n > during {
+				return broken(Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "progress came after the response")
+			}
+		}
+	}
+	return held()
+}
