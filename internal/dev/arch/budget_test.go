@@ -25,10 +25,10 @@ const (
 // products are the sums of lines of code of the packages of each product: what it may
 // have, and the target. A ceiling may only fall, except by the estimate of a feature
 // that the target does not count yet: 1,500 for first impressions, 750 for tests of the
-// boundary, 1,550 for probes, which need 2,450 more. The target of mcptest is that of its state before probes, agents and load, and
+// boundary, 1,550 for probes, which need 2,950 more. The target of mcptest is that of its state before probes, agents and load, and
 // 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {91700, 82000},
+	"mcptest": {92200, 82000},
 	"MCP-AQL": {15950, 14500},
 }
 
@@ -39,7 +39,7 @@ var largerPackages = map[string]struct {
 	reason string
 }{
 	"internal/run":               {2700, "the order of everything in one run; sessions, doubles and steps are packages below it"},
-	"internal/run/probe":         {3700, "127 rules: the engine, and one file for each family"},
+	"internal/run/probe":         {3800, "127 rules: the engine, and one file for each family"},
 	"internal/spec/plan":         {2640, "every key of the language ends here; rows and doubles are packages below it"},
 	"internal/spec/suite":        {2800, "one struct for each part of the language"},
 	"internal/mcpaql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},

@@ -158,7 +158,7 @@ func (v *visit) survived(ctx context.Context, x, control *mcp.Exchange, u unusua
 	case ended && v.stdio():
 		return broken(shown(x), "%s ended the server: %s", u.what, x.Cause)
 	case errors.Is(x.Cause, context.DeadlineExceeded) && ctx.Err() == nil && control.Elapsed < 2*time.Second:
-		return broken(shown(x), "%s got no response in %s", u.what, reply)
+		return broken(shown(x), "%s got no response in %s", u.what, v.Reply)
 	case errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) || errors.Is(x.Cause, syscall.ECONNRESET):
 		o := broken(shown(x), "%s got no response: %s", u.what, x.Cause)
 		bare, err := v.bare(ctx)

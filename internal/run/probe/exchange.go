@@ -41,7 +41,7 @@ func (v *visit) once(ctx context.Context, call mcp.Call) *mcp.Exchange {
 	if err != nil {
 		return &mcp.Exchange{Method: call.Method, Cause: err}
 	}
-	ctx, cancel := mcp.WithLimit(ctx, "response", reply)
+	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	return sess.Do(ctx, call)
 }
@@ -62,7 +62,7 @@ func (v *visit) raw(ctx context.Context, message jsonv.Value) *mcp.Exchange {
 	if err != nil {
 		return &mcp.Exchange{Cause: err}
 	}
-	ctx, cancel := mcp.WithLimit(ctx, "response", reply)
+	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	return sess.SendRaw(ctx, message.Append(nil))
 }
@@ -96,7 +96,7 @@ func (v *visit) meta() jsonv.Value {
 // post sends a raw HTTP request to the server's address, outside of the session: with the
 // server's credentials and the given headers, and nothing else. A nil header removes one.
 func (v *visit) post(ctx context.Context, action suite.Request, headers http.Header) *mcp.Exchange {
-	ctx, cancel := mcp.WithLimit(ctx, "response", reply)
+	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	if !v.local {
 		time.Sleep(pause)
@@ -111,9 +111,19 @@ func (v *visit) post(ctx context.Context, action suite.Request, headers http.Hea
 	}
 	action.Events = 1
 	env := boundary.Env{Connect: v.Connect, Client: v.Client, Headers: headers}
-	_, x, err := env.Request(ctx, v.server, action)
+	o, x, err := env.Request(ctx, v.server, action)
 	if err != nil {
 		x.Cause = err
+	}
+	if events := o.Own.Lookup("http.events"); events.Len() > 0 {
+		x.Response = events.At(events.Len() - 1).Lookup("data").Append(nil)
+	}
+	if message, err := jsonv.Parse(x.Response); err == nil && message.Lookup("jsonrpc").Text() == "2.0" {
+		for member, part := range map[string]*[]byte{"result": &x.Result, "error": &x.Error} {
+			if val, ok := message.Get(member); ok {
+				*part = val.Append(nil)
+			}
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		x.Method += "\n" + name + ": " + strings.Join(headers[name], ", ")

@@ -139,7 +139,7 @@ func (v *visit) get(ctx context.Context) outcome {
 	defer own.close()
 	h := own.inSession(ctx, jsonv.Value{})
 	h.Set("Accept", "text/event-stream")
-	ctx, cancel := context.WithTimeout(ctx, reply/5)
+	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
 	defer cancel()
 	x := v.post(ctx, suite.Request{Method: http.MethodGet}, h)
 	switch s := status(x); {

@@ -53,7 +53,14 @@ func (v *visit) leaked(ctx context.Context, mark string) outcome {
 		return unverified("%s", why)
 	}
 	v.close() // the next request opens another session
-	for _, tool := range v.tools {
+	// Tools without texts come first: one with a text may replace what the other session left.
+	takesText := func(tool jsonv.Value) int {
+		if marked(draft.Arguments(complete(tool.Lookup("inputSchema"))), mark).IsAbsent() {
+			return 0
+		}
+		return 1
+	}
+	for _, tool := range slices.SortedStableFunc(slices.Values(v.tools), func(a, b jsonv.Value) int { return takesText(a) - takesText(b) }) {
 		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
 			continue
 		}

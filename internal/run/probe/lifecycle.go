@@ -179,7 +179,7 @@ func (v *visit) diagnose(ctx context.Context) bool {
 	}
 	defer c.Close(context.WithoutCancel(ctx))
 	send := func(ctx context.Context, method string) *mcp.Exchange {
-		ctx, cancel := mcp.WithLimit(ctx, "response", reply)
+		ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 		defer cancel()
 		return c.Do(ctx, mcp.Call{Method: method, Params: jsonv.ObjectOf("_meta", v.meta()).Append(nil)}, v.delivery(v.version))
 	}

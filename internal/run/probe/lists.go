@@ -162,7 +162,7 @@ func (v *visit) stable(ctx context.Context, l listing) {
 			}
 		}
 		send := func(ctx context.Context, c mcp.Call) *mcp.Exchange {
-			ctx, cancel := mcp.WithLimit(ctx, "response", reply)
+			ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 			defer cancel()
 			return other.Do(ctx, c)
 		}

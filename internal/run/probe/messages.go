@@ -17,15 +17,14 @@ const unknown = "mcptest/no-such-method"
 
 // messages examines the form of messages.
 func (v *visit) messages(ctx context.Context) {
-	var x *mcp.Exchange
 	v.check(ctx, "message-unanswered", "", func(ctx context.Context) outcome {
-		if x = v.once(ctx, mcp.Call{Method: unknown}); x.Response == nil && status(x) == 0 {
+		if x := v.once(ctx, mcp.Call{Method: unknown}); x.Response == nil && status(x) == 0 {
 			return broken(shown(x), "a request with an unknown method got %s", answer(x))
 		}
 		return held()
 	})
 	v.check(ctx, "message-unknown-method", "", func(ctx context.Context) outcome {
-		x := v.once(ctx, mcp.Call{Method: unknown})
+		x := v.send(ctx, mcp.Call{Method: unknown})
 		switch got, ok := code(x); {
 		case ok && got == protocol.CodeMethodNotFound:
 			return held()
@@ -72,7 +71,7 @@ func (v *visit) notification(ctx context.Context) outcome {
 	if err != nil {
 		return unverified("%v", err)
 	}
-	sess.TakeViolations()
+	v.unclaimed(sess.TakeViolations())
 	if err := sess.Notify(ctx, method, message.Lookup("params").Append(nil)); err != nil {
 		return unverified("%v", err)
 	}

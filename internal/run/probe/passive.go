@@ -106,6 +106,9 @@ func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 		if rule := violated(found.Kind); rule != "" {
 			add(rule, broken(shown(x), "%s: %s", x.Method, found.Msg))
 		}
+		if found.Kind == protocol.IDType && textID(x) { // 3.0 is the number 3
+			add("message-id", broken(shown(x), "%s: %s", x.Method, found.Msg))
+		}
 		if found.Kind == protocol.ContentType && status(x) >= 200 && status(x) < 300 {
 			add("http-content-type", broken(shown(x), "%s: %s", x.Method, found.Msg))
 		}
@@ -139,6 +142,11 @@ func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 		}
 	}
 	return out
+}
+
+func textID(x *mcp.Exchange) bool {
+	message, err := jsonv.Parse(x.Response)
+	return err == nil && message.Lookup("id").Kind() == jsonv.KindString
 }
 
 // enter enters an outcome if the rule applies.

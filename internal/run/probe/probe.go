@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -27,9 +28,10 @@ type Options struct {
 	Connect connect.Options
 	Dial    connect.Dialer // nil: connect.Dial
 	Client  mcp.Implementation
-	Only    []string // families and rules; all if empty
-	Writes  []string // tools without readOnlyHint that may be called
-	Seed    uint64   // of generated values
+	Only    []string      // families and rules; all if empty
+	Writes  []string      // tools without readOnlyHint that may be called
+	Seed    uint64        // of generated values
+	Reply   time.Duration // the time for a response; 0: 10 s
 	// Doing receives what the probe examines; may be nil.
 	Doing func(what string)
 }
@@ -37,28 +39,40 @@ type Options struct {
 // families are run in this order: what may end the process comes last.
 func families() []family {
 	return []family{
-		{"lifecycle", (*visit).lifecycle},
-		{"messages", (*visit).messages},
-		{"capabilities", (*visit).capabilities},
-		{"lists", (*visit).lists},
-		{"tools", (*visit).toolsFamily},
-		{"resources", (*visit).resourcesFamily},
-		{"prompts", (*visit).promptsFamily},
-		{"utilities", (*visit).utilities},
-		{"http", (*visit).http},
-		{"session", (*visit).sessions},
-		{"stateless", (*visit).stateless},
-		{"auth", (*visit).auth},
-		{"isolation", (*visit).isolation},
-		{"arguments", (*visit).arguments},
-		{"fuzz", (*visit).fuzz},
-		{"shutdown", (*visit).shutdown},
+		{"lifecycle", (*visit).lifecycle, false},
+		{"messages", (*visit).messages, false},
+		{"capabilities", (*visit).capabilities, false},
+		{"lists", (*visit).lists, false},
+		{"tools", (*visit).toolsFamily, true},
+		{"resources", (*visit).resourcesFamily, true},
+		{"prompts", (*visit).promptsFamily, true},
+		{"utilities", (*visit).utilities, false},
+		{"http", (*visit).http, false},
+		{"session", (*visit).sessions, false},
+		{"stateless", (*visit).stateless, false},
+		{"auth", (*visit).auth, false},
+		{"isolation", (*visit).isolation, false},
+		{"arguments", (*visit).arguments, false},
+		{"fuzz", (*visit).fuzz, false},
+		{"shutdown", (*visit).shutdown, false},
 	}
 }
 
 type family struct {
-	name string
-	run  func(*visit, context.Context)
+	name    string
+	run     func(*visit, context.Context)
+	traffic bool // other families examine its messages
+}
+
+// needsTraffic reports whether a rule is about messages of any kind.
+func needsTraffic(r Rule) bool {
+	switch r.Family {
+	case "lifecycle", "lists", "auth", "shutdown":
+		return false
+	case "http", "session":
+		return r.ID == "http-content-type" || r.ID == "session-ascii"
+	}
+	return true
 }
 
 // Run examines a server in each era that it speaks, until ctx ends. The error reports a
@@ -71,6 +85,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Dial == nil {
 		o.Dial = connect.Dial
 	}
+	o.Reply = cmp.Or(o.Reply, 10*time.Second)
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
@@ -135,7 +150,10 @@ func (v *visit) examine(ctx context.Context) error {
 	}
 	defer v.close()
 	for _, f := range families() {
-		if !slices.ContainsFunc(v.rules.Rules, func(r Rule) bool { return r.Family == f.name && v.selected(r) }) {
+		if len(v.results()) == 0 {
+			break // no rule is about this version
+		}
+		if !slices.ContainsFunc(v.rules.Rules, func(r Rule) bool { return v.selected(r) && (r.Family == f.name || f.traffic && needsTraffic(r)) }) {
 			continue
 		}
 		v.Doing(v.version.Name + " · " + f.name)

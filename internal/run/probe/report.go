@@ -140,6 +140,7 @@ func (r Report) Fails(on Level) bool {
 // entry collects what was found out about one rule in one revision.
 type entry struct {
 	held       bool
+	once       string // seen, but not when it was repeated
 	failures   []Failure
 	notes      []string
 	unverified string
@@ -175,6 +176,9 @@ func (l *ledger) add(rule, subject string, o outcome) {
 			e.failures = append(e.failures, Failure{Subject: subject, Message: o.why, Evidence: o.evidence})
 		}
 	case NotVerified:
+		if strings.HasPrefix(o.why, "not repeatable") {
+			e.once = cmp.Or(e.once, o.why)
+		}
 		e.unverified = cmp.Or(e.unverified, o.why)
 	case NotApplicable:
 		e.outside = cmp.Or(e.outside, o.why)
@@ -191,6 +195,8 @@ func (l *ledger) result(r Rule, c Claim, revision string) Result {
 	switch {
 	case len(e.failures) > 0:
 		x.Verdict, x.Failures = Fail, e.failures
+	case e.once != "":
+		x.Verdict, x.Reason = NotVerified, e.once
 	case e.held:
 		x.Verdict = Pass
 	case e.unverified != "":

@@ -48,7 +48,7 @@ func (v *visit) stopped(ctx context.Context) (*proc.Stopped, error) {
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := mcp.WithLimit(ctx, "response", reply)
+	limited, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	for _, tool := range v.tools {
 		args := draft.Arguments(tool.Lookup("inputSchema"))

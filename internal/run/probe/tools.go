@@ -6,6 +6,7 @@ import (
 	"mime"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonschema"
@@ -205,7 +206,7 @@ func mediaType(b jsonv.Value, e Evidence) outcome {
 	if kind != "image" && kind != "audio" {
 		return inapplicable("no image and no audio")
 	}
-	if _, _, err := mime.ParseMediaType(b.Lookup("mimeType").Text()); err != nil {
+	if media, _, err := mime.ParseMediaType(b.Lookup("mimeType").Text()); err != nil || !strings.Contains(media, "/") {
 		return broken(e, "mimeType of a block of type %s is %s", kind, b.Lookup("mimeType").OrNull().Short(40))
 	}
 	return held()

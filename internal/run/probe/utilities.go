@@ -106,7 +106,7 @@ func (v *visit) cancelUnknown(ctx context.Context) outcome {
 	if err != nil {
 		return unverified("%v", err)
 	}
-	sess.TakeViolations()
+	v.unclaimed(sess.TakeViolations())
 	if err := sess.Notify(ctx, "notifications/cancelled", []byte(`{"requestId":987654321}`)); err != nil {
 		return held() // an HTTP error status is allowed
 	}
@@ -132,14 +132,22 @@ func (v *visit) listen(ctx context.Context) *mcp.Exchange {
 // subscriptions examines the beginning of a subscription.
 func (v *visit) subscriptions(ctx context.Context) {
 	v.check(ctx, "listen-ack", "", func(ctx context.Context) outcome {
+		mark := v.mark()
 		x := v.listen(ctx)
 		switch {
 		case refused(x):
 			return unverified("subscriptions/listen got %s", answer(x))
 		case len(x.During) == 0:
-			return broken(shown(x), "the subscription was not acknowledged within %v", reply)
-		case x.During[0].Method != protocol.ListenAcknowledged:
-			return broken(Evidence{Sent: string(x.Request), Received: string(x.During[0].Raw)}, "the first message of the subscription is %s, expected its acknowledgement", x.During[0].Method)
+			return broken(shown(x), "the subscription was not acknowledged within %v", v.Reply)
+		}
+		for _, m := range append(v.sess.Messages(mark), x.During...) {
+			params, _ := jsonv.Parse(m.Params)
+			if m.Method == protocol.ListenAcknowledged {
+				break
+			}
+			if params.Lookup("_meta", protocol.MetaSubscription).String() == x.ID {
+				return broken(Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the first message of the subscription is %s, expected its acknowledgement", m.Method)
+			}
 		}
 		return held()
 	})
