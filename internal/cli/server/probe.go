@@ -105,7 +105,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) e
 	if err != nil {
 		return err
 	}
-	o := probe.Options{Only: f.only, Writes: f.writes, Seed: f.seed}
+	o := probe.Options{Only: f.only, Writes: f.writes, Seed: f.seed, Reply: min(10*time.Second, f.target.Timeout)}
 	ctx, l, end, err := f.target.Prepare(cmd, s, argv, func(i *inspect.Options) { o.Connect, o.Client, o.Dial = i.Connect, i.Client, i.Dial })
 	if err != nil {
 		return err

@@ -225,7 +225,7 @@ func (r Report) json(b *strings.Builder) {
 		revisions = append(revisions, scored{revision, t.Score(), t.Grade(), t.Coverage(), t})
 	}
 	_ = gate.WriteJSON(b, map[string]any{ // a strings.Builder does not fail
-		"server": strings.TrimSpace(r.Server), "seed": r.Seed, "revisions": revisions, "absent": r.Absent, "rules": r.Results,
+		"server": strings.TrimSpace(r.Server), "seed": r.Seed, "revisions": revisions, "absent": append([]string{}, r.Absent...), "rules": append([]Result{}, r.Results...),
 		"score": all.Score(), "grade": all.Grade(), "coverage": all.Coverage(), "calls": r.Calls,
 	})
 }

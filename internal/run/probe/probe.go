@@ -115,7 +115,7 @@ func (p *prober) run(ctx context.Context) (Report, error) {
 		cancel()
 		if err != nil {
 			failed = err // that of the session era is the better one
-			out.Absent = append(out.Absent, era.String()+": "+err.Error())
+			out.Absent = append(out.Absent, protocol.Newest(era).Name+" is not spoken: "+err.Error())
 			continue
 		}
 		out.Revisions = append(out.Revisions, v.version.Name)

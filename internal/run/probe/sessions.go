@@ -27,9 +27,6 @@ func (v *visit) sessions(ctx context.Context) {
 		return
 	}
 	list := v.frame(7201, v.firstList(), jsonv.Value{})
-	if len(v.listed) == 0 {
-		list = v.frame(7201, "ping", jsonv.Value{})
-	}
 	request := func(ctx context.Context, id string) *mcp.Exchange {
 		h := http.Header{"Mcp-Protocol-Version": {v.version.Name}, sessionID: {id}}
 		if id == "" {

@@ -94,12 +94,14 @@ func (v *visit) stateless(ctx context.Context) {
 	}
 }
 
-// firstList is a list that the server declares.
+// firstList is a list that the server returns.
 func (v *visit) firstList() string {
-	if len(v.listed) > 0 {
-		return v.listed[0].Method
+	for _, l := range v.listed {
+		if l.pages[0].Result != nil {
+			return l.Method
+		}
 	}
-	return protocol.MethodDiscover
+	return v.idle()
 }
 
 // alone sends a message unchanged: over HTTP with its headers, on stdio in a process of

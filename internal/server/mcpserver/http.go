@@ -194,6 +194,10 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		s.initialize(w, r, req)
 		return
 	}
+	if version := r.Header.Get("Mcp-Protocol-Version"); version != "" && !protocol.VersionOf(version).Known() {
+		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "Unsupported MCP-Protocol-Version "+version, nil)
+		return
+	}
 	sess := s.sessionOf(w, r)
 	if sess == nil {
 		return
