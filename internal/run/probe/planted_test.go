@@ -320,6 +320,8 @@ func (l *link) checkMeta(m message) *failure {
 	switch {
 	case version == "" && !l.is("meta-required/version"):
 		return fail(-32602, "_meta has no protocolVersion")
+	case version != "" && version < "2026-07-28" && len(l.legacy()) > 0: // an early version is that of a session
+		return fail(-32600, "no session")
 	case version != "" && version != "2026-07-28":
 		if l.is("version-unsupported/code") {
 			return fail(-32602, "unsupported version")
