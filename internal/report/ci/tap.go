@@ -80,11 +80,14 @@ func (t *tap) cases(r *result.Run) error {
 			suite = c.Suite
 			t.comment("suite: " + suite)
 		}
-		directive := ""
-		if c.Status == result.Skip {
+		directive, ok := "", !explain.Failed(c.Status)
+		switch {
+		case c.KnownFailure != nil && c.Status == result.Skip: // TAP's word for a failure that is expected
+			directive, ok = " # TODO "+tapText(explain.Reason(c)), false
+		case c.Status == result.Skip:
 			directive = " # SKIP " + tapText(explain.Reason(c))
 		}
-		t.point(!explain.Failed(c.Status), c.Name, directive)
+		t.point(ok, c.Name, directive)
 		t.yaml(caseFacts(c))
 	}
 	return nil
