@@ -172,6 +172,9 @@ func code(x *mcp.Exchange) (code int64, ok bool) {
 
 // rpcError returns the JSON-RPC error in an exchange, also in the body of an HTTP error.
 func rpcError(x *mcp.Exchange) *protocol.RPCError {
+	if x == nil {
+		return nil
+	}
 	if x.Error != nil {
 		return x.RPCError()
 	}

@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/check"
@@ -112,6 +114,9 @@ func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 		if found.Kind == protocol.ContentType && status(x) >= 200 && status(x) < 300 {
 			add("http-content-type", broken(shown(x), "%s: %s", x.Method, found.Msg))
 		}
+	}
+	if late, ok := errors.AsType[*mcp.TimeoutError](x.Cause); ok && x.Method != "tools/call" && strings.HasPrefix(late.Limit, "response") {
+		add("message-unanswered", broken(shown(x), "%s got no response", x.Method))
 	}
 	for _, m := range x.During {
 		e := Evidence{Sent: excerpt(string(x.Request), 1000), Received: excerpt(string(m.Raw), 1000)}

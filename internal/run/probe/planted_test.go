@@ -109,6 +109,9 @@ func (l *link) answer(raw []byte) string {
 		}
 		return ""
 	}
+	if l.is("hostile/silent") && m.Method != "initialize" {
+		return listening
+	}
 	if l.is("message-stdout/log") {
 		l.send("handling " + m.Method)
 	}

@@ -137,6 +137,7 @@ func (v *visit) examine(ctx context.Context) error {
 	pinned.Protocol = ""
 	if v.modern() {
 		pinned.Protocol = protocol.Newest(v.era).Name
+		pinned.ConnectTimeout = min(pinned.ConnectTimeout, discovery)
 	}
 	if protocol.VersionOf(v.Server.Protocol).Known() {
 		pinned.Protocol = v.Server.Protocol

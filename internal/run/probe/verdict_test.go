@@ -41,7 +41,11 @@ func examine(t *testing.T, p *planted, http bool, change func(*probe.Options)) p
 	if change != nil {
 		change(&o)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	limit := time.Minute
+	if strings.HasPrefix(p.defect, "hostile/") {
+		limit, o.Reply, o.Server.ConnectTimeout = 3*time.Second, 200*time.Millisecond, 500*time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	rep, err := probe.Run(ctx, o)
 	if err != nil {
@@ -108,6 +112,27 @@ func TestSoundServersPass(t *testing.T) {
 			}
 			t.Log(rep.Summary())
 		})
+	}
+}
+
+// A server that stops answering costs no more than the time, and no panic.
+func TestSilentServers(t *testing.T) {
+	t.Parallel()
+	for _, http := range []bool{false, true} {
+		start := time.Now()
+		rep := examine(t, &planted{versions: strings.Fields(older), defect: "hostile/silent"}, http, nil)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("took %v", took)
+		}
+		late := 0
+		for _, x := range rep.Results {
+			if strings.HasPrefix(x.Reason, "time: ") {
+				late++
+			}
+		}
+		if late == 0 || !strings.Contains(strings.Join(failed(rep, false), "\n"), "message-unanswered") {
+			t.Errorf("%d rules were too late; failed: %q", late, failed(rep, false))
+		}
 	}
 }
 

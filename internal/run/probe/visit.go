@@ -19,9 +19,11 @@ import (
 
 // limits of one probe.
 const (
-	pause  = 50 * time.Millisecond // between requests to an address that is not this machine
-	slow   = 2 * time.Second       // a call that takes longer is not repeated with other arguments
-	deaths = 3                     // ends of the process in a row after which a family ends
+	pause = 50 * time.Millisecond // between requests to an address that is not this machine
+	slow  = 2 * time.Second       // a call that takes longer is not repeated with other arguments
+	// discovery is the time for server/discover, which some servers never answer.
+	discovery = 15 * time.Second
+	deaths    = 3 // ends of the process in a row after which a family ends
 )
 
 // prober is the state of one call of Run.
