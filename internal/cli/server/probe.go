@@ -122,9 +122,21 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) e
 			return l.Failed(ctx, "", errors.Join(err, ctx.Err()))
 		}
 		rep.Accept(base)
-		rep.Reproduce("mcptest probe --only %s "+strings.TrimSpace(f.target.Usage(s, argv)), l.Redactor.String)
+		rep.Reproduce(f.again()+strings.TrimSpace(f.target.Usage(s, argv)), l.Redactor.String)
 		return f.print(s, l, rep, rules)
 	})
+}
+
+// again is the command that repeats a rule, up to the flags of the server.
+func (f *probeFlags) again() string {
+	line := "mcptest probe --only %s "
+	if f.seed != 1 {
+		line += fmt.Sprintf("--seed %d ", f.seed)
+	}
+	for _, tool := range f.writes {
+		line += fmt.Sprintf("--allow-writes %q ", tool)
+	}
+	return line
 }
 
 // print prints the report, masked.

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ func (v *visit) stopped(ctx context.Context) (*proc.Stopped, error) {
 	limited, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	for _, tool := range v.tools {
+		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
+			continue
+		}
 		args := draft.Arguments(tool.Lookup("inputSchema"))
 		if v.policy.Call(tool, args) == "" {
 			params := jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args)
