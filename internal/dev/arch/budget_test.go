@@ -25,10 +25,11 @@ const (
 // products are the sums of lines of code of the packages of each product: what it may
 // have, and the target. A ceiling may only fall, except by the estimate of a feature
 // that the target does not count yet: 1,500 for first impressions, 750 for tests of the
-// boundary, 1,550 for probes, which need 2,950 more. The target of mcptest is that of its state before probes, agents and load, and
+// boundary, 1,550 for probes, which need 2,950 more, 950 for leaks and load, 1,600 for
+// agents. The target of mcptest is that of its state before probes, agents and load, and
 // 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {92200, 82000},
+	"mcptest": {94750, 82000},
 	"MCP-AQL": {15950, 14500},
 }
 
