@@ -99,6 +99,7 @@ var edges = map[string][]string{
 	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web"},
 	// Which tools may be called if the user has not named the calls.
 	"internal/run/allow": {"internal/base/jsonv"},
+	"internal/run/stats": {},
 	"internal/run/probe": {
 		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/draft", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
 		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source", "internal/base/term", "internal/base/web",
