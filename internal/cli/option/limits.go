@@ -17,13 +17,13 @@ import (
 // many requests it follows.
 type LimitFlags struct {
 	set  wire.Limits
-	skip sizeFlag // set.Drain, which has another type
+	skip Size // set.Drain, which has another type
 }
 
 // limit is one flag: a size or a number, with its range.
 type limit struct {
 	name, usage string
-	size        *sizeFlag
+	size        *Size
 	number      *int
 	least, most int // 0, 0: any
 }
@@ -31,12 +31,12 @@ type limit struct {
 func (f *LimitFlags) all() []limit {
 	const many = 1_000_000
 	return []limit{
-		{"max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression", (*sizeFlag)(&f.set.Message), nil, leastSize, mostSize},
+		{"max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression", (*Size)(&f.set.Message), nil, leastSize, mostSize},
 		{"max-values", "maximum number of JSON values in one server message, counting nested ones", nil, &f.set.Values, 100, jsonv.DefaultMaxNodes},
 		{"max-skip-size", "maximum `size` of an oversized message that is skipped; a longer one closes the session", &f.skip, nil, 0, 0},
-		{"max-kept-size", "maximum `size` of the messages kept with the response of one call", (*sizeFlag)(&f.set.During), nil, leastSize, mostSize},
+		{"max-kept-size", "maximum `size` of the messages kept with the response of one call", (*Size)(&f.set.During), nil, leastSize, mostSize},
 		{"max-kept-messages", "maximum number of messages kept with the response of one call", nil, &f.set.DuringCount, 1, many},
-		{"max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)", (*sizeFlag)(&f.set.Stderr), nil, leastSize, mostSize},
+		{"max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)", (*Size)(&f.set.Stderr), nil, leastSize, mostSize},
 		{"max-server-requests", "maximum number of server requests handled concurrently", nil, &f.set.Requests, 1, many},
 		{"max-redirects", "maximum number of HTTP redirects followed within the server's origin; 0 for none", nil, &f.set.Redirects, 0, many},
 		{"max-input-rounds", "maximum number of times one call is repeated with the input that the server requests (2026-07-28)", nil, &f.set.Rounds, 1, many},
@@ -48,7 +48,7 @@ func (f *LimitFlags) all() []limit {
 // Add defines the flags.
 func (f *LimitFlags) Add(cmd *cobra.Command) {
 	f.set = f.set.WithDefaults()
-	f.skip = sizeFlag(f.set.Drain)
+	f.skip = Size(f.set.Drain)
 	fl := cmd.Flags()
 	for _, l := range f.all() {
 		if l.size != nil {
@@ -110,8 +110,8 @@ func (f *LimitFlags) Wire() wire.Limits {
 	return l
 }
 
-// sizeFlag is a number of bytes: 65536, 64KiB (1024 bytes each), 64KB (1000).
-type sizeFlag int
+// Size is a flag: a number of bytes: 65536, 64KiB (1024 bytes each), 64KB (1000).
+type Size int
 
 // sizeUnit is a unit of sizes.
 type sizeUnit struct {
@@ -125,7 +125,7 @@ func sizeUnits() []sizeUnit {
 }
 
 // Set parses a size.
-func (f *sizeFlag) Set(text string) error {
+func (f *Size) Set(text string) error {
 	number, unit := text, int64(1)
 	for _, u := range sizeUnits() {
 		if n := len(text) - len(u.name); n > 0 && strings.EqualFold(text[n:], u.name) {
@@ -137,12 +137,12 @@ func (f *sizeFlag) Set(text string) error {
 	if err != nil || n < 1 || n > (1<<40)/unit {
 		return fmt.Errorf("expected a size such as 64MiB, 64MB or 65536, got %q", text)
 	}
-	*f = sizeFlag(n * unit)
+	*f = Size(n * unit)
 	return nil
 }
 
 // String formats a size with the largest unit that divides it.
-func (f *sizeFlag) String() string {
+func (f *Size) String() string {
 	for _, u := range sizeUnits() {
 		if n := int64(*f); n >= u.bytes && n%u.bytes == 0 {
 			return strconv.FormatInt(n/u.bytes, 10) + u.name
@@ -152,7 +152,7 @@ func (f *sizeFlag) String() string {
 }
 
 // Type returns the type in usage texts.
-func (f *sizeFlag) Type() string { return "size" }
+func (f *Size) Type() string { return "size" }
 
 // Parallel is the value of --parallel: calls in flight on each server; 0 if the flag
 // is not set. It accepts the values of `run_options: {parallel: …}` except false,

@@ -128,7 +128,7 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 			return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
 		}
 		redactor.Add(secret.InEnviron(s.Env)...)
-		return f.local(s, argv)
+		return f.Program(s, argv)
 	}
 	if f.httpOnly() {
 		return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url; servers of a suite are configured in the suite")
@@ -158,9 +158,9 @@ func (f *TargetFlags) fromFlags() *plan.Server {
 	}
 }
 
-// local returns a server that the command starts in the current folder, with the
+// Program returns a server that the command starts in the current folder, with the
 // environment that a suite would give it.
-func (f *TargetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, error) {
+func (f *TargetFlags) Program(s cmdutil.Streams, argv []string) (*plan.Server, error) {
 	if argv[0] == "" {
 		return nil, Invalid("the server's command is empty")
 	}

@@ -201,6 +201,11 @@ var edges = map[string][]string{
 		"internal/run", "internal/base/secret", "internal/base/shellwords", "internal/base/source", "internal/spec/suite", "internal/offer/surface", "internal/offer/checkout", "internal/offer/diff",
 		"internal/offer/readme", "internal/base/term",
 	},
+	// Commands that put a server under stress.
+	"internal/cli/stress": {
+		"internal/cli/option", "internal/cli/cmdutil", "internal/run/allow", "internal/run/inspect", "internal/spec/plan", "internal/process/probe", "internal/process/proc",
+		"internal/base/jsonv", "internal/base/secret", "internal/base/web",
+	},
 	"internal/cli/clientconfig": {"internal/base/jsonv", "internal/base/display", "internal/client/protocol", "internal/base/osfile"},
 	"internal/tape/verify":      {"internal/tape/cassette", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/secret", "internal/offer/surface", "internal/offer/diff", "internal/base/jsonv"},
 	"internal/tape/promote":     {"internal/tape/cassette", "internal/spec/draft", "internal/client/check", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/offer/surface", "internal/base/jsonv"},
@@ -261,7 +266,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                      {"internal/base/term"},
 	"golang.org/x/sys":                       {"internal/process/proc", "internal/process/pipe", "internal/base/term", "internal/base/osfile", "internal/server/proxy"},
 	"golang.org/x/text":                      {"internal/base/jsonschema"}, // the schema library's message printer
-	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/skill", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/cmdutil", "internal/mcpaql/aqlcli"},
+	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/skill", "internal/cli/stress", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/cmdutil", "internal/mcpaql/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/client/auth", testOnly}, // its package oauthex
 	"golang.org/x/oauth2":                    {"internal/client/auth"},
 	"github.com/google/go-cmp":               {"internal/base/testkit", testOnly},

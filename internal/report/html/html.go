@@ -133,13 +133,19 @@ func (s suiteView) Broken() int { return s.Section.Failed + s.Section.Errored }
 
 // Policy returns the page's content security policy, which only allows the style and
 // the script of the page.
-func (p *htmlPage) Policy() template.HTML {
+func (p *htmlPage) Policy() template.HTML { return policy(p.Style, p.Script) }
+
+// policy allows a style and, unless it is empty, a script.
+func policy(style template.CSS, script template.JS) template.HTML {
 	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; "
 	}
-	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ` + hash(string(p.Style)) +
-		"; script-src " + hash(string(p.Script)) + `; base-uri 'none'; form-action 'none'">`)
+	text := `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ` + hash(string(style))
+	if script != "" {
+		text += "script-src " + hash(string(script))
+	}
+	return template.HTML(text + `base-uri 'none'; form-action 'none'">`)
 }
 
 // Title returns the name of what was tested.

@@ -32,6 +32,20 @@ func (p *Policy) Allows(tool jsonv.Value) string {
 	return fmt.Sprintf("tool %s does not declare readOnlyHint: true; --allow-writes %s allows to call it", name, name)
 }
 
+// Repeats is Allows for a tool that is to be called many times, so that it must not
+// declare destructiveHint: true.
+func (p *Policy) Repeats(tool jsonv.Value) string {
+	why := p.Allows(tool)
+	if why == "" && destructive(tool) {
+		why = fmt.Sprintf("tool %s declares destructiveHint: true, so it is not called many times", tool.Lookup("name").Text())
+	}
+	return why
+}
+
+func destructive(tool jsonv.Value) bool {
+	return !ReadOnly(tool) && tool.Lookup("annotations", "destructiveHint").Bool()
+}
+
 // Call permits one call and counts it, or returns why it must not be made. A named tool
 // that declares destructiveHint: true is called once with equal arguments.
 func (p *Policy) Call(tool, args jsonv.Value) string {
@@ -44,7 +58,7 @@ func (p *Policy) Call(tool, args jsonv.Value) string {
 	if p.made == nil {
 		p.made, p.all = map[string]bool{}, map[string]int{}
 	}
-	if !ReadOnly(tool) && tool.Lookup("annotations", "destructiveHint").Bool() {
+	if destructive(tool) {
 		key := name + " " + string(args.Append(nil))
 		if p.made[key] {
 			return fmt.Sprintf("tool %s declares destructiveHint: true, so it is called once with equal arguments", name)

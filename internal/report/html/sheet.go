@@ -1,0 +1,121 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/term"
+	"mcptest/internal/report/render"
+)
+
+// Sheet is a page about one measurement: tiles, charts and tables in the style of the
+// page of a run, without a script. Its texts are escaped when it is written.
+type Sheet struct {
+	Verdict, Class string // Class: good, bad or warn
+	Title, Command string
+	Tool           string   // the program that writes the page, with its version
+	Notes          []string // lines below the title
+	Tiles          []Tile
+	Plots          []Plot
+	Tables         []Table
+	Style          template.CSS // set by Write
+}
+
+// Tile is a number and what it is.
+type Tile struct{ Number, Text string }
+
+// Table is a table; the cells of all columns but the first are numbers.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+}
+
+// Plot is a chart of lines over a common axis from 0.
+type Plot struct {
+	Title string
+	X, Y  func(float64) string // texts at the axes; nil: the number
+	Lines []Line
+	Bands []Band
+}
+
+// Line is a series of points by rising X.
+type Line struct {
+	Name   string
+	Class  string // trace or high (measured), mean (fitted), need (a limit)
+	Points [][2]float64
+}
+
+// Band is a range of X that is shaded.
+type Band struct {
+	Name     string
+	From, To float64
+}
+
+// Write writes the page, which needs no network and no other file.
+func (s Sheet) Write(w io.Writer) error {
+	style, _ := htmlFiles.ReadFile("page/report.css")
+	more, _ := htmlFiles.ReadFile("page/sheet.css")
+	s.Style = template.CSS(string(style) + string(more))
+	return htmlTemplates().ExecuteTemplate(w, "sheet", s)
+}
+
+// Policy returns the page's content security policy.
+func (s Sheet) Policy() template.HTML { return policy(s.Style, "") }
+
+// Figures returns the charts.
+func (s Sheet) Figures() (all []*figure) {
+	for _, p := range s.Plots {
+		all = append(all, p.figure())
+	}
+	return all
+}
+
+// figure draws the plot.
+func (p Plot) figure() *figure {
+	const width, height, left, base, top = 1060.0, 260.0, 84.0, 236.0, 12.0
+	endX, endY := 1e-9, 1e-9
+	for _, l := range p.Lines {
+		for _, at := range l.Points {
+			endX, endY = max(endX, at[0]), max(endY, at[1])
+		}
+	}
+	x := func(v float64) float64 { return left + (width-left-16)*v/endX }
+	y := func(v float64) float64 { return base - (base-top)*max(v, 0)/endY }
+	text := func(f func(float64) string, v float64) string {
+		if f == nil {
+			return render.Number(v)
+		}
+		return f(v)
+	}
+	f := &figure{Title: p.Title, Wide: true, Width: width, Height: height, Role: "img"}
+	for _, b := range p.Bands {
+		f.add(rect("track", x(b.From), top, x(b.To)-x(b.From), base-top), textAt("", x(b.From)+4, top+12, "start", term.Escape(b.Name)))
+	}
+	for _, v := range ticks5(endY) {
+		f.add(lineAt("sep", left, y(v), width-16, y(v)), textAt("", left-8, y(v)+4, "end", text(p.Y, v)))
+	}
+	for _, v := range ticks5(endX) {
+		f.add(textAt("", x(v), base+16, "middle", text(p.X, v)))
+	}
+	f.add(lineAt("axis", left, base, width-16, base))
+	said := []string{p.Title}
+	for _, l := range p.Lines {
+		var path strings.Builder
+		for i, at := range l.Points {
+			fmt.Fprintf(&path, "%c%.1f %.1f", "ML"[min(i, 1)], x(at[0]), y(at[1]))
+		}
+		f.add(shape{Kind: "line", Class: l.Class, Text: path.String()})
+		if n := len(l.Points); n > 0 {
+			said = append(said, fmt.Sprintf("%s from %s to %s", l.Name, text(p.Y, l.Points[0][1]), text(p.Y, l.Points[n-1][1])))
+		}
+		if entry := (keyEntry{l.Class, l.Name}); !slices.Contains(f.Key, entry) {
+			f.Key = append(f.Key, entry)
+		}
+	}
+	f.Label = term.Escape(strings.Join(said, "; "))
+	return f
+}
