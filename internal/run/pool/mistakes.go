@@ -2,6 +2,8 @@ package pool
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -33,6 +35,7 @@ type mistakes struct {
 	near      bool     // unlisted suggests a similar name
 	arguments []string // they do not match the schema
 	unknown   []string // those that the schema does not declare
+	unread    error    // why the list is not known although the server declares it
 }
 
 // Judge compares a call with the list that should contain its name. It returns why the
@@ -51,6 +54,9 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 		defer cancel()
 	}
 	m := s.mistakes(ctx, &c, l, refused)
+	if m.unread != nil && l.what != "tool" { // the run has one warning about the tools
+		return "", []string{fmt.Sprintf("the %s %q was refused, and the server's list of %s cannot be read, so a misspelled name would not be noticed: %v", l.what, c.Op.Subject, l.capability, m.unread)}
+	}
 	if m.unlisted == "" && len(m.arguments) == 0 {
 		return "", nil
 	}
@@ -105,6 +111,9 @@ func (s *Server) mistakes(ctx context.Context, c *Call, l lister, refused bool) 
 		s.update(func(st *state) { st.silent = append(st.silent, l.capability) })
 	}
 	if err != nil {
+		if known == nil && !errors.Is(err, errUndeclared) {
+			m.unread = err
+		}
 		return m
 	}
 	now := again.mistakes(c.Op, l)
