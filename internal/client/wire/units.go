@@ -20,7 +20,7 @@ func ByteSize(n int64) string {
 }
 
 // Duration formats a duration for people: 3.0012s is 3s, 60s is 1m, 12.345ms is
-// 12.3ms.
+// 12.3ms, 429.228µs is 430µs.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= time.Second:
@@ -29,6 +29,8 @@ func Duration(d time.Duration) string {
 		d = d.Round(time.Millisecond)
 	case d >= time.Millisecond:
 		d = d.Round(100 * time.Microsecond)
+	default:
+		d = d.Round(10 * time.Microsecond)
 	}
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
