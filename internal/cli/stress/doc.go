@@ -5,5 +5,5 @@
 //   - nothing is sent to an address that is not this machine without --allow-remote;
 //   - a tool is called only through package allow, and never one that declares
 //     destructiveHint: true, because it would be called many times;
-//   - whatever a command starts has ended when it returns.
+//   - every process that a command starts has ended when it returns.
 package stress

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/report/html"
 )
 
-// The page of a measurement shows everything it was given, is inactive whatever that is,
+// The page of a measurement shows all texts that it was given, makes none of them active,
 // and its policy allows the style that it has and nothing else.
 func TestSheet(t *testing.T) {
 	const hostile = "<script>alert(1)</script>\x1b[2J"
