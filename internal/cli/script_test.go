@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		"netcount":    netcountMain,
 		"apiserver":   apiServerMain,
 		"boundary":    boundaryMain,
+		"leaky":       leakyMain,
 	})
 }
 

@@ -43,6 +43,7 @@ var edges = map[string][]string{
 	"internal/process/pipe":    {},
 	"internal/process/proc":    {"internal/process/pipe", "internal/process/tail", "internal/base/source"},
 	"internal/process/probe":   {"internal/process/proc", "internal/process/tail", "internal/base/web"},
+	"internal/process/usage":   {"internal/process/proc"},
 	// The syntax of ${…}; each language defines what may be in it.
 	"internal/base/placeholder":       {},
 	"internal/base/shellwords":        {"internal/base/placeholder"},
@@ -100,6 +101,7 @@ var edges = map[string][]string{
 	// Which tools may be called if the user has not named the calls.
 	"internal/run/allow": {"internal/base/jsonv"},
 	"internal/run/stats": {},
+	"internal/run/leak":  {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
 	"internal/run/probe": {
 		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/draft", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
 		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source", "internal/base/term", "internal/base/web",
@@ -203,6 +205,7 @@ var edges = map[string][]string{
 	},
 	// Commands that put a server under stress.
 	"internal/cli/stress": {
+		"internal/run/leak", "internal/run/connect", "internal/process/usage", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
 		"internal/cli/option", "internal/cli/cmdutil", "internal/run/allow", "internal/run/inspect", "internal/spec/plan", "internal/process/probe", "internal/process/proc",
 		"internal/base/jsonv", "internal/base/secret", "internal/base/web",
 	},
@@ -226,7 +229,7 @@ var edges = map[string][]string{
 		"internal/server/upstream", "internal/server/proxy", "internal/server/recording",
 	},
 	"internal/cli": {
-		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
+		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/stress", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/manifest", "internal/base/osfile", "internal/spec/plan",
 		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/html", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",
 		"internal/base/secret", "internal/base/shellwords", "internal/assert/snapshot", "internal/base/source", "internal/spec/suite", "internal/base/term", "internal/server/proxy", "schemas",

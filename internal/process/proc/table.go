@@ -10,6 +10,20 @@ type procInfo struct {
 	Command                  string
 }
 
+// RefOf identifies a running process, which need not lead a group.
+func RefOf(pid int) (Ref, bool) {
+	ref := Ref{Pid: pid, Start: startTime(pid)}
+	return ref, ref.Start != ""
+}
+
+// Members returns the ids of the living processes of a group and of their descendants.
+func Members(ref Ref) (pids []int) {
+	for _, p := range groupMembers(ref) {
+		pids = append(pids, p.Pid)
+	}
+	return pids
+}
+
 // maxCommand is the length of a command line in a Leftover.
 const maxCommand = 200
 

@@ -1,0 +1,156 @@
+package leak
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/process/usage"
+)
+
+// Schema names the form of the JSON report.
+const Schema = "mcptest.leak/v1"
+
+// Report is the result of a run.
+type Report struct {
+	Schema      string    `json:"schema"`
+	Version     string    `json:"version"`
+	Server      string    `json:"server"` // address or command
+	Protocol    string    `json:"protocol"`
+	Verdict     Verdict   `json:"verdict"`
+	Summary     []string  `json:"summary"`
+	Unit        string    `json:"unit"`            // session or call
+	Leave       string    `json:"leave,omitempty"` // how sessions were left
+	Units       int       `json:"units"`
+	Seconds     float64   `json:"seconds"`
+	Wait        float64   `json:"wait_after,omitempty"` // seconds
+	Measures    []Measure `json:"measures"`
+	Remained    string    `json:"remained,omitempty"` // processes that stayed after the end
+	Settings    []string  `json:"settings"`           // environment of the program that makes memory settle
+	Interrupted bool      `json:"interrupted,omitempty"`
+	Failure     string    `json:"failure,omitempty"` // why the run ended early
+
+	Err error `json:"-"` // of Failure
+}
+
+// Measure is one thing that was measured, with its verdict.
+type Measure struct {
+	Name    string `json:"name"`
+	Unit    string `json:"unit,omitempty"`
+	Unknown bool   `json:"unknown,omitempty"` // not measured on this system
+	Bounds  Bounds `json:"bounds"`
+	Estimated
+	Added *float64  `json:"added,omitempty"` // per unit, by the round after the wait
+	Every int       `json:"every"`           // units between two values of Trace
+	Trace []float64 `json:"trace"`
+
+	of      func(usage.Usage) float64
+	samples []float64
+}
+
+// traced is the number of samples that a report keeps.
+const traced = 600
+
+// Finish completes a report that is to be written.
+func (r *Report) Finish() {
+	r.Schema = Schema
+	for i := range r.Measures {
+		m := &r.Measures[i]
+		m.Every, m.Trace = 1+len(m.samples)/traced, []float64{}
+		for j := 0; j < len(m.samples) && !m.Unknown; j += m.Every {
+			m.Trace = append(m.Trace, m.samples[j])
+		}
+	}
+	r.Summary = r.summary()
+}
+
+// summary says in sentences what was found, and what would decide what is not.
+func (r *Report) summary() (lines []string) {
+	if r.Remained != "" {
+		lines = append(lines, r.Remained)
+	}
+	for _, m := range r.Measures {
+		if m.Verdict == Leaks {
+			lines = append(lines, m.grows(r))
+		}
+	}
+	for _, m := range r.Measures {
+		switch {
+		case m.Unknown:
+			lines = append(lines, m.Name+": not measured on this system")
+		case m.Added != nil && m.Verdict != Leaks:
+			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s", m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
+		case m.Verdict == Inconclusive && r.Verdict == Inconclusive:
+			lines = append(lines, fmt.Sprintf("%s %s; %s would decide: --sessions %d", m.Name, m.interval(r), r.count(m.Enough(r.Units, m.Bounds)), m.Enough(r.Units, m.Bounds)))
+		}
+	}
+	if r.Verdict == NoneShown {
+		lines = append([]string{"no growth shown by " + r.count(r.Units)}, lines...)
+	}
+	return lines
+}
+
+// grows is the sentence about a leak.
+func (m *Measure) grows(r *Report) string {
+	text := fmt.Sprintf("%s %s, %s", m.Name, m.interval(r), r.count(r.Units))
+	switch {
+	case m.Added != nil:
+		return text + fmt.Sprintf("; a second round after %s added %s each", seconds(r.Wait), m.value(*m.Added))
+	case r.Leave == "vanish" || r.Leave == "mixed":
+		return text + fmt.Sprintf("; or the server keeps sessions whose client vanished for longer than %s (--wait-after with a longer time decides)", seconds(r.Seconds))
+	}
+	return text
+}
+
+// interval is the growth per unit: "grows by 10.9 KiB a session (10.9 to 11.0)".
+func (m *Measure) interval(r *Report) string {
+	verb := "grows"
+	if m.Name != "memory" {
+		verb = "grow"
+	}
+	return fmt.Sprintf("%s by %s a %s (%s to %s)", verb, m.value(m.Later.Value), r.Unit, m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value))
+}
+
+// value formats an amount.
+func (m *Measure) value(v float64) string {
+	switch {
+	case m.Unit == "" && v == math.Trunc(v):
+		return strconv.Itoa(int(v))
+	case m.Unit == "":
+		return fmt.Sprintf("%.2f", v)
+	case v < 0:
+		return "-" + wire.ByteSize(int64(-v))
+	}
+	return wire.ByteSize(int64(v))
+}
+
+// bare formats an amount without its unit, if that is the one of another amount.
+func (m *Measure) bare(v, other float64) string {
+	text := m.value(v)
+	number, unit, _ := strings.Cut(text, " ")
+	if _, same, _ := strings.Cut(m.value(other), " "); same == unit {
+		return number
+	}
+	return text
+}
+
+// count formats a number of units: 8,000 sessions.
+func (r *Report) count(n int) string {
+	return thousands(n) + " " + display.Plural(n, r.Unit)
+}
+
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func seconds(s float64) string {
+	return wire.Duration(time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond))
+}

@@ -1,0 +1,150 @@
+package leak
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
+	"mcptest/internal/report/gate"
+	"mcptest/internal/report/html"
+)
+
+// Formats are the names of the formats of Write.
+func Formats() []string { return []string{"text", "json", "md", "html"} }
+
+// Write writes a finished report in a format.
+func (r *Report) Write(w io.Writer, format string, p term.Palette) error {
+	switch format {
+	case "json":
+		return gate.WriteJSON(w, r)
+	case "html":
+		return r.sheet().Write(w)
+	case "md":
+		return r.markdown(w)
+	}
+	return r.text(w, p)
+}
+
+// did says what was done: "8,000 sessions in 21.3s (375 a second), left by close".
+func (r *Report) did() string {
+	text := r.count(r.Units) + " in " + seconds(r.Seconds)
+	if r.Seconds > 0 {
+		text += fmt.Sprintf(" (%.0f a second)", float64(r.Units)/r.Seconds)
+	}
+	if r.Leave != "" {
+		text += ", left by " + r.Leave
+	}
+	return text
+}
+
+// notes are remarks on how it was measured.
+func (r *Report) notes() (lines []string) {
+	if len(r.Settings) > 0 {
+		lines = append(lines, "settings that make memory settle: "+strings.Join(r.Settings, " ")+" (--keep-env leaves the environment as it is)")
+	}
+	if r.Interrupted {
+		lines = append(lines, "interrupted: this is what was measured until then")
+	}
+	if r.Failure != "" {
+		lines = append(lines, "ended after "+r.count(r.Units)+": "+r.Failure)
+	}
+	return lines
+}
+
+// rows are the measures as cells: name, verdict, growth, from, to.
+func (r *Report) rows() (rows [][]string) {
+	for i := range r.Measures {
+		m := &r.Measures[i]
+		switch n := len(m.samples); {
+		case m.Unknown || n == 0:
+			rows = append(rows, []string{m.Name, "not measured", "", "", ""})
+		default:
+			slope := fmt.Sprintf("%s (%s to %s)", m.value(m.Later.Value), m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value))
+			if m.Later == (Slope{}) {
+				slope = "too few"
+			}
+			rows = append(rows, []string{m.Name, string(m.Verdict), slope, m.value(m.samples[0]), m.value(m.samples[n-1])})
+		}
+	}
+	return rows
+}
+
+func (r *Report) head() []string {
+	return []string{"", "verdict", "growth a " + r.Unit, "first", "last"}
+}
+
+func (r *Report) text(w io.Writer, p term.Palette) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s, MCP %s\n\n", p.Paint(term.Strong, term.Escape(r.Server)), r.did(), term.Escape(r.Protocol))
+	for i, row := range append([][]string{r.head()}, r.rows()...) {
+		line := fmt.Sprintf("  %-12s %-13s %-28s %10s %10s", row[0], row[1], row[2], row[3], row[4])
+		if line = strings.TrimRight(line, " "); i == 0 {
+			line = p.Paint(term.Faint, line)
+		}
+		b.WriteString(line + "\n")
+	}
+	style := map[Verdict]term.Style{Leaks: term.Bad, NoneShown: term.Good}[r.Verdict]
+	if r.Verdict == Inconclusive {
+		style = term.Warn
+	}
+	fmt.Fprintf(&b, "\n%s\n", p.Paint(style, strings.ToUpper(string(r.Verdict))))
+	for _, line := range r.Summary {
+		b.WriteString("  " + term.Escape(line) + "\n")
+	}
+	for _, line := range r.notes() {
+		b.WriteString(p.Paint(term.Faint, term.Escape(line)) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) markdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Memory after many %ss: %s\n\n%s, %s\n\n", r.Unit, r.Verdict, display.MarkdownCode(r.Server), r.did())
+	for i, row := range append([][]string{r.head()}, r.rows()...) {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		if i == 0 {
+			b.WriteString("|---|---|--:|--:|--:|\n")
+		}
+	}
+	b.WriteString("\n")
+	for _, line := range append(r.Summary, r.notes()...) {
+		b.WriteString("- " + display.Markdown(line) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// sheet is the report as a page: what was measured over the units, with the fitted windows.
+func (r *Report) sheet() html.Sheet {
+	s := html.Sheet{
+		Verdict: strings.ToUpper(string(r.Verdict[:1])) + string(r.Verdict[1:]), Class: map[Verdict]string{Leaks: "bad", NoneShown: "good", Inconclusive: "warn"}[r.Verdict],
+		Title: "after " + r.count(r.Units), Command: r.Server, Tool: "mcptest " + r.Version,
+		Notes:  append(append([]string{r.did() + ", MCP " + r.Protocol}, r.Summary...), r.notes()...),
+		Tables: []html.Table{{Title: "Measures", Head: r.head(), Rows: r.rows()}},
+	}
+	for i := range r.Measures {
+		m := &r.Measures[i]
+		if len(m.Trace) == 0 {
+			continue
+		}
+		p := html.Plot{Title: m.Name, X: func(v float64) string { return thousands(int(v)) }, Y: m.value, Lines: []html.Line{{Name: "measured", Class: "trace"}}}
+		for j, v := range m.Trace {
+			p.Lines[0].Points = append(p.Lines[0].Points, [2]float64{float64(j * m.Every), v})
+		}
+		n := float64(r.Units)
+		for _, fit := range []struct {
+			name     string
+			from, to float64
+			Slope
+		}{{"second quarter", n / 4, n / 2, m.Earlier}, {"second half", n / 2, n, m.Later}} {
+			half := (fit.to - fit.from) / 2 * fit.Value
+			p.Bands = append(p.Bands, html.Band{Name: fit.name + ": " + m.value(fit.Value) + " a " + r.Unit, From: fit.from + n/400, To: fit.to})
+			p.Lines = append(p.Lines, html.Line{Name: "fitted to the troughs", Class: "mean", Points: [][2]float64{{fit.from, fit.Level - half}, {fit.to, fit.Level + half}}})
+		}
+		s.Plots = append(s.Plots, p)
+	}
+	return s
+}
