@@ -77,12 +77,8 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	if e.IsLive() {
 		r.Ended = e.Live.Lookup("ended").Text()
 		r.DurationMS = duration(e.Live)
-		for _, l := range e.Live.Lookup("leftovers").Elems() {
-			r.Leftovers = append(r.Leftovers, Leftover(l))
-		}
-		for _, d := range e.Live.Lookup("changed").Elems() {
-			r.Changed = append(r.Changed, d.Lookup("says").Text())
-		}
+		r.Leftovers = evidence.Each(e.Live.Lookup("leftovers").List(), Leftover)
+		r.Changed = evidence.Each(e.Live.Lookup("changed").List(), func(d jsonv.Value) string { return d.Lookup("says").Text() })
 		r.Unchecked = e.Live.Lookup("unchecked").Texts()
 	}
 	missing := missingEvidence(e, strict)

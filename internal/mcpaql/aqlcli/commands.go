@@ -294,11 +294,8 @@ func (c *call) explain() int {
 	topic := strings.Join(c.args, " ")
 	text, ok := rule.Explain(topic)
 	if !ok {
-		names := categoryNames()
-		for _, t := range rule.Tests() {
-			names = append(names, t.Name)
-		}
-		text = cmp.Or(text, similar(topic, names))
+		tests := evidence.Each(rule.Tests(), func(t rule.Test) string { return t.Name })
+		text = cmp.Or(text, similar(topic, append(categoryNames(), tests...)))
 		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Parenthesis(source.Suggest(text)))
 	}
 	return c.emit("-", []byte(text))

@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/mcpaql/demo"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/verdict"
 	"mcptest/internal/server/mcpserver"
 )
@@ -20,13 +21,8 @@ import (
 const maxDemoOperations = 1000
 
 func demoOptions() []option {
-	var defects, features []string
-	for _, d := range demo.Defects() {
-		defects = append(defects, d.Name)
-	}
-	for _, f := range demo.Features() {
-		features = append(features, f.Name)
-	}
+	defects := evidence.Each(demo.Defects(), func(d demo.Defect) string { return d.Name })
+	features := evidence.Each(demo.Features(), func(f demo.Feature) string { return f.Name })
 	return []option{
 		many(choice("defect", "", "name", "switch on a defect (may be repeated)", defects)),
 		many(choice("with", "", "name", "switch on an optional feature (may be repeated)", features)),

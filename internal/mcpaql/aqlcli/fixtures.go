@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/fixtures"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -43,11 +44,9 @@ func (c *call) fixtures() ([]fixtures.Verified, bool) {
 	if len(c.args) > 0 {
 		return c.folder(c.args[0])
 	}
-	var rows []fixtures.Verified
-	for _, f := range fixtures.All() {
-		rows = append(rows, fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, cmp.Or(rule.Set(c.flags["rules"]), f.Rules)))
-	}
-	return rows, true
+	return evidence.Each(fixtures.All(), func(f fixtures.Fixture) fixtures.Verified {
+		return fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, cmp.Or(rule.Set(c.flags["rules"]), f.Rules))
+	}), true
 }
 
 // folder judges the bundles of a folder and its subfolders.

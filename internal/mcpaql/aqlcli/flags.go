@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -169,11 +170,8 @@ func anyValue(s string) (string, error) {
 	return s, nil
 }
 
-func categoryNames() (names []string) {
-	for _, c := range rule.Categories() {
-		names = append(names, c.Name)
-	}
-	return names
+func categoryNames() []string {
+	return evidence.Each(rule.Categories(), func(c rule.Category) string { return c.Name })
 }
 
 // positional checks the number of arguments against the synopsis of a command: "[x]"

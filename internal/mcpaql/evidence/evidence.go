@@ -204,8 +204,8 @@ func (o *Object) List(key string, vs []jsonv.Value) {
 func (o *Object) Value() jsonv.Value { return jsonv.Object(*o...) }
 
 // Each applies f to every element.
-func Each[T any](in []T, f func(T) jsonv.Value) []jsonv.Value {
-	out := make([]jsonv.Value, len(in))
+func Each[T, U any](in []T, f func(T) U) []U {
+	out := make([]U, len(in))
 	for i, x := range in {
 		out[i] = f(x)
 	}

@@ -194,10 +194,7 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 	}
 	defer end()
 	c.Cleaner.Cleaning = true
-	var runs []string
-	for _, l := range left {
-		runs = append(runs, l.RunID)
-	}
+	runs := evidence.Each(left, func(l Left) string { return l.RunID })
 	var out Cleaned
 	for _, create := range c.Catalog.Operations {
 		remove := c.Gate.Remover(create)

@@ -31,10 +31,7 @@ func (dy discovery) checkNames() error {
 	if len(dy.run.Catalog.Operations) == 0 || len(dy.run.Caller.Short) > 0 {
 		return nil
 	}
-	var all []string
-	for _, op := range dy.run.Catalog.Operations {
-		all = append(all, op.Name)
-	}
+	all := evidence.Each(dy.run.Catalog.Operations, func(op *catalog.Operation) string { return op.Name })
 	matches := func(glob string) bool {
 		return slices.ContainsFunc(all, func(name string) bool { return catalog.MatchesAny(name, []string{glob}) })
 	}
@@ -114,10 +111,7 @@ func (dy discovery) checkValues(names []string) {
 				dy.checkValue(op, *p, v)
 				continue
 			}
-			var known []string
-			for _, p := range op.Params {
-				known = append(known, p.Name)
-			}
+			known := evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name })
 			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
 		}
 	}

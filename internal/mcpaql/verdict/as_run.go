@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/report/result"
 )
@@ -94,11 +95,7 @@ func (r *Report) file() string {
 }
 
 func (r *Report) levelsInOneLine() string {
-	var parts []string
-	for _, l := range r.levels() {
-		parts = append(parts, strings.ToLower(l[0])+" "+l[1])
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] }), ", ")
 }
 
 func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {

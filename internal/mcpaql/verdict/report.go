@@ -219,11 +219,11 @@ func (r *Report) failed() bool {
 // Unproved describes the missing evidence in one sentence; it returns "" if nothing
 // is missing.
 func (r *Report) Unproved() string {
-	var rows []string
-	for _, n := range r.NotProved {
-		rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
-	}
-	return strings.Join(rows, "; ")
+	return withReasons(r.NotProved)
+}
+
+func withReasons(rows []Inapplicable) string {
+	return strings.Join(evidence.Each(rows, func(n Inapplicable) string { return fmt.Sprintf("%s (%s)", n.Test, n.Reason) }), "; ")
 }
 
 // repeats lists the command lines that repeat a row's findings, one for each

@@ -126,11 +126,7 @@ func (r *Report) closing() []string {
 		out = append(out, "Not proved: "+why+".")
 	}
 	if len(r.NotApplicable) > 0 {
-		var rows []string
-		for _, n := range r.NotApplicable {
-			rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
-		}
-		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", display.Count(len(rows), "row"), strings.Join(rows, "; ")))
+		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", display.Count(len(r.NotApplicable), "row"), withReasons(r.NotApplicable)))
 	}
 	if r.Ended != "" {
 		out = append(out, "The run is not complete: "+r.Ended+". What it did not check is SKIP.")

@@ -55,15 +55,12 @@ func (cat *Catalog) Discriminators(create, remove *Operation) (names []string) {
 
 // enumOf lists the values that a parameter accepts: its own enum, that of its type,
 // or that of the type to which its name refers.
-func (cat *Catalog) enumOf(p Parameter) (values []jsonv.Value) {
+func (cat *Catalog) enumOf(p Parameter) []jsonv.Value {
 	list := cat.documentedEnum(p)
 	if list.Len() == 0 && p.linked != nil {
 		list = p.linked.Detail.Lookup("values")
 	}
-	for _, v := range list.Elems() {
-		values = append(values, enumValue(v))
-	}
-	return values
+	return evidence.Each(list.List(), enumValue)
 }
 
 // documentedEnum returns the list of values that a parameter or its type documents.

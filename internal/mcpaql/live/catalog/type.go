@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
 )
 
 // Types are free text in introspection. This file parses the forms that adapters use.
@@ -22,11 +23,7 @@ type typeExpr struct {
 func ParseType(s string) typeExpr {
 	s = strings.TrimSpace(s)
 	if parts := splitTop(s, '|'); len(parts) > 1 {
-		var u typeExpr
-		for _, p := range parts {
-			u.union = append(u.union, ParseType(p))
-		}
-		return u
+		return typeExpr{union: evidence.Each(parts, ParseType)}
 	}
 	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
 		return ParseType(s[1 : len(s)-1])

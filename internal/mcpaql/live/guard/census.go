@@ -238,7 +238,7 @@ func (s *census) compare(after *census, keys func(*catalog.Operation) []string) 
 			id := itemID(named, l.items[key])
 			switch changed := l.changed(l.items[key], item); {
 			case there && len(changed) > 0:
-				out = append(out, difference{l, id, l.items[key], item, fmt.Sprintf("%s shows %s with another %s", l.op.Name, shownItem(id, key), evidence.Several(paths(changed)))})
+				out = append(out, difference{l, id, l.items[key], item, fmt.Sprintf("%s shows %s with another %s", l.op.Name, shownItem(id, key), evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string { return ch.Path })))})
 			case !there && whole && !strings.HasSuffix(key, itsAnswer):
 				out = append(out, difference{l, id, l.items[key], jsonv.Value{}, fmt.Sprintf("%s no longer shows %s", l.op.Name, shownItem(id, key))})
 			}
@@ -265,13 +265,6 @@ func shownItem(id jsonv.Value, key string) string {
 // themselves.
 func (l *listing) changed(before, now jsonv.Value) []jsonv.Change {
 	return slices.DeleteFunc(jsonv.Diff(WithoutVolatile(before), WithoutVolatile(now)), func(ch jsonv.Change) bool { return l.volatile[ch.Path] })
-}
-
-func paths(changes []jsonv.Change) (names []string) {
-	for _, ch := range changes {
-		names = append(names, ch.Path)
-	}
-	return names
 }
 
 // controlTime is the delay after a difference until the lists are read once more: it

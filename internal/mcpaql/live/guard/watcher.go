@@ -53,11 +53,10 @@ const maxShownState = 300
 
 // states describes the changed members of an item before and after.
 func (w *watcher) states(d difference) string {
-	var out []string
-	for _, ch := range d.list.changed(w.run.Caller.Redact(d.before), w.run.Caller.Redact(d.item)) {
-		out = append(out, fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.Brief(ch.Got)))
-	}
-	return evidence.Several(out)
+	changed := d.list.changed(w.run.Caller.Redact(d.before), w.run.Caller.Redact(d.item))
+	return evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string {
+		return fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.Brief(ch.Got))
+	}))
 }
 
 // Begin reads the lists twice, before any other READ operation is called: what differs
@@ -75,10 +74,7 @@ func (w *watcher) Begin() {
 
 // recount reads the lists of the census once more, and calls nothing else.
 func (w *watcher) recount() *census {
-	s := &census{}
-	for _, l := range w.Census.lists {
-		s.lists = append(s.lists, w.read(l.op))
-	}
+	s := &census{lists: evidence.Each(w.Census.lists, func(l *listing) *listing { return w.read(l.op) })}
 	w.latest, w.calls = s, w.run.Caller.Calls
 	return s
 }

@@ -30,10 +30,9 @@ func (pr semanticProbe) semantics() {
 	if pr.run.Options.Asking.Model == nil {
 		return
 	}
-	var tools []llm.Tool
-	for _, t := range pr.run.Catalog.Tools {
-		tools = append(tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
-	}
+	tools := evidence.Each(pr.run.Catalog.Tools, func(t catalog.Tool) llm.Tool {
+		return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
+	})
 	var p semantic.Patience
 	for _, s := range pr.scenarios() {
 		pr.run.Phase("asking the model: "+s.Name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
@@ -157,9 +156,7 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 		s := evidence.SemanticCase{Question: "Which operations of this adapter create something? Name all of them.", Facts: "The CREATE operations are " + strings.Join(creates, ", ") + "."}
 		s.Name = "Discovery: what can be created"
 		s.RequiredPatterns, s.ExpectedOperations = creates[:1], []string{"introspect"}
-		for _, name := range creates[:min(len(creates), 3)] {
-			s.PhraseGroups = append(s.PhraseGroups, []string{name})
-		}
+		s.PhraseGroups = evidence.Each(creates[:min(len(creates), 3)], func(name string) []string { return []string{name} })
 		out = append(out, s)
 	}
 	for _, op := range pr.run.Catalog.Operations {

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -62,11 +63,8 @@ type violation struct {
 	Says string `json:"says"`
 }
 
-func violations(list []violation) (out []protocol.Violation) {
-	for _, v := range list {
-		out = append(out, protocol.Violation{Kind: v.Kind, Msg: v.Says})
-	}
-	return out
+func violations(list []violation) []protocol.Violation {
+	return evidence.Each(list, func(v violation) protocol.Violation { return protocol.Violation{Kind: v.Kind, Msg: v.Says} })
 }
 
 // failure is the reason why there is no session, or no response.

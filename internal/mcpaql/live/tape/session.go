@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -50,11 +51,8 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 
 // note fills in the data that the messages do not contain.
 func (s *Session) note(e *event, x *mcp.Exchange) {
-	note := func(list []protocol.Violation) (out []violation) {
-		for _, v := range list {
-			out = append(out, violation{v.Kind, s.t.veil.mask.String(v.Msg)})
-		}
-		return out
+	note := func(list []protocol.Violation) []violation {
+		return evidence.Each(list, func(v protocol.Violation) violation { return violation{v.Kind, s.t.veil.mask.String(v.Msg)} })
 	}
 	e.Violations, e.Late, e.Dropped = note(x.Violations), note(s.s.TakeViolations()), x.Dropped
 	if !s.s.Alive() && s.dead == nil {
