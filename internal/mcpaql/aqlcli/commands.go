@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
@@ -122,7 +123,11 @@ func (c *call) command(use, short, long string, run func(*call) int, options ...
 	c.add(cmd, options)
 	cmd.Args = positional
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c.switches(cmd)
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			if f.Value.Type() == "bool" && f.Value.String() == "true" {
+				c.flags[f.Name] = "yes"
+			}
+		})
 		c.args, c.code = args, verdict.ExitConfig
 		if len(c.problems) == 0 {
 			c.code = run(c)

@@ -76,8 +76,7 @@ func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
 	case errors.Is(err, errReported):
 		return nil, false
 	case err != nil:
-		c.problem("cannot read the folder %s: %s", dir, cmdutil.Reason(err))
-		return nil, false
+		return nil, c.wrong("cannot read the folder %s: %s", dir, cmdutil.Reason(err))
 	case len(rows) == 0:
 		c.problem("there is no *.json bundle in %s", dir)
 	}

@@ -86,15 +86,6 @@ func (c *call) add(cmd *cobra.Command, options []option) {
 	}
 }
 
-// switches records the switches that are set.
-func (c *call) switches(cmd *cobra.Command) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Value.Type() == "bool" && f.Value.String() == "true" {
-			c.flags[f.Name] = "yes"
-		}
-	})
-}
-
 // flagError rewords an error of pflag.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError

@@ -91,15 +91,13 @@ func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Aski
 	if !given {
 		for _, f := range modelOptions()[1:] {
 			if _, set := c.flags[f.long]; set {
-				c.problem("--%s needs --model", f.long)
-				return a, nil, false
+				return a, nil, c.wrong("--%s needs --model", f.long)
 			}
 		}
 		return a, nil, true
 	}
 	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != guard.ModePlan {
-		c.problem("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
-		return a, nil, false
+		return a, nil, c.wrong("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
 	}
 	o, ok := c.endpoint("model", model.Options{})
 	if !ok {
@@ -136,8 +134,7 @@ func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
 	}
 	if name, given := c.flags[prefix+"-key-env"]; given {
 		if o.Key = strings.TrimSpace(cmdutil.LookupEnv(c.Env, name)); o.Key == "" {
-			c.problem("--%s-key-env: the variable %s is not set", prefix, name)
-			return o, false
+			return o, c.wrong("--%s-key-env: the variable %s is not set", prefix, name)
 		}
 	}
 	o.MaxCalls, _ = strconv.Atoi(c.flags["max-model-calls"])
@@ -167,8 +164,7 @@ func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, reg
 			o.Model = name
 		}
 		if ok && o.Model == "" {
-			c.problem("--judge model needs --judge-model")
-			ok = false
+			ok = c.wrong("--judge model needs --judge-model")
 		}
 		if !ok {
 			return false
@@ -181,18 +177,9 @@ func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, reg
 
 // judgeFits reports whether the options given with --judge apply to it.
 func (c *call) judgeFits(who string) bool {
-	ok := true
-	for _, name := range []string{"judge-model", "judge-url", "judge-api", "judge-key-env"} {
-		if _, set := c.flags[name]; set && who != judgeModel {
-			c.problem("--%s needs --judge model", name)
-			ok = false
-		}
-	}
-	for _, name := range []string{"judge-votes", "rejudge"} {
-		if _, set := c.flags[name]; set && (who == judgePhrases || who == "") {
-			c.problem("--%s needs --judge model or --judge exec:COMMAND", name)
-			ok = false
-		}
+	ok := who == judgeModel || c.none("--%s needs --judge model", "judge-model", "judge-url", "judge-api", "judge-key-env")
+	if who == judgePhrases || who == "" {
+		ok = c.none("--%s needs --judge model or --judge exec:COMMAND", "judge-votes", "rejudge") && ok
 	}
 	return ok
 }

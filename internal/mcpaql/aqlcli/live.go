@@ -70,8 +70,7 @@ func (c *call) liveOptions(t *target) (guard.Options, bool) {
 	o.Budget, _ = time.ParseDuration(c.flags["budget"])
 	for _, glob := range append(o.Allow, o.Deny...) {
 		if _, err := filepath.Match(glob, "x"); err != nil {
-			c.problem("--allow-op, --deny-op: %q is not a valid pattern", glob)
-			return o, false
+			return o, c.wrong("--allow-op, --deny-op: %q is not a valid pattern", glob)
 		}
 	}
 	return o, c.openValues(&o)

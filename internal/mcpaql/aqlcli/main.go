@@ -57,6 +57,24 @@ func (c *call) problem(format string, args ...any) int {
 	return verdict.ExitConfig
 }
 
+// wrong records a mistake and returns false.
+func (c *call) wrong(format string, args ...any) bool {
+	c.problem(format, args...)
+	return false
+}
+
+// none reports whether none of some options is given; each one that is given is a
+// mistake, which the format describes.
+func (c *call) none(format string, flags ...string) bool {
+	ok := true
+	for _, flag := range flags {
+		if _, given := c.flags[flag]; given {
+			ok = c.wrong(format, flag)
+		}
+	}
+	return ok
+}
+
 // diagnostics records the mistakes of a file, and its warnings only if there is no
 // mistake, so that warnings do not distract from errors.
 func (c *call) diagnostics(ds source.Diagnostics) bool {

@@ -26,8 +26,7 @@ func (c *call) writable() bool {
 			continue
 		}
 		if err := tryWrite(name); err != nil {
-			c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
-			ok = false
+			ok = c.wrong("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
 		}
 	}
 	return c.oneStdout() && c.apart() && ok
@@ -36,8 +35,7 @@ func (c *call) writable() bool {
 // oneStdout reports whether at most one result goes to the standard output.
 func (c *call) oneStdout() bool {
 	if out := c.flags["output"]; c.flags["bundle"] == "-" && (out == "" || out == "-") {
-		c.problem("--bundle and the report cannot both go to the standard output: add --output FILE")
-		return false
+		return c.wrong("--bundle and the report cannot both go to the standard output: add --output FILE")
 	}
 	return true
 }
@@ -60,8 +58,7 @@ func (c *call) apart() bool {
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 				continue // /dev/null accepts anything
 			}
-			c.problem("--%s and --%s name the same file: %s", other, flag, name)
-			ok = false
+			ok = c.wrong("--%s and --%s name the same file: %s", other, flag, name)
 		}
 		names[place] = flag
 	}

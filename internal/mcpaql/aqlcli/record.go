@@ -83,8 +83,7 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 		err = errors.New(wrong.Says)
 	}
 	if err != nil {
-		c.problem("--record: cannot write %s: %s", file, cmdutil.Reason(err))
-		return nil, false
+		return nil, c.wrong("--record: cannot write %s: %s", file, cmdutil.Reason(err))
 	}
 	return w, true
 }
@@ -93,26 +92,20 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 func (c *call) recordFits() bool {
 	name, given := c.flags["record"]
 	if !given {
-		if c.flags["allow-update-in-ci"] != "" {
-			c.problem("--allow-update-in-ci has an effect only with --record")
-			return false
-		}
-		return true
+		return c.none("--%s has an effect only with --record", "allow-update-in-ci")
 	}
 	_, model := c.flags["model"]
 	switch {
 	case name == "-":
-		c.problem("--record: expected a file: the standard output is the report's")
+		return c.wrong("--record: expected a file: the standard output is the report's")
 	case model:
-		c.problem("--record does not keep the answers of a model: remove --model, or use --bundle, which test judges again")
+		return c.wrong("--record does not keep the answers of a model: remove --model, or use --bundle, which test judges again")
 	case c.flags["mode"] == guard.ModePlan:
-		c.problem("--record: --mode plan tests nothing that could be recorded")
+		return c.wrong("--record: --mode plan tests nothing that could be recorded")
 	case c.flags["clean"] != "":
-		c.problem("--record: --clean tests nothing that could be recorded")
-	default:
-		return true
+		return c.wrong("--record: --clean tests nothing that could be recorded")
 	}
-	return false
+	return true
 }
 
 // replay replays a recording and makes its report.
@@ -152,15 +145,13 @@ func (c *call) replayFits() bool {
 	for _, flag := range slices.Sorted(maps.Keys(c.flags)) {
 		switch {
 		case slices.Contains(allowed, flag):
-			continue
 		case flag == "values":
-			c.problem("--values: the recording has its own")
+			ok = c.wrong("--values: the recording has its own")
 		case flag == "stdio" || flag == "url":
-			c.problem("--replay replaces the adapter: remove --%s", flag)
+			ok = c.wrong("--replay replaces the adapter: remove --%s", flag)
 		default:
-			c.problem("--%s has no effect with --replay", flag)
+			ok = c.wrong("--%s has no effect with --replay", flag)
 		}
-		ok = false
 	}
 	return ok
 }
@@ -174,8 +165,7 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 		var err error
 		for _, v := range rec.Options[flag] {
 			if v, err = checkedOption(flag, v); err != nil {
-				c.problem("--replay: %s:1: the option %s cannot be used: %s", rec.File, flag, err)
-				return false
+				return c.wrong("--replay: %s:1: the option %s cannot be used: %s", rec.File, flag, err)
 			}
 			had = append(had, v)
 		}
@@ -189,8 +179,7 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 			if recorded {
 				with = "--" + flag + " " + shownOption(before)
 			}
-			c.problem("--%s %s: the recording was made with %s; remove the option, or record the run again", flag, shownOption(c.flags[flag]), with)
-			ok = false
+			ok = c.wrong("--%s %s: the recording was made with %s; remove the option, or record the run again", flag, shownOption(c.flags[flag]), with)
 		case recorded:
 			c.flags[flag] = before
 		}

@@ -75,10 +75,16 @@ func (c *call) target() (*target, bool) {
 	t := &target{url: c.flags["url"], urlOne: c.flags["single-url"], header: http.Header{}}
 	line, started := c.flags["stdio"]
 	if started == (t.url != "") {
-		c.problem("expected either --stdio or --url")
-		return nil, false
+		return nil, c.wrong("expected either --stdio or --url")
 	}
-	ok := optionsFit(c, started)
+	// A header that is not sent looks like an adapter that rejects it.
+	ok := true
+	switch {
+	case started && t.urlOne == "":
+		ok = c.none("--%s has no effect without --url", "header", "bearer-env")
+	case !started && c.flags["single-command"] == "":
+		ok = c.none("--%s has no effect without --stdio", "env", "pass-env")
+	}
 	t.handshake, _ = time.ParseDuration(c.flags["call-timeout"])
 	split := func(flag, line string) []string {
 		argv, err := shellwords.Argv(line)
@@ -86,8 +92,7 @@ func (c *call) target() (*target, bool) {
 			err = errors.New("the command is empty")
 		}
 		if err != nil {
-			c.problem("--%s: %s", flag, err)
-			ok = false
+			ok = c.wrong("--%s: %s", flag, err)
 		}
 		return argv
 	}
@@ -98,33 +103,24 @@ func (c *call) target() (*target, bool) {
 		t.single = split("single-command", line)
 	}
 	pass := append(slices.Clone(passedEnv), c.all("pass-env")...)
-	for _, e := range c.Env {
+	t.env = slices.DeleteFunc(slices.Clone(c.Env), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
-		if slices.ContainsFunc(pass, func(p string) bool { return strings.EqualFold(p, name) }) {
-			t.env = append(t.env, e)
-		}
-	}
+		return !slices.ContainsFunc(pass, func(p string) bool { return strings.EqualFold(p, name) })
+	})
 	if c.flags["isolate-home"] != "" {
 		if err := t.isolate(); err != nil {
-			c.problem("--isolate-home: %s", err)
-			return nil, false
+			return nil, c.wrong("--isolate-home: %s", err)
 		}
 	}
 	t.env = append(t.env, c.all("env")...)
 	t.secrets = c.secretValues()
 	for _, h := range c.all("header") {
-		name, value, _ := strings.Cut(h, ":")
-		t.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
-		t.secrets = append(t.secrets, strings.TrimSpace(value))
-		if _, credential, ok := strings.Cut(strings.TrimSpace(value), " "); ok && strings.EqualFold(strings.TrimSpace(name), "Authorization") {
-			t.secrets = append(t.secrets, credential)
-		}
+		t.addHeader(h)
 	}
 	if name, given := c.flags["bearer-env"]; given {
 		value := cmdutil.LookupEnv(c.Env, name)
 		if value == "" {
-			c.problem("--bearer-env: the variable %s is not set", name)
-			ok = false
+			ok = c.wrong("--bearer-env: the variable %s is not set", name)
 		}
 		t.header.Set("Authorization", "Bearer "+value)
 		t.secrets = append(t.secrets, value)
@@ -132,27 +128,15 @@ func (c *call) target() (*target, bool) {
 	return t, ok
 }
 
-// optionsFit refuses options of the other kind of target: a header that is not sent
-// looks like an adapter that rejects it.
-func optionsFit(c *call, started bool) bool {
-	ok := true
-	refuse := func(belongs string, flags ...string) {
-		for _, flag := range flags {
-			if _, given := c.flags[flag]; given {
-				c.problem("--%s has no effect without %s", flag, belongs)
-				ok = false
-			}
-		}
+// addHeader adds a header, whose value is a secret.
+func (t *target) addHeader(h string) {
+	name, value, _ := strings.Cut(h, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	t.header.Add(name, value)
+	t.secrets = append(t.secrets, value)
+	if _, credential, ok := strings.Cut(value, " "); ok && strings.EqualFold(name, "Authorization") {
+		t.secrets = append(t.secrets, credential)
 	}
-	_, singleURL := c.flags["single-url"]
-	_, singleCommand := c.flags["single-command"]
-	if started && !singleURL {
-		refuse("--url", "header", "bearer-env")
-	}
-	if !started && !singleCommand {
-		refuse("--stdio", "env", "pass-env")
-	}
-	return ok
 }
 
 // isolate gives the adapter an empty folder as home and working directory. Arguments
