@@ -100,30 +100,38 @@ func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdi
 	return out, nil
 }
 
-// vote requests one vote, and again if the answer does not have the requested form.
-// The retry does not include the unusable answer, which may repeat the text to
-// evaluate.
+// vote requests one vote on a case.
 func (c *Client) vote(ctx context.Context, text string, k Case, d draw) (verdict, reason string, err error) {
+	err = c.evaluate(ctx, rubric, text, d, func(answer string) (err error) {
+		verdict, reason, err = readVerdict(answer, k, true)
+		return err
+	})
+	return verdict, reason, err
+}
+
+// evaluate requests an evaluation, and again if read refuses the answer. The retry does
+// not include the unusable answer, which may repeat the text to evaluate.
+func (c *Client) evaluate(ctx context.Context, system, text string, d draw, read func(answer string) error) error {
 	var bad error
 	for range verdictTries {
 		turn := text
 		if bad != nil {
 			turn += "\nAn earlier answer was refused: " + bad.Error() + ". Answer with the JSON object alone."
 		}
-		m, err := c.chat(ctx, rubric, []Message{{Role: "user", Text: turn}}, nil, d)
+		m, err := c.chat(ctx, system, []Message{{Role: "user", Text: turn}}, nil, d)
 		if err != nil && !errors.Is(err, ErrUnusable) {
-			return "", "", err
+			return err
 		}
 		if err == nil {
-			verdict, reason, err = readVerdict(thought(m.Text), k, true)
+			err = read(thought(m.Text))
 		}
 		if err == nil {
-			return verdict, reason, nil
+			return nil
 		}
 		bad = err
 		d.seed += 100
 	}
-	return "", "", fmt.Errorf("%w: %w", ErrNoVerdict, bad)
+	return fmt.Errorf("%w: %w", ErrNoVerdict, bad)
 }
 
 // thought removes the reasoning before an answer, which some local models add, and

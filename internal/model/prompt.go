@@ -71,54 +71,74 @@ func (k Case) line() []byte {
 
 // prompt puts a case between marker lines that it does not contain.
 func prompt(k Case) string {
-	data := k.line()
-	sum := sha256.Sum256(data)
-	mark := "DATA-" + hex.EncodeToString(sum[:8])
-	return fmt.Sprintf("%s BEGIN\n%s\n%s END\nJudge the answer in the JSON object between the marker lines.", mark, data, mark)
+	return enclosed(k.line(), "Judge the answer in the JSON object between the marker lines.")
 }
 
-// readVerdict parses the answer of a judge, which must be a single JSON object. A
-// model must quote the evaluated answer (quoted); a program may.
-func readVerdict(s string, k Case, quoted bool) (verdict, reason string, err error) {
+// enclosed puts one line of data between marker lines that it does not contain, with a
+// request below them.
+func enclosed(line []byte, request string) string {
+	sum := sha256.Sum256(line)
+	mark := "DATA-" + hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%s BEGIN\n%s\n%s END\n%s", mark, line, mark, request)
+}
+
+// readAnswer parses the answer of a judge, which must be a single JSON object with no
+// keys but main, reason and quote, where main has the kind and the others are texts.
+func readAnswer(s, main string, kind jsonv.Kind) (v jsonv.Value, reason string, err error) {
 	v, notes, err := jsonv.ParseWith([]byte(s), jsonv.Options{MaxDepth: 8, MaxNodes: 100})
 	switch {
 	case err != nil || v.Kind() != jsonv.KindObject:
-		return "", "", errors.New("it is not one JSON object")
+		return v, "", errors.New("it is not one JSON object")
 	case len(notes) > 0:
-		return "", "", fmt.Errorf("it holds a %s", notes[0].Kind)
+		return v, "", fmt.Errorf("it holds a %s", notes[0].Kind)
 	}
 	for key, m := range v.Members() {
-		switch key {
-		case "verdict", "reason", "quote":
-		default:
-			return "", "", errors.New("it has a key other than verdict, reason and quote")
-		}
-		if m.Kind() != jsonv.KindString && (key == "verdict" || m.Kind() != jsonv.KindNull) {
-			return "", "", fmt.Errorf("its %s is not a string", key)
+		switch {
+		case key != main && key != "reason" && key != "quote":
+			return v, "", fmt.Errorf("it has a key other than %s, reason and quote", main)
+		case key == main && m.Kind() != kind, key != main && m.Kind() != jsonv.KindString && m.Kind() != jsonv.KindNull:
+			return v, "", fmt.Errorf("its %s is of the wrong type", key)
 		}
 	}
-	verdict, reason = v.Lookup("verdict").Text(), strings.TrimSpace(v.Lookup("reason").Text())
+	reason = strings.TrimSpace(v.Lookup("reason").Text())
 	if r := []rune(reason); len(r) > maxReason {
 		reason = string(r[:maxReason])
 	}
+	return v, reason, nil
+}
+
+// readVerdict parses the answer of a judge to a case. A model must quote the evaluated
+// answer (quoted); a program may.
+func readVerdict(s string, k Case, quoted bool) (verdict, reason string, err error) {
+	v, reason, err := readAnswer(s, "verdict", jsonv.KindString)
+	if err != nil {
+		return "", "", err
+	}
+	verdict = v.Lookup("verdict").Text()
 	if !(Verdict{Verdict: verdict}).Valid() {
 		return "", "", errors.New("its verdict is not one of understood, not_understood and unsure")
 	}
 	if verdict == Unsure || !quoted && v.Lookup("quote").Text() == "" {
 		return verdict, reason, nil
 	}
-	return verdict, reason, occurs(v.Lookup("quote").Text(), k)
+	return verdict, reason, occurs(v.Lookup("quote").Text(), k.Answer, k.Calls)
 }
 
-// occurs returns an error if a quotation is not evidence for a verdict.
-func occurs(quote string, k Case) error {
-	q, answer, calls := flat(quote), flat(k.Answer), flat(k.Calls)
+// occurs returns an error if a quotation is not evidence for a verdict: it must be a part
+// of one of the judged texts.
+func occurs(quote string, judged ...string) error {
+	q, found := flat(quote), ""
+	for _, text := range judged {
+		if text = flat(text); found == "" && strings.Contains(text, q) {
+			found = text
+		}
+	}
 	switch {
 	case q == "":
 		return errors.New("it quotes nothing of what it judges")
-	case !strings.Contains(answer, q) && !strings.Contains(calls, q):
-		return errors.New("its quote is neither in the answer nor in the calls")
-	case utf8.RuneCountInString(q) < leastQuote && q != answer:
+	case found == "":
+		return errors.New("its quote is not in what it judges")
+	case utf8.RuneCountInString(q) < leastQuote && q != found:
 		return errors.New("its quote is too short to show anything")
 	}
 	return nil

@@ -225,7 +225,7 @@ func TestProgram(t *testing.T) {
 	}{
 		"understood":      {`{"verdict":"understood"}` + "\n", nil, model.Understood},
 		"with a quote":    {`{"verdict":"not_understood","reason":"r","quote":"list_books"}`, nil, model.NotUnderstood},
-		"a wrong quote":   {`{"verdict":"understood","quote":"delete_books"}`, nil, "neither in the answer"},
+		"a wrong quote":   {`{"verdict":"understood","quote":"delete_books"}`, nil, "not in what it judges"},
 		"nothing":         {"", nil, "not one JSON object"},
 		"two objects":     {`{"verdict":"understood"}{"verdict":"understood"}`, nil, "not one JSON object"},
 		"a fence":         {"```json\n{\"verdict\":\"understood\"}\n```", nil, "not one JSON object"},
