@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/schemas"
 	"mcptest/internal/assert/textdiff"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -296,7 +297,7 @@ func TestSchemaCache(t *testing.T) {
 - {target: result, matcher: {schema: {required: [b]}}}
 `)
 	loads := 0
-	c := expect.Compiler{Options: match.Options{Schemas: match.NewSchemaCache(), LoadSchema: func(source.Pos, string) ([]byte, error) { loads++; return []byte("true"), nil }}}
+	c := expect.Compiler{Options: match.Options{Schemas: schemas.New(), LoadSchema: func(source.Pos, string) ([]byte, error) { loads++; return []byte("true"), nil }}}
 	var d source.Decoder
 	for range 2 {
 		tr := expect.Merge(expect.Parts{Expect: c.Expect(n, "expect", &d)}, expect.Parts{})

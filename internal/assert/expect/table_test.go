@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/grading"
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
@@ -32,6 +33,9 @@ func judge(t *testing.T, matcher, val string) expect.ItemResult {
 	env.Snapshot = func(_ string, _ *snapshot.Options, s target.Subject) snapshot.Comparison {
 		want := jsonv.String("the stored value")
 		return snapshot.Comparison{Pass: jsonv.Equal(want, s.Value), Want: want, Got: s.Value}
+	}
+	env.Grade = func(_ context.Context, _ *grading.Grading, text string) (grading.Grade, error) {
+		return grading.Grade{Score: map[bool]float64{true: 0.9, false: 0.2}[text == "good"], Reason: "a reason"}, nil
 	}
 	env.Surface = func(_ context.Context, _ *assert.Check, offer jsonv.Value) assert.Verdict {
 		if offer.Lookup("tools").Len() > 0 {

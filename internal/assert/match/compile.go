@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"mcptest/internal/assert/habit"
+	"mcptest/internal/assert/schemas"
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
@@ -21,10 +22,12 @@ type Options struct {
 	// matcher's schema. If LoadSchema is nil, every such reference is a mistake.
 	LoadSchema func(from source.Pos, uri string) ([]byte, error)
 	// Schemas caches compiled schemas; may be nil.
-	Schemas *SchemaCache
+	Schemas *schemas.Cache
 	// Dir is the folder of the suite, and Servers are the names of its servers.
 	Dir     string
 	Servers []string
+	// Models are the names of the suite's models.
+	Models []string
 	// Opened is called with each file that a matcher depends on, which may be missing;
 	// may be nil.
 	Opened func(path string)

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 
+	"mcptest/internal/assert/grading"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
@@ -23,6 +24,8 @@ type Env struct {
 	// Others returns what the server offers to other clients, and what other servers
 	// offer, by name; may be nil.
 	Others func(ctx context.Context) (map[string]jsonv.Value, error)
+	// Grade asks a model of the suite to grade a text; nil: no model is asked.
+	Grade func(ctx context.Context, g *grading.Grading, text string) (grading.Grade, error)
 	// Examined is set if other items, which passed, examined the error of this call:
 	// those of its step in a flow.
 	Examined bool

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 
+	"mcptest/internal/assert/grading"
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
@@ -103,6 +104,12 @@ func (k *Named) SameAs() *assert.SameAs {
 		return m.SameAs
 	}
 	return nil
+}
+
+// Grading returns the argument of the matcher llm-judge, or nil.
+func (k *Named) Grading() *grading.Grading {
+	m, _ := k.m.(graded)
+	return m.Grading
 }
 
 // Snapshot returns the options of the matcher snapshot, or nil.

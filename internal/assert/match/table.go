@@ -29,6 +29,7 @@ var table = [...]Row{
 	rowKeys,
 	rowLength,
 	rowLevenshtein,
+	rowGrade,
 	rowLock,
 	rowLt,
 	rowLte,

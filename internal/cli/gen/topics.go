@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/grading"
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
@@ -168,6 +169,9 @@ func failure(row match.Row) string {
 		stored, _ := jsonv.Parse([]byte(row.Passes))
 		return snapshot.Comparison{Want: stored, Got: s.Value}
 	}}
+	env.Grade = func(context.Context, *grading.Grading, string) (grading.Grade, error) {
+		return grading.Grade{Score: 0.2, Reason: "it names no day"}, nil
+	}
 	env.Surface = func(context.Context, *assert.Check, jsonv.Value) assert.Verdict {
 		return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
 	}

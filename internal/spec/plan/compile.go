@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"mcptest/internal/assert/expect"
-	"mcptest/internal/assert/match"
+	"mcptest/internal/assert/schemas"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite"
@@ -47,7 +47,7 @@ type compiler struct {
 	dec   *source.Decoder
 	base  expect.Parts // items that defaultTest adds to every test
 	// schemas caches compiled schemas for all rows and tests.
-	schemas *match.SchemaCache
+	schemas *schemas.Cache
 	// probe is a decoder for tentative decoding. It is reused until it has
 	// diagnostics, because a new one analyzes the types again.
 	probe *source.Decoder
@@ -71,9 +71,9 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	var diags source.Diagnostics
 	sel, ds := newSelector(set)
 	diags = append(diags, ds...)
-	schemas := match.NewSchemaCache()
+	cache := schemas.New()
 	for _, s := range suites {
-		c := &compiler{set: set, suite: s, dec: new(source.Decoder), schemas: schemas}
+		c := &compiler{set: set, suite: s, dec: new(source.Decoder), schemas: cache}
 		f := c.compile()
 		diags = append(diags, c.dec.Diagnostics()...)
 		c.dec, c.probe, s.Entries = nil, nil, nil

@@ -1,4 +1,4 @@
-package match
+package schemas
 
 import (
 	"strconv"
@@ -9,10 +9,10 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// SchemaCache caches compiled JSON Schemas, so that a schema used by many tests is
+// Cache caches compiled JSON Schemas, so that a schema used by many tests is
 // compiled and stored once. It belongs to one goroutine during compilation; compiled
 // schemas are safe for concurrent use.
-type SchemaCache struct {
+type Cache struct {
 	mu      sync.Mutex
 	schemas map[string]*jsonschema.Schema
 	lines   map[placedSchema]map[string]int
@@ -27,14 +27,14 @@ type placedSchema struct {
 // maxCached limits the number of cached entries of each kind.
 const maxCached = 10_000
 
-// NewSchemaCache returns an empty cache.
-func NewSchemaCache() *SchemaCache {
-	return &SchemaCache{schemas: map[string]*jsonschema.Schema{}, lines: map[placedSchema]map[string]int{}}
+// New returns an empty cache.
+func New() *Cache {
+	return &Cache{schemas: map[string]*jsonschema.Schema{}, lines: map[placedSchema]map[string]int{}}
 }
 
-// schemaOf returns the compiled schema of a text, and compiles it if it is not
+// Compiled returns the compiled schema of a text, and compiles it if it is not
 // cached. A nil cache stores nothing.
-func (c *SchemaCache) schemaOf(key string, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
+func (c *Cache) Compiled(key string, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
 	if c == nil {
 		return compile()
 	}
@@ -53,8 +53,8 @@ func (c *SchemaCache) schemaOf(key string, compile func() (*jsonschema.Schema, e
 	return s, err
 }
 
-// linesOf returns the suite's line of each keyword of a schema.
-func (c *SchemaCache) linesOf(n *source.Node, text string) map[string]int {
+// Lines returns the suite's line of each keyword of a schema.
+func (c *Cache) Lines(n *source.Node, text string) map[string]int {
 	lines := map[string]int{}
 	if c == nil {
 		indexLines(lines, n, "")
