@@ -28,7 +28,7 @@ func (a *attempt) operations(ctx context.Context) {
 	unlimited := ctx
 	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout+untilLimits(a.c))
 	defer cancel()
-	if a.c.LogLevel != "" && !a.setLogLevel(ctx) {
+	if a.c.LogLevel != "" && !a.setLogLevel(ctx, a.c.Ops[0]) {
 		return
 	}
 	a.steps = jsonv.Object()
@@ -56,6 +56,9 @@ func (a *attempt) operations(ctx context.Context) {
 		a.measure(op, x, a.out.c.Assertions[before:])
 		if end == stepFailed {
 			return
+		}
+		if a.c.SameAs != nil {
+			again{a}.compare(ctx, op, x)
 		}
 	}
 	written := []*suite.Respond{a.c.Respond}
@@ -104,8 +107,8 @@ func (a *attempt) hintScript(op *plan.Op, x *mcp.Exchange) {
 	}
 }
 
-func (a *attempt) setLogLevel(ctx context.Context) bool {
-	sess := a.sessions[a.server(a.c.Ops[0])]
+func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
+	sess := a.sessions[a.server(op)]
 	if sess.Era() == protocol.EraStateless {
 		return true // each call contains it
 	}
@@ -243,6 +246,9 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 func usesProgress(c *plan.Case, op *plan.Op) bool {
 	if !c.Exclusive {
 		return false
+	}
+	if c.SameAs.Compares("notifications") {
+		return true
 	}
 	uses := c.Tree.Uses()
 	if op.Tree != nil {

@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/attempts"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/respond"
 	"mcptest/internal/spec/plan"
@@ -75,25 +76,25 @@ func (cr *caseRun) expectedFailure(reason string) {
 // signal ended does not change the result of the previous one.
 func (cr *caseRun) retry(ctx context.Context) {
 	out, blank := cr.out, *cr.out
-	all := attempts{word: "attempt"}
+	all := attempts.List{Word: "attempt"}
 	for try := 0; ; try++ {
 		before := *out
 		*out = blank
 		if !cr.attempt(ctx, out) && try > 0 {
 			*out = before
-			all.apply(out, try-1)
+			all.Apply(out, try-1)
 			return
 		}
-		all.add(out)
+		all.Add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
 		_, stopped := cr.file.run.haltReason(ctx)
 		switch {
 		case try > 0 && out.Status == result.Skip:
 			*out = before
-			all.apply(out, try-1)
+			all.Apply(out, try-1)
 		case !failed || try >= cr.c.Retries || stopped || cr.c.ExpectFailure != "":
 			out.Flaky = out.Status == result.Pass && try > 0
-			all.apply(out, try)
+			all.Apply(out, try)
 		default:
 			continue
 		}
@@ -112,14 +113,14 @@ func (cr *caseRun) repeat(ctx context.Context) {
 	out, blank := cr.out, *cr.out
 	var shown *result.Case
 	at := 0
-	all := attempts{word: "run"}
+	all := attempts.List{Word: "run"}
 	rep := &result.Repeat{Times: cr.c.Repeat.Times, Rate: cr.c.Repeat.Rate}
 	for i := range rep.Times {
 		one := blank
 		if !cr.attempt(ctx, &one) && shown != nil {
 			break
 		}
-		all.add(&one)
+		all.Add(&one)
 		if one.Status == result.Pass {
 			rep.Passed++
 		}
@@ -132,14 +133,14 @@ func (cr *caseRun) repeat(ctx context.Context) {
 	}
 	*out = *shown
 	out.Repeat = rep
-	all.apply(out, at)
+	all.Apply(out, at)
 	rate := float64(rep.Passed) / float64(rep.Times)
 	switch {
 	case out.Status == result.Skip:
 		if rep.Passed > 0 {
 			out.Message = fmt.Sprintf("%s (run %d of %d; those before it passed)", out.Message, at+1, rep.Times)
 		}
-	case len(all.done) < rep.Times:
+	case len(all.Done) < rep.Times:
 		if out.Status == result.Pass {
 			out.Status, out.Message = result.Skip, interruptedReason
 		}

@@ -78,7 +78,7 @@ func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value)
 // others requests the surfaces that same-as or check compares with.
 func (f offering) others(ctx context.Context, check bool) (out []assert.Other, err error) {
 	for _, o := range f.a.others {
-		if o.Check != check {
+		if o.Check != check || o.Call {
 			continue
 		}
 		if o.Err != nil {

@@ -31,14 +31,14 @@ func (m exactly) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
 		return passed
 	}
 	o := Outcome{Expected: shown.Value(m.want, shown.Alone), Actual: shown.Value(s.Value, shown.Alone)}
-	o.Msg, o.Diff = difference(m.want, s.Value)
+	o.Msg, o.Diff = Difference(m.want, s.Value)
 	o.Notes = numberOrText(m.want, s.Value)
 	return o
 }
 
-// difference describes in one line, and in lines of detail if useful, how a value
+// Difference describes in one line, and in lines of detail if useful, how a value
 // differs from the expected one.
-func difference(want, v jsonv.Value) (msg string, lines []string) {
+func Difference(want, v jsonv.Value) (msg string, lines []string) {
 	switch {
 	case want.Kind() != v.Kind():
 		return "expected " + shown.Got(want) + ", got " + shown.Got(v), nil

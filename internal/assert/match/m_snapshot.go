@@ -42,7 +42,7 @@ func (m snapshotMatcher) Match(_ context.Context, s target.Subject, env *Env) Ou
 	}
 	if o.Actual = shown.Value(c.Got, shown.Alone); !c.Pass && !c.Want.IsAbsent() {
 		o.Expected = shown.Value(c.Want, shown.Alone)
-		o.Msg, o.Diff = difference(c.Want, c.Got)
+		o.Msg, o.Diff = Difference(c.Want, c.Got)
 		o.Msg = "differs from the snapshot: " + o.Msg
 	}
 	return o

@@ -57,7 +57,7 @@ func isSubset(want, v jsonv.Value) bool {
 // may have nested in it.
 func subsetOutcome(want, v jsonv.Value, rows []Row) Outcome {
 	if want.Kind() != v.Kind() || want.Kind() < jsonv.KindArray {
-		msg, lines := difference(want, v)
+		msg, lines := Difference(want, v)
 		return Outcome{Msg: msg, Diff: lines}
 	}
 	d := subsetDiff{rows: rows}

@@ -56,6 +56,7 @@ var facts = map[string]fact{
 	"MatchDecl.body":  {schema: `true`, example: `{"name":"Ada"}`},
 	"ReplyDecl.json":  {schema: `true`, example: `{"id":"{{path.id}}"}`},
 	"EventDecl.data":  {schema: `true`, example: `{"done":true}`},
+	"SameCall.ignore": {schema: `{"type":"array","items":{"type":"string","minLength":1}}`, example: `["structuredContent.etag"]`},
 	"Common.headers":  {example: `{"X-Tenant":"acme"}`, add: headerNames},
 
 	"fromEnv.default": {schema: `{"type":["string","number","boolean","null"]}`, example: `"none"`},

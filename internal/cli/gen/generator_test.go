@@ -159,6 +159,8 @@ func (g *generator) field(t reflect.Type, f source.FieldInfo, expanded bool) jso
 	switch {
 	case fact.schema != "":
 		v = g.json(fact.schema)
+	case f.Enum != nil && sf.Type.Kind() == reflect.Slice:
+		v = object(pair{"type", "array"}, pair{"items", g.enum(f, expanded)})
 	case f.Enum != nil:
 		v = g.enum(f, expanded)
 	default:

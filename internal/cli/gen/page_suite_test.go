@@ -35,6 +35,7 @@ var sections = []section{
 	{"A test of `prompts`", "A `prompts/get`.", []string{"prompts-test"}, false},
 	{"A test of `protocol`", "Any request, sent unchanged, or bytes: `method` or `raw`.", []string{"protocol-test"}, false},
 	{"A step of a flow", "`steps[]` of a test; it invokes one thing.", []string{"flow-step"}, false},
+	{"The same call on another server", "`same_as` of a test with a call: [compare a gateway with the server behind it](../guides/gateways.md).", []string{"same-call"}, false},
 	{"Repeating", "`repeat` of a test.", []string{"repeat"}, false},
 	{"Waiting for a notification", "`wait` of a test or step.", []string{"wait"}, false},
 	{"Repeating a call", "`until` of a test or step.", []string{"until"}, false},

@@ -118,8 +118,11 @@ var edges = map[string][]string{
 		"internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/client/mcp", "internal/client/protocol", "internal/client/check",
 		"internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
+	// What two servers answer to the same call, and the attempts of one case.
+	"internal/run/twin":     {"internal/spec/plan", "internal/assert/match", "internal/assert/shown", "internal/assert/target", "internal/client/protocol", "internal/report/result", "internal/base/jsonv"},
+	"internal/run/attempts": {"internal/report/result"},
 	"internal/run": {
-		"internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
+		"internal/run/attempts", "internal/run/twin", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/assert/expect"
+	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -45,6 +46,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	}
 	servers := c.serversOf(st, n)
 	c.traffic(st, servers, out)
+	c.sameCall(st, servers, out)
 	c.limits(st, out)
 	if st.Repeat != nil {
 		out.Repeat = &Repeat{Times: st.Repeat.Times, Rate: 1}
@@ -197,6 +199,27 @@ func stepsHaveServers(st *suite.Test) bool {
 	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool { return s == nil || s.Server == "" })
 }
 
+// sameCall checks the server of same_as, and compiles what may differ.
+func (c *compiler) sameCall(st *suite.Test, servers []*Server, out *Case) {
+	if st.SameAs == nil {
+		return
+	}
+	path := st.Path + ".same_as"
+	for _, s := range servers {
+		switch c.file.Counterpart(st.SameAs.Server, s) {
+		case nil:
+			c.unknownServer(st.SameAs.Pos, path, st.SameAs.Server)
+		case s:
+			report(c.dec, st.SameAs.Pos, path, "it would compare "+s.Name+" with itself", "")
+		}
+	}
+	n := &source.Node{Pos: st.SameAs.Pos, Kind: source.KindMap}
+	if st.SameAs.Ignore != nil {
+		n.Fields = []source.Field{{Key: &source.Node{Kind: source.KindString, Text: "ignore"}, Value: st.SameAs.Ignore}}
+	}
+	out.Masks = snapshot.Compile(c.dec, n, path)
+}
+
 // limits sets timeout and retries. The order of precedence is: flag, test,
 // defaultTest and, for the timeout (see place), server, run_options.
 func (c *compiler) limits(st *suite.Test, out *Case) {
@@ -299,7 +322,7 @@ func (c *compiler) needsExclusive(out *Case) bool {
 	if c.file.Serial || c.set.Alone || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
 		return true
 	}
-	if out.Tree.Uses().Exclusive() {
+	if out.Tree.Uses().Exclusive() || out.SameAs.Compares("notifications") {
 		return true
 	}
 	for _, op := range out.Ops {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"os/exec"
@@ -151,6 +152,12 @@ func (f *File) Matching(name string) (out []*Server) {
 	return out
 }
 
+// Counterpart returns the server called name, or its variant like that of another server.
+func (f *File) Counterpart(name string, of *Server) *Server {
+	_, variant, _ := strings.Cut(of.Name, "@")
+	return cmp.Or(f.Server(name), f.Server(name+"@"+variant))
+}
+
 // Options are a file's run options with every default filled in.
 type Options struct {
 	Parallel      int  // calls in flight per server
@@ -263,6 +270,9 @@ type Case struct {
 	// FillTree completes Tree if the flow's own expect uses values of its steps;
 	// otherwise it is nil.
 	FillTree func(steps jsonv.Value) (*expect.Tree, source.Diagnostics)
+
+	// Masks are what same_as does not compare.
+	Masks *snapshot.Options
 
 	limit   time.Duration // the timeout, if it does not depend on the server
 	listens bool          // Exclusive on every server

@@ -13,6 +13,7 @@ type Way struct {
 	Server *Server
 	Err    error // the server cannot be reached in this way
 	Check  bool
+	Call   bool // only for same_as of a test
 }
 
 // OtherWays returns the other ways to reach the server of a case.
@@ -36,6 +37,9 @@ func OtherWays(c *Case, file *File) (out []Way) {
 				out = append(out, Way{Over: s.Name, Server: s, Check: true})
 			}
 		}
+	}
+	if c.SameAs != nil {
+		out = append(out, Way{Over: c.SameAs.Server, Server: file.Counterpart(c.SameAs.Server, c.Server), Call: true})
 	}
 	same := c.Tree.SameAs()
 	if same == nil {

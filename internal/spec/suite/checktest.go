@@ -34,6 +34,11 @@ func (c checker) test(t *Test, n *source.Node) {
 	} else {
 		c.flow(t, n)
 	}
+	if s := n.Get("same_as"); s != nil && (!t.Call.calls() || t.Call.Raw != nil || t.Call.Notification) {
+		c.d.Errorf(s, t.Path+".same_as", "same_as: sends one request to two servers, and this test is no single request")
+	} else if s != nil && t.Call.Method != "" && s.Get("prefix") != nil {
+		c.d.Errorf(s.Get("prefix"), t.Path+".same_as.prefix", "prefix: goes with tool:, uri: and prompt:, not with method:")
+	}
 	c.common(t, n)
 }
 

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,26 @@ type TestKeys struct {
 	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
 	// Set the server's log level before the call.
 	LogLevel string `yaml:"log_level" enum:"debug|info|notice|warning|error|critical|alert|emergency" example:"debug"`
+	// Make the same call on another server, such as a gateway in front of this one, and compare the responses.
+	SameAs *SameCall `yaml:"same_as" example:"{server: gateway, prefix: github_}"`
+}
+
+// SameCall is `same_as` of a test with a call.
+type SameCall struct {
+	Pos source.Pos
+	// The other server; if it has variants, the one like that of the test's server.
+	Server string `yaml:"server,required" example:"gateway" schema:"minLength: 1"`
+	// What the other server puts before the name of the tool or prompt, or before the URI.
+	Prefix string `yaml:"prefix" example:"github_"`
+	// What is compared. Notifications are log messages and progress.
+	Compare []string `yaml:"compare" enum:"result|notifications" default:"[result]" example:"[result, notifications]"`
+	// Paths below the result that may differ, as in snapshots.
+	Ignore *source.Node `yaml:"ignore"`
+}
+
+// Compares reports whether a part of the response is compared.
+func (s *SameCall) Compares(part string) bool {
+	return s != nil && (slices.Contains(s.Compare, part) || len(s.Compare) == 0 && part == "result")
 }
 
 // Repeat configures repeated runs of a test.

@@ -1,4 +1,4 @@
-package run
+package attempts
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 	"mcptest/internal/report/result"
 )
 
-// attempts are the retries or repetitions of one case. Each runs its own hooks and
+// A List holds the retries or repetitions of one case. Each runs its own hooks and
 // fixtures, so the phases and warnings of all of them are kept.
-type attempts struct {
-	word     string // what an attempt is called: try or run
-	done     []result.Attempt
+type List struct {
+	Word     string // what an attempt is called: try or run
+	Done     []result.Attempt
 	kept     int // how many have their exchanges
 	warnings []attemptWarning
 }
@@ -27,24 +27,24 @@ type attemptWarning struct {
 	by   []int
 }
 
-// add adds the result of the next attempt.
-func (t *attempts) add(c *result.Case) {
+// Add adds the result of the next attempt.
+func (t *List) Add(c *result.Case) {
 	a := result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases}
 	if failed := c.Status == result.Fail || c.Status == result.Error; failed && t.kept < framesMost {
 		a.Exchanges = c.Exchanges
 		t.kept++
 	}
-	t.done = append(t.done, a)
+	t.Done = append(t.Done, a)
 	for _, w := range c.Warnings {
 		t.warn(w)
 	}
-	if c.Status == result.Skip && len(t.done) > 1 {
+	if c.Status == result.Skip && len(t.Done) > 1 {
 		t.warn("skipped: " + c.Message)
 	}
 }
 
-func (t *attempts) warn(text string) {
-	n := len(t.done)
+func (t *List) warn(text string) {
+	n := len(t.Done)
 	i := slices.IndexFunc(t.warnings, func(w attemptWarning) bool { return w.text == text })
 	if i < 0 {
 		t.warnings = append(t.warnings, attemptWarning{text: text, by: []int{n}})
@@ -53,14 +53,14 @@ func (t *attempts) warn(text string) {
 	}
 }
 
-// apply adds the phases and warnings of all attempts to c, the result of the
+// Apply adds the phases and warnings of all attempts to c, the result of the
 // attempt with the index shown.
-func (t *attempts) apply(c *result.Case, shown int) {
-	c.Attempts = t.done
+func (t *List) Apply(c *result.Case, shown int) {
+	c.Attempts = t.Done
 	c.Attempts[shown].Phases, c.Attempts[shown].Exchanges = nil, nil // the case has them
 	c.Warnings = nil
 	for _, w := range t.warnings {
-		if len(w.by) < len(t.done) {
+		if len(w.by) < len(t.Done) {
 			w.text = t.names(w.by) + ": " + w.text
 		}
 		c.Warnings = append(c.Warnings, w.text)
@@ -69,13 +69,13 @@ func (t *attempts) apply(c *result.Case, shown int) {
 
 // names returns the names of some of the attempts: "attempt 2", "run 1, 3, 4 and
 // 5 more".
-func (t *attempts) names(list []int) string {
+func (t *List) names(list []int) string {
 	const most = 3
 	var names []string
 	for _, n := range list[:min(len(list), most)] {
 		names = append(names, fmt.Sprint(n))
 	}
-	out := t.word + " " + strings.Join(names, ", ")
+	out := t.Word + " " + strings.Join(names, ", ")
 	if more := len(list) - most; more > 0 {
 		out += fmt.Sprintf(" and %d more", more)
 	}
