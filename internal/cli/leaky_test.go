@@ -19,11 +19,12 @@ import (
 // (stdio):
 //
 //	leaky http PORT [memory=KIB] [descriptors=N] [threads=N] [processes=N]
-//	      [unless=delete] [expire=DURATION] [cache=KIB] [die=N] [refuse=N] [slow=DURATION]
+//	      [unless=delete] [idle=DURATION] [cache=KIB] [die=N] [refuse=N] [slow=DURATION]
 //	leaky stdio …the same, and stay=N, deaf=1
 //
-// unless=delete keeps memory only of sessions that are not ended; expire frees it after a
-// time; stay starts processes that outlive it, and deaf ignores the end of its input.
+// pid=FILE writes the process id after 100 units;
+// unless=delete keeps memory only of sessions that are not ended; idle frees memory and
+// descriptors after a time without a unit; stay starts processes that outlive it, and deaf ignores the end of its input.
 type leaky struct {
 	set map[string]string
 
@@ -32,6 +33,7 @@ type leaky struct {
 	kept  map[string][]byte
 	files []*os.File
 	cache []byte
+	idle  *time.Timer
 }
 
 func leakyMain() {
@@ -78,6 +80,11 @@ func (s *leaky) keep() string {
 	defer s.mu.Unlock()
 	s.units++
 	id := strconv.Itoa(s.units)
+	if s.units == 100 && s.set["pid"] != "" {
+		if err := os.WriteFile(s.set["pid"], []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
 	if s.units == s.number("die") {
 		fmt.Fprintln(os.Stderr, "panic: out of luck")
 		os.Exit(7)
@@ -86,9 +93,6 @@ func (s *leaky) keep() string {
 		s.kept[id] = make([]byte, n<<10)
 		for i := 0; i < len(s.kept[id]); i += 512 {
 			s.kept[id][i] = 1
-		}
-		if d, err := time.ParseDuration(s.set["expire"]); err == nil {
-			time.AfterFunc(d, func() { s.forget(id) })
 		}
 	}
 	if n := s.number("cache") << 10; len(s.cache) < n {
@@ -113,7 +117,22 @@ func (s *leaky) keep() string {
 	for range s.number("processes") {
 		s.sleeper()
 	}
+	if d, err := time.ParseDuration(s.set["idle"]); err == nil && s.idle == nil {
+		s.idle = time.AfterFunc(d, s.free)
+	} else if err == nil {
+		s.idle.Reset(d)
+	}
 	return id
+}
+
+func (s *leaky) free() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.kept)
+	for _, f := range s.files {
+		_ = f.Close()
+	}
+	s.files = nil
 }
 
 func (s *leaky) forget(id string) {

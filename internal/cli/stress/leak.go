@@ -243,8 +243,12 @@ func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	}
 	began := time.Now()
 	o.Doing = func(round, n int, u usage.Usage) {
+		if n == 1 {
+			began = time.Now()
+		}
 		if m.Status.Due() {
-			m.Status.Set(fmt.Sprintf("round %d · %d %ss · %.0f s · memory %s", round, n, m.report.Unit, time.Since(began).Seconds(), wire.ByteSize(int64(u.Memory))))
+			took := time.Since(began).Seconds()
+			m.Status.Set(fmt.Sprintf("round %d · %d %ss · %.0f/s · memory %s · %.0f s", round, n, m.report.Unit, float64(n)/took, wire.ByteSize(int64(u.Memory)), took))
 		}
 	}
 	rep := leak.Run(ctx, o)

@@ -41,12 +41,8 @@ func number(status []byte, name string) float64 {
 	return n
 }
 
-// descriptors counts open descriptors. Linux 6.2 and later have the number as the size of
-// the folder.
+// descriptors counts open descriptors.
 func descriptors(dir string) float64 {
-	if info, err := os.Stat(dir); err == nil && info.Size() > 0 {
-		return float64(info.Size())
-	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return Unknown
