@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -38,13 +39,6 @@ type leakFlags struct {
 	format   string
 	output   string
 }
-
-// Ways to leave a session.
-const (
-	leaveClose  = "close"
-	leaveVanish = "vanish"
-	leaveMixed  = "mixed"
-)
 
 // settling are settings with which the memory of common runtimes settles early.
 func settling() []string {
@@ -87,7 +81,7 @@ Exit codes: 0 no growth shown, 1 the server did not start, failed or ended, 2 in
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.IntVar(&f.pid, "pid", 0, "process `id` of the server at --url")
-	fl.StringVar(&f.leave, "leave", leaveClose, "how to leave a session: close (end it), vanish (close the connection) or mixed")
+	fl.StringVar(&f.leave, "leave", "close", "how to leave a session: close (end it), vanish (close the connection) or mixed")
 	fl.DurationVar(&f.duration, "duration", time.Minute, "`time` after which the verdict is given")
 	fl.IntVar(&f.sessions, "sessions", 0, "`number` of sessions, or of calls, after which the verdict is given, instead of a time")
 	fl.DurationVar(&f.wait, "wait-after", 0, "after a leak, wait for this `time`, longer than sessions are kept, and repeat: only what the repetition adds counts")
@@ -114,10 +108,10 @@ func (f *leakFlags) check(argv []string) error {
 		return option.Invalid("what is to be measured? Add --pid N of the server at this address, or -- command args… that starts it")
 	case f.pid > 0 && len(argv) > 0:
 		return option.Invalid("--pid is for a server that runs already; a command after -- is measured by itself")
-	case stdio && f.leave != leaveClose:
+	case stdio && f.leave != "close":
 		return option.Invalid("--leave is for sessions over HTTP: with standard input and output the calls in one process are counted")
 	}
-	return errors.Join(option.OneOf("--leave", []string{f.leave}, []string{leaveClose, leaveVanish, leaveMixed}), option.OneOf("--format", []string{f.format}, leak.Formats()))
+	return errors.Join(option.OneOf("--leave", []string{f.leave}, []string{"close", "vanish", "mixed"}), option.OneOf("--format", []string{f.format}, leak.Formats()))
 }
 
 func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
@@ -128,6 +122,7 @@ func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	ctx, r, end, err := f.begin(cmd, s, argv, func(given *inspect.Options) {
 		given.Doing, given.Violations = nil, func([]protocol.Violation) {}
 		o = *given
+		o.WaitForReady = 0 // of further sessions
 	})
 	if err != nil {
 		return err
@@ -200,7 +195,7 @@ func (m *leaking) unit(ctx context.Context, i int) error {
 		return outcome(m.Conn.Do(ctx, m.method, m.params), m.Conn)
 	}
 	o := m.o
-	if m.leave == leaveVanish || m.leave == leaveMixed && i%2 == 1 {
+	if m.leave == "vanish" || m.leave == "mixed" && i%2 == 1 {
 		o.Connect.Wrap = func(next http.RoundTripper) http.RoundTripper { return vanishing{next} }
 	}
 	c := inspect.New(o)
@@ -237,34 +232,21 @@ func (v vanishing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // measure repeats the unit, ends the server, and writes the report.
 func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
-	o := leak.Options{Do: m.unit, Read: usage.New(m.group).Read, Least: float64(m.least), Most: m.sessions, Limit: m.duration, Wait: m.wait}
-	if m.sessions > 0 {
-		o.Limit = 0
-	}
-	began := time.Now()
-	o.Doing = func(round, n int, u usage.Usage) {
-		if n == 1 {
-			began = time.Now()
-		}
-		if m.Status.Due() {
-			took := time.Since(began).Seconds()
-			m.Status.Set(fmt.Sprintf("round %d · %d %ss · %.0f/s · memory %s · %.0f s", round, n, m.report.Unit, float64(n)/took, wire.ByteSize(int64(u.Memory)), took))
-		}
-	}
-	rep := leak.Run(ctx, o)
+	rep := leak.Run(ctx, leak.Options{
+		Do: m.unit, Read: usage.New(m.group).Read, Least: float64(m.least), Most: m.sessions, Limit: m.duration, Wait: m.wait,
+		Doing: func(round, n int, took time.Duration, u usage.Usage) {
+			if m.Status.Due() {
+				m.Status.Set(fmt.Sprintf("round %d · %s · %.0f/s · memory %s · %.0f s", round, display.Count(n, m.report.Unit), float64(n)/took.Seconds(), wire.ByteSize(int64(u.Memory)), took.Seconds()))
+			}
+		},
+	}, m.report)
 	m.Status.Clear()
-	rep.Unit, rep.Leave, rep.Protocol, rep.Version = m.report.Unit, m.report.Leave, m.report.Protocol, cmdutil.Version()
-	rep.Server = m.Redactor.String(option.Where(m.Server))
-	rep.Settings = []string{}
-	for _, kv := range m.settings {
-		rep.Settings = append(rep.Settings, m.Redactor.String(kv))
-	}
+	rep.Server = option.Where(m.Server)
 	failure := m.died(rep.Err)
 	if failure != nil {
-		rep.Failure = m.Redactor.String(failure.Error())
+		rep.Failure = failure.Error()
 	}
-	rep.Stayed(m.Redactor.String(m.stop()))
-	rep.Finish()
+	rep.Finish(cmdutil.Version(), m.stop(), m.settings, m.Redactor.String)
 	var b bytes.Buffer
 	if err := errors.Join(rep.Write(&b, m.format, m.Palette), option.WriteFile(m.output, s.Out, b.Bytes())); err != nil {
 		return err

@@ -16,13 +16,13 @@ type Options struct {
 	// Read measures; false means that the server has ended.
 	Read  func() (usage.Usage, bool)
 	Least float64       // growth of memory per unit that matters, in bytes
-	Most  int           // units of a round; 0: no limit
-	Limit time.Duration // of a round; 0: none
+	Most  int           // units of a round; 0: Limit applies
+	Limit time.Duration // of a round
 	// Wait is the time after a round that shows a leak. A second round as long follows it,
 	// and only what that adds counts. 0: no second round.
 	Wait time.Duration
-	// Doing is called after each unit, with the number in the round; may be nil.
-	Doing func(round, n int, u usage.Usage)
+	// Doing is called after each unit, with the number and the time in the round; may be nil.
+	Doing func(round, n int, took time.Duration, u usage.Usage)
 }
 
 // kinds are what is measured, in the order of reports.
@@ -39,11 +39,11 @@ func kinds(least float64) []Measure {
 var ErrEnded = errors.New("the server ended")
 
 // Run repeats the unit until the verdict is clear, a limit is reached, the unit fails or
-// ctx is done.
-func Run(ctx context.Context, o Options) Report {
+// ctx is done. It completes a report that says what the unit is.
+func Run(ctx context.Context, o Options, r Report) Report {
 	began := time.Now()
-	r := Report{Measures: kinds(o.Least), Wait: o.Wait.Seconds(), Interrupted: ctx.Err() != nil}
-	err := r.round(ctx, o, 1, func(n int) bool { return o.Most > 0 && n == o.Most || o.Limit > 0 && time.Since(began) >= o.Limit })
+	r.Measures, r.Wait = kinds(o.Least), o.Wait.Seconds()
+	err := r.round(ctx, o, 1, func(n int) bool { return n == o.Most && n > 0 || o.Most == 0 && time.Since(began) >= o.Limit })
 	for i := range r.Measures {
 		r.Measures[i].decide(r.Units)
 	}
@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) Report {
 // round repeats the unit and takes samples. The first round also ends when the estimates
 // are clear.
 func (r *Report) round(ctx context.Context, o Options, number int, over func(n int) bool) error {
-	n, next := 0, First
+	began, n, next := time.Now(), 0, First
 	for ; !over(n) && ctx.Err() == nil; n++ {
 		if n == next && number == 1 {
 			if next *= 2; r.clear() {
@@ -85,7 +85,7 @@ func (r *Report) round(ctx context.Context, o Options, number int, over func(n i
 			r.Units++
 		}
 		if o.Doing != nil {
-			o.Doing(number, n+1, u)
+			o.Doing(number, n+1, time.Since(began), u)
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (r *Report) again(ctx context.Context, o Options) error {
 	return nil
 }
 
-// verdict sums up what is measured, and the processes that stayed.
+// verdict sums up what is measured.
 func (r *Report) verdict() Verdict {
 	out := NoneShown
 	for _, m := range r.Measures {
@@ -160,11 +160,4 @@ func (r *Report) verdict() Verdict {
 		}
 	}
 	return out
-}
-
-// Stayed adds that processes of the server remained after its end.
-func (r *Report) Stayed(what string) {
-	if what != "" {
-		r.Remained, r.Verdict = what, Leaks
-	}
 }

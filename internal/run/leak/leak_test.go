@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 		{"processes", grows(func(_ int, u *usage.Usage) { u.Processes++ }), nil, leak.Leaks, 500, ""},
 		{"not measured", grows(func(_ int, u *usage.Usage) { u.Descriptors, u.Threads = usage.Unknown, usage.Unknown }), nil, leak.NoneShown, 2000, ""},
 		{"the time is over", clean(), func(o *leak.Options) { o.Limit = 5 * time.Second }, leak.Inconclusive, 1000, ""},
-		{"the number is reached", grows(tenKiB), func(o *leak.Options) { o.Most, o.Limit = 3000, 0 }, leak.Inconclusive, 3000, ""},
+		{"the number is reached", grows(tenKiB), func(o *leak.Options) { o.Most = 3000 }, leak.Inconclusive, 3000, ""},
 		{"the growth is small enough", grows(tenKiB), func(o *leak.Options) { o.Least = 100 * kib }, leak.NoneShown, 2000, ""},
 		{"a session fails", &fake{fails: map[int]error{700: errors.New("refused")}}, nil, leak.Inconclusive, 700, "refused"},
 		{"the server ends", &fake{dies: 10}, nil, leak.Inconclusive, 9, "the server ended"},
@@ -85,9 +85,8 @@ func TestRun(t *testing.T) {
 				if tt.change != nil {
 					tt.change(&o)
 				}
-				r := leak.Run(t.Context(), o)
-				r.Unit = "session"
-				r.Finish()
+				r := leak.Run(t.Context(), o, leak.Report{Unit: "session"})
+				r.Finish("", "", nil, strings.Clone)
 				testkit.Equal(t, "the verdict", r.Verdict, tt.verdict)
 				testkit.Equal(t, "the units", r.Units, tt.units)
 				testkit.Equal(t, "the failure", r.Failure, tt.failure)
@@ -107,7 +106,7 @@ func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 4002*time.Millisecond)
 		defer cancel()
-		r := leak.Run(ctx, grows(func(_ int, u *usage.Usage) { u.Memory += 100 * kib }).options())
+		r := leak.Run(ctx, grows(func(_ int, u *usage.Usage) { u.Memory += 100 * kib }).options(), leak.Report{})
 		testkit.Equal(t, "the units", r.Units, 800)
 		testkit.Equal(t, "interrupted", r.Interrupted, true)
 		testkit.Equal(t, "the failure", r.Failure, "")
@@ -140,9 +139,8 @@ func TestSecondRound(t *testing.T) {
 				f := grows(tt.after)
 				o := f.options()
 				o.Wait = 90 * time.Second
-				r := leak.Run(t.Context(), o)
-				r.Unit, r.Leave = "session", "vanish"
-				r.Finish()
+				r := leak.Run(t.Context(), o, leak.Report{Unit: "session", Leave: "vanish"})
+				r.Finish("", "", nil, strings.Clone)
 				testkit.Equal(t, "the verdict", r.Verdict, tt.want)
 				testkit.Equal(t, "sessions", f.calls, 16_000)
 				if text := strings.Join(r.Summary, "\n"); !strings.Contains(text, tt.says) {
@@ -158,7 +156,7 @@ func TestSecondRound(t *testing.T) {
 		f := clean()
 		o := f.options()
 		o.Wait = time.Hour
-		leak.Run(t.Context(), o)
+		leak.Run(t.Context(), o, leak.Report{})
 		testkit.Equal(t, "sessions of a clean server", f.calls, 2000)
 	})
 }
@@ -180,10 +178,8 @@ func TestFormats(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		f := grows(func(_ int, u *usage.Usage) { u.Memory += 300 * kib; u.Threads = usage.Unknown })
-		r := leak.Run(t.Context(), f.options())
-		r.Unit, r.Leave, r.Protocol, r.Server, r.Version, r.Settings = "session", "vanish", "2025-11-25", "node <b>server</b>\x1b[2J.js", "1", []string{"GOGC=25"}
-		r.Stayed("the server left 1 process running")
-		r.Finish()
+		r := leak.Run(t.Context(), f.options(), leak.Report{Unit: "session", Leave: "vanish", Protocol: "2025-11-25", Server: "node <b>server</b>\x1b[2J.js hunter2"})
+		r.Finish("1", "the server left 1 process running", []string{"GOGC=25"}, strings.NewReplacer("hunter2", "***").Replace)
 		written := map[string]string{}
 		for _, format := range leak.Formats() {
 			var b strings.Builder
@@ -198,6 +194,9 @@ func TestFormats(t *testing.T) {
 				if !strings.Contains(b.String(), want) {
 					t.Errorf("%s lacks %q:\n%s", format, want, b.String())
 				}
+			}
+			if strings.Contains(b.String(), "hunter2") {
+				t.Errorf("%s has a secret", format)
 			}
 			if strings.Contains(b.String(), "\x1b") || format == "html" && strings.Contains(b.String(), "<b>server") {
 				t.Errorf("%s has text of the server unescaped", format)

@@ -55,9 +55,17 @@ type Measure struct {
 // traced is the number of samples that a report keeps.
 const traced = 600
 
-// Finish completes a report that is to be written.
-func (r *Report) Finish() {
-	r.Schema = Schema
+// Finish completes a report that is to be written, with the version of the program, what
+// remained of the server, and the settings of its environment. Texts are masked.
+func (r *Report) Finish(version, remained string, settings []string, mask func(string) string) {
+	r.Schema, r.Version, r.Remained, r.Settings = Schema, version, mask(remained), []string{}
+	r.Server, r.Failure = mask(r.Server), mask(r.Failure)
+	for _, kv := range settings {
+		r.Settings = append(r.Settings, mask(kv))
+	}
+	if remained != "" {
+		r.Verdict = Leaks
+	}
 	for i := range r.Measures {
 		m := &r.Measures[i]
 		m.Every, m.Trace = 1+len(m.samples)/traced, []float64{}
