@@ -18,7 +18,7 @@ import (
 // semantics returns the rows of the semantic category.
 func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	if tier == Tier1 {
-		return []verdict.TestResult{{Name: rule.SkippedSemantics, Test: "semantic", Result: verdict.Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
+		return []verdict.TestResult{{Name: rule.SkippedSemantics, Result: verdict.Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
 	}
 	var out []verdict.TestResult
 	for i, c := range j.e.Semantics {
@@ -38,7 +38,7 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	}
 	for _, u := range j.e.Live.Lookup("unasked").Elems() {
 		out = append(out, verdict.TestResult{
-			Name: u.Lookup("name").Text(), Test: "semantic", Result: verdict.Skipped, Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
+			Name: u.Lookup("name").Text(), Result: verdict.Skipped, Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
 			Tiers: &verdict.TierResults{Structural: verdict.Skipped, Semantic: verdict.Skipped},
 		})
 	}

@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -45,12 +46,7 @@ type Options struct {
 // Evaluate judges evidence. It is pure: the same evidence and options give
 // the same report.
 func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
-	if o.Level == 0 {
-		o.Level = rule.LevelOne
-	}
-	if o.Rules == "" {
-		o.Rules = rule.Reference
-	}
+	o.Level, o.Rules = cmp.Or(o.Level, rule.LevelOne), cmp.Or(o.Rules, rule.Reference)
 	all, j := judge(e, o)
 	strict, known := all, j
 	if o.Rules != rule.Strict {

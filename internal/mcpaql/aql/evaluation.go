@@ -56,7 +56,7 @@ func (j *judgement) weight(id string) rule.Weight {
 
 func (x *evaluation) result() verdict.TestResult {
 	x.excuse()
-	t := verdict.TestResult{Name: x.test.Name, Test: x.test.ID, Result: verdict.Pass, Findings: x.found}
+	t := verdict.TestResult{Name: x.test.Name, Result: verdict.Pass, Findings: x.found}
 	x.locate(t.Findings)
 	exchanges(x.e, t.Findings)
 	if t.Unproven = x.set == rule.Strict && x.cases == 0 && x.notApplicable == ""; t.Unproven {

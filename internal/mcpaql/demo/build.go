@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,9 +14,7 @@ import (
 // New returns an adapter with the initial library, or with the one stored in
 // Options.State.
 func New(o Options) (*Adapter, error) {
-	if o.Mode == "" {
-		o.Mode = ModeAll
-	}
+	o.Mode = cmp.Or(o.Mode, ModeAll)
 	if !slices.Contains(Modes(), o.Mode) {
 		return nil, fmt.Errorf("mode %q: expected one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}

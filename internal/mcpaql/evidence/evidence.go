@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -240,10 +241,7 @@ func (f Field) Comparable() bool {
 
 // By returns the name of a judge.
 func (j *Judge) By() string {
-	s := strings.TrimSpace(j.Kind + " " + display.Truncate(j.Model, 100))
-	if s == "" {
-		s = "somebody unnamed"
-	}
+	s := cmp.Or(strings.TrimSpace(j.Kind+" "+display.Truncate(j.Model, 100)), "somebody unnamed")
 	if n := len(j.Votes); n > 1 {
 		s += fmt.Sprintf(" (%d votes)", n)
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -273,9 +274,7 @@ func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
 }
 
 func (dy discovery) readDetail(op *catalog.Operation) {
-	if op.Category == "" {
-		op.Category = strings.ToUpper(op.Detail.Lookup("semantic_category").Text())
-	}
+	op.Category = cmp.Or(op.Category, strings.ToUpper(op.Detail.Lookup("semantic_category").Text()))
 	dy.run.Catalog.Route(op)
 	for _, p := range op.Detail.Lookup("parameters").Elems() {
 		lp := catalog.Parameter{

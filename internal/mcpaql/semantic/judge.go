@@ -1,6 +1,7 @@
 package semantic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,12 +148,9 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 		}
 		return jsonv.Object(evidence.TextMember("operation", display.Truncate(t.Operation.Text(), 200)), jsonv.Member{Key: "params", Value: params})
 	}))
-	k := llm.Case{Question: s.Question, Facts: s.Facts, Calls: string(calls)}
+	k := llm.Case{Question: cmp.Or(s.Question, s.Name), Facts: s.Facts, Calls: string(calls)}
 	if !s.ResponseText.IsAbsent() {
 		k.Answer = display.Truncate(reference.Text(s.ResponseText), judgedAnswer)
-	}
-	if k.Question == "" {
-		k.Question = s.Name
 	}
 	if k.Facts == "" {
 		var facts []string

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -125,9 +126,7 @@ func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
 			k.Exchanges = append(k.Exchanges, result.Exchange{
 				Step: f.Rule, Method: "tools/call " + x.Tool, Request: x.Arguments.String(), Response: display.Truncate(x.Answer.String(), maxShownAnswer), DurationMS: x.MS,
 			})
-			if k.Repro == "" {
-				k.Repro = x.Repeat
-			}
+			k.Repro = cmp.Or(k.Repro, x.Repeat)
 		}
 		if k.Status != result.Fail || f.Weight != rule.Fail {
 			continue

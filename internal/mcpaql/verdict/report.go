@@ -87,7 +87,6 @@ type TestResult struct {
 	Missing  []string  `member:"missing,omitempty"`
 	Findings []Finding `member:"findings,omitempty"`
 
-	Test       string // id of the Test, "" if read from a report that names none
 	Unproven   bool   // SKIP for lack of evidence
 	Incomplete string // the missing evidence
 }
@@ -357,7 +356,7 @@ func ReadReport(f *source.File) (*Report, source.Diagnostics) {
 	r.Object(root, "", out)
 	for _, c := range out.Categories {
 		for i := range c.Tests {
-			c.Tests[i].complete(c.Name)
+			c.Tests[i].complete()
 		}
 	}
 	r.Problems.Sort()
@@ -365,14 +364,9 @@ func ReadReport(f *source.File) (*Report, source.Diagnostics) {
 }
 
 // complete derives what the JSON form of a row does not contain.
-func (t *TestResult) complete(category string) {
+func (t *TestResult) complete() {
 	for i := range t.Findings {
 		t.Findings[i].Offset = -1
-	}
-	for _, known := range rule.Tests() {
-		if known.Category == category && (strings.EqualFold(known.Name, t.Name) || known.ID == "semantic") {
-			t.Test = known.ID
-		}
 	}
 	t.Unproven = t.Result == Skipped && strings.HasPrefix(t.Detail, "No evidence")
 }

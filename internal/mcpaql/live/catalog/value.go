@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -202,10 +203,7 @@ var formatted = map[string]string{
 }
 
 func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, error) {
-	format := strings.ToLower(p.Schema.Lookup("format").Text())
-	if format == "" {
-		format = typ
-	}
+	format := cmp.Or(strings.ToLower(p.Schema.Lookup("format").Text()), typ)
 	once := onceKey().MatchString(p.Name)
 	if once {
 		mk.keys++

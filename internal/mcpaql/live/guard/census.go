@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,8 @@ type difference struct {
 	item   jsonv.Value // absent when it is gone
 	says   string
 }
+
+func (d difference) added() bool { return d.before.IsAbsent() }
 
 // reads reports whether all items of a resource are known from its lists.
 func (s *census) reads(resource string) bool {
@@ -190,9 +193,7 @@ func (w *watcher) settle() {
 	for _, l := range now.lists {
 		if old := w.Census.Of(l.op); old != nil {
 			l.volatile, l.Moving = old.volatile, old.Moving
-			for id := range old.ids {
-				l.ids[id] = true
-			}
+			maps.Copy(l.ids, old.ids)
 		}
 	}
 	w.Census = now
@@ -283,7 +284,7 @@ func (w *watcher) checkOthers() {
 		w.run.Cleaner.CleanUp(false)
 		after, found = w.differences("", all)
 	}
-	gone := balance(found)
+	gone := balance(found, difference.added)
 	for _, d := range found {
 		switch {
 		case w.ours(d):

@@ -128,7 +128,7 @@ func (w *watcher) effects(before, after *census) {
 // that is added, and items whose texts changed.
 func (w *watcher) readHarm(now *census) []difference {
 	found := w.Census.compare(now, w.run.Catalog.ItemKeys)
-	lost := balance(found)
+	lost := balance(found, difference.added)
 	return slices.DeleteFunc(found, func(d difference) bool {
 		gone := d.item.IsAbsent() && lost[d.list] > 0
 		seen := !d.id.IsAbsent() || !w.Census.settled // later it shows what the run made
@@ -137,14 +137,15 @@ func (w *watcher) readHarm(now *census) []difference {
 	})
 }
 
-// balance counts how many more items each list lost than it got.
-func balance(found []difference) map[*listing]int {
+// balance counts how many more items each list lost than it got; got says which of the
+// items that it shows count.
+func balance(found []difference, got func(difference) bool) map[*listing]int {
 	lost := map[*listing]int{}
 	for _, d := range found {
 		switch {
 		case d.item.IsAbsent():
 			lost[d.list]++
-		case d.before.IsAbsent():
+		case got(d):
 			lost[d.list]--
 		}
 	}
@@ -216,17 +217,9 @@ func (w *watcher) vanished(remove *catalog.Operation, now *census) {
 // which affect counts, positions and lists of the newest: entries of others that show
 // the run's mark, and more removed entries than the run added.
 func (w *watcher) certain(found []difference) []difference {
-	balance := map[*listing]int{}
-	for _, d := range found {
-		switch {
-		case d.item.IsAbsent():
-			balance[d.list]++
-		case w.ours(d):
-			balance[d.list]--
-		}
-	}
+	lost := balance(found, w.ours)
 	return slices.DeleteFunc(found, func(d difference) bool {
-		gone := d.item.IsAbsent() && (balance[d.list] > 0 || w.removed(d))
+		gone := d.item.IsAbsent() && (lost[d.list] > 0 || w.removed(d))
 		hit := catalog.Carries(d.item, w.run.Maker.RunIDs()) && !w.ours(d)
 		return d.id.IsAbsent() || !gone && !hit
 	})
