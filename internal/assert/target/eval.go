@@ -73,7 +73,7 @@ func (t *Target) notFailed(o *Observation, null jsonv.Value) Subject {
 	if o.Result.IsAbsent() {
 		why = unanswered
 	}
-	return Subject{Target: t.src, Miss: &Miss{Target: t.src, Prefix: t.root.Name, why: "there is no " + t.root.Name + ": " + why}}
+	return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: "there is no " + t.root.Name + ": " + why}}
 }
 
 // resultSubject adds the rules of result: isError defaults to false, and missing

@@ -14,7 +14,6 @@ import (
 // Miss describes why a target selects nothing.
 type Miss struct {
 	Target string // as written
-	Prefix string // the deepest part of it that exists; "" if its root does not
 	Near   string // suggestion, or ""
 
 	why string // the reason, without the target
@@ -46,7 +45,7 @@ func (m *Miss) Reason() string {
 // newMiss describes that the first of steps does not exist in v, whose path is
 // prefix.
 func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss {
-	m := &Miss{Target: target, Prefix: prefix}
+	m := &Miss{Target: target}
 	s := steps[0]
 	switch {
 	case s.Kind == jsonpath.Name && v.Kind() == jsonv.KindObject:

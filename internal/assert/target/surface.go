@@ -91,7 +91,7 @@ func unlisted(target, at string, l surface.List, steps []jsonpath.Step, names []
 		all = append(all, name.Text())
 		byName[i] = jsonv.Member{Key: name.Text(), Value: jsonv.Null()}
 	}
-	m := &Miss{Target: target, Prefix: at, Near: source.Nearest(steps[0].Name, all)}
+	m := &Miss{Target: target, Near: source.Nearest(steps[0].Name, all)}
 	m.why = fmt.Sprintf("the server lists no %s %s", strings.ReplaceAll(string(l.Kind), "-", " "), shown.Key(steps[0].Name))
 	if len(names) > 0 {
 		m.why += "; it lists " + shown.Keys(jsonv.Object(byName...))

@@ -160,12 +160,12 @@ func (c *callTable) requestsInFlight() []wire.InFlight {
 	out := make([]wire.InFlight, 0, len(c.pending)+len(c.raws))
 	for _, id := range slices.Sorted(maps.Keys(c.pending)) {
 		if k := c.pending[id]; !k.x.Unread {
-			out = append(out, wire.InFlight{Method: k.x.Method, ID: idText(id), Start: k.x.Start})
+			out = append(out, wire.InFlight{Method: k.x.Method, Start: k.x.Start})
 		}
 	}
 	for _, k := range c.raws {
 		if !k.x.Unread {
-			out = append(out, wire.InFlight{Method: "raw", ID: k.x.ID, Start: k.x.Start})
+			out = append(out, wire.InFlight{Method: "raw", Start: k.x.Start})
 		}
 	}
 	return out

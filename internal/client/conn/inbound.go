@@ -143,7 +143,7 @@ func (r *receiver) invalidJSON(raw []byte, f wire.Frame, err error) (id string, 
 // failCall completes a call whose response cannot be used.
 func (r *receiver) failCall(k *call, raw []byte, at time.Time, kind, msg string) {
 	k.x.Response = raw
-	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Kind: kind, Msg: msg}
+	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Msg: msg}
 	r.calls.complete(k, at)
 }
 

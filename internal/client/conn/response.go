@@ -181,7 +181,7 @@ func (r *receiver) checkResponse(x *Exchange, e *protocol.Envelope, f wire.Frame
 		r.notes.flag(protocol.ResultAndError, resultAndError(e), x.Response, f)
 	case 0:
 		r.notes.flag(protocol.NoResult, "a response with neither a result nor an error", x.Response, f)
-		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.NoResult, Msg: "the response has neither a result nor an error"}
+		x.Cause = &wire.ProtocolError{Method: x.Method, Msg: "the response has neither a result nor an error"}
 		return
 	}
 	if x.Error != nil {
@@ -190,7 +190,7 @@ func (r *receiver) checkResponse(x *Exchange, e *protocol.Envelope, f wire.Frame
 		}
 	} else if e.Has&protocol.HasResult == 0 {
 		r.notes.flag(protocol.BadError, `"error" is null`, x.Response, f)
-		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.BadError, Msg: "the response's error is null and it has no result"}
+		x.Cause = &wire.ProtocolError{Method: x.Method, Msg: "the response's error is null and it has no result"}
 	}
 	if x.Result == nil {
 		return

@@ -35,7 +35,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 		}
 		if fault != "" {
 			conn.Violate(x, protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.o.tolerated(protocol.BadResult)})
-			x.Cause = &wire.ProtocolError{Method: c.Method, Kind: protocol.BadResult, Msg: fault}
+			x.Cause = &wire.ProtocolError{Method: c.Method, Msg: fault}
 			return joinRounds(hops, x)
 		}
 		if round == s.o.Limits.Rounds {

@@ -31,8 +31,8 @@ type ClosedError struct {
 
 // InFlight is a request that waits for its response.
 type InFlight struct {
-	Method, ID string
-	Start      time.Time
+	Method string
+	Start  time.Time
 }
 
 // Error describes in one line why the session ended and which requests were waiting.
@@ -210,7 +210,6 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // from the server: a response over the size limit, or the client's own request.
 type ProtocolError struct {
 	Method string
-	Kind   string // of the violation that caused it
 	Msg    string
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -258,9 +259,7 @@ func (t *HTTP) build(out *Outgoing) http.Header {
 	h := make(http.Header, len(t.base)+len(out.Header)+8)
 	h["Content-Type"] = jsonType
 	h["Accept"] = acceptBoth
-	for k, v := range t.base {
-		h[k] = v
-	}
+	maps.Copy(h, t.base)
 	v := protocol.VersionOf(out.Protocol)
 	if v.VersionHeader {
 		h["Mcp-Protocol-Version"] = []string{out.Protocol}
@@ -275,9 +274,7 @@ func (t *HTTP) build(out *Outgoing) http.Header {
 		}
 		t.mu.Unlock()
 	}
-	for k, v := range out.Mirror {
-		h[k] = v
-	}
+	maps.Copy(h, out.Mirror)
 	for k, v := range out.Header {
 		h[http.CanonicalHeaderKey(k)] = v
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"mcptest/internal/client/protocol"
 )
@@ -15,11 +14,10 @@ import (
 // HTTPError ends a call whose HTTP response is not a JSON-RPC response, because of
 // its status, content type or body.
 type HTTPError struct {
-	Method     string // of the message
-	Note       string // what is wrong in addition to the status; empty for a status of 400 and above
-	RPC        *protocol.RPCError
-	RetryAfter time.Duration
-	Info       *HTTPInfo // never nil
+	Method string // of the message
+	Note   string // what is wrong in addition to the status; empty for a status of 400 and above
+	RPC    *protocol.RPCError
+	Info   *HTTPInfo // never nil
 }
 
 // Error returns e.g. `tools/call: HTTP 502 Bad Gateway (text/html): "<html>…"`.

@@ -55,7 +55,7 @@ func (x *httpExchange) run() error {
 	}
 	x.info = &HTTPInfo{
 		Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"),
-		URL: t.address, SessionID: session, Attempts: r.attempts, Tries: r.tries, NotAgain: r.notAgain,
+		Attempts: r.attempts, Tries: r.tries, NotAgain: r.notAgain,
 	}
 	if x.out.Stream == "" {
 		return x.accepted(resp)
@@ -63,9 +63,6 @@ func (x *httpExchange) run() error {
 	t.sink.OnHTTP(x.out.Stream, x.info)
 	if ok(resp.StatusCode) {
 		t.applyResponse(x.ctx, x.out, resp)
-		if id := resp.Header.Get("Mcp-Session-Id"); id != "" && x.out.Method == "initialize" {
-			x.info.SessionID = id
-		}
 	}
 	media := mediaType(x.info.ContentType)
 	switch coding := resp.Header.Get("Content-Encoding"); {
@@ -141,9 +138,7 @@ func (x *httpExchange) unexpected(body io.ReadCloser) {
 func ok(status int) bool { return status >= 200 && status < 300 }
 
 func (x *httpExchange) refuse(note string, rpc *protocol.RPCError) error {
-	e := &HTTPError{Method: x.out.Method, Note: note, RPC: rpc, Info: x.info}
-	e.RetryAfter, _ = retryAfter(x.info.Header.Get("Retry-After"), time.Now())
-	return e
+	return &HTTPError{Method: x.out.Method, Note: note, RPC: rpc, Info: x.info}
 }
 
 // readResponse reads a response that is a single body.
@@ -185,7 +180,7 @@ func (x *httpExchange) readResponse(resp *http.Response, json bool, session stri
 func (x *httpExchange) oversize(head []byte, limit int64) error {
 	msg := "a message over the limit of " + ByteSize(limit)
 	x.t.sink.OnViolation(x.out.Stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg, Excerpt: protocol.Excerpt(head[:protocol.MaxExcerpt+1])})
-	x.t.sink.OnFailure(x.out.Stream, &ProtocolError{Method: x.out.Method, Kind: protocol.Oversize, Msg: "the response is " + msg}, x.info)
+	x.t.sink.OnFailure(x.out.Stream, &ProtocolError{Method: x.out.Method, Msg: "the response is " + msg}, x.info)
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (t *HTTP) connectOld(ctx context.Context) (*endpointStream, error) {
 		}
 		return nil, err
 	}
-	s := &endpointStream{info: &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), URL: t.url.String()}}
+	s := &endpointStream{info: &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type")}}
 	p := &protocol.EventParser{Limit: t.lim.Message}
 	if err := s.await(t, resp.Body, p, late); err != nil {
 		detach()
@@ -121,7 +121,7 @@ func (t *HTTP) postOld(ctx context.Context, s *endpointStream, out Outgoing) err
 		}
 		return &ConnectError{Method: out.Method, URL: s.post.String(), Err: err}
 	}
-	info := &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), URL: s.post.String(), Attempts: r.attempts, Tries: r.tries}
+	info := &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), Attempts: r.attempts, Tries: r.tries}
 	if ok(resp.StatusCode) {
 		drain(resp.Body)
 		return nil

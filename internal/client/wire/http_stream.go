@@ -181,7 +181,7 @@ func (t *HTTP) event(ev protocol.Event, out *Outgoing, at time.Time, info *HTTPI
 	msg := "a message of " + ByteSize(ev.Over) + ", over the limit of " + ByteSize(int64(t.lim.Message))
 	t.sink.OnViolation(f.Stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg})
 	if f.Stream != "" {
-		t.sink.OnFailure(f.Stream, &ProtocolError{Method: method, Kind: protocol.Oversize, Msg: "the response is " + msg}, info)
+		t.sink.OnFailure(f.Stream, &ProtocolError{Method: method, Msg: "the response is " + msg}, info)
 	}
 }
 
@@ -201,7 +201,7 @@ func (t *HTTP) events(ctx context.Context, u *url.URL, lastID string) (*http.Res
 	if err != nil {
 		return nil, &ConnectError{Method: "GET", URL: u.String(), Err: err}
 	}
-	info := &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), URL: u.String()}
+	info := &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type")}
 	if resp.StatusCode != http.StatusOK || mediaType(info.ContentType) != "text/event-stream" {
 		info.Body = head(resp.Body)
 		return nil, &HTTPError{Method: "GET", Info: info, RPC: rpcErrorOf(info.Body)}

@@ -50,7 +50,7 @@ func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, e
 		return nil, &OpenError{Phase: "start", Cause: err}
 	}
 	t := &Stdio{stream: newStream(p.Stdout(), p.Stdin(), o.Limits), p: p, grace: o.Grace}
-	t.facts = Facts{Kind: "stdio", Command: spec.Argv, Pid: p.Pid(), Stderr: p.Stderr(), Process: p}
+	t.facts = Facts{Kind: "stdio", Pid: p.Pid(), Stderr: p.Stderr(), Process: p}
 	t.why = t.cause
 	return t, nil
 }

@@ -101,10 +101,9 @@ type OversizeMessage struct {
 
 // Facts describe the server's end of a transport.
 type Facts struct {
-	Kind    string   // "stdio", "streamable-http", "sse", "in-process"
-	Command []string // stdio
-	URL     string   // HTTP
-	Pid     int      // stdio
+	Kind    string // "stdio", "streamable-http", "sse", "in-process"
+	URL     string // HTTP
+	Pid     int    // stdio
 	Stderr  *tail.Tail
 	Process *proc.Process
 }
@@ -115,8 +114,6 @@ type HTTPInfo struct {
 	Header      http.Header
 	ContentType string
 	Body        []byte // the first 2 KiB, if it is not a response
-	URL         string
-	SessionID   string
 	Attempts    int
 	Tries       []HTTPAttempt // attempts that were retried
 	NotAgain    string        // why a 429 or 503 was not retried; may be empty

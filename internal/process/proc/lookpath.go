@@ -18,9 +18,7 @@ import (
 // StartError reports why a program could not be started, and where it was searched
 // for.
 type StartError struct {
-	Name    string   // of the Spec
 	Program string   // as written, Argv[0]
-	Dir     string   // working directory, absolute; "" = the runner's own
 	Looked  []string // the searched places
 	Msg     string   // "not found in PATH"
 	Hint    string   // may be ""
@@ -43,7 +41,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 
 // command resolves the program and returns the exec.Cmd.
 func command(s Spec) (*exec.Cmd, error) {
-	fail := &StartError{Name: s.Name}
+	fail := &StartError{}
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		fail.Msg = "no program is named"
 		return nil, fail
@@ -63,10 +61,9 @@ func command(s Spec) (*exec.Cmd, error) {
 	}
 	dir, err := workDir(s.Dir)
 	if err != nil {
-		fail.Dir, fail.Msg = s.Dir, "its working directory "+err.Error()
+		fail.Msg = "its working directory " + err.Error()
 		return nil, fail
 	}
-	fail.Dir = dir
 	env := s.Env
 	if env == nil {
 		env = os.Environ()
@@ -232,7 +229,7 @@ func whyNot(path string) (msg, hint string) {
 
 // spawnError explains why the system cannot start an existing file.
 func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
-	e := &StartError{Name: s.Name, Program: s.Argv[0], Dir: cmd.Dir, Looked: []string{cmd.Path}, Msg: "the system refused " + cmd.Path, Err: err}
+	e := &StartError{Program: s.Argv[0], Looked: []string{cmd.Path}, Msg: "the system refused " + cmd.Path, Err: err}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		e.Err = errno
 	}

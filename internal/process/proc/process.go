@@ -64,11 +64,11 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	var files startFiles
 	if err := p.open(&files); err != nil {
 		files.closeAll()
-		return nil, &StartError{Name: s.Name, Program: cmd.Path, Dir: cmd.Dir, Msg: "cannot prepare its input and output", Err: err}
+		return nil, &StartError{Program: cmd.Path, Msg: "cannot prepare its input and output", Err: err}
 	}
 	if s.Registry.closed() {
 		files.closeAll()
-		return nil, &StartError{Name: s.Name, Program: cmd.Path, Dir: cmd.Dir, Msg: "all processes are being killed"}
+		return nil, &StartError{Program: cmd.Path, Msg: "all processes are being killed"}
 	}
 	if p.mark = s.Registry.mark(s.Name); p.mark != "" {
 		cmd.Env = append(cmd.Environ(), p.mark)

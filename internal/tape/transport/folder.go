@@ -218,7 +218,7 @@ func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (w
 func Dialer(p *cassette.Player, n int) connect.Dialer {
 	return func(_ context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
 		if s.Argv != nil {
-			return ReplayStdio(p, n, s.Argv, o.Limits)
+			return ReplayStdio(p, n, o.Limits)
 		}
 		if why := failedOpen(p, n); why != nil {
 			return nil, why

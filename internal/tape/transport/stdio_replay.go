@@ -51,14 +51,14 @@ type message struct {
 // ReplayStdio returns a transport that answers like a recorded process. number counts
 // the connections to the server of the cassette, from 1. The error is that of a
 // recorded connection that could not be made.
-func ReplayStdio(p *cassette.Player, number int, command []string, l wire.Limits) (wire.Transport, error) {
+func ReplayStdio(p *cassette.Player, number int, l wire.Limits) (wire.Transport, error) {
 	if why := failedOpen(p, number); why != nil {
 		return nil, why
 	}
 	l = l.WithDefaults()
 	t := &replay{
 		player: p, client: p.Client(number), number: number, limits: l, done: make(chan struct{}), met: map[string][][]byte{},
-		facts: wire.Facts{Kind: "stdio", Command: command, Stderr: tail.New(int64(l.Stderr))},
+		facts: wire.Facts{Kind: "stdio", Stderr: tail.New(int64(l.Stderr))},
 	}
 	t.change.L = &t.mu
 	return t, nil

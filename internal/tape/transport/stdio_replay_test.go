@@ -64,7 +64,7 @@ func TestStdioReplayExitsAfterEarlierRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tr, err := transport.ReplayStdio(p, 1, []string{"s"}, wire.Limits{})
+			tr, err := transport.ReplayStdio(p, 1, wire.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
