@@ -25,24 +25,12 @@ const (
 	KindObject
 )
 
-// String returns the JSON Schema type name ("boolean", "array", …) or "absent".
-func (k Kind) String() string {
-	switch k {
-	case KindNull:
-		return "null"
-	case KindBool:
-		return "boolean"
-	case KindNumber:
-		return "number"
-	case KindString:
-		return "string"
-	case KindArray:
-		return "array"
-	case KindObject:
-		return "object"
-	}
-	return "absent"
+var kindNames = [...]string{
+	KindAbsent: "absent", KindNull: "null", KindBool: "boolean", KindNumber: "number", KindString: "string", KindArray: "array", KindObject: "object",
 }
+
+// String returns the JSON Schema type name ("boolean", "array", …) or "absent".
+func (k Kind) String() string { return kindNames[k] }
 
 // WithArticle returns the name of the kind preceded by "a" or "an"; null and absent
 // have no article.

@@ -62,12 +62,7 @@ func onlyKey(s string) bool {
 	return s != "" && consistsOf(s, keyChar)
 }
 
-func dashesBefore(s string, i int) int {
-	for i > 0 && s[i-1] == '-' {
-		i--
-	}
-	return i
-}
+func dashesBefore(s string, i int) int { return len(strings.TrimRight(s[:i], "-")) }
 
 // Lines of a key are 64 characters of base64, except for the last one. They are
 // separated by a line end, real or escaped, and at most a mark of a diff or of a

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"text/template"
 )
@@ -20,9 +21,6 @@ func formula(templateFile, home, url string, r release) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if home == "" {
-		home = url
-	}
 	var systems []formulaSystem
 	for _, s := range []struct{ name, goos string }{{"macos", "darwin"}, {"linux", "linux"}} {
 		system := formulaSystem{Name: s.name}
@@ -37,6 +35,6 @@ func formula(templateFile, home, url string, r release) ([]byte, error) {
 		systems = append(systems, system)
 	}
 	var out bytes.Buffer
-	err = t.Execute(&out, map[string]any{"Homepage": home, "Version": r.version, "Systems": systems})
+	err = t.Execute(&out, map[string]any{"Homepage": cmp.Or(home, url), "Version": r.version, "Systems": systems})
 	return out.Bytes(), err
 }

@@ -115,22 +115,20 @@ var hexRun = lazy(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
 func encodedPayloads(l List) []place {
 	var out []place
 	for _, p := range l.texts(read) {
-		for _, run := range hexRun().FindAllString(p.value.Text(), 20) {
-			if data, err := hex.DecodeString(run); err == nil && sentence(data) {
-				p.value = jsonv.String(string(data))
-				out = append(out, p)
-				break
+		text := p.value.Text()
+		find := func(runs []string, decode func(string) ([]byte, error)) {
+			for _, run := range runs {
+				if data, err := decode(run); err == nil && sentence(data) {
+					p.value = jsonv.String(string(data))
+					out = append(out, p)
+					return
+				}
 			}
 		}
-		for _, run := range base64Run().FindAllString(p.value.Text(), 20) {
-			run = strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(run)
-			data, err := base64.RawStdEncoding.DecodeString(run)
-			if err == nil && sentence(data) {
-				p.value = jsonv.String(string(data))
-				out = append(out, p)
-				break
-			}
-		}
+		find(hexRun().FindAllString(text, 20), hex.DecodeString)
+		find(base64Run().FindAllString(text, 20), func(run string) ([]byte, error) {
+			return base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(run))
+		})
 	}
 	return out
 }

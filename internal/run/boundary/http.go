@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -105,9 +106,7 @@ func (q request) send(ctx context.Context, def *plan.Server, x *mcp.Exchange) (*
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range q.Headers {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, q.Headers)
 	for _, name := range q.Removed {
 		req.Header.Del(name)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -301,9 +302,7 @@ func (d *Double) send(w http.ResponseWriter, r *http.Request, res *Response) {
 		reset(w)
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range res.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), res.Header)
 	chunks := res.Chunks
 	if chunks == nil {
 		chunks = [][]byte{res.Body}

@@ -227,12 +227,7 @@ func (s *session) fromServer(f *Frame, data []byte) {
 // close marks a call as having no outstanding response.
 func (s *session) close(call *Call) {
 	call.open = false
-	for i, open := range s.open {
-		if open == call {
-			s.open = append(s.open[:i], s.open[i+1:]...)
-			return
-		}
-	}
+	s.open = slices.DeleteFunc(s.open, func(open *Call) bool { return open == call })
 }
 
 // text assigns lines that are not messages, such as those of a message on several

@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -337,10 +338,5 @@ func (c *Client) TakeStream(lastEventID string) *Call {
 // Resumes returns the id of the event after which a recorded GET resumed a stream; ""
 // if it began a new one.
 func (call *Call) Resumes() string {
-	for k, v := range call.Request.HTTP.Header {
-		if k == "Last-Event-Id" && len(v) > 0 {
-			return v[0]
-		}
-	}
-	return ""
+	return http.Header(call.Request.HTTP.Header).Get("Last-Event-Id")
 }
