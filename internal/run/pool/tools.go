@@ -248,7 +248,7 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 	schemas := map[string]*check.OutputSchema{}
 	t.violations, t.inputs = map[string]string{}, map[string]jsonv.Value{}
 	seen := map[string]bool{}
-	var params []byte
+	var params jsonv.Value
 	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
 	for range limits.Pages {
 		res, err := readPage(ctx, s, sess, params)
@@ -267,7 +267,7 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 			return fmt.Errorf("tools/list returned the cursor %s twice", cursor.Short(80))
 		}
 		seen[cursor.Text()] = true
-		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor}).Append(nil)
+		params = jsonv.ObjectOf("cursor", cursor)
 		t.schemas = nil // unless the next page can be read
 	}
 	t.schemas = schemas
@@ -275,20 +275,11 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 }
 
 // readPage requests one page of tools/list.
-func readPage(ctx context.Context, s *Server, sess *mcp.Session, params []byte) (jsonv.Value, error) {
-	x := sess.Do(ctx, mcp.Call{Method: "tools/list", Params: params, Own: true})
-	list, deep, err := x.Parse(jsonv.Options{})
-	s.report(append(x.Violations, deep...))
-	if x.Cause != nil {
-		return list, x.Cause
-	}
-	if err := x.RPCError(); err != nil {
-		return list, err
-	}
+func readPage(ctx context.Context, s *Server, sess *mcp.Session, params jsonv.Value) (jsonv.Value, error) {
+	res, err := pages(sess, nil, s.report)(ctx, "tools/list", params)
 	if err != nil {
-		return list, fmt.Errorf("read tools/list: %w", err)
+		return res, err
 	}
-	res := list.Lookup("result")
 	for _, msg := range check.Page("tools", res) {
 		s.reportList(msg)
 	}

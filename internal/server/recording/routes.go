@@ -45,7 +45,7 @@ func (f *File) Routes() []jsonv.Value {
 		if len(r.replies) == 1 {
 			reply = r.replies[0]
 		}
-		out[i] = jsonv.Object(jsonv.Member{Key: "match", Value: r.match}, jsonv.Member{Key: "reply", Value: reply})
+		out[i] = jsonv.ObjectOf("match", r.match, "reply", reply)
 	}
 	return out
 }
@@ -61,7 +61,6 @@ func (e *exchange) match() (jsonv.Value, int) {
 			segments[i], weight = "{part"+strconv.Itoa(i)+"}", weight-2
 		}
 	}
-	out := []jsonv.Member{{Key: "method", Value: jsonv.String(e.method)}, {Key: "path", Value: jsonv.String(strings.Join(segments, "/"))}}
 	query := map[string][]string{}
 	for name, values := range e.query {
 		for _, v := range values {
@@ -71,11 +70,14 @@ func (e *exchange) match() (jsonv.Value, int) {
 		}
 		slices.Sort(query[name])
 	}
-	out = appendTexts(out, "query", query, false)
-	if body := e.request.comparable(); !body.IsAbsent() && !strings.Contains(body.String(), secret.Mask) {
-		out, weight = append(out, jsonv.Member{Key: "body", Value: body}), weight+3
+	body := e.request.comparable()
+	if strings.Contains(body.String(), secret.Mask) {
+		body = jsonv.Value{}
 	}
-	return jsonv.Object(out...), weight
+	if !body.IsAbsent() {
+		weight += 3
+	}
+	return jsonv.ObjectOf("method", e.method, "path", strings.Join(segments, "/"), "query", textsOf(query, false), "body", body), weight
 }
 
 // comparable returns the body in the form of `match.body`; absent if a route cannot
@@ -87,27 +89,26 @@ func (b *body) comparable() jsonv.Value {
 	case textBody:
 		return jsonv.String(b.text)
 	case formBody:
-		return appendTexts(nil, "form", b.values, false)[0].Value
+		return textsOf(b.values, false)
 	}
 	return jsonv.Value{}
 }
 
 // reply returns the response as an entry of `reply:`.
 func (e *exchange) reply() jsonv.Value {
-	var out []jsonv.Member
+	status := jsonv.Value{}
 	if e.status != http.StatusOK {
-		out = append(out, jsonv.Member{Key: "status", Value: jsonv.Int(int64(e.status))})
+		status = jsonv.Int(int64(e.status))
 	}
-	var body jsonv.Member
-	usual := ""
+	key, usual, body := "", "", jsonv.Value{}
 	switch text := string(e.response.bytes()); {
 	case e.response.form == empty:
 	case e.response.form == jsonBody && !strings.Contains(text, "{{"):
-		body, usual = jsonv.Member{Key: "json", Value: e.response.json}, "application/json"
+		key, usual, body = "json", "application/json", e.response.json
 	case e.response.form == base64Body, e.response.gzip, strings.Contains(text, "{{"): // which would be a value of the request
-		body, usual = jsonv.Member{Key: "base64", Value: jsonv.String(base64.StdEncoding.EncodeToString([]byte(text)))}, "application/octet-stream"
+		key, usual, body = "base64", "application/octet-stream", jsonv.String(base64.StdEncoding.EncodeToString([]byte(text)))
 	default:
-		body, usual = jsonv.Member{Key: "text", Value: jsonv.String(text)}, "text/plain; charset=utf-8"
+		key, usual, body = "text", "text/plain; charset=utf-8", jsonv.String(text)
 	}
 	headers := map[string][]string{}
 	for name, values := range e.resHeader {
@@ -117,9 +118,5 @@ func (e *exchange) reply() jsonv.Value {
 			headers[name] = []string{value}
 		}
 	}
-	out = appendTexts(out, "headers", headers, true)
-	if body.Key != "" {
-		out = append(out, body)
-	}
-	return jsonv.Object(out...)
+	return jsonv.ObjectOf("status", status, "headers", textsOf(headers, true), key, body)
 }

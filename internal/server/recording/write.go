@@ -47,26 +47,17 @@ func (r *recorded) bytes() []byte {
 
 // value returns an exchange in the form of the file.
 func (e *exchange) value() jsonv.Value {
-	request := []jsonv.Member{{Key: "method", Value: jsonv.String(e.method)}, {Key: "path", Value: jsonv.String(e.path)}}
-	request = appendTexts(request, "query", e.query, false)
-	request = appendTexts(request, "headers", e.reqHeader, true)
-	response := []jsonv.Member{{Key: "status", Value: jsonv.Int(int64(e.status))}}
-	response = appendTexts(response, "headers", e.resHeader, true)
-	var out []jsonv.Member
+	request := jsonv.ObjectOf("method", e.method, "path", e.path, "query", textsOf(e.query, false), "headers", textsOf(e.reqHeader, true))
+	response := jsonv.ObjectOf("status", e.status, "headers", textsOf(e.resHeader, true))
+	out := jsonv.Object()
 	if e.test != "" {
-		out = append(out, jsonv.Member{Key: "test", Value: jsonv.String(e.test)})
+		out = jsonv.ObjectOf("test", e.test)
 	}
-	return jsonv.Object(append(out,
-		jsonv.Member{Key: "request", Value: jsonv.Object(append(request, e.request.members()...)...)},
-		jsonv.Member{Key: "response", Value: jsonv.Object(append(response, e.response.members()...)...)})...)
+	return out.With("request", e.request.addTo(request)).With("response", e.response.addTo(response))
 }
 
-// appendTexts adds named texts, sorted.
-func appendTexts(members []jsonv.Member, key string, values map[string][]string, lower bool) []jsonv.Member {
-	if len(values) == 0 {
-		return members
-	}
-	var list []jsonv.Member
+// textsOf returns named texts as an object with sorted members, absent if there are none.
+func textsOf(values map[string][]string, lower bool) (out jsonv.Value) {
 	for _, name := range sortedKeys(values) {
 		v := jsonv.From(values[name])
 		if len(values[name]) == 1 {
@@ -75,41 +66,40 @@ func appendTexts(members []jsonv.Member, key string, values map[string][]string,
 		if lower {
 			name = strings.ToLower(name)
 		}
-		list = append(list, jsonv.Member{Key: name, Value: v})
+		out = out.With(name, v)
 	}
-	return append(members, jsonv.Member{Key: key, Value: jsonv.Object(list...)})
+	return out
 }
 
-// members returns the keys of a body.
-func (b *body) members() []jsonv.Member {
-	var out []jsonv.Member
+// addTo adds the members of a body to an object.
+func (b *body) addTo(o jsonv.Value) jsonv.Value {
 	key := formKeys[b.form]
 	switch b.form {
 	case empty:
-		return nil
+		return o
 	case jsonBody:
-		out = append(out, jsonv.Member{Key: key, Value: b.json})
+		o = o.With(key, b.json)
 		if b.layout != "" {
-			out = append(out, jsonv.Member{Key: "layout", Value: jsonv.String(b.layout)})
+			o = o.With("layout", jsonv.String(b.layout))
 		}
 		if b.layout == layoutOther {
-			out = append(out, jsonv.Member{Key: "raw", Value: jsonv.String(b.text)})
+			o = o.With("raw", jsonv.String(b.text))
 		}
 	case textBody:
-		out = append(out, jsonv.Member{Key: key, Value: jsonv.String(b.text)})
+		o = o.With(key, jsonv.String(b.text))
 	case base64Body:
-		out = append(out, jsonv.Member{Key: key, Value: jsonv.String(base64.StdEncoding.EncodeToString([]byte(b.text)))})
+		o = o.With(key, jsonv.String(base64.StdEncoding.EncodeToString([]byte(b.text))))
 	case formBody:
-		out = appendTexts(out, key, b.values, false)
+		o = o.With(key, textsOf(b.values, false))
 	case multipartBody:
 		parts := make([]jsonv.Value, len(b.parts))
 		for i, p := range b.parts {
-			parts[i] = jsonv.ObjectOf("name", p.name, "filename", p.filename, "type", p.mediaType).With("body", jsonv.Object(p.body.members()...))
+			parts[i] = jsonv.ObjectOf("name", p.name, "filename", p.filename, "type", p.mediaType, "body", p.body.addTo(jsonv.Object()))
 		}
-		out = append(out, jsonv.Member{Key: key, Value: jsonv.Array(parts...)})
+		o = o.With(key, jsonv.Array(parts...))
 	}
 	if b.gzip {
-		out = append(out, jsonv.Member{Key: "gzip", Value: jsonv.Bool(true)})
+		o = o.With("gzip", jsonv.Bool(true))
 	}
-	return out
+	return o
 }
