@@ -30,7 +30,7 @@ const (
 // 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
 	"mcptest": {94750, 82000},
-	"MCP-AQL": {15840, 14500},
+	"MCP-AQL": {15810, 14500},
 }
 
 // largerPackages are the packages over the budget, with a ceiling, which may only be
