@@ -261,9 +261,10 @@ func TestGitLabFile(t *testing.T) {
 	}
 }
 
-func TestKubernetesJob(t *testing.T) {
-	t.Parallel()
-	docs := ciFile(t, "kubernetes.yaml")
+// kubernetes reads the documents of a file, and checks what all have in common.
+func kubernetes(t *testing.T, name string) []node {
+	t.Helper()
+	docs := ciFile(t, name)
 	kinds := map[string]string{"PersistentVolumeClaim": "v1", "Job": "batch/v1"}
 	for _, d := range docs {
 		if kinds[d.at("kind").text()] != d.at("apiVersion").text() {
@@ -286,6 +287,12 @@ func TestKubernetesJob(t *testing.T) {
 			}
 		}
 	}
+	return docs
+}
+
+func TestKubernetesJob(t *testing.T) {
+	t.Parallel()
+	docs := kubernetes(t, "kubernetes.yaml")
 	job, report := docs[1].at("spec"), docs[2].at("spec")
 	if job.at("completionMode").text() != "Indexed" {
 		t.Error("the Job is not Indexed")

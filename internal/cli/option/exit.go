@@ -21,7 +21,7 @@ const (
 	ExitReady    = 3 // the time of --wait-for-ready is over
 	ExitInternal = 4 // internal error, or a report could not be written
 	ExitPolicy   = 5 // refused by policy
-	ExitGate     = 6 // a quality gate failed: check, probe, leak, diff, lock --check
+	ExitGate     = 6 // a quality gate failed: check, probe, leak, load, diff, lock --check
 	ExitNothing  = 7 // no test selected, nothing compared
 )
 

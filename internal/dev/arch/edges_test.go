@@ -104,6 +104,10 @@ var edges = map[string][]string{
 	"internal/run/allow": {"internal/base/jsonv"},
 	"internal/run/stats": {},
 	"internal/run/leak":  {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
+	"internal/run/load": {
+		"internal/run/boundary", "internal/run/stats", "internal/spec/plan", "internal/assert/expect", "internal/assert/target", "internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
+		"internal/report/html", "internal/report/render", "internal/base/jsonv", "internal/base/term",
+	},
 	"internal/run/probe": {
 		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/draft", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
 		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source", "internal/base/term", "internal/base/web",
@@ -210,7 +214,7 @@ var edges = map[string][]string{
 	},
 	// Commands that put a server under stress.
 	"internal/cli/stress": {
-		"internal/run/leak", "internal/run/connect", "internal/process/usage", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
+		"internal/run/leak", "internal/run/load", "internal/base/term", "internal/run/connect", "internal/process/usage", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
 		"internal/cli/option", "internal/cli/cmdutil", "internal/run/allow", "internal/run/inspect", "internal/spec/plan", "internal/process/probe", "internal/process/proc",
 		"internal/base/jsonv", "internal/base/secret", "internal/base/web",
 	},

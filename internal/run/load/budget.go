@@ -1,0 +1,156 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/run/stats"
+)
+
+// Verdict is what the measured values say about budgets.
+type Verdict string
+
+// The verdicts, from the best to the worst.
+const (
+	Pass         Verdict = "pass"
+	Inconclusive Verdict = "inconclusive"
+	Fail         Verdict = "fail"
+)
+
+// Budget is a limit: of a percentile in milliseconds, or of a share.
+type Budget struct {
+	Name  string // p50, p90, p95, p99, errors or wrong
+	Limit float64
+	text  string // as written
+}
+
+// Names of the budgets of shares.
+const (
+	errorShare = "errors" // of all calls
+	wrongShare = "wrong"  // of the examined responses
+)
+
+// ParseBudgets parses limits such as p99=250ms and errors=0.1%.
+func ParseBudgets(texts []string) (out []Budget, err error) {
+	for _, text := range texts {
+		name, value, _ := strings.Cut(text, "=")
+		b := Budget{Name: name, text: text}
+		switch {
+		case slices.ContainsFunc(out, func(o Budget) bool { return o.Name == name }):
+			return nil, fmt.Errorf("%s has two budgets", name)
+		case percentile(name) > 0:
+			d, err := time.ParseDuration(value)
+			if err != nil || d <= 0 {
+				return nil, fmt.Errorf("%s: expected a time above 0, such as %s=250ms", text, name)
+			}
+			b.Limit = float64(d) / float64(time.Millisecond)
+		case name == errorShare || name == wrongShare:
+			percent, ok := strings.CutSuffix(value, "%")
+			v, err := strconv.ParseFloat(percent, 64)
+			if err != nil || !ok || !(v > 0 && v < 100) {
+				return nil, fmt.Errorf("%s: expected a share above 0 %%, such as %s=0.1%%: no number of calls shows that there are none", text, name)
+			}
+			b.Limit = v / 100
+		default:
+			return nil, fmt.Errorf("%q is no budget: expected %s=TIME, %s=PERCENT%% or %s=PERCENT%%", name, strings.Join(percentiles(), ", "), errorShare, wrongShare)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// Judged is a budget with its verdict. The values are milliseconds or shares.
+type Judged struct {
+	Budget  string   `json:"budget"`
+	Value   float64  `json:"value"`
+	Low     float64  `json:"low"`
+	High    *float64 `json:"high"` // null: no upper bound is known
+	Verdict Verdict  `json:"verdict"`
+	Reason  string   `json:"reason,omitempty"` // of an inconclusive one
+	Share   bool     `json:"share"`
+}
+
+// Judge compares the values of all calls with budgets.
+func (r *Report) Judge(budgets []Budget) {
+	r.Budgets, r.Verdict = nil, ""
+	for _, b := range budgets {
+		j := r.judge(b)
+		if j.Verdict != Inconclusive && r.Generator.Limit {
+			j.Verdict, j.Reason = Inconclusive, "the generator was the limit"
+		}
+		r.Budgets = append(r.Budgets, j)
+		if worse := []Verdict{"", Pass, Inconclusive, Fail}; slices.Index(worse, j.Verdict) > slices.Index(worse, r.Verdict) {
+			r.Verdict = j.Verdict
+		}
+	}
+}
+
+// Broken returns why a load fails regardless of its budgets, and "" if it does not: the
+// server ended, no call succeeded, or an examined response did not pass although no budget
+// allows it. Judge comes before.
+func (r *Report) Broken() string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(r.Budgets, func(j Judged) bool { return strings.HasPrefix(j.Budget, name) })
+	}
+	t := &r.Total
+	switch {
+	case r.Interrupted:
+		return ""
+	case r.Ended != "":
+		return r.Ended
+	case t.Failed == t.Count && !has(errorShare):
+		return "no call succeeded"
+	case t.Wrong > 0 && !has(wrongShare):
+		return fmt.Sprintf("%d of %d examined responses did not pass", t.Wrong, t.Examined)
+	}
+	return ""
+}
+
+func (r *Report) judge(b Budget) Judged {
+	j := Judged{Budget: b.text, Share: b.Name == errorShare || b.Name == wrongShare}
+	t := &r.Total
+	need := "more calls decide"
+	if j.Share {
+		k, n := t.Failed, t.Count
+		if b.Name == wrongShare {
+			k, n = t.Wrong, t.Examined
+		}
+		low, high := stats.ClopperPearson(k, n, 0.95)
+		j.Low, j.High = low, &high
+		if n > 0 {
+			j.Value = float64(k) / float64(n)
+		}
+		if enough := int(math.Ceil(math.Log(0.025) / math.Log1p(-b.Limit))); n < enough {
+			need = fmt.Sprintf("about %d are needed at least, here are %d", enough, n)
+		}
+	} else {
+		q := percentile(b.Name)
+		v := t.Percentiles[b.Name]
+		j.Value, j.Low, j.High = v.Value, v.Low, v.High
+		if j.High == nil {
+			need = fmt.Sprintf("not enough calls for %s: about %d are needed, here are %d", b.Name, enoughFor(q), t.Latency.Len())
+		}
+	}
+	switch {
+	case j.Low > b.Limit:
+		j.Verdict = Fail
+	case j.High != nil && *j.High <= b.Limit:
+		j.Verdict = Pass
+	default:
+		j.Verdict, j.Reason = Inconclusive, need
+	}
+	return j
+}
+
+// enoughFor returns the least number of values that bound a quantile from above.
+func enoughFor(q float64) int {
+	for n := 1; ; n++ {
+		if _, high := stats.Ranks(n, q, 0.95); high <= n {
+			return n
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package load
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+	"time"
+
+	"mcptest/internal/run/stats"
+)
+
+// Each power of two of microseconds is divided into 128 steps, so that a value read from a
+// histogram differs by at most 0.4 % from the one that was added (or by 1 µs).
+const (
+	stepBits = 7
+	longest  = 100 * time.Second // longer values count as this long; the maximum is exact
+)
+
+// Histogram counts durations. The zero value is empty.
+type Histogram struct {
+	Max    int64       `json:"max_us"`
+	Counts map[int]int `json:"counts,omitempty"` // by index of the step
+}
+
+// place returns the index of the step that contains a number of microseconds.
+func place(us int64) int {
+	shift := max(0, bits.Len64(uint64(us))-stepBits-1)
+	return shift<<stepBits + int(us>>shift)
+}
+
+// edge returns the lower edge of a step in milliseconds; the upper one is that of the next.
+func edge(i int) float64 {
+	shift := max(0, i>>stepBits-1)
+	return float64((i-shift<<stepBits)<<shift) / 1000
+}
+
+// Add counts a duration.
+func (h *Histogram) Add(d time.Duration) {
+	h.Merge(Histogram{d.Microseconds(), map[int]int{place(min(max(d, 0), longest).Microseconds()): 1}})
+}
+
+// Merge adds the counts of another histogram.
+func (h *Histogram) Merge(o Histogram) {
+	if h.Counts == nil {
+		h.Counts = map[int]int{}
+	}
+	for i, n := range o.Counts {
+		h.Counts[i] += n
+	}
+	h.Max = max(h.Max, o.Max)
+}
+
+// Len returns the number of durations.
+func (h *Histogram) Len() (n int) {
+	for _, c := range h.Counts {
+		n += c
+	}
+	return n
+}
+
+// Quantile is a percentile and the interval that contains that of the server with 95 %
+// confidence, in milliseconds.
+type Quantile struct {
+	Value float64  `json:"value_ms"`
+	Low   float64  `json:"low_ms"`
+	High  *float64 `json:"high_ms"` // null: too few calls for an upper bound
+}
+
+// Quantile returns the quantile q, which is 0 if the histogram is empty.
+func (h *Histogram) Quantile(q float64) (out Quantile) {
+	n, steps := h.Len(), slices.Sorted(maps.Keys(h.Counts))
+	if n < 1 {
+		return out
+	}
+	step := func(rank int) int {
+		for _, i := range steps {
+			if rank -= h.Counts[i]; rank <= 0 {
+				return i
+			}
+		}
+		return steps[len(steps)-1]
+	}
+	most := func(ms float64) float64 { return min(ms, h.longest()) }
+	at := step(stats.Nearest(n, q))
+	low, high := stats.Ranks(n, q, 0.95)
+	out = Quantile{Value: most((edge(at) + edge(at+1)) / 2), Low: most(edge(step(low)))}
+	if high <= n {
+		bound := most(edge(step(high) + 1))
+		out.High = &bound
+	}
+	return out
+}
+
+// longest returns the maximum in milliseconds.
+func (h *Histogram) longest() float64 { return float64(h.Max) / 1000 }

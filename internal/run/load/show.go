@@ -1,0 +1,200 @@
+package load
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/term"
+	"mcptest/internal/report/html"
+	"mcptest/internal/report/render"
+)
+
+// Formats are the names of the forms of a report.
+func Formats() []string { return []string{"text", "json", "md", "html"} }
+
+// Show returns a report in one of the formats.
+func (r *Report) Show(format string, p term.Palette) ([]byte, error) {
+	var b bytes.Buffer
+	var err error
+	switch format {
+	case "json":
+		err = json.NewEncoder(&b).Encode(r)
+	case "md":
+		r.markdown(&b)
+	case "html":
+		err = r.sheet().Write(&b)
+	default:
+		r.text(&b, p)
+	}
+	return b.Bytes(), err
+}
+
+// millis formats a time in milliseconds with three digits.
+func millis(v float64) string {
+	if v > 0 && v < 10 {
+		return fmt.Sprintf("%.*f ms", map[bool]int{true: 3, false: 2}[v < 1], v)
+	}
+	return render.Duration(v)
+}
+
+func share(v float64) string { return render.Number(100*v) + " %" }
+
+func span(v int64) string { return (time.Duration(v) * time.Millisecond).String() }
+
+// interval formats bounds.
+func interval(text func(float64) string, low float64, high *float64) string {
+	if high == nil {
+		return "at least " + text(low)
+	}
+	return text(low) + " to " + text(*high)
+}
+
+func line(s string) string { return render.OneLine(s, render.LongestLine) }
+
+// notes are what a reader must know about the measurement.
+func (r *Report) notes() []string {
+	s, g := r.Settings, r.Generator
+	asked := fmt.Sprintf("%s calls/s for %s, %s", render.Number(s.Rate), span(s.DurationMS), display.Count(s.Sessions, "session"))
+	if r.Shard != nil {
+		asked += fmt.Sprintf(", shard %d of %d", r.Shard.Index, r.Shard.Total)
+	}
+	late := fmt.Sprintf("generator: sent within %s (median), %s (p99), %s (at most)", millis(g.LateP50), millis(g.LateP99), millis(g.Late.longest()))
+	if g.CPU > 0 {
+		late += fmt.Sprintf("; used %.1f %% of %s", 100*g.CPU, display.Count(g.Processors, "processor"))
+	}
+	out := []string{asked + ", MCP " + r.Protocol, late}
+	if g.Limit {
+		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; use fewer calls a second, more processors or --shard")
+	}
+	if r.Interrupted || r.Ended != "" {
+		out = append(out, fmt.Sprintf("%s: %s of %s were measured", cmp.Or(r.Ended, "interrupted"), span(r.MeasuredMS), span(s.DurationMS)))
+	}
+	return out
+}
+
+// tables are what every format shows: the percentiles of each tool, and of all if there are
+// several; errors; budgets.
+func (r *Report) tables() (out []html.Table) {
+	shown := r.Tools
+	if len(shown) > 1 {
+		shown = append(shown[:len(shown):len(shown)], &r.Total)
+	}
+	errors := html.Table{Title: "Errors", Head: []string{"tool", "error"}}
+	for _, s := range shown {
+		t := html.Table{
+			Title: fmt.Sprintf("%s: %s, %.1f/s, %s", line(s.Tool), display.Count(s.Count, "call"), s.Rate, display.Count(s.Failed, "error")),
+			Head:  []string{"percentile", "latency", "95 % interval"},
+		}
+		for _, name := range percentiles() {
+			q := s.Percentiles[name]
+			t.Rows = append(t.Rows, []string{name, millis(q.Value), interval(millis, q.Low, q.High)})
+		}
+		t.Rows = append(t.Rows, []string{"max", millis(s.Latency.longest()), ""})
+		out = append(out, t)
+		if s == &r.Total {
+			continue
+		}
+		for _, e := range s.Errors {
+			errors.Rows = append(errors.Rows, []string{line(s.Tool), line(fmt.Sprintf("%d × %s, first: %s", e.Count, e.Kind, e.Example))})
+		}
+		if s.Wrong > 0 {
+			errors.Rows = append(errors.Rows, []string{line(s.Tool), line(fmt.Sprintf("%d of %d examined responses did not pass: %s", s.Wrong, s.Examined, s.Why))})
+		}
+	}
+	budgets := html.Table{Title: "Budgets", Head: []string{"budget", "verdict", "measured", "95 % interval", "reason"}}
+	for _, j := range r.Budgets {
+		text := millis
+		if j.Share {
+			text = share
+		}
+		budgets.Rows = append(budgets.Rows, []string{j.Budget, string(j.Verdict), text(j.Value), interval(text, j.Low, j.High), j.Reason})
+	}
+	for _, t := range []html.Table{errors, budgets} {
+		if t.Rows != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// headline is the verdict in a word or two, and its style and class.
+func (r *Report) headline() (word string, st term.Style, class string) {
+	switch {
+	case r.Interrupted:
+		return "Interrupted", term.Warn, "warn"
+	case r.Verdict == Fail || r.Broken() != "":
+		return "Failed", term.Bad, "bad"
+	case r.Verdict == Inconclusive:
+		return "Inconclusive", term.Warn, "warn"
+	case r.Verdict == Pass:
+		return "Passed", term.Good, "good"
+	}
+	return "Measured", term.Good, "good"
+}
+
+func (r *Report) text(b *bytes.Buffer, p term.Palette) {
+	word, st, _ := r.headline()
+	fmt.Fprintf(b, "%s: load on %s\n", p.Paint(st, word), line(r.Settings.Server))
+	for _, note := range r.notes() {
+		fmt.Fprintln(b, line(note))
+	}
+	for _, t := range r.tables() {
+		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Strong, t.Title))
+		w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+		for _, row := range t.Rows {
+			fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
+		}
+		_ = w.Flush() // a buffer
+	}
+}
+
+func (r *Report) markdown(b *bytes.Buffer) {
+	cell := strings.NewReplacer("|", `\|`, "<", "&lt;", "`", "'")
+	word, _, _ := r.headline()
+	fmt.Fprintf(b, "### %s: load on `%s`\n\n", word, cell.Replace(line(r.Settings.Server)))
+	for _, note := range r.notes() {
+		fmt.Fprintf(b, "- %s\n", cell.Replace(line(note)))
+	}
+	for _, t := range r.tables() {
+		fmt.Fprintf(b, "\n**%s**\n\n| %s |\n|%s\n", cell.Replace(t.Title), strings.Join(t.Head, " | "), strings.Repeat("---|", len(t.Head)))
+		for _, row := range t.Rows {
+			b.WriteString("|")
+			for _, c := range row {
+				b.WriteString(" " + cell.Replace(c) + " |")
+			}
+			b.WriteString("\n")
+		}
+	}
+}
+
+// sheet is the page: latency over time, the distribution, and the tables.
+func (r *Report) sheet() html.Sheet {
+	word, _, class := r.headline()
+	middle, high, spread := html.Line{Name: "median", Class: "trace"}, html.Line{Name: "p99", Class: "high"}, html.Line{Name: "latency of this share of the calls or less", Class: "trace"}
+	for i, m := range r.Timeline {
+		if at := float64(int64(i)*r.StepMS) / 1000; m.Latency.Len() > 0 {
+			middle.Points = append(middle.Points, [2]float64{at, m.Latency.Quantile(0.5).Value})
+			high.Points = append(high.Points, [2]float64{at, m.Latency.Quantile(0.99).Value})
+		}
+	}
+	for permille := 10.0; permille <= 1000; permille += 10 - 9*float64(int(permille/990)) { // the last hundredth in tenths
+		spread.Points = append(spread.Points, [2]float64{permille / 10, r.Total.Latency.Quantile(permille / 1000).Value})
+	}
+	unit := func(name string) func(float64) string {
+		return func(v float64) string { return render.Number(v) + name }
+	}
+	return html.Sheet{
+		Verdict: word, Class: class, Title: "load on " + r.Settings.Server, Notes: r.notes(), Tool: "mcptest " + r.Version, Tables: r.tables(),
+		Tiles: []html.Tile{{Number: fmt.Sprint(r.Total.Count), Text: "calls"}, {Number: fmt.Sprintf("%.1f/s", r.Total.Rate), Text: "sent"}, {Number: fmt.Sprint(r.Total.Failed), Text: "errors"}, {Number: millis(r.Total.Percentiles["p99"].Value), Text: "p99"}},
+		Plots: []html.Plot{
+			{Title: "Latency over time, by when the calls were due", Lines: []html.Line{middle, high}, X: unit(" s"), Y: millis},
+			{Title: "Distribution", Lines: []html.Line{spread}, X: unit(" %"), Y: millis},
+		},
+	}
+}
