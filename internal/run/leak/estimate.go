@@ -96,7 +96,7 @@ func (e Estimated) Enough(n int, b Bounds) int {
 	if e.Later.Low > b.Least/2 { // between the troughs whose levels are compared are 64 % of the units
 		enough = max(enough, int(b.Rise/(0.64*e.Later.Value)))
 	}
-	return enough
+	return (enough + First - 1) / First * First
 }
 
 // troughs returns the minimum of each part of a window.

@@ -3,6 +3,7 @@ package leak
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -130,9 +131,14 @@ func (r *Report) sheet() html.Sheet {
 		if len(m.Trace) == 0 {
 			continue
 		}
-		p := html.Plot{Title: m.Name, X: func(v float64) string { return thousands(int(v)) }, Y: m.value, Lines: []html.Line{{Name: "measured", Class: "trace"}}}
+		p := html.Plot{Title: m.Name, X: func(v float64) string { return thousands(int(v)) }, Lines: []html.Line{{Name: "measured", Class: "trace"}}}
+		scale := 1.0
+		if m.Unit != "" {
+			scale = 1 << 20
+			p.Y = func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) + " MiB" }
+		}
 		for j, v := range m.Trace {
-			p.Lines[0].Points = append(p.Lines[0].Points, [2]float64{float64(j * m.Every), v})
+			p.Lines[0].Points = append(p.Lines[0].Points, [2]float64{float64(j * m.Every), v / scale})
 		}
 		n := float64(r.Units)
 		for _, fit := range []struct {
@@ -140,9 +146,9 @@ func (r *Report) sheet() html.Sheet {
 			from, to float64
 			Slope
 		}{{"second quarter", n / 4, n / 2, m.Earlier}, {"second half", n / 2, n, m.Later}} {
-			half := (fit.to - fit.from) / 2 * fit.Value
+			start := fit.Level - fit.Value*(fit.to-fit.from)*(parts-1)/(2*parts) // a trough counts at the start of its part
 			p.Bands = append(p.Bands, html.Band{Name: fit.name + ": " + m.value(fit.Value) + " a " + r.Unit, From: fit.from + n/400, To: fit.to})
-			p.Lines = append(p.Lines, html.Line{Name: "fitted to the troughs", Class: "mean", Points: [][2]float64{{fit.from, fit.Level - half}, {fit.to, fit.Level + half}}})
+			p.Lines = append(p.Lines, html.Line{Name: "fitted to the troughs", Class: "mean", Points: [][2]float64{{fit.from, start / scale}, {fit.to, (start + fit.Value*(fit.to-fit.from)) / scale}}})
 		}
 		s.Plots = append(s.Plots, p)
 	}
