@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -328,4 +329,61 @@ func TestKubernetesJob(t *testing.T) {
 		t.Errorf("exit code %d, want 1\n%s", code, out)
 	}
 	m.files("records/junit.xml", "records/report.html")
+}
+
+// Four processes on this machine stand for the pods of the Job. They need a start that is
+// late enough for all of them, which depends on how busy the machine is.
+func TestKubernetesLoad(t *testing.T) {
+	t.Parallel()
+	docs := kubernetes(t, "kubernetes-load.yaml")
+	job, report := docs[1].at("spec"), docs[2].at("spec")
+	n, _ := strconv.Atoi(job.at("completions").text())
+	if job.at("completionMode").text() != "Indexed" || job.at("parallelism").text() != strconv.Itoa(n) {
+		t.Error("the shards do not run side by side")
+	}
+	container := job.at("template", "spec", "containers", 0)
+	env := map[string]string{}
+	for _, e := range container.at("env").list() {
+		if e.has("value") {
+			env[e.at("name").text()] = e.at("value").text()
+		}
+	}
+	if env["MCPTEST_SHARD_TOTAL"] != strconv.Itoa(n) || env["MCPTEST_START_AT"] != "@START@" {
+		t.Errorf("%d completions, %v", n, env)
+	}
+	m := newMachine(t)
+	tools := "tools: [{name: search, annotations: {readOnlyHint: true}, inputSchema: {type: object}, respond: {text: found}}]\n"
+	if err := os.WriteFile(filepath.Join(m.dir, "tools.yaml"), []byte(tools), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// line is the command of a container, for this machine: its server, its folder, and a load that it bears.
+	line := func(c node, index string) string {
+		words := append(c.at("command").texts(), c.at("args").texts()...)
+		for i := range words {
+			words[i] = "'" + strings.NewReplacer("http://server.default.svc:3001/mcp", "$URL", "=2000/s", "=40/s", "=1m", "=1s", "/reports", m.dir, "$(SHARD)", index).Replace(words[i]) + "'"
+		}
+		return strings.ReplaceAll(strings.Join(words, " "), "'--url=$URL'", `--url="$URL"`)
+	}
+	code, out := 0, ""
+	for wait := 4 * time.Second; wait < 2*time.Minute; wait *= 2 {
+		script := "cd " + m.dir + "\npids=\n"
+		for i := range n {
+			index := strconv.Itoa(i)
+			script += "MCPTEST_SHARD_TOTAL=" + env["MCPTEST_SHARD_TOTAL"] + " JOB_COMPLETION_INDEX=" + index + " " + line(container, index) + " --warm-up=0s & pids=\"$pids $!\"\n"
+		}
+		script += "for p in $pids; do wait $p; done\n"
+		start := time.Now().Add(wait).UTC().Format(time.RFC3339)
+		code, out = m.sh("serving mcptest mock --tools-from tools.yaml --http 127.0.0.1:0 -- sh -ec '"+strings.ReplaceAll(script, "'", `'\''`)+"'", "MCPTEST_START_AT="+start)
+		if !strings.Contains(out, " ago; all shards need time to start") {
+			break
+		}
+	}
+	if code != 0 || !strings.Contains(out, "shard 4 of 4, from JOB_COMPLETION_INDEX and MCPTEST_SHARD_TOTAL") {
+		t.Fatalf("exit code %d\n%s", code, out)
+	}
+	// The machine may be too busy for the budget, but the calls are those of one load.
+	merge := strings.ReplaceAll(line(report.at("template", "spec", "containers", 0), ""), "p99=250ms,errors=0.1%", "p50=1h,errors=99%")
+	if code, out := m.sh(merge); code != 0 && code != 6 || !strings.Contains(out, "search: 40 calls, ") || !strings.Contains(out, "40 calls/s for 1s, 10 sessions") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
 }

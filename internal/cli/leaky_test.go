@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ import (
 //	      [unless=delete] [idle=DURATION] [cache=KIB] [die=N] [refuse=N] [slow=DURATION]
 //	leaky stdio …the same, and stay=N, deaf=1
 //
-// pid=FILE writes the process id after 100 units;
+// pid=FILE writes the process id after 100 units; unit=call counts calls also over HTTP;
 // unless=delete keeps memory only of sessions that are not ended; idle frees memory and
 // descriptors after a time without a unit; stay starts processes that outlive it, and deaf ignores the end of its input.
 type leaky struct {
@@ -185,7 +186,7 @@ func (s *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case http.MethodPost:
 		raw, _ := io.ReadAll(r.Body)
-		reply, session, refused := s.answer(raw, "initialize")
+		reply, session, refused := s.answer(raw, cmp.Or(s.set["unit"], "initialize"))
 		if session != "" {
 			w.Header().Set("Mcp-Session-Id", session)
 		}
