@@ -3,6 +3,7 @@ package leak
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -61,16 +62,15 @@ func Run(ctx context.Context, o Options, r Report) Report {
 	return r
 }
 
+// flood is a rise of memory after which an estimate does not wait for more units: the
+// machine must not run out of it.
+const flood = 1 << 30
+
 // round repeats the unit and takes samples. The first round also ends when the estimates
 // are clear.
 func (r *Report) round(ctx context.Context, o Options, number int, over func(n int) bool) error {
-	began, n, next := time.Now(), 0, First
-	for ; !over(n) && ctx.Err() == nil; n++ {
-		if n == next && number == 1 {
-			if next *= 2; r.clear() {
-				break
-			}
-		}
+	began, next, level := time.Now(), First, math.Inf(1)
+	for n := 0; !over(n) && ctx.Err() == nil; n++ {
 		if err := o.Do(ctx, n); err != nil {
 			return err
 		}
@@ -81,11 +81,21 @@ func (r *Report) round(ctx context.Context, o Options, number int, over func(n i
 		for i := range r.Measures {
 			r.Measures[i].samples = append(r.Measures[i].samples, r.Measures[i].of(u))
 		}
-		if number == 1 {
-			r.Units++
-		}
 		if o.Doing != nil {
 			o.Doing(number, n+1, time.Since(began), u)
+		}
+		if number > 1 {
+			continue
+		}
+		r.Units++
+		if level = min(level, u.Memory); r.Units < next && u.Memory < level+flood {
+			continue
+		}
+		if r.Units == next {
+			next *= 2
+		}
+		if level = u.Memory; r.clear() {
+			break
 		}
 	}
 	return nil

@@ -70,6 +70,8 @@ func TestRun(t *testing.T) {
 		{"clean", clean(), nil, leak.NoneShown, 2000, ""},
 		{"memory", grows(tenKiB), nil, leak.Leaks, 8000, ""},
 		{"descriptors, early", grows(func(_ int, u *usage.Usage) { u.Descriptors++ }), nil, leak.Leaks, 500, ""},
+		{"a flood of memory", grows(func(_ int, u *usage.Usage) { u.Memory += 8 * mib }), nil, leak.Leaks, 129, ""},
+		{"a high level is no flood", grows(func(i int, u *usage.Usage) { u.Memory = 3 << 30 }), nil, leak.NoneShown, 2000, ""},
 		{"one of ten threads", grows(func(i int, u *usage.Usage) { u.Threads += float64(1 - min(1, i%10)) }), nil, leak.Leaks, 500, ""},
 		{"processes", grows(func(_ int, u *usage.Usage) { u.Processes++ }), nil, leak.Leaks, 500, ""},
 		{"not measured", grows(func(_ int, u *usage.Usage) { u.Descriptors, u.Threads = usage.Unknown, usage.Unknown }), nil, leak.NoneShown, 2000, ""},

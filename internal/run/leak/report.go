@@ -81,10 +81,15 @@ func (r *Report) summary() (lines []string) {
 	if r.Remained != "" {
 		lines = append(lines, r.Remained)
 	}
+	held := false
 	for _, m := range r.Measures {
 		if m.Verdict == Leaks {
 			lines = append(lines, m.grows(r))
+			held = held || m.Added == nil && r.Leave != "close" && r.Leave != ""
 		}
+	}
+	if held {
+		lines = append(lines, fmt.Sprintf("or the server keeps sessions whose client vanished for longer than %s: --wait-after with a longer time decides", seconds(r.Seconds)))
 	}
 	for _, m := range r.Measures {
 		switch {
@@ -105,11 +110,8 @@ func (r *Report) summary() (lines []string) {
 // grows is the sentence about a leak.
 func (m *Measure) grows(r *Report) string {
 	text := fmt.Sprintf("%s %s, %s", m.Name, m.interval(r), r.count(r.Units))
-	switch {
-	case m.Added != nil:
-		return text + fmt.Sprintf("; a second round after %s added %s each", seconds(r.Wait), m.value(*m.Added))
-	case r.Leave == "vanish" || r.Leave == "mixed":
-		return text + fmt.Sprintf("; or the server keeps sessions whose client vanished for longer than %s (--wait-after with a longer time decides)", seconds(r.Seconds))
+	if m.Added != nil {
+		text += fmt.Sprintf("; a second round after %s added %s each", seconds(r.Wait), m.value(*m.Added))
 	}
 	return text
 }
