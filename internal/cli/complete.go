@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -107,7 +108,8 @@ func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *option.SuiteFlags,
 		if err != nil {
 			return nil, plain
 		}
-		suites, _, err := f.Load(paths, s.Env)
+		f.Static = true
+		suites, _, err := f.Load(paths, cmdutil.Streams{Env: s.Env, Err: io.Discard})
 		if err != nil {
 			return nil, plain
 		}

@@ -144,7 +144,7 @@ func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.R
 	for _, k := range st.Files {
 		paths = append(paths, option.Shown(k.File))
 	}
-	suites, diags, err := f.Load(paths, s.Env)
+	suites, diags, err := f.Load(paths, s)
 	if err != nil {
 		return nil, err
 	}

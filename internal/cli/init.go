@@ -282,7 +282,7 @@ func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error
 func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) {
 	f := option.SuiteFlags{Color: i.f.color}
 	i.Status.Clear()
-	suites, diags, err := f.Load([]string{i.f.output}, i.Streams.Env)
+	suites, diags, err := f.Load([]string{i.f.output}, i.Streams)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -194,7 +194,8 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 		return nil, nil, err
 	}
 	f.Random.Rewritten = func(name string) bool { return f.upstreams.Records(name) && !f.selects() && !f.lastFailed }
-	suites, diags, err := f.Load(paths, s.Env)
+	f.Static, f.Programs = f.list || f.dryRun, nil // with --watch, they run again
+	suites, diags, err := f.Load(paths, s)
 	if err != nil {
 		return nil, nil, err
 	}

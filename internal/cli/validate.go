@@ -31,7 +31,8 @@ Exit codes: 0 no errors, 2 otherwise; with --fail-on-warnings 2 for a warning, t
 			if err != nil {
 				return err
 			}
-			suites, diags, err := f.Load(paths, s.Env)
+			f.Static = true
+			suites, diags, err := f.Load(paths, s)
 			if err != nil {
 				return err
 			}

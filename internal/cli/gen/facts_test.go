@@ -136,7 +136,7 @@ var expectExamples = map[string]string{
 
 const (
 	envNames       = `{"propertyNames":{"pattern":"^[^=\\u0000]+$"}}`
-	variantsSchema = `{"type":"object","propertyNames":{"pattern":"^[^@*]*[^@*\\s][^@*]*$"},"additionalProperties":{"$ref":"#/$defs/variant"}}`
+	variantsSchema = `{"type":"object","propertyNames":{"pattern":"^[^@*]*[^@*\\s][^@*]*$"},"patternProperties":{"^from$":{"type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":{"$ref":"#/$defs/variant"}}`
 	headerNames    = `{"propertyNames":{"pattern":"^[!#$%&'*+.^_|~0-9A-Za-z\u0060-]+$"}}` // a token of RFC 9110
 	commandSchema  = `{"type":["array","string"],"minItems":1,"pattern":"\\S","items":{"type":"string"}}`
 	contentSchema  = `{"type":["object","string"],"pattern":"^defaults$|\\$\\{[A-Za-z_]"}`

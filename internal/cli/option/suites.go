@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -21,6 +22,7 @@ import (
 	"mcptest/internal/server/recording"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
+	"mcptest/internal/spec/suite/variants"
 )
 
 // SuiteFlags select the suites to read and how to read them; run and validate share
@@ -35,7 +37,11 @@ type SuiteFlags struct {
 	Secrets []string         // of the loaded suites
 	Folder  func(dir string) // called with each folder before it is searched for suites; may be nil
 	Random  recording.Random // the values of ${random.KEY} in them
-	order   map[string]int   // files that were read, in the order of the command line
+	Static  bool             // start no program while suites are read
+	// Programs runs what prints the variants of servers, once for each command line. Load
+	// sets it.
+	Programs variants.Programs
+	order    map[string]int // files that were read, in the order of the command line
 }
 
 // Add defines the flags.
@@ -68,6 +74,9 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 		switch {
 		case err != nil:
 			abs, _ := filepath.Abs(arg)
+			if file, test, ok := strings.Cut(arg, "::"); ok { // as in pytest
+				return nil, Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(file+" --filter "+shellwords.Quote(test))))
+			}
 			return nil, Invalid("no such file or directory: %s (looked for %s)", arg, abs)
 		case programs[filepath.Ext(arg)] != "":
 			return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s %s", arg, programs[filepath.Ext(arg)], arg)
@@ -116,7 +125,7 @@ func (f *SuiteFlags) suitesBelow(dir string) ([]string, error) {
 }
 
 // Load reads the suites; the diagnostics contain every mistake in all of them.
-func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.Diagnostics, error) {
+func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, source.Diagnostics, error) {
 	vars := map[string]string{}
 	for _, kv := range f.Vars {
 		k, v, ok := strings.Cut(kv, "=")
@@ -128,6 +137,9 @@ func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.
 	var suites []*suite.Suite
 	var diags source.Diagnostics
 	seen := map[string]bool{}
+	if f.Programs == nil && !f.Static {
+		f.Programs = programOutputs(s)
+	}
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err == nil && seen[abs] {
@@ -135,12 +147,15 @@ func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.
 		}
 		seen[abs] = true
 		f.note(abs)
-		s, ds := suite.Load(path, suite.Options{Env: env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside})
+		one, ds := suite.Load(path, suite.Options{Env: s.Env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside, Programs: f.Programs})
 		diags = append(diags, ds...)
-		if s != nil {
-			suites = append(suites, s)
-			f.Secrets = append(f.Secrets, s.Secrets...)
-			f.note(s.Files...)
+		if one != nil {
+			suites = append(suites, one)
+			f.Secrets = append(f.Secrets, one.Secrets...)
+			f.note(one.Files...)
+			if f.Static && len(one.Unknown) > 0 {
+				fmt.Fprintf(s.Err, "%s: the variants of %s come from a program: not known without running it\n", path, strings.Join(one.Unknown, ", "))
+			}
 		}
 	}
 	return suites, append(diags, unusedVars(suites)...), nil

@@ -57,6 +57,7 @@ var edges = map[string][]string{
 	"internal/base/source/stored":     {"internal/base/source", "internal/base/jsonv"},
 	"internal/spec/suite/dotenv":      {"internal/base/source"},
 	"internal/spec/suite/lint":        {"internal/base/source"},
+	"internal/spec/suite/variants":    {"internal/base/source"},
 	"internal/spec/suite/interpolate": {"internal/base/placeholder", "internal/base/source", "internal/base/jsonv"},
 	"internal/assert/habit":           {"internal/base/source"},
 	"internal/assert/format":          {"internal/base/jsonschema"},
@@ -89,12 +90,12 @@ var edges = map[string][]string{
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},
 	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv", "internal/base/web"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
+	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
 	// Upstreams, and the headers of calls.
 	"internal/spec/plan/traffic": {"internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
 	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
-	"internal/spec/plan":      {"internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
+	"internal/spec/plan":      {"internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
@@ -203,7 +204,7 @@ var edges = map[string][]string{
 		"internal/server/recording",
 		"internal/client/auth", "internal/cli/cmdutil", "internal/run/connect", "internal/base/display", "internal/run/history", "internal/run/inspect", "internal/base/jsonv", "internal/client/mcp",
 		"internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/report", "internal/run", "internal/base/secret", "internal/assert/snapshot", "internal/base/shellwords", "internal/base/source",
-		"internal/spec/suite", "internal/offer/checkout", "internal/offer/diff", "internal/report/gate", "internal/base/term", "internal/run/watch",
+		"internal/spec/suite", "internal/spec/suite/variants", "internal/offer/checkout", "internal/offer/diff", "internal/report/gate", "internal/base/term", "internal/run/watch",
 	},
 	"internal/cli/server": {
 		"internal/run/probe",

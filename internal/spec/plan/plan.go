@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/server/upstream"
 	"mcptest/internal/spec/suite"
+	"mcptest/internal/spec/suite/variants"
 )
 
 // Plan is what a run executes.
@@ -132,7 +133,7 @@ func (f *File) Inputs() []string {
 // Server returns the file's server called name, or nil.
 func (f *File) Server(name string) *Server {
 	for _, s := range f.Servers {
-		if s.Name == name {
+		if s.Name == name || strings.HasSuffix(s.Name, variants.Unknown) && suite.MatchName(name, s.Name) {
 			return s
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/server/recording"
 	"mcptest/internal/spec/suite/dotenv"
 	"mcptest/internal/spec/suite/interpolate"
+	"mcptest/internal/spec/suite/variants"
 )
 
 // Options are the external inputs of Load.
@@ -24,6 +25,8 @@ type Options struct {
 	// BaseDir is the directory that file names in messages are relative to; the
 	// working directory if empty.
 	BaseDir string
+	// Programs runs what prints the variants of servers; nil: nothing is started.
+	Programs variants.Programs
 }
 
 // loader is the state of reading the files of one suite.
@@ -87,6 +90,10 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.resolveVariables()
 	l.usedNames()
 	for _, d := range l.docs {
+		value := func(n *source.Node, path string) *source.Node {
+			return d.scope.Expand(n, path, interpolate.Bindings{}, l.dec)
+		}
+		l.suite.Unknown = append(l.suite.Unknown, variants.Expand(d.root.Get("servers"), d.scope.Dir, o.Programs, value, l.dec)...)
 		l.decode(d)
 	}
 	l.merge()

@@ -244,7 +244,7 @@ func (l *loader) addVariants(base *Server) {
 			continue
 		case strings.TrimSpace(e.Key) == "":
 			report(l.dec, e.Pos, path, "a variant needs a name", "")
-		case strings.ContainsAny(e.Key, "@*"):
+		case strings.ContainsAny(e.Key, "@*") && !slices.Contains(l.suite.Unknown, base.Name):
 			report(l.dec, e.Pos, path, `the name of a variant can't contain "@" or "*"`, "")
 		}
 		sv := base.variant(e)

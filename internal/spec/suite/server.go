@@ -58,7 +58,7 @@ type Server struct {
 	// Check structuredContent against the tool's outputSchema; true when left out.
 	ValidateOutput *bool `yaml:"validate_output" default:"true" example:"false"`
 	ServerKeys     `yaml:",inline"`
-	// Other configurations of the server, by name. Tests name them NAME@VARIANT; NAME@* selects all of them.
+	// Other configurations of the server, by name. Tests name them NAME@VARIANT; NAME@* selects all of them. In from: the program, and its arguments, that prints them.
 	Variants source.Map[*Variant] `yaml:"variants"`
 }
 

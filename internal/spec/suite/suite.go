@@ -17,6 +17,7 @@ type Suite struct {
 	Files []string     // absolute paths of all files read or missing, root first
 
 	Servers       []*Server
+	Unknown       []string // servers whose variants a program prints, which was not run
 	DefaultServer string
 	DefaultPos    source.Pos
 	Env           []Var // suite-level environment, in order

@@ -10,6 +10,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/variants"
 )
 
 // Variant is one entry of `variants:` of a server: the differences from the server.
@@ -126,8 +127,11 @@ func (s *Server) Path() string {
 }
 
 // MatchName reports whether name is equal to written or matches it as a pattern, in
-// which "*" matches any text.
+// which "*" matches any text. A variant that stands for unknown ones has all their names.
 func MatchName(written, name string) bool {
+	if base, unknown := strings.CutSuffix(name, variants.Unknown); unknown && strings.HasPrefix(written, base) {
+		return true
+	}
 	parts := strings.Split(written, "*")
 	last := len(parts) - 1
 	if last == 0 || written == name {
