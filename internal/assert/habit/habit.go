@@ -16,13 +16,17 @@ func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }
 
-// Negated returns the matcher that name negates, or "".
-func Negated(name string) string {
+// Hint says what to write in place of a matcher of another tool, or "".
+func Hint(name string) string {
 	switch plain(name) {
 	case "notcontains", "doesnotcontain":
-		return "contains"
+		return "write {not: {contains: …}}"
 	case "notequals", "notequal", "ne":
-		return "exact"
+		return "write {not: {exact: …}}"
+	case "javascript", "python":
+		return "a condition on the value is a matcher; exec: [program, arg] runs one of yours"
+	case "llmrubric", "modelgradedclosedqa", "factuality", "geval":
+		return "no matcher asks a model; exec: [program, arg] runs a judge of yours"
 	}
 	return ""
 }

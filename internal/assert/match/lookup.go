@@ -87,10 +87,7 @@ func (c *Compiler) unknownMatcher(key *source.Node, path string) {
 		hint = ""
 		msg += source.Parenthesis(source.Suggest(near))
 	}
-	if inside := habit.Negated(name); inside != "" && near == "not" {
-		hint = "write {not: {" + inside + ": …}}"
-	}
-	c.Errorf(key, path, hint, "%s", msg)
+	c.Errorf(key, path, cmp.Or(habit.Hint(name), hint), "%s", msg)
 }
 
 // meant returns the matcher with a name, or the one that other test tools call so, or "".

@@ -3,6 +3,7 @@ package target
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/assert/jsonpath"
 	"mcptest/internal/assert/shown"
@@ -51,11 +52,16 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 	case s.Kind == jsonpath.Name && v.Kind() == jsonv.KindObject:
 		m.why = fmt.Sprintf("no key %s in %s; it has %s", shown.Key(s.Name), prefix, shown.Keys(v))
 		m.Near = source.Nearest(s.Name, shown.SomeKeys(v))
+		if prefix == "result" && strings.EqualFold(strings.ReplaceAll(s.Name, "_", ""), KeyIsError) {
+			m.Near = "result." + KeyIsError // most results leave it out
+		}
 	case s.Kind == jsonpath.Index && v.Kind() == jsonv.KindArray:
 		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.From, prefix, display.Count(v.Len(), "element"))
 	default:
 		m.why = fmt.Sprintf("%s is %s, %s", prefix, shown.Shape(v), wants(s))
-		m.Near = instead(prefix, v, s)
+		if m.Near = instead(prefix, v, s); v.Kind() == jsonv.KindArray && (s.Name == "length" || s.Name == "size" || s.Name == "count") {
+			m.why += "; the matcher length counts its elements"
+		}
 	}
 	return m
 }

@@ -189,7 +189,7 @@ func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
 		return &SplitError{s.from[at], raw + " is a shell keyword", noShell}
 	case assigned && syntax.ValidName(name):
 		return &SplitError{
-			s.from[at], name + "= before the program sets a variable only in a shell",
+			s.from[at], "a variable before the program is set only in a shell",
 			"set it under env:, or write env " + name + "=… PROGRAM",
 		}
 	}

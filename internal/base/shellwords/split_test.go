@@ -94,7 +94,7 @@ func TestSplitErrors(t *testing.T) {
 		{"! a", "! is a shell keyword", shell, 0},
 		{" if true", "if is a shell keyword", shell, 1},
 		{"{ a", "{ is a shell keyword", shell, 0},
-		{"A=1 b", "A= before the program", "env A=…", 0},
+		{"A=1 b", "a variable before the program", "env A=…", 0},
 		{"a 'b", "the quote ' is not closed", "", 2},
 		{`a "b\"`, `the quote " is not closed`, "", 2},
 		{"a ${b", "${ is not closed by }", "single quotes", 2},

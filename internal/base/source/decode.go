@@ -224,8 +224,10 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
 	}
 	if n.Kind != KindMap {
-		if diag := d.wrongType(n, path, "a map"); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 8 {
-			diag.Hint = "write a map with " + strings.Join(l.names, ", ")
+		if diag := d.wrongType(n, path, "a map"); diag.Hint == "" {
+			if diag.Hint = advice(v, ""); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 8 {
+				diag.Hint = "write a map with " + strings.Join(l.names, ", ")
+			}
 		}
 		return
 	}
@@ -268,7 +270,8 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 }
 
 // KeyAdviser is implemented by types that know common mistakes: AdviseKey returns the
-// key to use instead of an unknown one, or a hint of several words, or "".
+// key to use instead of an unknown one, or a hint of several words, or "". The empty key
+// stands for a value that is not a map.
 type KeyAdviser interface{ AdviseKey(key string) string }
 
 func advice(v reflect.Value, key string) string {

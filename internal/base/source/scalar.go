@@ -16,8 +16,17 @@ import (
 func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 	diag := d.Errorf(n, path, "expected %s, got %s", want, n.describe())
 	diag.Code = "type"
-	if n.Kind == KindNull {
+	switch {
+	case n.Kind == KindNull:
 		diag.Hint = "give it a value, or leave the key out"
+	case n.Kind == KindMap && want == "a list":
+		diag.Hint = "begin each entry with a hyphen: - name: …"
+	case n.Kind == KindList && want == "a map" && len(n.Items) > 0:
+		if name, _, ok := strings.Cut(n.Items[0].Text, "="); ok { // as in Docker's files
+			diag.Hint = "write " + name + ": …"
+		} else if name := n.Items[0].Get("name"); name != nil {
+			diag.Hint = "write the name before it: " + name.Text + ": {…}"
+		}
 	}
 	return diag
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -49,23 +50,35 @@ func FlagError(cmd *cobra.Command, err error) error {
 func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name := unknown.GetSpecifiedName()
 	near := otherFlags[name]
+	if strings.Contains(near, " ") {
+		return fmt.Errorf("%w (%s)", unknown, near)
+	}
 	if cmd.Flags().Lookup(near) == nil {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		near = source.Nearest(name, names)
 	}
 	if near == "" || unknown.GetSpecifiedShortnames() != "" && otherFlags[name] == "" {
+		if cmd.Flags().Lookup("url") != nil && cmd.ArgsLenAtDash() < 0 {
+			return fmt.Errorf("%w (the server's command goes after --)", unknown)
+		}
 		return unknown
 	}
 	return fmt.Errorf("%w%s", unknown, source.Parenthesis(source.Suggest("--"+near)))
 }
 
-// otherFlags maps the names of flags in other test tools to those here.
+// otherFlags maps the names of flags in other test tools to those here, or to what to
+// write, in several words.
 var otherFlags = map[string]string{
 	"grep": "filter", "g": "filter", "t": "filter", "match": "filter", "name": "filter", "test-name-pattern": "filter", "testNamePattern": "filter",
 	"bail": "fail-fast", "x": "fail-fast", "exitfirst": "fail-fast", "failfast": "fail-fast", "maxfail": "fail-fast",
-	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "junit": "reporter", "junitxml": "reporter", "r": "reporter",
-	"update": "update-snapshots", "u": "update-snapshots", "updateSnapshot": "update-snapshots", "tags": "tag", "silent": "quiet", "out": "output",
+	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "r": "reporter",
+	"junit": "write --reporter junit=FILE", "junitxml": "write --reporter junit=FILE", "no-watch": "leave it out: only --watch watches",
+	"m": "tag", "n": "parallel", "numprocesses": "parallel", "s": "verbose", "collect-only": "list", "tool-arg": "arg", "args": "args-json",
+	"tool-name": "the tool is the first argument: mcptest call TOOL",
+	"cli":       "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
+	"method":    "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
+	"update":    "update-snapshots", "u": "update-snapshots", "updateSnapshot": "update-snapshots", "tags": "tag", "silent": "quiet", "out": "output",
 }
 
 // countWords rewords cobra's messages about the number of arguments, and puts

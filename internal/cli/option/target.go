@@ -91,8 +91,8 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 		}
 	}
 	if len(own) > limit {
-		if strings.Contains(own[limit], "=") && cmd.Flags().Lookup("arg") != nil {
-			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Parenthesis(source.Suggest("--arg "+shellwords.Quote(own[limit]))))
+		if at := strings.IndexAny(own[limit], "={"); at >= 0 && cmd.Flags().Lookup("arg") != nil {
+			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Parenthesis(source.Suggest([]string{"--args-json ", "--arg "}[min(at, 1)]+shellwords.Quote(own[limit]))))
 		}
 		return nil, nil, Invalid("%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
 	}
@@ -278,7 +278,7 @@ func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*p
 	if len(paths) != 1 {
 		return nil, Invalid("--config: expected one suite file, got %d", len(paths))
 	}
-	suites, diags, err := f.Load(paths, s.Env)
+	suites, diags, err := f.Load(paths, s)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (c *compiler) checkCaptured(n *source.Node, path string, captured map[strin
 		if captured[name] || captured[p.Member] {
 			continue
 		}
-		hint := source.Known(name, slices.Sorted(maps.Keys(captured)))
+		hint := cmp.Or(source.Known(name, slices.Sorted(maps.Keys(captured))), "store it in the step that returns it, as in capture: {id: structured.id}, and write ${steps.id}")
 		report(c.dec, p.Node.In(p.Offset), path, fmt.Sprintf("no earlier step captures %q", name), hint)
 	}
 }

@@ -22,6 +22,12 @@ func (*Server) AdviseKey(key string) string {
 		return "cwd"
 	case "environment":
 		return "env"
+	case "cmd", "program", "executable":
+		return "command"
+	case "bearer", "token", "bearer_token", "bearer_token_env", "oauth":
+		return "it belongs to auth: auth: {bearer_token_env: NAME}, or auth: {oauth: …}"
+	case "":
+		return "write {command: …} or {url: …}"
 	}
 	return ""
 }
@@ -158,6 +164,12 @@ func adviseTestKey(key string) string {
 		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
 	case "timeout_ms", "time_limit":
 		return "timeout"
+	case "todo", "disabled", "ignore":
+		return "skip"
+	case "xfail", "fails", "expected_failure", "known_failure":
+		return "expect_failure"
+	case "vars", "variables":
+		return "variables: of the suite, or cases: for rows of one test, whose columns are ${case.NAME}"
 	}
 	return ""
 }

@@ -152,10 +152,15 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 		return e.fallback(n, p)
 	}
 	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.Name + ":-default}; " + placeholder.LiteralHint
+	short := p.Name[strings.LastIndexByte(p.Name, '.')+1:]
 	if near := source.Nearest(p.Name, e.scope.Names()); near != "" {
 		hint = source.Suggest("${" + near + "}")
 	} else if name := plain(p.Name); name != "" {
 		hint = "write ${" + name + "}"
+	} else if _, column := e.b.Case.Get(short); column {
+		hint = "write ${case." + short + "}"
+	} else if strings.HasSuffix(e.path, ".steps") {
+		hint = "what a step captures is ${steps." + p.Name + "}; " + hint
 	}
 	e.report(n, p.Offset, "${"+p.Name+"} is neither a variable nor set in the environment", hint)
 	return nil

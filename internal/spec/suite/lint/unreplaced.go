@@ -36,8 +36,9 @@ func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 	}
 }
 
-// binding matches $case.NAME and $steps.NAME, which suites write as ${case.NAME}.
-var binding = regexp.MustCompile(`(?:^|[^\\$])\$((case|steps)\.\w[\w.]*)`)
+// binding matches $case.NAME and {{case.NAME}}, which suites write as ${case.NAME}; so
+// for steps.
+var binding = regexp.MustCompile(`(?:^|[^\\$])((?:\$|\{\{ ?)((case|steps)\.\w[\w.]*)(?: ?\}\})?)`)
 
 // Test warns about values of a test that are sent as they are written, but hardly meant
 // so: $case.NAME, and typographic quotation marks in place of those of YAML.
@@ -56,9 +57,9 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 		return
 	}
 	m := binding.FindStringSubmatchIndex(n.Text)
-	if m != nil && test.Get(map[string]string{"case": "cases", "steps": "steps"}[n.Text[m[4]:m[5]]]) != nil {
-		name := n.Text[m[2]:m[3]]
-		warn(d, n, path, "$"+name+" is not replaced: it is used as written", "write ${"+name+"}")
+	if m != nil && test.Get(map[string]string{"case": "cases", "steps": "steps"}[n.Text[m[6]:m[7]]]) != nil {
+		name := n.Text[m[4]:m[5]]
+		warn(d, n, path, n.Text[m[2]:m[3]]+" is not replaced: it is used as written", "write ${"+name+"}")
 	}
 	if inside := strings.TrimRight(strings.TrimLeft(n.Text, "“„‘"), "”“’"); args && !n.Quoted && len(inside) <= len(n.Text)-2*len("“") {
 		warn(d, n, path, "typographic quotation marks are part of the value", `YAML needs ": "`+inside+`"`)
