@@ -54,6 +54,8 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 		m.Near = source.Nearest(s.Name, shown.SomeKeys(v))
 		if prefix == "result" && strings.EqualFold(strings.ReplaceAll(s.Name, "_", ""), KeyIsError) {
 			m.Near = "result." + KeyIsError // most results leave it out
+		} else if prefix == "result" && s.Name == "task" { // a word of many servers, too
+			m.why += "; a key of MCP is not searched for in the text: use is-json"
 		}
 	case s.Kind == jsonpath.Index && v.Kind() == jsonv.KindArray:
 		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.From, prefix, display.Count(v.Len(), "element"))

@@ -49,7 +49,7 @@ func (c *Flags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&c.Record, "record", "", "record what passes between mcptest and the servers to cassettes in this `folder`, without secrets; refused in CI (exit 5)")
 	fl.StringVar(&c.Replay, "replay", "", "respond from the cassettes in this `folder`: no server is started, and no hook or run: step that prepares one")
-	fl.BoolVar(&c.Damage, "damage", false, "with --replay: change every value of every response, to find the tests that pass although nothing is right")
+	fl.BoolVar(&c.Damage, "damage", false, "with --replay: change the contents of every response, to find the tests that pass although nothing is right")
 	fl.StringArrayVar(&c.volatile, "volatile", nil, "with --record or --replay: ignore this `path` in the parameters of requests, such as arguments.now; may be repeated")
 }
 

@@ -56,7 +56,7 @@ func (j *judged) findings() (list []result.Finding) {
 	for _, c := range inOrder(j.passed) {
 		list = append(list, result.Finding{
 			Kind: "unnoticed-damage", Severity: "error", File: c.File.Path, Line: c.Pos.Line,
-			Message: c.Name + ": it passes although every value of the responses was changed; assert what they must be",
+			Message: c.Name + ": it passes although the contents of the responses were changed; assert what they must be",
 		})
 	}
 	return list

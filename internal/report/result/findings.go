@@ -16,7 +16,7 @@ var FindingKinds = []FindingKind{
 	{"unused-recording", "a cassette contains requests that no test of a replayed run sent (run --replay). The message names the first of them. Or a recording of an upstream has exchanges of a test that no longer exists: a warning"},
 	{"other-server", "a cassette was replayed that was recorded from another command or URL than the configured one (run --replay): a warning"},
 	{"replayed-times", "tests of a replayed run examine how long calls took: the replay was measured, not the server (run --replay): a warning that names them"},
-	{"unnoticed-damage", "a test passes although every value of the responses to its calls was changed (run --replay with --damage): its assertions examine none of them, or only their types"},
+	{"unnoticed-damage", "a test passes although the contents of the responses to its calls were changed (run --replay with --damage): its assertions examine none of them, or only their types"},
 	{"leftover-process", "a process was still running at the end and was stopped. The message names it and, if known, the hook, step or server that started it: a warning"},
 	{"forced-stop", "a background step did not exit when it was asked to, or had no time left after a signal, and was killed: a warning"},
 	{UncleanEnd, "a server did not exit when its input was closed, exited with an error, or left processes behind. Clients that only close the input leak it: for information, or a failure of the run with strict_exit: true. Exit at the end of the input. Node: process.stdin.on(\"close\", () => process.exit(0)), and end child processes there. Python: return from main after mcp.run(), and start threads with daemon=True. Go: return from main when the server's Run returns, and cancel the context of what it started"},

@@ -35,9 +35,14 @@ func (d damage) response(data []byte) []byte {
 	return v.With("result", result).Append(nil)
 }
 
-// block changes the texts and the binary data in blocks of content.
+// block changes the texts, the binary data, and the addresses and names of resources in
+// blocks of content.
 func (d damage) block(key string, v jsonv.Value) (string, jsonv.Value) {
-	if key != "text" && key != "data" && key != "blob" {
+	switch key {
+	case "uri":
+		return key, jsonv.String("damaged:" + d.mark().Text())
+	case "text", "data", "blob", "name":
+	default:
 		return key, v.Map(d.block)
 	}
 	if inner, err := jsonv.Parse([]byte(v.Text())); err == nil && inner.Len() > 0 && inner.Kind() != jsonv.KindString {
