@@ -25,7 +25,7 @@ func (f *loadFlags) cases(s cmdutil.Streams, argv []string) ([]*plan.Case, error
 	if err != nil {
 		return nil, err
 	}
-	suites, diags, err := f.Load(paths, s.Env)
+	suites, diags, err := f.Load(paths, s)
 	if err != nil {
 		return nil, err
 	}
