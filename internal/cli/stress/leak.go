@@ -98,18 +98,13 @@ func (f *leakFlags) check(argv []string) error {
 	if f.JSON {
 		f.format = "json"
 	}
-	stdio := f.URL == "" && len(argv) > 0
 	switch {
 	case !usage.Supported:
 		return option.Invalid("the memory of other processes is not measured on %s", runtime.GOOS)
 	case f.pid < 0 || f.sessions < 0 || f.duration <= 0 || f.wait < 0:
 		return option.Invalid("--pid, --sessions, --duration and --wait-after must be positive")
-	case f.URL != "" && f.pid == 0 && len(argv) == 0:
-		return option.Invalid("what is to be measured? Add --pid N of the server at this address, or -- command args… that starts it")
 	case f.pid > 0 && len(argv) > 0:
 		return option.Invalid("--pid is for a server that runs already; a command after -- is measured by itself")
-	case stdio && f.leave != "close":
-		return option.Invalid("--leave is for sessions over HTTP: with standard input and output the calls in one process are counted")
 	}
 	return errors.Join(option.OneOf("--leave", []string{f.leave}, []string{"close", "vanish", "mixed"}), option.OneOf("--format", []string{f.format}, leak.Formats()))
 }
@@ -130,6 +125,9 @@ func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	return option.Guarded(r.World, s.Err, func() error {
 		defer end()
 		m := &leaking{leakFlags: f, running: r, o: o}
+		if err := m.subject(); err != nil {
+			return err
+		}
 		if err := m.prepare(ctx); err != nil {
 			return err
 		}
@@ -148,8 +146,30 @@ type leaking struct {
 	report leak.Report
 }
 
-// prepare opens the first session, which shows the protocol version and the tools, and
-// finds the processes to measure.
+// subject finds the processes to measure, unless they start with the first session.
+func (m *leaking) subject() error {
+	stdio, known := m.Server.URL == "", true
+	switch m.report.Unit, m.report.Leave = "session", m.leave; {
+	case stdio && m.pid > 0:
+		return option.Invalid("--pid is for a server at an address; a command is measured by itself")
+	case stdio && m.leave != "close":
+		return option.Invalid("--leave is for sessions over HTTP: with standard input and output the calls in one process are counted")
+	case stdio:
+		m.report.Unit, m.report.Leave = "call", ""
+	case m.program != nil:
+		m.group = m.program.Ref()
+	case m.pid == 0:
+		return option.Invalid("what is to be measured? Add --pid N of the server at this address, or -- command args… that starts it")
+	default:
+		m.group, known = proc.RefOf(m.pid)
+	}
+	if !known {
+		return option.Invalid("--pid: there is no process %d", m.pid)
+	}
+	return nil
+}
+
+// prepare opens the first session, which shows the protocol version and the tools.
 func (m *leaking) prepare(ctx context.Context) error {
 	if err := m.Conn.Open(ctx); err != nil {
 		return m.Failed(ctx, "", err)
@@ -168,24 +188,11 @@ func (m *leaking) prepare(ctx context.Context) error {
 	pinned := *m.Server
 	pinned.Protocol = m.Conn.Session().Protocol()
 	m.o.Server, m.report.Protocol = &pinned, pinned.Protocol
-	m.report.Unit, m.report.Leave = "session", m.leave
-	known := true
-	switch {
-	case m.pid > 0:
-		m.group, known = proc.RefOf(m.pid)
-	case m.program != nil:
-		m.group = m.program.Ref()
-	case m.Server.URL != "":
-		return option.Invalid("server %s has an address: add --pid N of its process", m.Server.Name)
-	default:
-		m.report.Unit, m.report.Leave = "call", ""
+	if m.report.Unit == "call" {
 		m.group = m.Conn.Session().Facts().Process.Ref()
-		return nil
+	} else {
+		m.Conn.Close()
 	}
-	if !known {
-		return option.Invalid("--pid: there is no process %d", m.pid)
-	}
-	m.Conn.Close()
 	return nil
 }
 

@@ -98,7 +98,12 @@ func (r *Report) summary() (lines []string) {
 		case m.Added != nil && m.Verdict != Leaks:
 			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s", m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
 		case m.Verdict == Inconclusive && r.Verdict == Inconclusive:
-			lines = append(lines, fmt.Sprintf("%s %s; %s would decide: --sessions %d", m.Name, m.interval(r), r.count(m.Enough(r.Units, m.Bounds)), m.Enough(r.Units, m.Bounds)))
+			said := m.interval(r)
+			if m.Later == (Slope{}) {
+				said = "is not clear after " + r.count(r.Units)
+			}
+			enough := m.Enough(r.Units, m.Bounds)
+			lines = append(lines, fmt.Sprintf("%s %s; %s would decide: --sessions %d", m.Name, said, r.count(enough), enough))
 		}
 	}
 	if r.Verdict == NoneShown {
