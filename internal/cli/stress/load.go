@@ -238,7 +238,7 @@ func (f *loadFlags) send(ctx context.Context, r *running) *load.Report {
 	f.o.Server = r.Redactor.String(cmp.Or(f.o.Server, option.Where(r.Server)))
 	f.o.Doing = func(elapsed time.Duration, n, failed int) {
 		if r.Status.Due() {
-			rate := float64(n) / max(1, elapsed.Seconds())
+			rate := float64(n) / max(0.2, elapsed.Seconds())
 			r.Status.Set(fmt.Sprintf("%.0f of %.0f s · %s · %.1f/s · %s", elapsed.Seconds(), f.duration.Seconds(), display.Count(n, "call"), rate, display.Count(failed, "error")))
 		}
 	}

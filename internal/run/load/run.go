@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,7 +204,7 @@ func (g *generator) call(ctx context.Context, c *Call, s Session, due, ready tim
 	series.Examined++
 	if why != "" {
 		series.Wrong++
-		series.Why = why
+		series.Why = cmp.Or(series.Why, why)
 	}
 }
 
