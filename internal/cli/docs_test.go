@@ -274,7 +274,7 @@ var (
 	// suiteKeys are the keys of the language; a block with other keys is not a suite.
 	suiteKeys = []string{
 		"name", "servers", "default_server", "imports", "variables", "env", "defaultTest", "tools", "resources", "prompts", "protocol",
-		"http", "start", "hooks", "setup", "setup_per_test", "teardown", "run_options", "coverage", "upstreams",
+		"http", "start", "surface", "check", "probe", "hooks", "setup", "setup_per_test", "teardown", "run_options", "coverage", "upstreams",
 	}
 )
 

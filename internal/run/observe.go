@@ -9,10 +9,12 @@ import (
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
+	"mcptest/internal/run/probe/entry"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
 )
@@ -38,6 +40,18 @@ func (a *attempt) observer(action suite.Action, server *pool.Server) observer {
 			}
 			return o, err
 		}}
+	case ruleset.Probe:
+		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (target.Observation, error) {
+			requests := func() jsonv.Value {
+				a.watch.Answered(false)
+				return a.watch.Requests()
+			}
+			o, failed, err := entry.Env{Env: env, Dial: a.file.run.opener.Dial, Requests: requests, Pos: a.c.Pos}.Run(ctx, def, action.ProbeKeys, a.out.c)
+			if failed != "" {
+				a.out.fail(result.Fail, failed)
+			}
+			return o, err
+		}}
 	case suite.Request:
 		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (target.Observation, error) {
 			o, x, err := env.Request(ctx, def, action)
@@ -58,7 +72,11 @@ type outside struct {
 
 func (t outside) observe(ctx context.Context) (target.Observation, error) {
 	def, started, err := t.server.Prepare()
-	defer started()
+	if t.a.c.Block == "probe" { // which counts requests after the start
+		started()
+	} else {
+		defer started()
+	}
 	if err != nil {
 		return target.Observation{}, err
 	}

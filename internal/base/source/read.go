@@ -110,3 +110,22 @@ func unreadable(name string, err error) Diagnostic {
 	}
 	return d
 }
+
+// ReadBeside reads a file that a suite names, relative to the file it is written in; nil
+// if a mistake was reported. opened is called with its name.
+func (d *Decoder) ReadBeside(n *Node, path, name string, opened func(name string)) *File {
+	if n.Origin == FromServer {
+		d.Errorf(n, path, "the server under test must not choose the file")
+		return nil
+	}
+	if !filepath.IsAbs(name) && n.Pos.File != nil {
+		name = filepath.Join(filepath.Dir(n.Pos.File.Path), name)
+	}
+	opened(name)
+	f, ds := Read(name, name)
+	if ds.HasErrors() {
+		d.Errorf(n, path, "%s", ds[0].Msg)
+		return nil
+	}
+	return f
+}

@@ -56,6 +56,8 @@ var facts = map[string]fact{
 	"MatchDecl.body":  {schema: `true`, example: `{"name":"Ada"}`},
 	"ReplyDecl.json":  {schema: `true`, example: `{"id":"{{path.id}}"}`},
 	"EventDecl.data":  {schema: `true`, example: `{"done":true}`},
+	"Retry.args":      {schema: anyMap, example: `{"text":"a","key":"k1"}`},
+	"Effects.args":    {schema: anyMap, example: `{"limit":100}`},
 	"SameCall.ignore": {schema: `{"type":"array","items":{"type":"string","minLength":1}}`, example: `["structuredContent.etag"]`},
 	"Common.headers":  {example: `{"X-Tenant":"acme"}`, add: headerNames},
 

@@ -3,12 +3,12 @@ package gen
 import (
 	"strings"
 
-	"mcptest/internal/run/probe"
+	"mcptest/internal/offer/ruleset"
 )
 
 // probeRulesPage lists the rules of `mcptest probe` by family.
 func probeRulesPage() []byte {
-	rules, err := probe.Builtin()
+	rules, err := ruleset.Builtin()
 	if err != nil {
 		panic(err) // the embedded rules are tested
 	}

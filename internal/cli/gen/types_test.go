@@ -68,8 +68,10 @@ func (g *generator) titledTypes() (out []titledType) {
 				continue
 			}
 			of := f.Type
-			if of.Kind() == reflect.Slice {
+			if _, tests := reflect.Zero(of).Interface().(interface{ EntryType() reflect.Type }); tests {
 				of = entryType(of)
+			} else if of.Kind() == reflect.Slice {
+				of = of.Elem().Elem()
 			} else if of.Kind() == reflect.Pointer {
 				of = of.Elem()
 			}

@@ -12,9 +12,11 @@ import (
 
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
+	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/gate"
 	"mcptest/internal/run/inspect"
 	"mcptest/internal/run/probe"
+	"mcptest/internal/run/probe/verdict"
 )
 
 // probeFlags are the flags of probe.
@@ -63,7 +65,7 @@ Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not sta
 	fl.StringSliceVar(&f.only, "only", nil, "examine only these `families` or rules, separated by commas")
 	fl.StringArrayVar(&f.writes, "allow-writes", nil, "`tool` without readOnlyHint that may be called; may be repeated")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted failures, each with a reason")
-	fl.StringVar(&f.failOn, "fail-on", string(probe.Must), "lowest `level` that fails the command: must or should")
+	fl.StringVar(&f.failOn, "fail-on", string(ruleset.Must), "lowest `level` that fails the command: must or should")
 	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, sarif, github or svg (a badge)")
 	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
 	fl.BoolVar(&f.list, "list", false, "list the rules")
@@ -73,7 +75,7 @@ Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not sta
 }
 
 func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
-	rules, err := probe.Builtin()
+	rules, err := ruleset.Builtin()
 	if err != nil {
 		return err
 	}
@@ -96,12 +98,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) e
 		}
 		return explainProbeRule(s.Out, rule)
 	}
-	base, err := readBaseline(s, f.target.Color, f.baseline, func(rule string) string {
-		if _, ok := rules.Rule(rule); ok {
-			return ""
-		}
-		return fmt.Sprintf("there is no rule %q; mcptest probe --list lists them", rule)
-	})
+	base, err := readBaseline(s, f.target.Color, f.baseline, rules.Unknown)
 	if err != nil {
 		return err
 	}
@@ -140,21 +137,21 @@ func (f *probeFlags) again() string {
 }
 
 // print prints the report, masked.
-func (f *probeFlags) print(s cmdutil.Streams, l *option.Viewer, rep probe.Report, rules probe.Rules) error {
+func (f *probeFlags) print(s cmdutil.Streams, l *option.Viewer, rep verdict.Report, rules ruleset.Rules) error {
 	var err error
 	if f.format == "svg" {
 		_, err = s.Out.Write(rep.Badge())
 	} else {
-		err = rep.Document(rules, probe.Level(f.failOn), l.Palette, cmdutil.Version()).Write(s.Out, f.format)
+		err = rep.Document(rules, ruleset.Level(f.failOn), l.Palette, cmdutil.Version()).Write(s.Out, f.format)
 	}
-	if err == nil && rep.Fails(probe.Level(f.failOn)) {
+	if err == nil && rep.Fails(ruleset.Level(f.failOn)) {
 		err = &option.ExitError{Code: option.ExitGate}
 	}
 	return err
 }
 
 // listProbeRules prints a line for each rule and group of revisions.
-func listProbeRules(w io.Writer, rules probe.Rules) error {
+func listProbeRules(w io.Writer, rules ruleset.Rules) error {
 	for _, r := range rules.Rules {
 		for _, c := range r.In {
 			if _, err := fmt.Fprintf(w, "%-28s %-12s %-8s %-36s %s\n", r.ID, r.Family, c.Level, c.Span(), r.Text); err != nil {
@@ -165,7 +162,7 @@ func listProbeRules(w io.Writer, rules probe.Rules) error {
 	return nil
 }
 
-func explainProbeRule(w io.Writer, r probe.Rule) error {
+func explainProbeRule(w io.Writer, r ruleset.Rule) error {
 	_, err := fmt.Fprintf(w, "%s (%s)\n%s\n\nfix: %s\n", r.ID, r.Family, r.Text, r.Fix)
 	for _, c := range r.In {
 		if err != nil {

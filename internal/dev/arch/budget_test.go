@@ -40,7 +40,7 @@ var largerPackages = map[string]struct {
 	reason string
 }{
 	"internal/run":               {2700, "the order of everything in one run; sessions, doubles and steps are packages below it"},
-	"internal/run/probe":         {3800, "126 rules: the engine, and one file for each family"},
+	"internal/run/probe":         {3460, "127 rules: the engine, and a type for each family"},
 	"internal/spec/plan":         {2640, "every key of the language ends here; rows and doubles are packages below it"},
 	"internal/spec/suite":        {2860, "one struct for each part of the language"},
 	"internal/mcpaql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},
@@ -63,7 +63,7 @@ var largerTypes = map[string]struct {
 	"internal/process/proc.Process":   {29, 8, "one process on each system"},
 	"internal/tape/cassette.Cassette": {16, 8, "what a file of recorded traffic says, by who asks"},
 	"internal/run.attempt":            {45, 8, "one attempt: open, scope, call, repeat, observe, judge, measure, snapshots"},
-	"internal/run/probe.visit":        {105, 20, "one examination: a phase for each family of rules"},
+	"internal/run/probe.visit":        {50, 12, "one examination: its sessions, what the server offers, what several families use"},
 	"internal/spec/plan.compiler":     {42, 10, "one file of a suite, by what it compiles"},
 }
 

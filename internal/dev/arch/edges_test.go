@@ -90,7 +90,7 @@ var edges = map[string][]string{
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},
 	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv", "internal/base/web"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/spec/suite": {"internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
+	"internal/spec/suite": {"internal/offer/ruleset", "internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
 	// Upstreams, and the headers of calls.
 	"internal/spec/plan/traffic": {"internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
@@ -109,9 +109,12 @@ var edges = map[string][]string{
 		"internal/run/boundary", "internal/run/stats", "internal/spec/plan", "internal/assert/expect", "internal/assert/target", "internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
 		"internal/report/html", "internal/report/render", "internal/base/jsonv", "internal/base/term",
 	},
+	"internal/run/probe/verdict": {"internal/offer/ruleset", "internal/report/gate", "internal/report/result", "internal/base/term"},
+	"internal/run/probe/entry":   {"internal/assert/target", "internal/run/probe", "internal/run/probe/verdict", "internal/run/boundary", "internal/run/connect", "internal/offer/ruleset", "internal/report/result", "internal/spec/plan", "internal/base/jsonv", "internal/base/source"},
 	"internal/run/probe": {
+		"internal/run/probe/verdict", "internal/offer/ruleset", "internal/assert/target",
 		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/draft", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
-		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source", "internal/base/term", "internal/base/web",
+		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/web",
 	},
 	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
 	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
@@ -127,7 +130,7 @@ var edges = map[string][]string{
 	"internal/run/twin":     {"internal/spec/plan", "internal/assert/match", "internal/assert/shown", "internal/assert/target", "internal/client/protocol", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/attempts": {"internal/report/result"},
 	"internal/run": {
-		"internal/run/attempts", "internal/run/twin", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
+		"internal/run/attempts", "internal/run/twin", "internal/run/probe/entry", "internal/offer/ruleset", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {
@@ -174,9 +177,10 @@ var edges = map[string][]string{
 	"internal/mcpaql/demo": {"internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv", "internal/base/osfile"},
 	"internal/model":       {"internal/base/jsonv", "internal/base/web"},
 	// The outcome of a quality gate in the formats of other programs.
-	"internal/report/gate":  {"internal/base/source"},
-	"internal/offer/compat": {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
-	"internal/spec/draft":   {"internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
+	"internal/report/gate":   {"internal/base/source"},
+	"internal/offer/ruleset": {"internal/base/source", "internal/report/gate"},
+	"internal/offer/compat":  {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
+	"internal/spec/draft":    {"internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
 	// What a server offers, its lock files, and the effect of changes.
 	"internal/offer/surface":  {"internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
 	"internal/offer/contain":  {"internal/base/jsonv", "internal/base/jsonschema"},
@@ -197,7 +201,7 @@ var edges = map[string][]string{
 	},
 	"internal/cli/scaffold": {"internal/spec/draft", "internal/cli/clientconfig", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
 	// gen describes what other packages define; cli uses it for explain.
-	"internal/cli/gen":     {"internal/assert/grading", "internal/run/probe", "internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
+	"internal/cli/gen":     {"internal/assert/grading", "internal/offer/ruleset", "internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
 	"internal/cli/cmdutil": {"internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
 	// All commands use option; those for one server are in a package of their own.
 	"internal/cli/option": {
@@ -207,7 +211,7 @@ var edges = map[string][]string{
 		"internal/spec/suite", "internal/spec/suite/variants", "internal/offer/checkout", "internal/offer/diff", "internal/report/gate", "internal/base/term", "internal/run/watch",
 	},
 	"internal/cli/server": {
-		"internal/run/probe",
+		"internal/run/probe", "internal/run/probe/verdict", "internal/offer/ruleset",
 		"internal/process/proc", "internal/client/auth", "internal/cli/option", "internal/cli/cmdutil", "internal/offer/compat", "internal/run/connect", "internal/base/display", "internal/cli/doctor", "internal/report/gate",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/server/mcpserver", "internal/server/manifest", "internal/server/mock", "internal/base/osfile", "internal/spec/plan",
 		"internal/run", "internal/base/secret", "internal/base/shellwords", "internal/base/source", "internal/spec/suite", "internal/offer/surface", "internal/offer/checkout", "internal/offer/diff",

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -76,14 +75,14 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder, opened func(na
 	}
 	for i, name := range c.Rules {
 		item := n.Get("rules").Items[i]
-		if f := readBeside(item, source.PathIndex(path+".rules", i), name, d, opened); f != nil {
+		if f := d.ReadBeside(item, source.PathIndex(path+".rules", i), name, opened); f != nil {
 			var ds source.Diagnostics
 			rules, ds = rules.Load(f)
 			d.Add(ds...)
 		}
 	}
 	if c.Baseline != "" {
-		if f := readBeside(n.Get("baseline"), path+".baseline", c.Baseline, d, opened); f != nil {
+		if f := d.ReadBeside(n.Get("baseline"), path+".baseline", c.Baseline, opened); f != nil {
 			var ds source.Diagnostics
 			c.base, ds = gate.LoadBaseline(f, rules.Unknown)
 			d.Add(ds...)
@@ -103,24 +102,6 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder, opened func(na
 		return nil
 	}
 	return c
-}
-
-// readBeside reads a file whose path is relative to the file that names it.
-func readBeside(n *source.Node, path, name string, d *source.Decoder, opened func(name string)) *source.File {
-	if n.Origin == source.FromServer {
-		d.Errorf(n, path, "the server under test must not choose the file")
-		return nil
-	}
-	if !filepath.IsAbs(name) && n.Pos.File != nil {
-		name = filepath.Join(filepath.Dir(n.Pos.File.Path), name)
-	}
-	opened(name)
-	f, ds := source.Read(name, name)
-	if ds.HasErrors() {
-		d.Errorf(n, path, "%s", ds[0].Msg)
-		return nil
-	}
-	return f
 }
 
 // maxNotices bounds the number of findings that become warnings of a test.

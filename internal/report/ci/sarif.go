@@ -113,6 +113,9 @@ func (s *sarif) testCase(c *result.Case) {
 		explained = true
 		f := base
 		f.rule, f.ruleText = "assertion/"+cmp.Or(a.Matcher, "set"), strings.Join(strings.Fields("the assertion "+a.Matcher+" did not hold"), " ")
+		if c.Block == "probe" {
+			f.rule, f.ruleText = "probe/"+a.Matcher, strings.Join(a.Notes[:min(len(a.Notes), 1)], "")
+		}
 		f.message = name + ": " + explain.Label(&a) + ": " + explain.AssertionReason(&a)
 		f.file, f.source = cmp.Or(a.File, c.File), a.Source
 		if a.Line > 0 {

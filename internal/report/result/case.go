@@ -54,6 +54,25 @@ type Case struct {
 	// are known.
 	StderrMS []float64 `json:"stderr_ms,omitempty"`
 	Repro    string    `json:"repro,omitempty"`
+	// Probe are the verdicts of an entry of probe:.
+	Probe *Probe `json:"probe,omitempty"`
+}
+
+// Probe summarizes what a probe of a server found.
+type Probe struct {
+	Server   string        `json:"server"` // name and version that it reports
+	Summary  string        `json:"summary"`
+	Families []ProbeFamily `json:"families"`
+}
+
+// ProbeFamily counts the rules of one family in one protocol version.
+type ProbeFamily struct {
+	Revision   string   `json:"revision"`
+	Family     string   `json:"family"`
+	Passed     int      `json:"passed"`
+	Failed     int      `json:"failed"`
+	Unverified int      `json:"not_verified"`
+	Reasons    []string `json:"reasons,omitempty"` // why rules were not verified
 }
 
 // Row is one row of `cases:`.

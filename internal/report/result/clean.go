@@ -208,6 +208,12 @@ func (k *cleaner) testCase(c *Case) {
 	for i := range c.Phases {
 		k.phase(&c.Phases[i])
 	}
+	if c.Probe != nil {
+		k.fields(c.Probe, nil)
+		for i := range c.Probe.Families {
+			k.fields(&c.Probe.Families[i], nil)
+		}
+	}
 }
 
 // frames returns the limit for a frame of a case with this status.

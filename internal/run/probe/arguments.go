@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/allow"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
 )
 
@@ -28,8 +29,11 @@ type unusual struct {
 	args jsonv.Value
 }
 
+// argumentRules examines the rules of the family arguments.
+type argumentRules struct{ *visit }
+
 // arguments calls tools with arguments that a model gets wrong, and with hostile ones.
-func (v *visit) arguments(ctx context.Context) {
+func (v argumentRules) arguments(ctx context.Context) {
 	const crash, trace, text = "argument-crash", "argument-trace", "argument-text-json"
 	v.eachCallable(ctx, []string{crash, trace, text}, func(tool jsonv.Value, subject string) {
 		schema := tool.Lookup("inputSchema")
@@ -137,7 +141,7 @@ func (v *visit) attack(ctx context.Context, tool jsonv.Value, control *mcp.Excha
 		return nil, unverified("%s", why)
 	}
 	o := v.survived(ctx, x, control, u)
-	if o.verdict == Fail {
+	if o.verdict == verdict.Fail {
 		v.revive(ctx)
 	}
 	o.once = o.once || !allow.ReadOnly(tool) && tool.Lookup("annotations", "destructiveHint").Bool()

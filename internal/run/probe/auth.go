@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )
 
@@ -18,9 +19,12 @@ var resourceMetadata = regexp.MustCompile(`resource_metadata="?([^",\s]+)"?`)
 // wellKnown is where the metadata of a resource is.
 const wellKnown = "/.well-known/oauth-protected-resource"
 
+// authRules examines the rules of the family auth.
+type authRules struct{ *visit }
+
 // auth examines authorization. It applies if the server asks for a bearer token, publishes
 // metadata, or gets credentials.
-func (v *visit) auth(ctx context.Context) {
+func (v authRules) auth(ctx context.Context) {
 	if v.stdio() || v.hello.HTTP == nil {
 		return
 	}
@@ -59,7 +63,7 @@ func (v *visit) auth(ctx context.Context) {
 
 // tokens sends requests with an invalid token and without one; public says that the server
 // answers without.
-func (v *visit) tokens(ctx context.Context, with func(ctx context.Context, authorization []string) *mcp.Exchange, public bool) {
+func (v authRules) tokens(ctx context.Context, with func(ctx context.Context, authorization []string) *mcp.Exchange, public bool) {
 	v.check(ctx, "auth-401", "", func(ctx context.Context) outcome {
 		x := with(ctx, []string{"Bearer mcptest-invalid-token"})
 		switch s := status(x); {
@@ -95,7 +99,7 @@ func (v *visit) tokens(ctx context.Context, with func(ctx context.Context, autho
 }
 
 // metadataAt requests the metadata of the resource at places of the server.
-func (v *visit) metadataAt(ctx context.Context, places []string) (found *mcp.Exchange, place string) {
+func (v authRules) metadataAt(ctx context.Context, places []string) (found *mcp.Exchange, place string) {
 	for _, place := range places {
 		x := v.post(ctx, suite.Request{Method: http.MethodGet, Path: place}, http.Header{"Authorization": nil})
 		if body, err := jsonv.Parse(x.Response); status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
@@ -106,7 +110,7 @@ func (v *visit) metadataAt(ctx context.Context, places []string) (found *mcp.Exc
 }
 
 // discovery examines the metadata of the resource.
-func (v *visit) discovery(ctx context.Context, at *url.URL, challenge string, bearer bool, document *mcp.Exchange, place string) {
+func (v authRules) discovery(ctx context.Context, at *url.URL, challenge string, bearer bool, document *mcp.Exchange, place string) {
 	named := ""
 	if m := resourceMetadata.FindStringSubmatch(challenge); m != nil {
 		named = m[1]
@@ -118,7 +122,7 @@ func (v *visit) discovery(ctx context.Context, at *url.URL, challenge string, be
 		case named != "" || document != nil && v.version.Name != "2025-06-18":
 			return held()
 		}
-		return broken(Evidence{Sent: "a request without a token", Received: "WWW-Authenticate: " + challenge}, "the challenge has no resource_metadata, and %s has no document", wellKnown)
+		return broken(verdict.Evidence{Sent: "a request without a token", Received: "WWW-Authenticate: " + challenge}, "the challenge has no resource_metadata, and %s has no document", wellKnown)
 	})
 	if u, err := url.Parse(named); named != "" && err == nil {
 		if u.Host == at.Host {

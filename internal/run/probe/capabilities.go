@@ -10,8 +10,11 @@ import (
 	"mcptest/internal/offer/surface"
 )
 
+// capabilityRules examines the rules of the family capabilities.
+type capabilityRules struct{ *visit }
+
 // capabilities compares what is declared with what is served.
-func (v *visit) capabilities(ctx context.Context) {
+func (v capabilityRules) capabilities(ctx context.Context) {
 	for _, l := range surface.Lists() {
 		if l.Kind != surface.Template {
 			v.check(ctx, "capability-"+l.Capability, "", func(ctx context.Context) outcome { return v.undeclaredList(ctx, l) })
@@ -58,7 +61,7 @@ func notFound(x *mcp.Exchange) bool {
 }
 
 // served requests something that is declared. Only "method not found" is certain.
-func (v *visit) served(ctx context.Context, method string, params jsonv.Value) outcome {
+func (v capabilityRules) served(ctx context.Context, method string, params jsonv.Value) outcome {
 	x := v.do(ctx, method, params)
 	switch {
 	case notFound(x):
@@ -70,7 +73,7 @@ func (v *visit) served(ctx context.Context, method string, params jsonv.Value) o
 }
 
 // undeclaredList requests a list that may not be declared.
-func (v *visit) undeclaredList(ctx context.Context, l surface.List) outcome {
+func (v capabilityRules) undeclaredList(ctx context.Context, l surface.List) outcome {
 	if v.declares(l.Capability) {
 		return held()
 	}
@@ -82,7 +85,7 @@ func (v *visit) undeclaredList(ctx context.Context, l surface.List) outcome {
 }
 
 // reference names something that completion/complete may know.
-func (v *visit) reference() jsonv.Value {
+func (v capabilityRules) reference() jsonv.Value {
 	for _, p := range v.prompts {
 		return jsonv.ObjectOf("type", "ref/prompt", "name", p.Lookup("name"))
 	}

@@ -1,15 +1,15 @@
 // Package probe gives a verdict on any server: it holds what the server declares, sends
-// and does against the rules of the protocol (rules.yaml), each with the sentence it is
+// and does against the rules of the protocol (package ruleset), each with the sentence it is
 // based on.
 //
-// [Run] is the entry point; it returns a [Report].
+// [Run] is the entry point; it returns a verdict.Report.
 //
 //	Run ──► visit (one revision) ──► families (lifecycle.go, messages.go, …)
 //	          │ session, do, raw, post          │ check(rule, subject, provoke)
 //	          ▼                                 ▼
 //	        mcp.Session, boundary            ledger ──► Report ──► Document
 //
-// A family provokes rules one by one through [visit.check], which decides whether a rule
+// A family has a type of its own, around the visit. It provokes rules one by one through [visit.check], which decides whether a rule
 // applies, runs it, repeats a failure, and enters the verdict in the ledger. Violations
 // that sessions report by themselves reach the ledger through [visit.observe].
 //

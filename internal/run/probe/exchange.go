@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/client/conn"
-
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/boundary"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )
 
@@ -208,27 +208,27 @@ func answer(x *mcp.Exchange) string {
 	e := rpcError(x)
 	switch {
 	case e != nil:
-		return fmt.Sprintf("the error %d (%s)", e.Code, excerpt(e.Message, 120))
+		return fmt.Sprintf("the error %d (%s)", e.Code, verdict.Excerpt(e.Message, 120))
 	case x.Result != nil:
 		return "a result"
 	case x.HTTP != nil && x.HTTP.Status > 0:
 		return fmt.Sprintf("HTTP %d", x.HTTP.Status)
 	case x.Cause != nil:
-		return "no response: " + excerpt(x.Cause.Error(), 160)
+		return "no response: " + verdict.Excerpt(x.Cause.Error(), 160)
 	}
 	return "no response"
 }
 
 // shown returns an exchange as evidence.
-func shown(x *mcp.Exchange) Evidence {
-	e := Evidence{Sent: excerpt(string(x.Request), 1000), Received: excerpt(string(x.Response), 1000), status: status(x)}
+func shown(x *mcp.Exchange) verdict.Evidence {
+	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(x.Response), 1000), Status: status(x)}
 	if x.HTTP != nil {
 		if strings.Contains(x.Method, " ") { // of a raw request
 			e.Sent = strings.TrimSpace(x.Method + "\n\n" + e.Sent)
 		}
 		body := e.Received
 		if x.Response == nil {
-			body = excerpt(string(x.HTTP.Body), 1000)
+			body = verdict.Excerpt(string(x.HTTP.Body), 1000)
 		}
 		e.Received = strings.TrimSpace(fmt.Sprintf("HTTP %d %s\n%s", x.HTTP.Status, x.HTTP.ContentType, body))
 	}
@@ -236,18 +236,6 @@ func shown(x *mcp.Exchange) Evidence {
 		e.Received = answer(x)
 	}
 	return e
-}
-
-// excerpt shortens a text for people; a short one is one line.
-func excerpt(s string, limit int) string {
-	s = strings.TrimSpace(s)
-	if limit < 500 {
-		s = strings.Join(strings.Fields(s), " ")
-	}
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + fmt.Sprintf(" … (%d bytes)", len(s))
 }
 
 // delivery is the form of a message of a version.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
 )
 
@@ -19,9 +20,12 @@ const (
 	shrinks = 40 // calls that look for smaller arguments
 )
 
+// fuzzRules examines the rules of the family fuzz.
+type fuzzRules struct{ *visit }
+
 // fuzz calls tools with values made from their input schemas. Arguments that end the
 // server are reduced to the smallest ones that do.
-func (v *visit) fuzz(ctx context.Context) {
+func (v fuzzRules) fuzz(ctx context.Context) {
 	const rule = "fuzz-crash"
 	if !v.local {
 		v.enter(rule, remote())
@@ -35,7 +39,7 @@ func (v *visit) fuzz(ctx context.Context) {
 		control := v.control(ctx, tool, draft.Arguments(schema))
 		try := func(ctx context.Context, args jsonv.Value) outcome {
 			x, o := v.attack(ctx, tool, control, unusual{"generated arguments", args})
-			if o.verdict == Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
+			if o.verdict == verdict.Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
 				return unverified("generated arguments got no response in %s, which may be right for them", v.Reply)
 			}
 			return o
@@ -51,13 +55,13 @@ func (v *visit) fuzz(ctx context.Context) {
 			h.Write([]byte(tool.Lookup("name").Text()))
 			g := generator{root: schema, Rand: rand.New(rand.NewPCG(v.Seed, h.Sum64()))}
 			o, ends := held(), v.restarts
-			for i := 0; i < fuzzed && o.verdict != Fail && ctx.Err() == nil; i++ {
+			for i := 0; i < fuzzed && o.verdict != verdict.Fail && ctx.Err() == nil; i++ {
 				smallest = g.value(schema, 0)
-				if tried := try(ctx, smallest); tried.verdict != Pass || i == 0 {
+				if tried := try(ctx, smallest); tried.verdict != verdict.Pass || i == 0 {
 					o = tried
 				}
 			}
-			if o.verdict != Fail || o.once {
+			if o.verdict != verdict.Fail || o.once {
 				return o
 			}
 			o = shrunk(ctx, &smallest, o, try)
@@ -75,7 +79,7 @@ again:
 		if tries++; tries > shrinks || time.Now().After(until) || ctx.Err() != nil {
 			break
 		}
-		if got := try(ctx, smaller); got.verdict == Fail {
+		if got := try(ctx, smaller); got.verdict == verdict.Fail {
 			*args, o = smaller, got
 			goto again
 		}

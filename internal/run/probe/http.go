@@ -16,8 +16,11 @@ import (
 // trace is what no response should show: a stack trace or a path of the server.
 var trace = regexp.MustCompile(`(?m)^\s+at .+:\d+:\d+|Traceback \(most recent call last\)|goroutine \d+ \[|(/home/|/usr/|/app/|/var/|[A-Z]:\\\\)[\w./\\-]+\.(js|ts|py|go|rb|java|cs)\b`)
 
+// httpRules examines the rules of the family http.
+type httpRules struct{ *visit }
+
 // http examines the transport with raw requests.
-func (v *visit) http(ctx context.Context) {
+func (v httpRules) http(ctx context.Context) {
 	if v.stdio() || v.hello.HTTP == nil {
 		return
 	}
@@ -73,7 +76,7 @@ func (v *visit) http(ctx context.Context) {
 }
 
 // origins sends requests from pages of other sites, and of the server itself.
-func (v *visit) origins(ctx context.Context, post func(context.Context, func(http.Header)) *mcp.Exchange, served func(*mcp.Exchange) bool) {
+func (v httpRules) origins(ctx context.Context, post func(context.Context, func(http.Header)) *mcp.Exchange, served func(*mcp.Exchange) bool) {
 	at, err := url.Parse(v.server.URL)
 	if err != nil {
 		return
@@ -134,7 +137,7 @@ func (v *visit) credentials() bool {
 }
 
 // get opens the stream of a session of its own: a second one of a session may be refused.
-func (v *visit) get(ctx context.Context) outcome {
+func (v httpRules) get(ctx context.Context) outcome {
 	own := &visit{prober: v.prober, era: v.era, server: v.server, version: v.version}
 	defer own.close()
 	h := own.inSession(ctx, jsonv.Value{})

@@ -11,8 +11,11 @@ import (
 	"mcptest/internal/spec/draft"
 )
 
+// isolationRules examines the rules of the family isolation.
+type isolationRules struct{ *visit }
+
 // isolation looks in one session for what another one has sent.
-func (v *visit) isolation(ctx context.Context) {
+func (v isolationRules) isolation(ctx context.Context) {
 	const rule = "isolation-data"
 	switch {
 	case !v.applies(rule):
@@ -32,7 +35,7 @@ func (v *visit) isolation(ctx context.Context) {
 }
 
 // leaked sends a mark in one session, and reads everything in another one.
-func (v *visit) leaked(ctx context.Context, mark string) outcome {
+func (v isolationRules) leaked(ctx context.Context, mark string) outcome {
 	var sent *mcp.Exchange
 	why := "the server offers no tool that takes text"
 	for _, tool := range v.tools {

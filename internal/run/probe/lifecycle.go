@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/probe/verdict"
 )
 
 // introduction is an initialize request on a connection of its own.
@@ -16,6 +17,9 @@ type introduction struct {
 	*mcp.Exchange
 	early []mcp.Message // what the server sent before notifications/initialized
 }
+
+// lifecycleRules examines the rules of the family lifecycle.
+type lifecycleRules struct{ *visit }
 
 // introduce sends initialize with a version, for a client that can do everything.
 func (v *visit) introduce(ctx context.Context, version string) introduction {
@@ -37,7 +41,7 @@ func (v *visit) introduce(ctx context.Context, version string) introduction {
 }
 
 // lifecycle examines the handshake.
-func (v *visit) lifecycle(ctx context.Context) {
+func (v lifecycleRules) lifecycle(ctx context.Context) {
 	if v.modern() {
 		v.check(ctx, "discover-present", "", func(context.Context) outcome { return v.discovered() })
 		v.check(ctx, "lifecycle-modern-initialize", "", v.modernInitialize)
@@ -70,7 +74,7 @@ func (v *visit) lifecycle(ctx context.Context) {
 		}
 		for _, m := range offer.early {
 			if m.Kind == mcp.KindRequest && m.Method != "ping" {
-				return broken(Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
+				return broken(verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
 			}
 		}
 		return held()
@@ -79,7 +83,7 @@ func (v *visit) lifecycle(ctx context.Context) {
 }
 
 // versionEcho asks for other versions that the server says it supports.
-func (v *visit) versionEcho(ctx context.Context, offer introduction) {
+func (v lifecycleRules) versionEcho(ctx context.Context, offer introduction) {
 	stated := v.stated
 	if e := rpcError(offer.Exchange); e != nil {
 		if data, err := jsonv.Parse(e.Data); err == nil {
@@ -139,7 +143,7 @@ func (v *visit) discovered() outcome {
 }
 
 // modernInitialize sends initialize to a server that may know 2026-07-28 only.
-func (v *visit) modernInitialize(ctx context.Context) outcome {
+func (v lifecycleRules) modernInitialize(ctx context.Context) outcome {
 	dual := v.dual(ctx)
 	x := v.greeted
 	switch {

@@ -24,6 +24,9 @@ type listing struct {
 	long   bool   // not read to its end
 }
 
+// listRules examines the rules of the family lists.
+type listRules struct{ *visit }
+
 // read requests all pages of a list in a session.
 func (v *visit) read(ctx context.Context, l surface.List, send func(context.Context, mcp.Call) *mcp.Exchange) (out listing) {
 	out.List = l
@@ -58,7 +61,7 @@ func (l listing) keys() (out []string) {
 }
 
 // lists examines lists and their pages.
-func (v *visit) lists(ctx context.Context) {
+func (v listRules) lists(ctx context.Context) {
 	for _, l := range v.listed {
 		v.check(ctx, "list-cursor-end", l.Method, func(context.Context) outcome {
 			switch last := l.pages[len(l.pages)-1]; {
@@ -106,7 +109,7 @@ func another(x *mcp.Exchange) bool {
 	return kind == "input_required" || kind == "task" || !result(x).Lookup("task").IsAbsent() && result(x).Lookup("content").IsAbsent()
 }
 
-func (v *visit) unique(ctx context.Context, l listing) outcome {
+func (v listRules) unique(ctx context.Context, l listing) outcome {
 	twice := func(l listing) string {
 		keys := l.keys()
 		slices.Sort(keys)
@@ -129,7 +132,7 @@ func (v *visit) unique(ctx context.Context, l listing) outcome {
 
 // stable compares the lists of two connections: only a difference that stays with the
 // connection breaks the rule.
-func (v *visit) stable(ctx context.Context, l listing) {
+func (v listRules) stable(ctx context.Context, l listing) {
 	var other *mcp.Session
 	defer func() {
 		if other != nil {

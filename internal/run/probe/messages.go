@@ -9,14 +9,18 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )
 
 // unknown is a method that no server has.
 const unknown = "mcptest/no-such-method"
 
+// messageRules examines the rules of the family messages.
+type messageRules struct{ *visit }
+
 // messages examines the form of messages.
-func (v *visit) messages(ctx context.Context) {
+func (v messageRules) messages(ctx context.Context) {
 	v.check(ctx, "message-unanswered", "", func(ctx context.Context) outcome {
 		if x := v.once(ctx, mcp.Call{Method: unknown}); x.Response == nil && status(x) == 0 {
 			return broken(shown(x), "a request with an unknown method got %s", answer(x))
@@ -57,7 +61,7 @@ func (v *visit) idle() string {
 }
 
 // notification sends an unknown notification. Over HTTP an error status may have a body.
-func (v *visit) notification(ctx context.Context) outcome {
+func (v messageRules) notification(ctx context.Context) outcome {
 	const method = "notifications/mcptest-unknown"
 	message := v.frame(nil, method, jsonv.Value{})
 	if !v.stdio() {
@@ -79,7 +83,7 @@ func (v *visit) notification(ctx context.Context) outcome {
 	for _, found := range append(sess.TakeViolations(), x.Violations...) {
 		switch found.Kind {
 		case protocol.NullID, protocol.MissingID, protocol.UnknownID, protocol.Echo:
-			return broken(Evidence{Sent: message.String(), Received: found.Excerpt}, "a notification got a response")
+			return broken(verdict.Evidence{Sent: message.String(), Received: found.Excerpt}, "a notification got a response")
 		}
 	}
 	return held()

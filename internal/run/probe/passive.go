@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/probe/verdict"
 )
 
 // passive collects what sessions report by themselves.
@@ -96,7 +97,7 @@ func (v *visit) exercised(x *mcp.Exchange) (rules []string) {
 func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 	out := map[string]outcome{}
 	add := func(rule string, o outcome) {
-		if _, ok := out[rule]; !ok && o.verdict == Fail {
+		if _, ok := out[rule]; !ok && o.verdict == verdict.Fail {
 			out[rule] = o
 		}
 	}
@@ -119,7 +120,7 @@ func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 		add("message-unanswered", broken(shown(x), "%s got no response", x.Method))
 	}
 	for _, m := range x.During {
-		e := Evidence{Sent: excerpt(string(x.Request), 1000), Received: excerpt(string(m.Raw), 1000)}
+		e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
 		switch {
 		case m.Kind == mcp.KindRequest && v.modern():
 			add("server-request", broken(e, "the server sent the request %s", m.Method))
@@ -176,7 +177,7 @@ func (v *visit) unclaimed(list []protocol.Violation) {
 // conclude enters the violations of no call: one alone is not repeatable.
 func (v *visit) conclude() {
 	for rule, list := range v.loose {
-		first := Evidence{Received: list[0].Excerpt}
+		first := verdict.Evidence{Received: list[0].Excerpt}
 		if len(list) == 1 {
 			if again, err := v.open(context.Background(), jsonv.Value{}); err == nil {
 				v.end(again)

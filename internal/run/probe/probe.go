@@ -11,14 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/offer/surface"
-
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/connect"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/plan"
 )
 
@@ -32,6 +33,10 @@ type Options struct {
 	Writes  []string      // tools without readOnlyHint that may be called
 	Seed    uint64        // of generated values
 	Reply   time.Duration // the time for a response; 0: 10 s
+	// Retry are calls that are made twice; Requests are those to the doubles so far, which
+	// count their effects.
+	Retry    []*ruleset.Retry
+	Requests func() jsonv.Value
 	// Doing receives what the probe examines; may be nil.
 	Doing func(what string)
 }
@@ -39,33 +44,34 @@ type Options struct {
 // families are run in this order: what may end the process comes last.
 func families() []family {
 	return []family{
-		{"lifecycle", (*visit).lifecycle, false},
-		{"messages", (*visit).messages, false},
-		{"capabilities", (*visit).capabilities, false},
-		{"lists", (*visit).lists, false},
-		{"tools", (*visit).toolsFamily, true},
-		{"resources", (*visit).resourcesFamily, true},
-		{"prompts", (*visit).promptsFamily, true},
-		{"utilities", (*visit).utilities, false},
-		{"http", (*visit).http, false},
-		{"session", (*visit).sessions, false},
-		{"stateless", (*visit).stateless, false},
-		{"auth", (*visit).auth, false},
-		{"isolation", (*visit).isolation, false},
-		{"arguments", (*visit).arguments, false},
-		{"fuzz", (*visit).fuzz, false},
-		{"shutdown", (*visit).shutdown, false},
+		{"lifecycle", func(ctx context.Context, v *visit) { lifecycleRules{v}.lifecycle(ctx) }, false},
+		{"messages", func(ctx context.Context, v *visit) { messageRules{v}.messages(ctx) }, false},
+		{"capabilities", func(ctx context.Context, v *visit) { capabilityRules{v}.capabilities(ctx) }, false},
+		{"lists", func(ctx context.Context, v *visit) { listRules{v}.lists(ctx) }, false},
+		{"tools", func(ctx context.Context, v *visit) { toolRules{v}.toolsFamily(ctx) }, true},
+		{"resources", func(ctx context.Context, v *visit) { resourceRules{v}.resourcesFamily(ctx) }, true},
+		{"prompts", func(ctx context.Context, v *visit) { promptRules{v}.promptsFamily(ctx) }, true},
+		{"utilities", func(ctx context.Context, v *visit) { utilityRules{v}.utilities(ctx) }, false},
+		{"http", func(ctx context.Context, v *visit) { httpRules{v}.http(ctx) }, false},
+		{"session", func(ctx context.Context, v *visit) { sessionRules{v}.sessions(ctx) }, false},
+		{"stateless", func(ctx context.Context, v *visit) { statelessRules{v}.stateless(ctx) }, false},
+		{"auth", func(ctx context.Context, v *visit) { authRules{v}.auth(ctx) }, false},
+		{"isolation", func(ctx context.Context, v *visit) { isolationRules{v}.isolation(ctx) }, false},
+		{"arguments", func(ctx context.Context, v *visit) { argumentRules{v}.arguments(ctx) }, false},
+		{"fuzz", func(ctx context.Context, v *visit) { fuzzRules{v}.fuzz(ctx) }, false},
+		{"retry", func(ctx context.Context, v *visit) { retryRules{v}.retry(ctx) }, false}, // from here on, doubles examine the requests
+		{"shutdown", func(ctx context.Context, v *visit) { shutdownRules{v}.shutdown(ctx) }, false},
 	}
 }
 
 type family struct {
 	name    string
-	run     func(*visit, context.Context)
+	run     func(context.Context, *visit)
 	traffic bool // other families examine its messages
 }
 
 // needsTraffic reports whether a rule is about messages of any kind.
-func needsTraffic(r Rule) bool {
+func needsTraffic(r ruleset.Rule) bool {
 	switch r.Family {
 	case "lifecycle", "lists", "auth", "shutdown":
 		return false
@@ -77,10 +83,10 @@ func needsTraffic(r Rule) bool {
 
 // Run examines a server in each era that it speaks, until ctx ends. The error reports a
 // server that could not be started or reached, or speaks no known revision.
-func Run(ctx context.Context, o Options) (Report, error) {
-	rules, err := Builtin()
+func Run(ctx context.Context, o Options) (verdict.Report, error) {
+	rules, err := ruleset.Builtin()
 	if err != nil {
-		return Report{}, err
+		return verdict.Report{}, err
 	}
 	if o.Dial == nil {
 		o.Dial = connect.Dial
@@ -89,7 +95,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
-	p := &prober{Options: o, rules: rules, policy: &allow.Policy{Named: o.Writes}, random: rand.New(rand.NewPCG(o.Seed, 0)), local: true}
+	p := &prober{Options: o, rules: rules, policy: &allow.Policy{Named: o.Writes}, retries: &allow.Policy{}, random: rand.New(rand.NewPCG(o.Seed, 0)), local: true}
 	if o.Server.URL != "" {
 		at, err := url.Parse(o.Server.URL)
 		p.local = err == nil && web.IsLoopback(at.Hostname())
@@ -101,8 +107,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 }
 
 // run visits the server once for each era.
-func (p *prober) run(ctx context.Context) (Report, error) {
-	out := Report{Seed: p.Seed}
+func (p *prober) run(ctx context.Context) (verdict.Report, error) {
+	out := verdict.Report{Seed: p.Seed}
 	eras := []protocol.Era{protocol.EraStateless, protocol.EraSession}
 	var failed error
 	for i, era := range eras {
@@ -125,6 +131,9 @@ func (p *prober) run(ctx context.Context) (Report, error) {
 		}
 	}
 	out.Calls = p.policy.Calls()
+	for name, n := range p.retries.Calls() {
+		out.Calls[name] += n
+	}
 	if len(out.Revisions) == 0 {
 		return out, failed
 	}
@@ -154,12 +163,14 @@ func (v *visit) examine(ctx context.Context) error {
 		if len(v.results()) == 0 {
 			break // no rule is about this version
 		}
-		if !slices.ContainsFunc(v.rules.Rules, func(r Rule) bool { return v.selected(r) && (r.Family == f.name || f.traffic && needsTraffic(r)) }) {
+		if !slices.ContainsFunc(v.rules.Rules, func(r ruleset.Rule) bool {
+			return v.selected(r) && (r.Family == f.name || f.traffic && needsTraffic(r))
+		}) {
 			continue
 		}
 		v.Doing(v.version.Name + " · " + f.name)
 		v.restarts = 0
-		f.run(v, ctx)
+		f.run(ctx, v)
 	}
 	v.close()
 	v.conclude()
@@ -209,7 +220,7 @@ func shareOf(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 var errTime = errors.New("the time of --max-time was over")
 
 // results returns the verdicts of the rules that concern the revision.
-func (v *visit) results() (out []Result) {
+func (v *visit) results() (out []verdict.Result) {
 	for _, r := range v.rules.Rules {
 		c, ok := r.Claim(v.version.Name)
 		if !ok || !v.selected(r) {

@@ -7,10 +7,14 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/probe/verdict"
 )
 
+// promptRules examines the rules of the family prompts.
+type promptRules struct{ *visit }
+
 // promptsFamily examines prompts.
-func (v *visit) promptsFamily(ctx context.Context) {
+func (v promptRules) promptsFamily(ctx context.Context) {
 	if !v.declares("prompts") {
 		return
 	}
@@ -46,7 +50,7 @@ func (v *visit) promptsFamily(ctx context.Context) {
 }
 
 // promptContent examines the messages of a prompt.
-func (v *visit) promptContent(ctx context.Context, subject string, x *mcp.Exchange, get func(context.Context) *mcp.Exchange) {
+func (v promptRules) promptContent(ctx context.Context, subject string, x *mcp.Exchange, get func(context.Context) *mcp.Exchange) {
 	examine := func(rule string, wrong func(m jsonv.Value) string) {
 		first := x
 		v.check(ctx, rule, subject, func(ctx context.Context) outcome {
@@ -69,13 +73,13 @@ func (v *visit) promptContent(ctx context.Context, subject string, x *mcp.Exchan
 		if m.Lookup("content").Kind() != jsonv.KindObject {
 			return "the content of a message is no block"
 		}
-		return contentBlock(m.Lookup("content"), Evidence{}).bad()
+		return contentBlock(m.Lookup("content"), verdict.Evidence{}).bad()
 	})
 	examine("prompt-content", func(m jsonv.Value) string {
 		block := m.Lookup("content")
 		if _, err := base64.StdEncoding.DecodeString(block.Lookup("data").Text()); err != nil {
 			return "data is not base64: " + err.Error()
 		}
-		return mediaType(block, Evidence{}).bad()
+		return mediaType(block, verdict.Evidence{}).bad()
 	})
 }

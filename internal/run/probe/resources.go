@@ -14,13 +14,17 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
+	"mcptest/internal/run/probe/verdict"
 )
 
 // maxReads is the number of resources that are read.
 const maxReads = 20
 
+// resourceRules examines the rules of the family resources.
+type resourceRules struct{ *visit }
+
 // resourcesFamily examines resources and their templates.
-func (v *visit) resourcesFamily(ctx context.Context) {
+func (v resourceRules) resourcesFamily(ctx context.Context) {
 	if !v.declares("resources") {
 		return
 	}
@@ -29,7 +33,7 @@ func (v *visit) resourcesFamily(ctx context.Context) {
 		name := "resource " + uri
 		v.check(ctx, "resource-uri-syntax", name, func(context.Context) outcome {
 			if u, err := url.Parse(uri); err != nil || u.Scheme == "" {
-				return broken(Evidence{Sent: "resources/list", Received: excerpt(def.String(), 1000)}, "the URI is not an absolute URI")
+				return broken(verdict.Evidence{Sent: "resources/list", Received: verdict.Excerpt(def.String(), 1000)}, "the URI is not an absolute URI")
 			}
 			return held()
 		})
@@ -43,12 +47,12 @@ func (v *visit) resourcesFamily(ctx context.Context) {
 	}
 }
 
-func (v *visit) fetch(ctx context.Context, uri string) *mcp.Exchange {
+func (v resourceRules) fetch(ctx context.Context, uri string) *mcp.Exchange {
 	return v.do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 }
 
 // content reads a listed resource.
-func (v *visit) content(ctx context.Context, name, uri string) {
+func (v resourceRules) content(ctx context.Context, name, uri string) {
 	x := v.fetch(ctx, uri)
 	if !strings.HasPrefix(uri, "https:") { // clients load these by themselves
 		v.check(ctx, "resource-listed-readable", name, func(context.Context) outcome {
@@ -97,7 +101,7 @@ func (v *visit) content(ctx context.Context, name, uri string) {
 }
 
 // missing reads a sibling of a listed URI that does not exist.
-func (v *visit) missing(ctx context.Context) {
+func (v resourceRules) missing(ctx context.Context) {
 	for _, def := range v.resources {
 		uri := def.Lookup("uri").Text() + "-mcptest-no-such-resource"
 		if strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:") || slices.ContainsFunc(v.templates, func(t jsonv.Value) bool {
@@ -133,7 +137,7 @@ func (v *visit) missing(ctx context.Context) {
 var expression = regexp.MustCompile(`\{[^}]*\}`)
 
 // traversal reads a file that the probe made through a template of file: URIs.
-func (v *visit) traversal(ctx context.Context, template string) {
+func (v resourceRules) traversal(ctx context.Context, template string) {
 	if !strings.HasPrefix(template, "file:") || strings.Count(template, "{") != 1 || !v.local {
 		return
 	}

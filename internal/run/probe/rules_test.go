@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/ruleset"
 )
 
 // Each rule has an id of its own, a known family, and a sentence if it is binding.
 func TestRulesAreComplete(t *testing.T) {
-	rules, err := Builtin()
+	rules, err := ruleset.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,12 +24,12 @@ func TestRulesAreComplete(t *testing.T) {
 			t.Errorf("rule %s is listed twice", r.ID)
 		}
 		seen[r.ID] = true
-		if !slices.ContainsFunc(rules.Families, func(f Family) bool { return f.Name == r.Family }) {
+		if !slices.ContainsFunc(rules.Families, func(f ruleset.Family) bool { return f.Name == r.Family }) {
 			t.Errorf("rule %s: unknown family %q", r.ID, r.Family)
 		}
 		revisions := map[string]bool{}
 		for _, c := range r.In {
-			if c.Level != Practice && (c.Sentence == "" || c.Clause == "") {
+			if c.Level != ruleset.Practice && (c.Sentence == "" || c.Clause == "") {
 				t.Errorf("rule %s is %s without a clause or sentence", r.ID, c.Level)
 			}
 			for _, revision := range c.Revisions {
@@ -43,7 +44,7 @@ func TestRulesAreComplete(t *testing.T) {
 
 // Code and table name the same rules.
 func TestRulesHaveCode(t *testing.T) {
-	rules, err := Builtin()
+	rules, err := ruleset.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,11 @@ import (
 
 const sessionID = "Mcp-Session-Id"
 
+// sessionRules examines the rules of the family session.
+type sessionRules struct{ *visit }
+
 // sessions examines the sessions of a server over HTTP.
-func (v *visit) sessions(ctx context.Context) {
+func (v sessionRules) sessions(ctx context.Context) {
 	if v.modern() || v.stdio() || v.hello.HTTP == nil {
 		return
 	}
@@ -73,7 +76,7 @@ func (v *visit) sessions(ctx context.Context) {
 }
 
 // randomIDs opens five sessions and compares their ids.
-func (v *visit) randomIDs(ctx context.Context) outcome {
+func (v sessionRules) randomIDs(ctx context.Context) outcome {
 	var last int64
 	steps, seen := 0, map[string]bool{}
 	for range 5 {
@@ -99,7 +102,7 @@ func (v *visit) randomIDs(ctx context.Context) outcome {
 }
 
 // begin opens a session with a raw request and returns its id.
-func (v *visit) begin(ctx context.Context, id string) (string, *mcp.Exchange) {
+func (v sessionRules) begin(ctx context.Context, id string) (string, *mcp.Exchange) {
 	params := jsonv.ObjectOf("protocolVersion", v.version.Name, "capabilities", jsonv.Object(), "clientInfo", jsonv.ObjectOf("name", v.Client.Name, "version", v.Client.Version))
 	h := http.Header{}
 	if id != "" {

@@ -11,14 +11,18 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
 )
 
 // patience is how long a server may take to end.
 const patience = 5 * time.Second
 
+// shutdownRules examines the rules of the family shutdown.
+type shutdownRules struct{ *visit }
+
 // shutdown ends the process of a server that has answered a call.
-func (v *visit) shutdown(ctx context.Context) {
+func (v shutdownRules) shutdown(ctx context.Context) {
 	if !v.stdio() {
 		return
 	}
@@ -42,7 +46,7 @@ func (v *visit) shutdown(ctx context.Context) {
 
 // stopped starts the server, makes a call, and ends it: the input is closed, then comes
 // SIGTERM, then SIGKILL.
-func (v *visit) stopped(ctx context.Context) (*proc.Stopped, error) {
+func (v shutdownRules) stopped(ctx context.Context) (*proc.Stopped, error) {
 	o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
 	o.Options.Grace = proc.Grace{Stdin: patience, Term: patience}
 	sess, err := o.Open(ctx, v.server, jsonv.Value{})
@@ -68,7 +72,7 @@ func (v *visit) stopped(ctx context.Context) (*proc.Stopped, error) {
 
 // ended judges the end of a process by a rule.
 func ended(rule string, end proc.Stopped) outcome {
-	evidence := Evidence{Sent: "the end of standard input", Received: fmt.Sprintf("ended after %.1f s (%s, %s)", end.Took.Seconds(), end.How, end.Exit)}
+	evidence := verdict.Evidence{Sent: "the end of standard input", Received: fmt.Sprintf("ended after %.1f s (%s, %s)", end.Took.Seconds(), end.How, end.Exit)}
 	switch {
 	case end.How == proc.ByItself:
 		return unverified("the server ended before its input was closed (%s)", end.Exit)
@@ -78,7 +82,7 @@ func ended(rule string, end proc.Stopped) outcome {
 			list = append(list, fmt.Sprintf("%d %s", l.Pid, l.Command))
 		}
 		evidence.Received += "\n" + strings.Join(list, "\n")
-		return broken(evidence, "processes of the server remained after it had ended: %s", excerpt(strings.Join(list, "; "), 200))
+		return broken(evidence, "processes of the server remained after it had ended: %s", verdict.Excerpt(strings.Join(list, "; "), 200))
 	case rule == "shutdown-children" && end.How == proc.ByKill:
 		return unverified("the server had to be killed")
 	case rule == "shutdown-eof" && end.How != proc.ByEOF:

@@ -15,6 +15,9 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
+// statelessRules examines the rules of the family stateless.
+type statelessRules struct{ *visit }
+
 // cached reports whether results of a method have hints for caches.
 func cached(method string) bool {
 	return slices.Contains([]string{protocol.MethodDiscover, "tools/list", "resources/list", "resources/templates/list", "prompts/list", "resources/read"}, method)
@@ -62,7 +65,7 @@ func (v *visit) modernResult(x *mcp.Exchange, res jsonv.Value, add func(rule str
 }
 
 // stateless examines what only a stateless revision has.
-func (v *visit) stateless(ctx context.Context) {
+func (v statelessRules) stateless(ctx context.Context) {
 	if !v.modern() {
 		return
 	}
@@ -106,7 +109,7 @@ func (v *visit) firstList() string {
 
 // alone sends a message unchanged: over HTTP with its headers, on stdio in a process of
 // its own.
-func (v *visit) alone(ctx context.Context, message jsonv.Value) *mcp.Exchange {
+func (v statelessRules) alone(ctx context.Context, message jsonv.Value) *mcp.Exchange {
 	if !v.stdio() {
 		return v.post(ctx, suite.Request{Body: message.Append(nil)}, v.inSession(ctx, message))
 	}
@@ -121,7 +124,7 @@ func (v *visit) alone(ctx context.Context, message jsonv.Value) *mcp.Exchange {
 }
 
 // deviate sends a message that is not valid: over HTTP with the given headers.
-func (v *visit) deviate(ctx context.Context, message jsonv.Value, headers http.Header) *mcp.Exchange {
+func (v statelessRules) deviate(ctx context.Context, message jsonv.Value, headers http.Header) *mcp.Exchange {
 	if v.stdio() {
 		return v.raw(ctx, message)
 	}
@@ -129,7 +132,7 @@ func (v *visit) deviate(ctx context.Context, message jsonv.Value, headers http.H
 }
 
 // metadata sends requests whose _meta lacks something, or has another version.
-func (v *visit) metadata(ctx context.Context) {
+func (v statelessRules) metadata(ctx context.Context) {
 	request := func(meta jsonv.Value) jsonv.Value {
 		return jsonv.ObjectOf("jsonrpc", "2.0", "id", 7001, "method", v.firstList(), "params", jsonv.ObjectOf("_meta", meta))
 	}
@@ -190,7 +193,7 @@ func (v *visit) metadata(ctx context.Context) {
 }
 
 // headers examines headers that differ from the body, or are missing.
-func (v *visit) headers(ctx context.Context) {
+func (v statelessRules) headers(ctx context.Context) {
 	message := v.frame(7002, v.firstList(), jsonv.Value{})
 	send := func(ctx context.Context, change func(h http.Header)) *mcp.Exchange {
 		h := v.inSession(ctx, message)
@@ -247,7 +250,7 @@ func (v *visit) headers(ctx context.Context) {
 }
 
 // methodStatus sends a request with an unknown method.
-func (v *visit) methodStatus(ctx context.Context) outcome {
+func (v statelessRules) methodStatus(ctx context.Context) outcome {
 	message := v.frame(7003, unknown, jsonv.Value{})
 	x := v.post(ctx, suite.Request{Body: message.Append(nil)}, v.inSession(ctx, message))
 	if status(x) != http.StatusNotFound || !notFound(x) {
@@ -257,7 +260,7 @@ func (v *visit) methodStatus(ctx context.Context) outcome {
 }
 
 // encodedName calls a read-only tool with its name in base64.
-func (v *visit) encodedName(ctx context.Context) outcome {
+func (v statelessRules) encodedName(ctx context.Context) outcome {
 	for _, tool := range v.tools {
 		if !allow.ReadOnly(tool) || strings.Contains(tool.Lookup("inputSchema").String(), "x-mcp-header") {
 			continue

@@ -14,13 +14,17 @@ import (
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
 )
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
+// toolRules examines the rules of the family tools.
+type toolRules struct{ *visit }
+
 // toolsFamily examines the definitions of tools and the results of those that may be called.
-func (v *visit) toolsFamily(ctx context.Context) {
+func (v toolRules) toolsFamily(ctx context.Context) {
 	for _, tool := range v.tools {
 		v.definition(ctx, tool)
 	}
@@ -56,8 +60,8 @@ func (v *visit) toolsFamily(ctx context.Context) {
 func subject(tool jsonv.Value) string { return "tool " + tool.Lookup("name").Text() }
 
 // definition examines what a tool declares.
-func (v *visit) definition(ctx context.Context, tool jsonv.Value) {
-	listed := Evidence{Sent: "tools/list", Received: excerpt(tool.String(), 1000)}
+func (v toolRules) definition(ctx context.Context, tool jsonv.Value) {
+	listed := verdict.Evidence{Sent: "tools/list", Received: verdict.Excerpt(tool.String(), 1000)}
 	schema := tool.Lookup("inputSchema")
 	v.check(ctx, "tool-name", subject(tool), func(context.Context) outcome {
 		if !toolName.MatchString(tool.Lookup("name").Text()) {
@@ -98,7 +102,7 @@ func (v *visit) definition(ctx context.Context, tool jsonv.Value) {
 }
 
 // calling examines what calls of a tool return.
-func (v *visit) calling(ctx context.Context, tool jsonv.Value) {
+func (v toolRules) calling(ctx context.Context, tool jsonv.Value) {
 	mark := v.mark()
 	args := draft.Arguments(tool.Lookup("inputSchema"))
 	x, why := v.call(ctx, tool, args)
@@ -126,7 +130,7 @@ func (v *visit) calling(ctx context.Context, tool jsonv.Value) {
 }
 
 // returned examines the result of a call.
-func (v *visit) returned(ctx context.Context, tool, args jsonv.Value, x *mcp.Exchange) {
+func (v toolRules) returned(ctx context.Context, tool, args jsonv.Value, x *mcp.Exchange) {
 	res, schema := result(x), tool.Lookup("outputSchema")
 	first := x
 	call := func(ctx context.Context) *mcp.Exchange { // again for a second sighting
@@ -178,14 +182,14 @@ func (v *visit) returned(ctx context.Context, tool, args jsonv.Value, x *mcp.Exc
 func failure(x *mcp.Exchange) string {
 	for _, block := range result(x).Lookup("content").List() {
 		if text := block.Lookup("text").Text(); text != "" {
-			return "“" + excerpt(text, 80) + "”"
+			return "“" + verdict.Excerpt(text, 80) + "”"
 		}
 	}
 	return answer(x)
 }
 
 // contentBlock examines a block of content.
-func contentBlock(b jsonv.Value, e Evidence) outcome {
+func contentBlock(b jsonv.Value, e verdict.Evidence) outcome {
 	needs := map[string]string{"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 	kind := b.Lookup("type").Text()
 	member, ok := needs[kind]
@@ -203,7 +207,7 @@ func contentBlock(b jsonv.Value, e Evidence) outcome {
 }
 
 // mediaType examines the MIME type of an image or audio block.
-func mediaType(b jsonv.Value, e Evidence) outcome {
+func mediaType(b jsonv.Value, e verdict.Evidence) outcome {
 	kind := b.Lookup("type").Text()
 	if kind != "image" && kind != "audio" {
 		return inapplicable("no image and no audio")
@@ -215,7 +219,7 @@ func mediaType(b jsonv.Value, e Evidence) outcome {
 }
 
 // required calls a tool without one of its required arguments.
-func (v *visit) required(ctx context.Context, tool jsonv.Value) {
+func (v toolRules) required(ctx context.Context, tool jsonv.Value) {
 	schema := tool.Lookup("inputSchema")
 	for _, name := range schema.Lookup("required").Texts() {
 		if !schema.Lookup("properties", name, "default").IsAbsent() {
@@ -237,7 +241,7 @@ func (v *visit) required(ctx context.Context, tool jsonv.Value) {
 }
 
 // taskOnly calls a tool that must be called as a task.
-func (v *visit) taskOnly(ctx context.Context, tool jsonv.Value) {
+func (v toolRules) taskOnly(ctx context.Context, tool jsonv.Value) {
 	if !v.declares("tasks", "requests", "tools", "call") {
 		return
 	}
@@ -262,7 +266,7 @@ func (v *visit) mark() mcp.Mark {
 }
 
 // notifications examines what came with a call that asked for progress and for no logs.
-func (v *visit) notifications(ctx context.Context, x *mcp.Exchange, mark mcp.Mark) {
+func (v toolRules) notifications(ctx context.Context, x *mcp.Exchange, mark mcp.Mark) {
 	last, seen := 0.0, 0
 	for _, m := range x.During {
 		params, _ := jsonv.Parse(m.Params)
@@ -271,7 +275,7 @@ func (v *visit) notifications(ctx context.Context, x *mcp.Exchange, mark mcp.Mar
 		}
 		now := params.Lookup("progress").Float64()
 		if seen++; seen > 1 && now <= last {
-			v.enter("progress-increases", broken(Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the progress went from %v to %v", last, now))
+			v.enter("progress-increases", broken(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the progress went from %v to %v", last, now))
 		}
 		last = now
 	}
@@ -283,7 +287,7 @@ func (v *visit) notifications(ctx context.Context, x *mcp.Exchange, mark mcp.Mar
 }
 
 // progressAfter waits a moment for progress of a call that comes after its response.
-func (v *visit) progressAfter(x *mcp.Exchange, mark mcp.Mark, during int) outcome {
+func (v toolRules) progressAfter(x *mcp.Exchange, mark mcp.Mark, during int) outcome {
 	if !v.stdio() || v.sess == nil {
 		return unverified("only the order on one stream is certain")
 	}
@@ -295,7 +299,7 @@ func (v *visit) progressAfter(x *mcp.Exchange, mark mcp.Mark, during int) outcom
 		params, _ := jsonv.Parse(m.Params)
 		if m.Method == "notifications/progress" && params.Lookup("progressToken").String() == token {
 			if n++; n > during {
-				return broken(Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "progress came after the response")
+				return broken(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "progress came after the response")
 			}
 		}
 	}

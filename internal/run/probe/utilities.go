@@ -9,11 +9,15 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
 )
 
+// utilityRules examines the rules of the family utilities.
+type utilityRules struct{ *visit }
+
 // utilities examines ping, completion, logging, cancellation and subscriptions.
-func (v *visit) utilities(ctx context.Context) {
+func (v utilityRules) utilities(ctx context.Context) {
 	v.check(ctx, "ping", "", func(ctx context.Context) outcome {
 		if x := v.do(ctx, "ping", jsonv.Value{}); x.Result == nil {
 			return broken(shown(x), "ping got %s", answer(x))
@@ -43,7 +47,7 @@ func (v *visit) utilities(ctx context.Context) {
 }
 
 // completion asks for the values of an argument.
-func (v *visit) completion(ctx context.Context) {
+func (v utilityRules) completion(ctx context.Context) {
 	v.check(ctx, "completion-limit", "", func(ctx context.Context) outcome {
 		for _, p := range v.prompts {
 			for _, a := range p.Lookup("arguments").Elems() {
@@ -70,7 +74,7 @@ func (v *visit) completion(ctx context.Context) {
 }
 
 // logFilter sets the level error and calls tools.
-func (v *visit) logFilter(ctx context.Context) outcome {
+func (v utilityRules) logFilter(ctx context.Context) outcome {
 	if v.hello.HTTP != nil && v.inSession(ctx, jsonv.Value{}).Get("Mcp-Session-Id") == "" {
 		return unverified("without a session, the level has no place")
 	}
@@ -87,7 +91,7 @@ func (v *visit) logFilter(ctx context.Context) outcome {
 		for _, m := range x.During {
 			params, _ := jsonv.Parse(m.Params)
 			if level := params.Lookup("level").Text(); m.Method == "notifications/message" && slices.Contains([]string{"debug", "info", "notice", "warning"}, level) {
-				return broken(Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "a message of level %s came after the level error was set", level)
+				return broken(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "a message of level %s came after the level error was set", level)
 			}
 		}
 	}
@@ -98,7 +102,7 @@ func (v *visit) logFilter(ctx context.Context) outcome {
 }
 
 // cancelUnknown cancels a request that does not exist.
-func (v *visit) cancelUnknown(ctx context.Context) outcome {
+func (v utilityRules) cancelUnknown(ctx context.Context) outcome {
 	if !v.stdio() && v.modern() {
 		return inapplicable("only stdio defines the notification")
 	}
@@ -113,7 +117,7 @@ func (v *visit) cancelUnknown(ctx context.Context) outcome {
 	x := v.once(ctx, mcp.Call{Method: v.idle()})
 	for _, found := range append(sess.TakeViolations(), x.Violations...) {
 		if found.Kind == protocol.NullID || found.Kind == protocol.MissingID || found.Kind == protocol.UnknownID {
-			return broken(Evidence{Sent: "notifications/cancelled", Received: found.Excerpt}, "the cancellation of an unknown request got a response")
+			return broken(verdict.Evidence{Sent: "notifications/cancelled", Received: found.Excerpt}, "the cancellation of an unknown request got a response")
 		}
 	}
 	if x.Response == nil {
@@ -130,7 +134,7 @@ func (v *visit) listen(ctx context.Context) *mcp.Exchange {
 }
 
 // subscriptions examines the beginning of a subscription.
-func (v *visit) subscriptions(ctx context.Context) {
+func (v utilityRules) subscriptions(ctx context.Context) {
 	v.check(ctx, "listen-ack", "", func(ctx context.Context) outcome {
 		mark := v.mark()
 		x := v.listen(ctx)
@@ -146,7 +150,7 @@ func (v *visit) subscriptions(ctx context.Context) {
 				break
 			}
 			if params.Lookup("_meta", protocol.MetaSubscription).String() == x.ID {
-				return broken(Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the first message of the subscription is %s, expected its acknowledgement", m.Method)
+				return broken(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the first message of the subscription is %s, expected its acknowledgement", m.Method)
 			}
 		}
 		return held()
@@ -165,7 +169,7 @@ func (v *visit) subscriptions(ctx context.Context) {
 	}
 	for _, m := range append(sub, x.During...) {
 		params, _ := jsonv.Parse(m.Params)
-		e := Evidence{Sent: string(x.Request), Received: string(m.Raw)}
+		e := verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}
 		switch {
 		case m.Method == protocol.ListenAcknowledged || strings.HasSuffix(m.Method, "/list_changed"):
 			v.enter("listen-tag", tagged(params, e))
@@ -177,7 +181,7 @@ func (v *visit) subscriptions(ctx context.Context) {
 	v.enter("listen-filter", held())
 }
 
-func tagged(params jsonv.Value, e Evidence) outcome {
+func tagged(params jsonv.Value, e verdict.Evidence) outcome {
 	if params.Lookup("_meta", protocol.MetaSubscription).IsAbsent() {
 		return broken(e, "a notification of the subscription has no subscriptionId in _meta")
 	}

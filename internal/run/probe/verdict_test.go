@@ -9,7 +9,9 @@ import (
 
 	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/run/probe"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/plan"
 )
 
@@ -20,7 +22,7 @@ const (
 )
 
 // examine probes a planted server, over HTTP or a stream.
-func examine(t *testing.T, p *planted, http bool, change func(*probe.Options)) probe.Report {
+func examine(t *testing.T, p *planted, http bool, change func(*probe.Options)) verdict.Report {
 	t.Helper()
 	o := probe.Options{
 		Server: &plan.Server{
@@ -55,9 +57,9 @@ func examine(t *testing.T, p *planted, http bool, change func(*probe.Options)) p
 }
 
 // failed lists the failed rules with their messages.
-func failed(rep probe.Report, practice bool) (out []string) {
+func failed(rep verdict.Report, practice bool) (out []string) {
 	for _, x := range rep.Results {
-		if x.Verdict == probe.Fail && (practice || x.Level != probe.Practice) {
+		if x.Verdict == verdict.Fail && (practice || x.Level != ruleset.Practice) {
 			f := x.Failures[0]
 			out = append(out, fmt.Sprintf("%s %s %s: %s %s", x.Level, x.Revision, x.Rule, f.Subject, f.Message))
 			for _, e := range f.Evidence {
@@ -200,7 +202,7 @@ func TestDefectsAreFlagged(t *testing.T) {
 						group.change(p)
 					}
 					rule, _, _ := strings.Cut(defect, "/")
-					rules, err := probe.Builtin()
+					rules, err := ruleset.Builtin()
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -215,7 +217,7 @@ func TestDefectsAreFlagged(t *testing.T) {
 					})
 					exact, near := false, false
 					for _, x := range rep.Results {
-						if x.Verdict == probe.Fail {
+						if x.Verdict == verdict.Fail {
 							exact, near = exact || x.Rule == rule, near || x.Family == r.Family
 						}
 					}

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"time"
 
-	"mcptest/internal/run/allow"
-
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/run/allow"
 	"mcptest/internal/run/connect"
+	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/plan"
 )
 
@@ -29,15 +30,16 @@ const (
 // prober is the state of one call of Run.
 type prober struct {
 	Options
-	rules  Rules
-	policy *allow.Policy
-	random *rand.Rand
-	local  bool     // the server runs on this machine
-	stated []string // versions that the server says it supports
+	rules   ruleset.Rules
+	policy  *allow.Policy
+	retries *allow.Policy // of the calls of retry:
+	random  *rand.Rand
+	local   bool     // the server runs on this machine
+	stated  []string // versions that the server says it supports
 }
 
 // selected reports whether a rule is examined.
-func (p *prober) selected(r Rule) bool {
+func (p *prober) selected(r ruleset.Rule) bool {
 	return len(p.Only) == 0 || slices.Contains(p.Only, r.Family) || slices.Contains(p.Only, r.ID)
 }
 
@@ -146,8 +148,8 @@ func (v *visit) check(ctx context.Context, rule, subject string, provoke func(co
 		return
 	}
 	o := v.provoke(ctx, rule, provoke)
-	if o.verdict == Fail && !o.once {
-		if again := v.provoke(ctx, rule, provoke); again.verdict != Fail {
+	if o.verdict == verdict.Fail && !o.once {
+		if again := v.provoke(ctx, rule, provoke); again.verdict != verdict.Fail {
 			o = unverified("not repeatable: %s, but not when it was repeated", o.why)
 		}
 	}
@@ -175,13 +177,13 @@ func (v *visit) provoke(ctx context.Context, rule string, provoke func(context.C
 	}
 	o := provoke(ctx)
 	v.revive(ctx)
-	if o.verdict == Fail && ctx.Err() != nil {
+	if o.verdict == verdict.Fail && ctx.Err() != nil {
 		return unverified("time: %v", context.Cause(ctx))
 	}
-	if r, _ := v.rules.Rule(rule); r.Family != "auth" && r.ID != "http-origin-own" && o.verdict == Fail {
+	if r, _ := v.rules.Rule(rule); r.Family != "auth" && r.ID != "http-origin-own" && o.verdict == verdict.Fail {
 		for _, e := range o.evidence {
-			if refusesAll(e.status) {
-				return unverified("HTTP %d", e.status)
+			if refusesAll(e.Status) {
+				return unverified("HTTP %d", e.Status)
 			}
 		}
 	}

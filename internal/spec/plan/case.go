@@ -326,7 +326,7 @@ func (c *compiler) needsExclusive(out *Case) bool {
 		return true
 	}
 	for _, op := range out.Ops {
-		if op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
+		if op.Action != nil && op.Action.Name() == "probe" || op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
 			return true
 		}
 		if op.Tree != nil && op.Tree.Uses().Exclusive() {

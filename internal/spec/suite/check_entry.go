@@ -11,34 +11,22 @@ import (
 // checkEntry is one entry of `check`: a test without a call, which predicts what
 // `mcptest check` predicts.
 type checkEntry struct {
-	Pos source.Pos
-	// The test's name; "check of" the server, the clients and the groups when left out.
-	Name string `yaml:"name" example:"clients accept it" schema:"minLength: 1"`
-	// The server, a pattern such as api@*, or a list: the test runs once on each.
-	Server           Names `yaml:"server" example:"api@*"`
+	Pos              source.Pos
+	entryKeys        `yaml:",inline"`
 	compat.CheckKeys `yaml:",inline"`
-	// Words to select tests by.
-	Tags []string `yaml:"tags" example:"[slow]"`
-	// The reason why this test is not run.
-	Skip *Reason `yaml:"skip" example:"waits for the next release"`
-	// Why the test is expected to fail. A failure then counts as skipped, and the test fails if it passes.
-	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
 }
 
 func (e *checkEntry) action() Action { return Offer{} }
 
 func (e *checkEntry) common() Common {
-	name := e.Name
-	if name == "" {
-		name = "check" + of(e.Server)
-		if len(e.For) > 0 {
-			name += " for " + strings.Join(e.For, ", ")
-		}
-		if len(e.Only) > 0 {
-			name += " (" + strings.Join(e.Only, ", ") + ")"
-		}
+	c := e.entryKeys.common("check")
+	if e.Name == "" && len(e.For) > 0 {
+		c.Name += " for " + strings.Join(e.For, ", ")
 	}
-	return Common{Name: name, Server: e.Server, Tags: e.Tags, Skip: e.Skip, TestKeys: TestKeys{ExpectFailure: e.ExpectFailure}}
+	if e.Name == "" && len(e.Only) > 0 {
+		c.Name += " (" + strings.Join(e.Only, ", ") + ")"
+	}
+	return c
 }
 
 // expectations returns an assertion with the matcher check, whose argument are the

@@ -37,6 +37,8 @@ type lists struct {
 	Surface list[surfaceEntry] `yaml:"surface" title:"What a server offers" example:"[{server: api@*, lock: surface/, fail_on: breaking}]" rules:"anyOf: [{required: [lock]}, {required: [tokens]}, {required: [same_as]}], dependentSchemas: {fail_on: {required: [lock]}}"`
 	// Tests of which clients and app directories accept the servers' tools.
 	Check list[checkEntry] `yaml:"check" title:"What clients accept" example:"[{server: api@*, for: [claude, openai]}]"`
+	// Tests that hold servers against the rules of the protocol.
+	Probe list[probeEntry] `yaml:"probe" title:"The rules of the protocol" example:"[{server: api, only: [http, tools], fail_on: must}]"`
 	// Raw HTTP requests to the addresses of servers.
 	HTTP list[httpEntry] `yaml:"http" title:"Raw HTTP requests" example:"[{name: refuses a foreign origin, request: {headers: {Origin: \"https://evil.example\"}}, expect: [{target: http.status, matcher: {exact: 403}}]}]"`
 	// Tests of how the programs of servers start and end.

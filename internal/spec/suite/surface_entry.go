@@ -7,14 +7,29 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// surfaceEntry is one entry of `surface`: a test without a call. At least one of
-// `lock`, `tokens` and `same_as`.
-type surfaceEntry struct {
-	Pos source.Pos
-	// The test's name; "surface of" and the server when left out.
+// entryKeys are the keys that the entries of surface:, check: and probe: have in common.
+type entryKeys struct {
+	// The test's name; what it does and the server when left out.
 	Name string `yaml:"name" example:"the surface is locked" schema:"minLength: 1"`
 	// The server, a pattern such as api@*, or a list: the test runs once on each.
 	Server Names `yaml:"server" example:"api@*"`
+	// Words to select tests by.
+	Tags []string `yaml:"tags" example:"[slow]"`
+	// The reason why this test is not run.
+	Skip *Reason `yaml:"skip" example:"waits for the next release"`
+	// Why the test is expected to fail. A failure then counts as skipped, and the test fails if it passes.
+	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
+}
+
+func (e *entryKeys) common(does string) Common {
+	return Common{Name: cmp.Or(e.Name, does+of(e.Server)), Server: e.Server, Tags: e.Tags, Skip: e.Skip, TestKeys: TestKeys{ExpectFailure: e.ExpectFailure}}
+}
+
+// surfaceEntry is one entry of `surface`: a test without a call. At least one of
+// `lock`, `tokens` and `same_as`.
+type surfaceEntry struct {
+	Pos       source.Pos
+	entryKeys `yaml:",inline"`
 	// The lock file with which the server is compared; a folder with one file per server if it ends with a slash.
 	Lock string `yaml:"lock" example:"surface/" schema:"minLength: 1"`
 	// The least serious class of changes that fails; any when left out.
@@ -24,12 +39,6 @@ type surfaceEntry struct {
 	// The transports or protocol versions over which the server must offer the
 	// same.
 	SameAs *sameAs `yaml:"same_as" title:"Equal surfaces" example:"{transport: [streamable-http, sse]}" schema:"minProperties: 1"`
-	// Words to select tests by.
-	Tags []string `yaml:"tags" example:"[slow]"`
-	// The reason why this test is not run.
-	Skip *Reason `yaml:"skip" example:"waits for the next release"`
-	// Why the test is expected to fail. A failure then counts as skipped, and the test fails if it passes.
-	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
 }
 
 // tokenBudget is `surface[].tokens`. Claude and Gemini count differently; the estimate
@@ -72,9 +81,7 @@ func (Offer) Refuses(bool) (why, hint string) { return "", "" }
 
 func (e *surfaceEntry) action() Action { return Offer{} }
 
-func (e *surfaceEntry) common() Common {
-	return Common{Name: cmp.Or(e.Name, "surface"+of(e.Server)), Server: e.Server, Tags: e.Tags, Skip: e.Skip, TestKeys: TestKeys{ExpectFailure: e.ExpectFailure}}
-}
+func (e *surfaceEntry) common() Common { return e.entryKeys.common("surface") }
 
 // of returns the end of a test's name that names its only server.
 func of(servers Names) string {

@@ -1,20 +1,21 @@
-package probe
+package verdict
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/term"
+	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/gate"
+	"mcptest/internal/report/result"
 )
 
 // shownEvidence bounds the lines of text; the JSON has everything.
 const shownEvidence = 160
 
 // Document returns the report in every format.
-func (r Report) Document(rules Rules, on Level, p term.Palette, version string) gate.Document {
+func (r Report) Document(rules ruleset.Rules, on ruleset.Level, p term.Palette, version string) gate.Document {
 	d := gate.Document{
 		Title: "mcptest probe:", Version: version, Findings: r.findings(on),
 		Text: func(b *strings.Builder) { r.text(b, rules, p) }, Markdown: func(b *strings.Builder) { r.markdown(b, rules) }, JSON: r.json,
@@ -27,7 +28,7 @@ func (r Report) Document(rules Rules, on Level, p term.Palette, version string) 
 
 // failed are the results that failed, the worst level first.
 func (r Report) failed() (out []Result) {
-	for _, level := range []Level{Must, Should, Practice} {
+	for _, level := range []ruleset.Level{ruleset.Must, ruleset.Should, ruleset.Practice} {
 		for _, x := range r.Results {
 			if x.Verdict == Fail && x.Level == level {
 				out = append(out, x)
@@ -38,13 +39,13 @@ func (r Report) failed() (out []Result) {
 }
 
 // findings are the failures that no baseline accepts.
-func (r Report) findings(on Level) (out []gate.Finding) {
+func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
 	for _, x := range r.failed() {
 		level := "warning"
 		switch {
-		case x.Level == Must || on == Should:
+		case x.Level == ruleset.Must || on == ruleset.Should:
 			level = "error"
-		case x.Level == Practice:
+		case x.Level == ruleset.Practice:
 			level = "note"
 		}
 		for _, f := range x.Failures {
@@ -91,12 +92,14 @@ func (t Tally) line() string {
 }
 
 // text writes a line for each family, the failures, and the verdict last.
-func (r Report) text(b *strings.Builder, rules Rules, p term.Palette) {
+func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 	fmt.Fprintln(b, p.Paint(term.Strong, term.Escape(strings.TrimSpace(r.Server))))
 	for _, revision := range r.Revisions {
 		fmt.Fprintf(b, "\n%s  %s\n", p.Paint(term.Strong, revision), r.Tally(revision).line())
-		for _, f := range rules.Families {
-			r.familyLine(b, f, revision, p)
+		for _, n := range r.Families(rules) {
+			if n.Revision == revision {
+				familyLine(b, n, p)
+			}
 		}
 	}
 	for _, absent := range r.Absent {
@@ -122,45 +125,31 @@ func (r Report) unverified() (n int) {
 	return n
 }
 
-// familyLine writes the verdicts of one family in one revision; nothing if no rule applies.
-func (r Report) familyLine(b *strings.Builder, f Family, revision string, p term.Palette) {
-	n := map[Verdict]int{}
-	var reasons []string
-	for _, x := range r.Results {
-		if x.Family != f.Name || x.Revision != revision {
-			continue
-		}
-		n[x.Verdict]++
-		if x.Verdict == NotVerified && !slices.Contains(reasons, x.Reason) {
-			reasons = append(reasons, x.Reason)
-		}
-	}
-	if n[Pass]+n[Fail]+n[NotVerified] == 0 {
-		return
-	}
+// familyLine writes the verdicts of one family in one revision.
+func familyLine(b *strings.Builder, n result.ProbeFamily, p term.Palette) {
 	mark, style := "✓", term.Good
 	switch {
-	case n[Fail] > 0:
+	case n.Failed > 0:
 		mark, style = "✗", term.Bad
-	case n[Pass] == 0:
+	case n.Passed == 0:
 		mark, style = "·", term.Faint
 	}
-	line := fmt.Sprintf("%d passed", n[Pass])
-	if n[Fail] > 0 {
-		line += fmt.Sprintf(", %d failed", n[Fail])
+	line := fmt.Sprintf("%d passed", n.Passed)
+	if n.Failed > 0 {
+		line += fmt.Sprintf(", %d failed", n.Failed)
 	}
-	if n[NotVerified] > 0 {
-		line += fmt.Sprintf(", %d not verified", n[NotVerified])
-		if len(reasons) == 1 {
-			line += " (" + excerpt(reasons[0], 90) + ")"
+	if n.Unverified > 0 {
+		line += fmt.Sprintf(", %d not verified", n.Unverified)
+		if len(n.Reasons) == 1 {
+			line += " (" + Excerpt(n.Reasons[0], 90) + ")"
 		}
 	}
-	fmt.Fprintf(b, "  %s %s %s\n", p.Paint(style, mark), term.Pad(f.Name, 13), term.Escape(line))
+	fmt.Fprintf(b, "  %s %s %s\n", p.Paint(style, mark), term.Pad(n.Family, 13), term.Escape(line))
 }
 
-func writeFailure(b *strings.Builder, x Result, rule Rule, p term.Palette) {
+func writeFailure(b *strings.Builder, x Result, rule ruleset.Rule, p term.Palette) {
 	style, mark := term.Bad, "✗"
-	if x.Level != Must {
+	if x.Level != ruleset.Must {
 		style, mark = term.Warn, "!"
 	}
 	fmt.Fprintf(b, "\n%s %s  %s\n", p.Paint(style, mark+" "+strings.ToUpper(string(x.Level))), p.Paint(term.Strong, x.Rule), p.Paint(term.Faint, x.Revision))
@@ -190,11 +179,11 @@ func writeFailure(b *strings.Builder, x Result, rule Rule, p term.Palette) {
 }
 
 func oneLine(s string) string {
-	return term.Escape(excerpt(strings.Join(strings.Fields(s), " "), shownEvidence))
+	return term.Escape(Excerpt(strings.Join(strings.Fields(s), " "), shownEvidence))
 }
 
 // markdown writes a table of families, and the failures.
-func (r Report) markdown(b *strings.Builder, rules Rules) {
+func (r Report) markdown(b *strings.Builder, rules ruleset.Rules) {
 	fmt.Fprintf(b, "## %s\n\n**%s**\n\n| Revision | Verdict |\n|---|---|\n", display.Markdown(strings.TrimSpace(r.Server)), r.Summary())
 	for _, revision := range r.Revisions {
 		fmt.Fprintf(b, "| %s | %s |\n", revision, r.Tally(revision).line())
@@ -228,4 +217,16 @@ func (r Report) json(b *strings.Builder) {
 		"server": strings.TrimSpace(r.Server), "seed": r.Seed, "revisions": revisions, "absent": append([]string{}, r.Absent...), "rules": append([]Result{}, r.Results...),
 		"score": all.Score(), "grade": all.Grade(), "coverage": all.Coverage(), "calls": r.Calls,
 	})
+}
+
+// Excerpt shortens a text for people; a short one is one line.
+func Excerpt(s string, limit int) string {
+	s = strings.TrimSpace(s)
+	if limit < 500 {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + fmt.Sprintf(" … (%d bytes)", len(s))
 }

@@ -1,11 +1,13 @@
-package probe
+package verdict
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
+	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/gate"
+	"mcptest/internal/report/result"
 )
 
 // A Verdict is the result of a rule.
@@ -24,7 +26,7 @@ type Evidence struct {
 	Sent     string `json:"sent"`
 	Received string `json:"received"`
 
-	status int // of HTTP
+	Status int `json:"-"` // of HTTP
 }
 
 // A Failure is one subject that breaks a rule.
@@ -37,16 +39,16 @@ type Failure struct {
 
 // A Result is the verdict of one rule in one revision.
 type Result struct {
-	Rule     string    `json:"rule"`
-	Family   string    `json:"family"`
-	Level    Level     `json:"level"`
-	Revision string    `json:"revision"`
-	Verdict  Verdict   `json:"verdict"`
-	Reason   string    `json:"reason,omitempty"` // of a rule that was not verified or does not apply
-	Clause   string    `json:"clause,omitempty"`
-	Sentence string    `json:"sentence,omitempty"`
-	Failures []Failure `json:"failures,omitempty"`
-	Notes    []string  `json:"notes,omitempty"` // information that decides nothing
+	Rule     string        `json:"rule"`
+	Family   string        `json:"family"`
+	Level    ruleset.Level `json:"level"`
+	Revision string        `json:"revision"`
+	Verdict  Verdict       `json:"verdict"`
+	Reason   string        `json:"reason,omitempty"` // of a rule that was not verified or does not apply
+	Clause   string        `json:"clause,omitempty"`
+	Sentence string        `json:"sentence,omitempty"`
+	Failures []Failure     `json:"failures,omitempty"`
+	Notes    []string      `json:"notes,omitempty"` // information that decides nothing
 	// Reproduce is the command that repeats the rule; set by the caller.
 	Reproduce string `json:"reproduce,omitempty"`
 }
@@ -104,16 +106,16 @@ type Report struct {
 // Tally counts the results of a revision, or all with "".
 func (r Report) Tally(revision string) (t Tally) {
 	for _, x := range r.Results {
-		if x.Level == Practice || x.Verdict == NotApplicable || revision != "" && x.Revision != revision {
+		if x.Level == ruleset.Practice || x.Verdict == NotApplicable || revision != "" && x.Revision != revision {
 			continue
 		}
 		t.Applicable++
 		switch failed := x.Verdict == Fail; {
 		case x.Verdict == NotVerified:
 			continue
-		case x.Level == Must && failed:
+		case x.Level == ruleset.Must && failed:
 			t.Failed++
-		case x.Level == Must:
+		case x.Level == ruleset.Must:
 			t.Passed++
 		case failed:
 			t.ShouldNot++
@@ -125,88 +127,46 @@ func (r Report) Tally(revision string) (t Tally) {
 	return t
 }
 
+// Families counts the results of each family in each revision, without those of which no
+// rule applied.
+func (r Report) Families(rules ruleset.Rules) (out []result.ProbeFamily) {
+	for _, revision := range r.Revisions {
+		for _, f := range rules.Families {
+			n := result.ProbeFamily{Revision: revision, Family: f.Name}
+			for _, x := range r.Results {
+				if x.Family != f.Name || x.Revision != revision {
+					continue
+				}
+				switch x.Verdict {
+				case Pass:
+					n.Passed++
+				case Fail:
+					n.Failed++
+				case NotVerified:
+					n.Unverified++
+					if !slices.Contains(n.Reasons, x.Reason) {
+						n.Reasons = append(n.Reasons, x.Reason)
+					}
+				}
+			}
+			if n.Passed+n.Failed+n.Unverified > 0 {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
 // Open reports whether a failure is not accepted by the baseline.
 func (x Result) Open() bool {
 	return slices.ContainsFunc(x.Failures, func(f Failure) bool { return f.Accepted == "" })
 }
 
 // Fails reports whether a failed rule decides: of level must, or with should also the others.
-func (r Report) Fails(on Level) bool {
+func (r Report) Fails(on ruleset.Level) bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool {
-		return x.Verdict == Fail && x.Open() && (x.Level == Must || on == Should)
+		return x.Verdict == Fail && x.Open() && (x.Level == ruleset.Must || on == ruleset.Should)
 	})
-}
-
-// entry collects what was found out about one rule in one revision.
-type entry struct {
-	held       bool
-	once       string // seen, but not when it was repeated
-	failures   []Failure
-	notes      []string
-	unverified string
-	outside    string // why it does not apply
-}
-
-// ledger collects the verdicts of one revision.
-type ledger struct {
-	entries map[string]*entry
-}
-
-func (l *ledger) of(rule string) *entry {
-	if l.entries == nil {
-		l.entries = map[string]*entry{}
-	}
-	e := l.entries[rule]
-	if e == nil {
-		e = &entry{}
-		l.entries[rule] = e
-	}
-	return e
-}
-
-// add enters the outcome of one check.
-func (l *ledger) add(rule, subject string, o outcome) {
-	e := l.of(rule)
-	switch o.verdict {
-	case Pass:
-		e.held = true
-	case Fail:
-		same := slices.ContainsFunc(e.failures, func(f Failure) bool { return f.Subject == subject })
-		if !same {
-			e.failures = append(e.failures, Failure{Subject: subject, Message: o.why, Evidence: o.evidence})
-		}
-	case NotVerified:
-		if strings.HasPrefix(o.why, "not repeatable") {
-			e.once = cmp.Or(e.once, o.why)
-		}
-		e.unverified = cmp.Or(e.unverified, o.why)
-	case NotApplicable:
-		e.outside = cmp.Or(e.outside, o.why)
-	}
-	if o.note != "" && !slices.Contains(e.notes, o.note) {
-		e.notes = append(e.notes, o.note)
-	}
-}
-
-// result returns the verdict of a rule.
-func (l *ledger) result(r Rule, c Claim, revision string) Result {
-	e := l.of(r.ID)
-	x := Result{Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Clause: c.URL(revision), Sentence: c.Sentence, Notes: e.notes}
-	switch {
-	case len(e.failures) > 0:
-		x.Verdict, x.Failures = Fail, e.failures
-	case e.once != "":
-		x.Verdict, x.Reason = NotVerified, e.once
-	case e.held:
-		x.Verdict = Pass
-	case e.unverified != "":
-		x.Verdict, x.Reason = NotVerified, e.unverified
-	case e.outside != "":
-		x.Verdict, x.Reason = NotApplicable, e.outside
-	default:
-		x.Verdict, x.Reason = NotVerified, "nothing that the server offers provokes it"
-	}
-	return x
 }
 
 // Accept marks the failures that a baseline accepts, and adds a failure for each of its
@@ -232,7 +192,7 @@ func (r *Report) Accept(b *gate.Baseline) {
 	}
 	for _, entry := range stale {
 		r.Results = append(r.Results, Result{
-			Rule: gate.StaleBaseline, Level: Must, Verdict: Fail,
+			Rule: gate.StaleBaseline, Level: ruleset.Must, Verdict: Fail,
 			Failures: []Failure{{Message: "the entry for " + entry.Rule + " in the baseline accepts nothing: remove it (" + entry.Reason + ")"}},
 		})
 	}

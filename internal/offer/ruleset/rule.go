@@ -1,4 +1,4 @@
-package probe
+package ruleset
 
 import (
 	_ "embed"

@@ -1,0 +1,116 @@
+package entry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/assert/target"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/boundary"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/run/probe"
+	"mcptest/internal/run/probe/verdict"
+	"mcptest/internal/spec/plan"
+)
+
+// Env is what an entry takes from its run.
+type Env struct {
+	boundary.Env
+	Dial     connect.Dialer
+	Requests func() jsonv.Value // to the doubles so far
+	Pos      source.Pos         // of the entry
+}
+
+// mostWarnings bounds the failed rules that do not fail the test.
+const mostWarnings = 20
+
+// Run probes a server, and adds what was found to the case. It returns what assertions may
+// examine, and why the test fails, "" if it does not.
+func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys, c *result.Case) (o target.Observation, failed string, err error) {
+	began := time.Now()
+	rules, err := ruleset.Builtin()
+	if err != nil {
+		return o, "", err
+	}
+	for _, r := range keys.Retry {
+		if _, err := target.Parse(cmp.Or(r.Effects.Count, "result")); err != nil {
+			return o, "", fmt.Errorf("retry: effects.count: %w", err)
+		}
+	}
+	rep, err := probe.Run(ctx, probe.Options{
+		Server: def, Connect: e.Connect, Dial: e.Dial, Client: e.Client, Only: keys.Only, Writes: keys.AllowWrites,
+		Seed: uint64(max(keys.Seed, 1)), Retry: keys.Retry, Requests: e.Requests,
+	})
+	if err != nil {
+		return o, "", err
+	}
+	o.DurationMS, o.Result = float64(time.Since(began).Microseconds())/1000, jsonv.Object()
+	rep.Accept(keys.Accepted())
+	c.Probe = &result.Probe{Server: strings.TrimSpace(rep.Server), Summary: rep.Summary(), Families: rep.Families(rules)}
+	var broken []string
+	for _, x := range rep.Results {
+		switch {
+		case x.Verdict == verdict.Fail && x.Open() && !decides(x, keys.FailOn):
+			if len(c.Warnings) < mostWarnings {
+				c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, message(x)))
+			}
+		case x.Verdict == verdict.Fail && x.Open():
+			broken = append(broken, x.Rule+" ("+x.Revision+"): "+message(x))
+			c.Assertions = append(c.Assertions, e.assertion(x, rules))
+			for _, f := range x.Failures {
+				for _, sent := range f.Evidence {
+					c.Exchanges = append(c.Exchanges, result.Exchange{Step: x.Rule, Method: "probe", Request: sent.Sent, Response: sent.Received})
+				}
+			}
+		case x.Verdict == verdict.NotVerified && x.Rule == "retry-once":
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s) was not verified: %s", x.Rule, x.Revision, x.Reason))
+		case x.Verdict == verdict.Pass || x.Verdict == verdict.Fail:
+			c.Assertions = append(c.Assertions, result.Assertion{Target: x.Revision, Matcher: x.Rule, Pass: true})
+		}
+	}
+	switch len(broken) {
+	case 0:
+		return o, "", nil
+	case 1:
+		return o, broken[0], nil
+	}
+	return o, fmt.Sprintf("%d rules failed, the first: %s", len(broken), broken[0]), nil
+}
+
+// decides reports whether a failed rule fails the test. A repeated call is a claim of the
+// author.
+func decides(x verdict.Result, on ruleset.Level) bool {
+	return x.Level == ruleset.Must || x.Rule == "retry-once" || on == ruleset.Should && x.Level == ruleset.Should
+}
+
+// message describes the open failures of a rule.
+func message(x verdict.Result) string {
+	var all []string
+	for _, f := range x.Failures {
+		if f.Accepted == "" {
+			all = append(all, strings.TrimPrefix(f.Subject+": "+f.Message, ": "))
+		}
+	}
+	return strings.Join(all[:min(len(all), 3)], "; ")
+}
+
+func (e Env) assertion(x verdict.Result, rules ruleset.Rules) result.Assertion {
+	a := result.Assertion{Target: x.Revision, Matcher: x.Rule, Message: message(x), Line: e.Pos.Line, Column: e.Pos.Col}
+	if e.Pos.File != nil {
+		a.Source = strings.TrimRight(e.Pos.File.Line(e.Pos.Line), "\r\n")
+	}
+	rule, _ := rules.Rule(x.Rule)
+	for _, note := range []string{x.Sentence, rule.Fix, x.Clause} {
+		if note != "" && !slices.Contains(a.Notes, note) {
+			a.Notes = append(a.Notes, note)
+		}
+	}
+	return a
+}

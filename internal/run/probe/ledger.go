@@ -1,0 +1,82 @@
+package probe
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/run/probe/verdict"
+)
+
+// entry collects what was found out about one rule in one revision.
+type entry struct {
+	held       bool
+	once       string // seen, but not when it was repeated
+	failures   []verdict.Failure
+	notes      []string
+	unverified string
+	outside    string // why it does not apply
+}
+
+// ledger collects the verdicts of one revision.
+type ledger struct {
+	entries map[string]*entry
+}
+
+func (l *ledger) of(rule string) *entry {
+	if l.entries == nil {
+		l.entries = map[string]*entry{}
+	}
+	e := l.entries[rule]
+	if e == nil {
+		e = &entry{}
+		l.entries[rule] = e
+	}
+	return e
+}
+
+// add enters the outcome of one check.
+func (l *ledger) add(rule, subject string, o outcome) {
+	e := l.of(rule)
+	switch o.verdict {
+	case verdict.Pass:
+		e.held = true
+	case verdict.Fail:
+		same := slices.ContainsFunc(e.failures, func(f verdict.Failure) bool { return f.Subject == subject })
+		if !same {
+			e.failures = append(e.failures, verdict.Failure{Subject: subject, Message: o.why, Evidence: o.evidence})
+		}
+	case verdict.NotVerified:
+		if strings.HasPrefix(o.why, "not repeatable") {
+			e.once = cmp.Or(e.once, o.why)
+		}
+		e.unverified = cmp.Or(e.unverified, o.why)
+	case verdict.NotApplicable:
+		e.outside = cmp.Or(e.outside, o.why)
+	}
+	if o.note != "" && !slices.Contains(e.notes, o.note) {
+		e.notes = append(e.notes, o.note)
+	}
+}
+
+// result returns the verdict of a rule.
+func (l *ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict.Result {
+	e := l.of(r.ID)
+	x := verdict.Result{Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Clause: c.URL(revision), Sentence: c.Sentence, Notes: e.notes}
+	switch {
+	case len(e.failures) > 0:
+		x.Verdict, x.Failures = verdict.Fail, e.failures
+	case e.once != "":
+		x.Verdict, x.Reason = verdict.NotVerified, e.once
+	case e.held:
+		x.Verdict = verdict.Pass
+	case e.unverified != "":
+		x.Verdict, x.Reason = verdict.NotVerified, e.unverified
+	case e.outside != "":
+		x.Verdict, x.Reason = verdict.NotApplicable, e.outside
+	default:
+		x.Verdict, x.Reason = verdict.NotVerified, "nothing that the server offers provokes it"
+	}
+	return x
+}

@@ -1,0 +1,107 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mcptest/internal/assert/target"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/run/allow"
+)
+
+// retryRules examines the rules of the family retry.
+type retryRules struct{ *visit }
+
+// retry makes calls twice with equal arguments, as a client does that lost the response,
+// and counts their effects.
+func (v retryRules) retry(ctx context.Context) {
+	if len(v.Retry) == 0 {
+		v.enter("retry-once", inapplicable("no entry of probe: in a suite names a call that may be repeated"))
+	}
+	for _, r := range v.Retry {
+		v.check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) outcome {
+			return v.twice(ctx, r)
+		})
+	}
+}
+
+func (v retryRules) twice(ctx context.Context, r *ruleset.Retry) outcome {
+	tool, args := v.listedTool(r.Tool), jsonv.Object()
+	if r.Args != nil {
+		args = r.Args.JSON()
+	}
+	if tool.IsAbsent() {
+		return unverified("the server lists no tool %s", r.Tool)
+	}
+	before, why := v.effects(ctx, r.Effects)
+	var x *mcp.Exchange
+	v.retries.Named = []string{r.Tool}
+	for range 2 {
+		if why == "" {
+			why = v.retries.Call(tool, args)
+		}
+		if why != "" {
+			return unverified("%s", why)
+		}
+		x = v.do(ctx, "tools/call", jsonv.ObjectOf("name", r.Tool, "arguments", args))
+	}
+	after, why := v.effects(ctx, r.Effects)
+	switch grown := after - before; {
+	case why != "":
+		return unverified("%s", why)
+	case grown > 1:
+		o := broken(shown(x), "two equal calls had %d effects", grown)
+		o.once = true
+		return o
+	case grown < 1:
+		return unverified("no effect of the call was counted: it got %s", failure(x))
+	}
+	return held()
+}
+
+// listedTool is the definition of a tool, absent if it is not listed.
+func (v retryRules) listedTool(name string) jsonv.Value {
+	if i := slices.IndexFunc(v.tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
+		return v.tools[i]
+	}
+	return jsonv.Value{}
+}
+
+// effects counts what calls have done so far, or says why it cannot.
+func (v retryRules) effects(ctx context.Context, e ruleset.Effects) (n int, why string) {
+	if e.Upstream != "" {
+		for _, q := range v.Requests().Lookup(e.Upstream, "requests").List() {
+			if (e.Method == "" || e.Method == q.Lookup("method").Text()) && (e.Path == "" || e.Path == q.Lookup("path").Text()) {
+				n++
+			}
+		}
+		return n, ""
+	}
+	tool, args := v.listedTool(e.Tool), jsonv.Object()
+	if e.Args != nil {
+		args = e.Args.JSON()
+	}
+	if !allow.ReadOnly(tool) {
+		return 0, fmt.Sprintf("effects: the tool %s is not listed with readOnlyHint: true", e.Tool)
+	}
+	x, why := v.call(ctx, tool, args)
+	if why != "" {
+		return 0, why
+	}
+	count, err := target.Parse(e.Count)
+	if err != nil {
+		return 0, err.Error()
+	}
+	val, miss := count.Eval(&target.Observation{Result: result(x)})
+	whole, ok := val.Int64()
+	switch {
+	case val.Kind() == jsonv.KindArray:
+		return val.Len(), ""
+	case miss != nil || !ok:
+		return 0, fmt.Sprintf("effects: %s is no number and no list in the result of %s", e.Count, e.Tool)
+	}
+	return int(whole), ""
+}
