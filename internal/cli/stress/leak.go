@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -274,10 +273,7 @@ func (m *leaking) died(err error) error {
 	}
 	select {
 	case <-m.program.Done():
-		if lines := m.program.Stderr().Ends(wire.StderrLines); len(lines) > 0 {
-			return fmt.Errorf("the server ended: %s; its last output:\n%s", m.program.Exit(), strings.Join(lines, "\n"))
-		}
-		return fmt.Errorf("the server ended: %s", m.program.Exit())
+		return &wire.ClosedError{Reason: "the server exited", Exited: true, Exit: m.program.Exit(), Stderr: m.program.Stderr().Ends(wire.StderrLines)}
 	case <-time.After(wire.ExitWait):
 		return err
 	}

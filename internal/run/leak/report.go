@@ -97,7 +97,7 @@ func (r *Report) summary() (lines []string) {
 			lines = append(lines, m.Name+": not measured on this system")
 		case m.Added != nil && m.Verdict != Leaks:
 			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s", m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
-		case m.Verdict == Inconclusive && r.Verdict == Inconclusive:
+		case m.Verdict == Inconclusive && r.Verdict == Inconclusive && r.Failure == "":
 			said := m.interval(r)
 			if m.Later == (Slope{}) {
 				said = "is not clear after " + r.count(r.Units)
