@@ -23,7 +23,7 @@ import (
 //	      [unless=delete] [idle=DURATION] [cache=KIB] [die=N] [refuse=N] [slow=DURATION]
 //	leaky stdio …the same, and stay=N, deaf=1
 //
-// pid=FILE writes the process id after 100 units; unit=call counts calls also over HTTP;
+// pause=DURATION stops for that long at the start of every 2 s; pid=FILE writes the process id after 100 units; unit=call counts calls also over HTTP;
 // unless=delete keeps memory only of sessions that are not ended; idle frees memory and
 // descriptors after a time without a unit; stay starts processes that outlive it, and deaf ignores the end of its input.
 type leaky struct {
@@ -157,6 +157,9 @@ func (s *leaky) answer(raw []byte, unit string) (reply, session string, refused 
 		}
 		if d, err := time.ParseDuration(s.set["slow"]); err == nil {
 			time.Sleep(d)
+		}
+		if d, err := time.ParseDuration(s.set["pause"]); err == nil {
+			time.Sleep(d - time.Duration(time.Now().UnixNano())%(2*time.Second))
 		}
 	}
 	if m.ID == nil {
