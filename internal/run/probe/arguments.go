@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
+	"mcptest/internal/spec/suite"
 )
 
 // callable is how many tools the families arguments, isolation and fuzz call.
@@ -165,11 +166,8 @@ func (v *visit) survived(ctx context.Context, x, control *mcp.Exchange, u unusua
 		return broken(shown(x), "%s got no response in %s", u.what, v.Reply)
 	case errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) || errors.Is(x.Cause, syscall.ECONNRESET):
 		o := broken(shown(x), "%s got no response: %s", u.what, x.Cause)
-		bare, err := v.bare(ctx)
-		if err == nil {
-			bare.Close(ctx)
-		}
-		o.once = err != nil // the server is gone, and was there before
+		again := v.post(ctx, suite.Request{Body: []byte("{}")}, nil)
+		o.once = errors.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before
 		return o
 	}
 	return unverified("there was %s", answer(x))

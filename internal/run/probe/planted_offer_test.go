@@ -2,6 +2,8 @@ package probe_test
 
 import (
 	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -204,9 +206,18 @@ func (l *link) callTool(m message) (object, *failure) {
 func (l *link) work(m message, name string, args object) (object, *failure) {
 	str := func(key string) (string, *failure) {
 		s, ok := args[key].(string)
+		if _, err := regexp.Compile(s); err != nil && strings.HasPrefix(l.defect, "fuzz-crash/") {
+			if l.http {
+				l.gone()
+			}
+			panic(http.ErrAbortHandler)
+		}
 		switch {
 		case !ok && l.is("argument-trace/stack"):
 			return "", fail(-32602, "TypeError: text is not a string\n    at handle (/app/server.js:10:5)\n    at run (/app/main.js:2:1)")
+		case !ok && l.is("argument-crash/gone") && args[key] != nil:
+			l.gone()
+			panic(http.ErrAbortHandler)
 		case !ok && l.is("argument-crash/type") && args[key] != nil:
 			panic("not a string")
 		case !ok && l.is("tool-required/served"):

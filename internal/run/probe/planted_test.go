@@ -25,6 +25,8 @@ type planted struct {
 	bare     bool   // tools only, all of them may write
 	only     string // the one capability that it has; all if empty
 
+	gone func() // over HTTP: ends the server
+
 	mu      sync.Mutex
 	writes  int // calls of tools that may write
 	notes   map[string]string

@@ -52,6 +52,10 @@ func (p *planted) serve(stream io.ReadWriteCloser, n int) {
 func (p *planted) web() *httptest.Server {
 	mux := http.NewServeMux()
 	s := httptest.NewServer(mux)
+	p.gone = func() {
+		s.Listener.Close()
+		s.CloseClientConnections()
+	}
 	state := map[string]*link{}
 	var mu sync.Mutex
 	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {

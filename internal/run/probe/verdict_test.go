@@ -166,7 +166,8 @@ var defects = []struct {
 		stateless-first-request/discover result-type/absent result-type/unknown result-server-info/absent
 		cache-hints/absent cache-hints/negative cache-hints/scope cache-scope-pages/differs
 		input-content/empty input-declared/elicitation input-kind/ping server-request/roots cancel-by-server/sends
-		argument-crash/type argument-crash/list argument-trace/stack`},
+		argument-crash/type argument-crash/list argument-trace/stack fuzz-crash/pattern`},
+	{true, older, nil, `argument-crash/gone fuzz-crash/gone`},
 	{false, modern, nil, `lifecycle-modern-initialize/unnamed meta-required/version`},
 	{false, older, nil, `
 		lifecycle-result/no-server-info lifecycle-result/no-version-of-server lifecycle-result/no-protocol lifecycle-result/capabilities lifecycle-version-offer/confirmed
