@@ -16,6 +16,15 @@ type Tool struct {
 type Call struct {
 	ID, Name  string
 	Arguments jsonv.Value // absent if they are not JSON
+	Raw       string      // then: what was sent
+}
+
+// Text returns the arguments as text.
+func (c Call) Text() string {
+	if c.Arguments.IsAbsent() {
+		return c.Raw
+	}
+	return c.Arguments.String()
 }
 
 // Message is one turn of a conversation.
@@ -24,6 +33,22 @@ type Message struct {
 	Text  string
 	Calls []Call // of an assistant
 	ID    string // of a tool's result: the call it belongs to
+	// IsError is set if the result of a call is a failure, where the form has that.
+	IsError bool
+}
+
+// Why an answer ended, where it is no call and not its end.
+const (
+	Refused   = "refused"
+	Truncated = "truncated"
+)
+
+// Answer is a turn of a model.
+type Answer struct {
+	Message
+	Stop          string // "", Refused or Truncated
+	Input, Output int    // tokens, as the endpoint counts them
+	Model         string // its name, as the endpoint gives it
 }
 
 // draw holds the sampling parameters of a request.

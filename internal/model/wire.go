@@ -72,7 +72,7 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 		if args.Kind() == jsonv.KindString {
 			args, _ = jsonv.Parse([]byte(args.Text()))
 		}
-		out.Calls = append(out.Calls, Call{c.Lookup("id").Text(), c.Lookup("function", "name").Text(), args})
+		out.Calls = append(out.Calls, Call{ID: c.Lookup("id").Text(), Name: c.Lookup("function", "name").Text(), Arguments: args, Raw: c.Lookup("function", "arguments").Text()})
 	}
 	switch choice.Lookup("finish_reason").Text() {
 	case "content_filter":
@@ -158,7 +158,7 @@ func anthropicAnswer(v jsonv.Value) (Message, error) {
 		case "text":
 			texts = append(texts, c.Lookup("text").Text())
 		case "tool_use":
-			out.Calls = append(out.Calls, Call{c.Lookup("id").Text(), c.Lookup("name").Text(), c.Lookup("input")})
+			out.Calls = append(out.Calls, Call{ID: c.Lookup("id").Text(), Name: c.Lookup("name").Text(), Arguments: c.Lookup("input")})
 		}
 	}
 	out.Text = strings.Join(texts, "\n")

@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/record"
 	"mcptest/internal/run/twin"
 	"mcptest/internal/spec/plan"
 )
@@ -29,7 +30,7 @@ func (t again) compare(ctx context.Context, op *plan.Op, x *mcp.Exchange) {
 	a.out.violations(s, y.Violations)
 	s.ReportLost(y)
 	a.out.c.Exchanges[len(a.out.c.Exchanges)-1].Step = a.server(op).Def.Name
-	a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(y, s.Def.Name))
+	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, y, s.Def.Name))
 	if y.Cause != nil && x.Cause == nil {
 		y.Cause = fmt.Errorf("server %q: %w", s.Def.Name, y.Cause)
 	}
@@ -40,7 +41,7 @@ func (t again) compare(ctx context.Context, op *plan.Op, x *mcp.Exchange) {
 	items := twin.Compare(a.c, first, twin.Answer{Op: other, Era: sess.Era(), Seen: a.obs})
 	for i := range items {
 		if !items[i].Pass {
-			items[i].Source = sourceLine(a.c.SameAs.Pos)
+			items[i].Source = record.SourceLine(a.c.SameAs.Pos)
 			a.out.fail(result.Fail, items[i].Message)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/respond"
+	"mcptest/internal/run/twin"
 	"mcptest/internal/spec/plan"
 )
 
@@ -36,7 +37,7 @@ type attempt struct {
 	script    *respond.Script
 	scripts   []*respond.Script // of all calls
 	snapshots *snapshot.Test
-	others    []plan.Way
+	others    []twin.Way
 
 	sessions map[*pool.Server]*mcp.Session
 	marks    map[*mcp.Session]tail.Mark

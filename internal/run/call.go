@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
+	"mcptest/internal/run/record"
 	"mcptest/internal/run/respond"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
@@ -43,8 +44,10 @@ func (a *attempt) operations(ctx context.Context) {
 			op = filled
 		}
 		if op.Action != nil {
-			a.act(ctx, op)
-			return
+			if a.act(ctx, op); a.out.c.Status != "" {
+				return
+			}
+			continue // with the steps after it
 		}
 		before := len(a.out.c.Assertions)
 		x, end := a.perform(ctx, op, i)
@@ -124,7 +127,7 @@ func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
 	default:
 		return true
 	}
-	a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(x, ""))
+	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, x, ""))
 	return false
 }
 
@@ -176,9 +179,9 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		step = stepName(op, i)
 	}
 	for _, hop := range x.Hops {
-		a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(hop, step))
+		a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, hop, step))
 	}
-	a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(x, step, waited...))
+	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, x, step, waited...))
 	if ok {
 		a.free = a.file.run.trees.Acquire(treeBytes(x, waited))
 		a.observe(ctx, s, sess, op, x, waited)

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/run/attempts"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/respond"
+	"mcptest/internal/run/twin"
 	"mcptest/internal/spec/plan"
 )
 
@@ -160,7 +161,7 @@ func (cr *caseRun) repeat(ctx context.Context) {
 func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 	f := cr.file
 	out.StartMS = f.run.since(f.run.start)
-	others := plan.OtherWays(cr.c, f.file)
+	others := twin.OtherWays(cr.c, f.file)
 	var servers []*plan.Server
 	for _, o := range others {
 		if o.Err == nil {

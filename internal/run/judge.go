@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/record"
 	"mcptest/internal/spec/plan"
 )
 
@@ -43,7 +44,7 @@ func (a *attempt) judge(ctx context.Context) {
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 	c := a.out.c
 	c.Implicit = v.Implicit && len(c.Assertions) == 0
-	c.Assertions = append(c.Assertions, assertions(v.Items, v.Scored || len(v.Metrics) > 0, c.File)...)
+	c.Assertions = append(c.Assertions, record.Assertions(v.Items, v.Scored || len(v.Metrics) > 0, c.File)...)
 	if v.Scored {
 		c.Score, c.Threshold = v.Score, tree.Threshold
 	}
@@ -72,7 +73,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	}
 	if op.Tree != nil {
 		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env(ctx, op, cmp.Or(op.Name, name)+": "))
-		items := assertions(v.Items, false, a.out.c.File)
+		items := record.Assertions(v.Items, false, a.out.c.File)
 		for j := range items {
 			items[j].Name = strings.TrimSpace(name + " " + items[j].Name)
 		}
@@ -149,7 +150,7 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 	a.out.fail(result.Fail, name+": "+msg)
 	r := result.Assertion{Name: name, Message: msg, Line: pos.Line, Column: pos.Col}
-	r.File, r.Source = place(pos, false, a.out.c.File)
+	r.File, r.Source = record.Place(pos, false, a.out.c.File)
 	a.out.c.Assertions = append(a.out.c.Assertions, r)
 }
 
@@ -178,47 +179,3 @@ func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte
 	}
 	return r.Stdout.Bytes(), nil
 }
-
-// assertions returns the records of items; file is that of the case.
-func assertions(items []expect.ItemResult, scored bool, file string) []result.Assertion {
-	out := make([]result.Assertion, 0, len(items))
-	for i := range items {
-		it := &items[i]
-		r := result.Assertion{
-			Name: it.Name, Set: it.Set, Target: it.Target, Matcher: it.Matcher, Pass: it.Pass,
-			Message: it.Message, Expected: it.Expected, Actual: it.Actual, Diff: it.Diff, Notes: it.Notes,
-			Threshold: it.Threshold, Line: it.Pos.Line, Column: it.Pos.Col,
-		}
-		if scored || it.Set {
-			score := it.Score
-			r.Score = &score
-		}
-		if scored {
-			weight := it.Weight
-			r.Weight = &weight
-		}
-		r.File, r.Source = place(it.Pos, it.Pass, file)
-		if it.Set {
-			r.Assertions = assertions(it.Items, true, file)
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// place returns the file of an assertion, if it differs from the case's, and the
-// line if the assertion failed.
-func place(pos source.Pos, pass bool, caseFile string) (file, line string) {
-	if pos.File == nil {
-		return "", ""
-	}
-	if pos.File.Name != caseFile {
-		file = pos.File.Name
-	}
-	if !pass {
-		line = sourceLine(pos)
-	}
-	return file, line
-}
-
-func sourceLine(pos source.Pos) string { return strings.TrimRight(pos.File.Line(pos.Line), "\r\n") }

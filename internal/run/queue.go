@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/record"
 	"mcptest/internal/spec/plan"
 )
 
@@ -137,12 +138,12 @@ func (f *fileRun) describe(c *plan.Case, out *result.Case) {
 	}
 	if c.Pos.File != nil {
 		out.File = c.Pos.File.Name
-		out.Source = sourceLine(c.Pos)
+		out.Source = record.SourceLine(c.Pos)
 	}
 	if c.Server != nil {
 		out.Server = c.Server.Name
 	}
-	if len(c.Ops) == 1 {
+	if len(c.Ops) == 1 || c.Ops[0].Action != nil {
 		out.Call = callName(c.Ops[0])
 	} else {
 		out.Call = fmt.Sprintf("%d steps", len(c.Ops))

@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/agent"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
@@ -89,6 +90,8 @@ type Deps struct {
 	// Upstreams are the dependencies of test doubles; Report is replaced by that of
 	// the run.
 	Upstreams doubles.Deps
+	// Models are those of conversations and judges; nil: there is only script.
+	Models *agent.Models
 	// Dial opens the transport of a server; nil: connect.Dial.
 	Dial connect.Dialer
 	// Replayed says that Dial replays recordings, so no program may be started for a test

@@ -45,7 +45,7 @@ func (a *attempt) perform(ctx context.Context, op *plan.Op, i int) (x *mcp.Excha
 		end = judged
 		if a.c.Flow && !a.judgeStep(ctx, op, i) {
 			end = stepFailed
-		} else if i == len(a.c.Ops)-1 {
+		} else if i == len(a.c.Ops)-1 && a.c.Ops[0].Action == nil {
 			a.judge(ctx)
 		}
 		if op.Until == nil || a.out.c.Status != result.Fail || !u.wait(ctx, calls) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"mcptest/internal/assert/target"
-
+	"mcptest/internal/assert/trajectory"
 	"mcptest/internal/offer/assert"
 	"mcptest/internal/offer/compat"
 )
@@ -41,6 +41,15 @@ func (t *Tree) Checks() (found []*compat.Choice) {
 		if choice := a.Matcher.Choice(); choice != nil {
 			found = append(found, choice)
 		}
+		return false
+	})
+	return found
+}
+
+// Mentions returns the exact names of tools that trajectories of the tree have.
+func (t *Tree) Mentions() (found []trajectory.Mention) {
+	anyItem(t.Items, func(a *Assertion) bool {
+		found = append(found, a.Matcher.Mentions()...)
 		return false
 	})
 	return found

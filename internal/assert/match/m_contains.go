@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/assert/textdiff"
+	"mcptest/internal/assert/trajectory"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -132,7 +133,7 @@ func (m *containee) in(v jsonv.Value) (found, ok bool) {
 		if m.value.Kind() != jsonv.KindObject {
 			return false, false
 		}
-		return isSubset(m.value, v), true
+		return trajectory.Within(m.value, v), true
 	}
 	return false, false
 }
@@ -143,7 +144,7 @@ func (m *containee) isElement(e jsonv.Value) bool {
 		return textdiff.FoldCase(e.Text()) == m.text
 	}
 	if m.value.Kind() == jsonv.KindObject {
-		return isSubset(m.value, e)
+		return trajectory.Within(m.value, e)
 	}
 	return jsonv.Equal(m.value, e)
 }

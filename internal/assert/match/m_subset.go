@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mcptest/internal/assert/shown"
+	"mcptest/internal/assert/trajectory"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -19,38 +20,11 @@ var rowSubset = Row{
 func compileSubset(c *Compiler, n *source.Node, _ string) Matcher {
 	want, rows := n.JSON(), c.rows
 	return matchFunc(func(v jsonv.Value) Outcome {
-		if isSubset(want, v) {
+		if trajectory.Within(want, v) {
 			return passed
 		}
 		return subsetOutcome(want, v, rows)
 	})
-}
-
-// isSubset reports whether v has all members and elements of want.
-func isSubset(want, v jsonv.Value) bool {
-	if want.Kind() != v.Kind() {
-		return false
-	}
-	switch want.Kind() {
-	case jsonv.KindObject:
-		for key, w := range want.Members() {
-			if g, ok := v.Get(key); !ok || !isSubset(w, g) {
-				return false
-			}
-		}
-		return true
-	case jsonv.KindArray:
-		if want.Len() > v.Len() {
-			return false
-		}
-		for i, w := range want.Elems() {
-			if !isSubset(w, v.At(i)) {
-				return false
-			}
-		}
-		return true
-	}
-	return jsonv.Equal(want, v)
 }
 
 // subsetOutcome describes what v lacks of want; rows are the matchers that an author

@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
+	"mcptest/internal/assert/trajectory"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/offer/assert"
@@ -96,6 +97,14 @@ func (k *Named) CountsLacking() bool { return k.row.Name == rowEach.Name }
 func (k *Named) Choice() *compat.Choice {
 	m, _ := k.m.(accepted)
 	return m.choice
+}
+
+// Mentions returns the exact names of tools in the matcher trajectory.
+func (k *Named) Mentions() []trajectory.Mention {
+	if m, ok := k.m.(route); ok {
+		return m.Mentions()
+	}
+	return nil
 }
 
 // SameAs returns the argument of the matcher same-as, or nil.

@@ -43,6 +43,7 @@ var table = [...]Row{
 	rowStartsWith,
 	rowSubset,
 	rowTokens,
+	rowTrajectory,
 	rowType,
 	rowUnordered,
 }

@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/assert/jsonpath"
 	"mcptest/internal/assert/shown"
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -58,6 +59,10 @@ func (t *Target) Subject(o *Observation) Subject {
 	case partHTTPHeaders:
 		if len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
 			return t.headerSubject(base)
+		}
+	case partCalls:
+		if len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
+			return t.callSubject(base)
 		}
 	}
 	return t.walk(base, t.steps, t.root.Name)
@@ -129,6 +134,23 @@ func (t *Target) headerSubject(headers jsonv.Value) Subject {
 		}
 	}
 	return t.walk(headers, t.steps, t.root.Name)
+}
+
+// callSubject selects the first call of a tool.
+func (t *Target) callSubject(calls jsonv.Value) Subject {
+	var names []string
+	for _, call := range calls.Elems() {
+		name := call.Lookup("name").Text()
+		if name == t.steps[0].Name {
+			return t.walk(call, t.steps[1:], t.root.Name+jsonpath.Key(name))
+		}
+		names = append(names, name)
+	}
+	why := "the model called nothing"
+	if len(names) > 0 {
+		why = "the model did not call " + t.steps[0].Name + "; it called " + display.List(names, 12)
+	}
+	return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why}}
 }
 
 // walk follows steps from v, whose path is prefix.

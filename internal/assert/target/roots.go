@@ -47,6 +47,13 @@ const (
 	partExit
 	partStdout
 	partLeftover
+	partCalls
+	partFinal
+	partTurns
+	partTokens
+	partCost
+	partStop
+	partModel
 )
 
 // roots is the table of roots, in the order of the documentation.
@@ -60,7 +67,7 @@ var roots = []Root{
 	{"logs", "the log messages the server sent during the call", "", partLogs, "call"},
 	{"progress", "the progress notifications of the call; the request carries a progressToken", "", partProgress, "call"},
 	{"requests", "the requests the server sent during the call", "", partRequests, "call"},
-	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration, "call http start"},
+	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration, "call http start agents"},
 	{"response_bytes", "the size of the response, in bytes", "a number", partBytes, "call http"},
 	{"http.status", "the response's HTTP status", "a number", partHTTPStatus, "call http"},
 	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders, "call http"},
@@ -69,11 +76,18 @@ var roots = []Root{
 	{"exit", "of a test under start: how the program ended: its code, or the signal (terminated, killed, …); null if it still ran at the end of the timeout", "", partExit, "start"},
 	{"stdout", "of a test under start: what the program wrote to standard output", "a string", partStdout, "start"},
 	{"leftover", "of a test under start: the commands of processes that the program left behind", "", partLeftover, "start"},
+	{"calls", "of a test under agents: the calls of the model in order, each with name, server, arguments, text, result, refused, executed and turn; calls[\"NAME\"] is the first call of that tool", "", partCalls, "agents"},
+	{"final", "of a test under agents: the text of the model's last answer", "a string", partFinal, "agents"},
+	{"turns", "of a test under agents: the number of the model's answers", "a number", partTurns, "agents"},
+	{"tokens", "of a test under agents: the tokens that the endpoint counted: input, output and total", "", partTokens, "agents"},
+	{"cost_usd", "of a test under agents: what the conversation cost, by the model's price", "a number", partCost, "agents"},
+	{"stop", "of a test under agents: why the conversation ended: end, turns, refusal, truncated or budget", "a string", partStop, "agents"},
+	{"model", "of a test under agents: the model's name in the last answer", "a string", partModel, "agents"},
 	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr, "call start"},
 	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer, "call"},
 	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps, "call"},
 	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface, "call"},
-	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream, "call"},
+	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream, "call agents"},
 }
 
 // Roots returns the table of roots.
@@ -92,6 +106,7 @@ func rootsHint() string { return "a target starts with " + display.Alternatives(
 // ownNames are the roots that only tests without a call have.
 var ownNames = map[part]string{
 	partHTTPBody: "http.body", partHTTPEvents: "http.events", partExit: "exit", partStdout: "stdout", partLeftover: "leftover",
+	partCalls: "calls", partFinal: "final", partTurns: "turns", partTokens: "tokens", partCost: "cost_usd", partStop: "stop", partModel: "model",
 }
 
 // Names of result members in the MCP schema (CallToolResult and Result).
@@ -172,7 +187,11 @@ func (o *Observation) outer(p part) (jsonv.Value, string) {
 		return o.Upstream, "the suite has no upstreams"
 	case partHTTPEvents:
 		return o.Own.Lookup(ownNames[p]), "the response is not an event stream"
-	case partHTTPBody, partExit, partStdout, partLeftover:
+	case partFinal:
+		return o.Own.Lookup(ownNames[p]), "the last answer has no text"
+	case partCost:
+		return o.Own.Lookup(ownNames[p]), "the model has no price"
+	case partHTTPBody, partExit, partStdout, partLeftover, partCalls, partTurns, partTokens, partStop, partModel:
 		return o.Own.Lookup(ownNames[p]), "the test observed none"
 	}
 	return o.Steps, "the test has no earlier steps"

@@ -303,7 +303,7 @@ func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string
 		diag.Msg += Parenthesis(Suggest(near))
 		return near
 	}
-	const readable = 24
+	const readable = 30
 	if len(names) > 0 && len(names) <= readable {
 		diag.Hint = "known keys: " + strings.Join(names, ", ")
 	}

@@ -197,7 +197,7 @@ func TestMatcherArguments(t *testing.T) {
 			if n++; !testkit.Deep() && n%3 != 1 {
 				return
 			}
-			doc := parse(t, "suite", []byte(`{servers: {api: {command: [node]}}, variables: {region: eu, limit: 5}, tools: [{name: a, tool: b, expect: [{target: text, matcher: {}}]}]}`))
+			doc := parse(t, "suite", []byte(`{servers: {api: {command: [node]}}, models: {judge: {api: openai, url: "http://localhost/v1", model: small}}, variables: {region: eu, limit: 5}, tools: [{name: a, tool: b, expect: [{target: text, matcher: {}}]}]}`))
 			if slices.Contains([]string{"gt", "gte", "lt", "lte", "between"}, row.Name) { // the schema accepts durations for every target
 				doc = set(doc, jsonv.String("duration_ms"), "tools", "0", "expect", "0", "target")
 			}

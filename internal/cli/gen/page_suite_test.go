@@ -29,6 +29,8 @@ var sections = []section{
 	{"What a route matches", "`match` of a route.", []string{"route-match"}, false},
 	{"A response of an upstream", "`reply` of a route, or one of a list. At most one of the bodies `json`, `text`, `file`, `base64`, `chunks` and `sse`. In texts `{{path.NAME}}`, `{{query.NAME}}`, `{{header.NAME}}`, `{{body.NAME}}` and `{{method}}` are values of the request.", []string{"reply"}, false},
 	{"An event", "One of `sse` of a response.", []string{"reply-event"}, false},
+	{"A model", "`models.<name>`: a language model that converses or grades. See [models](../guides/models.md).", []string{"model"}, false},
+	{"The price of a model", "`models.<name>.price`", []string{"price"}, false},
 	{"Any test", "The keys shared by tests of all lists. Each test also has one thing to invoke, or `steps`.", tests, true},
 	{"A test of `tools`", "A `tools/call`.", []string{"tools-test"}, false},
 	{"A test of `resources`", "A `resources/read`.", []string{"resources-test"}, false},

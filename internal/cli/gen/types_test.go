@@ -82,9 +82,12 @@ func (g *generator) titledTypes() (out []titledType) {
 	return out
 }
 
-// entryType returns the type of the tests of a list.
+// entryType returns the type of the tests of a list, or of the entries of another one.
 func entryType(list reflect.Type) reflect.Type {
-	return reflect.Zero(list).Interface().(interface{ EntryType() reflect.Type }).EntryType()
+	if tests, ok := reflect.Zero(list).Interface().(interface{ EntryType() reflect.Type }); ok {
+		return tests.EntryType()
+	}
+	return list.Elem().Elem()
 }
 
 // pointer describes a key that null leaves out. Types that decode themselves

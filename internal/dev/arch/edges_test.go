@@ -65,11 +65,11 @@ var edges = map[string][]string{
 	"internal/assert/textdiff":        {"internal/base/jsonv"},
 	"internal/assert/snapshot":        {"internal/base/source", "internal/base/source/stored", "internal/base/jsonv", "internal/assert/jsonpath", "internal/base/osfile"},
 	"internal/assert/shown":           {"internal/assert/jsonpath", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
-	"internal/assert/target":          {"internal/assert/shown", "internal/assert/jsonpath", "internal/base/source", "internal/base/jsonv", "internal/offer/surface"},
+	"internal/assert/target":          {"internal/base/display", "internal/assert/shown", "internal/assert/jsonpath", "internal/base/source", "internal/base/jsonv", "internal/offer/surface"},
 	"internal/assert/schemas":         {"internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
 	"internal/assert/grading":         {"internal/base/source"},
-	"internal/assert/match":           {"internal/assert/schemas", "internal/assert/grading", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/shellwords", "internal/base/jsonv", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
-	"internal/assert/expect":          {"internal/assert/match", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/base/source", "internal/base/jsonv", "internal/offer/assert"},
+	"internal/assert/match":           {"internal/assert/trajectory", "internal/assert/schemas", "internal/assert/grading", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/shellwords", "internal/base/jsonv", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
+	"internal/assert/expect":          {"internal/assert/trajectory", "internal/assert/match", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/base/source", "internal/base/jsonv", "internal/offer/assert"},
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
 	"internal/client/protocol": {"internal/base/jsonv"},
@@ -90,12 +90,12 @@ var edges = map[string][]string{
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},
 	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv", "internal/base/web"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/spec/suite": {"internal/offer/ruleset", "internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
+	"internal/spec/suite": {"internal/spec/agent", "internal/offer/ruleset", "internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
 	// Upstreams, and the headers of calls.
-	"internal/spec/plan/traffic": {"internal/spec/suite", "internal/server/upstream", "internal/base/source"},
+	"internal/spec/plan/traffic": {"internal/spec/agent", "internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
 	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
-	"internal/spec/plan":      {"internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
+	"internal/spec/plan":      {"internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
@@ -104,7 +104,12 @@ var edges = map[string][]string{
 	// Which tools may be called if the user has not named the calls.
 	"internal/run/allow": {"internal/base/jsonv"},
 	"internal/run/stats": {},
-	"internal/run/leak":  {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
+	// The record of what happened; conversations with models.
+	"internal/run/record":        {"internal/assert/expect", "internal/client/mcp", "internal/report/result", "internal/base/source"},
+	"internal/run/agent":         {"internal/run/allow", "internal/spec/agent", "internal/spec/suite", "internal/model", "internal/assert/target", "internal/assert/trajectory", "internal/server/manifest", "internal/server/mcpserver", "internal/server/mock", "internal/report/result", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
+	"internal/spec/agent":        {"internal/server/manifest", "internal/base/jsonv", "internal/base/source"},
+	"internal/assert/trajectory": {"internal/assert/shown", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
+	"internal/run/leak":          {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
 	"internal/run/load": {
 		"internal/run/boundary", "internal/run/stats", "internal/spec/plan", "internal/assert/expect", "internal/assert/target", "internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
 		"internal/report/html", "internal/report/render", "internal/base/jsonv", "internal/base/term",
@@ -130,7 +135,7 @@ var edges = map[string][]string{
 	"internal/run/twin":     {"internal/spec/plan", "internal/assert/match", "internal/assert/shown", "internal/assert/target", "internal/client/protocol", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/attempts": {"internal/report/result"},
 	"internal/run": {
-		"internal/run/attempts", "internal/run/twin", "internal/run/probe/entry", "internal/offer/ruleset", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
+		"internal/spec/agent", "internal/run/record", "internal/run/agent", "internal/run/attempts", "internal/run/twin", "internal/run/probe/entry", "internal/offer/ruleset", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {

@@ -28,7 +28,7 @@ var rooms = map[string]room{
 	"server":  {"fake MCP servers and doubles of APIs", []string{"assert", "base", "client"}},
 	"spec":    {"what a suite says: the language, the plan", []string{"assert", "base", "client", "offer", "process", "server"}},
 	"report":  {"the record of a run, its formats, and those of findings", []string{"base"}},
-	"run":     {"the execution of a plan; connections to its servers", []string{"assert", "base", "client", "offer", "process", "report", "server", "spec"}},
+	"run":     {"the execution of a plan; connections to its servers", []string{"assert", "base", "client", "model", "offer", "process", "report", "server", "spec"}},
 	"tape":    {"recorded traffic of clients and servers", []string{"assert", "base", "client", "offer", "process", "run", "server", "spec"}},
 	"cli":     {"the commands of mcptest", []string{"assert", "base", "client", "offer", "process", "report", "run", "schemas", "server", "spec", "tape"}},
 	"dev":     {"tests and programs for those who change this repository", []string{"schemas"}},

@@ -38,6 +38,8 @@ type Case struct {
 	Flaky    bool      `json:"flaky,omitempty"`
 	Attempts []Attempt `json:"attempts,omitempty"` // all tries, if there were several
 	Repeat   *Repeat   `json:"repeat,omitempty"`
+	// Conversation is that of the attempt that is shown; of a test of agents.
+	Conversation *Conversation `json:"conversation,omitempty"`
 	// KnownFailure is set if the case failed as a baseline expects; its status is
 	// then Skip.
 	KnownFailure *KnownFailure     `json:"known_failure,omitempty"`

@@ -19,7 +19,7 @@ type Lease struct {
 func (p *Pool) Lease(c *plan.Case, file *plan.File, more ...*plan.Server) *Lease {
 	l := &Lease{exclusive: c.Exclusive}
 	for _, op := range c.Ops {
-		more = append(more, op.Server)
+		more = append(append(more, op.Server), op.With...)
 	}
 	for _, def := range more {
 		if def == nil {

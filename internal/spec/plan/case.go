@@ -30,7 +30,7 @@ type built struct {
 // a flow, the values of earlier steps are not known yet: see flow.go.
 func (c *compiler) build(e entry, row jsonv.Value) built {
 	b := interpolate.Bindings{Case: row, Table: c.table}
-	if steps := e.Node.Get("steps"); steps != nil && len(interpolate.Placeholders(e.Node, "steps.")) > 0 {
+	if steps, _ := suite.StepsOf(e.Node); steps != nil && len(interpolate.Placeholders(e.Node, "steps.")) > 0 {
 		return c.sampled(e, b, func(b *interpolate.Bindings, n *source.Node) { b.AnySteps = n })
 	}
 	return c.buildWith(e, b)
@@ -39,10 +39,11 @@ func (c *compiler) build(e entry, row jsonv.Value) built {
 func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	before := c.errors()
 	n := e.expand(b, c.dec)
+	steps, _ := suite.StepsOf(n)
 	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
 	out := &Case{
 		Name: st.Name, Pos: e.Node.Pos, About: st.About, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
-		Respond: st.Respond, TestKeys: st.TestKeys, InvalidArgs: st.InvalidArgs, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
+		Respond: st.Respond, TestKeys: st.TestKeys, InvalidArgs: st.InvalidArgs, Flow: steps != nil, File: c.file, Row: b.Case,
 	}
 	servers := c.serversOf(st, n)
 	c.traffic(st, servers, out)
@@ -86,7 +87,7 @@ func (e entry) expand(b interpolate.Bindings, d *source.Decoder) *source.Node {
 		path := source.PathKey(e.Path, f.Key.Text)
 		fb := b
 		switch f.Key.Text {
-		case "steps", "expect":
+		case "steps", "then", "expect":
 		case "cases":
 			f.Value = &source.Node{Pos: f.Value.Pos, Kind: source.KindList} // read already
 		default:

@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/assert/schemas"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
 )
 
@@ -112,12 +113,22 @@ func (c *compiler) compile() *File {
 	c.parallelWithoutEffect()
 	names := nameCheck{c.dec, map[string]firstUse{}}
 	for _, e := range s.Entries {
-		t := c.template(e)
-		f.templates = append(f.templates, t)
-		f.cases += t.count()
-		names.add(t)
-		c.checkOnly(t)
-		t.release()
+		for i, n := range agent.Split(e.Node) {
+			e.Node = n
+			one := c
+			if i > 0 { // it has the mistakes of the first, too
+				one = c.apart()
+			}
+			t := one.template(e)
+			if i > 0 {
+				c.dec.AddNew(one.dec.Diagnostics()...)
+			}
+			f.templates = append(f.templates, t)
+			f.cases += t.count()
+			names.add(t)
+			c.checkOnly(t)
+			t.release()
+		}
 	}
 	if s.File.Path != "" {
 		var ds source.Diagnostics

@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/plan/traffic"
 	"mcptest/internal/spec/suite"
 	"mcptest/internal/spec/suite/interpolate"
 )
@@ -83,16 +84,22 @@ func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 // ops compiles the operations of a test.
 func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b interpolate.Bindings) {
 	switch {
-	case out.Flow:
-		c.flowOps(st, out, e, b)
-		return
 	case st.Action != nil:
-		out.Ops = []*Op{{Server: out.Server, Pos: st.Node.Pos, Action: st.Action}}
+		op := &Op{Server: out.Server, Pos: st.Node.Pos, Action: st.Action}
+		if out.Ops = []*Op{op}; out.Flow {
+			c.flowOps(st, out, e, b)
+		}
+		for _, name := range traffic.Conversation(st, c.suite, c.dec) {
+			op.With = append(op.With, c.file.Server(name))
+		}
 		for _, sv := range servers {
 			if why, hint := st.Action.Refuses(sv.URL != ""); why != "" {
 				report(c.dec, cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)
 			}
 		}
+		return
+	case out.Flow:
+		c.flowOps(st, out, e, b)
 		return
 	}
 	op := newOp(st.Block, st.Call, out.Server, st.Node)
@@ -102,11 +109,12 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 
 // flowOps compiles the steps of a flow.
 func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
-	decoded, written := st.Node.Get("steps"), e.Node.Get("steps")
+	decoded, key := suite.StepsOf(st.Node)
+	written, _ := suite.StepsOf(e.Node)
 	captured := map[string]bool{}
 	for i, s := range st.Steps {
 		if i >= len(written.Items) { // the list would be the value of a placeholder
-			c.dec.WrongType(written, st.Path+".steps", "a list of steps")
+			c.dec.WrongType(written, st.Path+"."+key, "a list of steps")
 			return
 		}
 		if s == nil {
@@ -121,6 +129,9 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bin
 			captured[cp.Key] = true
 		}
 		out.Ops = append(out.Ops, op)
+	}
+	if key == "then" {
+		captured = nil // the conversation is examined before its steps
 	}
 	if ex := e.Node.Get("expect"); len(interpolate.Placeholders(ex, "steps.")) > 0 {
 		c.checkCaptured(ex, st.Path+".expect", captured)

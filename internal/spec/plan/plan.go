@@ -296,6 +296,7 @@ type Op struct {
 	Pos    source.Pos
 
 	Action suite.Action // in place of a call; otherwise nil
+	With   []*Server    // whose tools a conversation uses, too
 	Method string
 	Params []byte // a JSON value as sent, nil for none
 	// Subject is the tool, resource or prompt, for display and HTTP headers.

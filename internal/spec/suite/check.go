@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/dotenv"
 	"mcptest/internal/spec/suite/lint"
 )
 
@@ -68,7 +69,7 @@ func (l *loader) checkServer(sv *Server) {
 		report(l.dec, sv.KeyPos("url"), path, "has both command: and url:; expected exactly one", "")
 	}
 	for _, e := range sv.Env.Entries {
-		checkEnvName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
+		dotenv.CheckName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
 		l.credential(e.Key, string(e.Value))
 	}
 	if sv.InheritEnv != nil {
@@ -77,7 +78,7 @@ func (l *loader) checkServer(sv *Server) {
 			if _, ok := n.Items[i].AsText(); !ok {
 				continue
 			}
-			checkEnvName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
+			dotenv.CheckName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
 		}
 	}
 	l.arguments(sv.Command, sv.Args...)

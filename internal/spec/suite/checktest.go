@@ -53,18 +53,31 @@ func (c checker) flow(t *Test, n *source.Node) {
 	if list.Kind == source.KindList && len(list.Items) == 0 {
 		c.d.Errorf(list, t.Path+".steps", "a flow needs at least one step")
 	}
+	c.steps(t.Steps, items(list), t.Path+".steps")
+}
+
+func (c checker) steps(list []*FlowStep, written []*source.Node, path string) {
 	captures := map[string]source.Pos{}
-	for i, s := range t.Steps {
-		path := source.PathIndex(t.Path+".steps", i)
+	for i, s := range list {
+		path := source.PathIndex(path, i)
 		if s == nil {
-			c.d.WrongType(list.Items[i], path, "a step: a map of keys (tool, expect, …)")
+			c.d.WrongType(written[i], path, "a step: a map of keys (tool, expect, …)")
 			continue
 		}
 		s.Path = path
-		if list.Items[i].Kind == source.KindMap {
-			c.step(s, list.Items[i], captures)
+		if written[i].Kind == source.KindMap {
+			c.step(s, written[i], captures)
 		}
 	}
+}
+
+// StepsOf returns the steps of a flow, or those after a conversation; nil if a test has
+// none.
+func StepsOf(test *source.Node) (steps *source.Node, key string) {
+	if then := test.Get("then"); then != nil {
+		return then, "then"
+	}
+	return test.Get("steps"), "steps"
 }
 
 func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Pos) {

@@ -109,6 +109,9 @@ func (t *Test) kind(d *source.Decoder) {
 	if d.Count() == before { // otherwise its matchers would find the same mistakes
 		t.Expect = k.expectations(t.Node, t.Path, d)
 	}
+	if then, ok := k.(interface{ steps() []*FlowStep }); ok {
+		t.Steps = then.steps()
+	}
 }
 
 // UsesDefaults reports whether defaultTest applies to the test.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/dotenv"
 	"mcptest/internal/spec/suite/interpolate"
 )
 
@@ -130,7 +131,7 @@ func (s *Step) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	d.Decode(n, path, (*stepFields)(s))
 	s.Path, s.node = path, n
 	for _, e := range s.Env.Entries {
-		checkEnvName(d, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
+		dotenv.CheckName(d, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
 	}
 }
 

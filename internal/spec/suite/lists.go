@@ -43,6 +43,8 @@ type lists struct {
 	HTTP list[httpEntry] `yaml:"http" title:"Raw HTTP requests" example:"[{name: refuses a foreign origin, request: {headers: {Origin: \"https://evil.example\"}}, expect: [{target: http.status, matcher: {exact: 403}}]}]"`
 	// Tests of how the programs of servers start and end.
 	Start list[startEntry] `yaml:"start" title:"How a program starts and ends" example:"[{name: exits with its input, after: ready, stdin: close, expect: [{target: exit.code, matcher: {exact: 0}}]}]"`
+	// Conversations of language models with the tools of servers.
+	Agents list[agentsEntry] `yaml:"agents" title:"A conversation with a model" example:"[{name: finds the issue, prompt: Show me issue 42., script: [{call: {get_issue: {number: 42}}}], expect: [{target: calls, matcher: {trajectory: {in_order: [get_issue]}}}]}]"`
 }
 
 // list is a list of tests. They stay nodes until their placeholders are expanded;

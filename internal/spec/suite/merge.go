@@ -9,11 +9,13 @@ import (
 	"mcptest/internal/base/placeholder"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/agent"
+	"mcptest/internal/spec/suite/dotenv"
 	"mcptest/internal/spec/suite/interpolate"
 )
 
 // rootOnly are the keys that an imported file may not have.
-var rootOnly = []string{"name", "default_server", "defaultTest", "run_options", "coverage", "upstreams"}
+var rootOnly = []string{"name", "default_server", "defaultTest", "run_options", "coverage", "upstreams", "models"}
 
 // decode expands and decodes one file, except its tests.
 func (l *loader) decode(d *loadedDoc) {
@@ -174,6 +176,8 @@ func (l *loader) merge() {
 		s.DefaultPos = n.Pos
 	}
 	s.DefaultTest, s.Options, s.Coverage, s.Upstreams = root.DefaultTest, root.RunOptions, root.Coverage, root.Upstreams
+	s.Models = root.Models
+	agent.CheckModels(s.Models, l.dec)
 	if s.DefaultTest != nil {
 		s.DefaultTest.node = l.docs[0].filled.Get("defaultTest")
 	}
@@ -188,7 +192,7 @@ func (l *loader) merge() {
 				continue
 			}
 			env[e.Key] = e.Pos
-			checkEnvName(l.dec, e.Pos, path, e.Key, string(e.Value))
+			dotenv.CheckName(l.dec, e.Pos, path, e.Key, string(e.Value))
 			s.Env = append(s.Env, Var{Name: e.Key, Value: string(e.Value), Pos: e.Pos})
 		}
 		s.Hooks.BeforeAll = append(s.Hooks.BeforeAll, hooks(d, d.doc.Hooks.BeforeAll)...)

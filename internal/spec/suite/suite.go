@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/base/source"
 	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite/dotenv"
 	"mcptest/internal/spec/suite/interpolate"
 )
@@ -32,6 +33,7 @@ type Suite struct {
 	Options         RunOptions
 	Coverage        *Coverage // nil: not measured for this suite
 	Upstreams       source.Map[*upstream.Declaration]
+	Models          source.Map[*agent.Model]
 
 	// Variables are the resolved `variables:`, for context hooks.
 	Variables []Variable
@@ -84,6 +86,8 @@ type document struct {
 	Servers source.Map[*Server] `yaml:"servers"`
 	// The APIs behind the servers, by name, which test doubles replace.
 	Upstreams source.Map[*upstream.Declaration] `yaml:"upstreams"`
+	// The language models of conversations and judges, by name.
+	Models source.Map[*agent.Model] `yaml:"models" example:"{small: {api: openai, url: \"https://api.example.com/v1\", model: small-1, key_env: MODEL_KEY}}"`
 	// The server of tests that do not name one. If the suite declares one server, that is the default.
 	DefaultServer string `yaml:"default_server" example:"api" schema:"minLength: 1"`
 	// Other suite files merged into this one, relative to this file.

@@ -1,21 +1,22 @@
-package run
+package record
 
 import (
+	"time"
 	"unsafe"
 
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/report/result"
 )
 
-// exchangeRecord returns the record of an exchange and of the notifications that
-// were waited for.
-func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
+// Exchange returns the record of an exchange and of the notifications that were waited
+// for. start is that of the run.
+func Exchange(start time.Time, x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
 	out := result.Exchange{
 		Step: step, Method: x.Method, Request: string(x.Request), Response: frameText(x.Response),
 		DurationMS: ms(x.Elapsed),
 	}
 	if !x.Start.IsZero() {
-		out.StartMS = ms(x.Start.Sub(r.start))
+		out.StartMS = ms(x.Start.Sub(start))
 	}
 	for _, list := range [][]mcp.Message{x.During, waited} {
 		for _, m := range list {
@@ -37,11 +38,16 @@ func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Mess
 	return out
 }
 
+// large is the size of a frame that is not copied.
+const large = 256 << 10
+
 // frameText returns the text of a frame. It does not copy a large frame, because the
 // frames of an exchange are immutable.
 func frameText(frame []byte) string {
-	if len(frame) < smallResponse {
+	if len(frame) < large {
 		return string(frame)
 	}
 	return unsafe.String(unsafe.SliceData(frame), len(frame))
 }
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

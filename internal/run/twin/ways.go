@@ -1,27 +1,29 @@
-package plan
+package twin
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mcptest/internal/spec/plan"
 )
 
 // Way is another way to reach the server of a case, for the matcher same-as,
 // or another client or server, for the matcher check.
 type Way struct {
 	Over   string // such as 2025-06-18
-	Server *Server
+	Server *plan.Server
 	Err    error // the server cannot be reached in this way
 	Check  bool
 	Call   bool // only for same_as of a test
 }
 
 // OtherWays returns the other ways to reach the server of a case.
-func OtherWays(c *Case, file *File) (out []Way) {
+func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 	if c.Server == nil {
 		return nil
 	}
-	derived := func(over string, change func(*Server)) {
+	derived := func(over string, change func(*plan.Server)) {
 		s := *c.Server
 		change(&s)
 		s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
@@ -30,7 +32,7 @@ func OtherWays(c *Case, file *File) (out []Way) {
 	for _, choice := range c.Tree.Checks() {
 		clients, servers := choice.Others()
 		for _, name := range clients {
-			derived(name, func(s *Server) { s.Client = name })
+			derived(name, func(s *plan.Server) { s.Client = name })
 		}
 		for _, s := range file.Servers {
 			if s.Name != c.Server.Name && slices.Contains(servers, s.Name) {
@@ -46,7 +48,7 @@ func OtherWays(c *Case, file *File) (out []Way) {
 		return out
 	}
 	for _, version := range same.Protocol {
-		derived(version, func(s *Server) { s.Protocol = version })
+		derived(version, func(s *plan.Server) { s.Protocol = version })
 	}
 	for _, t := range same.Transport {
 		if t == "http" {
@@ -55,7 +57,7 @@ func OtherWays(c *Case, file *File) (out []Way) {
 		switch {
 		case t == transportOf(c.Server):
 		case c.Server.URL != "" && t != "stdio":
-			derived(t, func(s *Server) { s.Transport = t })
+			derived(t, func(s *plan.Server) { s.Transport = t })
 		default:
 			s, err := sibling(c.Server, file, t)
 			out = append(out, Way{Over: t, Server: s, Err: err})
@@ -64,7 +66,7 @@ func OtherWays(c *Case, file *File) (out []Way) {
 	return out
 }
 
-func transportOf(s *Server) string {
+func transportOf(s *plan.Server) string {
 	switch {
 	case s.URL == "":
 		return "stdio"
@@ -75,7 +77,7 @@ func transportOf(s *Server) string {
 }
 
 // sibling returns the variant of a server that is reached over a transport.
-func sibling(of *Server, file *File, transport string) (found *Server, err error) {
+func sibling(of *plan.Server, file *plan.File, transport string) (found *plan.Server, err error) {
 	base, _, _ := strings.Cut(of.Name, "@")
 	for _, s := range file.Servers {
 		if name, _, _ := strings.Cut(s.Name, "@"); name != base || s.Name == of.Name || transportOf(s) != transport {

@@ -1,0 +1,322 @@
+package trajectory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/assert/shown"
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+)
+
+const (
+	callSchema  = `{"type":"string","minLength":1},{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"type":"object"}`
+	entrySchema = `{"anyOf":[` + callSchema + `,"properties":{"optional":{"anyOf":[` + callSchema + `}]}}}]}`
+	// Schema is the JSON Schema of the matcher's argument.
+	Schema = `{"type":"object","additionalProperties":false,"minProperties":1,"not":{"required":["in_order","any_order"]},
+		"anyOf":[{"required":["in_order"]},{"required":["any_order"]},{"required":["forbid"],"not":{"properties":{"extra":{"const":"forbid"}},"required":["extra"]}}],
+		"properties":{"in_order":{"type":"array","minItems":1,"items":` + entrySchema + `},"any_order":{"type":"array","minItems":1,"items":` + entrySchema + `},
+		"extra":{"enum":["allow","forbid"]},"forbid":{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}`
+)
+
+// Path is the argument of the matcher trajectory.
+type Path struct {
+	entries  []entry
+	ordered  bool
+	noExtra  bool
+	forbid   []string
+	mentions []Mention
+}
+
+// entry is one expected call.
+type entry struct {
+	name     string
+	args     jsonv.Value // absent: any
+	optional bool
+}
+
+// Mention is the name of a tool in a suite.
+type Mention struct {
+	Pos  source.Pos
+	Name string
+}
+
+// Mentions returns the exact names of tools that the argument has.
+func (p *Path) Mentions() []Mention { return p.mentions }
+
+// Decode reads the argument of the matcher; it returns nil after a mistake.
+func Decode(n *source.Node, at string, d *source.Decoder) *Path {
+	before := d.Count()
+	var k struct {
+		InOrder  []*source.Node `yaml:"in_order"`
+		AnyOrder []*source.Node `yaml:"any_order"`
+		Extra    string         `yaml:"extra" enum:"allow|forbid"`
+		Forbid   []string       `yaml:"forbid"`
+	}
+	d.Decode(n, at, &k)
+	p := &Path{ordered: k.InOrder != nil, noExtra: k.Extra == "forbid", forbid: k.Forbid}
+	key, list := "in_order", k.InOrder
+	if k.AnyOrder != nil {
+		key, list = "any_order", k.AnyOrder
+	}
+	switch {
+	case n.Kind != source.KindMap:
+	case k.InOrder != nil && k.AnyOrder != nil:
+		d.Errorf(n, at, "in_order and any_order exclude each other")
+	case len(list) == 0 && (n.Get(key) != nil || len(k.Forbid) == 0):
+		d.Errorf(n, at, "a trajectory needs the calls that are expected").Hint = "write in_order: [TOOL, …], any_order: [TOOL, …] or forbid: [TOOL, …]"
+	case len(list) == 0 && p.noExtra:
+		d.Errorf(n.Get("extra"), at+".extra", "extra: requires in_order: or any_order:")
+	}
+	for i, item := range list {
+		p.entry(item, source.PathIndex(at+"."+key, i), d)
+	}
+	for i, pattern := range k.Forbid {
+		if pattern == "" {
+			d.Errorf(n.Get("forbid").Items[i], source.PathIndex(at+".forbid", i), "the name is empty")
+		}
+	}
+	if d.Count() > before {
+		return nil
+	}
+	return p
+}
+
+// entry reads a name, {name: arguments} or {optional: entry}.
+func (p *Path) entry(n *source.Node, at string, d *source.Decoder) {
+	e := entry{}
+	if n.Kind == source.KindMap && len(n.Fields) == 1 && n.Fields[0].Key.Text == "optional" {
+		e.optional, n, at = true, n.Fields[0].Value, at+".optional"
+	}
+	name := n
+	if n.Kind == source.KindMap && len(n.Fields) == 1 {
+		name = n.Fields[0].Key
+		if e.args = n.Fields[0].Value.JSON(); e.args.Kind() != jsonv.KindObject {
+			d.WrongType(n.Fields[0].Value, at, "a map of arguments")
+		}
+	}
+	text, ok := name.AsText()
+	if !ok || text == "" {
+		d.WrongType(n, at, "a tool's name, {NAME: {ARGUMENT: VALUE}} or {optional: …}")
+		return
+	}
+	if e.name = text; !strings.Contains(text, "*") {
+		p.mentions = append(p.mentions, Mention{name.Pos, text})
+	}
+	p.entries = append(p.entries, e)
+}
+
+// Result is the outcome of a comparison.
+type Result struct {
+	Problem string // "" if the calls fit
+	Lines   []string
+	Notes   []string
+}
+
+// Match compares the value of the target calls.
+func (p *Path) Match(calls jsonv.Value) Result {
+	var list []jsonv.Value
+	for _, c := range calls.Elems() {
+		list = append(list, c)
+	}
+	used := make([]string, len(list)) // what a call is for
+	problem := p.forbidden(list, used)
+	if p.ordered {
+		problem = firstOf(problem, p.inOrder(list, used))
+	} else {
+		problem = firstOf(problem, p.anyOrder(list, used))
+	}
+	if i := slices.Index(used, ""); p.noExtra && i >= 0 && problem == "" {
+		problem = fmt.Sprintf("the model called %s, which is not expected", nameOf(list[i]))
+	}
+	if problem == "" {
+		return Result{}
+	}
+	r := Result{Problem: problem}
+	for i, c := range list {
+		mark := " "
+		if used[i] == "" {
+			mark = "?"
+		} else if used[i] == "forbidden" {
+			mark = "-"
+		}
+		line := fmt.Sprintf("%s call %d: %s %s", mark, i+1, nameOf(c), shown.Value(c.Lookup("arguments"), shown.InLine))
+		if executed := c.Lookup("executed"); executed.Kind() == jsonv.KindBool && !executed.Bool() {
+			line += " (not sent)"
+		}
+		r.Lines = append(r.Lines, line)
+	}
+	if len(list) == 0 {
+		r.Notes = []string{"the model made no calls"}
+	}
+	return r
+}
+
+func (p *Path) forbidden(list []jsonv.Value, used []string) (problem string) {
+	for i, c := range list {
+		for _, pattern := range p.forbid {
+			if like(pattern, nameOf(c)) {
+				used[i] = "forbidden"
+				problem = firstOf(problem, fmt.Sprintf("the model called %s, which forbid: %s excludes", nameOf(c), pattern))
+			}
+		}
+	}
+	return problem
+}
+
+// inOrder assigns entries to calls, in the order of both. Of several ways it takes the
+// one that uses most calls, the earliest first, so that an optional entry never takes the
+// call of another.
+func (p *Path) inOrder(list []jsonv.Value, used []string) (problem string) {
+	// most[e][i] is how many calls from i the entries from e use; -1: one has no call.
+	most := make([][]int, len(p.entries)+1)
+	for e := len(p.entries); e >= 0; e-- {
+		most[e] = make([]int, len(list)+1)
+		for i := len(list); i >= 0 && e < len(p.entries); i-- {
+			best := -1
+			if p.entries[e].optional {
+				best = most[e+1][i]
+			}
+			if i < len(list) {
+				best = max(best, most[e][i+1])
+				if p.entries[e].fits(list[i]) && most[e+1][i+1] >= 0 {
+					best = max(best, 1+most[e+1][i+1])
+				}
+			}
+			most[e][i] = best
+		}
+	}
+	next := 0
+	for e, entry := range p.entries {
+		if entry.optional && most[0][0] < 0 {
+			continue
+		}
+		i := next
+		for i < len(list) && !(entry.fits(list[i]) && (most[0][0] < 0 || 1+most[e+1][i+1] == most[e][next])) {
+			i++
+		}
+		switch {
+		case i < len(list):
+			used[i], next = "expected", i+1
+		case !entry.optional:
+			return entry.missing(list, next)
+		}
+	}
+	return ""
+}
+
+// anyOrder finds a call for every entry that is not optional: the entries are assigned
+// to calls so that as many as possible have one.
+func (p *Path) anyOrder(list []jsonv.Value, used []string) (problem string) {
+	of := make([]int, len(list)) // the entry of a call, from 1
+	var assign func(e int, seen []bool) bool
+	assign = func(e int, seen []bool) bool {
+		for i, c := range list {
+			if seen[i] || !p.entries[e].fits(c) {
+				continue
+			}
+			if seen[i] = true; of[i] == 0 || assign(of[i]-1, seen) {
+				of[i] = e + 1
+				return true
+			}
+		}
+		return false
+	}
+	for _, optional := range []bool{false, true} {
+		for e := range p.entries {
+			if p.entries[e].optional == optional && !assign(e, make([]bool, len(list))) && !optional && problem == "" {
+				problem = p.entries[e].missing(list, 0)
+			}
+		}
+	}
+	for i := range list {
+		if of[i] > 0 {
+			used[i] = "expected"
+		}
+	}
+	return problem
+}
+
+func (e entry) fits(call jsonv.Value) bool {
+	return like(e.name, nameOf(call)) && (e.args.IsAbsent() || Within(e.args, call.Lookup("arguments")))
+}
+
+// missing says why no call fits an entry.
+func (e entry) missing(list []jsonv.Value, from int) string {
+	want := e.name
+	if !e.args.IsAbsent() {
+		want += " " + shown.Value(e.args, shown.InLine)
+	}
+	var names []string
+	for i, c := range list {
+		names = append(names, nameOf(c))
+		if !like(e.name, nameOf(c)) {
+			continue
+		}
+		if e.args.IsAbsent() || Within(e.args, c.Lookup("arguments")) {
+			if i < from {
+				return fmt.Sprintf("the model called %s only before the calls that are expected before it", want)
+			}
+			continue
+		}
+		return fmt.Sprintf("the model called %s, expected at least the arguments %s, got %s", nameOf(c), shown.Value(e.args, shown.InLine), shown.Value(c.Lookup("arguments"), shown.InLine))
+	}
+	if len(names) == 0 {
+		return "the model did not call " + want + "; it called nothing"
+	}
+	return "the model did not call " + want + "; it called " + display.List(names, 12)
+}
+
+// Within reports whether got has all members and elements of want, deeply: objects may
+// have more members, lists, which are compared by index, more elements.
+func Within(want, got jsonv.Value) bool {
+	if want.Kind() != got.Kind() {
+		return false
+	}
+	switch want.Kind() {
+	case jsonv.KindObject:
+		for key, w := range want.Members() {
+			if g, ok := got.Get(key); !ok || !Within(w, g) {
+				return false
+			}
+		}
+		return true
+	case jsonv.KindArray:
+		if want.Len() > got.Len() {
+			return false
+		}
+		for i, w := range want.Elems() {
+			if !Within(w, got.At(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return jsonv.Equal(want, got)
+}
+
+// like reports whether a name fits a pattern, in which * is any text.
+func like(pattern, name string) bool {
+	first, rest, found := strings.Cut(pattern, "*")
+	name, ok := strings.CutPrefix(name, first)
+	if !found || !ok {
+		return ok && name == ""
+	}
+	for i := range len(name) + 1 {
+		if like(rest, name[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func nameOf(call jsonv.Value) string { return call.Lookup("name").Text() }
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"mcptest/internal/assert/target"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/model"
+)
+
+// outcome is what a call returned.
+type outcome struct {
+	text     string
+	result   jsonv.Value
+	refused  bool
+	executed bool
+	mocked   bool
+}
+
+// call makes one call of the last answer, the i-th, and adds its result to the
+// conversation.
+func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
+	tool := find(t.Tools, c.Name)
+	o, err := t.execute(ctx, tool, c)
+	if err != nil {
+		return err
+	}
+	name, server := c.Name, ""
+	if tool != nil {
+		name, server = tool.Name, tool.Server
+	}
+	args := c.Arguments
+	if args.IsAbsent() {
+		args = jsonv.String(c.Raw)
+	}
+	value := jsonv.Object(
+		jsonv.Member{Key: "name", Value: jsonv.String(name)}, jsonv.Member{Key: "server", Value: jsonv.String(server)},
+		jsonv.Member{Key: "arguments", Value: args}, jsonv.Member{Key: "text", Value: jsonv.String(o.text)},
+		jsonv.Member{Key: "refused", Value: jsonv.Bool(o.refused)}, jsonv.Member{Key: "executed", Value: jsonv.Bool(o.executed)},
+		jsonv.Member{Key: "mocked", Value: jsonv.Bool(o.mocked)}, jsonv.Member{Key: "turn", Value: jsonv.Int(int64(t.record.Turns))},
+	)
+	if !o.result.IsAbsent() {
+		value = value.With("result", o.result)
+	}
+	t.calls = append(t.calls, value)
+	t.turns = append(t.turns, model.Message{Role: "tool", ID: c.ID, Text: o.text, IsError: o.refused})
+	r := &t.record.Messages[len(t.record.Messages)-1].Calls[i]
+	r.Server, r.Text, r.Refused, r.Executed, r.Mocked = server, o.text, o.refused, o.executed, o.mocked
+	return nil
+}
+
+// execute calls a tool, or a mock, or says why neither is called.
+func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome, error) {
+	switch {
+	case tool == nil && t.Model == scripted:
+		return outcome{}, failed("script: %s", unknown(t.Tools, c.Name))
+	case tool == nil:
+		return outcome{text: unknown(t.Tools, c.Name), refused: true}, nil
+	case c.Arguments.Kind() != jsonv.KindObject:
+		return outcome{text: "the arguments of a call are a JSON object", refused: true}, nil
+	}
+	if t.Model == scripted {
+		if err := checkArguments(ctx, tool, c.Arguments); err != nil {
+			return outcome{}, err
+		}
+	}
+	if res, rpcError, ok := t.mocks.call(ctx, tool.Name, c.Arguments); ok {
+		return t.responded(tool, res, rpcError, outcome{mocked: true})
+	}
+	named := tool.Def
+	if tool.Name != tool.Own() { // with several servers, the user names SERVER__TOOL
+		named = named.With("name", jsonv.String(tool.Name))
+	}
+	if why := t.policy.Allows(named); why != "" {
+		return outcome{}, failed("the model called %s, which does not declare readOnlyHint: true, so it was not sent: declare it in mock or allow_writes", tool.Name)
+	}
+	res, rpcError, ok := t.Call(ctx, tool, c.Arguments)
+	if !ok {
+		return outcome{}, ErrNoResponse
+	}
+	return t.responded(tool, res, rpcError, outcome{executed: true})
+}
+
+// responded reads the response to a call.
+func (t *Trial) responded(tool *Tool, res, rpcError jsonv.Value, o outcome) (outcome, error) {
+	seen := target.Observation{Result: res, Error: rpcError}
+	o.refused, o.result = seen.Failed(), res
+	if seen.HasError() {
+		o.text = rpcError.Lookup("message").Text()
+	} else {
+		o.text = textOf(res)
+	}
+	if o.refused && t.Model == scripted && !t.Refusals {
+		return o, failed("the server refused %s: %s", tool.Name, seen.Failure())
+	}
+	return o, nil
+}
+
+// textOf returns the form of a result for the model: its texts, otherwise its
+// structuredContent, otherwise the kinds of its content.
+func textOf(res jsonv.Value) string {
+	seen := target.Observation{Result: res}
+	if text, _ := seen.Text(); text.Kind() == jsonv.KindString {
+		return text.Text()
+	}
+	if v := res.Lookup("structuredContent"); v.Kind() == jsonv.KindObject {
+		return v.String()
+	}
+	out := ""
+	for _, block := range res.Lookup("content").Elems() {
+		out += fmt.Sprintf("[%s]", block.Lookup("type").Text())
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/model"
+)
+
+// Tool is a tool that the model is offered.
+type Tool struct {
+	Server string      // of the suite
+	Def    jsonv.Value // as listed
+	Name   string      // in the suite and the record: that of MCP, or SERVER__TOOL
+	wire   string      // as providers accept it
+}
+
+// Own returns the name at its server.
+func (t *Tool) Own() string { return t.Def.Lookup("name").Text() }
+
+// Offer is the list of tools of one server.
+type Offer struct {
+	Server string
+	Tools  []jsonv.Value
+}
+
+// Tools returns the tools of servers, with names that providers accept. With several
+// servers, the name of its server is a part of the name of a tool.
+func Tools(offers []Offer) (out []*Tool) {
+	short := map[string]int{}
+	for _, o := range offers {
+		short[base(o.Server)]++
+	}
+	taken := map[string]bool{}
+	for _, o := range offers {
+		for _, def := range o.Tools {
+			t := &Tool{Server: o.Server, Def: def}
+			if t.Name = t.Own(); len(offers) > 1 {
+				prefix := base(o.Server)
+				if short[prefix] > 1 {
+					prefix = o.Server
+				}
+				t.Name = prefix + "__" + t.Name
+			}
+			t.wire = wireName(t.Name, taken)
+			taken[t.wire] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// base returns the name of a server without that of its variant.
+func base(server string) string {
+	name, _, _ := strings.Cut(server, "@")
+	return name
+}
+
+// wireMost is the longest name that providers accept.
+const wireMost = 64
+
+// wireName returns a name of letters, digits, _ and - that no other tool has.
+func wireName(name string, taken map[string]bool) string {
+	out := strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, name)
+	for n := 0; len(out) > wireMost || out == "" || taken[out]; n++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", name, n))
+		const digits = 6
+		out = out[:min(len(out), wireMost-digits-1)] + "_" + hex.EncodeToString(sum[:])[:digits]
+	}
+	return out
+}
+
+// definition returns what the model gets to know about a tool.
+func (t *Tool) definition() model.Tool {
+	schema := t.Def.Lookup("inputSchema")
+	switch {
+	case schema.Kind() != jsonv.KindObject:
+		schema = jsonv.ObjectOf("type", "object")
+	case schema.Lookup("type").Text() != "object":
+		schema = schema.With("type", jsonv.String("object"))
+	}
+	return model.Tool{Name: t.wire, Description: cmp.Or(t.Def.Lookup("description").Text(), t.Def.Lookup("title").Text()), Schema: schema}
+}
+
+// find returns the tool with a name of the suite, or of a provider; nil if there is none.
+func find(tools []*Tool, name string) *Tool {
+	for _, t := range tools {
+		if t.Name == name || t.wire == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// unknown says that no tool has a name, with the nearest one.
+func unknown(tools []*Tool, name string) string {
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(source.Known(name, names)))
+}

@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mcptest/internal/assert/trajectory"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/model"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/allow"
+	spec "mcptest/internal/spec/agent"
+)
+
+// Why a conversation ended.
+const (
+	StopEnd       = "end"
+	StopTurns     = "turns"
+	StopRefusal   = "refusal"
+	StopTruncated = "truncated"
+	StopBudget    = "budget"
+)
+
+// Speaker answers a conversation: a model, or a script.
+type Speaker interface {
+	Answer(ctx context.Context, system string, turns []model.Message, tools []model.Tool) (model.Answer, error)
+}
+
+// FailedError is a reason why a trial failed: something that the model or the test did
+// wrong. Other errors say that there is no outcome.
+type FailedError struct{ Msg string }
+
+// Error returns the reason.
+func (e *FailedError) Error() string { return e.Msg }
+
+func failed(format string, args ...any) error { return &FailedError{fmt.Sprintf(format, args...)} }
+
+// Trial is one conversation.
+type Trial struct {
+	*spec.Conversation
+	Test     string // its name
+	Tools    []*Tool
+	Speaker  Speaker
+	Price    *spec.Price
+	Mentions []trajectory.Mention
+	// Call calls a tool at its server. ok is false if there was no response: the trial
+	// ends, and its outcome is known already.
+	Call func(ctx context.Context, t *Tool, args jsonv.Value) (res, rpcError jsonv.Value, ok bool)
+
+	policy allow.Policy
+	mocks  *mocks
+	turns  []model.Message
+	calls  []jsonv.Value
+	cost   float64
+	record result.Conversation
+}
+
+// ErrNoResponse says that a server did not respond; the host of the trial knows why.
+var ErrNoResponse = errors.New("a server did not respond")
+
+// Run has the conversation. It returns the record and what assertions examine; these are
+// complete up to the point where an error ended it.
+func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, error) {
+	began := time.Now()
+	t.policy.Named, t.mocks = t.AllowWrites, newMocks(t.Mocks)
+	defer t.mocks.close()
+	t.record = result.Conversation{Model: t.Model, System: t.System, Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}}}
+	for _, tool := range t.Tools {
+		t.record.Tools = append(t.record.Tools, tool.Name)
+	}
+	stop, err := t.converse(ctx)
+	t.record.Stop, t.record.DurationMS = stop, float64(time.Since(began).Microseconds())/1000
+	if err == nil && stop == StopRefusal && !t.Stops {
+		err = failed("the model refused to answer: %s", cmp.Or(t.final(), "without a text"))
+	}
+	return t.record, t.observed(), err
+}
+
+// converse returns why the conversation ended.
+func (t *Trial) converse(ctx context.Context) (stop string, err error) {
+	if err := t.known(); err != nil {
+		return "", err
+	}
+	var tools []model.Tool
+	for _, tool := range t.Tools {
+		tools = append(tools, tool.definition())
+	}
+	t.turns = []model.Message{{Role: "user", Text: t.Prompt}}
+	for {
+		if t.record.Turns == t.Conversation.Turns {
+			return StopTurns, nil
+		}
+		a, err := t.Speaker.Answer(ctx, t.System, t.turns, tools)
+		if err != nil {
+			return "", err
+		}
+		t.answered(a)
+		switch {
+		case a.Stop == model.Truncated:
+			return StopTruncated, errors.New("the answer was cut off at the limit of its tokens; raise max_tokens of the model")
+		case a.Stop == model.Refused:
+			return StopRefusal, nil
+		case len(a.Calls) == 0:
+			return StopEnd, nil
+		}
+		for i, c := range a.Calls {
+			if err := t.call(ctx, c, i); err != nil {
+				return "", err
+			}
+		}
+		if b := t.Budget; b != nil && (b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD) {
+			return StopBudget, nil
+		}
+	}
+}
+
+// known fails a test that names tools that no server offers.
+func (t *Trial) known() error {
+	for _, m := range t.Mentions {
+		if find(t.Tools, m.Name) == nil {
+			return failed("trajectory: %s", unknown(t.Tools, m.Name))
+		}
+	}
+	for _, name := range t.mocks.names() {
+		if find(t.Tools, name) == nil {
+			return failed("mock: %s", unknown(t.Tools, name))
+		}
+	}
+	for _, name := range t.AllowWrites {
+		if find(t.Tools, name) == nil {
+			return failed("allow_writes: %s", unknown(t.Tools, name))
+		}
+	}
+	return nil
+}
+
+// answered adds an answer of the model to the record.
+func (t *Trial) answered(a model.Answer) {
+	r := &t.record
+	r.Turns++
+	r.InputTokens, r.OutputTokens = r.InputTokens+a.Input, r.OutputTokens+a.Output
+	t.cost = t.Price.Cost(r.InputTokens, r.OutputTokens)
+	if t.Price != nil {
+		r.CostUSD = &t.cost
+	}
+	r.ModelName = cmp.Or(a.Model, r.ModelName)
+	m := result.ModelMessage{Role: "assistant", Text: a.Text, InputTokens: a.Input, OutputTokens: a.Output}
+	for _, c := range a.Calls {
+		name := c.Name
+		if tool := find(t.Tools, c.Name); tool != nil {
+			name = tool.Name
+		}
+		m.Calls = append(m.Calls, result.ModelCall{Name: name, Arguments: c.Text()})
+	}
+	r.Messages = append(r.Messages, m)
+	t.turns = append(t.turns, a.Message)
+}
+
+// final returns the text of the last answer.
+func (t *Trial) final() string {
+	for i := len(t.record.Messages) - 1; i > 0; i-- {
+		if m := t.record.Messages[i]; m.Role == "assistant" {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// observed returns the values of the targets.
+func (t *Trial) observed() jsonv.Value {
+	r := t.record
+	out := jsonv.Object(
+		jsonv.Member{Key: "calls", Value: jsonv.Array(t.calls...)},
+		jsonv.Member{Key: "turns", Value: jsonv.Int(int64(r.Turns))},
+		jsonv.Member{Key: "tokens", Value: jsonv.Object(
+			jsonv.Member{Key: "input", Value: jsonv.Int(int64(r.InputTokens))}, jsonv.Member{Key: "output", Value: jsonv.Int(int64(r.OutputTokens))},
+			jsonv.Member{Key: "total", Value: jsonv.Int(int64(r.Tokens()))})},
+		jsonv.Member{Key: "stop", Value: jsonv.String(r.Stop)},
+		jsonv.Member{Key: "model", Value: jsonv.String(cmp.Or(r.ModelName, r.Model))},
+	)
+	if text := t.final(); text != "" {
+		out = out.With("final", jsonv.String(text))
+	}
+	if t.Price != nil {
+		out = out.With("cost_usd", jsonv.Float(t.cost))
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"mcptest/internal/assert/target"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/agent"
+	"mcptest/internal/run/pool"
+	spec "mcptest/internal/spec/agent"
+	"mcptest/internal/spec/plan"
+)
+
+// conversation lets a model use the tools; the observer of *spec.Conversation.
+type conversation struct {
+	a      *attempt
+	server *pool.Server
+	op     *plan.Op
+	does   *spec.Conversation
+}
+
+func (t conversation) observe(ctx context.Context) (o target.Observation, err error) {
+	a := t.a
+	o.Server = a.sessions[t.server].ServerInfo()
+	trial := agent.Trial{Conversation: t.does, Test: a.c.Name, Mentions: a.c.Tree.Mentions(), Call: t.call}
+	var offers []agent.Offer
+	for _, def := range append([]*plan.Server{t.server.Def}, t.op.With...) {
+		s := a.file.run.pool.ForCase(a.c, def, a.file.file)
+		offer, err := s.Offer(ctx, a.sessions[s])
+		if err == nil {
+			err = offer.Failed[surface.Tool]
+		}
+		if err != nil {
+			return o, err
+		}
+		offers = append(offers, agent.Offer{Server: def.Name, Tools: offer.Lists[surface.Tool]})
+	}
+	trial.Tools = agent.Tools(offers)
+	if trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name); err != nil {
+		return o, err
+	}
+	before := a.out.c.DurationMS
+	said, seen, err := trial.Run(ctx)
+	a.out.c.Conversation, a.out.c.DurationMS = &said, before
+	o.Own, o.DurationMS, o.Upstream = seen, said.DurationMS, a.watch.Requests()
+	if f, ok := errors.AsType[*agent.FailedError](err); ok {
+		a.out.fail(result.Fail, f.Msg)
+	}
+	return o, err
+}
+
+// call calls a tool as any test does: the exchange is recorded, the response checked.
+func (t conversation) call(ctx context.Context, tool *agent.Tool, args jsonv.Value) (res, rpcError jsonv.Value, ok bool) {
+	a := t.a
+	op := &plan.Op{Server: a.file.file.Server(tool.Server), Method: "tools/call", Subject: tool.Own()}
+	op.Params = jsonv.ObjectOf("name", op.Subject, "arguments", args).Append(nil)
+	x, ok := a.call(ctx, op, 1)
+	if !ok {
+		return res, rpcError, false
+	}
+	a.measure(op, x, nil)
+	return a.obs.Result, a.obs.Error, true
+}

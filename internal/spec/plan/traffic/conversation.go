@@ -1,0 +1,39 @@
+package traffic
+
+import (
+	"fmt"
+	"slices"
+
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/agent"
+	"mcptest/internal/spec/suite"
+)
+
+// Conversation checks the names in a test of agents, and returns the other servers that
+// it uses.
+func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []string) {
+	k, ok := st.Action.(*agent.Conversation)
+	if !ok {
+		return nil
+	}
+	for i, name := range k.With {
+		path, n := source.PathIndex(st.Path+".with", i), st.Node.Get("with").Items[i]
+		switch {
+		case s.Server(name) == nil:
+			dec.Errorf(n, path, "no server is called %q", name).Hint = s.ServerHint(name)
+		case slices.Contains(with, name) || slices.ContainsFunc(st.Server.Items, func(t suite.Text) bool { return t.Text == name }):
+			dec.Errorf(n, path, "the conversation uses %q already", name)
+		default:
+			with = append(with, name)
+		}
+	}
+	names := append(s.Models.Keys(), agent.Script)
+	if k.Model != "" && !slices.Contains(names, k.Model) {
+		d := dec.Errorf(st.Node.Get("model"), st.Path+".model", "no model is called %q", k.Model)
+		d.Hint = source.Known(k.Model, names)
+	}
+	if m, _ := s.Models.Get(k.Model); m != nil && m.Price == nil && k.Budget != nil && k.Budget.USD > 0 {
+		dec.Add(source.Errorf(st.Pos, st.Path+".budget", "%s", fmt.Sprintf("usd: requires the price of the model %s", k.Model)))
+	}
+	return with
+}
