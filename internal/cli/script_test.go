@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		"browser":     browserMain,
 		"netcount":    netcountMain,
 		"apiserver":   apiServerMain,
+		"judgeserver": judgeServerMain,
 		"boundary":    boundaryMain,
 		"leaky":       leakyMain,
 	})

@@ -142,6 +142,7 @@ type runner struct {
 	pool     *pool.Pool
 	opener   *connect.Opener
 	cleanup  *fixture.Cleanup
+	judges   agent.Judges
 	trees    byteBudget // of large responses
 	findings findings
 	exit     exit
