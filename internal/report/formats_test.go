@@ -44,7 +44,7 @@ func TestEveryFormatOfEveryRun(t *testing.T) {
 					return
 				}
 				text := letters(string(out))
-				for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+				for c, err := range result.NotPassed(r.Cases) {
 					if err != nil {
 						t.Fatal(err)
 					}

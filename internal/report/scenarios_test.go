@@ -83,7 +83,7 @@ func truth(b bool) *bool       { return &b }
 var scenarios = map[string]func() []result.Event{
 	"pass": passScenario, "failures": failuresScenario, "crash": crashScenario, "scores": scoresScenario, "flaky": flakyScenario,
 	"setup": setupScenario, "interrupted": interruptedScenario, "hostile": hostileScenario, "http": httpScenario, "parallel": parallelScenario,
-	"rows": rowsScenario, "coverage": coverageScenario,
+	"rows": rowsScenario, "coverage": coverageScenario, "inconclusive": inconclusiveScenario,
 }
 
 func passScenario() []result.Event {

@@ -42,7 +42,7 @@ func (cr *caseRun) execute(ctx context.Context) {
 	if cr.c.ExpectFailure != "" {
 		cr.expectedFailure(cr.c.ExpectFailure)
 	}
-	if cr.out.Status == result.Fail || cr.out.Status == result.Error {
+	if cr.out.Status.Failed() {
 		cr.out.Repro = repro(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
 		if !cr.c.Row.IsAbsent() {
 			cr.out.Row = &result.Row{Line: cr.c.RowPos.Line, Values: cr.c.Row.String()}
@@ -113,7 +113,7 @@ func (cr *caseRun) retry(ctx context.Context) {
 func (cr *caseRun) repeat(ctx context.Context) {
 	out, blank := cr.out, *cr.out
 	var shown *result.Case
-	at := 0
+	at, undecided := 0, 0
 	all := attempts.List{Word: "run"}
 	rep := &result.Repeat{Times: cr.c.Repeat.Times, Rate: cr.c.Repeat.Rate}
 	for i := range rep.Times {
@@ -122,8 +122,11 @@ func (cr *caseRun) repeat(ctx context.Context) {
 			break
 		}
 		all.Add(&one)
-		if one.Status == result.Pass {
+		switch one.Status {
+		case result.Pass:
 			rep.Passed++
+		case result.Inconclusive:
+			undecided++
 		}
 		if shown == nil || shown.Status == result.Pass {
 			shown, at = &one, i
@@ -148,7 +151,9 @@ func (cr *caseRun) repeat(ctx context.Context) {
 	case expect.Reaches(rate, rep.Rate): // inclusive, with the same tolerance as other thresholds
 		out.Status, out.Message = result.Pass, ""
 	default:
-		if out.Status == result.Pass {
+		if expect.Reaches(float64(rep.Passed+undecided)/float64(rep.Times), rep.Rate) {
+			out.Status = result.Inconclusive
+		} else if out.Status == result.Pass || out.Status == result.Inconclusive {
 			out.Status = result.Fail
 		}
 		out.Message = fmt.Sprintf("%d of %d runs passed, expected a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)

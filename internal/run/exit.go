@@ -32,7 +32,7 @@ type exitState struct {
 	badFinding  bool
 	notReady    bool   // a case could not be tested because its server was not ready in time
 	internal    bool   // an internal error
-	uncovered   bool   // a minimum of the coverage is not reached
+	gate        bool   // a minimum of the coverage is not reached, or a case was inconclusive
 	halted      string // why no further case is started
 }
 
@@ -60,7 +60,7 @@ func (e *exit) code() int {
 		return ExitReady
 	case s.internal:
 		return ExitFault
-	case s.uncovered:
+	case s.gate:
 		return result.ExitGate
 	}
 	return ExitPassed

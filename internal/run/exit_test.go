@@ -59,3 +59,37 @@ func TestWorstVerdictCounts(t *testing.T) {
 		t.Errorf("%s %q", o.c.Status, o.c.Message)
 	}
 }
+
+// What is known to be wrong is more severe than what could not be decided, and what was
+// not observed at all more than both.
+func TestSeverityOfOutcomes(t *testing.T) {
+	const i, f, e, s = result.Inconclusive, result.Fail, result.Error, result.Skip
+	for _, tt := range []struct {
+		calls []result.Status
+		want  result.Status
+	}{
+		{nil, result.Pass},
+		{[]result.Status{i}, i},
+		{[]result.Status{i, f}, f},
+		{[]result.Status{f, i}, f},
+		{[]result.Status{i, e}, e},
+		{[]result.Status{e, i}, e},
+		{[]result.Status{i, s}, s},
+		{[]result.Status{s, i}, s},
+		{[]result.Status{i, i}, i},
+	} {
+		o := outcome{c: &result.Case{}}
+		for _, status := range tt.calls {
+			o.fail(status, "why "+string(status))
+		}
+		o.decide()
+		if o.c.Status != tt.want || tt.want != result.Pass && o.c.Message != "why "+string(tt.want) {
+			t.Errorf("%v: %s %q, want %s", tt.calls, o.c.Status, o.c.Message, tt.want)
+		}
+	}
+	o := outcome{c: &result.Case{}, problems: []string{"violation"}}
+	o.fail(i, "undecided")
+	if o.decide(); o.c.Status != f || o.c.Message != "violation" {
+		t.Errorf("a violation: %s %q", o.c.Status, o.c.Message)
+	}
+}

@@ -288,6 +288,9 @@ func (f *fileRun) verdict(ctx context.Context) verdict {
 		if f.counts.of(result.Fail) == 0 {
 			v.status = result.Error
 		}
+		if f.counts.of(result.Inconclusive) == failed {
+			v.status = result.Inconclusive
+		}
 		return v
 	case ctx.Err() != nil:
 		return verdict{result.Skip, interruptedReason}
@@ -318,5 +321,7 @@ func (c *counts) of(s result.Status) int {
 	return c.n[s]
 }
 
-// failed returns the number of cases that failed or could not be tested.
-func (c *counts) failed() int { return c.of(result.Fail) + c.of(result.Error) }
+// failed returns the number of cases that neither passed nor were skipped.
+func (c *counts) failed() int {
+	return c.of(result.Fail) + c.of(result.Error) + c.of(result.Inconclusive)
+}

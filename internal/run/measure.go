@@ -137,7 +137,7 @@ func (r *runner) reportCoverage(ctx context.Context) {
 		return
 	}
 	for _, f := range findings {
-		r.exit.update(func(s *exitState) { s.uncovered = true })
+		r.exit.update(func(s *exitState) { s.gate = true })
 		r.deps.Send(result.FindingSeen{Finding: f})
 	}
 }

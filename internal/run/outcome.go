@@ -21,7 +21,7 @@ func (o *outcome) fail(status result.Status, msg string) {
 	if o.c.Status == result.Error || o.c.Status == result.Skip {
 		return
 	}
-	if o.c.Status == "" || status == result.Error || status == result.Skip {
+	if o.undecided() || status == result.Error || status == result.Skip {
 		o.c.Status, o.c.Message = status, oneLine(msg)
 	}
 }
@@ -61,10 +61,13 @@ func (o *outcome) violations(s *pool.Server, list []protocol.Violation) {
 	}
 }
 
+// undecided reports whether any failure is more severe than what is known.
+func (o *outcome) undecided() bool { return o.c.Status == "" || o.c.Status == result.Inconclusive }
+
 // decide sets the status if it is not set yet: a failure if there are violations,
 // otherwise a pass.
 func (o *outcome) decide() {
-	if o.c.Status == "" && len(o.problems) > 0 {
+	if o.undecided() && len(o.problems) > 0 {
 		msg := o.problems[0]
 		if n := len(o.problems) - 1; n > 0 {
 			msg += fmt.Sprintf(" (and %d more)", n)

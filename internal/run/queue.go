@@ -100,7 +100,11 @@ func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
 		cr.snapshots.Done(out.Status == result.Pass)
 	}
 	f.counts.add(out.Status)
-	if out.Status == result.Fail || out.Status == result.Error {
+	undecided := out.Status == result.Inconclusive && f.file.Options.Inconclusive != plan.Fail
+	if undecided && f.file.Options.Inconclusive == plan.Gate {
+		f.run.exit.update(func(s *exitState) { s.gate = true })
+	}
+	if out.Status.Failed() && !undecided {
 		f.run.exit.update(func(s *exitState) {
 			if cr.notReady && out.Status == result.Error {
 				s.notReady = true

@@ -80,7 +80,7 @@ func (a *attempt) teardown() {
 	for _, s := range a.file.file.TeardownPerTest {
 		list = append(list, s.For(a.c.Server))
 	}
-	failed := a.out.c.Status == result.Fail || a.out.c.Status == result.Error
+	failed := a.out.c.Status.Failed()
 	a.file.tearDown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		a.out.phases(ph)
 		if failure != "" {

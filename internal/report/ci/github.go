@@ -27,7 +27,7 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 		g.annotate("error", e.Kind, e.File, e.Line, 0, e.MessageLine())
 	}
 	dropped := 0
-	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+	for c, err := range result.NotPassed(r.Cases) {
 		if err != nil {
 			return err
 		}

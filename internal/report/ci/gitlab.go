@@ -48,13 +48,15 @@ func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 		}
 		g.entry("mcptest/"+slug(e.Kind), e.Name+": "+e.MessageLine(), severity, e.File, e.Line, e.Kind+"\x00"+e.Name+"\x00"+e.Server)
 	}
-	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+	for c, err := range result.NotPassed(r.Cases) {
 		if err != nil {
 			return err
 		}
 		severity, check := "major", "mcptest/test-failed"
 		if c.Status == result.Error {
 			severity, check = "critical", "mcptest/test-error"
+		} else if c.Status == result.Inconclusive {
+			severity, check = "minor", "mcptest/test-inconclusive"
 		}
 		file, line, _ := explain.Location(c)
 		g.entry(check, c.Name+": "+explain.Reason(c), severity, file, line, c.File+"\x00"+c.Name)

@@ -77,7 +77,7 @@ func (j *junit) head(runLevel []explain.PseudoTest) {
 	s := j.run.Summary
 	failed, errored, _ := tally(runLevel)
 	j.Put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<testsuites name="`, attr(j.run.Tool.Name), `"`,
-		counts(s.Total+len(runLevel), s.Failed+failed, s.Errored+errored, s.Skipped), took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
+		counts(s.Total+len(runLevel), s.Failed+failed, s.Errored+s.Inconclusive+errored, s.Skipped), took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
 }
 
 func counts(total, failed, errored, skipped int) string {
@@ -92,7 +92,7 @@ func timestamp(t time.Time) string {
 }
 
 func (j *junit) suite(s *explain.Section) {
-	j.Put(`  <testsuite name="`, attr(s.Title()), `"`, counts(s.Total, s.Failed, s.Errored, s.Skipped),
+	j.Put(`  <testsuite name="`, attr(s.Title()), `"`, counts(s.Total, s.Failed, s.Errored+s.Inconclusive, s.Skipped),
 		took(s.MS), timestamp(j.run.Started))
 	if s.File != "" {
 		j.Put(` file="`, attr(s.File), `"`)
@@ -197,6 +197,8 @@ func (j *junit) outcome(c *result.Case) {
 	switch {
 	case c.Status == result.Error:
 		word, kind = "error", "no-answer"
+	case c.Status == result.Inconclusive:
+		word, kind = "error", "inconclusive"
 	case len(explain.Failing(c.Assertions)) == 0 && len(c.Violations) > 0:
 		kind = "protocol-violation"
 	}

@@ -97,7 +97,7 @@ func fenced(text string) string {
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-var statusIcon = map[result.Status]string{result.Pass: "✅", result.Fail: "❌", result.Error: "💥", result.Skip: "⚪"}
+var statusIcon = map[result.Status]string{result.Pass: "✅", result.Fail: "❌", result.Error: "💥", result.Skip: "⚪", result.Inconclusive: "❔"}
 
 func (m *markdown) head() {
 	word, _ := explain.Verdict(m.run)
@@ -159,7 +159,7 @@ func (m *markdown) failures() error {
 	n, more := 0, 0
 	all, shown := explain.Causes{Verbose: m.Verbose}, map[*explain.Cause]bool{}
 	var same []string
-	for c, err := range result.Select(m.run.Cases, result.Fail, result.Error) {
+	for c, err := range result.NotPassed(m.run.Cases) {
 		if err != nil {
 			return err
 		}
@@ -256,25 +256,35 @@ func (m *markdown) warnings() {
 func (m *markdown) suites(all []*explain.Section) {
 	var rows [][]string
 	for _, s := range all {
-		rows = append(rows, append([]string{cell(s.Title()), cell(s.File)}, totals(s)...))
+		rows = append(rows, append([]string{cell(s.Title()), cell(s.File)}, m.totals(s)...))
 	}
-	m.section("Suites", append([]string{"Suite", "File"}, totalColumns...), rows)
+	m.section("Suites", append([]string{"Suite", "File"}, m.totalColumns()...), rows)
 }
 
-// totalColumns are the columns of totals.
-var totalColumns = []string{"Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:"}
+// totalColumns returns the columns of totals.
+func (m *markdown) totalColumns() []string {
+	names := []string{"Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:"}
+	if m.run.Summary.Inconclusive > 0 {
+		names = slices.Insert(names, 4, "Inconclusive:")
+	}
+	return names
+}
 
-func totals(s *explain.Section) []string {
-	return []string{fmt.Sprint(s.Total), fmt.Sprint(s.Passed()), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS)}
+func (m *markdown) totals(s *explain.Section) []string {
+	cells := []string{fmt.Sprint(s.Total), fmt.Sprint(s.Passed()), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS)}
+	if m.run.Summary.Inconclusive > 0 {
+		cells = slices.Insert(cells, 4, fmt.Sprint(s.Inconclusive))
+	}
+	return cells
 }
 
 func (m *markdown) variants() error {
 	all, err := explain.Variants(m.run)
 	var rows [][]string
 	for _, v := range all {
-		rows = append(rows, append([]string{statusIcon[v.Totals.Status()], cell(v.Server), cell(v.Name)}, totals(&v.Totals)...))
+		rows = append(rows, append([]string{statusIcon[v.Totals.Status()], cell(v.Server), cell(v.Name)}, m.totals(&v.Totals)...))
 	}
-	m.section("Variants", append([]string{"", "Server", "Variant"}, totalColumns...), rows)
+	m.section("Variants", append([]string{"", "Server", "Variant"}, m.totalColumns()...), rows)
 	return err
 }
 

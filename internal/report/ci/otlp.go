@@ -128,7 +128,7 @@ func (t *trace) span(sp traceSpan) string {
 	switch sp.status {
 	case result.Pass:
 		s.Status.Code = 1
-	case result.Fail, result.Error:
+	case result.Fail, result.Error, result.Inconclusive:
 		s.Status = otlpStatus{render.OneLine(sp.message, render.LongestLine), 2}
 	}
 	t.w.Item(s)
@@ -145,6 +145,9 @@ func (t *trace) root(r *result.Run) string {
 	attrs := []otlpAttr{
 		text("mcptest.command", r.Command), integer("mcptest.exit_code", r.ExitCode), integer("mcptest.tests", s.Total),
 		integer("mcptest.passed", s.Passed), integer("mcptest.failed", s.Failed), integer("mcptest.errored", s.Errored), integer("mcptest.skipped", s.Skipped),
+	}
+	if s.Inconclusive > 0 {
+		attrs = append(attrs, integer("mcptest.inconclusive", s.Inconclusive))
 	}
 	for _, m := range r.Rollups {
 		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Mean))

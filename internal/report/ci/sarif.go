@@ -83,7 +83,7 @@ func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
 			identity: e.Kind + "\x00" + e.Name + "\x00" + e.Server, props: map[string]any{"server": term.Escape(e.Server)},
 		})
 	}
-	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+	for c, err := range result.NotPassed(r.Cases) {
 		if err != nil {
 			return err
 		}
@@ -137,6 +137,8 @@ func (s *sarif) testCase(c *result.Case) {
 		base.rule, base.ruleText = "test-failed", "a test failed"
 		if c.Status == result.Error {
 			base.rule, base.ruleText = "test-error", "the server did not respond"
+		} else if c.Status == result.Inconclusive {
+			base.rule, base.ruleText = "test-inconclusive", "a test was inconclusive"
 		}
 		base.message = c.Name + ": " + explain.Reason(c)
 		s.result(base)
@@ -144,7 +146,10 @@ func (s *sarif) testCase(c *result.Case) {
 }
 
 func level(s result.Status) string {
-	if explain.Failed(s) {
+	switch {
+	case s == result.Inconclusive:
+		return "warning"
+	case explain.Failed(s):
 		return "error"
 	}
 	return "note"

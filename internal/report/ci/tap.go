@@ -86,6 +86,8 @@ func (t *tap) cases(r *result.Run) error {
 			directive, ok = " # TODO "+tapText(explain.Reason(c)), false
 		case c.Status == result.Skip:
 			directive = " # SKIP " + tapText(explain.Reason(c))
+		case c.Status == result.Inconclusive:
+			directive = " # inconclusive"
 		}
 		t.point(ok, c.Name, directive)
 		t.yaml(caseFacts(c))

@@ -315,6 +315,9 @@ func countTable(p *render.Printer, c *Comparison) {
 	row("passed", c.Before.Passed, c.After.Passed)
 	row("failed", c.Before.Failed, c.After.Failed)
 	row("errors", c.Before.Errored, c.After.Errored)
+	if c.Before.Inconclusive+c.After.Inconclusive > 0 {
+		row("undecided", c.Before.Inconclusive, c.After.Inconclusive)
+	}
 	row("skipped", c.Before.Skipped, c.After.Skipped)
 }
 
@@ -338,7 +341,7 @@ func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
 			c.RunFailures = append(c.RunFailures, f)
 		}
 	}
-	explained := len(all) > 0 || after.Summary.Failed+after.Summary.Errored > 0 || c.Incomplete != ""
+	explained := len(all) > 0 || after.Summary.Failed+after.Summary.Errored+after.Summary.Inconclusive > 0 || c.Incomplete != ""
 	if after.ExitCode != 0 && after.ExitCode != before.ExitCode && !explained {
 		c.RunFailures = append(c.RunFailures, RunFailure{
 			Kind: "exit-code", Message: fmt.Sprintf("the exit code is %d, and was %d", after.ExitCode, before.ExitCode),

@@ -109,7 +109,7 @@ func (e *PseudoTest) MessageLine() string {
 }
 
 // Failed reports whether a status counts as a failure.
-func Failed(s result.Status) bool { return s == result.Fail || s == result.Error }
+func Failed(s result.Status) bool { return s.Failed() }
 
 // Location returns the line of the first failed assertion, or of the case.
 func Location(c *result.Case) (file string, line, column int) {
@@ -134,6 +134,8 @@ func Reason(c *result.Case) string {
 		return "skipped"
 	case c.Status == result.Error:
 		text = "the server did not respond"
+	case c.Status == result.Inconclusive:
+		text = "inconclusive"
 	default:
 		text = "failed"
 	}

@@ -11,7 +11,7 @@ import (
 type Section struct {
 	name, File             string
 	Total, Failed, Errored int
-	Skipped                int
+	Skipped, Inconclusive  int
 	MS                     float64
 	Scores                 []named // of cases that have one
 	Metrics                []named
@@ -66,7 +66,12 @@ func Sections(r *result.Run) ([]*Section, error) {
 }
 
 // Passed returns the number of cases that passed.
-func (s *Section) Passed() int { return s.Total - s.Failed - s.Errored - s.Skipped }
+func (s *Section) Passed() int { return s.Total - s.Failed - s.Errored - s.Inconclusive - s.Skipped }
+
+// Summary returns the counts.
+func (s *Section) Summary() result.Summary {
+	return result.Summary{Total: s.Total, Passed: s.Passed(), Failed: s.Failed, Errored: s.Errored, Skipped: s.Skipped, Inconclusive: s.Inconclusive}
+}
 
 // Status returns the worst status of the cases.
 func (s *Section) Status() result.Status {
@@ -75,6 +80,8 @@ func (s *Section) Status() result.Status {
 		return result.Error
 	case s.Failed > 0:
 		return result.Fail
+	case s.Inconclusive > 0:
+		return result.Inconclusive
 	case s.Skipped == s.Total:
 		return result.Skip
 	}
@@ -91,6 +98,8 @@ func (s *Section) add(c *result.Case) {
 		s.Errored++
 	case result.Skip:
 		s.Skipped++
+	case result.Inconclusive:
+		s.Inconclusive++
 	}
 	if c.Score != nil {
 		s.Scores = append(s.Scores, named{c.Name, *c.Score})

@@ -15,9 +15,9 @@ import (
 func Summary(p *render.Printer, r *result.Run) string {
 	word, st := Verdict(r)
 	s := r.Summary
-	counts := Counts(p, s.Passed, s.Failed, s.Errored, s.Skipped) + " of " + display.Count(s.Total, "test")
+	counts := Counts(p, s) + " of " + display.Count(s.Total, "test")
 	broken, found := FailedPhases(r), ErrorFindings(r)
-	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+broken == 0 && found > 0 {
+	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+s.Inconclusive+broken == 0 && found > 0 {
 		counts = p.Paint(term.Good, display.Count(s.Passed, "test")+" passed")
 		if s.Skipped > 0 {
 			counts += ", " + counted(p, term.Faint, s.Skipped, "skipped")
@@ -45,16 +45,17 @@ func Summary(p *render.Printer, r *result.Run) string {
 }
 
 // Counts returns the number of tests by status: 3 passed, 1 failed.
-func Counts(p *render.Printer, passed, failed, errored, skipped int) string {
-	parts := []string{counted(p, term.Good, passed, "passed")}
+func Counts(p *render.Printer, s result.Summary) string {
+	parts := []string{counted(p, term.Good, s.Passed, "passed")}
 	add := func(st term.Style, n int, text string) {
 		if n > 0 {
 			parts = append(parts, counted(p, st, n, text))
 		}
 	}
-	add(term.Bad, failed, "failed")
-	add(term.Broken, errored, display.Plural(errored, "error"))
-	add(term.Faint, skipped, "skipped")
+	add(term.Bad, s.Failed, "failed")
+	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
+	add(term.Warn, s.Inconclusive, "inconclusive")
+	add(term.Faint, s.Skipped, "skipped")
 	return strings.Join(parts, ", ")
 }
 
@@ -116,6 +117,8 @@ func Verdict(r *result.Run) (string, term.Style) {
 		return "PASSED", term.Good
 	case r.ExitCode == 7:
 		return "NO TESTS", term.Warn
+	case r.ExitCode == result.ExitGate && r.Summary.Inconclusive > 0 && ErrorFindings(r) == 0:
+		return "INCONCLUSIVE", term.Warn
 	}
 	return "FAILED", term.Bad
 }

@@ -84,7 +84,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 // the script makes elements of those that the reader asks for.
 func (p *htmlPage) writeTests(all []*explain.Section, write func(name string, data any) error) error {
 	n, sum := 0, p.Run.Summary
-	broken := &explain.Section{Total: sum.Failed + sum.Errored}
+	broken := &explain.Section{Total: sum.Failed + sum.Errored + sum.Inconclusive}
 	for c, err := range result.Select(p.Run.Cases) {
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ type suiteView struct {
 }
 
 // Broken counts the tests that failed and are listed above their suite.
-func (s suiteView) Broken() int { return s.Section.Failed + s.Section.Errored }
+func (s suiteView) Broken() int { return s.Section.Failed + s.Section.Errored + s.Section.Inconclusive }
 
 // Policy returns the page's content security policy, which only allows the style and
 // the script of the page.
@@ -201,16 +201,16 @@ func (p *htmlPage) Ratio() (bars []shape) {
 	const few, visible, most, gap = 20, 12.0, 40.0, 2.0
 	s := p.Run.Summary
 	x, left, all := 0.0, 1000.0, s.Total
-	for i, n := range []int{s.Failed, s.Errored, s.Skipped, s.Passed} {
+	for i, n := range []int{s.Failed, s.Errored, s.Inconclusive, s.Skipped, s.Passed} {
 		if n == 0 {
 			continue
 		}
 		width := left * float64(n) / float64(all)
-		class, parts := []string{"fail", "error", "skip-f", "pass"}[i], 1
+		class, parts := []string{"fail", "error", "inconclusive", "skip-f", "pass"}[i], 1
 		switch {
-		case i < 2 && n <= few:
+		case i < 3 && n <= few:
 			width, parts = max(width, visible*float64(n)), n
-		case i < 2:
+		case i < 3:
 			width = max(width, most)
 		}
 		for range parts {

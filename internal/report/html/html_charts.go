@@ -313,6 +313,9 @@ func (p *htmlPage) timeline() *figure {
 		Label: fmt.Sprintf("When each test ran: %s in %s", display.Count(len(p.stats.bars), "test"), display.Count(len(lanes), "lane")),
 		Key:   []keyEntry{{"pass", "passed"}, {"fail", "failed"}, {"error", "no response"}},
 	}
+	if p.Run.Summary.Inconclusive > 0 {
+		f.Key = append(f.Key, keyEntry{"inconclusive", "inconclusive"})
+	}
 	for _, ms := range ticks5(end) {
 		f.add(lineAt("axis", at(ms), top-4, at(ms), top+row*float64(rows)),
 			textAt("", at(ms), 11, map[bool]string{true: "start", false: "middle"}[ms == 0], short(ms)))
@@ -354,7 +357,7 @@ func phaseBar(ph *result.Phase, y, h float64, at func(float64) float64) shape {
 // draw draws the tests of a lane: as links if the run has few tests, and as one
 // shape for each status if it has many.
 func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
-	paths := map[string]*strings.Builder{"pass": {}, "fail": {}, "error": {}}
+	paths := map[string]*strings.Builder{"pass": {}, "fail": {}, "error": {}, "inconclusive": {}}
 	for _, b := range l.bars {
 		if b.status == result.Skip {
 			continue
@@ -369,7 +372,7 @@ func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
 		name := term.Escape(b.name) + ", " + render.Duration(b.ms)
 		out = append(out, shape{Kind: "link", Test: b.index, Text: name, Title: name, Children: []shape{rect(class, x, y, w, h)}})
 	}
-	for _, class := range []string{"pass", "fail", "error"} { // failures are drawn over passed tests
+	for _, class := range []string{"pass", "inconclusive", "fail", "error"} { // failures are drawn over passed tests
 		if paths[class].Len() > 0 {
 			out = append(out, shape{Kind: "area", Class: class, Text: paths[class].String()})
 		}

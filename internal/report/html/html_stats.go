@@ -190,7 +190,7 @@ func statusGlyph(st result.Status) string {
 
 func statusClass(st result.Status) string {
 	switch st {
-	case result.Pass, result.Fail, result.Skip:
+	case result.Pass, result.Fail, result.Skip, result.Inconclusive:
 		return string(st)
 	}
 	return "error"

@@ -81,7 +81,7 @@ func agentTests(p *render.Printer, r *result.Run) error {
 	var shared []*explain.Cause
 	explained := map[*explain.Cause]bool{}
 	shown, more := 0, 0
-	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+	for c, err := range result.NotPassed(r.Cases) {
 		if err != nil {
 			return err
 		}
@@ -139,6 +139,7 @@ func agentVerdict(r *result.Run) string {
 	}
 	add(s.Failed, "failed")
 	add(s.Errored, display.Plural(s.Errored, "error"))
+	add(s.Inconclusive, "inconclusive")
 	add(s.Skipped, "skipped")
 	add(s.Flaky, "flaky")
 	add(explain.FailedPhases(r), explain.HooksOrSteps(explain.FailedPhases(r))+" failed")

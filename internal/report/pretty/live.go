@@ -307,6 +307,7 @@ func (l *Live) progress() string {
 	}
 	add(term.Bad, s.Failed, "failed")
 	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
+	add(term.Warn, s.Inconclusive, "inconclusive")
 	add(term.Faint, s.Skipped, "skipped")
 	parts = append(parts, clockTime(elapsed))
 	if eta := l.eta(elapsed); eta != "" {

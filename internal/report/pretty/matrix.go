@@ -39,7 +39,11 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	m.sums()
 	m.rollupTable()
 	m.Blank()
-	m.Line(0, m.Faint("✓ passed  ✗ failed  ! no response  - skipped  · not run on this server"))
+	legend := "✓ passed  ✗ failed  ! no response  - skipped  · not run on this server"
+	if r.Summary.Inconclusive > 0 {
+		legend += "  ? inconclusive"
+	}
+	m.Line(0, m.Faint(legend))
 	if m.differ > 0 {
 		m.Line(0, m.Paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", display.Count(m.differ, "test"))))
 	}

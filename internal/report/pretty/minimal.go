@@ -23,12 +23,12 @@ func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 		p.Line(0, p.Paint(st, word), text)
 	}
 	for i := range r.Phases {
-		if ph := &r.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
+		if ph := &r.Phases[i]; ph.Status.Failed() {
 			st, word := explain.PhaseWord(ph)
 			entry(st, word, render.Colon(render.Place(ph.File, ph.Line, 0)), render.Colon(term.Escape(ph.Phase+" "+ph.Name)), render.OneLine(ph.Message, render.LongestLine))
 		}
 	}
-	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+	for c, err := range result.NotPassed(r.Cases) {
 		if err != nil {
 			return err
 		}

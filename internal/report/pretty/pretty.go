@@ -82,7 +82,7 @@ func listFailedPhases(p *render.Printer, r *result.Run) {
 	first := true
 	for i := range r.Phases {
 		ph := &r.Phases[i]
-		if ph.Status != result.Fail && ph.Status != result.Error {
+		if !ph.Status.Failed() {
 			continue
 		}
 		if first {
@@ -108,7 +108,7 @@ func listFailures(p *render.Printer, r *result.Run) error {
 	var groups []*group
 	known, all := map[*explain.Cause]*group{}, explain.Causes{Verbose: p.Verbose}
 	dropped := 0
-	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+	for c, err := range result.NotPassed(r.Cases) {
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func listVariants(p *render.Printer, r *result.Run) error {
 			last = v.Server
 		}
 		t := &v.Totals
-		p.Line(4, p.Glyph(t.Status()), " ", term.Pad(term.Escape(v.Name), width), "  ", explain.Counts(p, t.Passed(), t.Failed, t.Errored, t.Skipped))
+		p.Line(4, p.Glyph(t.Status()), " ", term.Pad(term.Escape(v.Name), width), "  ", explain.Counts(p, t.Summary()))
 	}
 	return nil
 }

@@ -102,6 +102,8 @@ func VerdictStyle(s result.Status) (term.Style, string) {
 		return term.Bad, "✗"
 	case result.Skip:
 		return term.Faint, "-"
+	case result.Inconclusive:
+		return term.Warn, "?"
 	}
 	return term.Broken, "!"
 }

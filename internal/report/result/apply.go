@@ -63,6 +63,8 @@ func (s *Summary) add(c *Case) {
 		s.Failed++
 	case Skip:
 		s.Skipped++
+	case Inconclusive:
+		s.Inconclusive++
 	default:
 		s.Errored++
 	}

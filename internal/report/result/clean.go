@@ -224,11 +224,11 @@ func (k *cleaner) frames(s Status) int {
 	return k.limits.FailFrame
 }
 
-// known returns s if it is one of the four statuses; anything else is an internal
+// known returns s if it is one of the statuses; anything else is an internal
 // error and must not count as success.
 func known(s Status) Status {
 	switch s {
-	case Pass, Fail, Error, Skip:
+	case Pass, Fail, Error, Skip, Inconclusive:
 		return s
 	}
 	return Error

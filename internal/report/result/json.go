@@ -122,12 +122,12 @@ func (c *Case) checkStatuses() error {
 
 func (s Status) check() error {
 	switch s {
-	case Pass, Fail, Error, Skip:
+	case Pass, Fail, Error, Skip, Inconclusive:
 		return nil
 	case "":
 		return fmt.Errorf("no %q", "status")
 	}
-	return fmt.Errorf("status %q: must be pass, fail, error or skip", string(s))
+	return fmt.Errorf("status %q: must be pass, fail, error, skip or inconclusive", string(s))
 }
 
 // escapeUnseen escapes invisible and control characters in JSON text, in which they

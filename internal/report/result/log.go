@@ -94,7 +94,7 @@ func (l *LogWriter) Event(e Event, r *Run) {
 		return
 	}
 	explanation := ""
-	if f, ok := e.(CaseFinished); ok && l.Explain != nil && (f.Case.Status == Fail || f.Case.Status == Error) {
+	if f, ok := e.(CaseFinished); ok && l.Explain != nil && f.Case.Status.Failed() {
 		explanation = l.Explain(f.Case, r)
 	}
 	line, err := marshalEvent(e, explanation)

@@ -147,7 +147,7 @@ func TestFoldFaults(t *testing.T) {
 		"other schema":  {strings.Replace(start, "run/v1", "run/v9", 1), `line 1: schema "mcptest.run/v9": this program reads "mcptest.run/v1"`},
 		"two starts":    {start + start, "line 2: a second run_started"},
 		"bad line":      {start + "{\n" + start, "line 2: unexpected end of JSON input"},
-		"bad status":    {start + `{"event":"test_finished","index":0,"test":{"name":"a","status":"great"}}` + "\n", `status "great": must be pass, fail, error or skip`},
+		"bad status":    {start + `{"event":"test_finished","index":0,"test":{"name":"a","status":"great"}}` + "\n", `status "great": must be pass, fail, error, skip or inconclusive`},
 		"twice":         {start + strings.Repeat(`{"event":"test_finished","index":0,"test":{"name":"a","status":"pass"}}`+"\n", 2), `line 3: test "a" (index 0) ended twice`},
 		"huge index":    {start + `{"event":"test_finished","index":4000000000,"test":{"name":"a","status":"pass"}}` + "\n", "outside 0 to"},
 		"wrong type":    {start + `{"event":"finding","finding":{"line":"x"}}` + "\n", "line 2: finding.line: unexpected string"},

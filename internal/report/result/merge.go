@@ -325,8 +325,8 @@ func (m *merger) notes() {
 	}
 }
 
-// ExitGate is the exit code of a run whose tests passed but whose coverage is too
-// low.
+// ExitGate is the exit code of a run without a failure whose coverage is too low or in
+// which a test was inconclusive.
 const ExitGate = 6
 
 // worse returns the exit code that takes precedence: a signal, then 2, 1, 3, 4, then

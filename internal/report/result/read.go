@@ -161,6 +161,7 @@ func sameCounts(said, counted Summary) error {
 		{"failed", said.Failed, counted.Failed},
 		{"errored", said.Errored, counted.Errored},
 		{"skipped", said.Skipped, counted.Skipped},
+		{"inconclusive", said.Inconclusive, counted.Inconclusive},
 	} {
 		if c.said != c.have {
 			return fmt.Errorf("the record is damaged: its summary counts %d %s, and it has %d", c.said, c.what, c.have)

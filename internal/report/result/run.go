@@ -13,13 +13,17 @@ type Status string
 
 // Statuses. Error means that there was no response (a server that could not be
 // started, a timeout, a crash, a broken transport); Fail means that a response did
-// not meet the expectations.
+// not meet the expectations; Inconclusive means that what was observed decides nothing.
 const (
-	Pass  Status = "pass"
-	Fail  Status = "fail"
-	Error Status = "error"
-	Skip  Status = "skip"
+	Pass         Status = "pass"
+	Fail         Status = "fail"
+	Error        Status = "error"
+	Skip         Status = "skip"
+	Inconclusive Status = "inconclusive"
 )
+
+// Failed reports whether a status is neither a pass nor a skip.
+func (s Status) Failed() bool { return s == Fail || s == Error || s == Inconclusive }
 
 // Run is the record of one run. Cases are stored separately because there may be
 // many: see Cases.
@@ -90,7 +94,9 @@ type Summary struct {
 	Failed  int `json:"failed"`
 	Errored int `json:"errored"`
 	Skipped int `json:"skipped"`
-	Flaky   int `json:"flaky,omitempty"`
+	// Inconclusive counts the cases whose observations decided nothing.
+	Inconclusive int `json:"inconclusive,omitempty"`
+	Flaky        int `json:"flaky,omitempty"`
 	// Warnings counts warnings of all cases, phases and findings.
 	Warnings int `json:"warnings,omitempty"`
 }

@@ -224,3 +224,8 @@ func Select(cases Cases, statuses ...Status) iter.Seq2[*Case, error] {
 		}
 	}
 }
+
+// NotPassed yields the cases that neither passed nor were skipped.
+func NotPassed(cases Cases) iter.Seq2[*Case, error] {
+	return Select(cases, Fail, Error, Inconclusive)
+}

@@ -178,7 +178,7 @@ func TestReadJSONFaults(t *testing.T) {
 		"other schema": {`{"schema": "junit"}`, `schema "junit": this program reads "mcptest.run/v1"`},
 		"no schema":    {`{}`, `no schema`},
 		"cut":          {fmt.Sprintf(head, `{"name": "a", "sta`)[:140], "line 5: the record ends too early"},
-		"bad status":   {fmt.Sprintf(head, "{\n\"status\": \"good\"}"), `line 5: test 1: status "good": must be pass, fail, error or skip`},
+		"bad status":   {fmt.Sprintf(head, "{\n\"status\": \"good\"}"), `line 5: test 1: status "good": must be pass, fail, error, skip or inconclusive`},
 		"no status":    {fmt.Sprintf(head, `{"name": "a"}`), `line 5: test 1: no "status"`},
 		"bad type":     {fmt.Sprintf(head, `{"status": "pass", "line": "x"}`), `line 5: test 1: line: unexpected string`},
 		"not a test":   {fmt.Sprintf(head, `7`), `line 5: test 1: unexpected number`},

@@ -30,7 +30,7 @@ type attemptWarning struct {
 // Add adds the result of the next attempt.
 func (t *List) Add(c *result.Case) {
 	a := result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases}
-	if failed := c.Status == result.Fail || c.Status == result.Error; failed && t.kept < framesMost {
+	if c.Status.Failed() && t.kept < framesMost {
 		a.Exchanges = c.Exchanges
 		t.kept++
 	}

@@ -26,7 +26,7 @@ type knownFailure struct {
 	Pos    source.Pos
 	Name   string        `yaml:"name,required"`
 	File   string        `yaml:"file"` // relative to the baseline
-	Status result.Status `yaml:"status" enum:"fail|error"`
+	Status result.Status `yaml:"status" enum:"fail|error|inconclusive"`
 	Reason string        `yaml:"reason"`
 }
 

@@ -49,7 +49,7 @@ func (v *Verdicts) CaseDone(c *result.Case) {
 		if v.outcome[file.Path] == nil {
 			v.outcome[file.Path] = map[string]bool{}
 		}
-		v.outcome[file.Path][c.Name] = c.Status == result.Fail || c.Status == result.Error
+		v.outcome[file.Path][c.Name] = c.Status.Failed()
 	}
 	if c.Flaky {
 		v.flaky = append(v.flaky, c.Name)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -175,7 +176,7 @@ func (c *compiler) options() {
 	if o.RestartPolicy != "" {
 		f.Options.RestartPolicy = o.RestartPolicy
 	}
-	f.Options.StrictArgs = o.StrictArgs
+	f.Options.StrictArgs, f.Options.Inconclusive = o.StrictArgs, cmp.Or(o.Inconclusive, Gate)
 	if o.FailFast != nil {
 		f.Options.FailFast = f.Options.FailFast || *o.FailFast
 	}

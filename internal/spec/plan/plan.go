@@ -165,7 +165,8 @@ type Options struct {
 	Whole         bool // parallel: false, one case at a time in the whole file
 	RestartPolicy string
 	FailFast      bool
-	StrictArgs    bool // arguments that do not match an inputSchema fail the test
+	Inconclusive  string // Gate, Fail or "pass"
+	StrictArgs    bool   // arguments that do not match an inputSchema fail the test
 }
 
 // The restart policies.
@@ -173,6 +174,12 @@ const (
 	PerRun  = "per_run"
 	PerFile = "per_file"
 	PerTest = "per_test"
+)
+
+// What a test without a decision does to the exit code; "pass" is the third.
+const (
+	Gate = "gate"
+	Fail = "fail"
 )
 
 // Server is a server entry, ready to be started or connected to.
