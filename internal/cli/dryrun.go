@@ -117,7 +117,10 @@ func (d *dryRunner) test(c *plan.Case) {
 	times, tries := 1, 1+c.Retries
 	if c.Repeat != nil {
 		times, tries = c.Repeat.Times, 1
-		text += fmt.Sprintf(", %d times (a share of %v must pass)", times, c.Repeat.Rate)
+		text += fmt.Sprintf(", %d times (a share of %v must pass)", times, c.Repeat.Rate())
+	} else if c.Trials != nil {
+		times, tries = c.Trials.Design().Max, 1
+		text += fmt.Sprintf(", up to %d trials (good from %v, bad up to %v)", times, c.Trials.Want, c.Trials.Floor)
 	} else if c.Retries > 0 {
 		text += fmt.Sprintf(", up to %d tries", tries)
 	}

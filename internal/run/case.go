@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/shellwords"
@@ -34,9 +34,12 @@ type caseRun struct {
 
 // execute runs the case.
 func (cr *caseRun) execute(ctx context.Context) {
-	if cr.c.Repeat != nil {
+	switch {
+	case cr.c.Trials != nil:
+		cr.trials(ctx)
+	case cr.c.Repeat != nil:
 		cr.repeat(ctx)
-	} else {
+	default:
 		cr.retry(ctx)
 	}
 	if cr.c.ExpectFailure != "" {
@@ -106,58 +109,39 @@ func (cr *caseRun) retry(ctx context.Context) {
 	}
 }
 
-// repeat runs a case several times and requires a share of passes. The details are
-// those of the first failed run, or of the last run. If a hook skips a run, repeat
-// stops: the case has failed if an earlier run failed; otherwise it is skipped,
-// because the share is unknown.
+// repeat runs a case several times and requires a share of passes.
 func (cr *caseRun) repeat(ctx context.Context) {
-	out, blank := cr.out, *cr.out
-	var shown *result.Case
-	at, undecided := 0, 0
-	all := attempts.List{Word: "run"}
-	rep := &result.Repeat{Times: cr.c.Repeat.Times, Rate: cr.c.Repeat.Rate}
-	for i := range rep.Times {
+	blank := *cr.out
+	*cr.out = attempts.Repeat(cr.c.Repeat, func() (*result.Case, bool) {
 		one := blank
-		if !cr.attempt(ctx, &one) && shown != nil {
-			break
-		}
-		all.Add(&one)
-		switch one.Status {
-		case result.Pass:
-			rep.Passed++
-		case result.Inconclusive:
-			undecided++
-		}
-		if shown == nil || shown.Status == result.Pass {
-			shown, at = &one, i
-		}
-		if ctx.Err() != nil || one.Status == result.Skip {
-			break
-		}
+		began := cr.attempt(ctx, &one)
+		return &one, began
+	}, func() bool { return ctx.Err() != nil }, interruptedReason)
+}
+
+// trials runs the case until its sequential test ends. Attempts share what they leave in
+// cr, so each has its own.
+func (cr *caseRun) trials(ctx context.Context) {
+	f, blank := cr.file, *cr.out
+	parallel := max(1, f.file.Options.Parallel)
+	if f.file.Serial || f.file.Options.Whole || cr.snapshots != nil {
+		parallel = 1
 	}
-	*out = *shown
-	out.Repeat = rep
-	all.Apply(out, at)
-	rate := float64(rep.Passed) / float64(rep.Times)
-	switch {
-	case out.Status == result.Skip:
-		if rep.Passed > 0 {
-			out.Message = fmt.Sprintf("%s (run %d of %d; those before it passed)", out.Message, at+1, rep.Times)
+	var mu sync.Mutex
+	test := attempts.NewTrials(cr.c.Trials.Design())
+	test.Run(parallel, func(int) *result.Case {
+		one, own := blank, *cr
+		own.attempt(ctx, &one)
+		mu.Lock()
+		defer mu.Unlock()
+		cr.notReady, cr.mistake = cr.notReady || own.notReady, cmp.Or(cr.mistake, own.mistake)
+		return &one
+	}, func(state string) {
+		if f.run.opts.Live {
+			f.run.deps.Send(result.CaseStarted{Index: cr.c.Index, Name: cr.c.Name, State: state})
 		}
-	case len(all.Done) < rep.Times:
-		if out.Status == result.Pass {
-			out.Status, out.Message = result.Skip, interruptedReason
-		}
-	case expect.Reaches(rate, rep.Rate): // inclusive, with the same tolerance as other thresholds
-		out.Status, out.Message = result.Pass, ""
-	default:
-		if expect.Reaches(float64(rep.Passed+undecided)/float64(rep.Times), rep.Rate) {
-			out.Status = result.Inconclusive
-		} else if out.Status == result.Pass || out.Status == result.Inconclusive {
-			out.Status = result.Fail
-		}
-		out.Message = fmt.Sprintf("%d of %d runs passed, expected a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)
-	}
+	})
+	*cr.out = test.Result()
 }
 
 // attempt runs the case once, with its per-test hooks and fixtures, and stores the

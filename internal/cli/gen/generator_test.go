@@ -32,7 +32,7 @@ type generator struct {
 
 // languageDirs are the folders of the sources with the language's structs, whose
 // comments become descriptions.
-var languageDirs = []string{"../../offer/compat", "../../offer/ruleset", "../../spec/suite", "../../spec/agent", "../../server/upstream"}
+var languageDirs = []string{"../../offer/compat", "../../offer/ruleset", "../../spec/suite", "../../spec/repeat", "../../spec/agent", "../../server/upstream"}
 
 func newGenerator() *generator {
 	g := &generator{

@@ -90,12 +90,12 @@ var edges = map[string][]string{
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},
 	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv", "internal/base/web"},
 	// suite uses expect's table of matchers only for the published schema.
-	"internal/spec/suite": {"internal/spec/agent", "internal/offer/ruleset", "internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
+	"internal/spec/suite": {"internal/spec/repeat", "internal/spec/agent", "internal/offer/ruleset", "internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
 	// Upstreams, and the headers of calls.
 	"internal/spec/plan/traffic": {"internal/spec/agent", "internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
 	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
-	"internal/spec/plan":      {"internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
+	"internal/spec/plan":      {"internal/spec/repeat", "internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
@@ -103,7 +103,7 @@ var edges = map[string][]string{
 	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web"},
 	// Which tools may be called if the user has not named the calls.
 	"internal/run/allow": {"internal/base/jsonv"},
-	"internal/run/stats": {},
+	"internal/base/stats": {},
 	// The record of what happened; conversations with models.
 	"internal/run/record":        {"internal/assert/expect", "internal/client/mcp", "internal/report/result", "internal/base/source"},
 	"internal/run/agent":         {"internal/assert/grading", "internal/run/allow", "internal/spec/agent", "internal/spec/suite", "internal/model", "internal/assert/target", "internal/assert/trajectory", "internal/server/manifest", "internal/server/mcpserver", "internal/server/mock", "internal/report/result", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
@@ -111,7 +111,7 @@ var edges = map[string][]string{
 	"internal/assert/trajectory": {"internal/assert/shown", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
 	"internal/run/leak":          {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
 	"internal/run/load": {
-		"internal/run/boundary", "internal/run/stats", "internal/spec/plan", "internal/assert/expect", "internal/assert/target", "internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
+		"internal/run/boundary", "internal/base/stats", "internal/spec/plan", "internal/assert/expect", "internal/assert/target", "internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",
 		"internal/report/html", "internal/report/render", "internal/base/jsonv", "internal/base/term",
 	},
 	"internal/run/probe/verdict": {"internal/offer/ruleset", "internal/report/gate", "internal/report/result", "internal/base/term"},
@@ -133,7 +133,8 @@ var edges = map[string][]string{
 	},
 	// What two servers answer to the same call, and the attempts of one case.
 	"internal/run/twin":     {"internal/spec/plan", "internal/assert/match", "internal/assert/shown", "internal/assert/target", "internal/client/protocol", "internal/report/result", "internal/base/jsonv"},
-	"internal/run/attempts": {"internal/report/result"},
+	"internal/run/attempts": {"internal/assert/expect", "internal/base/stats", "internal/report/render", "internal/report/result", "internal/spec/repeat"},
+	"internal/spec/repeat":  {"internal/base/source", "internal/base/stats"},
 	"internal/run": {
 		"internal/spec/agent", "internal/run/record", "internal/run/agent", "internal/run/attempts", "internal/run/twin", "internal/run/probe/entry", "internal/offer/ruleset", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
@@ -144,7 +145,7 @@ var edges = map[string][]string{
 	},
 	// The families of formats, which do not import each other, and what they share.
 	"internal/report/render":   {"internal/report/result", "internal/base/term"},
-	"internal/report/explain":  {"internal/report/render", "internal/report/result", "internal/base/shellwords", "internal/base/source", "internal/base/term"},
+	"internal/report/explain":  {"internal/base/stats", "internal/report/render", "internal/report/result", "internal/base/shellwords", "internal/base/source", "internal/base/term"},
 	"internal/report/pretty":   {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
 	"internal/report/ci":       {"internal/report/gate", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
 	"internal/report/html":     {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},

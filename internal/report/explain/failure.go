@@ -37,8 +37,12 @@ func Case(p *render.Printer, c *result.Case) {
 	if text := Headline(c, failed); text != "" && !p.Headlined {
 		p.Message(3, st, text)
 	}
-	for _, a := range c.Attempts {
+	for i, a := range c.Attempts {
 		if len(c.Attempts) < 2 {
+			break
+		}
+		if i == triesMost && !p.Verbose {
+			p.Line(3, p.Faint(fmt.Sprintf("… and %d more", len(c.Attempts)-i)))
 			break
 		}
 		text := render.OneLine(a.Message, render.LongestLine)

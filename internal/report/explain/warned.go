@@ -2,9 +2,11 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/stats"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -163,11 +165,11 @@ func Remarks(p *render.Printer, c *result.Case) string {
 	}
 	if c.Flaky {
 		add(term.Warn, "flaky: passed on attempt %d of %d", PassedOn(c), len(c.Attempts))
-	} else if len(c.Attempts) > 1 {
+	} else if len(c.Attempts) > 1 && c.Repeat == nil && c.Trials == nil {
 		add(term.Faint, "%d tries", len(c.Attempts))
 	}
-	if r := c.Repeat; r != nil {
-		add(term.Faint, "%d of %d runs passed, %s%% needed", r.Passed, r.Times, render.Number(r.Rate*100))
+	for _, text := range Repeated(c) {
+		add(term.Faint, "%s", text)
 	}
 	if c.Score != nil {
 		text := "score " + render.Number(*c.Score)
@@ -195,6 +197,37 @@ func Remarks(p *render.Printer, c *result.Case) string {
 		return ""
 	}
 	return "  " + strings.Join(parts, p.Faint(", "))
+}
+
+const (
+	triesMost = 10 // how many tries of a test are listed
+	streak    = 3  // the number of trials of which reports say how often all pass
+)
+
+// Repeated returns what the runs or trials of a case have in common: a share always
+// has its number and interval.
+func Repeated(c *result.Case) (out []string) {
+	if r := c.Repeat; r != nil {
+		text := fmt.Sprintf("%d of %d runs passed", r.Passed, r.Times)
+		if r.High > 0 {
+			text += " (" + render.Share(r.Low, r.High) + ")"
+		}
+		out = append(out, fmt.Sprintf("%s, %s%% needed", text, render.Number(r.Rate*100)))
+		for _, q := range r.Latency {
+			out = append(out, render.Quantile(q))
+		}
+	}
+	if t := c.Trials; t != nil {
+		n := t.Passed + t.Failed
+		text := fmt.Sprintf("%d of %d trials passed (%s), wanted %s, floor %s", t.Passed, n, render.Share(t.Low, t.High), render.Number(t.Want), render.Number(t.Floor))
+		if t.Errors > 0 {
+			text += ", " + display.Count(t.Errors, "error")
+		}
+		if out = append(out, text); n >= streak {
+			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, stats.AllPass(t.Passed, n, streak), n, math.Pow(t.Low, streak), math.Pow(t.High, streak)))
+		}
+	}
+	return out
 }
 
 // PassedOn returns the number of the try that passed.

@@ -31,12 +31,12 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 		"short":    func(s string) string { return render.OneLine(s, render.LongestLine) },
 		"long":     func(s string) string { return render.OneLine(s, 4*render.LongestLine) },
 		"trim":     strings.TrimSpace,
-		"duration": render.Duration, "number": render.Number, "percent": func(rate float64) string { return render.Number(100 * rate) }, "count": display.Count, "place": render.Place,
+		"duration": render.Duration, "number": render.Number, "count": display.Count, "place": render.Place,
 		"class": statusClass, "broke": explain.Failed, "glyph": statusGlyph,
 		"scrolls": scrolls, "stacked": stacked, "missed": missed, "hasPrefix": strings.HasPrefix,
 		"trimLines":   func(s string) string { return strings.TrimRight(s, "\n") },
 		"phaseOrigin": phaseOrigin, "exchangeLines": explain.ExchangeLines, "tryNumber": func(i int) int { return i + 1 },
-		"passedOn": explain.PassedOn, "tolerated": explain.Tolerated,
+		"passedOn": explain.PassedOn, "repeated": explain.Repeated, "tolerated": explain.Tolerated,
 		"plural": display.Plural, "hooksOrSteps": explain.HooksOrSteps, "words": func(s string) []string { return strings.Split(s, " ") },
 	}).ParseFS(htmlFiles, "page/*.html"))
 })

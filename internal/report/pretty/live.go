@@ -73,6 +73,7 @@ type Live struct {
 // task is a running case.
 type task struct {
 	name  string
+	state string // how far it is
 	since time.Time
 }
 
@@ -133,7 +134,11 @@ func (l *Live) Event(e result.Event, r *result.Run) {
 		l.total, l.started, l.suites = e.Total, l.o.Now(), e.Suites
 		l.start(e)
 	case result.CaseStarted:
-		l.running[e.Index] = task{e.Name, l.o.Now()}
+		t, again := l.running[e.Index]
+		if t.name, t.state = e.Name, e.State; !again {
+			t.since = l.o.Now()
+		}
+		l.running[e.Index] = t
 	case result.CaseFinished:
 		delete(l.running, e.Case.Index)
 		l.summary = r.Summary
@@ -334,6 +339,9 @@ func (l *Live) current() string {
 		return ""
 	}
 	text := render.OneLine(oldest.name, 50)
+	if oldest.state != "" {
+		text += " (" + oldest.state + ")"
+	}
 	if d := l.o.Now().Sub(oldest.since); d >= time.Second {
 		text += " " + clockTime(d)
 	}

@@ -125,6 +125,29 @@ func Duration(ms float64) string {
 	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
 }
 
+// Share formats the interval of a share. A bound is 0 or 1 only if it is exactly that.
+func Share(low, high float64) string {
+	bound := func(v float64) float64 {
+		if v > 0 && v < 1 {
+			return min(max(v, 0.01), 0.99)
+		}
+		return v
+	}
+	return fmt.Sprintf("p between %.2f and %.2f", bound(low), bound(high))
+}
+
+// Quantile formats a quantile of durations with its interval.
+func Quantile(q result.Quantile) string {
+	text := term.Escape(q.Name) + " " + Duration(q.MS)
+	switch {
+	case q.HighMS > 0:
+		text += " (" + Duration(q.LowMS) + " to " + Duration(q.HighMS) + ")"
+	case q.LowMS > 0:
+		text += " (at least " + Duration(q.LowMS) + ")"
+	}
+	return text
+}
+
 // Number formats a score or a metric.
 func Number(f float64) string {
 	s := fmt.Sprintf("%.3f", f)

@@ -40,6 +40,7 @@ type Case struct {
 	Repeat   *Repeat   `json:"repeat,omitempty"`
 	// Conversation is that of the attempt that is shown; of a test of agents.
 	Conversation *Conversation `json:"conversation,omitempty"`
+	Trials   *Trials   `json:"trials,omitempty"`
 	// KnownFailure is set if the case failed as a baseline expects; its status is
 	// then Skip.
 	KnownFailure *KnownFailure     `json:"known_failure,omitempty"`
@@ -156,6 +157,37 @@ type Repeat struct {
 	Times  int     `json:"times"`
 	Passed int     `json:"passed"`
 	Rate   float64 `json:"rate"` // required share, 0 to 1
+	// Low and High are the interval of the true share, with a confidence of 95 %; absent
+	// in records of earlier versions.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
+	// Latency of the runs that got a response: p50, p95 and max.
+	Latency []Quantile `json:"latency,omitempty"`
+}
+
+// Quantile is a quantile of durations, by nearest rank, with its interval.
+type Quantile struct {
+	Name   string  `json:"name"` // p50, p95 or max
+	N      int     `json:"n"`    // how many durations
+	MS     float64 `json:"ms"`
+	LowMS  float64 `json:"low_ms,omitempty"`
+	HighMS float64 `json:"high_ms,omitempty"` // left out if there are too few durations
+	// BudgetMS is the most that it may be; 0: no budget.
+	BudgetMS float64 `json:"budget_ms,omitempty"`
+}
+
+// Trials summarizes the sequential test of a case with trials. Attempts that were
+// errors are no trials.
+type Trials struct {
+	Want       float64 `json:"want"`
+	Floor      float64 `json:"floor"`
+	Confidence float64 `json:"confidence"`
+	Max        int     `json:"max"`
+	Passed     int     `json:"passed"`
+	Failed     int     `json:"failed"`
+	Errors     int     `json:"errors,omitempty"`
+	Low        float64 `json:"low"` // interval of the true share, with a confidence of 95 %
+	High       float64 `json:"high"`
 }
 
 // KnownFailure is the actual result of a case that a baseline expects to fail.

@@ -52,7 +52,7 @@ func (k cleaner) clean(e Event) Event {
 		k.phase(&e.Phase)
 		return e
 	case CaseStarted:
-		k.text(&e.Name)
+		k.text(&e.Name, &e.State)
 		return e
 	case CaseFinished:
 		k.testCase(e.Case)
@@ -181,6 +181,11 @@ func (k *cleaner) testCase(c *Case) {
 	k.tail(&c.Stderr)
 	if len(c.StderrMS) != strings.Count(c.Stderr, "\n")+1 {
 		c.StderrMS = nil // a mask or a limit has changed the lines
+	}
+	if c.Repeat != nil {
+		for i := range c.Repeat.Latency {
+			k.text(&c.Repeat.Latency[i].Name)
+		}
 	}
 	if f := c.KnownFailure; f != nil { // cases share the reason, which comes from a file
 		f = &KnownFailure{known(f.Status), f.Reason}

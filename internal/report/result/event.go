@@ -33,11 +33,12 @@ type PhaseFinished struct {
 	Phase Phase `json:"phase"`
 }
 
-// CaseStarted reports that a case has started (for live displays only; it does not
-// change the record).
+// CaseStarted reports that a case has started, and again how far one with trials is
+// (for live displays only; it does not change the record).
 type CaseStarted struct {
 	Index int    `json:"index"`
 	Name  string `json:"name"`
+	State string `json:"state,omitempty"`
 }
 
 // CaseFinished reports a complete case. There is exactly one per planned case.

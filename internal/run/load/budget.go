@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/run/stats"
+	"mcptest/internal/base/stats"
 )
 
 // Verdict is what the measured values say about budgets.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"mcptest/internal/run/stats"
+	"mcptest/internal/base/stats"
 )
 
 // Each power of two of microseconds is divided into 128 steps, so that a value read from a

@@ -49,12 +49,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	c.traffic(st, servers, out)
 	c.sameCall(st, servers, out)
 	c.limits(st, out)
-	if st.Repeat != nil {
-		out.Repeat = &Repeat{Times: st.Repeat.Times, Rate: 1}
-		if st.Repeat.PassRate != nil {
-			out.Repeat.Rate = *st.Repeat.PassRate
-		}
-	}
+	out.Repeat, out.Trials = st.Repeat, st.Trials
 	if len(servers) > 0 {
 		out.Server = servers[0]
 	}
@@ -246,7 +241,7 @@ func (c *compiler) limits(st *suite.Test, out *Case) {
 	case c.suite.Options.Retries != nil:
 		out.Retries = *c.suite.Options.Retries
 	}
-	if st.Repeat != nil {
+	if st.Repeat != nil || st.Trials != nil {
 		out.Retries = 0
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/repeat"
 	"mcptest/internal/spec/suite"
 	"mcptest/internal/spec/suite/variants"
 )
@@ -255,7 +256,8 @@ type Case struct {
 
 	Timeout time.Duration
 	Retries int
-	Repeat  *Repeat
+	Repeat  *repeat.Repeat
+	Trials  *repeat.Trials
 	Skip    string // reason; empty: run it
 	Respond *suite.Respond
 	// Headers are the HTTP headers of the calls.
@@ -288,12 +290,6 @@ type Case struct {
 
 // Connects reports whether the case needs sessions with its servers.
 func (c *Case) Connects() bool { return c.Ops[0].Action == nil || c.Ops[0].Action.Connects() }
-
-// Repeat defines how often a case is run and the share that must pass.
-type Repeat struct {
-	Times int
-	Rate  float64
-}
 
 // Op is one request of a case, or what a test without a call does.
 type Op struct {

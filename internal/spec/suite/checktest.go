@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/repeat"
 )
 
 // checker checks combinations of a test's keys.
@@ -235,9 +236,7 @@ func (c checker) common(t *Test, n *source.Node) {
 	}
 	checkReason(n, t.Path, c.d)
 	checkTags(n, t.Path, t.Tags, c.d)
-	if r := n.Get("repeat"); t.Repeat != nil && r.Kind == source.KindMap && t.Retries != nil && *t.Retries > 0 {
-		c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
-	}
+	repeat.Check(t.Repeat, t.Trials, t.Retries, n, t.Path, c.d)
 	if t.Transform != nil {
 		report(c.d, t.Transform.Pos, t.Path+".transform", "transform is reserved for a later version", "remove it")
 	}

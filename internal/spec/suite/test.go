@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/base/source"
 	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/repeat"
 )
 
 // Defaults is `defaultTest`: a baseline merged into every test.
@@ -75,7 +76,9 @@ type Common struct {
 	// Run only tests with this key; an error in CI.
 	Only bool `yaml:"only" default:"false" example:"true"`
 	// Run the test several times and require a share of passes.
-	Repeat *Repeat `yaml:"repeat" example:"{times: 10, pass_rate: 0.9}"`
+	Repeat *repeat.Repeat `yaml:"repeat" example:"{times: 10, pass_rate: 0.9}"`
+	// Run the test until its share of passes is known well enough.
+	Trials *repeat.Trials `yaml:"trials" example:"{want: 0.9, floor: 0.7}"`
 	// Run the test once for each row: a list of maps, or a CSV, JSON Lines or YAML file.
 	Cases *source.Node `yaml:"cases"`
 	// Set to false to exclude the test from defaultTest.
@@ -124,15 +127,6 @@ type SameCall struct {
 // Compares reports whether a part of the response is compared.
 func (s *SameCall) Compares(part string) bool {
 	return s != nil && (slices.Contains(s.Compare, part) || len(s.Compare) == 0 && part == "result")
-}
-
-// Repeat configures repeated runs of a test.
-type Repeat struct {
-	Pos source.Pos
-	// The number of runs.
-	Times int `yaml:"times,required" example:"10" range:"1-100000"`
-	// The share of passes needed, 0 to 1; 1 when left out.
-	PassRate *float64 `yaml:"pass_rate" default:"1" example:"0.9" range:"0-1"`
 }
 
 // Wait configures waiting for a notification after a call.

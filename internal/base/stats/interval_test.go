@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"mcptest/internal/run/stats"
+	"mcptest/internal/base/stats"
 )
 
 // The references were computed with exact binomial sums and, for Wilson, its closed form.

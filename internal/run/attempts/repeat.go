@@ -1,0 +1,125 @@
+package attempts
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/base/stats"
+	"mcptest/internal/report/render"
+	"mcptest/internal/report/result"
+	"mcptest/internal/spec/repeat"
+)
+
+// confidence is that of the intervals in reports.
+const confidence = 0.95
+
+// Repeat runs attempts of a case and requires a share of passes. The details are those of
+// the first failed run, or of the last run. If a hook skips a run, repeat stops: the case
+// has failed if an earlier run failed; otherwise it is skipped, because the share is
+// unknown. attempt returns false if the attempt did not begin; reason says why a run that
+// was stopped did not end.
+func Repeat(r *repeat.Repeat, attempt func() (*result.Case, bool), stopped func() bool, reason string) result.Case {
+	var shown *result.Case
+	at, undecided := 0, 0
+	all := List{Word: "run"}
+	for i := range r.Times {
+		one, began := attempt()
+		if !began && shown != nil {
+			break
+		}
+		all.Add(one)
+		if one.Status == result.Inconclusive {
+			undecided++
+		}
+		if shown == nil || shown.Status == result.Pass {
+			shown, at = one, i
+		}
+		if stopped() || one.Status == result.Skip {
+			break
+		}
+	}
+	out := *shown
+	rep := all.together(r)
+	out.Repeat = rep
+	all.Apply(&out, at)
+	share := func(n int) bool { return expect.Reaches(float64(n)/float64(rep.Times), rep.Rate) } // inclusive, with the same tolerance as other thresholds
+	switch {
+	case out.Status == result.Skip:
+		if rep.Passed > 0 {
+			out.Message = fmt.Sprintf("%s (run %d of %d; those before it passed)", out.Message, at+1, rep.Times)
+		}
+	case len(all.Done) < rep.Times:
+		if out.Status == result.Pass {
+			out.Status, out.Message = result.Skip, reason
+		}
+	case share(rep.Passed):
+		out.Status, out.Message = budget(r, rep)
+	default:
+		if share(rep.Passed + undecided) {
+			out.Status = result.Inconclusive
+		} else if out.Status == result.Pass || out.Status == result.Inconclusive {
+			out.Status = result.Fail
+		}
+		out.Message = fmt.Sprintf("%d of %d runs passed, expected a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)
+	}
+	return out
+}
+
+// together returns what the runs of a case with repeat have in common.
+func (t *List) together(r *repeat.Repeat) *result.Repeat {
+	out := &result.Repeat{Times: r.Times, Rate: r.Rate()}
+	var times []float64
+	for i := range t.Done {
+		a := &t.Done[i]
+		if a.Status == result.Pass {
+			out.Passed++
+		}
+		if a.Status == result.Pass || a.Status == result.Fail {
+			times = append(times, a.DurationMS)
+		}
+	}
+	out.Low, out.High = stats.Wilson(out.Passed, len(t.Done), confidence)
+	slices.Sort(times)
+	if n := len(times); n > 0 {
+		out.Latency = []result.Quantile{
+			quantile("p50", times, 0.5, r.P50), quantile("p95", times, 0.95, r.P95),
+			{Name: "max", N: n, MS: times[n-1], BudgetMS: milliseconds(r.Max)},
+		}
+	}
+	return out
+}
+
+func milliseconds(d *time.Duration) float64 {
+	if d == nil {
+		return 0
+	}
+	return float64(*d) / float64(time.Millisecond)
+}
+
+func quantile(name string, sorted []float64, q float64, budget *time.Duration) result.Quantile {
+	n := len(sorted)
+	low, high := stats.Ranks(n, q, confidence)
+	out := result.Quantile{Name: name, N: n, MS: sorted[stats.Nearest(n, q)-1], LowMS: sorted[low-1], BudgetMS: milliseconds(budget)}
+	if high <= n {
+		out.HighMS = sorted[high-1]
+	}
+	return out
+}
+
+// budget returns what the budgets of r say about a case whose share of passes suffices:
+// a pass, a failure, or inconclusive if too few runs got a response.
+func budget(r *repeat.Repeat, have *result.Repeat) (status result.Status, why string) {
+	n := 0
+	for _, q := range have.Latency {
+		n = q.N
+		if q.BudgetMS > 0 && q.MS > q.BudgetMS && (q.Name == "max" || n >= repeat.Percentile) {
+			return result.Fail, fmt.Sprintf("%s, expected at most %s (%d calls)", render.Quantile(q), render.Duration(q.BudgetMS), n)
+		}
+	}
+	if n < repeat.Percentile && (r.P50 != nil || r.P95 != nil) || n == 0 && r.Max != nil {
+		return result.Inconclusive, fmt.Sprintf("%d of %d runs got a response: too few to judge how long they take", n, have.Times)
+	}
+	return result.Pass, ""
+}
