@@ -56,7 +56,7 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 	fl.StringVarP(&f.format, "format", "f", "text", "format: text, json, or html: the page of NEW, with the changes")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
-	fl.StringSliceVar(&f.failOn, "fail-on", nil, "also count these `changes` as regressions: slower, scores, removed, skipped")
+	fl.StringSliceVar(&f.failOn, "fail-on", nil, "also count these `changes` as regressions: slower, scores, removed, skipped, trials (shown to pass less often)")
 	fl.Float64Var(&f.Slower, "slower", 0, "report tests that are slower by this `factor` (default 1.5, and at least 50 ms)")
 	fl.Float64Var(&f.Score, "score", 0, "smallest `change` of a score to report (default 0.01)")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "list every change")
@@ -68,8 +68,8 @@ func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 		return option.Invalid("--format: expected text, json or html, got %q", f.format)
 	}
 	for _, what := range f.failOn {
-		if !slices.Contains([]string{"slower", "scores", "removed", "skipped"}, what) {
-			return option.Invalid("--fail-on: must be slower, scores, removed or skipped, not %q", what)
+		if !slices.Contains([]string{"slower", "scores", "removed", "skipped", "trials"}, what) {
+			return option.Invalid("--fail-on: must be slower, scores, removed, skipped or trials, not %q", what)
 		}
 	}
 	if args[0] == "-" && args[1] == "-" {
@@ -102,6 +102,9 @@ func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 func (f *compareFlags) judge(c *compare.Comparison) {
 	for what, list := range map[string][]compare.Change{"slower": c.Slower, "removed": c.Removed, "skipped": c.Skipped} {
 		c.Regression = c.Regression || slices.Contains(f.failOn, what) && len(list) > 0
+	}
+	for i := range c.Pairs {
+		c.Regression = c.Regression || slices.Contains(f.failOn, "trials") && c.Pairs[i].Worse()
 	}
 	if slices.Contains(f.failOn, "scores") {
 		for _, ch := range c.Scores {

@@ -39,6 +39,7 @@ var sections = []section{
 	{"A step of a flow", "`steps[]` of a test; it invokes one thing.", []string{"flow-step"}, false},
 	{"The same call on another server", "`same_as` of a test with a call: [compare a gateway with the server behind it](../guides/gateways.md).", []string{"same-call"}, false},
 	{"Repeating", "`repeat` of a test.", []string{"repeat"}, false},
+	{"Trials", "`trials` of a test: [how a verdict is reached](../spec/trials.md).", []string{"trials"}, false},
 	{"Waiting for a notification", "`wait` of a test or step.", []string{"wait"}, false},
 	{"Repeating a call", "`until` of a test or step.", []string{"until"}, false},
 	{"Capturing a part of a text", "An entry of `capture` of a step that is a map.", []string{"capture"}, false},

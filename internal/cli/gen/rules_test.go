@@ -113,7 +113,7 @@ const belongs = `"raw":{"properties":{"args":{"not":{}},"params":{"not":{}},"not
 func testRules(subjects, own string) string {
 	return `{"oneOf":[` + subjects + `,{"required":["steps"]},{"required":["expect"],"properties":{` + own + `,"steps":{"not":{}}}}],"dependentSchemas":{` + belongs + `,"steps":{"properties":{` + own +
 		`,"wait":{"not":{}},"cancel_after":{"not":{}}}}},
-		"if":{"required":["repeat"],"properties":{"repeat":{"type":"object"}}},"then":{"properties":{"retries":{"maximum":0}}}}`
+		"if":{"anyOf":[{"required":["repeat"],"properties":{"repeat":{"type":"object"}}},{"required":["trials"],"properties":{"trials":{"type":"object"}}}]},"then":{"properties":{"retries":{"maximum":0}}}}`
 }
 
 // teardownStep is the step of a teardown: the one place for always, and no

@@ -149,7 +149,7 @@ var edges = map[string][]string{
 	"internal/report/pretty":   {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
 	"internal/report/ci":       {"internal/report/gate", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
 	"internal/report/html":     {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},
-	"internal/report/compare":  {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
+	"internal/report/compare":  {"internal/base/stats", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
 	"internal/server/manifest": {"internal/base/placeholder", "internal/assert/jsonpath", "internal/client/protocol", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema"},
 	"internal/server/mock":     {"internal/server/manifest", "internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv"},
 

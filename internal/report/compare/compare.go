@@ -51,6 +51,7 @@ type Comparison struct {
 	Added        []Change       `json:"added"`   // new, and do not fail
 	Removed      []Change       `json:"removed"`
 	Metrics      []MetricChange `json:"metrics"`
+	Pairs        []Pairs        `json:"trials,omitempty"`
 	// Incomplete is the reason why the later record is not a complete verdict: it was
 	// truncated, its run was interrupted, or it has no tests. That counts as a
 	// regression.
@@ -80,6 +81,7 @@ type earlier struct {
 	violations []string // kinds
 	ms         float64
 	score      *float64
+	trials     []result.Status
 	seen       bool
 	change     Change
 }
@@ -105,7 +107,7 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		}
 		count[[2]string{t.File, t.Name}]++
 		k := testKey{t.File, t.Name, count[[2]string{t.File, t.Name}]}
-		old[k] = &earlier{status: t.Status, violations: violated(t), ms: t.DurationMS, score: t.Score, change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
+		old[k] = &earlier{status: t.Status, violations: violated(t), ms: t.DurationMS, score: t.Score, trials: outcomes(t), change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
 		order = append(order, k)
 	}
 	clear(count)
@@ -148,6 +150,7 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		return
 	}
 	was.seen = true
+	c.pair(was.trials, t)
 	ch.Before, ch.BeforeMS, ch.BeforeScore = was.status, was.ms, was.score
 	switch {
 	case explain.Failed(t.Status) && explain.Failed(was.status) && !worse(was, t):
@@ -227,6 +230,7 @@ func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
 	})
 	changes(p, "No longer run", term.Faint, "- ", c.Skipped, status)
 	changes(p, "Removed", term.Faint, "- ", c.Removed, status)
+	listPairs(p, c.Pairs)
 	metricTable(p, c.Metrics)
 	p.Blank()
 	countTable(p, c)
@@ -360,6 +364,10 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 			clean[i] = ch
 		}
 		*list = clean
+	}
+	safe.Pairs = slices.Clone(c.Pairs)
+	for i := range safe.Pairs {
+		safe.Pairs[i].Name, safe.Pairs[i].File = term.Escape(safe.Pairs[i].Name), term.Escape(safe.Pairs[i].File)
 	}
 	safe.RunFailures = make([]RunFailure, len(c.RunFailures))
 	for i, f := range c.RunFailures {
