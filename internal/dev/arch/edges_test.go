@@ -102,7 +102,7 @@ var edges = map[string][]string{
 	"internal/run/connect":  {"internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
 	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web"},
 	// Which tools may be called if the user has not named the calls.
-	"internal/run/allow": {"internal/base/jsonv"},
+	"internal/run/allow":  {"internal/base/jsonv"},
 	"internal/base/stats": {},
 	// The record of what happened; conversations with models.
 	"internal/run/record":        {"internal/assert/expect", "internal/client/mcp", "internal/report/result", "internal/base/source"},

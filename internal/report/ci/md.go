@@ -42,6 +42,9 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 	if err := m.tests(all); err != nil {
 		return err
 	}
+	if err := m.trials(); err != nil {
+		return err
+	}
 	m.rollups()
 	m.coverage()
 	m.phases()

@@ -65,3 +65,27 @@ func (m *markdown) requests(tests []*result.Case) {
 	}
 	m.Put("\n</details>\n\n")
 }
+
+// trials lists the shares of tests with trials or repeat, with their intervals: one row
+// for each test and server or model.
+func (m *markdown) trials() error {
+	var rows [][]string
+	for c, err := range result.Select(m.run.Cases) {
+		if err != nil {
+			return err
+		}
+		s, ok := explain.ShareOf(c)
+		if !ok || len(rows) == mdTests && !m.Verbose {
+			continue
+		}
+		wanted := ""
+		if c.Trials != nil {
+			wanted = render.Number(c.Trials.Want) + ", floor " + render.Number(c.Trials.Floor)
+		} else {
+			wanted = render.Number(c.Repeat.Rate)
+		}
+		rows = append(rows, []string{statusIcon[c.Status], cell(c.Name), cell(c.Server), fmt.Sprintf("%d of %d", s.Passed, s.N), render.Bound(s.Low) + " to " + render.Bound(s.High), wanted})
+	}
+	m.section("Shares of passes", []string{"", "Test", "Server", "Passed:", "95 % interval:", "Wanted:"}, rows)
+	return nil
+}

@@ -204,6 +204,29 @@ const (
 	streak    = 3  // the number of trials of which reports say how often all pass
 )
 
+// Passes are the trials, or runs of repeat, of a case that passed, with the interval of
+// their share.
+type Passes struct {
+	Passed, N int
+	Low, High float64
+}
+
+// String is short enough for a table: 23/24 0.79–0.99.
+func (s Passes) String() string {
+	return fmt.Sprintf("%d/%d %s–%s", s.Passed, s.N, render.Bound(s.Low), render.Bound(s.High))
+}
+
+// ShareOf returns the share of a case with trials or repeat.
+func ShareOf(c *result.Case) (s Passes, ok bool) {
+	switch t, r := c.Trials, c.Repeat; {
+	case t != nil && t.Passed+t.Failed > 0:
+		return Passes{t.Passed, t.Passed + t.Failed, t.Low, t.High}, true
+	case r != nil && r.High > 0:
+		return Passes{r.Passed, len(c.Attempts), r.Low, r.High}, true
+	}
+	return s, false
+}
+
 // Repeated returns what the runs or trials of a case have in common: a share always
 // has its number and interval.
 func Repeated(c *result.Case) (out []string) {

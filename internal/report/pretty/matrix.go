@@ -95,6 +95,7 @@ type matrixRow struct {
 type matrixCell struct {
 	status result.Status // "" if the test does not run on this server
 	score  *float64
+	share  string // of trials or runs, with its interval
 }
 
 func (m *matrix) read() error {
@@ -133,7 +134,10 @@ func (m *matrix) add(row *matrixRow, c *result.Case) {
 		row.cells = append(row.cells, matrixCell{})
 	}
 	if have := &row.cells[at]; have.status == "" || explain.Failed(c.Status) {
-		have.status, have.score = c.Status, c.Score
+		have.status, have.score, have.share = c.Status, c.Score, ""
+		if share, ok := explain.ShareOf(c); ok {
+			have.share = " " + share.String()
+		}
 	}
 	s := &m.servers[at]
 	s.ms += c.DurationMS
@@ -168,7 +172,13 @@ func (m *matrix) measure() {
 		m.name = max(m.name, min(matrixNameMost, display.Width(term.Escape(m.rows[i].name))+2))
 	}
 	for i := range m.servers {
-		m.widths = append(m.widths, max(8, min(matrixServerMost, display.Width(m.serverName(i)))))
+		width := max(8, min(matrixServerMost, display.Width(m.serverName(i))))
+		for _, row := range m.rows {
+			if i < len(row.cells) && row.cells[i].share != "" {
+				width = max(width, len("✓ ≠")+display.Width(row.cells[i].share))
+			}
+		}
+		m.widths = append(m.widths, width)
 	}
 }
 
@@ -268,7 +278,7 @@ func (m *matrix) row(row *matrixRow) {
 		if c.score != nil {
 			mark += " " + render.Number(*c.score)
 		}
-		cells = append(cells, mark)
+		cells = append(cells, mark+c.share)
 	}
 	delete(seen, result.Skip)
 	if len(seen) > 1 {

@@ -125,15 +125,17 @@ func Duration(ms float64) string {
 	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
 }
 
-// Share formats the interval of a share. A bound is 0 or 1 only if it is exactly that.
+// Share formats the interval of a share.
 func Share(low, high float64) string {
-	bound := func(v float64) float64 {
-		if v > 0 && v < 1 {
-			return min(max(v, 0.01), 0.99)
-		}
-		return v
+	return "p between " + Bound(low) + " and " + Bound(high)
+}
+
+// Bound formats a bound of a share, which is 0 or 1 only if it is exactly that.
+func Bound(v float64) string {
+	if v > 0 && v < 1 {
+		v = min(max(v, 0.01), 0.99)
 	}
-	return fmt.Sprintf("p between %.2f and %.2f", bound(low), bound(high))
+	return fmt.Sprintf("%.2f", v)
 }
 
 // Quantile formats a quantile of durations with its interval.

@@ -40,7 +40,7 @@ type Case struct {
 	Repeat   *Repeat   `json:"repeat,omitempty"`
 	// Conversation is that of the attempt that is shown; of a test of agents.
 	Conversation *Conversation `json:"conversation,omitempty"`
-	Trials   *Trials   `json:"trials,omitempty"`
+	Trials       *Trials       `json:"trials,omitempty"`
 	// KnownFailure is set if the case failed as a baseline expects; its status is
 	// then Skip.
 	KnownFailure *KnownFailure     `json:"known_failure,omitempty"`
