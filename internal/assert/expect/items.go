@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/shown"
@@ -67,7 +68,11 @@ func (o Compiler) Expect(n *source.Node, path string, d *source.Decoder) Expect 
 	case n.Kind == source.KindMap:
 		e = c.longForm(n, path)
 	default:
-		c.Errorf(n, path, "", "expected a list of assertions, or {assertions, max_duration_ms}, got %s", shown.Node(n))
+		hint := ""
+		if text, ok := strings.CutPrefix(shown.Node(n), "text "); ok {
+			hint = "write [{target: text, matcher: {contains: " + text + "}}]"
+		}
+		c.Errorf(n, path, hint, "expected a list of assertions, or {assertions, max_duration_ms}, got %s", shown.Node(n))
 	}
 	return e
 }

@@ -61,8 +61,9 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.From, prefix, display.Count(v.Len(), "element"))
 	default:
 		m.why = fmt.Sprintf("%s is %s, %s", prefix, shown.Shape(v), wants(s))
-		if m.Near = instead(prefix, v, s); v.Kind() == jsonv.KindArray && (s.Name == "length" || s.Name == "size" || s.Name == "count") {
-			m.why += "; the matcher length counts its elements"
+		parts := map[jsonv.Kind]string{jsonv.KindArray: "elements", jsonv.KindString: "characters"}[v.Kind()]
+		if m.Near = instead(prefix, v, s); parts != "" && (s.Name == "length" || s.Name == "size" || s.Name == "count") {
+			m.why += "; the matcher length counts its " + parts
 		}
 	}
 	return m

@@ -109,7 +109,11 @@ func (c *converter) checkKey(key *Node, y *yaml.Node) {
 	case KindString:
 		return
 	case KindList, KindMap:
-		c.errorf(y, "key", "", "a key must be text, got a %s", key.Kind)
+		hint := ""
+		if len(key.Fields) == 1 && key.Fields[0].Value.Kind == KindNull { // {{ name }}, as in Jinja
+			hint = `a placeholder is written "${` + display.Truncate(key.Fields[0].Key.Text, shownText) + `}"`
+		}
+		c.errorf(y, "key", hint, "a key must be text, got a %s", key.Kind)
 	case KindNull:
 		hint := ""
 		if key.Text != "" {

@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"mcptest/internal/base/display"
 )
+
+// pair matches NAME=VALUE, as in Docker's files, and a line of an HTTP header.
+var pair = regexp.MustCompile(`^([^=:]+)(?:=|: )`)
 
 // wrongType reports a node of another kind.
 func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
@@ -22,8 +26,8 @@ func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 	case n.Kind == KindMap && want == "a list":
 		diag.Hint = "begin each entry with a hyphen: - name: …"
 	case n.Kind == KindList && want == "a map" && len(n.Items) > 0:
-		if name, _, ok := strings.Cut(n.Items[0].Text, "="); ok { // as in Docker's files
-			diag.Hint = "write " + name + ": …"
+		if at := pair.FindStringSubmatch(n.Items[0].Text); at != nil {
+			diag.Hint = "write " + at[1] + ": …"
 		} else if name := n.Items[0].Get("name"); name != nil {
 			diag.Hint = "write the name before it: " + name.Text + ": {…}"
 		}

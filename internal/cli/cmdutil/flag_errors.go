@@ -75,6 +75,7 @@ var otherFlags = map[string]string{
 	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "r": "reporter",
 	"junit": "write --reporter junit=FILE", "junitxml": "write --reporter junit=FILE", "no-watch": "leave it out: only --watch watches",
 	"m": "tag", "n": "parallel", "numprocesses": "parallel", "s": "verbose", "collect-only": "list", "tool-arg": "arg", "args": "args-json",
+	"outputFile": "write --reporter NAME=FILE", "vus": "calls are sent at a fixed rate: write --rate 50/s", "iterations": "leak counts with --sessions N, load with --rate and --duration",
 	"tool-name": "the tool is the first argument: mcptest call TOOL",
 	"cli":       "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
 	"method":    "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",

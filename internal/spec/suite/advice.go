@@ -3,9 +3,9 @@ package suite
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/lint"
 )
 
 // Hints for users of other tools: the AdviseKey methods return a hint for a key
@@ -40,9 +40,15 @@ func (d *document) AdviseKey(key string) string {
 		}
 	}
 	switch key {
+	case "describe", "description", "suite", "title":
+		return "name"
+	case "providers", "targets", "mcp_servers":
+		return "servers"
+	case "flows", "flow", "steps", "scenarios":
+		return "a flow is a test with steps: tools: [{name: …, steps: [{tool: …}, {tool: …}]}]"
 	case "mcpServers":
 		return "rename it to servers: command, args, env, url and headers are the same here (leave out type and disabled)"
-	case "tests":
+	case "tests", "it", "test", "testcases", "test_cases":
 		for _, test := range items(d.tests) {
 			for block, keys := range subject {
 				if slices.ContainsFunc(keys, func(key string) bool { return test.Get(key) != nil }) {
@@ -55,6 +61,11 @@ func (d *document) AdviseKey(key string) string {
 		return "it belongs to a test, or to defaultTest for all tests"
 	case "beforeAll", "beforeEach", "afterEach", "afterAll":
 		return "it belongs to the hooks: hooks: {" + key + ": …}"
+	}
+	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
+		if f.Name == key {
+			return "it belongs to a server: servers: {api: {" + key + ": …}}"
+		}
 	}
 	return ""
 }
@@ -78,7 +89,7 @@ func (*RunOptions) AdviseKey(key string) string {
 }
 
 // AdviseKey returns hints for the keys that other test tools use.
-func (*Common) AdviseKey(key string) string { return adviseTestKey(key) }
+func (*Common) AdviseKey(key string) string { return lint.TestKey(key) }
 
 // AdviseKey returns hints for keys of the other blocks.
 func (*toolsEntry) AdviseKey(key string) string {
@@ -90,7 +101,7 @@ func (*toolsEntry) AdviseKey(key string) string {
 	case "prompt":
 		return "to get a prompt, use prompts:"
 	}
-	return adviseTestKey(key)
+	return lint.TestKey(key)
 }
 
 // AdviseKey returns hints for other names of a resource's address.
@@ -101,7 +112,7 @@ func (*resourcesEntry) AdviseKey(key string) string {
 	case "tool":
 		return "to call a tool, use tools:"
 	}
-	if key = adviseTestKey(key); key == "args" {
+	if key = lint.TestKey(key); key == "args" {
 		return "a resource has no arguments: they are part of its uri"
 	}
 	return key
@@ -112,7 +123,7 @@ func (*protocolEntry) AdviseKey(key string) string {
 	if key == "tool" {
 		return "to call a tool, use tools:"
 	}
-	if key = adviseTestKey(key); key == "args" {
+	if key = lint.TestKey(key); key == "args" {
 		return "params"
 	}
 	return key
@@ -126,7 +137,7 @@ func (*FlowStep) AdviseKey(key string) string {
 	case "call":
 		return "write tool: NAME and args: (call: is for setup and teardown)"
 	}
-	return adviseTestKey(key)
+	return lint.TestKey(key)
 }
 
 // AdviseKey returns hints for other names of a step's action.
@@ -136,40 +147,6 @@ func (*stepFields) AdviseKey(key string) string {
 		return "run"
 	case "tool":
 		return "a step calls a tool with call: {tool: …, args: {…}}"
-	}
-	return ""
-}
-
-// adviseTestKey returns the key that corresponds to a key of another test tool, or
-// a hint if there is none.
-func adviseTestKey(key string) string {
-	switch strings.ToLower(key) {
-	case "arguments", "input", "inputs", "params", "parameters", "with", "arg", "args":
-		return "args"
-	case "assert", "asserts", "assertion", "assertions", "checks", "expectations", "expected":
-		return "expect"
-	case "expecterror", "expect_error", "shouldfail", "should_fail", "throws":
-		return "a test that expects a rejection: expect: [{target: refusal, matcher: {exists: true}}]"
-	case "retry":
-		return "retries"
-	case "setup", "before", "before_each", "beforeeach":
-		return "steps before each test are listed in setup_per_test: of the suite"
-	case "capture", "save", "extract", "store":
-		return "a step of a flow captures values: steps: [{tool: …, capture: {name: target}}]"
-	case "parametrize", "parameterize", "parameters_from", "data", "rows", "examples", "table", "dataset":
-		return "cases"
-	case "elicitation", "sampling", "roots":
-		return "it belongs to respond: respond: {" + key + ": …}"
-	case "if", "when", "condition":
-		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
-	case "timeout_ms", "time_limit":
-		return "timeout"
-	case "todo", "disabled", "ignore":
-		return "skip"
-	case "xfail", "fails", "expected_failure", "known_failure":
-		return "expect_failure"
-	case "vars", "variables":
-		return "variables: of the suite, or cases: for rows of one test, whose columns are ${case.NAME}"
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/lint"
 )
 
 // entryKeys are the keys that the entries of surface:, check: and probe: have in common.
@@ -78,6 +79,14 @@ func (Offer) Connects() bool { return true }
 
 // Refuses nothing.
 func (Offer) Refuses(bool) (why, hint string) { return "", "" }
+
+// AdviseKey returns the place of a test with assertions of its own.
+func (*surfaceEntry) AdviseKey(key string) string {
+	if key = lint.TestKey(key); key == "expect" {
+		return "a test that examines the target surface is listed in tools:, without a call: tools: [{name: …, expect: [{target: surface.tools, matcher: …}]}]"
+	}
+	return key
+}
 
 func (e *surfaceEntry) action() Action { return Offer{} }
 

@@ -153,6 +153,9 @@ func (s syntaxPlace) explain(msg string) Explanation {
 		}
 		return Explanation{Pos: s.start, Msg: `expected ":" after this key`, Hint: `a key and its ":" must be on one line`}
 	case "found character that cannot start any token":
+		if strings.HasPrefix(s.after(), "```") {
+			return Explanation{Msg: "a code block of Markdown begins here", Hint: "the lines with ``` are not YAML: remove them"}
+		}
 		return Explanation{Msg: "a value can't begin with " + s.next(), Hint: "put it in quotes"}
 	case "did not find expected alphabetic or numeric character":
 		return s.noName()
@@ -234,7 +237,14 @@ func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 // strayColon explains a ": " where no key is allowed.
 func (s syntaxPlace) strayColon() Explanation {
 	if strings.Contains(s.before(), ": ") {
-		return Explanation{Msg: `unexpected ":" inside a value`, Hint: cmp.Or(s.twoKeys(), "put the value in quotes if the colon is part of it")}
+		hint := s.twoKeys("{", "{…}")
+		if hint == "" {
+			hint = "put the value in quotes if the colon is part of it"
+			if braces := s.twoKeys("", "…"); braces != "" {
+				hint += "; if it is a map, " + braces
+			}
+		}
+		return Explanation{Msg: `unexpected ":" inside a value`, Hint: hint}
 	}
 	for n := s.at.Line - 1; n >= 1; n-- {
 		prev := string(s.f.Line(n))
@@ -268,10 +278,14 @@ func (s syntaxPlace) keyLine(n int) (Explanation, bool) {
 		pos.Col += utf8.RuneCountInString(text[:i])
 		return Explanation{Pos: pos, Msg: `no space after the ":"`, Hint: `a key and its value are separated by ": "`}, true
 	}
-	return Explanation{
+	d := Explanation{
 		Pos: pos, Msg: `this line has no ":", so it is not a key`,
 		Hint: "text of several lines is indented below its key, in quotes or after a |",
-	}, true
+	}
+	if strings.HasPrefix(text, "//") {
+		d.Hint = "a comment begins with #"
+	}
+	return d, true
 }
 
 func indentation(line string) int {
@@ -311,18 +325,19 @@ func (s syntaxPlace) noItem() Explanation {
 }
 
 func (s syntaxPlace) unclosed(want, begin string) Explanation {
-	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: cmp.Or(s.twoKeys(), s.unquoted())}
+	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: cmp.Or(s.twoKeys("{", "{…}"), s.unquoted())}
 }
 
 // twoKeys returns the hint for a map without braces as the value of a key, such as
-// matcher: not: {…}.
-func (s syntaxPlace) twoKeys() string {
+// matcher: not: {…}. The inner value begins with the text next, and the hint shows it
+// as value.
+func (s syntaxPlace) twoKeys(next, value string) string {
 	key, word, ok := cutLast(s.before(), ": ")
 	key = key[strings.LastIndexAny(key, " {,")+1:]
-	if !ok || !strings.HasPrefix(s.after(), ": {") || key == "" || strings.ContainsAny(word, " {}[]\"',") {
+	if !ok || !strings.HasPrefix(s.after(), ": "+next) || key == "" || strings.ContainsAny(word, " {}[]\"',") {
 		return ""
 	}
-	return "write " + key + ": {" + word + ": {…}}"
+	return "write " + key + ": {" + word + ": " + value + "}"
 }
 
 // cutLast cuts a text around the last separator.

@@ -40,6 +40,13 @@ func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 // for steps.
 var binding = regexp.MustCompile(`(?:^|[^\\$])((?:\$|\{\{ ?)((case|steps)\.\w[\w.]*)(?: ?\}\})?)`)
 
+// braces matches {{NAME}}, as promptfoo writes a column.
+var braces = regexp.MustCompile(`\{\{ ?(\w+) ?\}\}`)
+
+func hasColumn(cases *source.Node, name string) bool {
+	return cases != nil && slices.ContainsFunc(cases.Items, func(row *source.Node) bool { return row.Get(name) != nil })
+}
+
 // Test warns about values of a test that are sent as they are written, but hardly meant
 // so: $case.NAME, and typographic quotation marks in place of those of YAML.
 func Test(d *source.Decoder, test *source.Node, path string) { written(d, test, path, test, false) }
@@ -60,6 +67,9 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 	if m != nil && test.Get(map[string]string{"case": "cases", "steps": "steps"}[n.Text[m[6]:m[7]]]) != nil {
 		name := n.Text[m[4]:m[5]]
 		warn(d, n, path, n.Text[m[2]:m[3]]+" is not replaced: it is used as written", "write ${"+name+"}")
+	}
+	if column := braces.FindStringSubmatch(n.Text); column != nil && args && hasColumn(test.Get("cases"), column[1]) {
+		warn(d, n, path, column[0]+" is not replaced: it is used as written", "write ${case."+column[1]+"}")
 	}
 	if inside := strings.TrimRight(strings.TrimLeft(n.Text, "“„‘"), "”“’"); args && !n.Quoted && len(inside) <= len(n.Text)-2*len("“") {
 		warn(d, n, path, "typographic quotation marks are part of the value", `YAML needs ": "`+inside+`"`)

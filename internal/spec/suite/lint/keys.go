@@ -1,0 +1,37 @@
+package lint
+
+import "strings"
+
+// TestKey returns the key that corresponds to a key of another test tool, or
+// a hint if there is none.
+func TestKey(key string) string {
+	switch strings.ToLower(key) {
+	case "arguments", "input", "inputs", "params", "parameters", "with", "arg", "args":
+		return "args"
+	case "expect", "assert", "asserts", "assertion", "assertions", "checks", "expectations", "expected":
+		return "expect"
+	case "expecterror", "expect_error", "shouldfail", "should_fail", "throws":
+		return "a test that expects a rejection: expect: [{target: refusal, matcher: {exists: true}}]"
+	case "retry":
+		return "retries"
+	case "setup", "before", "before_each", "beforeeach":
+		return "steps before each test are listed in setup_per_test: of the suite"
+	case "capture", "save", "extract", "store":
+		return "a step of a flow captures values: steps: [{tool: …, capture: {name: target}}]"
+	case "parametrize", "parameterize", "parameters_from", "data", "rows", "examples", "table", "dataset":
+		return "cases"
+	case "elicitation", "sampling", "roots":
+		return "it belongs to respond: respond: {" + key + ": …}"
+	case "if", "when", "condition":
+		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
+	case "timeout_ms", "time_limit":
+		return "timeout"
+	case "todo", "disabled", "ignore":
+		return "skip"
+	case "xfail", "fails", "expected_failure", "known_failure":
+		return "expect_failure"
+	case "vars", "variables":
+		return "variables: of the suite, or cases: for rows of one test, whose columns are ${case.NAME}"
+	}
+	return ""
+}
