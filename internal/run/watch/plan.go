@@ -18,6 +18,9 @@ import (
 func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
 	for _, s := range suites {
 		out = append(append(out, s.Files...), filepath.Join(s.Dir, ".env"))
+		for _, program := range s.Programs {
+			out = append(out, programFiles(program.Argv, program.Dir)...)
+		}
 	}
 	for _, file := range p.Files {
 		out = append(out, file.Inputs()...)

@@ -93,7 +93,8 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 		value := func(n *source.Node, path string) *source.Node {
 			return d.scope.Expand(n, path, interpolate.Bindings{}, l.dec)
 		}
-		l.suite.Unknown = append(l.suite.Unknown, variants.Expand(d.root.Get("servers"), d.scope.Dir, o.Programs, value, l.dec)...)
+		programs, unknown := variants.Expand(d.root.Get("servers"), d.scope.Dir, o.Programs, value, l.dec)
+		l.suite.Programs, l.suite.Unknown = append(l.suite.Programs, programs...), append(l.suite.Unknown, unknown...)
 		l.decode(d)
 	}
 	l.merge()

@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite/dotenv"
 	"mcptest/internal/spec/suite/interpolate"
+	"mcptest/internal/spec/suite/variants"
 )
 
 // Suite is one suite file with everything it imports.
@@ -18,7 +19,8 @@ type Suite struct {
 	Files []string     // absolute paths of all files read or missing, root first
 
 	Servers       []*Server
-	Unknown       []string // servers whose variants a program prints, which was not run
+	Programs      []variants.Program // they print variants
+	Unknown       []string           // servers whose variants a program prints, which was not run
 	DefaultServer string
 	DefaultPos    source.Pos
 	Env           []Var // suite-level environment, in order

@@ -15,12 +15,18 @@ const Unknown = "*"
 // nothing must be started.
 type Programs func(argv []string, dir string) ([]byte, error)
 
+// Program prints the variants of a server.
+type Program struct {
+	Argv []string
+	Dir  string
+}
+
 // Expand replaces from: in the variants of each server. values returns a node without
-// placeholders. It returns the servers whose
+// placeholders. It returns the programs, and the servers whose
 // variants are not known.
-func Expand(servers *source.Node, dir string, run Programs, values func(n *source.Node, path string) *source.Node, d *source.Decoder) (unknown []string) {
+func Expand(servers *source.Node, dir string, run Programs, values func(n *source.Node, path string) *source.Node, d *source.Decoder) (programs []Program, unknown []string) {
 	if servers == nil {
-		return nil
+		return nil, nil
 	}
 	for _, server := range servers.Fields {
 		written := server.Value.Get("variants")
@@ -35,6 +41,7 @@ func Expand(servers *source.Node, dir string, run Programs, values func(n *sourc
 		} else if d.Decode(from, path, &argv); len(argv) == 0 {
 			d.Errorf(from, path, "the list is empty: expected a program and its arguments")
 		}
+		programs = append(programs, Program{argv, dir})
 		var fields []source.Field
 		if len(argv) > 0 && run != nil {
 			fields = printed(argv, dir, run, from, path, d)
@@ -45,7 +52,7 @@ func Expand(servers *source.Node, dir string, run Programs, values func(n *sourc
 		}
 		written.Fields = append(slices.DeleteFunc(written.Fields, func(f source.Field) bool { return f.Key.Text == "from" }), fields...)
 	}
-	return unknown
+	return programs, unknown
 }
 
 // printed runs the program and returns the variants that it prints.
