@@ -59,7 +59,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		near = source.Nearest(name, names)
 	}
 	if near == "" || unknown.GetSpecifiedShortnames() != "" && otherFlags[name] == "" {
-		if cmd.Flags().Lookup("url") != nil && cmd.ArgsLenAtDash() < 0 {
+		if cmd.Flags().Lookup("url") != nil && cmd.Flags().NArg() > 0 { // a program is named before it
 			return fmt.Errorf("%w (the server's command goes after --)", unknown)
 		}
 		return unknown

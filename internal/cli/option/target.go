@@ -232,16 +232,6 @@ func (f *TargetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
 	}
 }
 
-// EnvSet returns an error if the environment lacks a variable of a flag.
-func EnvSet(env []string, flag string, names ...string) error {
-	for _, name := range names {
-		if cmdutil.LookupEnv(env, name) == "" {
-			return Invalid("%s: the environment variable %s is not set", flag, name)
-		}
-	}
-	return nil
-}
-
 // HTTPURL parses an address of HTTP.
 func HTTPURL(what, address string, redactor *secret.Redactor) (*url.URL, error) {
 	u, err := url.Parse(address)

@@ -93,3 +93,16 @@ func OpenBrowser(s cmdutil.Streams, address string) bool {
 	go func() { _ = cmd.Wait() }() // it may keep running
 	return true
 }
+
+// EnvSet returns an error if the environment lacks a variable of a flag.
+func EnvSet(env []string, flag string, names ...string) error {
+	for _, name := range names {
+		if name, _, ok := strings.Cut(name, "="); ok {
+			return Invalid("%s: expected the name of an environment variable without its value: %s", flag, name)
+		}
+		if cmdutil.LookupEnv(env, name) == "" {
+			return Invalid("%s: the environment variable %s is not set", flag, name)
+		}
+	}
+	return nil
+}

@@ -24,7 +24,7 @@ func TestKey(key string) string {
 		return "it belongs to respond: respond: {" + key + ": …}"
 	case "if", "when", "condition":
 		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
-	case "timeout_ms", "time_limit":
+	case "timeout_ms", "timeout_seconds", "timeoutms", "timeoutseconds", "time_limit":
 		return "timeout"
 	case "todo", "disabled", "ignore":
 		return "skip"
