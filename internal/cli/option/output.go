@@ -52,3 +52,17 @@ func WriteFile(path string, stdout io.Writer, data []byte) error {
 	}
 	return nil
 }
+
+// Writable returns an error if no report can be written to path, so that a long measurement
+// is not lost at its end. Pipes and devices are not opened: that would be seen.
+func Writable(path string) error {
+	if info, err := os.Stat(path); path == "-" || path == "" || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil
+	}
+	sink, err := report.OpenSink(path, io.Discard)
+	if err != nil {
+		return Invalid("%v", err)
+	}
+	sink.Abort()
+	return nil
+}

@@ -105,7 +105,7 @@ func (f *leakFlags) check(argv []string) error {
 	case f.pid > 0 && len(argv) > 0:
 		return option.Invalid("--pid is for a server that runs already; a command after -- is measured by itself")
 	}
-	return errors.Join(option.OneOf("--leave", []string{f.leave}, []string{"close", "vanish", "mixed"}), option.OneOf("--format", []string{f.format}, leak.Formats()))
+	return errors.Join(option.OneOf("--leave", []string{f.leave}, []string{"close", "vanish", "mixed"}), option.OneOf("--format", []string{f.format}, leak.Formats()), option.Writable(f.output))
 }
 
 func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -36,14 +37,17 @@ func (f *shownFlags) add(cmd *cobra.Command) {
 	fl.StringVarP(&f.output, "output", "o", "-", "write the report to this `file`")
 }
 
-func (f *shownFlags) check() (err error) {
+func (f *shownFlags) check(cmd *cobra.Command) (err error) {
 	if err := option.OneOf("--format", []string{f.format}, load.Formats()); err != nil {
 		return err
 	}
 	if f.limits, err = load.ParseBudgets(f.budgets); err != nil {
 		return option.Invalid("--budget: %v", err)
 	}
-	return nil
+	if len(f.limits) == 0 && cmd.Flags().Changed("budget") { // of an empty variable: nothing would be judged
+		return option.Invalid("--budget: expected limits such as p99=250ms, got nothing")
+	}
+	return option.Writable(f.output)
 }
 
 // finish judges a report, writes it and returns the error with its exit code.
@@ -134,7 +138,7 @@ func (f *loadFlags) check(cmd *cobra.Command, s cmdutil.Streams, argv []string) 
 	if f.JSON {
 		f.shown.format = "json"
 	}
-	if err := f.shown.check(); err != nil {
+	if err := f.shown.check(cmd); err != nil {
 		return err
 	}
 	const most, longest = 1_000_000, 24 * time.Hour
@@ -179,6 +183,9 @@ func (f *loadFlags) split(s cmdutil.Streams) error {
 	}
 	if f.o.Start, err = time.Parse(time.RFC3339, at); err != nil {
 		return option.Invalid("--start-at: expected a time such as 2026-07-28T12:00:00Z, got %q", at)
+	}
+	if time.Until(f.o.Start) > 24*time.Hour {
+		return option.Invalid("--start-at: %s is more than a day away", at)
 	}
 	return f.tooLate()
 }
@@ -287,8 +294,8 @@ Exit codes: 0 merged, and every budget passed; 1 no call succeeded, or an examin
 one load; 6 a budget failed or is inconclusive.`,
 		Example: `  mcptest load merge shard-*.json --budget p99=250ms,errors=0.1%`,
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
 				return err
 			}
 			profile, err := term.Detect(s.Out, s.Env, "auto")
@@ -297,13 +304,9 @@ one load; 6 a budget failed or is inconclusive.`,
 			}
 			var parts []*load.Report
 			for _, name := range args {
-				data, err := os.ReadFile(name)
+				rep, err := readShard(name)
 				if err != nil {
 					return option.Invalid("%s: %s", name, cmdutil.Reason(err))
-				}
-				rep, err := load.Read(data)
-				if err != nil {
-					return option.Invalid("%s: %v", name, err)
 				}
 				parts = append(parts, rep)
 			}
@@ -316,4 +319,22 @@ one load; 6 a budget failed or is inconclusive.`,
 	}
 	f.add(cmd)
 	return cmd
+}
+
+// readShard reads a report.
+func readShard(name string) (*load.Report, error) {
+	const most = 64 << 20 // a report is smaller; /dev/zero has no end
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && len(data) > most {
+		err = errors.New("the file is larger than 64 MiB, so it is no report of mcptest load -f json")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return load.Read(data)
 }

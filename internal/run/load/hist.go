@@ -50,6 +50,16 @@ func (h *Histogram) Merge(o Histogram) {
 	h.Max = max(h.Max, o.Max)
 }
 
+// sound reports whether the counts are those of at most so many durations.
+func (h *Histogram) sound(most int) bool {
+	for i, n := range h.Counts {
+		if most -= n; i < 0 || i > place(longest.Microseconds()) || n < 0 || most < 0 {
+			return false
+		}
+	}
+	return h.Max >= 0
+}
+
 // Len returns the number of durations.
 func (h *Histogram) Len() (n int) {
 	for _, c := range h.Counts {

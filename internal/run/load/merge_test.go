@@ -266,3 +266,35 @@ func TestHistogram(t *testing.T) {
 		t.Errorf("an hour and less than nothing: %+v", q)
 	}
 }
+
+// TestDamagedReports: counts that no load can have are an error, not a sum or a panic.
+func TestDamagedReports(t *testing.T) {
+	const whole = `{"schema":"mcptest.load/v1","generator":{"late":{"max_us":9}},"timeline":[{"count":5}],"tools":[{"tool":"a","count":5,"examined":1,"errors":[{"kind":"timeout","count":1}],"latency":{"max_us":9,"counts":{"9":5}}}]}`
+	if _, err := load.Read([]byte(whole)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{`"tools":[{`, `"tools":[null,{`},
+		{`"tools":[`, `"tools":[],"other":[`},
+		{`"count":5,`, `"count":-5,`},
+		{`"count":5,`, `"count":9223372036854775807,`},
+		{`"examined":1`, `"examined":6`},
+		{`"examined":1`, `"examined":-1`},
+		{`"examined":1`, `"examined":1,"wrong":2`},
+		{`"timeout","count":1`, `"timeout","count":6`},
+		{`"timeout","count":1`, `"timeout","count":-1`},
+		{`"9":5`, `"9":6`},
+		{`"9":5`, `"9":-5`},
+		{`"9":5`, `"-9":5`},
+		{`"9":5`, `"9223372036854775807":5`},
+		{`"9":5`, `"9":9223372036854775807,"8":9223372036854775807`},
+		{`[{"count":5}]`, `[{"count":5,"failed":6}]`},
+		{`[{"count":5}]`, `[{"count":4}]`},
+		{`{"late":{"max_us":9`, `{"late":{"max_us":-9`},
+	} {
+		damaged := strings.Replace(whole, c[0], c[1], 1)
+		if _, err := load.Read([]byte(damaged)); damaged == whole || err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: error %v", damaged, err)
+		}
+	}
+}

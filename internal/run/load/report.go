@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -162,7 +163,36 @@ func Read(data []byte) (*Report, error) {
 	if err == nil && r.Schema != Schema {
 		err = fmt.Errorf("the file is no report of mcptest load -f json: its schema is %q, not %q", r.Schema, Schema)
 	}
+	if err == nil && !r.sound() {
+		err = errors.New("the report is damaged: its counts contradict each other")
+	}
 	return r, err
+}
+
+// sound reports whether the counts can be those of a load: a sum of others would be wrong
+// without a sign of it.
+func (r *Report) sound() bool {
+	const most = 1 << 40 // calls; sums of all shards do not overflow
+	calls := 0
+	for _, s := range r.Tools {
+		if s == nil || s.Count < 0 || s.Count > most || s.Wrong < 0 || s.Wrong > s.Examined || s.Examined > s.Count || !s.Latency.sound(s.Count) {
+			return false
+		}
+		failed := 0
+		for _, e := range s.Errors {
+			if failed += e.Count; e.Count < 0 || failed > s.Count {
+				return false
+			}
+		}
+		calls += s.Count
+	}
+	for _, m := range r.Timeline {
+		if m.Count < 0 || m.Failed < 0 || m.Failed > m.Count || !m.Latency.sound(m.Count) {
+			return false
+		}
+		calls -= m.Count
+	}
+	return calls == 0 && r.Generator.Late.sound(most)
 }
 
 // Merge adds the reports of all shards of a load; names are those of their files.
@@ -206,6 +236,8 @@ func fits(r, first *Report) string {
 		return fmt.Sprintf("is shard %d of %d; the first one is of %d", r.Shard.Index, r.Shard.Total, first.Shard.Total)
 	case r.Settings != first.Settings || len(r.Timeline) != len(first.Timeline):
 		return fmt.Sprintf("has other settings than the first one: %+v and %+v", r.Settings, first.Settings)
+	case r.Protocol != first.Protocol:
+		return fmt.Sprintf("has MCP %s; the first one has %s", r.Protocol, first.Protocol)
 	case r.Interrupted || r.Ended != "":
 		return "was not sent to its end"
 	}

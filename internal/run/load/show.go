@@ -96,6 +96,9 @@ func (r *Report) tables() (out []html.Table) {
 			t.Rows = append(t.Rows, []string{name, millis(q.Value), interval(millis, q.Low, q.High)})
 		}
 		t.Rows = append(t.Rows, []string{"max", millis(s.Latency.longest()), ""})
+		if s.Latency.Len() == 0 { // 0 ms would look like a fast server
+			t.Rows = [][]string{{"no latency was measured", "", ""}}
+		}
 		out = append(out, t)
 		if s == &r.Total {
 			continue
