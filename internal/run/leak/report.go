@@ -99,8 +99,11 @@ func (r *Report) summary() (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s", m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
 		case m.Verdict == Inconclusive && r.Verdict == Inconclusive && r.Failure == "":
 			said := m.interval(r)
-			if m.Later == (Slope{}) {
-				said = "is not clear after " + r.count(r.Units)
+			switch {
+			case m.Later == (Slope{}):
+				said = map[bool]string{true: "is", false: "are"}[m.Name == "memory"] + " not clear after " + r.count(r.Units)
+			case m.Later.Value == 0 && m.Later.Low == 0 && m.Later.High == 0:
+				said = "did not grow so far"
 			}
 			enough := m.Enough(r.Units, m.Bounds)
 			lines = append(lines, fmt.Sprintf("%s %s; %s would decide: --sessions %d", m.Name, said, r.count(enough), enough))

@@ -298,3 +298,15 @@ func TestDamagedReports(t *testing.T) {
 		}
 	}
 }
+
+// TestNoLatency: a server that refused every call over HTTP was not fast.
+func TestNoLatency(t *testing.T) {
+	r, err := load.Read([]byte(`{"schema":"mcptest.load/v1","timeline":[{"count":5}],"tools":[{"tool":"a","count":5,"errors":[{"kind":"HTTP 503","count":5}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := r.Show("text", term.Palette{})
+	if err != nil || strings.Contains(string(text), "p50") || !strings.Contains(string(text), "\n  no latency was measured") {
+		t.Errorf("error %v, report %s", err, text)
+	}
+}
