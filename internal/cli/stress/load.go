@@ -251,6 +251,13 @@ func (f *loadFlags) send(ctx context.Context, r *running) *load.Report {
 	}
 	rep := load.Run(ctx, f.o)
 	r.Status.Clear()
+	if r.program != nil && !rep.Interrupted { // calls over HTTP only find that nothing listens
+		select {
+		case <-r.program.Done():
+			rep.Ended = cmp.Or(rep.Ended, "the server exited")
+		default:
+		}
+	}
 	rep.Version = cmdutil.Version()
 	for _, t := range append(rep.Tools, &rep.Total) {
 		t.Why = r.Redactor.String(t.Why)
