@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"time"
 
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
@@ -63,4 +64,24 @@ func (t conversation) call(ctx context.Context, tool *agent.Tool, args jsonv.Val
 	}
 	a.measure(op, x, nil)
 	return a.obs.Result, a.obs.Error, true
+}
+
+// calibration holds a judge against labels; the observer of *spec.Calibration.
+type calibration struct {
+	a    *attempt
+	does *spec.Calibration
+}
+
+func (t calibration) observe(ctx context.Context) (o target.Observation, err error) {
+	began := time.Now()
+	status, share, err := t.a.file.run.judges.Calibrate(ctx, t.a.file.file.Suite, t.does)
+	o.DurationMS = ms(time.Since(began))
+	if err == nil {
+		share.Line, share.Column = t.a.c.Pos.Line, t.a.c.Pos.Col
+		t.a.out.c.Assertions = append(t.a.out.c.Assertions, share)
+	}
+	if status != "" && status != result.Pass {
+		t.a.out.fail(status, share.Message)
+	}
+	return o, err
 }

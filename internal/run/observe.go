@@ -62,6 +62,8 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 		}}
 	case *agent.Conversation:
 		return conversation{a, server, op, action}
+	case *agent.Calibration:
+		return calibration{a, action}
 	}
 	return nil
 }

@@ -54,6 +54,15 @@ func Decode(n *source.Node, path string, models []string, d *source.Decoder) *Gr
 	if d.Decode(n, path, g); d.Count() > before {
 		return nil
 	}
+	if g.Check(n, path, models, d); d.Count() > before {
+		return nil
+	}
+	return g
+}
+
+// Check reports mistakes in a grading that was decoded from a node, and names the model if
+// there is only one.
+func (g *Grading) Check(n *source.Node, path string, models []string, d *source.Decoder) {
 	fail := func(key, hint, format string, args ...any) {
 		at, where := n, path
 		if v := n.Get(key); v != nil {
@@ -88,11 +97,10 @@ func Decode(n *source.Node, path string, models []string, d *source.Decoder) *Gr
 	case !slices.Contains(models, g.Model):
 		fail("model", "", "the suite declares no model %q%s", g.Model, source.Parenthesis(source.DidYouMean(g.Model, models)))
 	}
-	if d.Count() > before {
-		return nil
-	}
-	return g
 }
+
+// NamesPrompt reports whether the rubric contains the prompt of the test.
+func (g *Grading) NamesPrompt() bool { return strings.Contains(g.Rubric, Prompt) }
 
 func (g *Grading) threshold() float64 {
 	if g.Threshold != nil {

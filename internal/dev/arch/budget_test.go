@@ -29,7 +29,7 @@ const (
 // agents. The target of mcptest is that of its state before probes, agents and load, and
 // 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {97500, 82000},
+	"mcptest": {98200, 82000},
 	"MCP-AQL": {15810, 14500},
 }
 
@@ -39,10 +39,10 @@ var largerPackages = map[string]struct {
 	code   int
 	reason string
 }{
-	"internal/run":               {2700, "the order of everything in one run; sessions, doubles and steps are packages below it"},
+	"internal/run":               {2740, "the order of everything in one run; sessions, doubles and steps are packages below it"},
 	"internal/run/probe":         {3460, "127 rules: the engine, and a type for each family"},
 	"internal/spec/plan":         {2640, "every key of the language ends here; rows and doubles are packages below it"},
-	"internal/spec/suite":        {2860, "one struct for each part of the language"},
+	"internal/spec/suite":        {2900, "one struct for each part of the language"},
 	"internal/mcpaql/live/guard": {2900, "one run: all that protects the data of others needs the same state"},
 	"internal/client/wire":       {2510, "every transport behind one receiver; a policy of retries more"},
 	"internal/process/proc":      {2510, "five mechanisms against processes that stay (ADR 0011), and the cause of an interrupted run"},

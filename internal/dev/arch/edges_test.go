@@ -95,7 +95,7 @@ var edges = map[string][]string{
 	"internal/spec/plan/traffic": {"internal/spec/agent", "internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
 	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
-	"internal/spec/plan":      {"internal/spec/repeat", "internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
+	"internal/spec/plan":      {"internal/assert/grading", "internal/base/stats", "internal/spec/repeat", "internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
@@ -106,8 +106,8 @@ var edges = map[string][]string{
 	"internal/base/stats": {},
 	// The record of what happened; conversations with models.
 	"internal/run/record":        {"internal/assert/expect", "internal/client/mcp", "internal/report/result", "internal/base/source"},
-	"internal/run/agent":         {"internal/assert/grading", "internal/run/allow", "internal/spec/agent", "internal/spec/suite", "internal/model", "internal/assert/target", "internal/assert/trajectory", "internal/server/manifest", "internal/server/mcpserver", "internal/server/mock", "internal/report/result", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
-	"internal/spec/agent":        {"internal/server/manifest", "internal/base/jsonv", "internal/base/source"},
+	"internal/run/agent":         {"internal/base/stats", "internal/assert/grading", "internal/run/allow", "internal/spec/agent", "internal/spec/suite", "internal/model", "internal/assert/target", "internal/assert/trajectory", "internal/server/manifest", "internal/server/mcpserver", "internal/server/mock", "internal/report/result", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
+	"internal/spec/agent":        {"internal/assert/grading", "internal/server/manifest", "internal/base/jsonv", "internal/base/source"},
 	"internal/assert/trajectory": {"internal/assert/shown", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
 	"internal/run/leak":          {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
 	"internal/run/load": {

@@ -46,7 +46,7 @@ func (j *Judges) grade(ctx context.Context, m *spec.Model, g *grading.Grading, p
 		return grading.Grade{}, errors.New("the suite does not declare it")
 	case m.KeyEnv != "" && m.Key == "":
 		return grading.Grade{}, fmt.Errorf("the environment variable %s with its key is not set", m.KeyEnv)
-	case prompt == "" && strings.Contains(rubric, grading.Prompt):
+	case prompt == "" && g.NamesPrompt():
 		return grading.Grade{}, fmt.Errorf("the rubric contains %s, and this test has no prompt", grading.Prompt)
 	}
 	said, err := j.client(m).Grade(ctx, strings.ReplaceAll(rubric, grading.Prompt, prompt), text, g.Ask())

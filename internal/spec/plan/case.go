@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
 	"mcptest/internal/spec/suite/interpolate"
 	"mcptest/internal/spec/suite/lint"
@@ -145,6 +146,9 @@ func skipReason(st *suite.Test) string {
 func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 	names := st.Server
 	path := st.Path + ".server"
+	if _, ok := st.Action.(*agent.Calibration); ok && len(c.file.Servers) > 0 {
+		return c.file.Servers[:1] // no server takes part
+	}
 	if len(names.Items) == 0 && c.suite.DefaultTest != nil && st.UsesDefaults() {
 		names = c.suite.DefaultTest.Server
 		path = "defaultTest.server"

@@ -92,6 +92,7 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 		for _, name := range traffic.Conversation(st, c.suite, c.dec) {
 			op.With = append(op.With, c.file.Server(name))
 		}
+		c.calibration(st, e)
 		for _, sv := range servers {
 			if why, hint := st.Action.Refuses(sv.URL != ""); why != "" {
 				report(c.dec, cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)

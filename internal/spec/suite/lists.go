@@ -39,6 +39,8 @@ type lists struct {
 	Check list[checkEntry] `yaml:"check" title:"What clients accept" example:"[{server: api@*, for: [claude, openai]}]"`
 	// Tests that hold servers against the rules of the protocol.
 	Probe list[probeEntry] `yaml:"probe" title:"The rules of the protocol" example:"[{server: api, only: [http, tools], fail_on: must}]"`
+	// Tests of how often a judge agrees with the labels that people gave.
+	Calibration list[calibrationEntry] `yaml:"calibration" title:"How often a judge agrees with people" example:"[{rubric: Names the day., model: judge, labels: labels.jsonl, agreement: 0.8}]"`
 	// Raw HTTP requests to the addresses of servers.
 	HTTP list[httpEntry] `yaml:"http" title:"Raw HTTP requests" example:"[{name: refuses a foreign origin, request: {headers: {Origin: \"https://evil.example\"}}, expect: [{target: http.status, matcher: {exact: 403}}]}]"`
 	// Tests of how the programs of servers start and end.

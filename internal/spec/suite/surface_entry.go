@@ -10,10 +10,15 @@ import (
 
 // entryKeys are the keys that the entries of surface:, check: and probe: have in common.
 type entryKeys struct {
-	// The test's name; what it does and the server when left out.
-	Name string `yaml:"name" example:"the surface is locked" schema:"minLength: 1"`
+	namedKeys `yaml:",inline"`
 	// The server, a pattern such as api@*, or a list: the test runs once on each.
 	Server Names `yaml:"server" example:"api@*"`
+}
+
+// namedKeys are entryKeys of tests that need no server.
+type namedKeys struct {
+	// The test's name; what it does and the server when left out.
+	Name string `yaml:"name" example:"the surface is locked" schema:"minLength: 1"`
 	// Words to select tests by.
 	Tags []string `yaml:"tags" example:"[slow]"`
 	// The reason why this test is not run.
@@ -23,7 +28,13 @@ type entryKeys struct {
 }
 
 func (e *entryKeys) common(does string) Common {
-	return Common{Name: cmp.Or(e.Name, does+of(e.Server)), Server: e.Server, Tags: e.Tags, Skip: e.Skip, TestKeys: TestKeys{ExpectFailure: e.ExpectFailure}}
+	c := e.namedKeys.common(does + of(e.Server))
+	c.Server = e.Server
+	return c
+}
+
+func (e *namedKeys) common(name string) Common {
+	return Common{Name: cmp.Or(e.Name, name), Tags: e.Tags, Skip: e.Skip, TestKeys: TestKeys{ExpectFailure: e.ExpectFailure}}
 }
 
 // surfaceEntry is one entry of `surface`: a test without a call. At least one of
