@@ -20,7 +20,7 @@ var exitCodes = []cmdutil.ExitCode{
 	{Code: option.ExitInvalid, Doc: "an invalid suite, flag or environment, or a failed setup; if a suite is invalid, nothing was started"},
 	{Code: option.ExitReady, Doc: "timed out waiting for a server to become ready (--wait-for-ready, wait_for_ready); no other failures"},
 	{Code: option.ExitInternal, Doc: "an internal error, or a report could not be written"},
-	{Code: option.ExitPolicy, Doc: "refused by policy: a lock file, a table of tools, a snapshot or a recording is not written in CI"},
+	{Code: option.ExitPolicy, Doc: "refused by policy: a lock file, a table of tools, a snapshot or a recording is not written in CI; or --max-cost was reached"},
 	{Code: option.ExitGate, Doc: "a quality gate failed (check, probe, leak, load, the coverage of a run, an inconclusive test), or what a server offers changed (diff, lock --check, tools --check)"},
 	{Code: option.ExitNothing, Doc: "no tests were selected, or nothing was compared"},
 	{Code: 129, Doc: "ended by SIGHUP, after every process was stopped and the report was written"},

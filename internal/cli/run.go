@@ -205,7 +205,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	}
 	f.traffic, diags = traffic, append(diags, wrong...)
 	set := f.Settings(s)
-	set.Alone = traffic.Alone
+	set.Alone, set.Models = traffic.Alone, f.upstreams.Models
 	set.Filters, set.Tags, set.SkipTags, set.Servers = f.filters, f.tags, f.skipTags, f.servers
 	set.Names = f.namesToRun(s, suites)
 	set.WaitForReady = f.waitForReady
@@ -249,7 +249,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 
 // selects reports whether a flag selects tests.
 func (f *runFlags) selects() bool {
-	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers)+len(f.changed) > 0
+	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers)+len(f.changed)+len(f.upstreams.Models) > 0
 }
 
 // selectionFlags returns the flags that select tests, as written.
@@ -264,6 +264,7 @@ func (f *runFlags) selectionFlags() string {
 	add("--tag", f.tags)
 	add("--skip-tag", f.skipTags)
 	add("--server", f.servers)
+	add("--model", f.upstreams.Models)
 	add("--changed", strings.Fields(f.changed))
 	if f.lastFailed {
 		parts = append(parts, "--last-failed")

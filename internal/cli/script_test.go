@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 		"apiserver":   apiServerMain,
 		"judgeserver": judgeServerMain,
 		"boundary":    boundaryMain,
+		"fakemodel":   fakeModelMain,
 		"leaky":       leakyMain,
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 )
 
@@ -30,8 +31,13 @@ type Options struct {
 	MaxCalls  int           // 200 requests, retries included
 	MaxTokens int           // 200,000, as counted by the endpoint, or estimated
 	Timeout   time.Duration // of one request, 60 s
-	Wait      func(ctx context.Context, d time.Duration) error
-	HTTP      *http.Client
+	// Temperature and AnswerTokens are those of Answer; nil: the endpoint's, 0: 4096.
+	Temperature  *float64
+	AnswerTokens int
+	Purse        *Purse                          // may be nil
+	Cost         func(input, output int) float64 // in USD; required by a Purse
+	Wait         func(ctx context.Context, d time.Duration) error
+	HTTP         *http.Client
 }
 
 // Client sends requests to one model. It is safe for concurrent use.
@@ -66,6 +72,36 @@ func (e *StatusError) Error() string {
 		s += " (redirects are not followed, so that the key stays where it was meant to go: give the final address)"
 	}
 	return s
+}
+
+// FinalError is an error of a transport that no retry changes.
+type FinalError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *FinalError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FinalError) Unwrap() error { return e.Err }
+
+// Purse is what all requests of a run may cost. No request is sent once that is reached.
+// It is safe for concurrent use.
+type Purse struct {
+	Limit float64 // in USD
+
+	mu    sync.Mutex
+	spent float64
+}
+
+// Spend adds a cost, which may be 0, and reports whether there is money left. A nil
+// Purse is never empty.
+func (p *Purse) Spend(usd float64) bool {
+	if p == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spent += usd
+	return p.spent < p.Limit
 }
 
 // New returns a client.
@@ -127,15 +163,59 @@ func (c *Client) Chat(ctx context.Context, system string, turns []Message, tools
 }
 
 func (c *Client) chat(ctx context.Context, system string, turns []Message, tools []Tool, d draw) (Message, error) {
-	path, body, read := "chat/completions", openAIRequest(c.o.Model, system, turns, tools, d), openAIAnswer
-	if c.o.API == Anthropic {
-		path, body, read = "v1/messages", anthropicRequest(c.o.Model, system, turns, tools, d), anthropicAnswer
-	}
-	data, err := c.post(ctx, c.address(path), body)
+	v, err := c.send(ctx, system, turns, tools, d)
 	if err != nil {
 		return Message{}, err
 	}
-	return read(data)
+	return c.read(v)
+}
+
+// Answer sends a conversation and returns the model's turn, with the reason of its end
+// and what it used. Temperature is sent only if it is set.
+func (c *Client) Answer(ctx context.Context, system string, turns []Message, tools []Tool) (Answer, error) {
+	v, err := c.send(ctx, system, turns, tools, draw{chance: true})
+	if err != nil {
+		return Answer{}, err
+	}
+	m, err := c.read(v)
+	a := Answer{Message: m, Model: v.Lookup("model").Text()}
+	a.Input, a.Output = usage(v)
+	switch reason := cmp.Or(v.Lookup("choices").At(0).Lookup("finish_reason").Text(), v.Lookup("stop_reason").Text()); {
+	case errors.Is(err, ErrRefused):
+		a.Stop, a.Text, err = Refused, strings.TrimPrefix(err.Error(), ErrRefused.Error()+": "), nil
+	case reason == "length" || reason == "max_tokens" || reason == "model_context_window_exceeded":
+		a.Stop, err = Truncated, nil
+	}
+	return a, err
+}
+
+func (c *Client) send(ctx context.Context, system string, turns []Message, tools []Tool, d draw) (jsonv.Value, error) {
+	path, body := "chat/completions", openAIRequest(c.o.Model, system, turns, tools)
+	if c.o.API == Anthropic {
+		path, body = "v1/messages", anthropicRequest(c.o.Model, system, turns, tools)
+	}
+	body["max_tokens"] = answerTokens
+	switch {
+	case !d.chance:
+		if body["temperature"] = d.temperature; c.o.API != Anthropic {
+			body["seed"] = d.seed
+		}
+	case c.o.Temperature != nil:
+		if body["temperature"] = *c.o.Temperature; *c.o.Temperature == 0 && c.o.API != Anthropic {
+			body["seed"] = 1
+		}
+	}
+	if d.chance && c.o.AnswerTokens > 0 {
+		body["max_tokens"] = c.o.AnswerTokens
+	}
+	return c.post(ctx, c.address(path), body)
+}
+
+func (c *Client) read(v jsonv.Value) (Message, error) {
+	if c.o.API == Anthropic {
+		return anthropicAnswer(v)
+	}
+	return openAIAnswer(v)
 }
 
 // address returns the endpoint's address with a path appended. It keeps the query,

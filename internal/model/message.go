@@ -55,6 +55,7 @@ type Answer struct {
 type draw struct {
 	seed        int
 	temperature float64
+	chance      bool // as the endpoint and the model's declaration say, without a seed
 }
 
 // answerTokens is the limit of one turn of the model.

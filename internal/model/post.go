@@ -44,7 +44,7 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 		}
 		v, size, wait, err := c.once(ctx, address, data)
 		if err == nil {
-			c.count(v.Lookup("usage"), len(data)+size)
+			c.count(v, len(data), size)
 			return v, nil
 		}
 		if ctx.Err() != nil {
@@ -111,7 +111,7 @@ func (c *Client) without(body object) object {
 func (c *Client) spend() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.calls >= c.o.MaxCalls || c.tokens >= c.o.MaxTokens {
+	if c.calls >= c.o.MaxCalls || c.tokens >= c.o.MaxTokens || !c.o.Purse.Spend(0) {
 		return false
 	}
 	c.calls++
@@ -120,18 +120,30 @@ func (c *Client) spend() bool {
 
 // count adds the tokens that the endpoint reports, or an estimate from the number of
 // bytes.
-func (c *Client) count(usage jsonv.Value, size int) {
+func (c *Client) count(v jsonv.Value, sent, received int) {
+	input, output := usage(v)
+	if input+output == 0 {
+		input, output = sent/4, received/4
+	}
+	if c.o.Cost != nil {
+		c.o.Purse.Spend(c.o.Cost(input, output))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	counted := 0
-	for _, key := range []string{"prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"} {
-		n, _ := usage.Lookup(key).Int64()
-		counted += int(min(max(n, 0), 1<<30))
+	c.tokens += input + output
+}
+
+// usage returns the tokens that an endpoint reports. Those that it wrote to or read from
+// a cache are tokens of the request.
+func usage(v jsonv.Value) (input, output int) {
+	sum := func(keys ...string) (all int) {
+		for _, key := range keys {
+			n, _ := v.Lookup("usage", key).Int64()
+			all += int(min(max(n, 0), 1<<30))
+		}
+		return all
 	}
-	if counted == 0 {
-		counted = size / 4
-	}
-	c.tokens += counted
+	return sum("prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"), sum("completion_tokens", "output_tokens")
 }
 
 // once sends a request. size is that of the response; wait is negative if a retry is
@@ -146,6 +158,9 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	c.head(req.Header)
 	resp, err := c.o.HTTP.Do(req)
 	if err != nil {
+		if final, ok := errors.AsType[*FinalError](err); ok {
+			return v, 0, -1, final.Err
+		}
 		return v, 0, 0, c.unreached(req.URL.Host, err)
 	}
 	defer resp.Body.Close()

@@ -11,8 +11,11 @@ import (
 )
 
 // openAIRequest returns a chat completion request.
-func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) object {
-	messages := []any{object{"role": "system", "content": system}}
+func openAIRequest(model, system string, turns []Message, tools []Tool) object {
+	var messages []any
+	if system != "" {
+		messages = append(messages, object{"role": "system", "content": system})
+	}
 	for _, t := range turns {
 		m := object{"role": t.Role, "content": t.Text}
 		if t.Role == "tool" {
@@ -27,7 +30,7 @@ func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) 
 		}
 		messages = append(messages, m)
 	}
-	req := object{"model": model, "messages": messages, "temperature": d.temperature, "seed": d.seed, "max_tokens": answerTokens, "stream": false}
+	req := object{"model": model, "messages": messages, "stream": false}
 	var list []any
 	for _, t := range tools {
 		list = append(list, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": schemaOf(t)}})
@@ -113,14 +116,18 @@ func clip(s string) string {
 }
 
 // anthropicRequest returns a messages request. The format has no seed.
-func anthropicRequest(model, system string, turns []Message, tools []Tool, d draw) object {
+func anthropicRequest(model, system string, turns []Message, tools []Tool) object {
 	var messages []any
 	for _, t := range turns {
 		role := t.Role
 		var content []any
 		if t.Role == "tool" {
 			role = "user"
-			content = append(content, object{"type": "tool_result", "tool_use_id": t.ID, "content": t.Text})
+			res := object{"type": "tool_result", "tool_use_id": t.ID, "content": t.Text}
+			if t.IsError {
+				res["is_error"] = true
+			}
+			content = append(content, res)
 		} else if t.Text != "" || len(t.Calls) == 0 {
 			content = append(content, object{"type": "text", "text": t.Text})
 		}
@@ -135,7 +142,10 @@ func anthropicRequest(model, system string, turns []Message, tools []Tool, d dra
 		}
 		messages = append(messages, object{"role": role, "content": content})
 	}
-	req := object{"model": model, "system": system, "messages": messages, "temperature": d.temperature, "max_tokens": answerTokens}
+	req := object{"model": model, "messages": messages}
+	if system != "" {
+		req["system"] = system
+	}
 	var list []any
 	for _, t := range tools {
 		list = append(list, object{"name": t.Name, "description": t.Description, "input_schema": schemaOf(t)})

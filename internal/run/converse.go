@@ -41,7 +41,7 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	}
 	trial.Tools = agent.Tools(offers)
 	if trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name); err != nil {
-		return o, err
+		return o, a.out.unasked(err, &a.file.run.exit)
 	}
 	before := a.out.c.DurationMS
 	said, seen, err := trial.Run(ctx)
@@ -50,7 +50,7 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	if f, ok := errors.AsType[*agent.FailedError](err); ok {
 		a.out.fail(result.Fail, f.Msg)
 	}
-	return o, err
+	return o, a.out.unasked(err, &a.file.run.exit)
 }
 
 // call calls a tool as any test does: the exchange is recorded, the response checked.
@@ -74,7 +74,7 @@ type calibration struct {
 
 func (t calibration) observe(ctx context.Context) (o target.Observation, err error) {
 	began := time.Now()
-	status, share, err := t.a.file.run.judges.Calibrate(ctx, t.a.file.file.Suite, t.does)
+	status, share, err := t.a.file.run.deps.Models.Calibrate(ctx, t.a.file.file.Suite, t.does, t.a.c.Name)
 	o.DurationMS = ms(time.Since(began))
 	if err == nil {
 		share.Line, share.Column = t.a.c.Pos.Line, t.a.c.Pos.Col
@@ -83,5 +83,5 @@ func (t calibration) observe(ctx context.Context) (o target.Observation, err err
 	if status != "" && status != result.Pass {
 		t.a.out.fail(status, share.Message)
 	}
-	return o, err
+	return o, t.a.out.unasked(err, &t.a.file.run.exit)
 }

@@ -14,6 +14,7 @@ const (
 	ExitFailed  = 1
 	ExitReady   = 3 // timed out waiting for a server to become ready
 	ExitFault   = 4 // an internal error
+	ExitPolicy  = 5 // the cost of models reached its cap
 	// ExitCancelled is the exit code of a run whose context was canceled without a
 	// signal.
 	ExitCancelled = 130
@@ -33,6 +34,7 @@ type exitState struct {
 	notReady    bool   // a case could not be tested because its server was not ready in time
 	internal    bool   // an internal error
 	gate        bool   // a minimum of the coverage is not reached, or a case was inconclusive
+	capped      bool   // a model was not asked, because of the cost
 	halted      string // why no further case is started
 }
 
@@ -54,6 +56,8 @@ func (e *exit) code() int {
 	switch s := e.update(func(*exitState) {}); {
 	case s.setupFailed:
 		return ExitInvalid
+	case s.capped:
+		return ExitPolicy
 	case s.failed || s.badFinding:
 		return ExitFailed
 	case s.notReady:

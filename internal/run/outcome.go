@@ -2,11 +2,13 @@ package run
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/agent"
 	"mcptest/internal/run/pool"
 )
 
@@ -23,6 +25,28 @@ func (o *outcome) fail(status result.Status, msg string) {
 	}
 	if o.undecided() || status == result.Error || status == result.Skip {
 		o.c.Status, o.c.Message = status, oneLine(msg)
+	}
+}
+
+// unasked sets the status of a test whose model was not asked, which is not its fault: the
+// run has cost what it may, or the recording is stale. It returns err.
+func (o *outcome) unasked(err error, e *exit) error {
+	if errors.Is(err, agent.ErrCap) {
+		e.update(func(s *exitState) { s.capped = true })
+	}
+	if errors.Is(err, agent.ErrCap) || errors.Is(err, agent.ErrSkipped) {
+		o.fail(result.Skip, err.Error())
+	}
+	if stale, ok := errors.AsType[*agent.StaleError](err); ok {
+		o.fail(result.Inconclusive, stale.Error())
+	}
+	return err
+}
+
+// ungraded sets the status of a test with a text that got no grade: it has no outcome.
+func (o *outcome) ungraded(err error, e *exit) {
+	if o.unasked(err, e); o.c.Status != result.Inconclusive {
+		o.fail(result.Error, err.Error())
 	}
 }
 

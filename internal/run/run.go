@@ -142,7 +142,6 @@ type runner struct {
 	pool     *pool.Pool
 	opener   *connect.Opener
 	cleanup  *fixture.Cleanup
-	judges   agent.Judges
 	trees    byteBudget // of large responses
 	findings findings
 	exit     exit

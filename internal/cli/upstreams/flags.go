@@ -15,6 +15,10 @@ import (
 type Flags struct {
 	Record []string // names of upstreams
 	mode   string
+
+	Models    []string // only tests with these
+	modelMode string   // "": recordings where there are some, otherwise the endpoints
+	maxCost   float64  // in USD; 0: no limit
 }
 
 // Modes: what responds to a request that no route matches.
@@ -32,6 +36,9 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.Record, "record-upstream", nil, "pass requests without a route on to the real API of the upstream `NAME`, and store its responses without secrets; refused in CI (exit 5)")
 	fl.StringVar(&f.mode, "upstream-mode", modeReplay, "`mode` of requests without a route: live (send them to the real API), record (also store its responses), replay (respond from the recording) or off (report them as unmatched)")
+	fl.StringSliceVar(&f.Models, "model", nil, "run only conversations with the model `NAME`")
+	fl.StringVar(&f.modelMode, "model-mode", "", "`mode` of models: live (ask the endpoint), record (also store its answers; refused in CI), replay (answer from the recording) or off (skip the tests); without it recordings answer where they are declared")
+	fl.Float64Var(&f.maxCost, "max-cost", 0, "ask no model once the run has cost so many `USD` (exit 5)")
 }
 
 // Check rejects unknown modes, and recording in CI.
@@ -39,8 +46,8 @@ func (f *Flags) Check(env []string, allowInCI bool) error {
 	if !slices.Contains(modes, f.mode) {
 		return option.Invalid("--upstream-mode must be %s, %s, %s or %s, not %q", modeLive, modeRecord, modeReplay, modeOff, f.mode)
 	}
-	if !f.Recording() {
-		return nil
+	if err := f.checkModels(env, allowInCI); err != nil || !f.Recording() {
+		return err
 	}
 	command := "mcptest run --upstream-mode record"
 	if len(f.Record) > 0 {

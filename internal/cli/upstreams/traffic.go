@@ -15,8 +15,10 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/option"
+	"mcptest/internal/model"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run"
+	"mcptest/internal/run/agent"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/server/proxy"
 	"mcptest/internal/server/recording"
@@ -40,6 +42,10 @@ type Traffic struct {
 	secrets *secret.Redactor
 	whole   bool // all tests are selected
 
+	purse   *model.Purse
+	env     []string
+	clients map[string]*model.Client // by suite, model and test
+
 	mu      sync.Mutex
 	records map[string]*recording.Recorder // by absolute path
 	order   []string
@@ -50,7 +56,7 @@ type Traffic struct {
 func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error) {
 	t := &Traffic{
 		flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, owners: map[string]string{}, random: map[string]map[string]string{},
-		records: map[string]*recording.Recorder{},
+		records: map[string]*recording.Recorder{}, clients: map[string]*model.Client{}, purse: &model.Purse{Limit: f.maxCost}, env: os.Environ(),
 	}
 	var diags source.Diagnostics
 	var names []string
@@ -62,7 +68,7 @@ func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error
 			}
 		}
 	}
-	return t, diags, f.unknown(names)
+	return t, diags, cmp.Or(f.unknown(names), f.checkCap(suites))
 }
 
 func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) source.Diagnostics {
@@ -121,6 +127,7 @@ func (t *Traffic) Connect(deps *run.Deps, p *plan.Plan, self string, whole bool)
 			return network(self, of, list, report)
 		},
 	}
+	deps.Models = &agent.Models{Client: t.client}
 	others := deps.FinalFindings
 	deps.FinalFindings = func() (list []result.Finding) {
 		if others != nil {

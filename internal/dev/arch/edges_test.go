@@ -136,7 +136,7 @@ var edges = map[string][]string{
 	"internal/run/attempts": {"internal/assert/expect", "internal/base/stats", "internal/report/render", "internal/report/result", "internal/spec/repeat"},
 	"internal/spec/repeat":  {"internal/base/source", "internal/base/stats"},
 	"internal/run": {
-		"internal/spec/agent", "internal/run/record", "internal/run/agent", "internal/run/attempts", "internal/run/twin", "internal/run/probe/entry", "internal/offer/ruleset", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
+		"internal/assert/grading", "internal/spec/agent", "internal/run/record", "internal/run/agent", "internal/run/attempts", "internal/run/twin", "internal/run/probe/entry", "internal/offer/ruleset", "internal/run/boundary", "internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/run/connect", "internal/run/coverage", "internal/offer/surface", "internal/spec/plan", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/assert/snapshot",
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {
@@ -245,7 +245,7 @@ var edges = map[string][]string{
 		"internal/cli/cmdutil", "internal/cli/option",
 	},
 	"internal/cli/upstreams": {
-		"internal/cli/option", "internal/spec/draft", "internal/spec/plan", "internal/report/result", "internal/run", "internal/run/doubles", "internal/base/secret", "internal/base/source", "internal/spec/suite", "internal/base/term",
+		"internal/base/web", "internal/spec/suite/dotenv", "internal/spec/agent", "internal/run/agent", "internal/model", "internal/cli/option", "internal/spec/draft", "internal/spec/plan", "internal/report/result", "internal/run", "internal/run/doubles", "internal/base/secret", "internal/base/source", "internal/spec/suite", "internal/base/term",
 		"internal/server/upstream", "internal/server/proxy", "internal/server/recording",
 	},
 	"internal/cli": {

@@ -30,7 +30,7 @@ var rooms = map[string]room{
 	"report":  {"the record of a run, its formats, and those of findings", []string{"base"}},
 	"run":     {"the execution of a plan; connections to its servers", []string{"assert", "base", "client", "model", "offer", "process", "report", "server", "spec"}},
 	"tape":    {"recorded traffic of clients and servers", []string{"assert", "base", "client", "offer", "process", "run", "server", "spec"}},
-	"cli":     {"the commands of mcptest", []string{"assert", "base", "client", "offer", "process", "report", "run", "schemas", "server", "spec", "tape"}},
+	"cli":     {"the commands of mcptest", []string{"assert", "base", "client", "model", "offer", "process", "report", "run", "schemas", "server", "spec", "tape"}},
 	"dev":     {"tests and programs for those who change this repository", []string{"schemas"}},
 	// The wing of MCP-AQL uses whole rooms of mcptest, and knows nothing of suites.
 	"mcpaql": {"MCP-AQL: evidence, verdicts, live runs, commands", []string{"base", "cli/cmdutil", "client", "model", "process", "report", "server", "tape"}},

@@ -20,6 +20,14 @@ type Conversation struct {
 // Tokens returns the tokens of requests and answers together.
 func (c *Conversation) Tokens() int { return c.InputTokens + c.OutputTokens }
 
+// Asked returns what the user said; "" without a conversation.
+func (c *Conversation) Asked() string {
+	if c == nil || len(c.Messages) == 0 {
+		return ""
+	}
+	return c.Messages[0].Text
+}
+
 // ModelMessage is one message of a conversation. Results of calls are with the calls.
 type ModelMessage struct {
 	Role         string      `json:"role"` // user or assistant

@@ -1,19 +1,60 @@
 package agent
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
+	"mcptest/internal/model"
 	spec "mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
 )
 
 // Models are the models of a run. A nil Models has only script.
-type Models struct{}
+type Models struct {
+	// Client returns the client of a model of a suite, for one test. Attempts of the
+	// test share it.
+	Client func(s *suite.Suite, name, test string) (*model.Client, error)
+}
 
-// Speaker returns what answers a conversation of a test, and its price.
+// ErrCap reports that the run has cost what it may.
+var ErrCap = errors.New("the run has cost what --max-cost allows, so the model was not asked")
+
+// ErrSkipped reports that no model is asked in this run.
+var ErrSkipped = errors.New("models are not asked (--model-mode off)")
+
+// Speaker returns the model of a conversation, and its price.
 func (m *Models) Speaker(s *suite.Suite, c *spec.Conversation, test string) (Speaker, *spec.Price, error) {
 	if c.Model == scripted {
 		return &Player{Script: c.Script}, nil, nil
 	}
-	return nil, nil, fmt.Errorf("the model %s cannot be asked here", c.Model)
+	if m == nil {
+		return nil, nil, fmt.Errorf("the model %s cannot be asked here", c.Model)
+	}
+	client, err := m.Client(s, c.Model, test)
+	if err != nil {
+		return nil, nil, err
+	}
+	declared, _ := s.Models.Get(c.Model)
+	return asked{client}, declared.Price, nil
+}
+
+// asked is a model at an endpoint.
+type asked struct{ client *model.Client }
+
+func (a asked) Answer(ctx context.Context, system string, turns []model.Message, tools []model.Tool) (model.Answer, error) {
+	out, err := a.client.Answer(ctx, system, turns, tools)
+	if errors.Is(err, model.ErrCap) {
+		err = ErrCap
+	}
+	return out, err
+}
+
+// StaleError reports that a recording has no answer to a request: the prompt, the
+// definitions or the results differ from those that were recorded.
+type StaleError struct{ Model, Why, Again string }
+
+// Error returns what differs, and how to record again.
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("stale: the recording of the model %s has no answer to this request: %s; no request was sent; record again with %s", e.Model, e.Why, e.Again)
 }

@@ -27,8 +27,6 @@ type Model struct {
 	MaxTokens int `yaml:"max_tokens" default:"4096" example:"1024" range:"1-1000000"`
 	// The sampling temperature; that of the endpoint when left out.
 	Temperature *float64 `yaml:"temperature" example:"0.2" range:"0-2"`
-	// The value of the variable; "" if it is not set.
-	Key string
 	// What a million tokens cost, in USD.
 	Price *Price `yaml:"price" example:"{input: 0.25, output: 2}"`
 }

@@ -20,6 +20,7 @@ type Settings struct {
 	Tags     []string // a test needs at least one of them
 	SkipTags []string // a test with any of them is skipped
 	Servers  []string // only tests on these servers are selected
+	Models   []string // only conversations with these models are selected
 	// Names selects cases by exact name (--last-failed); nil selects all.
 	Names map[string]bool
 

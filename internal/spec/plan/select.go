@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
 )
 
@@ -76,6 +77,12 @@ func (s *selector) tags(tags []string) bool {
 }
 
 func (s *selector) selected(t *template, row, server int) bool {
+	if len(s.set.Models) > 0 {
+		c, ok := t.proto.Ops[0].Action.(*agent.Conversation)
+		if !ok || !slices.Contains(s.set.Models, c.Model) {
+			return false
+		}
+	}
 	if len(s.set.Servers) > 0 {
 		sv := t.serverAt(row, server)
 		if sv == nil || !slices.ContainsFunc(s.set.Servers, func(name string) bool { return suite.MatchName(name, sv.Name) }) {

@@ -178,12 +178,6 @@ func (l *loader) merge() {
 	s.DefaultTest, s.Options, s.Coverage, s.Upstreams = root.DefaultTest, root.RunOptions, root.Coverage, root.Upstreams
 	s.Models = root.Models
 	agent.CheckModels(s.Models, l.dec)
-	for _, e := range s.Models.Entries {
-		if e.Value != nil && e.Value.KeyEnv != "" {
-			e.Value.Key, _ = l.env.Get(e.Value.KeyEnv)
-			l.addSecret(e.Value.Key, e.Pos, source.PathKey("models", e.Key)+".key_env")
-		}
-	}
 	if s.DefaultTest != nil {
 		s.DefaultTest.node = l.docs[0].filled.Get("defaultTest")
 	}

@@ -1,0 +1,194 @@
+package upstreams
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/web"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/model"
+	"mcptest/internal/run/agent"
+	"mcptest/internal/server/recording"
+	"mcptest/internal/server/upstream"
+	spec "mcptest/internal/spec/agent"
+	"mcptest/internal/spec/suite"
+	"mcptest/internal/spec/suite/dotenv"
+)
+
+// recordAgain is the command that writes the recording of a model.
+const recordAgain = "mcptest run --model-mode record"
+
+// answerLimit is the size of an answer that is read.
+const answerLimit = 8 << 20
+
+// checkModels rejects wrong flags of models, and recording in CI.
+func (f *Flags) checkModels(env []string, allowInCI bool) error {
+	if f.modelMode != "" && !slices.Contains(modes, f.modelMode) {
+		return option.Invalid("--model-mode must be %s, %s, %s or %s, not %q", modeLive, modeRecord, modeReplay, modeOff, f.modelMode)
+	}
+	if f.maxCost < 0 {
+		return option.Invalid("--max-cost must be greater than zero")
+	}
+	if f.modelMode == modeRecord {
+		return option.AllowUpdate(env, allowInCI, "models are not recorded", recordAgain)
+	}
+	return nil
+}
+
+// checkCap returns an error if the cost of a model that may be asked is not known.
+func (f *Flags) checkCap(suites []*suite.Suite) error {
+	if f.maxCost == 0 {
+		return nil
+	}
+	for _, s := range suites {
+		for _, e := range s.Models.Entries {
+			if e.Value != nil && e.Value.Price == nil && (len(f.Models) == 0 || slices.Contains(f.Models, e.Key)) {
+				return option.Invalid("--max-cost: the model %q has no price", e.Key)
+			}
+		}
+	}
+	return nil
+}
+
+// client returns the client of a model for a test of a suite.
+func (t *Traffic) client(s *suite.Suite, name, test string) (*model.Client, error) {
+	m, _ := s.Models.Get(name)
+	key := s.File.Path + "\x00" + name + "\x00" + test
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.clients[key]; c != nil {
+		return c, nil
+	}
+	if t.flags.modelMode == modeOff {
+		return nil, agent.ErrSkipped
+	}
+	tape := &tape{name: name, scope: &upstream.Scope{Test: test}}
+	o := model.Options{
+		API: m.API, URL: m.URL, Model: m.Model, Temperature: m.Temperature, AnswerTokens: m.MaxTokens, MaxCalls: 1 << 30, MaxTokens: 1 << 40,
+		Cost: m.Price.Cost, HTTP: &http.Client{Transport: tape},
+	}
+	if t.flags.maxCost > 0 {
+		o.Purse = t.purse
+	}
+	var missing error
+	if m.KeyEnv != "" {
+		if o.Key, _ = dotenv.NewEnviron(t.env, s.DotEnv).Get(m.KeyEnv); o.Key == "" {
+			missing = fmt.Errorf("the environment variable %s, the key of the model %s, is not set", m.KeyEnv, name)
+		} else {
+			t.secrets.Add(o.Key)
+		}
+	}
+	if err := t.connect(tape, s, m, missing); err != nil {
+		return nil, err
+	}
+	c := model.New(o)
+	t.clients[key] = c
+	return c, nil
+}
+
+// connect chooses what answers: the endpoint, the endpoint and a recorder, or the
+// recording, which needs no key.
+func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing error) error {
+	path := m.Recording
+	if path != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, filepath.FromSlash(path))
+	}
+	mode := t.flags.modelMode
+	if mode == "" {
+		mode = modeLive
+		if path != "" {
+			mode = modeReplay
+		}
+	}
+	switch {
+	case mode != modeLive && path == "":
+		return fmt.Errorf("the model %s has no recording: add recording: models/%s.yaml to it", tape.name, tape.name)
+	case mode != modeReplay && missing != nil:
+		return missing
+	case mode == modeLive:
+		tape.live = web.Forwarding()
+		return nil
+	case mode == modeRecord:
+		u, err := url.Parse(m.URL)
+		if err != nil {
+			return fmt.Errorf("the address of the model %s is not an address", tape.name)
+		}
+		tape.live = web.Forwarding()
+		if t.records[path] == nil {
+			t.records[path] = recording.NewRecorder(tape.name, u.Scheme+"://"+u.Host)
+			t.order = append(t.order, path)
+		}
+		tape.recorder = t.records[path]
+		return nil
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("there is no recording of the model %s at %s: write it with %s", tape.name, option.Shown(path), recordAgain)
+	}
+	file, diags := recording.Read(path, option.Shown(path), tape.name)
+	if diags.HasErrors() || file == nil {
+		return fmt.Errorf("the recording of the model %s cannot be used: %s", tape.name, diags[0].Msg)
+	}
+	u, err := url.Parse(m.URL)
+	if err != nil {
+		return fmt.Errorf("the address of the model %s is not an address", tape.name)
+	}
+	tape.replay = file.Replay(u, t.secrets)
+	return nil
+}
+
+// tape is the connection to a model: the endpoint, which may be recorded, or a
+// recording, which sends nothing.
+type tape struct {
+	name     string
+	scope    *upstream.Scope
+	live     http.RoundTripper
+	recorder *recording.Recorder
+	replay   upstream.Fallback
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
+	sent, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	q := &upstream.Request{
+		Upstream: t.name, Method: req.Method, Host: req.URL.Host, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header.Clone(),
+		Body: sent, Scope: t.scope,
+	}
+	if t.replay != nil {
+		res, ok := t.replay(q)
+		if !ok {
+			return nil, &model.FinalError{Err: &agent.StaleError{Model: t.name, Why: cmp.Or(q.Nearest, "it holds no similar request"), Again: recordAgain}}
+		}
+		return response(req, res.Status, res.Header, res.Body), nil
+	}
+	req.Body = io.NopCloser(bytes.NewReader(sent))
+	res, err := t.live.RoundTrip(req)
+	if err != nil || t.recorder == nil || res.StatusCode != http.StatusOK {
+		return res, err
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(io.LimitReader(res.Body, answerLimit))
+	if err != nil {
+		return nil, errors.New("the answer broke off")
+	}
+	t.recorder.Add(t.scope.Test, q, &upstream.Response{Status: res.StatusCode, Header: res.Header.Clone(), Body: got})
+	return response(req, res.StatusCode, res.Header, got), nil
+}
+
+func response(req *http.Request, status int, h http.Header, body []byte) *http.Response {
+	return &http.Response{
+		StatusCode: status, Status: strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h.Clone(), Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: req,
+	}
+}
