@@ -36,6 +36,9 @@ func (k *cleaner) exchanges(c *Case) {
 	if c.Row != nil {
 		c.Row.Values = k.secrets.Collect(c.Row.Values, &found)
 	}
+	for _, p := range c.Conversation.texts() {
+		*p = k.secrets.Collect(*p, &found)
+	}
 	k.credentials(c.Assertions, &found)
 	if !found.Empty() {
 		k.secrets.Learn(found.Named...)

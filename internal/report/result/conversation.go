@@ -28,6 +28,22 @@ func (c *Conversation) Asked() string {
 	return c.Messages[0].Text
 }
 
+// texts returns what was said, by anyone.
+func (c *Conversation) texts() (out []*string) {
+	if c == nil {
+		return nil
+	}
+	out = append(out, &c.System)
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		out = append(out, &m.Role, &m.Text)
+		for j := range m.Calls {
+			out = append(out, &m.Calls[j].Name, &m.Calls[j].Server, &m.Calls[j].Arguments, &m.Calls[j].Text)
+		}
+	}
+	return out
+}
+
 // ModelMessage is one message of a conversation. Results of calls are with the calls.
 type ModelMessage struct {
 	Role         string      `json:"role"` // user or assistant
