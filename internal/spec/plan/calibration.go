@@ -35,7 +35,7 @@ func (c *compiler) calibration(st *suite.Test, e entry) {
 	}
 	low := func(n int) float64 { l, _ := stats.ClopperPearson(n, n, agent.Confidence); return l }
 	n := max(len(k.Texts), 1)
-	if c.errors() > before || low(n) >= k.Agreement {
+	if c.errors() > before || !(k.Agreement < 1) || low(n) >= k.Agreement { // 1 was reported
 		return
 	}
 	enough := n
