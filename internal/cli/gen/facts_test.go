@@ -99,6 +99,7 @@ var facts = map[string]fact{
 	"CheckKeys.only":          {schema: `{"type":"array","items":{"enum":["clients","stores","lint","security"]}}`, example: `["clients"]`},
 	"boundaryKeys.expect":     {schema: `{"$ref":"#/$defs/expect"}`, example: `[{"target":"duration_ms","matcher":{"lt":2000}}]`},
 	"boundaryKeys.skip":       {schema: `{"type":["string","boolean"],"pattern":"\\S"}`, example: `"the server has no tokens yet"`},
+	"Calibration.labels":      {schema: casesSchema, example: `"labels.jsonl"`},
 	"boundaryKeys.cases":      {schema: casesSchema, example: `[{"origin":"https://a.example"},{"origin":"null"}]`},
 	"httpRequest.headers":     {schema: nullable(`{"type":["string","number","boolean","object","null"],"required":["env"],"additionalProperties":false,"properties":{"env":{"type":"string","description":"The environment variable that holds the value, which no output shows.","examples":["API_TOKEN"]}}}`), example: `{"Authorization":null,"Origin":"https://evil.example"}`, add: headerNames},
 	"httpRequest.body":        {schema: `true`, example: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},

@@ -92,10 +92,10 @@ var edges = map[string][]string{
 	// suite uses expect's table of matchers only for the published schema.
 	"internal/spec/suite": {"internal/spec/repeat", "internal/spec/agent", "internal/offer/ruleset", "internal/offer/compat", "internal/server/upstream", "internal/server/recording", "internal/base/placeholder", "internal/base/source", "internal/spec/suite/dotenv", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/base/jsonv", "internal/base/shellwords", "internal/assert/target", "internal/base/secret", "internal/base/web"},
 	// Upstreams, and the headers of calls.
-	"internal/spec/plan/traffic": {"internal/spec/agent", "internal/spec/suite", "internal/server/upstream", "internal/base/source"},
+	"internal/spec/plan/traffic": {"internal/spec/plan/rows", "internal/assert/grading", "internal/base/stats", "internal/base/jsonv", "internal/spec/agent", "internal/spec/suite", "internal/server/upstream", "internal/base/source"},
 	// The rows of cases:.
 	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
-	"internal/spec/plan":      {"internal/assert/grading", "internal/base/stats", "internal/spec/repeat", "internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
+	"internal/spec/plan":      {"internal/spec/repeat", "internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.

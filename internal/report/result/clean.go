@@ -213,12 +213,7 @@ func (k *cleaner) testCase(c *Case) {
 	for i := range c.Phases {
 		k.phase(&c.Phases[i])
 	}
-	if said := c.Conversation; said != nil {
-		k.text(&said.Model, &said.ModelName, &said.Stop)
-		k.text(said.texts()...)
-		k.ms(&said.DurationMS)
-		k.list(&said.Tools)
-	}
+	k.conversation(c.Conversation)
 	if c.Probe != nil {
 		k.fields(c.Probe, nil)
 		for i := range c.Probe.Families {

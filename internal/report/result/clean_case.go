@@ -205,3 +205,14 @@ func cutText(r *secret.Redactor, s string) string {
 	}
 	return r.Cut(strings.TrimSuffix(head, "\n")) + "\n" + mark + leftOut + r.Cut(end)
 }
+
+// conversation cleans what a model and a test said to each other; nil is none.
+func (k *cleaner) conversation(said *Conversation) {
+	if said == nil {
+		return
+	}
+	k.text(&said.Model, &said.ModelName, &said.Stop)
+	k.text(said.texts()...)
+	k.ms(&said.DurationMS)
+	k.list(&said.Tools)
+}

@@ -18,13 +18,13 @@ type Calibration struct {
 	// The model that grades; may be left out if the suite has one.
 	Model string `yaml:"model" example:"judge"`
 	// The least grade that counts as good.
-	Threshold *float64 `yaml:"threshold" default:"0.7" example:"0.7" schema:"{exclusiveMinimum: 0, maximum: 1}"`
+	Threshold *float64 `yaml:"threshold" default:"0.7" example:"0.7" schema:"exclusiveMinimum: 0, maximum: 1"`
 	// How often the model is asked for each text; the median counts.
 	Votes *int `yaml:"votes" default:"1" example:"3" schema:"enum: [1, 3, 5, 7, 9]"`
 	// What people say of texts, {text, good: true or false}: a list, or a CSV, JSON Lines or YAML file.
 	Labels *source.Node `yaml:"labels,required" example:"labels.jsonl"`
 	// The share of labels that the judge must give too. The test passes if the lower bound of its 95 % interval is not below it.
-	Agreement float64 `yaml:"agreement" default:"0.8" example:"0.8" range:">0-1"`
+	Agreement float64 `yaml:"agreement" default:"0.8" example:"0.8" schema:"exclusiveMinimum: 0, exclusiveMaximum: 1"`
 
 	// Texts are the labels, which the plan reads.
 	Texts []Labeled

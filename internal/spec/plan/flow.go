@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/spec/plan/rows"
 	"mcptest/internal/spec/plan/traffic"
 	"mcptest/internal/spec/suite"
 	"mcptest/internal/spec/suite/interpolate"
@@ -92,7 +93,7 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 		for _, name := range traffic.Conversation(st, c.suite, c.dec) {
 			op.With = append(op.With, c.file.Server(name))
 		}
-		c.calibration(st, e)
+		traffic.Calibration(st, e.Node, c.suite, rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
 		for _, sv := range servers {
 			if why, hint := st.Action.Refuses(sv.URL != ""); why != "" {
 				report(c.dec, cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)

@@ -114,7 +114,10 @@ func Read(n, written *source.Node, path string, o Options) *Rows {
 	case isText && text != "":
 		r.fileRows(n, written, path)
 	default:
-		r.Dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file").Hint = "begin each row with a hyphen: - {column: value}"
+		d := r.Dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
+		if n.Kind == source.KindMap {
+			d.Hint = "begin each row with a hyphen: - {column: value}"
+		}
 	}
 	return r.into
 }
