@@ -220,6 +220,9 @@ func Find(topics []Topic, word string) []Topic {
 // arguments returns the keys that the schema of a matcher's argument names.
 func arguments(schema jsonv.Value) (keys []string) {
 	keys = schema.Lookup("properties").Keys()
+	for _, key := range schema.Lookup("properties").Members() {
+		keys = append(keys, arguments(key.Lookup("items"))...)
+	}
 	for _, several := range []string{"oneOf", "anyOf"} {
 		for _, form := range schema.Lookup(several).Elems() {
 			keys = append(keys, arguments(form)...)
