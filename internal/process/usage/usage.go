@@ -22,7 +22,7 @@ type Meter struct {
 	ref     proc.Ref
 	members []int
 	looked  time.Time // when the members were listed
-	asked   time.Time // when it was measured last, where that is slow
+	asked   time.Time // when it was measured last
 	last    Usage
 }
 
@@ -38,6 +38,10 @@ func (m *Meter) Read() (Usage, bool) {
 	if time.Since(m.looked) > listed {
 		m.members, m.looked = proc.Members(m.ref), time.Now()
 	}
+	if m.last.Processes > 0 && time.Since(m.asked) < pause {
+		return m.last, len(m.members) > 0
+	}
+	m.asked = time.Now()
 	if !m.read() {
 		m.looked = time.Time{}
 		m.members = proc.Members(m.ref)

@@ -6,6 +6,9 @@ import (
 	"strconv"
 )
 
+// pause is the time between two measurements.
+const pause = 0
+
 // Supported reports whether anything is measured on this system.
 const Supported = true
 

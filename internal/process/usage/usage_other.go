@@ -13,12 +13,11 @@ import (
 // Supported reports whether anything is measured on this system.
 const Supported = runtime.GOOS == "darwin"
 
-// read asks ps for the resident memory of the members at most once a second.
+// pause is the time between two measurements: ps is slow.
+const pause = time.Second
+
+// read asks ps for the resident memory of the members.
 func (m *Meter) read() bool {
-	if m.last.Processes > 0 && time.Since(m.asked) < time.Second {
-		return len(m.members) > 0
-	}
-	m.asked = time.Now()
 	var pids []string
 	for _, pid := range m.members {
 		pids = append(pids, strconv.Itoa(pid))
