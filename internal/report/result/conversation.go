@@ -20,14 +20,6 @@ type Conversation struct {
 // Tokens returns the tokens of requests and answers together.
 func (c *Conversation) Tokens() int { return c.InputTokens + c.OutputTokens }
 
-// Asked returns what the user said; "" without a conversation.
-func (c *Conversation) Asked() string {
-	if c == nil || len(c.Messages) == 0 {
-		return ""
-	}
-	return c.Messages[0].Text
-}
-
 // texts returns what was said, by anyone.
 func (c *Conversation) texts() (out []*string) {
 	if c == nil {
