@@ -37,7 +37,7 @@ type Grade struct {
 // Schema is the JSON Schema of a grading.
 const Schema = `{"type":"object","required":["rubric"],"additionalProperties":false,"properties":{
 	"rubric":{"type":"string","minLength":1},"model":{"type":"string","minLength":1},
-	"threshold":{"type":"number","exclusiveMinimum":0,"maximum":1},"votes":{"enum":[1,3,5,7,9]}}}`
+	"threshold":{"type":["number","null"],"exclusiveMinimum":0,"maximum":1},"votes":{"enum":[1,3,5,7,9,null]}}}`
 
 // Least is the default threshold.
 const Least = 0.7

@@ -73,6 +73,9 @@ func Decode(n *source.Node, at string, d *source.Decoder) *Path {
 	for i, item := range list {
 		p.entry(item, source.PathIndex(at+"."+key, i), d)
 	}
+	if k.Forbid != nil && len(k.Forbid) == 0 {
+		d.Errorf(n.Get("forbid"), at+".forbid", "the list is empty: it forbids nothing")
+	}
 	for i, pattern := range k.Forbid {
 		if pattern == "" {
 			d.Errorf(n.Get("forbid").Items[i], source.PathIndex(at+".forbid", i), "the name is empty")
