@@ -37,6 +37,8 @@ type Options struct {
 	Start    time.Time
 	Calls    []Call    // sent in turn
 	Sessions []Session // used in turn
+	// Processors is the number of processors, for the generator's share; 0: GOMAXPROCS.
+	Processors int
 	// Pause sleeps for a few milliseconds at most, precisely; nil: as the system does.
 	Pause func(time.Duration)
 	// Doing is called after each call with what was measured so far, without the warm-up;
@@ -71,7 +73,7 @@ func Run(ctx context.Context, o Options) *Report {
 	step := max(time.Second, (time.Duration(o.DurationMS) * time.Millisecond / moments).Round(time.Second)).Milliseconds()
 	rep := &Report{
 		Schema: Schema, Protocol: o.Sessions[0].Protocol(), Settings: o.Settings, MeasuredMS: o.DurationMS, StepMS: step,
-		Timeline: make([]Moment, (o.DurationMS+step-1)/step), Generator: Generator{Processors: runtime.GOMAXPROCS(0)},
+		Timeline: make([]Moment, (o.DurationMS+step-1)/step), Generator: Generator{Processors: cmp.Or(o.Processors, runtime.GOMAXPROCS(0))},
 	}
 	if rep.Shard = &o.Shard; o.Shard.Total == 0 {
 		o.Shard, rep.Shard = Shard{1, 1}, nil
