@@ -138,8 +138,7 @@ func dependOn(s *suite.Suite) {
 
 // Validate loads the suite in file and returns its mistakes, or nil if it has none.
 func Validate(file string, options ...Option) error {
-	s, _, _, diags := newConfig(options).load(file)
-	if diags.HasErrors() {
+	if s, _, _, diags := newConfig(options).load(file); diags.HasErrors() {
 		return errors.New(describe(s, diags))
 	}
 	return nil
@@ -277,8 +276,7 @@ func panicPlace() string {
 	callers := make([]uintptr, 16)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
 	for {
-		f, more := frames.Next()
-		if !more || !strings.HasPrefix(f.Function, "runtime.") {
+		if f, more := frames.Next(); !more || !strings.HasPrefix(f.Function, "runtime.") {
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}
 	}

@@ -100,8 +100,7 @@ func (o *outcomes) update(fn func()) {
 // report waits for the i-th case of the plan and passes its result to its subtest.
 func (o *outcomes) report(t *testing.T, i int) {
 	t.Helper()
-	found, ok := o.wait(i)
-	switch {
+	switch found, ok := o.wait(i); {
 	case !ok:
 		t.Error("the run ended without a result for this case")
 	case found.status == result.Skip:

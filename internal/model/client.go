@@ -133,8 +133,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // CheckURL returns an error if address cannot be that of an endpoint.
 func CheckURL(address string) error {
-	u, err := url.Parse(address)
-	switch {
+	switch u, err := url.Parse(address); {
 	case err != nil:
 		return errors.New("it is not an address")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":

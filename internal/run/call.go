@@ -361,8 +361,7 @@ func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 // silenceAllowed reports whether raw bytes without a response are valid: if they
 // contain no request, or the test expects the missing response.
 func silenceAllowed(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
-	asks := protocol.Asks(op.Raw)
-	switch {
+	switch asks := protocol.Asks(op.Raw); {
 	case errors.As(x.Cause, new(*wire.HTTPError)):
 		return asks == protocol.AsksNothing || tree != nil && tree.Uses().HTTP()
 	case errors.As(x.Cause, new(*mcp.TimeoutError)):

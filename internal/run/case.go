@@ -91,8 +91,7 @@ func (cr *caseRun) retry(ctx context.Context) {
 		}
 		all.Add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
-		_, stopped := cr.file.run.haltReason(ctx)
-		switch {
+		switch _, stopped := cr.file.run.haltReason(ctx); {
 		case try > 0 && out.Status == result.Skip:
 			*out = before
 			all.Apply(out, try-1)

@@ -277,8 +277,7 @@ func (f *fileRun) send(list ...result.Phase) {
 
 // verdict returns the outcome of the file's cases, for afterAll hooks.
 func (f *fileRun) verdict(ctx context.Context) verdict {
-	failed := f.counts.failed()
-	switch {
+	switch failed := f.counts.failed(); {
 	case f.broken != "":
 		return verdict{result.Error, f.broken}
 	case f.refused != nil:

@@ -93,8 +93,7 @@ func (c *compiler) longForm(n *source.Node, path string) Expect {
 			e.Items = c.items(v, at, false)
 			return
 		}
-		ms, ok := c.Number(inMilliseconds(nil, v), at)
-		if ok && ms <= 0 {
+		if ms, ok := c.Number(inMilliseconds(nil, v), at); ok && ms <= 0 {
 			c.Errorf(v, at, "", "must be greater than 0 milliseconds, got %s", v.Text)
 		} else if ok {
 			e.MaxDuration = &Gate{Pos: v.Pos, MaxMS: ms}

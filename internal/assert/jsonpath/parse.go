@@ -290,8 +290,7 @@ func (p *parser) quoted(q byte) (string, *Error) {
 	p.i++
 	var b strings.Builder
 	for p.i < len(p.text) {
-		c := p.text[p.i]
-		switch {
+		switch c := p.text[p.i]; {
 		case c == q:
 			p.i++
 			return b.String(), nil

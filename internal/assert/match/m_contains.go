@@ -184,8 +184,7 @@ func (m *containee) shown() string {
 type contains struct{ want containee }
 
 func (m contains) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
-	found, ok := m.want.in(s.Value)
-	switch {
+	switch found, ok := m.want.in(s.Value); {
 	case found:
 		return passed
 	case m.want.isKey && messageText[s.Target] != "":
@@ -233,8 +232,7 @@ func (m containsMany) Match(_ context.Context, s target.Subject, _ *Env) Outcome
 	lacks := 0
 	var odd *containee
 	for i := range m.wants {
-		found, ok := m.wants[i].in(s.Value)
-		switch {
+		switch found, ok := m.wants[i].in(s.Value); {
 		case !ok:
 			odd = &m.wants[i]
 		case found && !m.all:

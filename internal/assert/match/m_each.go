@@ -46,8 +46,7 @@ func (m elements) Match(ctx context.Context, s target.Subject, env *Env) Outcome
 	if s.Miss != nil && len(s.Lacking) == 0 {
 		return missed(s, "every element "+m.words())
 	}
-	kind := s.Value.Kind()
-	if kind != jsonv.KindArray && kind != jsonv.KindObject {
+	if kind := s.Value.Kind(); kind != jsonv.KindArray && kind != jsonv.KindObject {
 		return unfit("a list", s.Value)
 	}
 	var failing, unseen []string

@@ -98,8 +98,7 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 			return unfit(want, v)
 		}
 		a, _ := jsonv.Compare(min, v)
-		b, _ := jsonv.Compare(v, max)
-		if a <= 0 && b <= 0 {
+		if b, _ := jsonv.Compare(v, max); a <= 0 && b <= 0 {
 			return passed
 		}
 		return Outcome{Msg: "expected " + want + ", got " + shown.Value(v, shown.ShortKey), Expected: want}

@@ -116,8 +116,7 @@ func schemaError(c *Compiler, n *source.Node, path string, bad *jsonschema.Error
 // meant suggests a known word for an unknown one: a similar one, or the shortest of
 // which it is an extension, such as min for minimum.
 func meant(word string, known []string) string {
-	near := source.Parenthesis(source.DidYouMean(word, known))
-	if near != "" || word == "" {
+	if near := source.Parenthesis(source.DidYouMean(word, known)); near != "" || word == "" {
 		return near
 	}
 	shortest := ""

@@ -60,8 +60,7 @@ func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 		buckets[k] = append(buckets[k], e)
 	}
 	for _, w := range want.Elems() {
-		k := h.Of(w)
-		if !takeEqual(buckets, k, w) {
+		if k := h.Of(w); !takeEqual(buckets, k, w) {
 			lacking = append(lacking, w)
 		}
 	}

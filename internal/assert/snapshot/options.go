@@ -42,8 +42,7 @@ func Compile(d *source.Decoder, n *source.Node, path string) *Options {
 		o.name(d, n, path)
 	case n.Kind == source.KindMap:
 		for _, f := range n.Fields {
-			at := source.PathKey(path, f.Key.Text)
-			switch f.Key.Text {
+			switch at := source.PathKey(path, f.Key.Text); f.Key.Text {
 			case "name":
 				o.name(d, f.Value, at)
 			case "ignore":
@@ -131,8 +130,7 @@ func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 var maskName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`) })
 
 func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
-	name := f.Key.Text
-	switch {
+	switch name := f.Key.Text; {
 	case !maskName().MatchString(name):
 		d.Errorf(f.Key, path, "the name of a mask has lower-case letters, digits and hyphens, got %q", name)
 	case name == "default" || name == ignored || slices.Contains(builtin(), name):
@@ -140,8 +138,7 @@ func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
 	case f.Value.Kind != source.KindString:
 		d.WrongType(f.Value, path, "a regular expression")
 	default:
-		re, err := regexp.Compile(f.Value.Text)
-		switch {
+		switch re, err := regexp.Compile(f.Value.Text); {
 		case err != nil:
 			d.Errorf(f.Value, path, "%s", err.Error())
 		case re.MatchString(""):

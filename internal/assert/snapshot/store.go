@@ -91,8 +91,7 @@ func (t *Test) Compare(name string, got jsonv.Value, fix string) Comparison {
 	}
 	t.now[name] = got
 	have, known := t.run.file.tests[t.name][name]
-	first, repeated := t.passed[name]
-	switch {
+	switch first, repeated := t.passed[name]; {
 	case t.run.mode != Update && known:
 		c.Want = have.value
 	case t.run.mode == Check:

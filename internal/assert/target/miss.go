@@ -47,8 +47,7 @@ func (m *Miss) Reason() string {
 // prefix.
 func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss {
 	m := &Miss{Target: target}
-	s := steps[0]
-	switch {
+	switch s := steps[0]; {
 	case s.Kind == jsonpath.Name && v.Kind() == jsonv.KindObject:
 		m.why = fmt.Sprintf("no key %s in %s; it has %s", shown.Key(s.Name), prefix, shown.Keys(v))
 		m.Near = source.Nearest(s.Name, shown.SomeKeys(v))

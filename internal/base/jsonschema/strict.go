@@ -58,8 +58,7 @@ func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft int) {
 	w.seen[uri+"#"+ptr] = true
 	for key, val := range v.Members() {
 		at := jsonv.AppendPointer(ptr, key)
-		k, ok := keywords()[key]
-		switch {
+		switch k, ok := keywords()[key]; {
 		case !ok && strings.HasPrefix(key, "x-"):
 			continue
 		case !ok:

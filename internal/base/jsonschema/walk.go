@@ -61,8 +61,7 @@ func HoldsOf(keyword string) Holds { return keywords()[keyword].holds }
 // "" for the value itself. They need not be valid.
 func Within(keyword string, v jsonv.Value) iter.Seq2[string, jsonv.Value] {
 	return func(yield func(string, jsonv.Value) bool) {
-		holds, kind := HoldsOf(keyword), v.Kind()
-		switch {
+		switch holds, kind := HoldsOf(keyword), v.Kind(); {
 		case holds&HoldsList != 0 && kind == jsonv.KindArray, holds&HoldsNamed != 0 && kind == jsonv.KindObject:
 			for token, e := range v.Children() {
 				if !yield(jsonv.AppendPointer("", token), e) {

@@ -88,8 +88,7 @@ func (d *differ) common(w, g []Value) [][2]int {
 // gap reports the elements between two common ones: w[wi:we] against g[gi:ge]. As
 // many as both sides have are reported as changed, the rest as added or removed.
 func (d *differ) gap(path string, w, g []Value, wi, we, gi, ge int) {
-	n, m := we-wi, ge-gi
-	if n > 0 && m > 0 && n != m && n*m <= maxPairCells {
+	if n, m := we-wi, ge-gi; n > 0 && m > 0 && n != m && n*m <= maxPairCells {
 		d.alike(path, w, g, wi, we, gi, ge)
 		return
 	}

@@ -156,8 +156,7 @@ func (d decimal) pointText() string {
 
 // compareIntegers compares canonical decimal integers of any size.
 func compareIntegers(a, b string) int {
-	aNeg, bNeg := a[0] == '-', b[0] == '-'
-	switch {
+	switch aNeg, bNeg := a[0] == '-', b[0] == '-'; {
 	case aNeg && bNeg:
 		a, b = b[1:], a[1:]
 	case aNeg:

@@ -50,8 +50,7 @@ func equalObjects(a, b Value) bool {
 		if a.c.dup && a.c.find(key) != i {
 			continue
 		}
-		j := b.c.find(key)
-		if j < 0 || !Equal(a.c.vals[i], b.c.vals[j]) {
+		if j := b.c.find(key); j < 0 || !Equal(a.c.vals[i], b.c.vals[j]) {
 			return false
 		}
 	}

@@ -70,8 +70,7 @@ func (p *parser) finishObject(c *container, open, first int) {
 		m.name = p.scan.text(key)
 		m.at, m.done = open, true
 	}
-	d := p.dups.first(c.keys)
-	if d < 0 {
+	if d := p.dups.first(c.keys); d < 0 {
 		return
 	}
 	c.dup = true

@@ -76,8 +76,7 @@ func compareLiterals(a, b string) int {
 	}
 	if len(a) <= 18 && len(b) <= 18 {
 		x, errX := strconv.ParseInt(a, 10, 64)
-		y, errY := strconv.ParseInt(b, 10, 64)
-		if errX == nil && errY == nil {
+		if y, errY := strconv.ParseInt(b, 10, 64); errX == nil && errY == nil {
 			return cmp.Compare(x, y)
 		}
 	}
@@ -100,8 +99,7 @@ func (v Value) ClampNumber(maxPoint int64, maxDigits int) string {
 	}
 	d.digits = d.digits[:min(len(d.digits), maxDigits)]
 	// Keep digits at most up to the point, so that a whole number stays whole.
-	limit := maxPoint + int64(len(d.digits))
-	switch {
+	switch limit := maxPoint + int64(len(d.digits)); {
 	case strings.HasPrefix(d.bigPoint, "-"):
 		d.point = -limit
 	case d.bigPoint != "":

@@ -48,8 +48,7 @@ func Elements(raw []byte) ([][]byte, error) {
 func each(raw []byte, want Kind, closing byte, fn func(s *scanner, key span, val []byte) error) error {
 	s := newScanner(raw)
 	i := skipSpace(raw, 0)
-	kind, _ := s.begin(i, 0)
-	if kind != want {
+	if kind, _ := s.begin(i, 0); kind != want {
 		if _, err := s.skip(i, 0); err != nil {
 			return err
 		}

@@ -15,8 +15,7 @@ func (t token) find(s string, i, j int) (start, end int) {
 		return 0, 0
 	}
 	end = span(s, j, t.chars)
-	n := end - j
-	switch {
+	switch n := end - j; {
 	case n < 4, n < t.min && !cut(s, end), t.max > 0 && n > t.max:
 		return 0, 0
 	case t.random && n >= t.min && !random(s[j:end]):
@@ -67,8 +66,7 @@ func bearer(s string, _, j int) (start, end int) {
 func basic(s string, _, j int) (start, end int) {
 	j = span(s, j, blank)
 	end = span(s, j, func(c byte) bool { return base64Char(c) || c == '=' })
-	text, ok := decodeBase64(strings.TrimRight(s[j:end], "="))
-	if !ok || !strings.Contains(text, ":") {
+	if text, ok := decodeBase64(strings.TrimRight(s[j:end], "=")); !ok || !strings.Contains(text, ":") {
 		return 0, 0
 	}
 	return j, end
@@ -81,8 +79,7 @@ func authorization(s string, i, j int) (start, end int) {
 	if end-start < MinLength {
 		return 0, 0
 	}
-	scheme, rest, ok := strings.Cut(s[start:end], " ")
-	switch {
+	switch scheme, rest, ok := strings.Cut(s[start:end], " "); {
 	case reference(rest) || reference(scheme):
 		return 0, 0
 	case ok && schemes[strings.ToLower(scheme)] && len(rest) >= 4 && rest != Mask:

@@ -106,8 +106,7 @@ func keyTextAfter(s string, i int) int {
 			}
 		}
 		k := span(s, j, keyChar)
-		n := k - j
-		switch {
+		switch n := k - j; {
 		case n == 0:
 			return end
 		case n >= keyLine, n >= 4 && cut(s[:stop], min(k, stop)), headers[s[j:k]]:

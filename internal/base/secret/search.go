@@ -156,8 +156,7 @@ func (t *searcher) match(s string, i int, open bool) place {
 		if !pat.at(s, i) {
 			continue
 		}
-		j := i + len(pat.prefix)
-		if pat.find == nil {
+		if j := i + len(pat.prefix); pat.find == nil {
 			if p := named(s, i, j); !p.empty() {
 				return p
 			}
@@ -182,8 +181,7 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 				break
 			}
 			from += k
-			n := commonPrefix(s[i:], v[from:])
-			if (from+n == len(v) || cut(s, i+n)) && i+n > end {
+			if n := commonPrefix(s[i:], v[from:]); (from+n == len(v) || cut(s, i+n)) && i+n > end {
 				end = i + n
 			}
 		}
@@ -193,8 +191,7 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 
 func matchEncodings(s string, i int, list []encoding, open bool) (start, end int) {
 	for _, e := range list {
-		n := commonPrefix(s[i:], e.text)
-		switch {
+		switch n := commonPrefix(s[i:], e.text); {
 		case n == len(e.text) && e.kind == inQuotes:
 			q := len(e.text) - len(strings.TrimRight(e.text, `\"`))
 			if rest := strings.TrimLeft(s[i+n:], " "); strings.HasPrefix(rest, ":") {

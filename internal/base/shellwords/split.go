@@ -182,8 +182,7 @@ func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
 	s.words = append(s.words, Word{Text: string(s.text), Expands: s.expands})
 	at := int(w.Pos().Offset())
 	raw := string(s.line[at:w.End().Offset()])
-	name, _, assigned := strings.Cut(raw, "=")
-	switch {
+	switch name, _, assigned := strings.Cut(raw, "="); {
 	case !first:
 	case slices.Contains(reserved, raw):
 		return &SplitError{s.from[at], raw + " is a shell keyword", noShell}
@@ -235,8 +234,7 @@ func (s *splitter) expand(from, to int) {
 // patterns lists the globs, brace expansions and the tilde in an unquoted part.
 func (s *splitter) patterns(from, to int, first bool) {
 	for _, m := range shellPattern().FindAllIndex(s.masked[from:to], -1) {
-		c := s.masked[from+m[0]]
-		if c != '\\' && (c != '~' || first) {
+		if c := s.masked[from+m[0]]; c != '\\' && (c != '~' || first) {
 			s.expand(from+m[0], from+m[1])
 		}
 	}

@@ -171,8 +171,7 @@ func (d *Decoder) value(n *Node, path string, v reflect.Value) {
 }
 
 func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
-	t := v.Type()
-	switch {
+	switch t := v.Type(); {
 	case t.Elem() == nodeType:
 		v.Set(reflect.ValueOf(n))
 	case n.Kind == KindNull && !t.Implements(unmarshalerType):
@@ -186,8 +185,7 @@ func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
 
 func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 	if n.Kind != KindList {
-		diag := d.wrongType(n, path, "a list")
-		if n.Kind != KindNull && n.Kind != KindMap {
+		if diag := d.wrongType(n, path, "a list"); n.Kind != KindNull && n.Kind != KindMap {
 			diag.Hint = "write a list: [" + listText(n) + "]"
 		}
 		return
@@ -350,8 +348,7 @@ func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
 	got := v.Convert(reflect.TypeFor[float64]()).Float()
 	low, high, ok := strings.Cut(limits, "-")
 	least, _ := strconv.ParseFloat(low, 64)
-	most, _ := strconv.ParseFloat(high, 64)
-	switch {
+	switch most, _ := strconv.ParseFloat(high, 64); {
 	case !ok && got <= 0:
 		d.Errorf(n, path, "must be greater than zero").Code = "range"
 	case ok && (got < least || got > most):

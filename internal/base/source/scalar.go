@@ -91,8 +91,7 @@ func (d *Decoder) wantNumber(n *Node, path, want string) {
 		return
 	}
 	bare := strings.ReplaceAll(n.Text, "_", "")
-	kind, text, note := resolvePlain(bare)
-	switch {
+	switch kind, text, note := resolvePlain(bare); {
 	case note == noteLeadingZero:
 		sign := strings.TrimRight(bare[:1], "+0123456789")
 		if zeroless := strings.TrimLeft(bare, "+-0"); zeroless != "" {
@@ -190,8 +189,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	if strings.HasPrefix(trimmed, "-") {
 		return 0, errors.New("it is negative")
 	}
-	got, err := time.ParseDuration(strings.ReplaceAll(trimmed, " ", ""))
-	switch {
+	switch got, err := time.ParseDuration(strings.ReplaceAll(trimmed, " ", "")); {
 	case err == nil:
 		return got, nil
 	case strings.Contains(err.Error(), "missing unit"):

@@ -123,8 +123,7 @@ func (r *reader) text(v jsonv.Value) string {
 // projectDir is the folder in which a client starts the servers of a project's
 // configuration; "" for a configuration of the user.
 func projectDir(path string) string {
-	dir := filepath.Dir(path)
-	switch {
+	switch dir := filepath.Dir(path); {
 	case filepath.Base(path) == ".mcp.json":
 		return dir
 	case slices.Contains([]string{".vscode", ".cursor"}, filepath.Base(dir)):

@@ -289,8 +289,7 @@ func (w *keyWalk) mapLabel(v jsonv.Value) string {
 func bounds(v jsonv.Value) string {
 	lo, hasLo := v.Get("minimum")
 	hi, hasHi := v.Get("maximum")
-	above, hasAbove := v.Get("exclusiveMinimum")
-	switch {
+	switch above, hasAbove := v.Get("exclusiveMinimum"); {
 	case hasLo && hasHi:
 		return fmt.Sprintf(", %s to %s", lo.Literal(), hi.Literal())
 	case hasLo:

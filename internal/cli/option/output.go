@@ -15,8 +15,7 @@ func Free(path string, force bool) error {
 	if path == "-" || path == "" {
 		return nil
 	}
-	info, err := os.Lstat(path)
-	switch {
+	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:

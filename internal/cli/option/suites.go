@@ -70,8 +70,7 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 	}
 	var out []string
 	for _, arg := range args {
-		info, err := os.Stat(arg)
-		switch {
+		switch info, err := os.Stat(arg); {
 		case err != nil:
 			abs, _ := filepath.Abs(arg)
 			if file, test, ok := strings.Cut(arg, "::"); ok { // as in pytest

@@ -94,8 +94,7 @@ func (d *Draft) discover(ctx context.Context) error {
 	if sv := &d.Suite.Server; sv.Protocol == "" && d.Conn.Mute() {
 		sv.Protocol, sv.Mute = d.Conn.Session().Protocol(), true
 	}
-	called := d.Conn.Implementation().Lookup("name").Text()
-	if !d.named && called != "" {
+	if called := d.Conn.Implementation().Lookup("name").Text(); !d.named && called != "" {
 		called = ShortName(d.Mask(called))
 		d.Suite.Name, d.Suite.Server.Name = called, called
 	}

@@ -109,8 +109,7 @@ func (d *Draft) words(sv Server) []string {
 	found, argv := secret.NewRedactor(), sv.Argv
 	out := make([]string, len(argv))
 	for i, word := range argv {
-		flag, value, joined := strings.Cut(word, "=")
-		switch {
+		switch flag, value, joined := strings.Cut(word, "="); {
 		case sv.refers(word):
 			out[i] = sv.text(word)
 		case i > 0 && strings.HasPrefix(argv[i-1], "-") && !strings.Contains(argv[i-1], "=") && !strings.HasPrefix(word, "-") && secret.Name(strings.TrimLeft(argv[i-1], "-")):

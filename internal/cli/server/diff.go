@@ -122,8 +122,7 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	if len(own) == 1 {
 		new.path = own[0]
 	}
-	builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:")
-	switch {
+	switch builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:"); {
 	case len(own) > 1:
 		return old, new, option.Invalid("unexpected argument %q", own[1])
 	case new.path == "" && !live:

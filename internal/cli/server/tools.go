@@ -244,8 +244,7 @@ func signature(schema jsonv.Value) string {
 }
 
 func typeOf(prop jsonv.Value) string {
-	t := prop.Lookup("type")
-	switch t.Kind() {
+	switch t := prop.Lookup("type"); t.Kind() {
 	case jsonv.KindString:
 		if item := prop.Lookup("items").Lookup("type"); t.Text() == "array" && item.Kind() == jsonv.KindString {
 			return item.Text() + "[]"

@@ -188,8 +188,7 @@ func (r *recording) end(stderr io.Writer, quiet bool) bool {
 	say := func(format string, args ...any) {
 		fmt.Fprintln(stderr, "mcptest: "+term.Escape(fmt.Sprintf(format, args...)))
 	}
-	unsaved := r.w.Unsaved()
-	switch {
+	switch unsaved := r.w.Unsaved(); {
 	case err != nil:
 		say("warning: the recording in %s is not complete: %v", r.path, err)
 	case lost > 0:

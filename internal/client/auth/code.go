@@ -191,8 +191,7 @@ func bare(err error) error {
 // 4.1.2). A response of another login or of another authorization server has none (RFC
 // 9207).
 func answer(q url.Values, state string, e endpoints) (code string, err error) {
-	iss := q.Get("iss")
-	switch {
+	switch iss := q.Get("iss"); {
 	case q.Get("state") != state:
 		return "", errors.New("the authorization server redirected with the state of another login")
 	case iss == "" && e.NamesIssuer:

@@ -159,8 +159,7 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 // exchange refreshes a stored login.
 func (g *stored) exchange(ctx context.Context, l *Login) error {
 	err := refresh(ctx, g.c, g.client, l)
-	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
-	switch {
+	switch refused, ok := errors.AsType[*oauth2.RetrieveError](err); {
 	case ok && refused.ErrorCode == "invalid_grant":
 		return g.loginError("the login has expired (%s)", plainError(refused))
 	case ok:

@@ -36,8 +36,7 @@ func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
 	properties := schema.Lookup("properties")
 	var meant []string
 	for key, value := range v.Members() {
-		property, known := properties.Get(key)
-		if known {
+		if property, known := properties.Get(key); known {
 			c.value(path+key, property, value)
 			continue
 		}

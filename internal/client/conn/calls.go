@@ -204,8 +204,7 @@ func (c *callTable) complete(k *call, at time.Time) {
 
 // callOf returns the call in flight with an id given as JSON text.
 func (c *callTable) callOf(id string) *call {
-	n, ok := protocol.OwnID([]byte(id))
-	if ok {
+	if n, ok := protocol.OwnID([]byte(id)); ok {
 		return c.pending[n]
 	}
 	if strings.HasPrefix(id, "raw:") {

@@ -52,8 +52,7 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 	if n.isStdio() {
 		<-sent // initialize must be sent after it
 	}
-	x, other := n.awaitProbe(ctx, probe, ask)
-	switch {
+	switch x, other := n.awaitProbe(ctx, probe, ask); {
 	case other != nil:
 		return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, guest: other, why: &silentProbeError{time.Since(asked)}})
 	case x != nil:

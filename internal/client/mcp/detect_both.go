@@ -95,8 +95,7 @@ func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange, ask
 // probePatience returns how long to wait before the next check, or 0 after the limit.
 func (n *negotiator) probePatience(start time.Time, most time.Duration) time.Duration {
 	if n.http != nil {
-		heard, busy := n.http.LastHeard()
-		switch {
+		switch heard, busy := n.http.LastHeard(); {
 		case busy:
 			return probeLogin
 		case heard.After(start):

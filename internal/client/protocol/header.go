@@ -87,8 +87,7 @@ func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
 			w.fault = fmt.Sprintf("the x-mcp-header of %s ", strings.Join(path, ".")) + fmt.Sprintf(format, args...)
 		}
 	}
-	name := h.Text()
-	switch {
+	switch name := h.Text(); {
 	case h.Kind() != jsonv.KindString:
 		fail("is %s, not text", h.Kind())
 	case name == "":

@@ -207,8 +207,7 @@ func notStreamable(err error) bool {
 // 2025-11-25 transports, session management), unless the body has another reason, an
 // unknown method. Restarted servers may also respond with 400 and a message.
 func losesSession(status int, body []byte) bool {
-	rpc := rpcErrorOf(body)
-	switch status {
+	switch rpc := rpcErrorOf(body); status {
 	case http.StatusNotFound:
 		return rpc == nil || rpc.Code != protocol.CodeMethodNotFound
 	case http.StatusBadRequest:

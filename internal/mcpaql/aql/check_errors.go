@@ -270,8 +270,7 @@ func (x *evaluation) enforced() {
 	x.incomplete = "constraint_tests is empty"
 	for i, c := range x.e.Constraints {
 		x.cases++
-		at := placeOf("constraint_tests").elem(i).member("response")
-		switch {
+		switch at := placeOf("constraint_tests").elem(i).member("response"); {
 		case !evidence.Refused(c.Response):
 			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
 		case !holds(c):

@@ -147,8 +147,7 @@ func (x *evaluation) unknown() {
 			continue
 		}
 		m := evidence.Message(c.Response)
-		warnings := c.Response.Lookup("warnings")
-		switch {
+		switch warnings := c.Response.Lookup("warnings"); {
 		case evidence.Refused(c.Response) && reference.Truthy(m) && reference.Contains(m, c.Parameter):
 		case evidence.Succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
 		default:
@@ -189,8 +188,7 @@ func (x *evaluation) untried(tried map[string]bool) {
 
 func (x *evaluation) unknownStrict(c evidence.ParameterCase, at *place) {
 	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
-	inMessage := evidence.Names(evidence.Message(c.Response).Text(), c.Parameter)
-	switch {
+	switch inMessage := evidence.Names(evidence.Message(c.Response).Text(), c.Parameter); {
 	case evidence.Refused(c.Response) && registered && (inMessage || evidence.Named(c.Response.Lookup("error", "details"), c.Parameter)):
 	case evidence.Refused(c.Response) && inMessage:
 		code := c.Response.Lookup("error", "code")

@@ -282,8 +282,7 @@ func (j *judgement) rollUp(c *verdict.CategoryResult, o Options) {
 	}
 	unproven := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Unproven })
 	gaps := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return len(t.Missing) > 0 })
-	onlySkipped := !has(verdict.Pass) && !has(verdict.Warned) && !has(verdict.Failed)
-	switch {
+	switch onlySkipped := !has(verdict.Pass) && !has(verdict.Warned) && !has(verdict.Failed); {
 	case len(c.Tests) == 0:
 		c.Result = verdict.Skipped
 		if slices.ContainsFunc(j.inapplicable, func(n verdict.Inapplicable) bool { return n.Category == c.Name }) {

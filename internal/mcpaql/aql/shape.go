@@ -116,8 +116,7 @@ func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	}
 	for i := range s.fields {
 		f := &s.fields[i]
-		m, there := v.Get(f.name)
-		switch {
+		switch m, there := v.Get(f.name); {
 		case there:
 			f.want.look(p, at.member(f.name), m, f.rule)
 		case f.required:
@@ -172,8 +171,7 @@ type words struct {
 }
 
 func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
-	t := v.Text()
-	switch {
+	switch t := v.Text(); {
 	case !p.is(jsonv.KindString, at, v, rule):
 	case s.filled && t == "":
 		p.add(rule, at, v, "expected a string that is not empty")

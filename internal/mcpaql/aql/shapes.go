@@ -148,8 +148,7 @@ func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, "result.object") {
 		return
 	}
-	success, _ := v.Get("success")
-	switch {
+	switch success, _ := v.Get("success"); {
 	case at.level() > maxResultPlaces:
 		p.add("result.results-result", at, v, "results inside results, more than %d places deep", maxResultPlaces)
 	case success.Kind() != jsonv.KindBool:

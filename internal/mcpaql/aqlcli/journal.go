@@ -130,8 +130,7 @@ func (j *foundJournals) add(name, target string) error {
 		_ = f.Close()
 		return err
 	}
-	l, ours := readJournal(string(data), target)
-	switch {
+	switch l, ours := readJournal(string(data), target); {
 	case l.RunID == "":
 		j.foreign = append(j.foreign, name)
 	case !ours:

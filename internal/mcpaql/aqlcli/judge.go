@@ -316,8 +316,7 @@ func (d verdictCache) Get(key string) (model.Verdict, bool) {
 
 // Put writes a verdict.
 func (d verdictCache) Put(key string, v model.Verdict) {
-	data, err := json.Marshal(v)
-	if err == nil && os.MkdirAll(string(d), 0o700) == nil {
+	if data, err := json.Marshal(v); err == nil && os.MkdirAll(string(d), 0o700) == nil {
 		_ = osfile.Replace(d.file(key), data, 0o644)
 	}
 }

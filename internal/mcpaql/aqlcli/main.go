@@ -33,8 +33,7 @@ func Main(args []string, streams cmdutil.Streams) int {
 	root.SetIn(c.In)
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
-	cmd, err := root.ExecuteC()
-	if err != nil {
+	if cmd, err := root.ExecuteC(); err != nil {
 		c.code = c.finish(verdict.ExitConfig)
 		cmdutil.UsageError(c.Err, cmd, err)
 		return c.code

@@ -94,8 +94,7 @@ func (c *call) recordFits() bool {
 	if !given {
 		return c.none("--%s has an effect only with --record", "allow-update-in-ci")
 	}
-	_, model := c.flags["model"]
-	switch {
+	switch _, model := c.flags["model"]; {
 	case name == "-":
 		return c.wrong("--record: expected a file: the standard output is the report's")
 	case model:
@@ -170,8 +169,7 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 			had = append(had, v)
 		}
 		before, recorded := strings.Join(had, "\x00"), len(had) > 0
-		_, given := c.flags[flag]
-		switch {
+		switch _, given := c.flags[flag]; {
 		case given && slices.Contains(reportFlags, flag):
 		case given && !recorded && c.flags[flag] == shapingDefaults[flag]:
 		case given && (!recorded || c.flags[flag] != before):

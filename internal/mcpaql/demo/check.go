@@ -21,8 +21,7 @@ func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jso
 		valid = append(valid, jsonv.String(p.Name))
 	}
 	for name := range params.Members() {
-		p := op.param(name)
-		if p != nil && !p.deny {
+		if p := op.param(name); p != nil && !p.deny {
 			continue
 		}
 		switch {

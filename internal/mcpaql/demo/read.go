@@ -65,8 +65,7 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 		if !has(name) || a.is("cursor-ignored") {
 			continue
 		}
-		at := indexOf(all, params.Lookup(name).Text())
-		switch {
+		switch at := indexOf(all, params.Lookup(name).Text()); {
 		case at < 0:
 			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor from a pageInfo.", name).with("param_name", jsonv.String(name))
 		case name == "after":

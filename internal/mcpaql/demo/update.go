@@ -51,8 +51,7 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 }
 
 func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool) jsonv.Value {
-	old := into.Lookup(name)
-	switch {
+	switch old := into.Lookup(name); {
 	case v.Kind() == jsonv.KindNull && !a.is("update-keeps-null"):
 		return into.Without(name)
 	case v.Kind() == jsonv.KindObject && old.Kind() == jsonv.KindObject && deep:

@@ -47,8 +47,7 @@ func Names(s, name string) bool {
 		}
 		i += from
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
-		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
-		if !WordRune(before) && !WordRune(after) {
+		if after, _ := utf8.DecodeRuneInString(s[i+len(name):]); !WordRune(before) && !WordRune(after) {
 			return true
 		}
 		from = i + 1

@@ -43,8 +43,7 @@ func (dy discovery) checkNames() error {
 		}
 	}
 	for _, rule := range dy.run.Options.AppendOnly {
-		name, _, _ := strings.Cut(rule, ":")
-		if dy.run.Catalog.Op(name) == nil {
+		if name, _, _ := strings.Cut(rule, ":"); dy.run.Catalog.Op(name) == nil {
 			return &UnknownNameError{"--append-only", name, source.Nearest(name, all)}
 		}
 	}

@@ -119,8 +119,7 @@ func Members(v jsonv.Value) []jsonv.Member {
 
 func compareKeys(a, b jsonv.Member) int {
 	i, aok := arrayIndex(a.Key)
-	j, bok := arrayIndex(b.Key)
-	switch {
+	switch j, bok := arrayIndex(b.Key); {
 	case aok && bok && i < j, aok && !bok:
 		return -1
 	case aok && bok && i > j, bok && !aok:

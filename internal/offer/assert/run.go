@@ -69,8 +69,7 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 	}
 	changes := diff.Compare(ctx, []*surface.Surface{locked}, []*surface.Surface{live}, diff.Options{Target: env.Usage})
 	bad := slices.ContainsFunc(changes, func(ch diff.Change) bool { return diff.Fails(ch.Class, l.FailOn) })
-	accept := "; to accept: " + command(l.File, env)
-	switch {
+	switch accept := "; to accept: " + command(l.File, env); {
 	case bad:
 		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: lines(changes)}
 	case len(live.Warnings) > 0:
@@ -161,8 +160,7 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 		if problem != "" {
 			return Verdict{Problem: problem}
 		}
-		before, _ := locked.ToolTokens()
-		if float64(total) > float64(before)*(1+t.growth/100) {
+		if before, _ := locked.ToolTokens(); float64(total) > float64(before)*(1+t.growth/100) {
 			problems = append(problems, fmt.Sprintf("the tools take %d tokens, more than %s above the %d of %s", total, t.Growth, before, shown))
 		}
 	}

@@ -172,8 +172,7 @@ func (a *ajv) scan(p ajvPart, names map[string]bool) {
 }
 
 func (a *ajv) scanWord(key string, v jsonv.Value, p ajvPart, names map[string]bool) {
-	at := p.child(key)
-	switch {
+	switch at := p.child(key); {
 	case v.Kind() == jsonv.KindArray && slices.Contains([]string{"items", "allOf", "anyOf", "oneOf"}, key):
 		for i := range v.Len() {
 			a.scan(at.child(strconv.Itoa(i)), names)
@@ -220,8 +219,7 @@ func (a *ajv) resolve(from *ajvDoc, uri string, depth int) (ajvPart, bool) {
 		}
 	}
 	base, fragment, _ := strings.Cut(strings.TrimSuffix(uri, "#/"), "#")
-	own, _, _ := strings.Cut(from.base, "#")
-	if base == own && fragment != "" {
+	if own, _, _ := strings.Cut(from.base, "#"); base == own && fragment != "" {
 		return a.within(ajvPart{ajvPlace{from, "", from.base}, from.schema}, fragment, depth)
 	}
 	part, ok := a.parts[base]

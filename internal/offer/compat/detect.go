@@ -57,8 +57,7 @@ func hiddenCharacters(l List) []place {
 func hiddenIn(text string) string {
 	var before rune
 	for i, r := range text {
-		_, n := utf8.DecodeRuneInString(text[i:])
-		switch {
+		switch _, n := utf8.DecodeRuneInString(text[i:]); {
 		case r == utf8.RuneError && n == 1: // half of a surrogate pair
 			escape, _ := display.AppendInvalid(nil, text[i:])
 			return string(escape)

@@ -41,8 +41,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		if _, err := regexp.Compile(p.Installs); err != nil {
 			report("profiles", i, "server_name", "%v", err)
 		}
-		_, taken := r.profile(p.Name)
-		switch {
+		switch _, taken := r.profile(p.Name); {
 		case p.Name == "all" || p.Name == "baseline":
 			report("profiles", i, "name", "%q cannot be the name of a profile: it has another meaning", p.Name)
 		case taken || slices.ContainsFunc(more.Profiles[:i], func(q Profile) bool { return q.Name == p.Name }):

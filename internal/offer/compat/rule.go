@@ -293,8 +293,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		return slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Profile == name })
 	}
 	for _, name := range profiles {
-		p, known := r.profile(name)
-		switch {
+		switch p, known := r.profile(name); {
 		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
 			return out, fmt.Errorf("%q is in the group %s, which is not among the chosen groups (%s)", name, p.Group, strings.Join(groups, ", "))
 		case known && !about(name):

@@ -207,8 +207,7 @@ func (s *solver) objectHolds(a *atom, v jsonv.Value, depth int) truth {
 	}
 	all := yes
 	for _, k := range keys {
-		e, _ := v.Get(k)
-		switch a.op {
+		switch e, _ := v.Get(k); a.op {
 		case opNames:
 			all = min(all, s.node(a.rest, jsonv.String(k), depth+1))
 		case opProperty:

@@ -167,8 +167,7 @@ func (c *comparer) definition(old, new surface.Item) {
 		if jsonv.Equal(a, b) || slices.Contains(rejected, k) {
 			continue
 		}
-		ptr := jsonv.AppendPointer("", k)
-		switch {
+		switch ptr := jsonv.AppendPointer("", k); {
 		case old.Kind == surface.Tool && k == "inputSchema":
 			c.schema(old.Name, ptr, a, b, false, flagged)
 		case old.Kind == surface.Tool && k == "outputSchema":

@@ -41,8 +41,7 @@ func (c *comparer) annotations(ptr string, a, b jsonv.Value, flagged map[string]
 			}
 			return h.missing
 		}
-		was, is, at := value(a), value(b), jsonv.AppendPointer(ptr, h.key)
-		switch {
+		switch was, is, at := value(a), value(b), jsonv.AppendPointer(ptr, h.key); {
 		case was != is && was == h.promise:
 			c.add(h.relaxed, at, "", "%s changed from %t to %t: the tool promises less than before", h.key, was, is)
 		case was != is:

@@ -135,8 +135,7 @@ func (p *schemaPair) allowed(w *walker) {
 // the edit refers to are copied.
 func (p *schemaPair) single(e edit) (*contain.Schema, error) {
 	doc := e.apply(p.old)
-	out, err := contain.Compile(doc)
-	if err == nil {
+	if out, err := contain.Compile(doc); err == nil {
 		return out, nil
 	}
 	for _, k := range []string{"$defs", "definitions"} {
@@ -174,8 +173,7 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	class, witness, note := Safe, "", ""
 	if whole != contain.Contained {
 		class, note = Review, "; "+p.unproved()
-		single, err := p.single(e)
-		if err == nil {
+		if single, err := p.single(e); err == nil {
 			switch verdict, v := p.check(p.oldS, single); {
 			case verdict == contain.Contained:
 				class, note = Safe, ""

@@ -99,8 +99,7 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		}
 		before := len(w.edits) + len(w.notes)
 		here := jsonv.AppendPointer(at, k)
-		holds := jsonschema.HoldsOf(k)
-		switch {
+		switch holds := jsonschema.HoldsOf(k); {
 		case k == "properties":
 			w.properties(old, new, at)
 		case k == "required":

@@ -80,8 +80,7 @@ func scan(f *source.File) (out []Block, diags source.Diagnostics) {
 		if m == nil || code != "" {
 			continue
 		}
-		attr := attribute().FindStringSubmatch(m[2])
-		switch {
+		switch attr := attribute().FindStringSubmatch(m[2]); {
 		case attr == nil || m[1] != "" && strings.TrimSpace(m[2]) != "":
 			report(line, "this marker can't be read: expected %s, or <!-- mcptest:tools server=NAME -->", markers)
 		case m[1] == "" && open != nil:

@@ -87,8 +87,7 @@ func Write(path string, data []byte) error {
 // LockPath returns the path of a server's lock file: out itself, or a file in it if
 // out is a folder or ends with a slash.
 func LockPath(out, server string) string {
-	st, err := os.Stat(out)
-	if !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
+	if st, err := os.Stat(out); !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
 		return out
 	}
 	name := strings.Map(func(r rune) rune {

@@ -89,8 +89,7 @@ func workDir(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	st, err := os.Stat(abs)
-	switch {
+	switch st, err := os.Stat(abs); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%s does not exist", abs)
 	case err != nil:
@@ -127,8 +126,7 @@ func find(fail *StartError, dir string, env []string) string {
 		full = filepath.Join(orCwd(dir), name)
 	}
 	fail.Looked = []string{full}
-	path, err := exec.LookPath(full)
-	if err == nil {
+	if path, err := exec.LookPath(full); err == nil {
 		return path
 	}
 	fail.Msg, fail.Hint = whyNot(full)
@@ -219,8 +217,7 @@ func hintFor(program, dir string) string {
 
 // whyNot explains why the file at path cannot be executed.
 func whyNot(path string) (msg, hint string) {
-	st, err := os.Stat(path)
-	switch {
+	switch st, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no file " + path, ""
 	case err != nil:

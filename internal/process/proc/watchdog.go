@@ -124,8 +124,7 @@ func WatchdogMain(r io.Reader) {
 	for in.Scan() {
 		verb, rest, _ := strings.Cut(in.Text(), " ")
 		num, start, _ := strings.Cut(rest, " ")
-		pid, err := strconv.Atoi(num)
-		switch {
+		switch pid, err := strconv.Atoi(num); {
 		case verb == "bye":
 			return
 		case verb == "mark":

@@ -232,8 +232,7 @@ func (t *Tail) Since(m Mark) string {
 	if from < gapStart {
 		b.Write(t.head[from:])
 	}
-	lost := gapEnd - max(from, gapStart)
-	if lost > 0 {
+	if lost := gapEnd - max(from, gapStart); lost > 0 {
 		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
 			b.WriteByte('\n')
 		}

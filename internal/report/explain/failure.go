@@ -162,8 +162,7 @@ func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertio
 	for _, n := range a.Notes {
 		p.Line(indent, p.Faint("note: "), render.OneLine(n, render.LongestLine))
 	}
-	file := cmp.Or(a.File, c.File)
-	if a.Line > 0 {
+	if file := cmp.Or(a.File, c.File); a.Line > 0 {
 		sourceLine(p, indent, file, a.Line, a.Column, a.Source)
 	}
 	for _, inner := range a.Assertions {

@@ -154,8 +154,7 @@ func listPassed(p *render.Printer, c *result.Case) {
 		return // explained with the failures
 	}
 	for i := range c.Assertions {
-		a := &c.Assertions[i]
-		if a.Pass {
+		if a := &c.Assertions[i]; a.Pass {
 			p.Line(6, p.Paint(term.Good, "✓ "), p.Faint(explain.Label(a)), explain.WithWeight(p, a))
 		}
 	}

@@ -98,8 +98,7 @@ func fit(parts []Part) error {
 
 // alike returns an error if two shards do not belong to the same run.
 func alike(a, b Part) error {
-	x, y := a.Run.Shard, b.Run.Shard
-	switch {
+	switch x, y := a.Run.Shard, b.Run.Shard; {
 	case !slices.Equal(a.Run.Suites, b.Run.Suites):
 		return fmt.Errorf("%s and %s are of different suites: %s, and %s", a.Name, b.Name, files(a.Run), files(b.Run))
 	case x.Total != y.Total:

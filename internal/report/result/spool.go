@@ -138,8 +138,7 @@ func (s *Spool) All() iter.Seq2[*Case, error] { return s.Select() }
 func (s *Spool) Select(statuses ...Status) iter.Seq2[*Case, error] {
 	return func(yield func(*Case, error) bool) {
 		for i, raw := range s.raw(statuses) {
-			c, err := decodeStored(i, raw)
-			if !yield(c, err) || err != nil {
+			if c, err := decodeStored(i, raw); !yield(c, err) || err != nil {
 				return
 			}
 		}

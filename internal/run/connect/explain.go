@@ -125,8 +125,7 @@ func explainTLS(_ *plan.Server, err error) (message, hint string) {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
-	text := err.Error()
-	switch {
+	switch text := err.Error(); {
 	case errors.As(err, &unknown):
 		return "the certificate is signed by an authority that is not trusted here", "tls.ca_file (--ca-file) names one to trust"
 	case errors.As(err, &host):
@@ -169,8 +168,7 @@ func explainHTTP(_ *plan.Server, err error) (message, hint string) {
 	if !errors.As(err, &he) || he.RPC != nil {
 		return "", ""
 	}
-	status := fmt.Sprintf("HTTP %d %s", he.Info.Status, http.StatusText(he.Info.Status))
-	switch {
+	switch status := fmt.Sprintf("HTTP %d %s", he.Info.Status, http.StatusText(he.Info.Status)); {
 	case he.Info.Status == http.StatusNotFound, he.Info.Status == http.StatusMethodNotAllowed:
 		return status, "is the path right? Servers often listen at /mcp, older ones at /sse"
 	case he.Info.Status < 300 && he.Info.ContentType != "" && !strings.HasPrefix(he.Info.ContentType, "application/json") && !strings.HasPrefix(he.Info.ContentType, "text/event-stream"):

@@ -156,8 +156,7 @@ func (s *groupState) copyFile(d *upstream.Double) (err error) {
 
 // value returns the value that a program gets for an upstream.
 func (s *groupState) value(d *upstream.Double) string {
-	u := d.Upstream
-	switch {
+	switch u := d.Upstream; {
 	case u.Into.File != "":
 		return s.copies[u.Name]
 	case u.Into.Value != "":

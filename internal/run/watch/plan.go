@@ -80,8 +80,7 @@ func programFiles(argv []string, dir string) (out []string) {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(dir, word)
 		}
-		info, err := os.Stat(word)
-		switch {
+		switch info, err := os.Stat(word); {
 		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
 			out = append(out, parts(Project(word, "go.mod"), []string{".go"})...)
 		case i > 0 && argv[i-1] == "-m" && (err != nil || info.IsDir()):

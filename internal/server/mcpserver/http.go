@@ -75,8 +75,7 @@ func (s *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuseHTTP(w, http.StatusForbidden, nil, protocol.CodeInvalidRequest, why, nil)
 		return
 	}
-	stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
-	switch {
+	switch stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless; {
 	case r.Method == http.MethodPost:
 		s.post(w, r)
 	case stateless && s.free != nil, !s.session, r.Method != http.MethodGet && r.Method != http.MethodDelete:

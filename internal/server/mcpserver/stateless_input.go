@@ -97,8 +97,7 @@ func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 		c.stop()
 		c.use(nil)
 		reply = completed(c.req.Method, reply)
-		frame := reply.frame(id)
-		switch {
+		switch frame := reply.frame(id); {
 		case reply != nil && reply.Reset:
 			out.reset()
 		case frame == nil:
@@ -219,8 +218,7 @@ func (c *openRound) present() (responseWriter, error) {
 // notify sends messages that belong to the request to the writer of its response, and
 // changes to their subscribers.
 func (c *openRound) notify(raw []byte) error {
-	method := protocol.TextOf(protocol.MemberOf(raw, "method"))
-	if isListened(method) {
+	if method := protocol.TextOf(protocol.MemberOf(raw, "method")); isListened(method) {
 		c.s.publish(method, raw)
 		return nil
 	}

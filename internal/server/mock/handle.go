@@ -54,8 +54,7 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 
 // work handles the requests that faults affect.
 func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
-	f := s.server.fault
-	switch {
+	switch f := s.server.fault; {
 	case f.Hang:
 		return s.hang(ctx)
 	case f.Slow > 0:
@@ -77,8 +76,7 @@ func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
 }
 
 func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
-	m := s.server.m
-	switch sc.req.Method {
+	switch m := s.server.m; sc.req.Method {
 	case "initialize":
 		return answer(s.initialize(sc))
 	case "ping":

@@ -113,8 +113,7 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 		d.Add(truncated(root.Pos))
 		return false
 	}
-	masks := root.Get("masks")
-	if masks == nil {
+	if masks := root.Get("masks"); masks == nil {
 		d.Errorf(root, "", "the recording has no masks: it is not known what was replaced in it").Hint = "restore the file from version control, or delete it and record again"
 	} else {
 		for i, m := range masks.Items {

@@ -73,8 +73,7 @@ func textsOf(values map[string][]string, lower bool) (out jsonv.Value) {
 
 // addTo adds the members of a body to an object.
 func (b *body) addTo(o jsonv.Value) jsonv.Value {
-	key := formKeys[b.form]
-	switch b.form {
+	switch key := formKeys[b.form]; b.form {
 	case empty:
 		return o
 	case jsonBody:

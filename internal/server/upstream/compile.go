@@ -236,8 +236,7 @@ func (c *compiler) template(text string, r *Route, pos source.Pos, path string) 
 		return t
 	}
 	for i := 1; i < len(t); i += 2 {
-		root, name, _ := strings.Cut(t[i], ".")
-		switch {
+		switch root, name, _ := strings.Cut(t[i], "."); {
 		case root == "path" && !r.path.has(name):
 			c.report(pos, path, "the path of the route has no variable {"+name+"}", "it is "+r.path.text)
 		case root == "query" && slices.ContainsFunc(r.query, func(q condition) bool { return q.absent && q.name == name }),

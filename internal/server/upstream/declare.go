@@ -147,8 +147,7 @@ type Unmatched struct{ Allowed bool }
 
 // DecodeNode reads fail or 404.
 func (u *Unmatched) DecodeNode(n *source.Node, path string, d *source.Decoder) {
-	text, _ := n.AsText()
-	switch text {
+	switch text, _ := n.AsText(); text {
 	case "fail":
 	case "404":
 		u.Allowed = true

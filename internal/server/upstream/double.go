@@ -245,8 +245,7 @@ func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 		}
 		note(r.Path, "")
 		v := &values{request: q, vars: vars}
-		res := r.replies[min(n, len(r.replies)-1)].response(v)
-		if v.missing == "" {
+		if res := r.replies[min(n, len(r.replies)-1)].response(v); v.missing == "" {
 			return res
 		}
 		msg := fmt.Sprintf("%s: the response needs {{%s}}, which the request %s %s does not have", r.Path, v.missing, q.Method, q.Path)

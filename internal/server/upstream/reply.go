@@ -55,8 +55,7 @@ func parseTemplate(text string) (t template, bad string) {
 			return append(t, text), bad
 		}
 		name = strings.TrimSpace(name)
-		root, _, dotted := strings.Cut(name, ".")
-		switch root {
+		switch root, _, dotted := strings.Cut(name, "."); root {
 		case "path", "query", "header", "body":
 			if !dotted && root != "body" {
 				bad = name
@@ -89,8 +88,7 @@ func (v *values) of(name string) jsonv.Value {
 }
 
 func (v *values) find(name string) jsonv.Value {
-	root, rest, _ := strings.Cut(name, ".")
-	switch root {
+	switch root, rest, _ := strings.Cut(name, "."); root {
 	case "method":
 		return jsonv.String(v.request.Method)
 	case "path":

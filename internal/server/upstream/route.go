@@ -129,8 +129,7 @@ func firstChange(want, got jsonv.Value) string {
 		return ": there is none"
 	}
 	for _, c := range jsonv.Diff(want, got) {
-		at := cmp.Or(c.Path, "it")
-		switch c.Kind {
+		switch at := cmp.Or(c.Path, "it"); c.Kind {
 		case jsonv.Added:
 			return fmt.Sprintf(": %s is not expected", at)
 		case jsonv.Removed:

@@ -99,8 +99,7 @@ func (e entry) expand(b interpolate.Bindings, d *source.Decoder) *source.Node {
 func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Bindings, d *source.Decoder) {
 	for _, key := range keys {
 		path := source.PathKey(e.Path, key)
-		n := e.Scope.Expand(e.Node.Get(key), path, b, d)
-		switch key {
+		switch n := e.Scope.Expand(e.Node.Get(key), path, b, d); key {
 		case "args":
 			if call.Args = n; n.Kind != source.KindMap {
 				d.WrongType(n, path, "a map of arguments")

@@ -228,8 +228,7 @@ func (c *compiler) defaults() {
 // unknownServer reports a name or pattern that matches no server, or a pattern
 // where one name is expected.
 func (c *compiler) unknownServer(pos source.Pos, path, name string) {
-	found := c.file.Matching(name)
-	switch {
+	switch found := c.file.Matching(name); {
 	case len(found) > 0:
 		report(c.dec, pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)
 	case c.suite.Partial: // it may be declared in a file that could not be read

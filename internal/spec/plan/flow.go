@@ -197,8 +197,7 @@ func (c *compiler) fillStep(e entry, path string, written *source.Node, row json
 		filled := e.Scope.Expand(written, path, interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
 		s := suite.DecodeStep(filled, path, cc.dec)
 		out := cc.step(s, filled, server)
-		ds := cc.dec.Diagnostics()
-		if ds.HasErrors() {
+		if ds := cc.dec.Diagnostics(); ds.HasErrors() {
 			return nil, ds
 		}
 		return out, nil
@@ -214,8 +213,7 @@ func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row j
 		test := test
 		test.Expect = e.Scope.Expand(written, st.Path+".expect", interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
 		tree := cc.tree(&test)
-		ds := cc.dec.Diagnostics()
-		if ds.HasErrors() {
+		if ds := cc.dec.Diagnostics(); ds.HasErrors() {
 			return nil, ds
 		}
 		return tree, nil

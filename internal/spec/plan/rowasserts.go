@@ -21,8 +21,7 @@ func (e entry) rowAsserts(d *source.Decoder) (entry, map[int]*source.Node) {
 	rows := *list
 	rows.Items = slices.Clone(list.Items)
 	for i, row := range list.Items {
-		own := row.Get("expect")
-		switch {
+		switch own := row.Get("expect"); {
 		case own == nil:
 		case slices.ContainsFunc(own.Items, func(n *source.Node) bool { return n.Kind == source.KindMap }):
 			found[i], rows.Items[i] = own, with(row, "expect", nil)

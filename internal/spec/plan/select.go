@@ -136,8 +136,7 @@ func (s *selector) misspelled(p *Plan) source.Diagnostics {
 			continue
 		}
 		if words, found := p.wordsUnless(match); !found {
-			text, isRE := strings.CutPrefix(s.set.Filters[i], "re:")
-			if isRE {
+			if text, isRE := strings.CutPrefix(s.set.Filters[i], "re:"); isRE {
 				warn("--filter", "no test's name matches %q", text, nil)
 			} else {
 				warn("--filter", "no test's name contains %q", text, words)

@@ -67,8 +67,7 @@ func (p *Plan) units(costs []Costs) []unit {
 	whole := map[int]int{} // file → its index in out
 	for i := range p.refs {
 		n := p.FileOf(i)
-		at, begun := whole[n]
-		if begun {
+		if at, begun := whole[n]; begun {
 			out[at].cases++
 			out[at].cost += cost[i]
 			continue
@@ -92,8 +91,7 @@ func (p *Plan) costs(known []Costs) []time.Duration {
 	var sum time.Duration
 	var missing []int
 	for i := range p.refs {
-		n := p.FileOf(i)
-		if n < len(known) && len(known[n].Cases) > 0 {
+		if n := p.FileOf(i); n < len(known) && len(known[n].Cases) > 0 {
 			if took, ok := known[n].Cases[p.Name(i)]; ok {
 				out[i] = max(took, least)
 				sum += out[i]

@@ -75,8 +75,7 @@ func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
 		if a.value == "" || n.Get(a.key) == nil {
 			continue
 		}
-		u, err := url.Parse(a.value)
-		switch {
+		switch u, err := url.Parse(a.value); {
 		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, fmt.Sprintf("%q is not an http or https address", a.value), "")
 		case a.key == "client_metadata_url" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == ""):

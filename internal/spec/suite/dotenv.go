@@ -18,8 +18,7 @@ func (l *loader) readDotEnv(dir string, files []string) []Var {
 	var out []Var
 	if len(files) == 0 {
 		name := filepath.Join(dir, ".env")
-		info, err := os.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
 			return nil
 		}
 		return l.envFile(name, "", out)

@@ -159,8 +159,7 @@ func (s *Suite) ServerHint(name string) string {
 			variants = append(variants, sv.Name)
 		}
 	}
-	base, isPattern := strings.CutSuffix(name, "@*")
-	switch {
+	switch base, isPattern := strings.CutSuffix(name, "@*"); {
 	case len(names) == 0:
 		return "declare it under servers:"
 	case len(variants) > 0:

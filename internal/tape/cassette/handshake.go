@@ -28,8 +28,7 @@ func (c *Cassette) Handshake(calls []*Call) jsonv.Value {
 		if call.Method == protocol.MethodDiscover || call.Method == "initialize" {
 			return jsonv.ObjectOf("serverInfo", info, "capabilities", result.Lookup("capabilities"), "instructions", result.Lookup("instructions"))
 		}
-		what, _, _ := strings.Cut(call.Method, "/")
-		switch what {
+		switch what, _, _ := strings.Cut(call.Method, "/"); what {
 		case "completion":
 			derived = derived.With("completions", jsonv.Object())
 		case "tools", "prompts", "resources":

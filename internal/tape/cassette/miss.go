@@ -152,8 +152,7 @@ func Differences(changes []jsonv.Change) string {
 			parts = append(parts, fmt.Sprintf("%d more", len(changes)-i))
 			break
 		}
-		path := cmp.Or(ch.Path, "params")
-		switch ch.Kind {
+		switch path := cmp.Or(ch.Path, "params"); ch.Kind {
 		case jsonv.Added:
 			parts = append(parts, fmt.Sprintf("%s is not recorded (it is %s)", path, ch.Got.Short(80)))
 		case jsonv.Removed:

@@ -62,8 +62,7 @@ func Open(path string) (*Cassette, error) {
 
 // openRegular opens a file only if it is regular: opening a pipe waits for its writer.
 func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	switch {
+	switch info, err := os.Stat(path); {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():

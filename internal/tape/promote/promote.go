@@ -166,8 +166,7 @@ func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Tes
 		}
 		args = jsonv.Object()
 	}
-	member, isList := lists[call.Method]
-	switch {
+	switch member, isList := lists[call.Method]; {
 	case call.Method == "tools/call":
 		return &draft.Test{Block: "tools", Subject: call.Name, Args: args}, ""
 	case call.Method == "resources/read":
@@ -185,8 +184,7 @@ func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Tes
 // unusable returns why a test cannot repeat a request.
 func unusable(call *cassette.Call, params, response jsonv.Value) string {
 	result := response.Lookup("result")
-	kind := result.Lookup("resultType").Text()
-	switch {
+	switch kind := result.Lookup("resultType").Text(); {
 	case call.Name == "" && lists[call.Method] == "":
 		return "it has no name"
 	case response.IsAbsent():

@@ -118,8 +118,7 @@ func (s *script) cannot(c *cassette.Cassette, call *cassette.Call) string {
 	asked := map[string]string{} // method by id
 	for _, f := range call.Frames {
 		v := c.Value(f)
-		method, id := v.Lookup("method").Text(), v.Lookup("id").String()
-		switch {
+		switch method, id := v.Lookup("method").Text(), v.Lookup("id").String(); {
 		case f.Dir != cassette.ToServer:
 			if method != "" {
 				asked[id] = method

@@ -202,8 +202,7 @@ func (p *Proxy) remember(id string, session int) {
 func (p *Proxy) place(id string, begins bool) (session, stream int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	known := p.ids[id]
-	switch {
+	switch known := p.ids[id]; {
 	case id != "" && known > 0:
 		session = known
 	case begins || id != "" || p.latest == 0:

@@ -198,8 +198,7 @@ func (t *replay) answer(m message) {
 	if t.reached(m.raw) {
 		return
 	}
-	call, miss := t.client.Take(m.raw)
-	switch {
+	switch call, miss := t.client.Take(m.raw); {
 	case miss != nil:
 		t.sink.OnFailure(m.stream, miss, nil)
 		t.sink.OnDrained()

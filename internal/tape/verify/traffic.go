@@ -160,8 +160,7 @@ func changedError(call *cassette.Call, recorded jsonv.Value, now *protocol.RPCEr
 	if code := recorded.Lookup("code").Literal(); code != fmt.Sprint(now.Code) {
 		review("the error has code %d (recorded: %s)", now.Code, code)
 	}
-	was, is := recorded.Lookup("message").Text(), mask(now.Message)
-	if was != is && !hidden(was) {
+	if was, is := recorded.Lookup("message").Text(), mask(now.Message); was != is && !hidden(was) {
 		review("the error message is %q (recorded: %q)", is, was)
 	}
 	data, _ := jsonv.Parse(now.Data)

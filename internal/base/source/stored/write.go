@@ -63,8 +63,7 @@ func (w *Writer) value(level int, head string, v jsonv.Value) {
 }
 
 func (w *Writer) text(level int, head, s string) {
-	body, ended := strings.CutSuffix(s, "\n")
-	switch {
+	switch body, ended := strings.CutSuffix(s, "\n"); {
 	case !ended && strings.Contains(s, "\n") && w.fitsBlock(s):
 		w.block(level, head+" |-", s)
 	case w.Compact && ended && w.fitsBlock(body):

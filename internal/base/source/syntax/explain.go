@@ -224,8 +224,7 @@ func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 	}
 	lead := s.f.Line(s.at.Line)
 	lead = lead[:len(lead)-len(bytes.TrimLeft(lead, " \t"))]
-	tab := bytes.IndexByte(lead, '\t')
-	switch {
+	switch tab := bytes.IndexByte(lead, '\t'); {
 	case tab >= 0 && (about || strings.HasPrefix(s.after(), "\t") || s.at.Col-1 <= len(lead)):
 		return Tab(Pos{Line: s.at.Line, Col: tab + 1}), true
 	case about || strings.HasPrefix(s.after(), "\t"):
@@ -248,8 +247,7 @@ func (s syntaxPlace) strayColon() Explanation {
 	}
 	for n := s.at.Line - 1; n >= 1; n-- {
 		prev := string(s.f.Line(n))
-		text := strings.TrimSpace(prev)
-		if text == "" || text[0] == '#' {
+		if text := strings.TrimSpace(prev); text == "" || text[0] == '#' {
 			continue
 		}
 		if indentation(prev) != indentation(string(s.f.Line(s.at.Line))) {
@@ -352,8 +350,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // placeholder, a path template, or a target.
 func (s syntaxPlace) unquoted() string {
 	before, after := s.before(), s.after()
-	last, _ := utf8.DecodeLastRuneInString(before)
-	switch {
+	switch last, _ := utf8.DecodeLastRuneInString(before); {
 	case strings.HasPrefix(after, "{{"), strings.HasPrefix(after, "{") && !unicode.IsSpace(last) && !strings.ContainsRune("}]\"'", last):
 	case strings.HasPrefix(after, "[") && (last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)):
 	default:

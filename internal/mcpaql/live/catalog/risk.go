@@ -62,8 +62,7 @@ func (cat *Catalog) Assess(op *Operation) {
 		}
 	}
 	raise(dangerLevel(op), "it declares a danger level")
-	name := strings.ToLower(op.Name)
-	switch {
+	switch name := strings.ToLower(op.Name); {
 	case MatchesAny(name, extremeNames):
 		raise(RiskExtreme, "its name says so")
 	case MatchesAny(name, dangerNames):
@@ -174,8 +173,7 @@ func (o *Operation) ActsByName() int {
 		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
 			continue
 		}
-		verb := verbs[word]
-		switch {
+		switch verb := verbs[word]; {
 		case verb == "delete", slices.Contains(removalVerbs, word):
 			risk = max(risk, RiskDelete)
 		case verb == "create", verb == "update", slices.Contains(actionVerbs, word):

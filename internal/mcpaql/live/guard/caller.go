@@ -175,8 +175,7 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 			break
 		}
 	}
-	structured := v.Lookup("structuredContent")
-	switch {
+	switch structured := v.Lookup("structuredContent"); {
 	case r.Envelope.IsAbsent() && !structured.Lookup("success").IsAbsent():
 		r.Envelope = parseWrapped(structured)
 	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(parseWrapped(structured), r.Envelope):

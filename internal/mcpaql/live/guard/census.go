@@ -300,8 +300,7 @@ func (w *watcher) checkOthers() {
 		}
 	}
 	for _, l := range w.Census.lists {
-		now := after.Of(l.op)
-		switch {
+		switch now := after.Of(l.op); {
 		case now == nil || now.partial == unreadable:
 			w.Unchecked = append(w.Unchecked, l.op.Name+" could not be read afterwards")
 		case l.partial != "" || now.partial != "":

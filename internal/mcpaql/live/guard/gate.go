@@ -76,8 +76,7 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 		if !op.IsIdentifier(p) {
 			continue
 		}
-		v, given := params.Get(p.Name)
-		switch {
+		switch v, given := params.Get(p.Name); {
 		case !given:
 			return WhyUnnamed
 		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.run.Options.Mode == ModeFull):
@@ -199,8 +198,7 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	if catalog.MatchesAny(op.Name, g.run.Options.Deny) {
 		return "denied by --deny-op"
 	}
-	why := strings.Join(op.Reasons, ", ")
-	switch {
+	switch why := strings.Join(op.Reasons, ", "); {
 	case op.Risk == catalog.RiskRead:
 		return ""
 	case g.run.Options.Mode == ModeSafe || g.run.Options.Mode == ModePlan:

@@ -170,8 +170,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	kp.run.Cleaner.Cleaning = true
 	defer func() { kp.run.Cleaner.Cleaning = before }()
 	if get := kp.run.Catalog.Getter(op); get != nil && kp.run.Gate.Barred(get) == "" {
-		r := kp.run.Caller.Call(get, kp.run.Builder.Naming(get, t))
-		switch {
+		switch r := kp.run.Caller.Call(get, kp.run.Builder.Naming(get, t)); {
 		case !r.Heard():
 			return undecided
 		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.Id, mine)):

@@ -144,8 +144,7 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 		}
 		got := len(catalog.NamedItems(r.Data(), l.run.Catalog.ItemKeys(list)))
 		info := r.Data().Lookup("pageInfo")
-		cursor := info.Lookup("endCursor").Text()
-		switch {
+		switch cursor := info.Lookup("endCursor").Text(); {
 		case list.Param("after") != nil && info.Lookup("hasNextPage").Bool() && cursor != "" && !seen[cursor]:
 			seen[cursor] = true
 			params = params.With("after", jsonv.String(cursor))

@@ -30,8 +30,7 @@ var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(
 // Learn records the differences between two answers to the same request.
 func (m Mask) Learn(a, b jsonv.Value) {
 	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
-		path := anyIndex().ReplaceAllString(ch.Path, "[]")
-		switch {
+		switch path := anyIndex().ReplaceAllString(ch.Path, "[]"); {
 		case ch.Kind != jsonv.Changed && strings.HasSuffix(path, "[]"):
 			m[strings.TrimSuffix(path, "[]")] = true // a list that grows
 		case ch.Kind == jsonv.Changed && sameText(ch, digitRuns):

@@ -77,8 +77,7 @@ func (a *caller) checkToken(r Reply) string {
 	case n < 8 || n > 80 || !tokenForm().MatchString(token):
 		a.run.Rows.Fail("confirmation.token", r, "the token of %s is not conf_ or quota_continue_ and up to 64 letters, digits, _ and -", r.operation())
 	}
-	at, err := time.Parse(time.RFC3339, expires)
-	switch {
+	switch at, err := time.Parse(time.RFC3339, expires); {
 	case token == "":
 	case err != nil:
 		a.run.Rows.Fail("confirmation.expires", r, "the token of %s has no expires_at that is a date and time", r.operation())

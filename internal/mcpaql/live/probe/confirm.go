@@ -64,8 +64,7 @@ func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value
 	if id == nil || create == nil || p.run.Gate.Barred(create) != "" {
 		return jsonv.Value{}
 	}
-	made, why := p.run.Builder.Params(create)
-	if why != "" || !p.run.Keeper.Attempt(create, made).OK() {
+	if made, why := p.run.Builder.Params(create); why != "" || !p.run.Keeper.Attempt(create, made).OK() {
 		return jsonv.Value{}
 	}
 	for _, t := range p.run.Keeper.Ledger.Things[create.Resource] {
@@ -78,8 +77,7 @@ func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value
 
 // confirmationRow records why the row has no cases.
 func (p confirmationProbe) confirmationRow() {
-	t := p.run.Rows.Tests["confirmation"]
-	switch {
+	switch t := p.run.Rows.Tests["confirmation"]; {
 	case t.Cases > 0:
 	case p.run.Options.Mode == guard.ModeSafe:
 		t.Incomplete = "mode safe calls nothing that has to be confirmed"

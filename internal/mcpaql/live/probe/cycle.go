@@ -29,8 +29,7 @@ func (pr cycleProbe) roundTrips() {
 	pr.run.Rows.Tests["append-only"].Incomplete = nothingUpdated
 	n := 0
 	for _, op := range pr.run.Catalog.Operations {
-		base := pr.run.Base[op.Name]
-		switch {
+		switch base := pr.run.Base[op.Name]; {
 		case !op.Creates() || pr.run.Skipped[op.Name] != "":
 			continue
 		case op.Verb != "create":
@@ -65,8 +64,7 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 	}
 	y.Params = jsonv.Object()
 	for _, p := range create.Params {
-		v, err := pr.run.Builder.Filled(create, p)
-		switch {
+		switch v, err := pr.run.Builder.Filled(create, p); {
 		case err == nil:
 			y.Params = y.Params.With(p.Name, v)
 		case p.Required:

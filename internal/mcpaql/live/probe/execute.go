@@ -65,8 +65,7 @@ func (p executionProbe) whyNoExecutions(reader, abort *catalog.Operation) {
 // that is a core state or is documented under lifecycle.states.
 func (p executionProbe) checkState(starter *catalog.Operation, who string, r guard.Reply) {
 	state := r.Data()
-	status := state.Lookup("status")
-	switch {
+	switch status := state.Lookup("status"); {
 	case state.Lookup(catalog.ExecutionKey).Kind() != jsonv.KindString || status.Kind() != jsonv.KindString:
 		p.run.Rows.Fail("execute.state", r, "the response of %s lacks execution_id or status", who)
 	case slices.Contains(guard.CoreStates, status.Text()):
@@ -88,8 +87,7 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 			p.checkState(op, reader.Name, r)
 		}
 	})
-	t := p.run.Rows.Tests["execution-end"]
-	switch {
+	switch t := p.run.Rows.Tests["execution-end"]; {
 	case last.Heard() && !last.OK():
 		p.run.Rows.Count("execution-end")
 		p.run.Rows.Fail("execution-end.readable", last, "%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.Brief())

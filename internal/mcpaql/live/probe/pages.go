@@ -175,8 +175,7 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		for i := 0; i < len(pairs); i += 2 {
 			names = append(names, pairs[i].(string))
 		}
-		r := ask(pairs...)
-		switch {
+		switch r := ask(pairs...); {
 		case !r.Sent():
 		case r.OK():
 			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, strings.Join(names, " and "))

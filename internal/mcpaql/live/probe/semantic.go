@@ -108,8 +108,7 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	}
 	for _, part := range parts {
 		name := part.Lookup("operation")
-		op := pr.run.Catalog.Op(name.Text())
-		switch {
+		switch op := pr.run.Catalog.Op(name.Text()); {
 		case name.Kind() != jsonv.KindString:
 			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 		case op == nil && name.Text() != "introspect":

@@ -104,8 +104,7 @@ func (pr Description) CheckOperations() {
 			continue
 		}
 		for _, key := range []string{"semantic_category", "endpoint"} {
-			a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text()
-			if !strings.EqualFold(a, b) {
+			if a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text(); !strings.EqualFold(a, b) {
 				pr.Run.Rows.Fail("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Quoted(display.Truncate(a, 40)), evidence.Quoted(display.Truncate(b, 40)))
 			}
 		}
@@ -179,8 +178,7 @@ func (pr UnseenRows) SettleRows() {
 		return slices.ContainsFunc(pr.Run.Catalog.Operations, func(op *catalog.Operation) bool { return op.Category == category })
 	}
 	for id, needs := range map[string]string{"merge": "UPDATE", "input": "UPDATE", "deleted": "DELETE"} {
-		t := pr.Run.Rows.Tests[id]
-		switch {
+		switch t := pr.Run.Rows.Tests[id]; {
 		case t.Cases > 0 || t.NotApplicable != "":
 		case !has(needs):
 			t.NotApplicable = "there is no " + needs + " operation"

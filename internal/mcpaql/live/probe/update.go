@@ -145,8 +145,7 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		if y.Params.Lookup(p.Name, "zz_one").IsAbsent() {
 			continue
 		}
-		_, thing := y.Place(pr.readBack(y))
-		if thing.Lookup(p.Name, "zz_one").IsAbsent() {
+		if _, thing := y.Place(pr.readBack(y)); thing.Lookup(p.Name, "zz_one").IsAbsent() {
 			continue // create-read reports it
 		}
 		t.Cases++

@@ -206,8 +206,7 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 
 // opened fills in the data of a live session.
 func (t *Tape) opened(s *Session, err error) {
-	e := s.e
-	switch {
+	switch e := s.e; {
 	case err != nil:
 		e.Failed = &failure{Says: t.veil.mask.String(err.Error())}
 	case s.s == nil:

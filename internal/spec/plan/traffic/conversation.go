@@ -17,8 +17,7 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 		return nil
 	}
 	for i, name := range k.With {
-		path, n := source.PathIndex(st.Path+".with", i), st.Node.Get("with").Items[i]
-		switch {
+		switch path, n := source.PathIndex(st.Path+".with", i), st.Node.Get("with").Items[i]; {
 		case s.Server(name) == nil:
 			dec.Errorf(n, path, "no server is called %q", name).Hint = s.ServerHint(name)
 		case slices.Contains(with, name) || slices.ContainsFunc(st.Server.Items, func(t suite.Text) bool { return t.Text == name }):
@@ -27,8 +26,7 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 			with = append(with, name)
 		}
 	}
-	names := append(s.Models.Keys(), agent.Script)
-	if k.Model != "" && !slices.Contains(names, k.Model) {
+	if names := append(s.Models.Keys(), agent.Script); k.Model != "" && !slices.Contains(names, k.Model) {
 		d := dec.Errorf(st.Node.Get("model"), st.Path+".model", "no model is called %q", k.Model)
 		d.Hint = source.Known(k.Model, names)
 	}

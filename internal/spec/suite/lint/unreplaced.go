@@ -17,8 +17,7 @@ var unreplaced = regexp.MustCompile(`(?:^|[^\w$])\$([A-Z][A-Z0-9_]+)\b`)
 // split, and words with a space or after -c may be scripts for a shell.
 func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 	for _, key := range []string{"command", "args", "url", "query", "headers", "env"} {
-		n := server.Get(key)
-		switch {
+		switch n := server.Get(key); {
 		case n == nil || key == "command" && n.IsScalar():
 		case n.IsScalar():
 			value(d, n, path+"."+key)
