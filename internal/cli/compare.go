@@ -43,11 +43,15 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 		Example: `  mcptest compare main.json branch.json
   mcptest compare old.json new.json --format html --output changes.html
   mcptest compare old.json new.json --fail-on removed,skipped
-  mcptest compare old.json new.json --fail-on slower,scores --slower 2`,
+  mcptest compare old.json new.json --fail-on slower,scores --slower 2
+  mcptest compare run.json run.json --variants short,long`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("slower") && f.Slower < 1 {
 				return option.Invalid("--slower must be at least 1")
+			}
+			if n := len(f.Variants); n != 0 && n != 2 {
+				return option.Invalid("--variants: expected two variants, such as short,long, got %d", n)
 			}
 			return f.run(s, args)
 		},
@@ -59,6 +63,7 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 	fl.StringSliceVar(&f.failOn, "fail-on", nil, "also count these `changes` as regressions: slower, scores, removed, skipped, trials (shown to pass less often)")
 	fl.Float64Var(&f.Slower, "slower", 0, "report tests that are slower by this `factor` (default 1.5, and at least 50 ms)")
 	fl.Float64Var(&f.Score, "score", 0, "smallest `change` of a score to report (default 0.01)")
+	fl.StringSliceVar(&f.Variants, "variants", nil, "compare the tests on two `variants` of a server, OLD,NEW; both may be in one record, and an empty name is the server itself")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "list every change")
 	return cmd
 }
@@ -87,6 +92,11 @@ func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 	c, err := compare.Runs(runs[0], runs[1], f.Options)
 	if err != nil {
 		return option.Fail(option.ExitInternal, "%v", err)
+	}
+	for i, counted := range []result.Summary{c.Before, c.After} {
+		if f.Variants != nil && counted.Total == 0 {
+			return option.Invalid("--variants: no test in %s ran on a variant %q", args[i], f.Variants[i])
+		}
 	}
 	f.judge(c)
 	if err := writeComparison(s, c, runs[1], f.format, f.output, f.color, f.verbose); err != nil {

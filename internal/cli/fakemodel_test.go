@@ -16,7 +16,7 @@ import (
 
 // fakeModelMain runs `fakemodel PROGRAM…` with the address of a fake endpoint in MODEL_URL:
 // /v1/chat/completions and /v1/messages. It is strict about requests, and does what the
-// prompt says: CALL TOOL [{…}] ; SAY text ; STATUS n ; REFUSE ; CUT ; HTML ; BOTH. The bodies
+// prompt says: CALL TOOL [{…}] ; PICK text in a description ; SAY text ; STATUS n ; REFUSE ; CUT ; HTML ; BOTH. The bodies
 // of all requests are written to the file REQUESTS.
 func fakeModelMain() {
 	f := &fakeModel{}
@@ -178,6 +178,18 @@ func (f *fakeModel) answer(w http.ResponseWriter, body map[string]any, anthropic
 			calls = append(calls, [2]string{name, args})
 		}
 		stop = "tool_calls"
+	case "PICK":
+		text = "no tool fits"
+		for _, item := range body["tools"].([]any) {
+			t := item.(map[string]any)
+			if f, ok := t["function"].(map[string]any); ok {
+				t = f
+			}
+			if strings.Contains(t["description"].(string), rest) {
+				calls, text, stop = [][2]string{{t["name"].(string), "{}"}}, "", "tool_calls"
+				break
+			}
+		}
 	case "SAY":
 		text = rest
 	case "REFUSE":

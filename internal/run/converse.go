@@ -27,7 +27,6 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	a := t.a
 	o.Server = a.sessions[t.server].ServerInfo()
 	trial := agent.Trial{Conversation: t.does, Test: a.c.Name, Mentions: a.c.Tree.Mentions(), Call: t.call}
-	var offers []agent.Offer
 	for _, def := range append([]*plan.Server{t.server.Def}, t.op.With...) {
 		s := a.file.run.pool.ForCase(a.c, def, a.file.file)
 		offer, err := s.Offer(ctx, a.sessions[s])
@@ -37,9 +36,8 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 		if err != nil {
 			return o, err
 		}
-		offers = append(offers, agent.Offer{Server: def.Name, Tools: offer.Lists[surface.Tool]})
+		trial.Offers = append(trial.Offers, agent.Offer{Server: def.Name, Tools: offer.Lists[surface.Tool], Descriptions: def.Describe})
 	}
-	trial.Tools = agent.Tools(offers)
 	if trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name); err != nil {
 		return o, a.out.unasked(err, &a.file.run.exit)
 	}

@@ -73,6 +73,9 @@ type Options struct {
 	Slower float64 // factor from which a test counts as slower; 0: 1.5
 	MS     float64 // minimum difference in milliseconds; 0: 50
 	Score  float64 // minimum change of a score; 0: 0.01
+	// Variants are two variants of a server, the earlier and the later one, whose tests are
+	// compared; "" is the server without a variant. Nil: all tests, by their names.
+	Variants []string
 }
 
 // earlier is the data of a test of the older run.
@@ -93,8 +96,8 @@ type testKey struct {
 
 // Runs compares two runs.
 func Runs(before, after *result.Run, o Options) (*Comparison, error) {
-	o = Options{Slower: cmp.Or(o.Slower, 1.5), MS: cmp.Or(o.MS, 50), Score: cmp.Or(o.Score, 0.01)}
-	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary, RunFailures: []RunFailure{}, marks: map[int]string{}}
+	o.Slower, o.MS, o.Score = cmp.Or(o.Slower, 1.5), cmp.Or(o.MS, 50), cmp.Or(o.Score, 0.01)
+	c := &Comparison{Schema: "mcptest.comparison/v1", RunFailures: []RunFailure{}, Metrics: []MetricChange{}, marks: map[int]string{}}
 	for _, list := range []*[]Change{&c.NewlyFailing, &c.Fixed, &c.StillFailing, &c.Slower, &c.Faster, &c.Scores, &c.Skipped, &c.Added, &c.Removed} {
 		*list = []Change{}
 	}
@@ -105,8 +108,13 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
-		count[[2]string{t.File, t.Name}]++
-		k := testKey{t.File, t.Name, count[[2]string{t.File, t.Name}]}
+		name, ok := o.named(0, t)
+		if !ok {
+			continue
+		}
+		c.Before.Add(t)
+		count[[2]string{t.File, name}]++
+		k := testKey{t.File, name, count[[2]string{t.File, name}]}
 		old[k] = &earlier{status: t.Status, violations: violated(t), ms: t.DurationMS, score: t.Score, trials: outcomes(t), change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
 		order = append(order, k)
 	}
@@ -116,18 +124,26 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
+		name, ok := o.named(1, t)
+		if !ok {
+			continue
+		}
+		c.After.Add(t)
 		file := cmp.Or(names[t.File], t.File)
-		count[[2]string{file, t.Name}]++
-		c.test(old[testKey{file, t.Name, count[[2]string{file, t.Name}]}], t, o)
+		count[[2]string{file, name}]++
+		c.test(old[testKey{file, name, count[[2]string{file, name}]}], t, o)
+	}
+	if o.Variants == nil { // the metrics of a record are those of all its tests
+		c.Before, c.After = before.Summary, after.Summary
+		c.metrics(before, after)
 	}
 	for _, k := range order {
 		if !old[k].seen {
 			c.Removed = append(c.Removed, old[k].change)
 		}
 	}
-	c.metrics(before, after)
 	c.Incomplete = after.Unfinished()
-	if c.Incomplete == "" && after.Summary.Total == 0 && before.Summary.Total > 0 {
+	if c.Incomplete == "" && c.After.Total == 0 && c.Before.Total > 0 {
 		c.Incomplete = "it has no tests"
 	}
 	c.runs(before, after, names)
@@ -197,7 +213,6 @@ func worse(was *earlier, t *result.Case) bool {
 }
 
 func (c *Comparison) metrics(before, after *result.Run) {
-	c.Metrics = []MetricChange{}
 	at := map[string]int{}
 	for _, m := range before.Rollups {
 		at[m.Name] = len(c.Metrics)

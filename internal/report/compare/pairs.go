@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/stats"
 	"mcptest/internal/base/term"
+	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
@@ -42,6 +43,16 @@ func outcomes(t *result.Case) (list []result.Status) {
 		list = append(list, t.Attempts[i].Status)
 	}
 	return list
+}
+
+// named returns the name of a test of a record, the earlier (0) or later one (1), which is
+// that of its counterpart, too; ok is false if the test is not compared.
+func (o *Options) named(record int, t *result.Case) (name string, ok bool) {
+	if o.Variants == nil {
+		return t.Name, true
+	}
+	server, variant := explain.SplitVariant(t.Server)
+	return strings.TrimSuffix(t.Name, " @"+t.Server) + " @" + server, variant == o.Variants[record]
 }
 
 // pair adds the comparison of a test's trials, if both records have some.

@@ -53,8 +53,8 @@ func (r *Run) Apply(e Event) {
 	}
 }
 
-// add counts a case.
-func (s *Summary) add(c *Case) {
+// Add counts a case.
+func (s *Summary) Add(c *Case) {
 	s.Total++
 	switch c.Status {
 	case Pass:
@@ -78,7 +78,7 @@ func (s *Summary) add(c *Case) {
 }
 
 func (r *Run) count(c *Case) {
-	r.Summary.add(c)
+	r.Summary.Add(c)
 	for i, m := range c.DerivedMetrics {
 		if r.fold.metrics == nil {
 			r.fold.metrics = map[string][]reported{}

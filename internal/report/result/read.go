@@ -139,7 +139,7 @@ func (r *recordReader) tests() error {
 			return fmt.Errorf("line %d: test %d: %w", line, c.Index+1, err)
 		}
 		r.line()
-		r.counted.Summary.add(c)
+		r.counted.Summary.Add(c)
 		if err := r.spool.Put(c); err != nil {
 			return err
 		}

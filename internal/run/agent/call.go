@@ -21,7 +21,7 @@ type outcome struct {
 // call makes one call of the last answer, the i-th, and adds its result to the
 // conversation.
 func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
-	tool := find(t.Tools, c.Name)
+	tool := find(t.tools, c.Name)
 	o, err := t.execute(ctx, tool, c)
 	if err != nil {
 		return err
@@ -54,9 +54,9 @@ func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
 func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome, error) {
 	switch {
 	case tool == nil && t.Model == scripted:
-		return outcome{}, failed("script: %s", unknown(t.Tools, c.Name))
+		return outcome{}, failed("script: %s", unknown(t.tools, c.Name))
 	case tool == nil:
-		return outcome{text: unknown(t.Tools, c.Name), refused: true}, nil
+		return outcome{text: unknown(t.tools, c.Name), refused: true}, nil
 	case c.Arguments.Kind() != jsonv.KindObject:
 		return outcome{text: "the arguments of a call are a JSON object", refused: true}, nil
 	}

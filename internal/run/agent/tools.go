@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/model"
+	spec "mcptest/internal/spec/agent"
 )
 
 // Tool is a tool that the model is offered.
@@ -23,10 +25,23 @@ type Tool struct {
 // Own returns the name at its server.
 func (t *Tool) Own() string { return t.Def.Lookup("name").Text() }
 
-// Offer is the list of tools of one server.
+// Offer is the list of tools of one server. Descriptions replace those of its tools.
 type Offer struct {
-	Server string
-	Tools  []jsonv.Value
+	Server       string
+	Tools        []jsonv.Value
+	Descriptions []spec.Description
+}
+
+// stray returns a description of a tool that the server does not offer; ok is false if
+// there is none.
+func (o *Offer) stray() (d spec.Description, ok bool) {
+	i := slices.IndexFunc(o.Descriptions, func(d spec.Description) bool {
+		return !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool })
+	})
+	if i < 0 {
+		return d, false
+	}
+	return o.Descriptions[i], true
 }
 
 // Tools returns the tools of servers, with names that providers accept. With several
@@ -40,6 +55,11 @@ func Tools(offers []Offer) (out []*Tool) {
 	for _, o := range offers {
 		for _, def := range o.Tools {
 			t := &Tool{Server: o.Server, Def: def}
+			for _, d := range o.Descriptions {
+				if d.Tool == t.Own() {
+					t.Def = def.With("description", jsonv.String(d.Text))
+				}
+			}
 			if t.Name = t.Own(); len(offers) > 1 {
 				prefix := base(o.Server)
 				if short[prefix] > 1 {

@@ -42,7 +42,7 @@ func failed(format string, args ...any) error { return &FailedError{fmt.Sprintf(
 type Trial struct {
 	*spec.Conversation
 	Test     string // its name
-	Tools    []*Tool
+	Offers   []Offer
 	Speaker  Speaker
 	Price    *spec.Price
 	Mentions []trajectory.Mention
@@ -50,6 +50,7 @@ type Trial struct {
 	// ends, and its outcome is known already.
 	Call func(ctx context.Context, t *Tool, args jsonv.Value) (res, rpcError jsonv.Value, ok bool)
 
+	tools  []*Tool
 	policy allow.Policy
 	mocks  *mocks
 	turns  []model.Message
@@ -65,10 +66,11 @@ var ErrNoResponse = errors.New("a server did not respond")
 // complete up to the point where an error ended it.
 func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, error) {
 	began := time.Now()
+	t.tools = Tools(t.Offers)
 	t.policy.Named, t.mocks = t.AllowWrites, newMocks(t.Mocks)
 	defer t.mocks.close()
 	t.record = result.Conversation{Model: t.Model, System: t.System, Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}}}
-	for _, tool := range t.Tools {
+	for _, tool := range t.tools {
 		t.record.Tools = append(t.record.Tools, tool.Name)
 	}
 	stop, err := t.converse(ctx)
@@ -85,7 +87,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 		return "", err
 	}
 	var tools []model.Tool
-	for _, tool := range t.Tools {
+	for _, tool := range t.tools {
 		tools = append(tools, tool.definition())
 	}
 	t.turns = []model.Message{{Role: "user", Text: t.Prompt}}
@@ -119,19 +121,24 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 
 // known fails a test that names tools that no server offers.
 func (t *Trial) known() error {
+	for i := range t.Offers {
+		if d, ok := t.Offers[i].stray(); ok {
+			return failed("%s: %s", d.Pos, unknown(Tools(t.Offers[i:i+1]), d.Tool))
+		}
+	}
 	for _, m := range t.Mentions {
-		if find(t.Tools, m.Name) == nil {
-			return failed("trajectory: %s", unknown(t.Tools, m.Name))
+		if find(t.tools, m.Name) == nil {
+			return failed("trajectory: %s", unknown(t.tools, m.Name))
 		}
 	}
 	for _, name := range t.mocks.names() {
-		if find(t.Tools, name) == nil {
-			return failed("mock: %s", unknown(t.Tools, name))
+		if find(t.tools, name) == nil {
+			return failed("mock: %s", unknown(t.tools, name))
 		}
 	}
 	for _, name := range t.AllowWrites {
-		if find(t.Tools, name) == nil {
-			return failed("allow_writes: %s", unknown(t.Tools, name))
+		if find(t.tools, name) == nil {
+			return failed("allow_writes: %s", unknown(t.tools, name))
 		}
 	}
 	return nil
@@ -150,7 +157,7 @@ func (t *Trial) answered(a model.Answer) {
 	m := result.ModelMessage{Role: "assistant", Text: a.Text, InputTokens: a.Input, OutputTokens: a.Output}
 	for _, c := range a.Calls {
 		name := c.Name
-		if tool := find(t.Tools, c.Name); tool != nil {
+		if tool := find(t.tools, c.Name); tool != nil {
 			name = tool.Name
 		}
 		m.Calls = append(m.Calls, result.ModelCall{Name: name, Arguments: c.Text()})

@@ -31,6 +31,12 @@ type Model struct {
 	Price *Price `yaml:"price" example:"{input: 0.25, output: 2}"`
 }
 
+// Description is what a model sees in place of a tool's description.
+type Description struct {
+	Tool, Text string
+	Pos        source.Pos `json:"-"`
+}
+
 // Price is what a million tokens cost.
 type Price struct {
 	// Of requests.

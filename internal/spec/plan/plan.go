@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/server/upstream"
+	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/repeat"
 	"mcptest/internal/spec/suite"
 	"mcptest/internal/spec/suite/variants"
@@ -221,6 +222,7 @@ type Server struct {
 	Sessions       int
 	Tolerate       map[string]bool
 	ValidateOutput bool
+	Describe       []agent.Description  `json:",omitempty"`
 	Respond        *suite.Respond       `json:"-"`
 	Upstreams      []*upstream.Upstream `json:"-"` // of its file
 

@@ -14,6 +14,8 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/process/probe"
+	"mcptest/internal/spec/plan/rows"
+	"mcptest/internal/spec/plan/traffic"
 	"mcptest/internal/spec/suite"
 	"mcptest/internal/spec/suite/interpolate"
 )
@@ -37,9 +39,8 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	out := &Server{
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
-		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout),
-		Timeout:        orDuration(sv.Timeout, 0),
-		WaitForReady:   sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
+		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: orDuration(sv.Timeout, 0),
+		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
 		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
 	}
 	s.out = out
@@ -79,6 +80,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		out.ClientSecret, _ = s.envValue(sv.Auth.OAuth.ClientSecretEnv)
 	}
 	s.caFile()
+	out.Describe = traffic.Descriptions(sv, c.suite, s.path+".describe", rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
 	if sv.ValidateOutput != nil {
 		out.ValidateOutput = *sv.ValidateOutput
 	}

@@ -20,6 +20,8 @@ type Server struct {
 	// node is the server as written, for the positions of keys.
 	node *source.Node
 	base *Server // the server that this is a variant of
+	// Describe is that of a variant; it may be nil.
+	Describe *source.Node
 
 	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell.
 	Command *source.Node `yaml:"command"`

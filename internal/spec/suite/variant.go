@@ -33,6 +33,8 @@ type Variant struct {
 	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28" example:"'2025-11-25'"`
 	// The HTTP transport, in place of the server's.
 	Transport string `yaml:"transport" enum:"auto|streamable-http|sse" example:"sse"`
+	// A YAML file of tools and descriptions, relative to the suite: what a model in a test of agents sees in place of the descriptions of the server.
+	Describe string `yaml:"describe" example:"descriptions/short.yaml" schema:"minLength: 1"`
 }
 
 // AdviseKey returns a hint for keys of a server that all its variants share.
@@ -80,6 +82,7 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 	if out.URL != "" {
 		out.URL = withQuery(out.URL, v.Query)
 	}
+	out.Describe = written.Get("describe")
 	out.node = &source.Node{Pos: written.Pos, Kind: source.KindMap}
 	for _, f := range s.node.Fields {
 		if written.Get(f.Key.Text) == nil && !slices.Contains(drop, f.Key.Text) {

@@ -128,8 +128,8 @@ type reader struct {
 }
 
 // report adds an error at a position, which need not be that of a whole node.
-func (r *reader) report(pos source.Pos, path, msg, hint string) {
-	r.Dec.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
+func (o Options) report(pos source.Pos, path, msg, hint string) {
+	o.Dec.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
 }
 
 func (r *reader) listRows(n *source.Node, path string) {
@@ -142,35 +142,41 @@ func (r *reader) listRows(n *source.Node, path string) {
 	}
 }
 
-func (r *reader) fileRows(n, written *source.Node, path string) {
+// Open reads the file that a node names, relative to the file of the node written, if its
+// name ends like one of kinds. It returns nil after a mistake, which it reports.
+func (o Options) Open(n, written *source.Node, path string, kinds ...string) *source.File {
 	name := filepath.FromSlash(n.Text)
 	if !filepath.IsAbs(name) && written.Pos.File != nil {
 		name = filepath.Join(filepath.Dir(written.Pos.File.Path), name)
 	}
-	if !r.AllowOutside && !suite.Inside(r.Dir, name) {
-		r.report(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
-		return
+	if !o.AllowOutside && !suite.Inside(o.Dir, name) {
+		o.report(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+		return nil
 	}
-	ext := strings.ToLower(filepath.Ext(name))
-	switch ext {
-	case ".csv", ".jsonl", ".ndjson", ".yaml", ".yml", ".json":
-	default:
-		r.report(n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
-		return
+	if last := len(kinds) - 1; !slices.Contains(kinds, strings.ToLower(filepath.Ext(name))) {
+		o.report(n.Pos, path, "can't tell what "+n.Text+" holds", "use a "+strings.Join(kinds[:last], ", ")+" or "+kinds[last]+" file")
+		return nil
 	}
-	if r.Opened != nil {
-		r.Opened(name)
+	if o.Opened != nil {
+		o.Opened(name)
 	}
 	file, diags := source.Read(name, shown(written, n.Text))
 	if file == nil {
 		for _, d := range diags {
 			d.Pos, d.Path, d.Msg = n.Pos, path, "can't read "+n.Text+": "+d.Msg
 			d.Hint = cmp.Or(d.Hint, "looked for "+name)
-			r.Dec.Add(d)
+			o.Dec.Add(d)
 		}
+	}
+	return file
+}
+
+func (r *reader) fileRows(n, written *source.Node, path string) {
+	file := r.Open(n, written, path, ".csv", ".jsonl", ".ndjson", ".yaml", ".yml", ".json")
+	if file == nil {
 		return
 	}
-	switch ext {
+	switch strings.ToLower(filepath.Ext(n.Text)) {
 	case ".csv":
 		if r.textFile(file) {
 			r.csvRows(file)
