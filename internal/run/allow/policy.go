@@ -18,9 +18,15 @@ type Policy struct {
 	all  map[string]int
 }
 
-// ReadOnly reports whether the definition of a tool promises that it changes nothing.
+// ReadOnly reports whether the definition of a tool promises that it changes nothing. One
+// that declares to be destructive as well promises nothing.
 func ReadOnly(tool jsonv.Value) bool {
-	return tool.Lookup("annotations", "readOnlyHint").Bool()
+	return tool.Lookup("annotations", "readOnlyHint").Bool() && !Destructive(tool)
+}
+
+// Destructive reports whether a tool declares that it destroys something.
+func Destructive(tool jsonv.Value) bool {
+	return tool.Lookup("annotations", "destructiveHint").Bool()
 }
 
 // Allows returns "" if the tool may be called, and otherwise why not and what would allow it.
@@ -29,21 +35,20 @@ func (p *Policy) Allows(tool jsonv.Value) string {
 	if ReadOnly(tool) || slices.Contains(p.Named, name) {
 		return ""
 	}
-	return fmt.Sprintf("tool %s does not declare readOnlyHint: true; --allow-writes %s allows to call it", name, name)
+	why := "does not declare readOnlyHint: true"
+	if Destructive(tool) {
+		why = "declares destructiveHint: true"
+	}
+	return fmt.Sprintf("tool %s %s; --allow-writes %s allows to call it", name, why, name)
 }
 
 // Repeats is Allows for a tool that is to be called many times, so that it must not
 // declare destructiveHint: true.
 func (p *Policy) Repeats(tool jsonv.Value) string {
-	why := p.Allows(tool)
-	if why == "" && destructive(tool) {
-		why = fmt.Sprintf("tool %s declares destructiveHint: true, so it is not called many times", tool.Lookup("name").Text())
+	if Destructive(tool) {
+		return fmt.Sprintf("tool %s declares destructiveHint: true, so it is not called many times", tool.Lookup("name").Text())
 	}
-	return why
-}
-
-func destructive(tool jsonv.Value) bool {
-	return !ReadOnly(tool) && tool.Lookup("annotations", "destructiveHint").Bool()
+	return p.Allows(tool)
 }
 
 // Call permits one call and counts it, or returns why it must not be made. A named tool
@@ -58,7 +63,7 @@ func (p *Policy) Call(tool, args jsonv.Value) string {
 	if p.made == nil {
 		p.made, p.all = map[string]bool{}, map[string]int{}
 	}
-	if destructive(tool) {
+	if Destructive(tool) {
 		key := name + " " + string(args.Append(nil))
 		if p.made[key] {
 			return fmt.Sprintf("tool %s declares destructiveHint: true, so it is called once with equal arguments", name)

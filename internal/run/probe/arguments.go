@@ -145,7 +145,7 @@ func (v *visit) attack(ctx context.Context, tool jsonv.Value, control *mcp.Excha
 	if o.verdict == verdict.Fail {
 		v.revive(ctx)
 	}
-	o.once = o.once || !allow.ReadOnly(tool) && tool.Lookup("annotations", "destructiveHint").Bool()
+	o.once = o.once || allow.Destructive(tool)
 	return x, o
 }
 
