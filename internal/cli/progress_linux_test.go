@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // slowServer takes a second for its tool.
@@ -61,5 +62,23 @@ func TestProgressOnATerminal(t *testing.T) {
 				t.Errorf("progress in CI: %q", text[at:])
 			}
 		})
+	}
+}
+
+// A shard that waits for the common start says so on a terminal, and an interrupt ends it.
+func TestStartAtOnATerminal(t *testing.T) {
+	person, program := openTerminal(t)
+	cmd := exec.Command("mcptest", "load", "--tool", "echo", "--rate", "1/s", "--start-at", time.Now().Add(time.Hour).Format(time.RFC3339), "--", "mcptest", "mock", "--preset", "echo")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), program, program
+	cmd.Env = append(os.Environ(), "CI=", "NO_COLOR=1", "TERM=xterm")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	person.shows(t, "waiting for --start-at 2")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+		t.Errorf("ended with %v", err)
 	}
 }

@@ -69,7 +69,7 @@ Exit codes: 0 no growth shown, 1 the server did not start, failed or ended, 2 in
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, argv, err := f.Split(cmd, args, 0)
 			if err == nil {
-				err = f.check(argv)
+				err = f.check(cmd, argv)
 			}
 			if err != nil {
 				return err
@@ -93,15 +93,15 @@ Exit codes: 0 no growth shown, 1 the server did not start, failed or ended, 2 in
 }
 
 // check rejects combinations of flags before anything is started.
-func (f *leakFlags) check(argv []string) error {
+func (f *leakFlags) check(cmd *cobra.Command, argv []string) error {
 	if f.JSON {
 		f.format = "json"
 	}
 	switch {
 	case !usage.Supported:
 		return option.Invalid("the memory of other processes is not measured on %s", runtime.GOOS)
-	case f.pid < 0 || f.sessions < 0 || f.duration <= 0 || f.wait < 0:
-		return option.Invalid("--pid, --sessions, --duration and --wait-after must be positive")
+	case f.pid < 0 || f.sessions < 1 && cmd.Flags().Changed("sessions") || f.duration <= 0 || f.wait < 0:
+		return option.Invalid("--pid, --sessions, --duration and --wait-after must be above 0")
 	case f.pid > 0 && len(argv) > 0:
 		return option.Invalid("--pid is for a server that runs already; a command after -- is measured by itself")
 	}

@@ -232,6 +232,14 @@ func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		if err := f.tooLate(); err != nil {
 			return err
 		}
+		if left := time.Until(f.o.Start.Add(-100 * time.Millisecond)); left > 0 {
+			done := o.Doing("waiting for --start-at " + f.o.Start.Format(time.RFC3339))
+			select {
+			case <-time.After(left):
+			case <-ctx.Done():
+			}
+			done()
+		}
 		rep := f.send(ctx, r)
 		err = f.shown.finish(s, rep, r.Palette)
 		if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {

@@ -80,6 +80,10 @@ func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 // that of the error if there is no better one; the hint may be empty.
 func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	message, hint = diagnose(sv, err)
+	flags := sv.Pos.File.Name == "" // a server of the command line
+	if flags {
+		hint = strings.ReplaceAll(hint, "connect_timeout", "--connect-timeout")
+	}
 	names := missingEnv(sv, err)
 	if len(names) == 0 {
 		return message, hint
@@ -88,7 +92,7 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	if len(names) > 1 {
 		verb = " are"
 	}
-	if sv.Pos.File.Name == "" { // a server of the command line
+	if flags {
 		remedy = "--env " + strings.Join(names, " --env ")
 	}
 	return message, strings.Join(names, ", ") + verb + " set here but not passed to the server; add " + remedy

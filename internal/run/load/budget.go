@@ -51,8 +51,15 @@ func ParseBudgets(texts []string) (out []Budget, err error) {
 		case name == errorShare || name == wrongShare:
 			percent, ok := strings.CutSuffix(value, "%")
 			v, err := strconv.ParseFloat(percent, 64)
-			if err != nil || !ok || !(v > 0 && v < 100) {
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("%s: expected a share in percent, such as %s=0.1%%", text, name)
+			case !(v > 0):
 				return nil, fmt.Errorf("%s: expected a share above 0 %%, such as %s=0.1%%: no number of calls shows that there are none", text, name)
+			case !ok:
+				return nil, fmt.Errorf("%s: a share is written in percent: %s=%s%%", text, name, value)
+			case v >= 100:
+				return nil, fmt.Errorf("%s: expected a share below 100 %%, because no load exceeds this one", text)
 			}
 			b.Limit = v / 100
 		default:
@@ -78,9 +85,12 @@ type Judged struct {
 func (r *Report) Judge(budgets []Budget) {
 	r.Budgets, r.Verdict = nil, ""
 	for _, b := range budgets {
-		j := r.judge(b)
-		if j.Verdict != Inconclusive && r.Generator.Limit {
+		j, g := r.judge(b), &r.Generator
+		switch late := time.Duration(g.Late.Max) * time.Microsecond; {
+		case j.Verdict != Inconclusive && g.Limit:
 			j.Verdict, j.Reason = Inconclusive, "the generator was the limit"
+		case j.Verdict == Fail && !j.Share && r.late() && j.Low-g.Late.longest() <= b.Limit:
+			j.Verdict, j.Reason = Inconclusive, fmt.Sprintf("the latencies contain that the generator sent calls up to %v late", late.Round(10*time.Microsecond))
 		}
 		r.Budgets = append(r.Budgets, j)
 		if worse := []Verdict{"", Pass, Inconclusive, Fail}; slices.Index(worse, j.Verdict) > slices.Index(worse, r.Verdict) {
@@ -153,4 +163,10 @@ func enoughFor(q float64) int {
 			return n
 		}
 	}
+}
+
+// late reports whether calls were sent so late that it matters to their latency: by 1 ms,
+// and by 5 % of the median.
+func (r *Report) late() bool {
+	return r.Generator.LateP99 > max(1, r.Total.Percentiles["p50"].Value/20)
 }

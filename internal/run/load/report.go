@@ -1,11 +1,13 @@
 package load
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -153,20 +155,37 @@ func (r *Report) finish() {
 	}
 	g := &r.Generator
 	g.LateP50, g.LateP99 = g.Late.Quantile(0.5).Value, g.Late.Quantile(0.99).Value
-	g.Limit = g.LateP99 > max(1, r.Total.Percentiles["p50"].Value/20) // 1 ms, or 5 % of the median
+	g.Limit = r.late() && g.LateP99 > 1000/r.Settings.Rate // as long as each call is sent before the next one is due, the load is that which was asked for
 }
 
 // Read parses the JSON form of a report.
 func Read(data []byte) (*Report, error) {
+	const other, damaged = "the file is no report of mcptest load -f json: ", "the report is damaged: "
 	r := &Report{}
 	err := json.Unmarshal(data, r)
-	if err == nil && r.Schema != Schema {
-		err = fmt.Errorf("the file is no report of mcptest load -f json: its schema is %q, not %q", r.Schema, Schema)
+	syntax, broken := errors.AsType[*json.SyntaxError](err)
+	wrong, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, errors.New("the file is empty: the shard has not written its report")
+	case broken && syntax.Offset >= int64(len(data)):
+		return nil, errors.New(damaged + "it was not written to its end")
+	case broken:
+		return nil, errors.New(other + "it is not JSON")
+	case mistyped && wrong.Field == "":
+		return nil, errors.New(other + "it contains a JSON " + wrong.Value)
+	case strings.HasPrefix(r.Schema, "mcptest.run/"):
+		return nil, errors.New(other + "it is a record of mcptest run, which mcptest merge adds")
+	case r.Schema != Schema:
+		return nil, fmt.Errorf(other+"its schema is %q, not %q", r.Schema, Schema)
+	case mistyped:
+		return nil, errors.New(damaged + wrong.Field + " is a " + wrong.Value)
+	case err != nil:
+		return nil, err
+	case !r.sound():
+		return nil, errors.New(damaged + "its counts contradict each other")
 	}
-	if err == nil && !r.sound() {
-		err = errors.New("the report is damaged: its counts contradict each other")
-	}
-	return r, err
+	return r, nil
 }
 
 // sound reports whether the counts can be those of a load: a sum of others would be wrong
@@ -234,14 +253,42 @@ func fits(r, first *Report) string {
 		return "is the report of a whole load, not of a shard"
 	case r.Shard.Index < 1 || r.Shard.Index > r.Shard.Total || r.Shard.Total != first.Shard.Total:
 		return fmt.Sprintf("is shard %d of %d; the first one is of %d", r.Shard.Index, r.Shard.Total, first.Shard.Total)
-	case r.Settings != first.Settings || len(r.Timeline) != len(first.Timeline):
-		return fmt.Sprintf("has other settings than the first one: %+v and %+v", r.Settings, first.Settings)
+	case r.Settings != first.Settings:
+		return "has other settings than the first one: " + r.Settings.differences(first.Settings)
+	case len(r.Timeline) != len(first.Timeline):
+		return "is damaged: its timeline has another length"
 	case r.Protocol != first.Protocol:
 		return fmt.Sprintf("has MCP %s; the first one has %s", r.Protocol, first.Protocol)
 	case r.Interrupted || r.Ended != "":
 		return "was not sent to its end"
 	}
 	return ""
+}
+
+// differences names the settings that are not those of o, by their flags.
+func (s Settings) differences(o Settings) string {
+	var out []string
+	const ms = time.Millisecond
+	for _, d := range []struct {
+		flag      string
+		this, one any
+	}{
+		{"server", s.Server, o.Server},
+		{"--rate", s.Rate, o.Rate},
+		{"--duration", time.Duration(s.DurationMS) * ms, time.Duration(o.DurationMS) * ms},
+		{"--warm-up", time.Duration(s.WarmUpMS) * ms, time.Duration(o.WarmUpMS) * ms},
+		{"--timeout", time.Duration(s.TimeoutMS) * ms, time.Duration(o.TimeoutMS) * ms},
+		{"--sessions", s.Sessions, o.Sessions},
+		{"--in-flight", s.InFlight, o.InFlight},
+	} {
+		if d.this != d.one {
+			out = append(out, fmt.Sprintf("%s %v, not %v", d.flag, d.this, d.one))
+		}
+	}
+	if s.Calls != o.Calls {
+		out = append(out, "other calls (--tool and --args, or the tests that -k selects)")
+	}
+	return strings.Join(out, "; ")
 }
 
 // add adds the counts of a shard.
