@@ -16,8 +16,9 @@ import (
 
 // fakeModelMain runs `fakemodel PROGRAM…` with the address of a fake endpoint in MODEL_URL:
 // /v1/chat/completions and /v1/messages. It is strict about requests, and does what the
-// prompt says: CALL TOOL [{…}] ; PICK text in a description ; SAY text ; STATUS n ; REFUSE ; CUT ; HTML ; BOTH. The bodies
-// of all requests are written to the file REQUESTS.
+// prompt says: CALL TOOL [{…}] ; PICK text in a description ; SAY text ; VARY a | b | c ; STATUS n ;
+// REFUSE ; CUT ; HTML ; BOTH. VARY says the next of its texts each time. A model called picky-1
+// refuses max_tokens and temperature. The bodies of all requests are written to the file REQUESTS.
 func fakeModelMain() {
 	f := &fakeModel{}
 	s := httptest.NewServer(f)
@@ -34,6 +35,25 @@ type fakeModel struct {
 	mu     sync.Mutex
 	bodies []string
 	failed map[string]bool
+	varied map[string]int
+}
+
+// statusesMain prints the statuses of the attempts of the tests in a record.
+func statusesMain() {
+	data, _ := os.ReadFile(os.Args[1])
+	var record struct {
+		Tests []struct {
+			Name     string
+			Attempts []struct{ Status string }
+		}
+	}
+	if err := json.Unmarshal(data, &record); err != nil || len(record.Tests) == 0 {
+		fmt.Fprintln(os.Stderr, "no record", err)
+		os.Exit(1)
+	}
+	for _, c := range record.Tests {
+		fmt.Println(c.Name, c.Attempts)
+	}
 }
 
 // strictly returns what is wrong with the members of a request.
@@ -64,9 +84,14 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		key = "Bearer " + r.Header.Get("X-Api-Key")
 		wrong = strictly(body, "model messages max_tokens", "system", "tools", "temperature")
 	} else {
-		wrong = strictly(body, "model messages", "tools", "temperature", "seed", "max_tokens", "stream")
+		wrong = strictly(body, "model messages", "tools", "temperature", "seed", "max_tokens", "max_completion_tokens", "stream")
+		for _, name := range []string{"max_tokens", "temperature"} {
+			if _, sent := body[name]; sent && body["model"] == "picky-1" {
+				wrong = "unsupported parameter: " + name
+			}
+		}
 	}
-	if wrong == "" {
+	if wrong == "" { // what follows needs the form
 		wrong = conversationOf(body, anthropic)
 	}
 	switch {
@@ -192,6 +217,15 @@ func (f *fakeModel) answer(w http.ResponseWriter, body map[string]any, anthropic
 		}
 	case "SAY":
 		text = rest
+	case "VARY":
+		texts := strings.Split(rest, " | ")
+		f.mu.Lock()
+		if f.varied == nil {
+			f.varied = map[string]int{}
+		}
+		text = texts[f.varied[part]%len(texts)]
+		f.varied[part]++
+		f.mu.Unlock()
 	case "REFUSE":
 		stop, text = "content_filter", "I will not"
 	case "CUT":

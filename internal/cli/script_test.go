@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		"judgeserver": judgeServerMain,
 		"boundary":    boundaryMain,
 		"fakemodel":   fakeModelMain,
+		"statuses":    statusesMain,
 		"leaky":       leakyMain,
 	})
 }

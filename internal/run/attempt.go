@@ -32,6 +32,7 @@ import (
 type attempt struct {
 	file      *fileRun
 	c         *plan.Case
+	number    int // from 1
 	out       outcome
 	scope     fixture.Scope
 	script    *respond.Script

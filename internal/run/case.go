@@ -84,7 +84,7 @@ func (cr *caseRun) retry(ctx context.Context) {
 	for try := 0; ; try++ {
 		before := *out
 		*out = blank
-		if !cr.attempt(ctx, out) && try > 0 {
+		if !cr.attempt(ctx, out, try+1) && try > 0 {
 			*out = before
 			all.Apply(out, try-1)
 			return
@@ -111,9 +111,9 @@ func (cr *caseRun) retry(ctx context.Context) {
 // repeat runs a case several times and requires a share of passes.
 func (cr *caseRun) repeat(ctx context.Context) {
 	blank := *cr.out
-	*cr.out = attempts.Repeat(cr.c.Repeat, func() (*result.Case, bool) {
+	*cr.out = attempts.Repeat(cr.c.Repeat, func(n int) (*result.Case, bool) {
 		one := blank
-		began := cr.attempt(ctx, &one)
+		began := cr.attempt(ctx, &one, n)
 		return &one, began
 	}, func() bool { return ctx.Err() != nil }, interruptedReason)
 }
@@ -128,9 +128,9 @@ func (cr *caseRun) trials(ctx context.Context) {
 	}
 	var mu sync.Mutex
 	test := attempts.NewTrials(cr.c.Trials.Design())
-	test.Run(parallel, func(int) *result.Case {
+	test.Run(parallel, func(n int) *result.Case {
 		one, own := blank, *cr
-		own.attempt(ctx, &one)
+		own.attempt(ctx, &one, n)
 		mu.Lock()
 		defer mu.Unlock()
 		cr.notReady, cr.mistake = cr.notReady || own.notReady, cmp.Or(cr.mistake, own.mistake)
@@ -143,10 +143,10 @@ func (cr *caseRun) trials(ctx context.Context) {
 	*cr.out = test.Result()
 }
 
-// attempt runs the case once, with its per-test hooks and fixtures, and stores the
-// result in out. It returns false if the run was halted while the case waited for
+// attempt runs the case for the n-th time, with its per-test hooks and fixtures, and stores
+// the result in out. It returns false if the run was halted while the case waited for
 // its servers.
-func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
+func (cr *caseRun) attempt(ctx context.Context, out *result.Case, n int) bool {
 	f := cr.file
 	out.StartMS = f.run.since(f.run.start)
 	others := twin.OtherWays(cr.c, f.file)
@@ -163,7 +163,7 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 		return false
 	}
 	a := &attempt{
-		file: f, c: cr.c, snapshots: cr.snapshots, out: outcome{c: out}, script: scriptOf(cr.c), others: others,
+		file: f, c: cr.c, number: n, snapshots: cr.snapshots, out: outcome{c: out}, script: scriptOf(cr.c), others: others,
 		scope: fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
 	}
 	if a.snapshots != nil {
@@ -183,13 +183,10 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 }
 
 func scriptOf(c *plan.Case) *respond.Script {
-	if c.Respond == nil && (c.Server == nil || c.Server.Respond == nil) {
-		return nil
+	if c.Server == nil {
+		return respond.New(c.Respond)
 	}
-	if c.Server != nil {
-		return respond.New(c.Respond, c.Server.Respond)
-	}
-	return respond.New(c.Respond)
+	return respond.New(c.Respond, c.Server.Respond)
 }
 
 // repro returns a shell command that runs one case again.

@@ -38,7 +38,7 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 		}
 		trial.Offers = append(trial.Offers, agent.Offer{Server: def.Name, Tools: offer.Lists[surface.Tool], Descriptions: def.Describe})
 	}
-	if trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name); err != nil {
+	if trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number); err != nil {
 		return o, a.out.unasked(err, &a.file.run.exit)
 	}
 	before := a.out.c.DurationMS
@@ -72,7 +72,7 @@ type calibration struct {
 
 func (t calibration) observe(ctx context.Context) (o target.Observation, err error) {
 	began := time.Now()
-	status, share, err := t.a.file.run.deps.Models.Calibrate(ctx, t.a.file.file.Suite, t.does, t.a.c.Name)
+	status, share, err := t.a.file.run.deps.Models.Calibrate(ctx, t.a.file.file.Suite, t.does, t.a.c.Name, t.a.number)
 	o.DurationMS = ms(time.Since(began))
 	if err == nil {
 		share.Line, share.Column = t.a.c.Pos.Line, t.a.c.Pos.Col

@@ -159,7 +159,7 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
 	env := &match.Env{Dir: a.file.file.Dir, Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
 	offering{a, a.server(op)}.matchers(ctx, env)
-	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, func(err error) { a.out.ungraded(err, &a.file.run.exit) })
+	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) { a.out.ungraded(err, &a.file.run.exit) })
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)

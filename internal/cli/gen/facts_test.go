@@ -106,6 +106,7 @@ var facts = map[string]fact{
 	"startEntry.env":          {schema: nullable(`{"type":["string","number","boolean","null"]}`), example: `{"API_TOKEN":null}`, add: envNames},
 	"Keys.mock":               {schema: anyMap, example: `{"create_issue":{"text":"created #43"}}`},
 	"Keys.model":              {schema: `{"type":["string","array"],"minLength":1,"minItems":1,"items":{"type":"string","minLength":1}}`, example: `["script","small"]`},
+	"Model.volatile":          {schema: `{"type":"object","propertyNames":{"enum":["ignore","mask"]},"additionalProperties":{"type":"array"}}`, example: `{"ignore":["items[*].etag"]}`},
 	"Answer.call":             {schema: `{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"type":["object","null"]}}`, example: `{"search_issues":{"state":"open"}}`},
 	"Answer.calls":            {schema: `{"type":"array","minItems":1,"items":{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"type":["object","null"]}}}`, example: `[{"get_issue":{"number":42}},{"get_me":{}}]`},
 	"agentsEntry.then":        {example: `[{"tool":"list_labels","expect":[{"target":"text","matcher":{"contains":"bug"}}]}]`},

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
 	"mcptest/internal/base/web"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/model"
@@ -59,10 +62,10 @@ func (f *Flags) checkCap(suites []*suite.Suite) error {
 	return nil
 }
 
-// client returns the client of a model for a test of a suite.
-func (t *Traffic) client(s *suite.Suite, name, test string) (*model.Client, error) {
+// client returns the client of a model for an attempt of a test of a suite.
+func (t *Traffic) client(s *suite.Suite, name, test string, attempt int) (*model.Client, error) {
 	m, _ := s.Models.Get(name)
-	key := s.File.Path + "\x00" + name + "\x00" + test
+	key := fmt.Sprintf("%s\x00%s\x00%s\x00%d", s.File.Path, name, test, attempt)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c := t.clients[key]; c != nil {
@@ -71,7 +74,10 @@ func (t *Traffic) client(s *suite.Suite, name, test string) (*model.Client, erro
 	if t.flags.modelMode == modeOff {
 		return nil, agent.ErrSkipped
 	}
-	tape := &tape{name: name, scope: &upstream.Scope{Test: test}}
+	tape := &tape{name: name, test: test, label: test, attempt: attempt, stable: func(text string) string { return m.Stable(text, s.Dir) }}
+	if attempt > 1 {
+		tape.label += fmt.Sprintf(" (trial %d)", attempt)
+	}
 	o := model.Options{
 		API: m.API, URL: m.URL, Model: m.Model, Temperature: m.Temperature, AnswerTokens: m.MaxTokens, MaxCalls: 1 << 30, MaxTokens: 1 << 40,
 		Cost: m.Price.Cost, HTTP: &http.Client{Transport: tape},
@@ -118,41 +124,58 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 		tape.live = web.Forwarding()
 		return nil
 	case mode == modeRecord:
-		u, err := url.Parse(m.URL)
-		if err != nil {
-			return fmt.Errorf("the address of the model %s is not an address", tape.name)
-		}
+		u, _ := url.Parse(m.URL) // checked by CheckModels
 		tape.live = web.Forwarding()
 		if t.records[path] == nil {
 			t.records[path] = recording.NewRecorder(tape.name, u.Scheme+"://"+u.Host)
 			t.order = append(t.order, path)
 		}
 		tape.recorder = t.records[path]
+		tape.recorder.Trial(tape.test, tape.attempt)
 		return nil
 	}
+	return t.replay(tape, path)
+}
+
+// replay makes a recording answer.
+func (t *Traffic) replay(tape *tape, path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("there is no recording of the model %s at %s: write it with %s", tape.name, option.Shown(path), recordAgain)
 	}
-	file, diags := recording.Read(path, option.Shown(path), tape.name)
-	if diags.HasErrors() || file == nil {
-		return fmt.Errorf("the recording of the model %s cannot be used: %s", tape.name, diags[0].Msg)
+	file := t.tapes[path]
+	if file == nil {
+		var diags source.Diagnostics
+		if file, diags = recording.Read(path, option.Shown(path), tape.name); diags.HasErrors() || file == nil {
+			return fmt.Errorf("the recording of the model %s cannot be used: %s", tape.name, diags[0].Msg)
+		}
+		t.tapes[path] = file
 	}
-	u, err := url.Parse(m.URL)
-	if err != nil {
-		return fmt.Errorf("the address of the model %s is not an address", tape.name)
-	}
-	tape.replay = file.Replay(u, t.secrets)
+	tape.held, tape.player = file.Trials[tape.test], file.Player(tape.label, t.secrets.With())
 	return nil
 }
 
 // tape is the connection to a model: the endpoint, which may be recorded, or a
 // recording, which sends nothing.
 type tape struct {
-	name     string
-	scope    *upstream.Scope
-	live     http.RoundTripper
-	recorder *recording.Recorder
-	replay   upstream.Fallback
+	name, test, label string // label is that of the attempt in a recording
+	attempt           int    // of the test, from 1
+	stable            func(text string) string
+	live              http.RoundTripper
+	recorder          *recording.Recorder
+	player            *recording.Player
+	held              int // attempts of the test in the recording
+}
+
+// recorded returns what a recording answers.
+func (t *tape) recorded(req *http.Request, q *upstream.Request) (*http.Response, error) {
+	why := fmt.Sprintf("it holds %s of this test", display.Count(t.held, "trial"))
+	if t.attempt <= t.held {
+		if res, ok := t.player.Lookup(q); ok {
+			return response(req, res.Status, res.Header, res.Body), nil
+		}
+		why = cmp.Or(model.Difference(t.player.Bodies(q)), "all recorded answers to it were given")
+	}
+	return nil, &model.FinalError{Err: &agent.StaleError{Model: t.name, Why: why, Again: recordAgain}}
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -161,20 +184,16 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &upstream.Request{
-		Upstream: t.name, Method: req.Method, Host: req.URL.Host, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header.Clone(),
-		Body: sent, Scope: t.scope,
+	q := &upstream.Request{Upstream: t.name, Method: req.Method, Host: req.URL.Host, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header.Clone(), Body: sent}
+	if body, err := jsonv.Parse(sent); err == nil {
+		q.Body = []byte(model.WithResults(body, t.stable).String())
 	}
-	if t.replay != nil {
-		res, ok := t.replay(q)
-		if !ok {
-			return nil, &model.FinalError{Err: &agent.StaleError{Model: t.name, Why: cmp.Or(q.Nearest, "it holds no similar request"), Again: recordAgain}}
-		}
-		return response(req, res.Status, res.Header, res.Body), nil
+	if t.player != nil {
+		return t.recorded(req, q)
 	}
 	req.Body = io.NopCloser(bytes.NewReader(sent))
 	res, err := t.live.RoundTrip(req)
-	if err != nil || t.recorder == nil || res.StatusCode != http.StatusOK {
+	if err != nil || t.recorder == nil || res.StatusCode != http.StatusOK && res.StatusCode != http.StatusBadRequest {
 		return res, err
 	}
 	defer res.Body.Close()
@@ -182,7 +201,7 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, errors.New("the answer broke off")
 	}
-	t.recorder.Add(t.scope.Test, q, &upstream.Response{Status: res.StatusCode, Header: res.Header.Clone(), Body: got})
+	t.recorder.Add(t.label, q, &upstream.Response{Status: res.StatusCode, Header: res.Header.Clone(), Body: got})
 	return response(req, res.StatusCode, res.Header, got), nil
 }
 

@@ -107,7 +107,7 @@ var edges = map[string][]string{
 	// The record of what happened; conversations with models.
 	"internal/run/record":        {"internal/assert/expect", "internal/client/mcp", "internal/report/result", "internal/base/source"},
 	"internal/run/agent":         {"internal/base/stats", "internal/assert/grading", "internal/run/allow", "internal/spec/agent", "internal/spec/suite", "internal/model", "internal/assert/target", "internal/assert/trajectory", "internal/server/manifest", "internal/server/mcpserver", "internal/server/mock", "internal/report/result", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
-	"internal/spec/agent":        {"internal/assert/grading", "internal/server/manifest", "internal/base/jsonv", "internal/base/source"},
+	"internal/spec/agent":        {"internal/assert/grading", "internal/assert/snapshot", "internal/server/manifest", "internal/base/jsonv", "internal/base/source"},
 	"internal/assert/trajectory": {"internal/assert/shown", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
 	"internal/run/leak":          {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
 	"internal/run/load": {
@@ -245,7 +245,7 @@ var edges = map[string][]string{
 		"internal/cli/cmdutil", "internal/cli/option",
 	},
 	"internal/cli/upstreams": {
-		"internal/base/web", "internal/spec/suite/dotenv", "internal/spec/agent", "internal/run/agent", "internal/model", "internal/cli/option", "internal/spec/draft", "internal/spec/plan", "internal/report/result", "internal/run", "internal/run/doubles", "internal/base/secret", "internal/base/source", "internal/spec/suite", "internal/base/term",
+		"internal/base/display", "internal/base/jsonv", "internal/base/web", "internal/spec/suite/dotenv", "internal/spec/agent", "internal/run/agent", "internal/model", "internal/cli/option", "internal/spec/draft", "internal/spec/plan", "internal/report/result", "internal/run", "internal/run/doubles", "internal/base/secret", "internal/base/source", "internal/spec/suite", "internal/base/term",
 		"internal/server/upstream", "internal/server/proxy", "internal/server/recording",
 	},
 	"internal/cli": {

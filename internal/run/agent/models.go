@@ -12,9 +12,8 @@ import (
 
 // Models are the models of a run. A nil Models has only script.
 type Models struct {
-	// Client returns the client of a model of a suite, for one test. Attempts of the
-	// test share it.
-	Client func(s *suite.Suite, name, test string) (*model.Client, error)
+	// Client returns the client of a model of a suite, for an attempt of a test, from 1.
+	Client func(s *suite.Suite, name, test string, attempt int) (*model.Client, error)
 }
 
 // ErrCap reports that the run has cost what it may.
@@ -24,14 +23,14 @@ var ErrCap = errors.New("the run has cost what --max-cost allows, so the model w
 var ErrSkipped = errors.New("models are not asked (--model-mode off)")
 
 // Speaker returns the model of a conversation, and its price.
-func (m *Models) Speaker(s *suite.Suite, c *spec.Conversation, test string) (Speaker, *spec.Price, error) {
+func (m *Models) Speaker(s *suite.Suite, c *spec.Conversation, test string, attempt int) (Speaker, *spec.Price, error) {
 	if c.Model == scripted {
 		return &Player{Script: c.Script}, nil, nil
 	}
 	if m == nil {
 		return nil, nil, fmt.Errorf("the model %s cannot be asked here", c.Model)
 	}
-	client, err := m.Client(s, c.Model, test)
+	client, err := m.Client(s, c.Model, test, attempt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,12 +20,12 @@ const confidence = 0.95
 // has failed if an earlier run failed; otherwise it is skipped, because the share is
 // unknown. attempt returns false if the attempt did not begin; reason says why a run that
 // was stopped did not end.
-func Repeat(r *repeat.Repeat, attempt func() (*result.Case, bool), stopped func() bool, reason string) result.Case {
+func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped func() bool, reason string) result.Case {
 	var shown *result.Case
 	at, undecided := 0, 0
 	all := List{Word: "run"}
 	for i := range r.Times {
-		one, began := attempt()
+		one, began := attempt(i + 1)
 		if !began && shown != nil {
 			break
 		}

@@ -105,11 +105,14 @@ type Script struct {
 
 // New returns a script that uses, for each kind of answer, the first of scripts
 // that has it. Answers to forms and to addresses are two kinds, each with its order.
-func New(scripts ...*suite.Respond) *Script {
-	s := &Script{asked: map[string]bool{}}
+// It returns nil if all scripts are nil.
+func New(scripts ...*suite.Respond) (s *Script) {
 	for _, r := range scripts {
 		if r == nil {
 			continue
+		}
+		if s == nil {
+			s = &Script{asked: map[string]bool{}}
 		}
 		if s.sampling == nil && len(r.Sampling.List) > 0 {
 			s.sampling, s.sampleEach = r.Sampling.List, !r.Sampling.Ordered

@@ -30,7 +30,10 @@ const (
 type File struct {
 	Upstream string // the name of the upstream that was recorded
 	Random   map[string]string
-	list     []exchange
+	// Trials is how many attempts of each test a recording of a model holds; empty for
+	// that of an upstream. Each of them gets its own answers, each once.
+	Trials map[string]int
+	list   []exchange
 	// standsFor is the address that was recorded.
 	standsFor    string
 	standsForPos source.Pos
@@ -69,7 +72,7 @@ func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
 		return nil, diags
 	}
 	var d source.Decoder
-	f := &File{Random: map[string]string{}, byKey: map[string][]int{}}
+	f := &File{byKey: map[string][]int{}}
 	if header(&d, root, upstream) {
 		f.decode(&d, root)
 	}
@@ -151,6 +154,7 @@ type document struct {
 	StandsFor string             `yaml:"stands_for"`
 	Masks     []string           `yaml:"masks"`
 	Random    source.Map[string] `yaml:"random"`
+	Trials    source.Map[int]    `yaml:"trials"`
 	Exchanges []entry            `yaml:"exchanges"`
 	End       bool               `yaml:"end"`
 }
@@ -216,9 +220,7 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 	if n := root.Get("stands_for"); n != nil {
 		f.standsForPos = n.Pos
 	}
-	for _, r := range doc.Random.Entries {
-		f.Random[r.Key] = r.Value
-	}
+	f.Random, f.Trials = values(doc.Random), values(doc.Trials)
 	exchanges := root.Get("exchanges")
 	for i := range doc.Exchanges {
 		in := &doc.Exchanges[i]
@@ -237,6 +239,14 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		e.response = in.Response.body(d, n.Get("response"), path+".response")
 		f.list = append(f.list, e)
 	}
+}
+
+func values[V any](m source.Map[V]) map[string]V {
+	out := make(map[string]V, len(m.Entries))
+	for _, e := range m.Entries {
+		out[e.Key] = e.Value
+	}
+	return out
 }
 
 func lists(m source.Map[texts]) map[string][]string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/server/upstream"
 )
@@ -49,19 +50,23 @@ func (f *File) Tests() []string {
 // Len returns the number of exchanges.
 func (f *File) Len() int { return len(f.list) }
 
-// Lookup returns the next response to a request. The last one is repeated.
+// Lookup returns the next response to a request. The last one is repeated, but that of a
+// model is not.
 func (p *Player) Lookup(r *upstream.Request) (*upstream.Response, bool) {
 	e := p.clean(r)
 	candidates := p.find(e)
 	if len(candidates) == 0 {
 		return nil, false
 	}
-	candidates = p.file.of(candidates, p.test)
 	key := p.file.list[candidates[0]].key()
+	candidates = p.file.of(candidates, p.test)
 	p.mu.Lock()
 	n := p.next[key]
 	p.next[key] = n + 1
 	p.mu.Unlock()
+	if len(p.file.Trials) > 0 && n >= len(candidates) {
+		return nil, false
+	}
 	return p.file.list[candidates[min(n, len(candidates)-1)]].answer(), true
 }
 
@@ -95,7 +100,7 @@ func (p *Player) find(e *exchange) []int {
 }
 
 // of returns the exchanges for a test: its own, otherwise those of no test, otherwise
-// all.
+// all, except in a recording of a model.
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
 		var own []int
@@ -108,7 +113,19 @@ func (f *File) of(candidates []int, test string) []int {
 			return own
 		}
 	}
+	if len(f.Trials) > 0 {
+		return nil
+	}
 	return candidates
+}
+
+// Bodies returns the body of a request in the form of the file, and those of the recorded
+// requests, as far as they are JSON.
+func (p *Player) Bodies(r *upstream.Request) (sent jsonv.Value, recorded []jsonv.Value) {
+	for i := range p.file.list {
+		recorded = append(recorded, p.file.list[i].request.json)
+	}
+	return p.clean(r).request.json, recorded
 }
 
 func (e *exchange) answer() *upstream.Response {

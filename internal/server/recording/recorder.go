@@ -28,6 +28,8 @@ type Recorder struct {
 	list []raw
 	size int
 	err  error
+	// trials is as in [File].
+	trials map[string]int
 	// failures are the requests without a complete response.
 	failures []Failure
 }
@@ -44,7 +46,7 @@ const maxRecording = 64 << 20
 
 // NewRecorder returns a recorder for an upstream that replaces the API at an address.
 func NewRecorder(name, standsFor string) *Recorder {
-	return &Recorder{upstream: name, standsFor: standsFor}
+	return &Recorder{upstream: name, standsFor: standsFor, trials: map[string]int{}}
 }
 
 // Add records an exchange of a test; "" if it cannot be attributed to a test.
@@ -57,6 +59,13 @@ func (r *Recorder) Add(test string, req *upstream.Request, res *upstream.Respons
 		return
 	}
 	r.list = append(r.list, raw{test, *req, *res})
+}
+
+// Trial notes that an attempt of a test uses the recorder, which is that of a model.
+func (r *Recorder) Trial(test string, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trials[test] = max(r.trials[test], n)
 }
 
 // Fail records a request that has no complete response.
@@ -146,7 +155,7 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 	if saved.Unsaved != "" {
 		return nil, saved, nil
 	}
-	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, masks: sortedKeys(saved.Masked), list: arrange(list)}
+	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, trials: r.trials, masks: sortedKeys(saved.Masked), list: arrange(list, len(r.trials) > 0)}
 	if o.Keep && old != nil {
 		saved.Kept = out.merge(old, o.Path)
 	}
@@ -262,97 +271,6 @@ func (e *exchange) failed() bool { return e.status >= 500 || e.status == http.St
 
 func (e *exchange) refused() bool {
 	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden
-}
-
-// merge adds the exchanges of an earlier recording whose requests were not made, and
-// returns their number.
-func (r *recorded) merge(old *File, path string) int {
-	seen := map[string]bool{}
-	for i := range r.list {
-		seen[r.list[i].key()] = true
-	}
-	n := 0
-	for _, e := range old.list {
-		if !seen[e.key()] {
-			r.list = append(r.list, e)
-			n++
-		}
-	}
-	if r.random == nil && len(old.Random) > 0 {
-		r.random = map[string]string{}
-	}
-	for k, v := range old.Random {
-		if _, ok := r.random[k]; !ok {
-			r.random[k] = v
-		}
-	}
-	r.masks = slices.Compact(slices.Sorted(slices.Values(append(r.masks, masksOf(path)...))))
-	sortExchanges(r.list)
-	return n
-}
-
-// masksOf returns the masks of an existing recording.
-func masksOf(path string) (masks []string) {
-	src, _ := source.Read(path, path)
-	if src == nil {
-		return nil
-	}
-	if root, _ := source.Parse(src); root != nil && root.Get("masks") != nil {
-		for _, m := range root.Get("masks").Items {
-			masks = append(masks, m.Text)
-		}
-	}
-	return masks
-}
-
-// arrange sorts exchanges so that the order in which tests ran has no influence, and
-// removes repetitions. Equal requests of one test keep their order.
-func arrange(list []exchange) []exchange {
-	byKey := map[string]map[string][]exchange{}
-	for _, e := range list {
-		k := e.key()
-		if byKey[k] == nil {
-			byKey[k] = map[string][]exchange{}
-		}
-		byKey[k][e.test] = append(byKey[k][e.test], e)
-	}
-	var out []exchange
-	for _, tests := range byKey {
-		names := sortedKeys(tests)
-		common := true
-		for _, name := range names {
-			tests[name] = withoutRepeats(tests[name])
-			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool { return sameResponse(&a, &b) })
-		}
-		for _, name := range names {
-			for _, e := range tests[name] {
-				if common {
-					e.test = ""
-				}
-				out = append(out, e)
-			}
-			if common {
-				break
-			}
-		}
-	}
-	sortExchanges(out)
-	return out
-}
-
-// withoutRepeats removes equal responses from the end, since the last one is
-// repeated.
-func withoutRepeats(list []exchange) []exchange {
-	for len(list) > 1 && sameResponse(&list[len(list)-1], &list[len(list)-2]) {
-		list = list[:len(list)-1]
-	}
-	return list
-}
-
-func sortExchanges(list []exchange) {
-	slices.SortStableFunc(list, func(a, b exchange) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method), cmp.Compare(a.key(), b.key()), cmp.Compare(a.test, b.test))
-	})
 }
 
 // Note describes the kept and masked data, for the file called name.

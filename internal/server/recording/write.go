@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/base64"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
 	"mcptest/internal/base/source/stored"
 )
 
@@ -18,6 +20,7 @@ type recorded struct {
 	upstream, standsFor string
 	masks               []string
 	random              map[string]string
+	trials              map[string]int
 	list                []exchange
 }
 
@@ -35,6 +38,9 @@ func (r *recorded) bytes() []byte {
 	w.Member(0, "masks", jsonv.From(append([]string{}, r.masks...)))
 	if len(r.random) > 0 {
 		w.Member(0, "random", jsonv.From(r.random))
+	}
+	if len(r.trials) > 0 {
+		w.Member(0, "trials", jsonv.From(r.trials))
 	}
 	list := make([]jsonv.Value, len(r.list))
 	for i := range r.list {
@@ -101,4 +107,97 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 		o = o.With("gzip", jsonv.Bool(true))
 	}
 	return o
+}
+
+// merge adds the exchanges of an earlier recording whose requests were not made, and
+// returns their number.
+func (r *recorded) merge(old *File, path string) int {
+	seen := map[string]bool{}
+	for i := range r.list {
+		seen[r.list[i].key()] = true
+	}
+	n := 0
+	for _, e := range old.list {
+		if !seen[e.key()] {
+			r.list = append(r.list, e)
+			n++
+		}
+	}
+	r.random, r.trials = over(old.Random, r.random), over(old.Trials, r.trials)
+	r.masks = slices.Compact(slices.Sorted(slices.Values(append(r.masks, masksOf(path)...))))
+	sortExchanges(r.list)
+	return n
+}
+
+// over returns both maps as one; the second counts where both have a key.
+func over[V any](old, now map[string]V) map[string]V {
+	out := maps.Clone(old)
+	maps.Copy(out, now)
+	return out
+}
+
+// masksOf returns the masks of an existing recording.
+func masksOf(path string) (masks []string) {
+	src, _ := source.Read(path, path)
+	if src == nil {
+		return nil
+	}
+	if root, _ := source.Parse(src); root != nil && root.Get("masks") != nil {
+		for _, m := range root.Get("masks").Items {
+			masks = append(masks, m.Text)
+		}
+	}
+	return masks
+}
+
+// arrange sorts exchanges so that the order in which tests ran has no influence, and
+// removes repetitions, unless each counts. Equal requests of one test keep their order.
+func arrange(list []exchange, each bool) []exchange {
+	byKey := map[string]map[string][]exchange{}
+	for _, e := range list {
+		k := e.key()
+		if byKey[k] == nil {
+			byKey[k] = map[string][]exchange{}
+		}
+		byKey[k][e.test] = append(byKey[k][e.test], e)
+	}
+	var out []exchange
+	for _, tests := range byKey {
+		names := sortedKeys(tests)
+		common := true
+		for _, name := range names {
+			if !each {
+				tests[name] = withoutRepeats(tests[name])
+			}
+			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool { return sameResponse(&a, &b) })
+		}
+		for _, name := range names {
+			for _, e := range tests[name] {
+				if common {
+					e.test = ""
+				}
+				out = append(out, e)
+			}
+			if common {
+				break
+			}
+		}
+	}
+	sortExchanges(out)
+	return out
+}
+
+// withoutRepeats removes equal responses from the end, since the last one is
+// repeated.
+func withoutRepeats(list []exchange) []exchange {
+	for len(list) > 1 && sameResponse(&list[len(list)-1], &list[len(list)-2]) {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+func sortExchanges(list []exchange) {
+	slices.SortStableFunc(list, func(a, b exchange) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method), cmp.Compare(a.key(), b.key()), cmp.Compare(a.test, b.test))
+	})
 }

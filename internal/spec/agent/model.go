@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 
+	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 )
 
@@ -23,12 +26,30 @@ type Model struct {
 	KeyEnv string `yaml:"key_env" example:"MODEL_KEY"`
 	// The file of recorded answers, relative to the suite. If it is given, answers come from it, unless --model-mode says otherwise.
 	Recording string `yaml:"recording" example:"models/small.yaml"`
+	// What may differ between a result of a tool and the recorded one, besides what the masks of snapshots cover: paths in a result that is JSON (ignore), and masks of texts (mask).
+	Volatile *source.Node `yaml:"volatile" title:"What may differ from a recording"`
 	// The most tokens of one answer.
 	MaxTokens int `yaml:"max_tokens" default:"4096" example:"1024" range:"1-1000000"`
 	// The sampling temperature; that of the endpoint when left out.
 	Temperature *float64 `yaml:"temperature" example:"0.2" range:"0-2"`
 	// What a million tokens cost, in USD.
 	Price *Price `yaml:"price" example:"{input: 0.25, output: 2}"`
+
+	masks *snapshot.Options
+}
+
+// Stable returns what counts of the result of a tool, for the suite in a folder: the text
+// without what may differ.
+func (m *Model) Stable(text, dir string) string {
+	v, err := jsonv.Parse([]byte(text))
+	if err != nil || v.Len() == 0 {
+		v = jsonv.String(text)
+	}
+	masked, _ := m.masks.Mask("", v, dir)
+	if jsonv.Equal(masked, v) {
+		return text
+	}
+	return cmp.Or(masked.Text(), masked.String())
 }
 
 // Description is what a model sees in place of a tool's description.
@@ -81,6 +102,11 @@ func CheckModels(models source.Map[*Model], d *source.Decoder) {
 			fail("expected a model: a map with api:, url: and model:", "")
 		case e.Value.URL == "": // reported by the decoder
 		default:
+			n := cmp.Or(e.Value.Volatile, &source.Node{Kind: source.KindMap})
+			if n.Kind != source.KindMap || n.Get("name") != nil {
+				d.WrongType(n, path+".volatile", "a map with ignore and mask")
+			}
+			e.Value.masks = snapshot.Compile(d, n, path+".volatile")
 			if err := CheckURL(e.Value.URL); err != nil {
 				fail("url: "+err.Error(), "")
 			}
