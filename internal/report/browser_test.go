@@ -57,7 +57,7 @@ func TestHTMLInABrowser(t *testing.T) {
 		if err := os.WriteFile(file, rendered(t, "html", r, render.Options{}), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		job.Pages = append(job.Pages, onePage{name, file, r.Summary.Total, r.Summary.Failed, strings.Contains("failures parallel http setup charts", name), limit, limit * 3 / 10})
+		job.Pages = append(job.Pages, onePage{name, file, r.Summary.Total, r.Summary.Failed, strings.Contains("failures parallel http setup charts agents", name), limit, limit * 3 / 10})
 	}
 	for _, name := range names() {
 		add(name, open(t, name), 0)

@@ -83,7 +83,7 @@ func truth(b bool) *bool       { return &b }
 var scenarios = map[string]func() []result.Event{
 	"pass": passScenario, "failures": failuresScenario, "crash": crashScenario, "scores": scoresScenario, "flaky": flakyScenario,
 	"setup": setupScenario, "interrupted": interruptedScenario, "hostile": hostileScenario, "http": httpScenario, "parallel": parallelScenario,
-	"rows": rowsScenario, "coverage": coverageScenario, "inconclusive": inconclusiveScenario,
+	"rows": rowsScenario, "coverage": coverageScenario, "inconclusive": inconclusiveScenario, "agents": agentsScenario,
 }
 
 func passScenario() []result.Event {
@@ -309,6 +309,10 @@ func hostileScenario() []result.Event {
 	s.test(result.Case{
 		Name: "a long answer", Status: result.Fail, DurationMS: 1, Server: "evil\u202e", Message: "too long: " + strings.Repeat("long ", 2000),
 		Assertions: []result.Assertion{{Target: "text", Matcher: "exact", Expected: "short", Actual: strings.Repeat("line\n", 500)}},
+		Conversation: &result.Conversation{
+			Model: all, ModelName: all, System: all, Tools: texts, Stop: all,
+			Messages: []result.ModelMessage{{Role: all, Text: all}, {Role: "assistant", Text: all, Calls: []result.ModelCall{{Name: all, Server: all, Arguments: all, Text: all}}}},
+		},
 	})
 	s.add(result.PhaseFinished{Phase: result.Phase{Phase: "afterAll", Name: texts[2], Status: result.Fail, Message: texts[13], Output: all, Warnings: []string{texts[2]}}})
 	s.add(result.FindingSeen{Finding: result.Finding{Kind: "stray-output", Severity: "error", Server: "evil\u202e", Message: texts[2], Excerpt: texts[0]}})

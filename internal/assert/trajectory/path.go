@@ -146,7 +146,9 @@ func (p *Path) Match(calls jsonv.Value) Result {
 			mark = "-"
 		}
 		line := fmt.Sprintf("%s call %d: %s %s", mark, i+1, nameOf(c), shown.Value(c.Lookup("arguments"), shown.InLine))
-		if executed := c.Lookup("executed"); executed.Kind() == jsonv.KindBool && !executed.Bool() {
+		if executed := c.Lookup("executed"); c.Lookup("mocked").Bool() {
+			line += " (answered by a mock)"
+		} else if executed.Kind() == jsonv.KindBool && !executed.Bool() {
 			line += " (not sent)"
 		}
 		r.Lines = append(r.Lines, line)

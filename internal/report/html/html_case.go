@@ -3,7 +3,6 @@ package html
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mcptest/internal/report/explain"
@@ -151,17 +150,4 @@ func (t testView) Try(i int) testView {
 		c.StartMS = min(c.StartMS, a.Phases[0].StartMS)
 	}
 	return testView{c, t.page, false}
-}
-
-// Other reports whether the frames of the i-th try are missing in the record, which
-// only has those of another try.
-func (t testView) Other(i int) bool {
-	if len(t.Attempts[i].Exchanges) > 0 {
-		return false
-	}
-	shown := slices.IndexFunc(t.Attempts, func(a result.Attempt) bool { return len(a.Phases) == 0 && a.DurationMS == t.DurationMS })
-	if shown < 0 { // the record was not written by a run
-		shown = len(t.Attempts) - 1
-	}
-	return i != shown
 }

@@ -37,7 +37,9 @@ type Case struct {
 
 	Flaky    bool      `json:"flaky,omitempty"`
 	Attempts []Attempt `json:"attempts,omitempty"` // all tries, if there were several
-	Repeat   *Repeat   `json:"repeat,omitempty"`
+	// Shown is the number, from 1, of the attempt that the case has the exchanges and the conversation of.
+	Shown  int     `json:"shown,omitempty"`
+	Repeat *Repeat `json:"repeat,omitempty"`
 	// Conversation is that of the attempt that is shown; of a test of agents.
 	Conversation *Conversation `json:"conversation,omitempty"`
 	Trials       *Trials       `json:"trials,omitempty"`
@@ -128,8 +130,9 @@ type Attempt struct {
 	Message    string  `json:"message,omitempty"`
 	// Phases are its hooks and steps, Exchanges its requests. Those of the displayed
 	// try are in the case itself.
-	Phases    []Phase    `json:"phases,omitempty"`
-	Exchanges []Exchange `json:"exchanges,omitempty"` // of the first tries that did not pass
+	Phases       []Phase       `json:"phases,omitempty"`
+	Exchanges    []Exchange    `json:"exchanges,omitempty"`    // of the first tries that did not pass
+	Conversation *Conversation `json:"conversation,omitempty"` // like Exchanges
 }
 
 // traffic returns an iterator over the exchanges of the case and of its attempts,

@@ -213,7 +213,7 @@ func (k *cleaner) testCase(c *Case) {
 	for i := range c.Phases {
 		k.phase(&c.Phases[i])
 	}
-	k.conversation(c.Conversation)
+	k.conversations(c)
 	if c.Probe != nil {
 		k.fields(c.Probe, nil)
 		for i := range c.Probe.Families {

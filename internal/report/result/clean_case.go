@@ -36,8 +36,10 @@ func (k *cleaner) exchanges(c *Case) {
 	if c.Row != nil {
 		c.Row.Values = k.secrets.Collect(c.Row.Values, &found)
 	}
-	for _, p := range c.Conversation.texts() {
-		*p = k.secrets.Collect(*p, &found)
+	for _, said := range c.conversations() {
+		for _, p := range said.texts() {
+			*p = k.secrets.Collect(*p, &found)
+		}
 	}
 	k.credentials(c.Assertions, &found)
 	if !found.Empty() {
@@ -206,13 +208,12 @@ func cutText(r *secret.Redactor, s string) string {
 	return r.Cut(strings.TrimSuffix(head, "\n")) + "\n" + mark + leftOut + r.Cut(end)
 }
 
-// conversation cleans what a model and a test said to each other; nil is none.
-func (k *cleaner) conversation(said *Conversation) {
-	if said == nil {
-		return
+// conversations cleans what a model and a test said to each other.
+func (k *cleaner) conversations(c *Case) {
+	for _, said := range c.conversations() {
+		k.text(&said.Model, &said.ModelName, &said.Stop)
+		k.text(said.texts()...)
+		k.ms(&said.DurationMS)
+		k.list(&said.Tools)
 	}
-	k.text(&said.Model, &said.ModelName, &said.Stop)
-	k.text(said.texts()...)
-	k.ms(&said.DurationMS)
-	k.list(&said.Tools)
 }

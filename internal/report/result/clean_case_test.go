@@ -140,3 +140,21 @@ func TestCutOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsOfConversations: what a model read is masked in the conversation of each
+// attempt, and where another attempt repeats it.
+func TestSecretsOfConversations(t *testing.T) {
+	const named, declared = "2YotnFZFEjr1zCsicMWpAA", "declared-secret-value"
+	said := func(text string) *result.Conversation {
+		return &result.Conversation{System: declared, Messages: []result.ModelMessage{{Role: "assistant", Text: text, Calls: []result.ModelCall{{Name: "get", Arguments: text, Text: text}}}}}
+	}
+	r := secret.NewRedactor()
+	r.Add(declared)
+	got := cleaned(t, &result.Case{
+		Status: result.Fail, Conversation: said("the token is " + named),
+		Attempts: []result.Attempt{{Status: result.Fail, Conversation: said(`{"access_token":"` + named + `"}`)}, {Status: result.Fail}},
+	}, r)
+	if strings.Contains(got, named) || strings.Contains(got, declared) || strings.Count(got, secret.Mask) < 8 {
+		t.Errorf("a secret is left: %s", got)
+	}
+}

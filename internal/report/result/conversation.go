@@ -1,5 +1,7 @@
 package result
 
+import "slices"
+
 // Conversation is what a model and the tools said to each other in one trial.
 type Conversation struct {
 	Model     string         `json:"model"`                // the name in the suite
@@ -20,11 +22,17 @@ type Conversation struct {
 // Tokens returns the tokens of requests and answers together.
 func (c *Conversation) Tokens() int { return c.InputTokens + c.OutputTokens }
 
+// conversations returns those of the case and of its attempts.
+func (c *Case) conversations() []*Conversation {
+	all := []*Conversation{c.Conversation}
+	for i := range c.Attempts {
+		all = append(all, c.Attempts[i].Conversation)
+	}
+	return slices.DeleteFunc(all, func(said *Conversation) bool { return said == nil })
+}
+
 // texts returns what was said, by anyone.
 func (c *Conversation) texts() (out []*string) {
-	if c == nil {
-		return nil
-	}
 	out = append(out, &c.System)
 	for i := range c.Messages {
 		m := &c.Messages[i]

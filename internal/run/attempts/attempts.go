@@ -31,7 +31,7 @@ type attemptWarning struct {
 func (t *List) Add(c *result.Case) {
 	a := result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases}
 	if c.Status.Failed() && t.kept < framesMost {
-		a.Exchanges = c.Exchanges
+		a.Exchanges, a.Conversation = c.Exchanges, c.Conversation
 		t.kept++
 	}
 	t.Done = append(t.Done, a)
@@ -56,8 +56,9 @@ func (t *List) warn(text string) {
 // Apply adds the phases and warnings of all attempts to c, the result of the
 // attempt with the index shown.
 func (t *List) Apply(c *result.Case, shown int) {
-	c.Attempts = t.Done
-	c.Attempts[shown].Phases, c.Attempts[shown].Exchanges = nil, nil // the case has them
+	c.Attempts, c.Shown = t.Done, shown+1
+	a := &c.Attempts[shown]
+	a.Phases, a.Exchanges, a.Conversation = nil, nil, nil // the case has them
 	c.Warnings = nil
 	for _, w := range t.warnings {
 		if len(w.by) < len(t.Done) {

@@ -71,6 +71,9 @@ func TestTrials(t *testing.T) {
 				if began < tt.attempts || began > tt.attempts+parallel-1 {
 					t.Errorf("%s, %d at a time: %d attempts began, %d counted", tt.outcomes, parallel, began, tt.attempts)
 				}
+				if want := fmt.Sprintf(" at %d", c.Shown); c.Status == result.Pass && c.Shown != len(c.Attempts) || c.Status != result.Pass && !strings.HasSuffix(c.Message, want) {
+					t.Errorf("%s: %q, and attempt %d is shown", tt.outcomes, c.Message, c.Shown)
+				}
 				if s.Low > s.High || s.High == 0 {
 					t.Errorf("%s: %g to %g", tt.outcomes, s.Low, s.High)
 				}

@@ -1,0 +1,86 @@
+package html
+
+import (
+	"fmt"
+	"slices"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/report/result"
+)
+
+// talk is a conversation of a model with the tools.
+type talk struct {
+	*result.Conversation
+	Title string
+	Open  bool // shown expanded
+}
+
+// Talk returns the conversation of the attempt that is shown; nil if there is none.
+func (t testView) Talk() *talk { return t.talk(t.Conversation, t.shown()) }
+
+// TryTalk returns the conversation of another attempt, the i-th; nil if the record has none.
+func (t testView) TryTalk(i int) *talk { return t.talk(t.Attempts[i].Conversation, i) }
+
+func (t testView) talk(c *result.Conversation, attempt int) *talk {
+	if c == nil {
+		return nil
+	}
+	title := "conversation"
+	if len(t.Attempts) > 0 {
+		title += fmt.Sprintf(" of %s %d", t.Word(), attempt+1)
+	}
+	return &talk{c, title, explain.Failed(t.Status)}
+}
+
+// Cost returns what the conversation cost; "" for a model without a price.
+func (t *talk) Cost() string {
+	if t.CostUSD == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.6f USD", *t.CostUSD)
+}
+
+// Word is what an attempt of the test is called.
+func (t testView) Word() string {
+	switch {
+	case t.Trials != nil:
+		return "trial"
+	case t.Repeat != nil:
+		return "run"
+	}
+	return "try"
+}
+
+// Decided returns what decided the verdict on a test of a model.
+func (t testView) Decided() string {
+	trials := "1 trial"
+	switch d := t.Trials; {
+	case d != nil && t.Status == result.Inconclusive && d.Passed+d.Failed == d.Max:
+		trials = fmt.Sprintf("no verdict within %d trials", d.Max)
+	case d != nil:
+		trials = fmt.Sprintf("decided with trial %d of at most %d", len(t.Attempts), d.Max)
+	case t.Repeat != nil:
+		trials = fmt.Sprintf("%d runs", t.Repeat.Times)
+	}
+	if share, ok := explain.ShareOf(t.Case); ok {
+		trials += fmt.Sprintf(": %d of %d passed, %s", share.Passed, share.N, render.Share(share.Low, share.High))
+	}
+	return trials
+}
+
+// shown returns the index of the attempt that the case has the exchanges of.
+func (t testView) shown() int {
+	if t.Shown > 0 {
+		return t.Shown - 1
+	}
+	shown := slices.IndexFunc(t.Attempts, func(a result.Attempt) bool { return len(a.Phases) == 0 && a.DurationMS == t.DurationMS })
+	if shown < 0 { // the record was not written by a run
+		shown = len(t.Attempts) - 1
+	}
+	return shown
+}
+
+// Other reports whether the frames of the i-th try are missing in the record, which
+// only has those of another try.
+func (t testView) Other(i int) bool { return len(t.Attempts[i].Exchanges) == 0 && i != t.shown() }
