@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/allow"
+	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/suite"
@@ -23,12 +24,6 @@ import (
 
 // callable is how many tools the families arguments, isolation and fuzz call.
 const callable = 12
-
-// unusual are arguments that a tool's schema does not describe.
-type unusual struct {
-	what string
-	args jsonv.Value
-}
 
 // argumentRules examines the rules of the family arguments.
 type argumentRules struct{ *visit }
@@ -40,7 +35,7 @@ func (v argumentRules) arguments(ctx context.Context) {
 		schema := tool.Lookup("inputSchema")
 		valid := draft.Arguments(schema)
 		control := v.control(ctx, tool, valid)
-		for _, u := range hostile(draft.Arguments(complete(schema)), v.local) {
+		for _, u := range argument.Hostile(draft.Arguments(argument.Complete(schema)), v.local) {
 			var x *mcp.Exchange // of both rules
 			if v.local {
 				v.check(ctx, crash, subject, func(ctx context.Context) (o outcome) {
@@ -62,15 +57,15 @@ func (v argumentRules) arguments(ctx context.Context) {
 			})
 		}
 		var accepts, refuses []string
-		for _, u := range textual(schema, valid) {
+		for _, u := range argument.Textual(schema, valid) {
 			v.check(ctx, text, subject, func(ctx context.Context) outcome {
 				x, o := v.attack(ctx, tool, control, u)
 				switch {
 				case x == nil:
 				case refused(x) || result(x).Lookup("isError").Bool():
-					refuses = append(refuses, u.what)
+					refuses = append(refuses, u.What)
 				case x.Result != nil:
-					accepts = append(accepts, u.what)
+					accepts = append(accepts, u.What)
 				}
 				return o
 			})
@@ -129,15 +124,10 @@ func (v *visit) control(ctx context.Context, tool, args jsonv.Value) *mcp.Exchan
 	return x
 }
 
-// complete is an input schema that requires all of its properties.
-func complete(schema jsonv.Value) jsonv.Value {
-	return schema.With("required", jsonv.From(schema.Lookup("properties").Keys()))
-}
-
 // attack calls a tool with arguments that must not end the server. The exchange is nil if
 // the tool was not called.
-func (v *visit) attack(ctx context.Context, tool jsonv.Value, control *mcp.Exchange, u unusual) (*mcp.Exchange, outcome) {
-	x, why := v.call(ctx, tool, u.args)
+func (v *visit) attack(ctx context.Context, tool jsonv.Value, control *mcp.Exchange, u argument.Unusual) (*mcp.Exchange, outcome) {
+	x, why := v.call(ctx, tool, u.Args)
 	if why != "" {
 		return nil, unverified("%s", why)
 	}
@@ -151,7 +141,7 @@ func (v *visit) attack(ctx context.Context, tool jsonv.Value, control *mcp.Excha
 
 // survived judges whether a server responded to unusual arguments. A limit of mcptest, a
 // session that could not be opened and a tool that is slow anyway fail no rule.
-func (v *visit) survived(ctx context.Context, x, control *mcp.Exchange, u unusual) outcome {
+func (v *visit) survived(ctx context.Context, x, control *mcp.Exchange, u argument.Unusual) outcome {
 	closed, ended := errors.AsType[*wire.ClosedError](x.Cause)
 	switch {
 	case x.Response != nil || status(x) > 0:
@@ -161,11 +151,11 @@ func (v *visit) survived(ctx context.Context, x, control *mcp.Exchange, u unusua
 	case control.Response == nil && status(control) == 0:
 		return unverified("valid arguments got %s", answer(control))
 	case ended && v.stdio():
-		return broken(shown(x), "%s ended the server: %s", u.what, x.Cause)
+		return broken(shown(x), "%s ended the server: %s", u.What, x.Cause)
 	case errors.Is(x.Cause, context.DeadlineExceeded) && ctx.Err() == nil && control.Elapsed < 2*time.Second:
-		return broken(shown(x), "%s got no response in %s", u.what, v.Reply)
+		return broken(shown(x), "%s got no response in %s", u.What, v.Reply)
 	case errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) || errors.Is(x.Cause, syscall.ECONNRESET):
-		o := broken(shown(x), "%s got no response: %s", u.what, x.Cause)
+		o := broken(shown(x), "%s got no response: %s", u.What, x.Cause)
 		again := v.post(ctx, suite.Request{Body: []byte("{}")}, nil)
 		o.once = errors.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before
 		return o
@@ -177,71 +167,11 @@ func remote() outcome {
 	return unverified("the server is not on this machine: nothing is sent that could end it")
 }
 
-// hostile are wrong and extreme arguments.
-func hostile(valid jsonv.Value, local bool) (out []unusual) {
-	each := func(what string, change func(jsonv.Value) jsonv.Value) {
-		if valid.Len() == 0 {
-			return
-		}
-		out = append(out, unusual{what, valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) { return key, change(e) })})
-	}
-	each("arguments of another type", func(e jsonv.Value) jsonv.Value {
-		if e.Kind() == jsonv.KindString {
-			return jsonv.Int(7)
-		}
-		return jsonv.String("mcptest")
-	})
-	each("null as every argument", func(jsonv.Value) jsonv.Value { return jsonv.Null() })
-	inTexts := func(text string) func(jsonv.Value) jsonv.Value {
-		return func(e jsonv.Value) jsonv.Value {
-			if e.Kind() == jsonv.KindString {
-				return jsonv.String(text)
-			}
-			return e
-		}
-	}
-	each("text of unusual characters", inTexts("\U0001F0A1\U00010348 \u202e\u0000 é̈ \\ \" ' %s ${x} ../"))
-	if local {
-		each("a text of 300 kB", inTexts(strings.Repeat("mcptest ", 37_500)))
-	}
-	return append(out, unusual{"a list as arguments", jsonv.Array()}, unusual{"text as arguments", jsonv.String("{}")})
-}
-
-// textual are arguments as models write them when they confuse JSON with text.
-func textual(schema, valid jsonv.Value) (out []unusual) {
-	asText, changed := map[bool]jsonv.Value{}, map[bool]bool{}
-	for _, nested := range []bool{true, false} {
-		asText[nested] = valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
-			if k := e.Kind(); nested == (k == jsonv.KindObject || k == jsonv.KindArray) && k != jsonv.KindString && k != jsonv.KindNull {
-				changed[nested] = true
-				return key, jsonv.String(e.String())
-			}
-			return key, e
-		})
-	}
-	if changed[true] {
-		out = append(out, unusual{"objects and lists as JSON text", asText[true]})
-	}
-	if changed[false] {
-		out = append(out, unusual{"numbers and booleans as text", asText[false]})
-	}
-	optional := valid
-	for key := range schema.Lookup("properties").Members() {
-		if valid.Lookup(key).IsAbsent() {
-			optional = optional.With(key, jsonv.Null())
-		}
-	}
-	if optional.Len() > valid.Len() {
-		out = append(out, unusual{"null for optional arguments", optional})
-	}
-	return append(out, unusual{"arguments in an object {arguments: …}", jsonv.ObjectOf("arguments", valid)})
-}
-
 // frames are lines of stack traces: JavaScript, Python, Go, Java, .NET, Rust.
 var frames = regexp.MustCompile(`(?m)\bat .{0,200}[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
 
 // traced judges the refusal of unusual arguments.
-func traced(x, control *mcp.Exchange, u unusual) outcome {
+func traced(x, control *mcp.Exchange, u argument.Unusual) outcome {
 	if x.Response == nil && status(x) == 0 {
 		return unverified("there was %s", answer(x))
 	}
@@ -255,9 +185,9 @@ func traced(x, control *mcp.Exchange, u unusual) outcome {
 	switch {
 	case !refused(x) && !result(x).Lookup("isError").Bool():
 	case frames.MatchString(text):
-		return broken(shown(x), "%s got a stack trace: %s", u.what, strings.TrimSpace(frames.FindString(text)))
-	case ok && got == protocol.CodeInternal && was != got && u.args.Kind() == jsonv.KindObject:
-		return broken(shown(x), "%s got %s, an internal error, not one that says what is wrong", u.what, answer(x))
+		return broken(shown(x), "%s got a stack trace: %s", u.What, strings.TrimSpace(frames.FindString(text)))
+	case ok && got == protocol.CodeInternal && was != got && u.Args.Kind() == jsonv.KindObject:
+		return broken(shown(x), "%s got %s, an internal error, not one that says what is wrong", u.What, answer(x))
 	}
 	return held()
 }

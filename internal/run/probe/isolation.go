@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/spec/draft"
 )
 
@@ -42,7 +43,7 @@ func (v isolationRules) leaked(ctx context.Context, mark string) outcome {
 		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
 			continue
 		}
-		args := marked(draft.Arguments(complete(tool.Lookup("inputSchema"))), mark)
+		args := argument.Marked(draft.Arguments(argument.Complete(tool.Lookup("inputSchema"))), mark)
 		if args.IsAbsent() {
 			continue
 		}
@@ -58,7 +59,7 @@ func (v isolationRules) leaked(ctx context.Context, mark string) outcome {
 	v.close() // the next request opens another session
 	// Tools without texts come first: one with a text may replace what the other session left.
 	takesText := func(tool jsonv.Value) int {
-		if marked(draft.Arguments(complete(tool.Lookup("inputSchema"))), mark).IsAbsent() {
+		if argument.Marked(draft.Arguments(argument.Complete(tool.Lookup("inputSchema"))), mark).IsAbsent() {
 			return 0
 		}
 		return 1
@@ -86,20 +87,4 @@ func leak(sent, x *mcp.Exchange, where string) outcome {
 	o := broken(shown(sent), "text that one session sent is in what another one gets from %s", where)
 	o.evidence = append(o.evidence, shown(x))
 	return o
-}
-
-// marked are arguments with a mark in each free text; absent without any.
-func marked(args jsonv.Value, mark string) jsonv.Value {
-	found := false
-	out := args.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
-		if e.Kind() == jsonv.KindString {
-			found = true
-			return key, jsonv.String(mark)
-		}
-		return key, e
-	})
-	if !found {
-		return jsonv.Value{}
-	}
-	return out
 }
