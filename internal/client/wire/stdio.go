@@ -38,6 +38,24 @@ type Stdio struct {
 	p         *proc.Process
 	grace     proc.Grace
 	skipGrace atomic.Bool
+	input     *input
+}
+
+// input is the standard input of a process. It knows whether the process still ran when
+// it was closed: one that ends at once has not ended by itself.
+type input struct {
+	io.WriteCloser
+	p   *proc.Process
+	ran atomic.Bool
+}
+
+func (i *input) Close() error {
+	select {
+	case <-i.p.Exited():
+	default:
+		i.ran.Store(true)
+	}
+	return i.WriteCloser.Close()
 }
 
 // NewStdio starts a server process and returns the transport over its standard input
@@ -49,7 +67,8 @@ func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, e
 	if err != nil {
 		return nil, &OpenError{Phase: "start", Cause: err}
 	}
-	t := &Stdio{stream: newStream(p.Stdout(), p.Stdin(), o.Limits), p: p, grace: o.Grace}
+	in := &input{WriteCloser: p.Stdin(), p: p}
+	t := &Stdio{stream: newStream(p.Stdout(), in, o.Limits), p: p, grace: o.Grace, input: in}
 	t.facts = Facts{Kind: "stdio", Pid: p.Pid(), Stderr: p.Stderr(), Process: p}
 	t.why = t.cause
 	return t, nil
@@ -94,6 +113,9 @@ func (t *Stdio) Close(ctx context.Context) proc.Stopped {
 		grace.Stdin = shortGrace
 	}
 	stopped := t.p.Stop(ctx, grace)
+	if stopped.How == proc.ByItself && t.input.ran.Load() {
+		stopped.How = proc.ByEOF
+	}
 	t.awaitEnd(context.WithoutCancel(ctx), killWait)
 	return stopped
 }
