@@ -238,7 +238,9 @@ func (l *link) work(m message, name string, args object) (object, *failure) {
 	case "find_order":
 		return object{"content": []object{text("there is no such order")}, "isError": true}, nil
 	case "count":
-		l.progress(m)
+		if l.progress(m); l.is("late/count") {
+			return nil, nil
+		}
 	case "ask":
 		_, bad := str("topic")
 		if bad != nil && !m.modern {

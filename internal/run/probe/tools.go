@@ -279,9 +279,11 @@ func (v toolRules) notifications(ctx context.Context, x *mcp.Exchange, mark mcp.
 		}
 		last = now
 	}
-	if seen > 0 && x.Response != nil {
+	if seen > 0 { // whether the response of a long call comes in time is chance
 		v.enter("progress-increases", held())
 		v.enter("progress-token", held())
+	}
+	if seen > 0 && x.Response != nil && x.Elapsed <= slow {
 		v.check(ctx, "progress-after", "", func(ctx context.Context) outcome { return v.progressAfter(x, mark, seen) })
 	}
 }

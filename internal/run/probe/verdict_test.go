@@ -138,6 +138,17 @@ func TestSilentServers(t *testing.T) {
 	}
 }
 
+// Progress is examined whether or not the response of a long call comes in time.
+func TestProgressOfALongCall(t *testing.T) {
+	t.Parallel()
+	rep := examine(t, &planted{versions: strings.Fields(older), defect: "late/count"}, false, func(o *probe.Options) { o.Only = []string{"utilities"} })
+	for _, x := range rep.Results {
+		if (x.Rule == "progress-increases" || x.Rule == "progress-token") && x.Verdict != verdict.Pass || x.Rule == "progress-after" && x.Verdict == verdict.Pass {
+			t.Errorf("%s: %s %s", x.Rule, x.Verdict, x.Reason)
+		}
+	}
+}
+
 // defects are servers with one defect each, by how they are reached. The rule that must
 // fail is the part before the slash.
 var defects = []struct {
