@@ -16,6 +16,7 @@ import (
 // Clients of the SDKs get the same from a served cassette as from the server, over stdio
 // and over HTTP.
 func TestClientsOfCassettes(t *testing.T) {
+	t.Parallel()
 	needServers(t)
 	script, err := filepath.Abs("../../testdata/servers/client.mjs")
 	if err != nil {

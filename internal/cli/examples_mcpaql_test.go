@@ -51,6 +51,7 @@ func (n node) variables(env []string) []string {
 var adapters = map[string]int{"": 0, "--defect create-drops": 1, "--defect tool-hints": 2, "--defect": 3}
 
 func TestGitHubWorkflowForAdapters(t *testing.T) {
+	t.Parallel()
 	w := ciFile(t, "mcpaql-github.yml")[0]
 	job := w.at("jobs", "conformance")
 	steps := map[string]string{}

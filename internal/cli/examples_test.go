@@ -52,6 +52,7 @@ func runExample(t *testing.T, dir, file string, env ...string) (record, int, []b
 }
 
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
@@ -130,6 +131,7 @@ func needInstalled(t *testing.T, folder string) {
 // The composition examples must print these numbers; the exit code alone does not prove
 // them.
 func TestCompositionExampleOutput(t *testing.T) {
+	t.Parallel()
 	type want struct {
 		status  string
 		score   float64 // -1: none is reported

@@ -10,6 +10,7 @@ import (
 
 // A suite that init writes for a real server passes, also in another environment.
 func TestInitOnRealServers(t *testing.T) {
+	t.Parallel()
 	modules, err := filepath.Abs("../../testdata/servers/node_modules/@modelcontextprotocol")
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,7 @@ var terminals = map[string]string{
 }
 
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	folder, err := filepath.Abs("../../docs/pictures")
 	if err != nil {
 		t.Fatal(err)
@@ -208,6 +209,7 @@ func pngSum(folder string) string {
 // TestReadme: the README is short, and its first screen shows a picture and the two
 // commands with which everything starts.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -19,10 +19,7 @@ mock_server:
 // Commands that wait for a server say on a terminal for what, and remove the line when they
 // are done. Without a terminal and in CI they are silent.
 func TestProgressOnATerminal(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "slow.yaml"), []byte(slowServer), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
 	server := []string{"--", "sh", "-c", "sleep 1.2; exec mcptest mock --tools-from slow.yaml"}
 	for _, c := range []struct {
 		args []string
@@ -37,6 +34,11 @@ func TestProgressOnATerminal(t *testing.T) {
 		}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "slow.yaml"), []byte(slowServer), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			person, program := openTerminal(t)
 			run := func(ci string, stderr *os.File) {
 				cmd := exec.Command("mcptest", append(c.args, server...)...)

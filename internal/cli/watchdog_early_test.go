@@ -13,6 +13,7 @@ import (
 // TestWatchdogComesFirst checks the order of package initialization: an unused watchdog
 // exits before slow packages are initialized.
 func TestWatchdogComesFirst(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no watchdog here")
 	}

@@ -16,6 +16,7 @@ import (
 // An address with the scheme of the other kind of port is recognized from what the
 // server says or does.
 func TestWrongScheme(t *testing.T) {
+	t.Parallel()
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	tls := httptest.NewUnstartedServer(http.NotFoundHandler())

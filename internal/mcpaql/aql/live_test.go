@@ -305,16 +305,17 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 		http    bool
 	}
 	conformant := map[run]map[string]verdict.TestResult{}
-	for _, d := range demo.Defects() {
+	for i, d := range demo.Defects() {
+		if (raceEnabled || !testkit.Deep()) && i%3 != 0 {
+			continue
+		}
 		as := run{d.Feature, overHTTP(d)}
 		if conformant[as] == nil {
 			conformant[as] = look(t, as.feature, as.http)
 		}
 		before := conformant[as]
-		if raceEnabled && len(d.Name)%3 != 0 {
-			continue
-		}
 		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
 			want := map[string]bool{}
 			for _, id := range d.Rows {
 				want[id] = true
