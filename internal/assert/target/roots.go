@@ -18,6 +18,8 @@ type Root struct {
 	// Lists are the lists of tests that have it: call stands for those of tests that make
 	// a call.
 	Lists string
+	// Example is a target, and a matcher for it.
+	Example [2]string
 }
 
 // part is a part of an observation.
@@ -58,36 +60,36 @@ const (
 
 // roots is the table of roots, in the order of the documentation.
 var roots = []Root{
-	{"result", "the call's JSON-RPC result; an absent result.isError reads as false, and a member that the result lacks is looked up in structuredContent, then in text that is a JSON object", "", partResult, "call http"},
-	{"error", "the JSON-RPC error (code, message, data); null if there is none", "", partError, "call http"},
-	{"refusal", "how the server rejected the call: form (error for a JSON-RPC error, tool for isError: true), text, and the code of an error; null if it did not", "", partRefusal, "call http"},
-	{"text", "all text blocks of the result, joined by newlines", "a string", partText, "call http"},
-	{"structured", "the result's structuredContent", "", partStructured, "call http"},
-	{"notifications", "the notifications the server sent during the call; the request carries a progressToken", "", partNotifications, "call"},
-	{"logs", "the log messages the server sent during the call", "", partLogs, "call"},
-	{"progress", "the progress notifications of the call; the request carries a progressToken", "", partProgress, "call"},
-	{"requests", "the requests the server sent during the call", "", partRequests, "call"},
-	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration, "call http start agents"},
-	{"response_bytes", "the size of the response, in bytes", "a number", partBytes, "call http"},
-	{"http.status", "the response's HTTP status", "a number", partHTTPStatus, "call http"},
-	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders, "call http"},
-	{"http.body", "of a test under http: the body of the response: parsed if it is JSON, otherwise text", "", partHTTPBody, "http"},
-	{"http.events", "of a test under http: the events of a response that is an event stream, each with type, id and data (parsed if it is JSON)", "", partHTTPEvents, "http"},
-	{"exit", "of a test under start: how the program ended: its code, or the signal (terminated, killed, …); null if it still ran at the end of the timeout", "", partExit, "start"},
-	{"stdout", "of a test under start: what the program wrote to standard output", "a string", partStdout, "start"},
-	{"leftover", "of a test under start: the commands of processes that the program left behind", "", partLeftover, "start"},
-	{"calls", "of a test under agents: the calls of the model in order, each with name, server, arguments, text, result, refused, executed and turn; calls[\"NAME\"] is the first call of that tool", "", partCalls, "agents"},
-	{"final", "of a test under agents: the text of the model's last answer", "a string", partFinal, "agents"},
-	{"turns", "of a test under agents: the number of the model's answers", "a number", partTurns, "agents"},
-	{"tokens", "of a test under agents: the tokens that the endpoint counted: input, output and total", "", partTokens, "agents"},
-	{"cost_usd", "of a test under agents: what the conversation cost, by the model's price", "a number", partCost, "agents"},
-	{"stop", "of a test under agents: why the conversation ended: end, turns, refusal, truncated or budget", "a string", partStop, "agents"},
-	{"model", "of a test under agents: the model's name in the last answer", "a string", partModel, "agents"},
-	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr, "call start"},
-	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer, "call"},
-	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps, "call"},
-	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface, "call"},
-	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream, "call agents"},
+	{"result", "the call's JSON-RPC result; an absent result.isError reads as false, and a member that the result lacks is looked up in structuredContent, then in text that is a JSON object", "", partResult, "call http", [2]string{"result.content[0].text", "contains: rust"}},
+	{"error", "the JSON-RPC error (code, message, data); null if there is none", "", partError, "call http", [2]string{"error.code", "exact: -32602"}},
+	{"refusal", "how the server rejected the call: form (error for a JSON-RPC error, tool for isError: true), text, and the code of an error; null if it did not", "", partRefusal, "call http", [2]string{"refusal.text", "icontains: rate limit"}},
+	{"text", "all text blocks of the result, joined by newlines", "a string", partText, "call http", [2]string{"text", "regex: '^Found \\d+'"}},
+	{"structured", "the result's structuredContent", "", partStructured, "call http", [2]string{"structured.items[*].id", "contains: 7"}},
+	{"notifications", "the notifications the server sent during the call; the request carries a progressToken", "", partNotifications, "call", [2]string{"notifications[*].method", "contains: notifications/tools/list_changed"}},
+	{"logs", "the log messages the server sent during the call", "", partLogs, "call", [2]string{"logs[-1].data", "contains: done"}},
+	{"progress", "the progress notifications of the call; the request carries a progressToken", "", partProgress, "call", [2]string{"progress", "length: {min: 1}"}},
+	{"requests", "the requests the server sent during the call", "", partRequests, "call", [2]string{"requests[0].method", "exact: elicitation/create"}},
+	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration, "call http start agents", [2]string{"duration_ms", "lt: 500"}},
+	{"response_bytes", "the size of the response, in bytes", "a number", partBytes, "call http", [2]string{"response_bytes", "lte: 100000"}},
+	{"http.status", "the response's HTTP status", "a number", partHTTPStatus, "call http", [2]string{"http.status", "exact: 200"}},
+	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders, "call http", [2]string{`http.headers["content-type"]`, "starts-with: application/json"}},
+	{"http.body", "of a test under http: the body of the response: parsed if it is JSON, otherwise text", "", partHTTPBody, "http", [2]string{"http.body.error.code", "exact: -32001"}},
+	{"http.events", "of a test under http: the events of a response that is an event stream, each with type, id and data (parsed if it is JSON)", "", partHTTPEvents, "http", [2]string{"http.events[0].data.result", "exists: true"}},
+	{"exit", "of a test under start: how the program ended: its code, or the signal (terminated, killed, …); null if it still ran at the end of the timeout", "", partExit, "start", [2]string{"exit.code", "exact: 0"}},
+	{"stdout", "of a test under start: what the program wrote to standard output", "a string", partStdout, "start", [2]string{"stdout", "length: 0"}},
+	{"leftover", "of a test under start: the commands of processes that the program left behind", "", partLeftover, "start", [2]string{"leftover", "length: 0"}},
+	{"calls", "of a test under agents: the calls of the model in order, each with name, server, arguments, text, result, refused, executed and turn; calls[\"NAME\"] is the first call of that tool", "", partCalls, "agents", [2]string{"calls", "trajectory: {in_order: [search]}"}},
+	{"final", "of a test under agents: the text of the model's last answer", "a string", partFinal, "agents", [2]string{"final", "contains: \"#42\""}},
+	{"turns", "of a test under agents: the number of the model's answers", "a number", partTurns, "agents", [2]string{"turns", "lte: 4"}},
+	{"tokens", "of a test under agents: the tokens that the endpoint counted: input, output and total", "", partTokens, "agents", [2]string{"tokens.total", "lt: 20000"}},
+	{"cost_usd", "of a test under agents: what the conversation cost, by the model's price", "a number", partCost, "agents", [2]string{"cost_usd", "lt: 0.05"}},
+	{"stop", "of a test under agents: why the conversation ended: end, turns, refusal, truncated or budget", "a string", partStop, "agents", [2]string{"stop", "exact: end"}},
+	{"model", "of a test under agents: the model's name in the last answer", "a string", partModel, "agents", [2]string{"model", "exact: small-1"}},
+	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr, "call start", [2]string{"stderr", "not: {contains: Traceback}"}},
+	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer, "call", [2]string{"server.serverInfo.name", "exact: shop"}},
+	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps, "call", [2]string{"steps.id", "exists: true"}},
+	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface, "call", [2]string{`surface.tools["create_issue"].inputSchema.required`, "contains: title"}},
+	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream, "call agents", [2]string{"upstream.github.requests", "length: {max: 2}"}},
 }
 
 // Roots returns the table of roots.

@@ -82,7 +82,7 @@ func skillRows(table, title string, keys []Key, g *generator, programs []cmdutil
 		}
 	case "targets":
 		for _, r := range target.Roots() {
-			add(r.Name, code(rootExamples[r.Name][0])+": "+prose(display.Sentence(r.Doc)))
+			add(r.Name, code(r.Example[0])+": "+prose(display.Sentence(r.Doc)))
 		}
 	case "matchers":
 		for _, r := range match.Matchers() {

@@ -146,7 +146,7 @@ func targetsPage() []byte {
 		if r.Leaf != "" {
 			doc += " It is " + r.Leaf + ": no path can follow it."
 		}
-		p.row(code(r.Name), doc, code(rootExamples[r.Name][0]))
+		p.row(code(r.Name), doc, code(r.Example[0]))
 	}
 	p.printf("\n## Paths\n\nThe syntax and its meaning are those of JSONPath (RFC 9535).\n")
 	p.table("Form", "Selects")

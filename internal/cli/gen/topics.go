@@ -97,48 +97,11 @@ func keyTopics(keys []Key) []Topic {
 }
 
 func rootTopic(r target.Root) Topic {
-	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: display.Sentence(r.Doc)}
+	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: display.Sentence(r.Doc), Example: "- target: " + r.Example[0] + "\n  matcher: {" + r.Example[1] + "}"}
 	if r.Leaf != "" {
 		t.Facts = []string{"it is " + r.Leaf + ": no path can follow it"}
 	}
-	if ex, ok := rootExamples[r.Name]; ok {
-		t.Example = "- target: " + ex[0] + "\n  matcher: {" + ex[1] + "}"
-	}
 	return t
-}
-
-// rootExamples are a target and a matcher for every root.
-var rootExamples = map[string][2]string{
-	"result":         {"result.content[0].text", "contains: rust"},
-	"error":          {"error.code", "exact: -32602"},
-	"refusal":        {"refusal.text", "icontains: rate limit"},
-	"text":           {"text", "regex: '^Found \\d+'"},
-	"structured":     {"structured.items[*].id", "contains: 7"},
-	"notifications":  {"notifications[*].method", "contains: notifications/tools/list_changed"},
-	"logs":           {"logs[-1].data", "contains: done"},
-	"progress":       {"progress", "length: {min: 1}"},
-	"requests":       {"requests[0].method", "exact: elicitation/create"},
-	"duration_ms":    {"duration_ms", "lt: 500"},
-	"response_bytes": {"response_bytes", "lte: 100000"},
-	"http.status":    {"http.status", "exact: 200"},
-	"http.headers":   {`http.headers["content-type"]`, "starts-with: application/json"},
-	"http.body":      {"http.body.error.code", "exact: -32001"},
-	"http.events":    {"http.events[0].data.result", "exists: true"},
-	"exit":           {"exit.code", "exact: 0"},
-	"stdout":         {"stdout", "length: 0"},
-	"leftover":       {"leftover", "length: 0"},
-	"calls":          {"calls", "trajectory: {in_order: [search]}"},
-	"final":          {"final", "contains: \"#42\""},
-	"turns":          {"turns", "lte: 4"},
-	"tokens":         {"tokens.total", "lt: 20000"},
-	"cost_usd":       {"cost_usd", "lt: 0.05"},
-	"stop":           {"stop", "exact: end"},
-	"model":          {"model", "exact: small-1"},
-	"stderr":         {"stderr", "not: {contains: Traceback}"},
-	"server":         {"server.serverInfo.name", "exact: shop"},
-	"steps":          {"steps.id", "exists: true"},
-	"upstream":       {"upstream.github.requests", "length: {max: 2}"},
-	"surface":        {`surface.tools["create_issue"].inputSchema.required`, "contains: title"},
 }
 
 func matcherTopic(row match.Row) Topic {
