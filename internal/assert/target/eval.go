@@ -45,7 +45,7 @@ func (t *Target) Subject(o *Observation) Subject {
 	if t.root.part == partSurface {
 		return t.surfaceSubject(o.Surface)
 	}
-	base, why := o.base(t.root.part)
+	base, why := o.base(t.root)
 	if base.IsAbsent() {
 		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why, Unknown: o.Result.IsAbsent() && t.inResult()}}
 	}
@@ -60,8 +60,8 @@ func (t *Target) Subject(o *Observation) Subject {
 		if len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
 			return t.headerSubject(base)
 		}
-	case partCalls:
-		if len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
+	case partOwn:
+		if t.root.Name == "calls" && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
 			return t.callSubject(base)
 		}
 	}

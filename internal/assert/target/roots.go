@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"strings"
 
 	"mcptest/internal/assert/shown"
@@ -44,18 +45,7 @@ const (
 	partSteps
 	partSurface
 	partUpstream
-	partHTTPBody
-	partHTTPEvents
-	partExit
-	partStdout
-	partLeftover
-	partCalls
-	partFinal
-	partTurns
-	partTokens
-	partCost
-	partStop
-	partModel
+	partOwn // what only a test without a call observes, by the name of the root
 )
 
 // roots is the table of roots, in the order of the documentation.
@@ -73,18 +63,18 @@ var roots = []Root{
 	{"response_bytes", "the size of the response, in bytes", "a number", partBytes, "call http", [2]string{"response_bytes", "lte: 100000"}},
 	{"http.status", "the response's HTTP status", "a number", partHTTPStatus, "call http", [2]string{"http.status", "exact: 200"}},
 	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders, "call http", [2]string{`http.headers["content-type"]`, "starts-with: application/json"}},
-	{"http.body", "of a test under http: the body of the response: parsed if it is JSON, otherwise text", "", partHTTPBody, "http", [2]string{"http.body.error.code", "exact: -32001"}},
-	{"http.events", "of a test under http: the events of a response that is an event stream, each with type, id and data (parsed if it is JSON)", "", partHTTPEvents, "http", [2]string{"http.events[0].data.result", "exists: true"}},
-	{"exit", "of a test under start: how the program ended: its code, or the signal (terminated, killed, …); null if it still ran at the end of the timeout", "", partExit, "start", [2]string{"exit.code", "exact: 0"}},
-	{"stdout", "of a test under start: what the program wrote to standard output", "a string", partStdout, "start", [2]string{"stdout", "length: 0"}},
-	{"leftover", "of a test under start: the commands of processes that the program left behind", "", partLeftover, "start", [2]string{"leftover", "length: 0"}},
-	{"calls", "of a test under agents: the calls of the model in order, each with name, server, arguments, text, result, refused, executed and turn; calls[\"NAME\"] is the first call of that tool", "", partCalls, "agents", [2]string{"calls", "trajectory: {in_order: [search]}"}},
-	{"final", "of a test under agents: the text of the model's last answer", "a string", partFinal, "agents", [2]string{"final", "contains: \"#42\""}},
-	{"turns", "of a test under agents: the number of the model's answers", "a number", partTurns, "agents", [2]string{"turns", "lte: 4"}},
-	{"tokens", "of a test under agents: the tokens that the endpoint counted: input, output and total", "", partTokens, "agents", [2]string{"tokens.total", "lt: 20000"}},
-	{"cost_usd", "of a test under agents: what the conversation cost, by the model's price", "a number", partCost, "agents", [2]string{"cost_usd", "lt: 0.05"}},
-	{"stop", "of a test under agents: why the conversation ended: end, turns, refusal, truncated or budget", "a string", partStop, "agents", [2]string{"stop", "exact: end"}},
-	{"model", "of a test under agents: the model's name in the last answer", "a string", partModel, "agents", [2]string{"model", "exact: small-1"}},
+	{"http.body", "of a test under http: the body of the response: parsed if it is JSON, otherwise text", "", partOwn, "http", [2]string{"http.body.error.code", "exact: -32001"}},
+	{"http.events", "of a test under http: the events of a response that is an event stream, each with type, id and data (parsed if it is JSON)", "", partOwn, "http", [2]string{"http.events[0].data.result", "exists: true"}},
+	{"exit", "of a test under start: how the program ended: its code, or the signal (terminated, killed, …); null if it still ran at the end of the timeout", "", partOwn, "start", [2]string{"exit.code", "exact: 0"}},
+	{"stdout", "of a test under start: what the program wrote to standard output", "a string", partOwn, "start", [2]string{"stdout", "length: 0"}},
+	{"leftover", "of a test under start: the commands of processes that the program left behind", "", partOwn, "start", [2]string{"leftover", "length: 0"}},
+	{"calls", "of a test under agents: the calls of the model in order, each with name, server, arguments, text, result, refused, executed and turn; calls[\"NAME\"] is the first call of that tool", "", partOwn, "agents", [2]string{"calls", "trajectory: {in_order: [search]}"}},
+	{"final", "of a test under agents: the text of the model's last answer", "a string", partOwn, "agents", [2]string{"final", "contains: \"#42\""}},
+	{"turns", "of a test under agents: the number of the model's answers", "a number", partOwn, "agents", [2]string{"turns", "lte: 4"}},
+	{"tokens", "of a test under agents: the tokens that the endpoint counted: input, output and total", "", partOwn, "agents", [2]string{"tokens.total", "lt: 20000"}},
+	{"cost_usd", "of a test under agents: what the conversation cost, by the model's price", "a number", partOwn, "agents", [2]string{"cost_usd", "lt: 0.05"}},
+	{"stop", "of a test under agents: why the conversation ended: end, turns, refusal, truncated or budget", "a string", partOwn, "agents", [2]string{"stop", "exact: end"}},
+	{"model", "of a test under agents: the model's name in the last answer", "a string", partOwn, "agents", [2]string{"model", "exact: small-1"}},
 	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr, "call start", [2]string{"stderr", "not: {contains: Traceback}"}},
 	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer, "call", [2]string{"server.serverInfo.name", "exact: shop"}},
 	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps, "call", [2]string{"steps.id", "exists: true"}},
@@ -105,10 +95,9 @@ func rootNames() []string {
 
 func rootsHint() string { return "a target starts with " + display.Alternatives(rootNames(), "or") }
 
-// ownNames are the roots that only tests without a call have.
-var ownNames = map[part]string{
-	partHTTPBody: "http.body", partHTTPEvents: "http.events", partExit: "exit", partStdout: "stdout", partLeftover: "leftover",
-	partCalls: "calls", partFinal: "final", partTurns: "turns", partTokens: "tokens", partCost: "cost_usd", partStop: "stop", partModel: "model",
+// whyNone describes why a test without a call observed nothing.
+var whyNone = map[string]string{
+	"http.events": "the response is not an event stream", "final": "the last answer has no text", "cost_usd": "the model has no price",
 }
 
 // Names of result members in the MCP schema (CallToolResult and Result).
@@ -139,8 +128,8 @@ type derived struct {
 
 // base returns the root's value. If there is none, the value is absent and the string
 // describes why.
-func (o *Observation) base(p part) (jsonv.Value, string) {
-	switch p {
+func (o *Observation) base(r *Root) (jsonv.Value, string) {
+	switch r.part {
 	case partResult:
 		return o.result()
 	case partError:
@@ -169,13 +158,13 @@ func (o *Observation) base(p part) (jsonv.Value, string) {
 	case partStderr:
 		return jsonv.String(strings.ToValidUTF8(o.Stderr, "\uFFFD")), ""
 	}
-	return o.outer(p)
+	return o.outer(r)
 }
 
 // outer returns the parts that are not in the response to the call.
-func (o *Observation) outer(p part) (jsonv.Value, string) {
+func (o *Observation) outer(r *Root) (jsonv.Value, string) {
 	const noHTTP = "there was no HTTP response"
-	switch p {
+	switch r.part {
 	case partHTTPStatus:
 		if o.HTTPStatus == 0 {
 			return jsonv.Value{}, noHTTP
@@ -187,14 +176,8 @@ func (o *Observation) outer(p part) (jsonv.Value, string) {
 		return o.Server, "the server's response to initialize is not known"
 	case partUpstream:
 		return o.Upstream, "the suite has no upstreams"
-	case partHTTPEvents:
-		return o.Own.Lookup(ownNames[p]), "the response is not an event stream"
-	case partFinal:
-		return o.Own.Lookup(ownNames[p]), "the last answer has no text"
-	case partCost:
-		return o.Own.Lookup(ownNames[p]), "the model has no price"
-	case partHTTPBody, partExit, partStdout, partLeftover, partCalls, partTurns, partTokens, partStop, partModel:
-		return o.Own.Lookup(ownNames[p]), "the test observed none"
+	case partOwn:
+		return o.Own.Lookup(r.Name), cmp.Or(whyNone[r.Name], "the test observed none")
 	}
 	return o.Steps, "the test has no earlier steps"
 }
