@@ -239,9 +239,8 @@ func (i *initializer) summarize(passed int) {
 func (i *initializer) observe(ctx context.Context, n int) error {
 	i.Phase = fmt.Sprintf("session %d of 3: ", n)
 	err := i.draft.Observe(ctx, scaffold.Options{Conn: i.Conn, Mask: i.Redactor.String, Call: i.f.call})
-	var refused *scaffold.RequestError
-	switch {
-	case errors.As(err, &refused):
+	switch refused, ok := errors.AsType[*scaffold.RequestError](err); {
+	case ok:
 		return i.Failed(ctx, refused.Method, refused.Err)
 	case err != nil:
 		return option.Invalid("%v", err)

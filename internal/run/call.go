@@ -331,12 +331,11 @@ func examinesHTTP(c *plan.Case, op *plan.Op) bool {
 func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 	msg := x.Cause.Error()
 	var input *mcp.InputError
-	var protocol *wire.ProtocolError
-	switch {
+	switch protocol, broken := errors.AsType[*wire.ProtocolError](x.Cause); {
 	case errors.As(x.Cause, &input):
 		a.out.fail(result.Fail, input.Error())
 		return
-	case errors.As(x.Cause, &protocol):
+	case broken:
 		a.out.fail(result.Fail, protocol.Error())
 		return
 	case errors.As(x.Cause, new(*mcp.TooManyValuesError)):

@@ -261,9 +261,8 @@ func (r *runner) finish(ctx context.Context) int {
 		}
 	}
 	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code()}
-	var in *proc.Interrupted
-	switch {
-	case errors.As(context.Cause(ctx), &in):
+	switch in, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); {
+	case ok:
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
 		r.deps.Send(result.FindingSeen{Finding: result.Finding{
 			Kind: result.Stopped, Severity: "error", Message: in.Signal + " ended the run: running tests were stopped, and the others were not started",

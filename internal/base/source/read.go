@@ -95,15 +95,14 @@ func readUpTo(in io.Reader, size, limit int64) ([]byte, error) {
 // position contains.
 func unreadable(name string, err error) Diagnostic {
 	d := Diagnostic{Pos: Pos{File: &File{Name: name}}, Code: "unreadable"}
-	var path *fs.PathError
-	switch {
+	switch path, named := errors.AsType[*fs.PathError](err); {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Msg = "no such file"
 	case errors.Is(err, fs.ErrPermission):
 		d.Msg = "no permission to read the file"
 	case errors.Is(err, syscall.ENOTDIR):
 		d.Msg = "no such file"
-	case errors.As(err, &path):
+	case named:
 		d.Msg = "can't read the file: " + path.Err.Error()
 	default:
 		d.Msg = "can't read the file: " + err.Error()

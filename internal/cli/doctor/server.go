@@ -31,9 +31,8 @@ func (e *examination) start(ctx context.Context) bool {
 	begun := time.Now()
 	facts, err := e.Conn.Start(ctx)
 	took := time.Since(begun)
-	var se *proc.StartError
-	switch {
-	case errors.As(err, &se):
+	switch se, ok := errors.AsType[*proc.StartError](err); {
+	case ok:
 		return e.found(Layer{Name: "command", State: Fail, Message: strings.TrimSuffix(se.Error(), "; "+se.Hint), Hint: se.Hint})
 	case err != nil:
 		return e.found(Layer{Name: "start", State: Fail, Message: err.Error(), Details: inspect.Detail(err)})
@@ -108,8 +107,7 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 	var login *auth.LoginError
 	var oe *wire.OpenError
 	var closed *wire.ClosedError
-	var timeout *mcp.TimeoutError
-	switch {
+	switch timeout, timedOut := errors.AsType[*mcp.TimeoutError](err); {
 	case errors.As(err, &login):
 		l.Name, l.Message, l.Hint = "auth", login.Why, "run: "+login.Command
 	case errors.As(err, &he) && (he.Info.Status == http.StatusUnauthorized || he.Info.Status == http.StatusForbidden):
@@ -119,7 +117,7 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 		l.Name = "protocol"
 	case errors.As(err, &closed) && e.server.URL == "" && l.Hint == "":
 		l.Hint = "run the command in a shell to see its output; is an argument or an environment variable missing?"
-	case errors.As(err, &timeout):
+	case timedOut:
 		l.Took = timeout.After // without the time needed to end the program
 	}
 	return e.found(l)

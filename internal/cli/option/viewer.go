@@ -195,8 +195,7 @@ func (l *Viewer) detail(err error) (lines []string) {
 // loginHint returns a hint on how to authorize if the server rejected a request
 // without credentials.
 func (l *Viewer) loginHint(err error) string {
-	var he *wire.HTTPError
-	if !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized || l.Server.Auth != nil ||
+	if he, ok := errors.AsType[*wire.HTTPError](err); !ok || he.Info.Status != http.StatusUnauthorized || l.Server.Auth != nil ||
 		slices.ContainsFunc(l.Server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
 		return ""
 	}

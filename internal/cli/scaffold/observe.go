@@ -230,9 +230,8 @@ func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why str
 		method, params = "prompts/get", named("name")
 	}
 	x := d.Conn.Do(ctx, method, params)
-	var late *mcp.TimeoutError
-	switch {
-	case errors.As(x.Cause, &late):
+	switch _, ok := errors.AsType[*mcp.TimeoutError](x.Cause); {
+	case ok:
 		return a, fmt.Sprintf("it did not respond within %s when it was tried (increase --timeout)", d.Conn.Server().Timeout)
 	case x.Cause != nil:
 		return a, "it did not respond when it was tried: " + x.Cause.Error()

@@ -113,9 +113,8 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
 	login, err := auth.LogIn(ctx, c, f.loginPrompt(s))
-	var sig *proc.Interrupted
-	switch {
-	case errors.As(context.Cause(ctx), &sig):
+	switch sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); {
+	case ok:
 		return &option.ExitError{Code: sig.Code, Message: sig.Error()}
 	case err != nil:
 		return option.Fail(option.ExitFailed, "login: %s", redactor.String(err.Error()))

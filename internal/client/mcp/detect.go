@@ -75,11 +75,10 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 		n.adoptDiscover()
 		return d, "", nil
 	}
-	var connect *wire.ConnectError
-	switch {
+	switch connect, ok := errors.AsType[*wire.ConnectError](x.Cause); {
 	case ctx.Err() != nil:
 		return detectionFailed(protocol.MethodDiscover, n.undetected(err, ""))
-	case errors.As(x.Cause, &connect) && connect.Info == nil:
+	case ok && connect.Info == nil:
 		return detectionFailed("connect", x.Cause)
 	case errors.As(err, &refused) && refused.final:
 		return detectionFailed("protocol", err)

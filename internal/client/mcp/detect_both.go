@@ -177,8 +177,7 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 	n.received(x)
 	_, err := n.versionIn(x)
 	var refused *unsupportedError
-	var connect *wire.ConnectError
-	switch {
+	switch connect, ok := errors.AsType[*wire.ConnectError](err); {
 	case ctx.Err() != nil:
 		return detectionFailed(protocol.MethodDiscover, n.undetected(err, initialize))
 	case err == nil:
@@ -187,7 +186,7 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 		return detectionFailed("protocol", err)
 	case errors.As(err, &refused) && refused.pick.Known():
 		return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: err})
-	case errors.As(err, &connect) && connect.Info == nil:
+	case ok && connect.Info == nil:
 		return detectionFailed("connect", err)
 	}
 	return detectionFailed("initialize", &freshError{era: protocol.EraSession, why: err})

@@ -112,8 +112,7 @@ func addFirst(e, first *wire.OpenError) {
 	if len(e.StderrTail) == 0 {
 		e.StderrTail = first.StderrTail
 	}
-	var closed *wire.ClosedError
-	if errors.As(e.Cause, new(*TimeoutError)) && errors.As(first.Cause, &closed) {
+	if closed, ok := errors.AsType[*wire.ClosedError](first.Cause); errors.As(e.Cause, new(*TimeoutError)) && ok {
 		e.Cause = fmt.Errorf("%w; when it was started first, %v", e.Cause, closed) //nolint:errorlint // one cause
 	}
 	if none, ok := errors.AsType[*noCommonError](first.Cause); ok {

@@ -88,13 +88,11 @@ func (c *call) add(cmd *cobra.Command, options []option) {
 
 // flagError rewords an error of pflag.
 func flagError(cmd *cobra.Command, err error) error {
-	var missing *pflag.ValueRequiredError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		f := missing.GetFlag()
 		return fmt.Errorf("--%s needs a value: %s", f.Name, f.Usage)
 	}
-	var bad *pflag.InvalidValueError
-	if errors.As(err, &bad) && bad.GetFlag().Value.Type() != "bool" {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() != "bool" {
 		return bad.Unwrap()
 	}
 	return cmdutil.FlagError(cmd, err)

@@ -49,8 +49,7 @@ func withProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *pro
 	defer stop()
 	defer w.Sweep(context.Background())
 	code := fn(ctx, w.Registry)
-	var sig *proc.Interrupted
-	if errors.As(context.Cause(ctx), &sig) {
+	if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {
 		return sig.Code
 	}
 	return code
@@ -157,8 +156,7 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 		return c.noAdapter(err)
 	}
 	least := 0
-	var broken *live.BrokenRunError
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*live.BrokenRunError](err); ok {
 		c.problem("%s", broken)
 		c.problem("%s", broken.Stack)
 		least = verdict.ExitConfig
@@ -232,14 +230,12 @@ func progressLine(p guard.Progress) string {
 // noAdapter reports why there was no adapter to test.
 func (c *call) noAdapter(err error) int {
 	c.problem("%s", strings.ReplaceAll(err.Error(), "connect_timeout", "--call-timeout"))
-	var open *wire.OpenError
-	if errors.As(err, &open) {
+	if open, ok := errors.AsType[*wire.OpenError](err); ok {
 		for line := range strings.Lines(open.Detail()) {
 			c.problem("  %s", strings.TrimRight(line, "\n"))
 		}
 	}
-	var start *proc.StartError
-	if errors.As(err, &start) {
+	if _, ok := errors.AsType[*proc.StartError](err); ok {
 		c.problem("  the command is not passed to a shell: write its words, or bash -c '…'")
 	}
 	return verdict.ExitConfig

@@ -73,8 +73,7 @@ func (r *Reader) Parse() (jsonv.Value, []jsonv.Note, bool) {
 		return v, notes, true
 	}
 	pos, msg := source.Pos{File: r.File}, err.Error()
-	var syntax *jsonv.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsonv.SyntaxError](err); ok {
 		pos, msg = r.File.At(syntax.Offset), syntax.Msg
 	}
 	d := source.Errorf(pos, "", "not JSON: %s", msg)

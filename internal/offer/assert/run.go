@@ -110,11 +110,10 @@ func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surf
 		shown = filepath.ToSlash(filepath.Join(env.Shown, below))
 	}
 	list, err := surface.Read(path, nil)
-	var ds source.Diagnostics
-	switch {
+	switch ds, ok := errors.AsType[source.Diagnostics](err); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, shown, fmt.Sprintf("no lock of the server %q in %s: run %s and commit the file", live.Server, shown, command(file, env))
-	case errors.As(err, &ds) && len(ds) > 0:
+	case ok && len(ds) > 0:
 		d := ds[0]
 		return nil, shown, fmt.Sprintf("%s:%d:%d: %s; to write it again: %s", shown, d.Pos.Line, d.Pos.Col, strings.TrimPrefix(d.Path+": "+d.Msg, ": "), command(file, env))
 	case err != nil:

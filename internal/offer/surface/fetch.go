@@ -46,11 +46,10 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 			}
 			return res, err
 		})
-		var refused *protocol.RPCError
-		switch {
+		switch refused, ok := errors.AsType[*protocol.RPCError](err); {
 		case err == nil:
 			o.Lists[l.Kind] = items
-		case errors.As(err, &refused) && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
+		case ok && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
 			// A capability covers several methods; not every server implements all of
 			// them.
 		case refused != nil || errors.As(err, new(*ListError)):

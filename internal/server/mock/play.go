@@ -38,11 +38,10 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 func (s *Session) steps(ctx context.Context, sc *scope, steps []*manifest.Step) (reply *mcpserver.Reply, ended bool) {
 	for _, st := range steps {
 		err := s.step(ctx, sc, st)
-		var rpc *protocol.RPCError
-		switch {
+		switch rpc, ok := errors.AsType[*protocol.RPCError](err); {
 		case errors.Is(err, errStop) || ctx.Err() != nil:
 			return nil, true
-		case sc.req.Caller != nil && errors.As(err, &rpc) && rpc.Code == protocol.CodeMissingCapability:
+		case sc.req.Caller != nil && ok && rpc.Code == protocol.CodeMissingCapability:
 			return &mcpserver.Reply{Error: rpc}, true
 		case err != nil && sc.req.Method == "tools/call":
 			return toolFailure("%v", err), true

@@ -233,9 +233,8 @@ func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
 			qs[i].Params = paramsOf(q).With("_meta", related).Append(nil)
 		}
 		got, err := sc.req.AskAll(ctx, qs)
-		var rpc *protocol.RPCError
-		switch {
-		case errors.As(err, &rpc):
+		switch _, ok := errors.AsType[*protocol.RPCError](err); {
+		case ok:
 			t.stop()
 			t.finish(toolFailure("%v", err))
 			continue

@@ -76,8 +76,7 @@ func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Res
 	}
 	in, err := client.Do(out)
 	if err != nil {
-		var of *url.Error // it repeats the address, including its secrets
-		if errors.As(err, &of) {
+		if of, ok := errors.AsType[*url.Error](err); ok { // it repeats the address, including its secrets
 			err = of.Err
 		}
 		return nil, fmt.Errorf("the API did not respond: %w", err)

@@ -237,9 +237,8 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 		a.run.Rows.Fail("conduct.flood", r, "%d messages during one call", n)
 	}
 	name := r.Args.Lookup("operation").Text()
-	var late *mcp.TimeoutError
-	switch {
-	case errors.As(r.Cause, &late) && a.Ctx.Err() == nil:
+	switch _, ok := errors.AsType[*mcp.TimeoutError](r.Cause); {
+	case ok && a.Ctx.Err() == nil:
 		a.run.Rows.Fail("conduct.answers", r, "no response within %s", a.run.Options.CallTimeout)
 		if a.silent[name]++; a.silent[name] >= maxSilent {
 			a.Poison[name] = "it did not respond"
@@ -283,8 +282,7 @@ func (a *caller) Ending() string {
 	case a.Dead != "":
 		return a.Dead
 	case a.Ctx.Err() != nil:
-		var limit *mcp.Limit
-		if errors.As(context.Cause(a.Ctx), &limit) {
+		if _, ok := errors.AsType[*mcp.Limit](context.Cause(a.Ctx)); ok {
 			return "the run's time is over (--budget " + a.run.Options.Budget.String() + ")"
 		}
 		return "the run was ended early"

@@ -107,9 +107,8 @@ type Recording struct {
 // Open reads the cassette of a run. Errors in its content are a [*cassette.Error].
 func Open(path string) (*Recording, error) {
 	c, err := cassette.Open(path)
-	var wrong *cassette.Error
-	switch {
-	case errors.As(err, &wrong):
+	switch wrong, ok := errors.AsType[*cassette.Error](err); {
+	case ok:
 		wrong.Says += "; record the run again with --record"
 		return nil, wrong
 	case err != nil:

@@ -277,8 +277,7 @@ func (c contexts) during(do func()) (ends []end) {
 	ended := func(n int, before bool) {
 		cause := context.Cause(c[n].parent)
 		e := end{Context: n, Before: before, Says: cause.Error()}
-		var limit *mcp.Limit
-		if errors.As(cause, &limit) {
+		if limit, ok := errors.AsType[*mcp.Limit](cause); ok {
 			e.Limit, e.For = limit.Name, limit.For.String()
 		}
 		c[n].parent = nil
