@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,9 +61,7 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 		if last = err; wait < 0 || slow == slowTries || try == maxTries-1 {
 			break
 		}
-		if wait == 0 {
-			wait = time.Second << try
-		}
+		wait = cmp.Or(wait, time.Second<<try)
 		if err := c.o.Wait(ctx, min(wait, maxWait)); err != nil {
 			return jsonv.Value{}, err
 		}

@@ -32,12 +32,8 @@ func Merge(own, base Parts) *Tree {
 		Threshold:   own.Threshold,
 		MaxDuration: own.Expect.MaxDuration,
 	}
-	if t.Threshold == nil {
-		t.Threshold = base.Threshold
-	}
-	if t.MaxDuration == nil {
-		t.MaxDuration = base.Expect.MaxDuration
-	}
+	t.Threshold = cmp.Or(t.Threshold, base.Threshold)
+	t.MaxDuration = cmp.Or(t.MaxDuration, base.Expect.MaxDuration)
 	t.Metrics = own.Metrics[:len(own.Metrics):len(own.Metrics)]
 	for _, m := range base.Metrics {
 		if indexMetric(own.Metrics, m.Name) < 0 {

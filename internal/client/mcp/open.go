@@ -15,9 +15,7 @@ import (
 // Open starts a session over t and performs the handshake. On failure, the transport
 // is closed and the error is an [*OpenError].
 func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
-	if o.ConnectTimeout <= 0 {
-		o.ConnectTimeout = defaultConnectTimeout
-	}
+	o.ConnectTimeout = cmp.Or(max(o.ConnectTimeout, 0), defaultConnectTimeout)
 	o.Client.Name = cmp.Or(o.Client.Name, "mcptest")
 	s := newSession(t, o)
 	n := &negotiator{conn: s.conn, send: s.send, http: s.http, o: &s.o}

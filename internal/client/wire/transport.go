@@ -138,9 +138,7 @@ type Limits struct {
 // WithDefaults replaces zero fields with the defaults.
 func (l Limits) WithDefaults() Limits {
 	def := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
+		*v = cmp.Or(max(*v, 0), d)
 	}
 	def(&l.Message, 16<<20)
 	def(&l.Values, 1_000_000)
@@ -153,9 +151,7 @@ func (l Limits) WithDefaults() Limits {
 	def(&l.Pages, 1_000)
 	def(&l.Stderr, tail.DefaultLimit)
 	l.Redirects = cmp.Or(l.Redirects, 5)
-	if l.Drain <= 0 {
-		l.Drain = 1 << 30
-	}
+	l.Drain = cmp.Or(max(l.Drain, 0), 1<<30)
 	return l
 }
 

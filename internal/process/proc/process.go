@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,9 +51,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if s.OutputLimit <= 0 {
-		s.OutputLimit = tail.DefaultLimit
-	}
+	s.OutputLimit = cmp.Or(max(s.OutputLimit, 0), tail.DefaultLimit)
 	if s.Name == "" && len(s.Argv) > 0 {
 		s.Name = filepath.Base(s.Argv[0])
 	}

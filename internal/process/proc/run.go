@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -60,9 +61,7 @@ const runTerm = 500 * time.Millisecond
 // have no reader.
 func Run(ctx context.Context, s Spec) Result {
 	s.PipeStdin, s.PipeStdout = false, false
-	if s.OutputLimit <= 0 {
-		s.OutputLimit = DefaultRunLimit
-	}
+	s.OutputLimit = cmp.Or(max(s.OutputLimit, 0), DefaultRunLimit)
 	began := time.Now()
 	r := Result{Name: s.Name, Exit: Exit{Code: -1}, Stdout: tail.New(1), Stderr: tail.New(1)}
 	if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package tail
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -52,9 +53,7 @@ const (
 // New returns a Tail that keeps up to limit bytes: a quarter from the beginning and
 // the rest from the end. A limit of 0 or less means DefaultLimit.
 func New(limit int64) *Tail {
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
+	limit = cmp.Or(max(limit, 0), DefaultLimit)
 	head := int(limit / 4)
 	return &Tail{headCap: head, ringCap: int(limit) - head}
 }

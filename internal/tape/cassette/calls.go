@@ -243,9 +243,7 @@ func (s *session) text(f *Frame, e *protocol.Envelope, data []byte, other *Call)
 			break
 		}
 	}
-	if call == nil {
-		call = other
-	}
+	call = cmp.Or(call, other)
 	if s.texted != nil && s.texted != call {
 		s.texted.Frames = slices.DeleteFunc(s.texted.Frames, func(f *Frame) bool { return slices.Contains(s.texts, f) })
 		call.Frames = append(call.Frames, s.texts...)

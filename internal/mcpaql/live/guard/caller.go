@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -304,9 +305,7 @@ func (a *caller) EndedBefore() string {
 // need. Their missing cases are then not the adapter's fault.
 func (a *caller) CutsShort(tests ...string) {
 	for _, id := range tests {
-		if a.Short[id] == "" {
-			a.Short[id] = a.EndedBefore()
-		}
+		a.Short[id] = cmp.Or(a.Short[id], a.EndedBefore())
 	}
 }
 

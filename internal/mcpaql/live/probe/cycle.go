@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -150,9 +151,7 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 		pr.run.Rows.Skip("create-read", y.Create.Name, "", y.Reader()+" responds with a text, whose fields cannot be compared")
 		return
 	}
-	if prefix == "" {
-		prefix = "data" // an empty place, so that the row reports the absence
-	}
+	prefix = cmp.Or(prefix, "data") // an empty place, so that the row reports the absence
 	f := evidence.FieldsCase{Name: y.Create.Name + " then " + y.Reader(), ReadResponse: pr.run.Caller.Noted(y.Read), Call: y.Read.Number}
 	for name, v := range y.Params.Members() {
 		p := y.Create.Param(name)

@@ -66,9 +66,7 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 		pr.run.Skipped[op.Name] = NotGeneratable + ": it has no detail"
 	}
 	if pr.run.Skipped[op.Name] != "" || pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
-		if pr.run.Skipped[op.Name] == "" {
-			pr.run.Skipped[op.Name] = pr.run.Caller.EndedBefore()
-		}
+		pr.run.Skipped[op.Name] = cmp.Or(pr.run.Skipped[op.Name], pr.run.Caller.EndedBefore())
 		return
 	}
 	params, why := pr.run.Builder.Params(op)
