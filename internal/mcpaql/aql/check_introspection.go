@@ -16,7 +16,7 @@ import (
 // id. The table is read-only.
 var checks = map[string]func(*evaluation){
 	"operations":   (*evaluation).operations,
-	"types":        func(x *evaluation) { x.list(x.e.TypesList, "types_list", typeList, "types") },
+	"types":        func(x *evaluation) { x.list(x.e.TypesList, "types_list", shapes()["typeList"], "types") },
 	"details":      (*evaluation).detailPayloads,
 	"extensions":   (*evaluation).extensions,
 	"completeness": (*evaluation).completeness,
@@ -37,7 +37,7 @@ var checks = map[string]func(*evaluation){
 }
 
 func (x *evaluation) operations() {
-	x.list(x.e.OperationsList, "operations_list", operationList, "operations")
+	x.list(x.e.OperationsList, "operations_list", shapes()["operationList"], "operations")
 	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
 		x.fail("operations.protocol-missing", placeOf("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
 	}
@@ -229,7 +229,7 @@ func (j *judgement) readDetails() {
 			j.unreadable = append(j.unreadable, name)
 		}
 		var p probe
-		operationDetail.look(&p, placeOf("introspection", "operation_details").elem(i), r.Value, "details.object")
+		shapes()["operationDetail"].look(&p, placeOf("introspection", "operation_details").elem(i), r.Value, "details.object")
 		j.read, j.details, j.faults = append(j.read, r), append(j.details, r.Value), append(j.faults, p.found)
 	}
 }

@@ -106,10 +106,6 @@ type fieldShape struct {
 	want     shape
 }
 
-func required(name, rule string, want shape) fieldShape { return fieldShape{name, true, rule, want} }
-
-func may(name, rule string, want shape) fieldShape { return fieldShape{name, false, rule, want} }
-
 func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, rule) {
 		return
@@ -123,7 +119,7 @@ func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 			p.add(f.rule, at.member(f.name), v, "missing")
 		}
 	}
-	if s.closed == "" && s.special == nil {
+	if s.closed == "" && len(s.special) == 0 {
 		return
 	}
 	for key, m := range v.Members() {

@@ -1,8 +1,10 @@
 package aql
 
 import (
+	_ "embed"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -12,128 +14,83 @@ import (
 )
 
 var (
-	typeKinds = []string{"enum", "object", "scalar", "union"}
-
 	protocolVersion = evidence.Pattern(`^\d+\.\d+\.\d+(-[a-zA-Z0-9.-]+)?$`)
 	errorCode       = evidence.Pattern(`^[A-Z][A-Z0-9_]*$`)
 	timeOfDay       = evidence.Pattern(`^(\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
 )
 
-var (
-	anyText  = words{}
-	category = words{oneOf: rule.SemanticCategories}
-	code     = words{like: errorCode, want: "capitals, digits and underscores"}
-	snake    = words{like: evidence.SnakeCase, want: "snake_case"}
-	texts    = sequence{of: anyText}
-)
+// leaves are the kinds of values without members of their own, by the word for them.
+var leaves = map[string]shape{
+	"any": anything{}, "object": anyObject, "flag": flag, "text": words{}, "filled": words{filled: true},
+	"number": amount{free: true}, "amount": amount{}, "whole": amount{whole: true}, "positive": amount{whole: true, min: 1},
+	"category":  words{oneOf: rule.SemanticCategories},
+	"code":      words{like: errorCode, want: "capitals, digits and underscores"},
+	"snake":     words{like: evidence.SnakeCase, want: "snake_case"},
+	"version":   words{like: protocolVersion, want: "a version such as 1.0.0"},
+	"date-time": words{is: isDateTime, want: "a date and time with its offset"},
+	"mode":      words{oneOf: []string{"semantic", "single", "all"}, except: map[string]string{"crude": "operations.protocol-mode-crude"}},
+	"result":    resultShape{},
+}
 
-// operationList is the data of the answer to "which operations are there"
-// (INT 3.2, 4.1).
-var operationList = &objectShape{closed: "operations.data-members", fields: []fieldShape{
-	required("operations", "operations.list", sequence{of: operationInfo, elemRule: "operations.item"}),
-	may("_protocol", "operations.protocol", &objectShape{fields: []fieldShape{
-		required("version", "operations.protocol-version", words{like: protocolVersion, want: "a version such as 1.0.0"}),
-		may("conformance", "operations.protocol-conformance", words{oneOf: []string{"level-1", "level-2"}}),
-		may("mode", "operations.protocol-mode", words{
-			oneOf:  []string{"semantic", "single", "all"},
-			except: map[string]string{"crude": "operations.protocol-mode-crude"},
-		}),
-		may("capabilities", "operations.protocol-capabilities", &objectShape{fields: capabilityFlags}),
-	}}),
-}}
+// shapesFile describes the objects of the introspection (INT 3 to 5) and of results (D 5)
+// by their members, which are required if a ! follows their names. The value of a member
+// is the rule that it breaks, and the kind of its value: a leaf, an object, one of several
+// texts (a|b), or a list ([kind]) with the rule that its elements break.
+//
+//go:embed shapes.json
+var shapesFile []byte
 
-var operationInfo = &objectShape{closed: "operations.item-members", fields: []fieldShape{
-	required("name", "operations.name", anyText),
-	required("semantic_category", "operations.category", category),
-	required("endpoint", "operations.endpoint", words{filled: true}),
-	required("description", "operations.description", anyText),
-}}
-
-var capabilityFlags = func() (out []fieldShape) {
-	for _, name := range []string{
-		"batch", "field_selection", "aggregations", "computed_fields", "pagination",
-		"relationship_queries", "warnings", "confirmation", "dangerous_operations",
-	} {
-		out = append(out, may(name, "operations.protocol-capability", flag))
+// shapes are the objects of shapesFile by name.
+var shapes = sync.OnceValue(func() map[string]*objectShape {
+	doc, err := jsonv.Parse(shapesFile)
+	if err != nil {
+		panic(err) // the file is part of the program
 	}
-	return out
-}()
+	all := map[string]*objectShape{}
+	for name := range doc.Members() {
+		all[name] = &objectShape{special: map[string]string{}}
+	}
+	for name, members := range doc.Members() {
+		for key, v := range members.Members() {
+			all[name].define(key, v, all)
+		}
+	}
+	return all
+})
 
-// typeList is the data of the answer to "which types are there" (INT 3.5).
-var typeList = &objectShape{closed: "types.data-members", fields: []fieldShape{
-	required("types", "types.list", sequence{elemRule: "types.item", of: &objectShape{closed: "types.item-members", fields: []fieldShape{
-		required("name", "types.name", anyText),
-		required("kind", "types.kind", words{oneOf: typeKinds}),
-		may("description", "types.description", anyText),
-	}}}),
-}}
+// define adds a member, or a rule for members that are not defined.
+func (s *objectShape) define(key string, v jsonv.Value, all map[string]*objectShape) {
+	switch key {
+	case "$closed":
+		s.closed = v.Text()
+	case "$metadata":
+		s.metadata = v.Text()
+	case "$special":
+		for member, rule := range v.Members() {
+			s.special[member] = rule.Text()
+		}
+	default:
+		says := append(strings.Fields(v.Text()), "")
+		name, required := strings.CutSuffix(key, "!")
+		s.fields = append(s.fields, fieldShape{name, required, strings.Trim(says[0], "-"), shapeOf(says[1], says[2], all)})
+	}
+}
 
-// operationDetail is the adapter's description of one operation (INT 3.3).
-var operationDetail = &objectShape{closed: "details.members", fields: []fieldShape{
-	required("name", "details.name", anyText),
-	required("semantic_category", "details.category", category),
-	required("endpoint", "details.endpoint", words{filled: true}),
-	required("mcpTool", "details.mcp-tool", anyText),
-	required("description", "details.description", anyText),
-	required("permissions", "details.permissions", &objectShape{closed: "details.permissions-members", fields: []fieldShape{
-		required("readOnly", "details.read-only", flag),
-		required("destructive", "details.destructive", flag),
-	}}),
-	required("parameters", "details.parameters", sequence{of: parameterInfo, elemRule: "details.parameter"}),
-	required("returns", "details.returns", &objectShape{closed: "details.returns-members", fields: []fieldShape{
-		required("name", "details.returns-name", anyText),
-		required("kind", "details.returns-kind", words{oneOf: typeKinds}),
-		may("description", "details.returns-description", anyText),
-	}}),
-	may("examples", "details.examples", sequence{elemRule: "details.example", of: &objectShape{closed: "details.example-members", fields: []fieldShape{
-		required("request", "details.example-request", anyObject),
-		may("description", "details.example-description", anyText),
-	}}}),
-	may("computed_fields", "details.computed-fields", sequence{elemRule: "details.computed-field", of: &objectShape{closed: "details.computed-members", fields: []fieldShape{
-		required("name", "details.computed-name", snake),
-		required("type", "details.computed-type", anyText),
-		may("description", "details.computed-description", anyText),
-		may("filterable", "details.computed-filterable", flag),
-		may("sortable", "details.computed-sortable", flag),
-	}}}),
-	may("aggregation_support", "details.aggregation", &objectShape{closed: "details.aggregation-members", fields: []fieldShape{
-		required("supported", "details.aggregation-supported", flag),
-		may("default_mode", "details.aggregation-mode", words{oneOf: []string{"summary_only", "include_items"}}),
-		may("functions", "details.aggregation-functions", sequence{of: words{oneOf: []string{"count", "group_by", "sum", "avg", "min", "max"}}}),
-		may("groupable_fields", "details.aggregation-groupable", texts),
-		may("numeric_fields", "details.aggregation-numeric", texts),
-	}}),
-	may("relationship_capabilities", "details.relationships", &objectShape{closed: "details.relationship-members", fields: []fieldShape{
-		required("supported", "details.relationship-supported", flag),
-		may("directions", "details.relationship-directions", sequence{of: words{oneOf: []string{"incoming", "outgoing", "both"}}}),
-		may("relationship_types", "details.relationship-types", texts),
-		may("max_depth", "details.relationship-depth", amount{whole: true, min: 1}),
-	}}),
-	may("lifecycle", "details.lifecycle", &objectShape{closed: "details.lifecycle-members", fields: []fieldShape{
-		required("states", "details.lifecycle-states", texts),
-		may("supports_cancel", "details.lifecycle-cancel", flag),
-		may("supports_retry", "details.lifecycle-retry", flag),
-		may("progress_reporting", "details.lifecycle-progress", flag),
-	}}),
-}}
-
-// parameterInfo describes one parameter (INT 3.4).
-var parameterInfo = &objectShape{closed: "details.parameter-members", fields: []fieldShape{
-	required("name", "details.parameter-name", anyText),
-	required("type", "details.parameter-type", anyText),
-	required("required", "details.parameter-required", flag),
-	may("description", "details.parameter-description", anyText),
-	may("pattern", "details.parameter-pattern", anyText),
-	may("format", "details.parameter-format", anyText),
-	may("default", "", anything{}),
-	may("enum", "details.parameter-enum", sequence{}),
-	may("minimum", "details.parameter-minimum", amount{free: true}),
-	may("maximum", "details.parameter-maximum", amount{free: true}),
-	may("minLength", "details.parameter-min-length", amount{whole: true}),
-	may("maxLength", "details.parameter-max-length", amount{whole: true}),
-	may("items", "details.parameter-items", anyObject),
-	may("sensitive", "details.parameter-sensitive", flag),
-}}
+// shapeOf returns the shape for a kind of values.
+func shapeOf(kind, elemRule string, all map[string]*objectShape) shape {
+	if elem, list := strings.CutPrefix(kind, "["); list && elem == "]" {
+		return sequence{}
+	} else if list {
+		return sequence{shapeOf(strings.Trim(elem, "]"), "", all), elemRule}
+	}
+	if leaf, ok := leaves[kind]; ok {
+		return leaf
+	}
+	if object, ok := all[kind]; ok {
+		return object
+	}
+	return words{oneOf: strings.Split(kind, "|")}
+}
 
 // resultShape is the discriminated union of D 5.1: success or failure, distinguished
 // by the member success.
@@ -154,68 +111,10 @@ func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	case success.Kind() != jsonv.KindBool:
 		p.add("result.success", at.member("success"), v, "expected true or false, got %s", evidence.Describe(success))
 	case success.Bool():
-		successResult().look(p, at, v, rule)
+		shapes()["success"].look(p, at, v, rule)
 	default:
-		failureResult.look(p, at, v, rule)
+		shapes()["failure"].look(p, at, v, rule)
 	}
-}
-
-// successResult is a function because results hold results.
-func successResult() *objectShape {
-	return &objectShape{closed: "result.success-members", metadata: "result.metadata", special: map[string]string{
-		"halted_at": "result.batch-members", "pending_operations": "result.batch-members",
-	}, fields: []fieldShape{
-		required("success", "result.success", flag),
-		required("data", "result.data", anything{}),
-		may("warnings", "result.warnings", sequence{of: resultWarning, elemRule: "result.warning"}),
-		may("_meta", "result.meta", resultMeta),
-		may("results", "result.results", sequence{elemRule: "result.results-item", of: &objectShape{fields: []fieldShape{
-			required("index", "result.results-index", amount{whole: true}),
-			required("operation", "result.results-operation", anyText),
-			required("result", "result.results-result", resultShape{}),
-		}}}),
-		may("summary", "result.summary", &objectShape{fields: []fieldShape{
-			required("total", "result.summary-total", amount{whole: true}),
-			required("succeeded", "result.summary-succeeded", amount{whole: true}),
-			required("failed", "result.summary-failed", amount{whole: true}),
-		}}),
-	}}
-}
-
-var resultWarning = &objectShape{closed: "result.warning-members", fields: []fieldShape{
-	required("code", "result.warning-code", code),
-	required("message", "result.warning-message", anyText),
-	may("details", "result.warning-details", anyObject),
-	may("severity", "result.warning-severity", words{oneOf: []string{"low", "medium", "high"}}),
-}}
-
-var resultMeta = &objectShape{fields: []fieldShape{
-	may("request_id", "result.meta-request-id", anyText),
-	may("duration_ms", "result.meta-duration", amount{}),
-}}
-
-var failureResult = &objectShape{
-	closed:   "result.failure-members",
-	metadata: "result.metadata",
-	special:  map[string]string{"_meta": "result.failure-meta"},
-	fields: []fieldShape{
-		required("success", "result.success", flag),
-		required("error", "result.error", &objectShape{closed: "result.error-members", fields: []fieldShape{
-			required("code", "result.error-code", code),
-			required("message", "result.error-message", anyText),
-			may("details", "result.error-details", anyObject),
-		}}),
-		may("confirmation", "result.confirmation", &objectShape{fields: []fieldShape{
-			required("token", "result.confirmation-token", anyText),
-			required("expires_at", "result.confirmation-expiry", words{is: isDateTime, want: "a date and time with its offset"}),
-			may("message", "result.confirmation-message", anyText),
-			may("reasons", "result.confirmation-reasons", texts),
-		}}),
-		may("deprecated", "result.deprecated", flag),
-		may("deprecationMessage", "result.deprecation-message", anyText),
-		may("deprecatedSince", "result.deprecated-since", anyText),
-		may("removalVersion", "result.removal-version", anyText),
-	},
 }
 
 // isDateTime accepts RFC 3339 and the additional forms that the prototype accepts:
