@@ -40,7 +40,7 @@ func play(t *testing.T, events []result.Event, l *pretty.Live) *result.Run {
 // TestLiveAndFinalAreThePrettyReport: the lines written during the run and the end of the
 // report together are the pretty report of the record.
 func TestLiveAndFinalAreThePrettyReport(t *testing.T) {
-	for _, name := range []string{"failures", "crash", "scores", "flaky", "interrupted", "hostile", "http", "setup", "pass"} {
+	for _, name := range []string{"failures", "crash", "scores", "flaky", "interrupted", "hostile", "http", "setup", "pass", "agents"} {
 		var b bytes.Buffer
 		r := play(t, scenarios[name](), pretty.NewLive(pretty.LiveOptions{Out: &b, InOrder: true}))
 		b.Write(rendered(t, "pretty", r, render.Options{Listed: true}))
@@ -208,6 +208,12 @@ func TestProgressLine(t *testing.T) {
 		want := `4/10 · 1 failed · 9 s · about 13 s left · slow\x1b[31m one 5 s +1 · slowest quick 1.00 s`
 		if got := lastLine(tty.String()); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
+		}
+		// How far the trials of a test are is before its name, which may be cut.
+		rec.Send(result.CaseStarted{Index: 4, Name: "slow one", State: "7 of at most 30 trials, 6 passed, 0.000400 USD"})
+		pass(time.Second)
+		if got := lastLine(tty.String()); !strings.Contains(got, "s left · 7 of at most 30 trials, 6 passed, 0.000400 USD: slow one 6 s +1") {
+			t.Errorf("got %q", got)
 		}
 		rec.Send(result.RunFinished{})
 		if got := lastLine(tty.String()); got != "" {

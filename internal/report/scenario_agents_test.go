@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func agentsScenario() []result.Event {
 	}
 	agents(result.Case{
 		Name: "finds the newest issue (strong)", Status: result.Pass, Call: "model strong", Assertions: []result.Assertion{passed("calls", "trajectory")}, Attempts: tried("ppppp"), Shown: 5,
-		Trials: &result.Trials{Want: 0.9, Floor: 0.5, Confidence: 0.95, Max: 30, Passed: 5, Low: 0.48, High: 1}, Conversation: said("strong", "search_issues", false),
+		Trials: &result.Trials{Want: 0.9, Floor: 0.5, Confidence: 0.95, Max: 30, Passed: 5, Low: 0.48, High: 1, CostUSD: 0.0015}, Conversation: said("strong", "search_issues", false),
 	})
 	failed := tried("pfpff")
 	failed[3].Conversation = said("weak", "get_issue", true)
@@ -84,7 +85,7 @@ func TestConversations(t *testing.T) {
 		return part
 	}
 	for n, want := range [][]string{
-		{"decided with trial 5 of at most 30: 5 of 5 passed, p between 0.48 and 1.00", `<details class="x"><summary>conversation of trial 5 · strong (strong-2026) · 2 answers · 850 tokens (800 in, 50 out) · 0.000300 USD · ended: end`},
+		{"wanted 0.9, floor 0.5, 0.001500 USD", "decided with trial 5 of at most 30: 5 of 5 passed, p between 0.48 and 1.00", `<details class="x"><summary>conversation of trial 5 · strong (strong-2026) · 2 answers · 850 tokens (800 in, 50 out) · 0.000300 USD · ended: end`},
 		{
 			"decided with trial 5 of at most 30: 2 of 5 passed, p between 0.05 and 0.85", `<details class="x" open><summary>conversation of trial 2 · weak`, "conversation of trial 4 · weak",
 			"You maintain repositories.", "newest open issue of acme/web.", "<code>get_issue</code><span class=\"tag w\">refused</span>", "<code>create_issue</code><span class=\"tag\">answered by a mock</span>",
@@ -98,6 +99,27 @@ func TestConversations(t *testing.T) {
 		for _, text := range want {
 			if !strings.Contains(test(n), text) {
 				t.Errorf("test %d lacks %q:\n%s", n, text, test(n))
+			}
+		}
+	}
+}
+
+// Tests with several models are a table of models and tests, with n and intervals.
+func TestModelsByTests(t *testing.T) {
+	r := open(t, "agents")
+	for format, want := range map[string][]string{
+		"matrix": {
+			"issues strong issues weak", "finds the newest issue ✓ 5/5 0.48–1.00 ✗ 2/5 0.05–0.85 ≠", "names it ? 1/2 0.01–0.99 ✓ 2/2 0.34–1.00 ≠",
+			"asks once ✓ ! ≠", "passed 2/3 1/3", "· not run in this column", "≠ the columns differ in 3 tests",
+		},
+		"md": {
+			"### Models\n\n| Test | `strong` | `weak` |", "| `finds the newest issue` | ✅ 5/5 0.48–1.00 | ❌ 2/5 0.05–0.85 |", "| `names it` | ❔ 1/2 0.01–0.99 | ✅ 2/2 0.34–1.00 |", "| `asks once` | ✅ 1 trial | 💥 |",
+		},
+	} {
+		out := regexp.MustCompile(` +`).ReplaceAllString(string(rendered(t, format, r, render.Options{})), " ")
+		for _, text := range want {
+			if !strings.Contains(out, text) {
+				t.Errorf("%s lacks %q:\n%s", format, text, out)
 			}
 		}
 	}

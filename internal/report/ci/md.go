@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -42,7 +43,7 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 	if err := m.tests(all); err != nil {
 		return err
 	}
-	if err := m.trials(); err != nil {
+	if err := cmp.Or(m.models(), m.trials()); err != nil {
 		return err
 	}
 	m.rollups()

@@ -89,3 +89,48 @@ func (m *markdown) trials() error {
 	m.section("Shares of passes", []string{"", "Test", "Server", "Passed:", "95 % interval:", "Wanted:"}, rows)
 	return nil
 }
+
+// models writes a table of the tests that ran with several models: a row for each test, a
+// column for each model, or model and server. A share has its number and interval.
+func (m *markdown) models() error {
+	at, columns := map[[2]string]int{}, []string{"Test"}
+	var rows [][]string
+	for c, err := range result.Select(m.run.Cases) {
+		if err != nil {
+			return err
+		}
+		name, model := explain.Modeled(c)
+		if model == "" || len(rows) == mdTests && !m.Verbose {
+			continue
+		}
+		if strings.HasSuffix(c.Name, " @"+c.Server) {
+			model += " @" + c.Server
+		}
+		column, row := [2]string{"", model}, [2]string{c.File, name}
+		if at[column] == 0 {
+			at[column] = len(columns)
+			columns = append(columns, cell(model))
+		}
+		if at[row] == 0 {
+			rows = append(rows, []string{cell(name)})
+			at[row] = len(rows)
+		}
+		text := statusIcon[c.Status]
+		if s, ok := explain.ShareOf(c); ok {
+			text += " " + s.String()
+		} else if c.Status == result.Pass || c.Status == result.Fail { // others are no trials
+			text += " 1 trial"
+		}
+		cells := rows[at[row]-1]
+		for len(cells) <= at[column] {
+			cells = append(cells, "")
+		}
+		cells[at[column]] = text
+		rows[at[row]-1] = cells
+	}
+	for i := range rows {
+		rows[i] = append(rows[i], make([]string, len(columns)-len(rows[i]))...)
+	}
+	m.section("Models", columns, rows)
+	return nil
+}

@@ -192,3 +192,15 @@ func SplitVariant(name string) (server, variant string) {
 	server, variant, _ = strings.Cut(name, "@")
 	return server, variant
 }
+
+// Modeled returns the name of a test without those of its model and server, and its model
+// if it has one of several; otherwise model is empty.
+func Modeled(c *result.Case) (name, model string) {
+	name = strings.TrimSuffix(c.Name, " @"+c.Server)
+	if model, ok := strings.CutPrefix(c.Call, "model "); ok && c.Block == "agents" {
+		if short, several := strings.CutSuffix(name, " ("+model+")"); several {
+			return short, model
+		}
+	}
+	return name, ""
+}

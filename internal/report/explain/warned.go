@@ -246,6 +246,9 @@ func Repeated(c *result.Case) (out []string) {
 		if t.Errors > 0 {
 			text += ", " + display.Count(t.Errors, "error")
 		}
+		if t.CostUSD > 0 {
+			text += ", " + render.USD(t.CostUSD)
+		}
 		if out = append(out, text); n >= streak {
 			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, stats.AllPass(t.Passed, n, streak), n, math.Pow(t.Low, streak), math.Pow(t.High, streak)))
 		}

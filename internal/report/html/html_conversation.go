@@ -38,7 +38,7 @@ func (t *talk) Cost() string {
 	if t.CostUSD == nil {
 		return ""
 	}
-	return fmt.Sprintf("%.6f USD", *t.CostUSD)
+	return render.USD(*t.CostUSD)
 }
 
 // Word is what an attempt of the test is called.

@@ -339,8 +339,8 @@ func (l *Live) current() string {
 		return ""
 	}
 	text := render.OneLine(oldest.name, 50)
-	if oldest.state != "" {
-		text += " (" + oldest.state + ")"
+	if oldest.state != "" { // first, because a narrow terminal cuts the end
+		text = oldest.state + ": " + text
 	}
 	if d := l.o.Now().Sub(oldest.since); d >= time.Second {
 		text += " " + clockTime(d)

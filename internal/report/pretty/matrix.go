@@ -16,9 +16,10 @@ import (
 
 // WriteMatrix writes tests by servers: a row for each test, a column for each server,
 // and below them the totals of each server. Tests with a list of servers have one
-// row; without lists there is one column for each used server.
+// row; without lists there is one column for each used server. Tests with a list of
+// models have a column for each model and server.
 func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
-	m := &matrix{Printer: render.NewPrinter(w, r, o), column: map[string]int{}, findings: map[string]int{}}
+	m := &matrix{Printer: render.NewPrinter(w, r, o), column: map[string]int{}, of: "server", findings: map[string]int{}}
 	for _, f := range r.Findings {
 		if f.Severity == "error" {
 			m.findings[f.Server]++
@@ -39,13 +40,13 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	m.sums()
 	m.rollupTable()
 	m.Blank()
-	legend := "✓ passed  ✗ failed  ! no response  - skipped  · not run on this server"
+	legend := "✓ passed  ✗ failed  ! no response  - skipped  · not run " + map[bool]string{true: "in", false: "on"}[m.of == "column"] + " this " + m.of
 	if r.Summary.Inconclusive > 0 {
 		legend += "  ? inconclusive"
 	}
 	m.Line(0, m.Faint(legend))
 	if m.differ > 0 {
-		m.Line(0, m.Paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", display.Count(m.differ, "test"))))
+		m.Line(0, m.Paint(term.Warn, fmt.Sprintf("≠ the %ss differ in %s", m.of, display.Count(m.differ, "test"))))
 	}
 	for _, f := range explain.Folded(r.Findings) {
 		if f.Severity == "error" {
@@ -67,7 +68,8 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 type matrix struct {
 	*render.Printer
 	servers []matrixServer
-	column  map[string]int // server → index in servers
+	column  map[string]int // server and model → index in servers
+	of      string         // what a column is: a server, or a column if there are models
 	// findings counts the findings of each server that made the run fail.
 	findings map[string]int
 	rows     []matrixRow
@@ -76,9 +78,9 @@ type matrix struct {
 	differ   int
 }
 
-// matrixServer is a column and its totals.
+// matrixServer is a column and its totals: of a server, or of a model on it.
 type matrixServer struct {
-	name          string
+	name, model   string
 	passed, total int
 	score         float64
 	scores        int
@@ -111,24 +113,28 @@ func (m *matrix) read() error {
 			m.rows = append(m.rows, matrixRow{name: suite})
 			clear(rows)
 		}
-		name := strings.TrimSuffix(c.Name, " @"+c.Server)
+		name, model := explain.Modeled(c)
 		i, ok := rows[name]
 		if !ok {
 			i = len(m.rows)
 			rows[name] = i
 			m.rows = append(m.rows, matrixRow{name: name, cells: []matrixCell{}})
 		}
-		m.add(&m.rows[i], c)
+		m.add(&m.rows[i], c, model)
 	}
 	return nil
 }
 
-func (m *matrix) add(row *matrixRow, c *result.Case) {
-	at, ok := m.column[c.Server]
+func (m *matrix) add(row *matrixRow, c *result.Case, model string) {
+	key := c.Server + "\x00" + model
+	at, ok := m.column[key]
 	if !ok {
 		at = len(m.servers)
-		m.column[c.Server] = at
-		m.servers = append(m.servers, matrixServer{name: c.Server, metrics: map[string]*result.Rollup{}})
+		m.column[key] = at
+		m.servers = append(m.servers, matrixServer{name: c.Server, model: model, metrics: map[string]*result.Rollup{}})
+		if model != "" {
+			m.of = "column"
+		}
 	}
 	for len(row.cells) <= at {
 		row.cells = append(row.cells, matrixCell{})
@@ -218,12 +224,13 @@ func (m *matrix) group() {
 }
 
 // serverName returns the title of a column: only the variant if there is one, because
-// the server is in the line above.
+// the server is in the line above, and the model.
 func (m *matrix) serverName(i int) string {
-	if _, variant := explain.SplitVariant(m.servers[i].name); variant != "" {
-		return term.Escape("@" + variant)
+	name := cmp.Or(m.servers[i].name, "(no server)")
+	if _, variant := explain.SplitVariant(name); variant != "" {
+		name = "@" + variant
 	}
-	return term.Escape(cmp.Or(m.servers[i].name, "(no server)"))
+	return term.Escape(strings.TrimSpace(name + " " + m.servers[i].model))
 }
 
 // write writes a line of the table; paint colors a cell after padding.

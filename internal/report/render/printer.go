@@ -157,6 +157,9 @@ func Number(f float64) string {
 	return strings.TrimSuffix(s, ".")
 }
 
+// USD formats what answers of a model cost.
+func USD(v float64) string { return fmt.Sprintf("%.6f USD", v) }
+
 // Place formats file:line:column, as far as known, escaped.
 func Place(file string, line, column int) string {
 	s := term.Escape(file)

@@ -191,6 +191,7 @@ type Trials struct {
 	Errors     int     `json:"errors,omitempty"`
 	Low        float64 `json:"low"` // interval of the true share, with a confidence of 95 %
 	High       float64 `json:"high"`
+	CostUSD    float64 `json:"cost_usd,omitempty"` // of all trials with a model, if it has a price
 }
 
 // KnownFailure is the actual result of a case that a baseline expects to fail.

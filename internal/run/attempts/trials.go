@@ -22,6 +22,7 @@ type Trials struct {
 	all            List
 	passed, failed int
 	errors, inRow  int
+	cost           float64      // in USD, of the conversations with a model
 	shown          *result.Case // the first attempt that did not pass; otherwise the last one
 	at             int
 	last           *result.Case
@@ -54,7 +55,11 @@ func (t *Trials) Run(parallel int, attempt func(n int) *result.Case, progress fu
 		}
 		t.add(<-flying[0])
 		flying = flying[1:]
-		progress(fmt.Sprintf("%d of at most %d trials, %d passed", t.passed+t.failed, t.Max, t.passed))
+		state := fmt.Sprintf("%d of at most %d trials, %d passed", t.passed+t.failed, t.Max, t.passed)
+		if t.cost > 0 {
+			state += ", " + render.USD(t.cost)
+		}
+		progress(state)
 	}
 	for _, done := range flying {
 		<-done
@@ -65,6 +70,9 @@ func (t *Trials) Run(parallel int, attempt func(n int) *result.Case, progress fu
 func (t *Trials) add(c *result.Case) {
 	t.all.Add(c)
 	t.last = c
+	if c.Conversation != nil && c.Conversation.CostUSD != nil {
+		t.cost += *c.Conversation.CostUSD
+	}
 	if t.shown == nil || t.shown.Status == result.Pass {
 		t.shown, t.at = c, len(t.all.Done)-1
 	}
@@ -114,7 +122,7 @@ func (t *Trials) Result() result.Case {
 	out := *t.shown
 	out.Status = t.status
 	out.Trials = &result.Trials{
-		Want: t.Want, Floor: t.Floor, Confidence: t.Confidence, Max: t.Max, Passed: t.passed, Failed: t.failed, Errors: t.errors,
+		Want: t.Want, Floor: t.Floor, Confidence: t.Confidence, Max: t.Max, Passed: t.passed, Failed: t.failed, Errors: t.errors, CostUSD: t.cost,
 	}
 	out.Trials.Low, out.Trials.High = stats.ClopperPearson(t.passed, t.passed+t.failed, confidence)
 	t.all.Apply(&out, t.at)

@@ -2,6 +2,8 @@ package attempts
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,6 +81,27 @@ func TestTrials(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Whoever waits for trials with a model sees how far they are, and what they cost.
+func TestProgressOfTrials(t *testing.T) {
+	usd := 0.00015
+	test := NewTrials(stats.Sequential{Want: 0.9, Floor: 0.5, Confidence: 0.95, Max: 30})
+	var states []string
+	test.Run(1, func(n int) *result.Case {
+		c := &result.Case{Status: []result.Status{result.Pass, result.Fail}[n%2], Conversation: &result.Conversation{CostUSD: &usd}}
+		if n == 3 { // there was no answer, and it cost nothing
+			c.Status, c.Conversation = result.Error, nil
+		}
+		return c
+	}, func(s string) { states = append(states, s) })
+	want := []string{"1 of at most 30 trials, 0 passed, 0.000150 USD", "2 of at most 30 trials, 1 passed, 0.000300 USD", "2 of at most 30 trials, 1 passed, 0.000300 USD", "3 of at most 30 trials, 2 passed, 0.000450 USD"}
+	if len(states) < 4 || !slices.Equal(states[:4], want) {
+		t.Errorf("got %q", states)
+	}
+	if c := test.Result(); math.Abs(c.Trials.CostUSD-float64(len(states)-1)*usd) > 1e-9 {
+		t.Errorf("%d trials cost %g", len(states), c.Trials.CostUSD)
 	}
 }
 
