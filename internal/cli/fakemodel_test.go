@@ -17,7 +17,7 @@ import (
 // fakeModelMain runs `fakemodel PROGRAM…` with the address of a fake endpoint in MODEL_URL:
 // /v1/chat/completions and /v1/messages. It is strict about requests, and does what the
 // prompt says: CALL TOOL [{…}] ; PICK text in a description ; SAY text ; VARY a | b | c ; STATUS n ;
-// REFUSE ; CUT ; HTML ; BOTH. VARY says the next of its texts each time. A model called picky-1
+// BUSY n ; REFUSE ; CUT ; HTML ; BOTH. VARY says the next of its texts each time. A model called picky-1
 // refuses max_tokens and temperature. The bodies of all requests are written to the file REQUESTS.
 func fakeModelMain() {
 	f := &fakeModel{}
@@ -163,14 +163,19 @@ func conversationOf(body map[string]any, anthropic bool) string {
 		return "empty system"
 	}
 	tools, _ := body["tools"].([]any)
+	seen := map[any]bool{}
 	for _, item := range tools {
 		t := item.(map[string]any)
 		if f, ok := t["function"].(map[string]any); ok {
 			t = map[string]any{"name": f["name"], "input_schema": f["parameters"]}
 		}
-		if schema := t["input_schema"].(map[string]any); schema["type"] != "object" || strings.Trim(t["name"].(string), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+		if schema := t["input_schema"].(map[string]any); schema["type"] != "object" || len(t["name"].(string)) > 64 || strings.Trim(t["name"].(string), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 			return fmt.Sprintf("bad tool %v", t["name"])
 		}
+		if seen[t["name"]] {
+			return fmt.Sprintf("the tool %v twice", t["name"])
+		}
+		seen[t["name"]] = true
 	}
 	return ""
 }
@@ -234,10 +239,15 @@ func (f *fakeModel) answer(w http.ResponseWriter, body map[string]any, anthropic
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<html>gateway</html>")
 		return
+	case "BUSY":
+		w.Header().Set("Retry-After", "0.01")
+		http.Error(w, `{"error": {"message": "busy secret-key-1"}}`, map[string]int{"429": 429, "529": 529}[rest])
+		return
 	case "STATUS":
 		status := 0
 		_, _ = fmt.Sscan(rest, &status)
 		f.mu.Lock()
+		part += fmt.Sprint(" ", anthropic)
 		again := f.failed[part]
 		if f.failed == nil {
 			f.failed = map[string]bool{}

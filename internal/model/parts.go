@@ -60,7 +60,7 @@ func change(c jsonv.Change) string {
 		if same > before {
 			v = jsonv.String("…" + strings.ToValidUTF8(v.Text()[same-before:], ""))
 		}
-		return cmp.Or(v.Short(most), "nothing")
+		return v.Short(most)
 	}
 	return fmt.Sprintf("%s: %s, recorded: %s", strings.TrimSuffix(" at "+c.Path, " at "), shown(c.Got), shown(c.Want))
 }
