@@ -22,6 +22,7 @@ type Bounds struct {
 	From  int     `json:"from"`  // units before a leak is called one
 	Clear int     `json:"clear"` // units before nothing is called clean
 	Steep float64 `json:"-"`     // a rise that is a leak after fewer units
+	Exact int     `json:"-"`     // units before the same growth in each of them is called a leak; 0: From
 }
 
 // Memory are the bounds of memory in bytes: heaps grow by tens of megabytes before they
@@ -33,7 +34,7 @@ func Memory(least float64) Bounds {
 
 // Count are the bounds of what is counted.
 func Count() Bounds {
-	return Bounds{Least: 0.05, Rise: 20, From: First, Clear: First, Steep: math.Inf(1)}
+	return Bounds{Least: 0.05, Rise: 20, From: First, Clear: First, Steep: math.Inf(1), Exact: 300}
 }
 
 // First is the number of units before the first estimate; each further one has twice as
@@ -47,6 +48,9 @@ const parts = 12
 // keeps is the share of its slope that a leak keeps; what saturates loses more.
 const keeps = 0.6
 
+// exactly is the share in which the bounds of a slope agree if each unit adds the same.
+const exactly = 0.7
+
 // Slope is the growth per unit in a window, with its interval at 99 %.
 type Slope struct {
 	Value float64 `json:"value"`
@@ -54,6 +58,9 @@ type Slope struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
+
+// exact reports whether the bounds of the slope agree.
+func (s Slope) exact() bool { return s.Low >= exactly*s.High }
 
 // Estimated is the result of an estimate.
 type Estimated struct {
@@ -80,14 +87,35 @@ func Estimate(samples []float64, b Bounds) Estimated {
 		Verdict: Inconclusive, Earlier: slope(earlier, n/2-n/4), Later: slope(later, n-n/2),
 		From: median(earlier[:3]), To: median(later[parts-3:]),
 	}
-	grows := e.Earlier.Low > 0 && e.Later.Low > 0 && e.Later.Low > b.Least/2 && e.Later.Value >= keeps*e.Earlier.Value
+	keep := keeps
+	if b.Exact > 0 { // what each unit adds is the same, unlike the memory of a heap
+		keep = 0.8
+	}
+	grows := e.Earlier.Low > 0 && e.Later.Low > 0 && e.Later.Low > b.Least/2 && e.Later.Value >= keep*e.Earlier.Value
+	if b.Exact > 0 && released(samples[n/4:], b.Rise) {
+		grows = false
+	}
+	early := b.Exact > 0 && n >= b.Exact && e.Earlier.exact() && e.Later.exact() && e.Later.Value <= e.Earlier.Value/exactly
 	switch {
-	case grows && (n >= b.From && e.Rise() >= b.Rise || e.Rise() >= b.Steep):
+	case grows && ((n >= b.From || early) && e.Rise() >= b.Rise || e.Rise() >= b.Steep):
 		e.Verdict = Leaks
 	case n >= b.Clear && e.Later.High < b.Least && e.Rise() < b.Rise:
 		e.Verdict = NoneShown
 	}
 	return e
+}
+
+// released reports whether what had risen has once been given back by half: a collection
+// or a time does so, and will again.
+func released(samples []float64, rise float64) bool {
+	least, most := samples[0], samples[0]
+	for _, v := range samples {
+		least, most = min(least, v), max(most, v)
+		if most-least >= rise && v-least < (most-least)/2 {
+			return true
+		}
+	}
+	return false
 }
 
 // Enough estimates how many units would decide if the growth goes on as it is.

@@ -116,6 +116,7 @@ func decide(next func(int) float64, b leak.Bounds, most int) (leak.Estimated, in
 // sessions. A run that its time limit ends at any number of sessions accuses none either.
 func TestHeaps(t *testing.T) {
 	t.Parallel()
+	t.Run("counts", counts)
 	rounds := testkit.Count(60, 600)
 	for name, heap := range heaps {
 		t.Run(name, func(t *testing.T) {
@@ -150,6 +151,85 @@ func TestHeaps(t *testing.T) {
 	}
 }
 
+// pools are models of how descriptors, threads and processes of clean servers move.
+var pools = map[string]func(r *rand.Rand) func(i int) float64{
+	"pool": func(r *rand.Rand) func(int) float64 { // one more with each unit, up to its size
+		size := 4 + r.IntN(253)
+		return func(i int) float64 { return 12 + float64(min(i, size)) }
+	},
+	"pool that fills by chance": func(r *rand.Rand) func(int) float64 {
+		open, size := 0.0, float64(4+r.IntN(253))
+		return func(int) float64 {
+			if r.Float64() > open/size {
+				open++
+			}
+			return 12 + open + float64(r.IntN(3))
+		}
+	},
+	"kept alive": func(r *rand.Rand) func(int) float64 { // a connection closes some units later
+		units := 10 + r.IntN(240)
+		return func(i int) float64 { return 12 + float64(min(i, units)) + float64(r.IntN(3)) }
+	},
+	"closed by the collector": func(r *rand.Rand) func(int) float64 {
+		open := 0.0
+		return func(int) float64 {
+			if open++; r.Float64() < 0.025 {
+				open = 0
+			}
+			return 12 + open
+		}
+	},
+	"closed now and then": func(r *rand.Rand) func(int) float64 {
+		open, every := 0.0, 20+180*r.Float64()
+		return func(int) float64 {
+			if open++; open > every*(0.8+0.4*r.Float64()) {
+				open = 0
+			}
+			return 12 + open
+		}
+	},
+	"threads": func(r *rand.Rand) func(int) float64 { // a runtime starts more, ever less often
+		n := 8.0
+		return func(i int) float64 {
+			if r.Float64() < 6/float64(i+20) {
+				n++
+			}
+			return n
+		}
+	},
+}
+
+// Of 600 runs of a clean server at most one is accused by what is counted, however long the
+// run is. What is added by each unit is found by 300 units, and what some units add by 500.
+func counts(t *testing.T) {
+	t.Parallel()
+	for name, pool := range pools {
+		accused := 0
+		for seed := range testkit.Count(600, 6000) {
+			r := rand.New(rand.NewPCG(4, uint64(seed)))
+			if e, n := decide(pool(r), leak.Count(), 48+r.IntN(1500)); e.Verdict == leak.Leaks {
+				accused++
+				t.Logf("%s, seed %d: a clean server is accused after %d units: %+v", name, seed, n, e)
+			}
+		}
+		if accused > testkit.Count(600, 6000)/600 {
+			t.Errorf("%s: %d clean servers are accused", name, accused)
+		}
+	}
+	for seed := range testkit.Count(600, 6000) {
+		r := rand.New(rand.NewPCG(5, uint64(seed)))
+		each := []float64{1, 2, 5}[seed%3]
+		leaks := func(i int) float64 { return 12 + math.Floor(each*float64(i)) + float64(r.IntN(3)) }
+		n := 300 + r.IntN(200)
+		if e, _ := decide(leaks, leak.Count(), n); e.Verdict != leak.Leaks || math.Abs(e.Later.Value-each) > 0.05*each {
+			t.Errorf("seed %d: %g a unit is %s after %d units: %+v", seed, each, e.Verdict, n, e)
+		}
+		if e, _ := decide(func(i int) float64 { return 12 + math.Floor(0.15*float64(i)) + float64(r.IntN(3)) }, leak.Count(), 500); e.Verdict != leak.Leaks {
+			t.Errorf("seed %d: 0.15 a unit is %s: %+v", seed, e.Verdict, e)
+		}
+	}
+}
+
 // Exact growth gives the exact slope, and nothing but the bounds decides.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
@@ -170,6 +250,10 @@ func TestEstimate(t *testing.T) {
 		{"a descriptor for ten sessions", line(500, 12, 0.1), leak.Count(), leak.Leaks},
 		{"no descriptor", line(500, 12, 0), leak.Count(), leak.NoneShown},
 		{"a count, earlier than the first estimate", line(499, 12, 0), leak.Count(), leak.Inconclusive},
+		{"one descriptor each, in a short run", line(300, 12, 1), leak.Count(), leak.Leaks},
+		{"one descriptor each, in a run too short", line(299, 12, 1), leak.Count(), leak.Inconclusive},
+		{"a pool of 250 threads, in a short run", slices.Concat(line(250, 12, 1), line(60, 262, 0)), leak.Count(), leak.Inconclusive},
+		{"one descriptor each, after a start with many", slices.Concat(line(10, 400, 0), line(490, 12, 1)), leak.Count(), leak.Leaks},
 		{"few descriptors in all", line(500, 12, 0.04), leak.Count(), leak.NoneShown},
 		{"memory, too early", line(2000, 0, 10*kib), leak.Memory(kib), leak.Inconclusive},
 		{"memory, too small a rise", line(4000, 0, 10*kib), leak.Memory(kib), leak.Inconclusive},
