@@ -55,7 +55,7 @@ func Entry(n *source.Node, key string, meant func(string) string) string {
 			}
 		case "isError":
 			target, matcher, value = "result.isError", "exact", f.Value
-		case "error", "refusal":
+		case "error", "refusal", "rejects", "raises", "throws":
 			if target, matcher, value = "refusal.text", "contains", f.Value; value.Kind == source.KindBool {
 				target, matcher = "refusal", "exists"
 			}

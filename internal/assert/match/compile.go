@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/assert/habit"
 	"mcptest/internal/assert/schemas"
@@ -66,7 +67,11 @@ func (c *Compiler) ErrorIn(n *source.Node, offset int, path, hint, format string
 // node is a map with all required keys; what describes the map in messages.
 func (c *Compiler) Keys(n *source.Node, path, what string, known, required []string, use func(key string, k, v *source.Node)) bool {
 	if n.Kind != source.KindMap {
-		c.Errorf(n, path, "", "expected %s, got %s", what, shown.Node(n))
+		hint := ""
+		if len(required) > 0 {
+			hint = "write {" + strings.Join(required, ": …, ") + ": …}"
+		}
+		c.Errorf(n, path, hint, "expected %s, got %s", what, shown.Node(n))
 		return false
 	}
 	var meant []string // known keys similar to unknown ones

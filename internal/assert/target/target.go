@@ -152,7 +152,7 @@ func (t *Target) resolveRoot(steps []jsonpath.Step, offsets []int) (int, *Error)
 var otherRoots = map[string]string{
 	"duration": "duration_ms", "latency": "duration_ms", "latency_ms": "duration_ms", "time": "duration_ms", "elapsed": "duration_ms",
 	"status": "http.status", "status_code": "http.status", "headers": "http.headers",
-	"output": "text", "body": "text", "stdout": "text", "response": "result", "errors": "error", "notification": "notifications",
+	"output": "text", "body": "text", "stdout": "text", "response": "result", "res": "result", "errors": "error", "notification": "notifications",
 	"trajectory": "calls", "tool_calls": "calls", "answer": "final", "cost": "cost_usd", "usage": "tokens",
 }
 

@@ -30,7 +30,11 @@ func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 			diag.Hint = "write " + at[1] + ": …"
 		} else if name := n.Items[0].Get("name"); name != nil {
 			diag.Hint = "write the name before it: " + name.Text + ": {…}"
+		} else if key := n.Items[0].Get("key"); key != nil {
+			diag.Hint = "write " + key.Text + ": …"
 		}
+	case n.Kind == KindMap && want == "text" && n.Get("name") != nil:
+		diag.Hint = "write the name alone: " + n.Get("name").Text
 	}
 	return diag
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +13,8 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
+	"mcptest/internal/spec/suite/dotenv"
 )
 
 // Server is an entry of a configuration. Its texts contain placeholders only as ${NAME},
@@ -79,12 +82,40 @@ func (r *reader) server(e jsonv.Value) (*Server, error) {
 		return out
 	}
 	s.Env, s.Headers = pairs("env"), pairs("headers")
+	if file := r.text(e.Lookup("envFile")); file != "" {
+		if err := r.fromFile(file); err != nil {
+			return nil, fmt.Errorf("envFile of %q: %v", s.Name, err) // not wrapped: it is not this file that is missing
+		}
+	}
 	if dir := r.text(e.Lookup("cwd")); filepath.IsAbs(dir) {
 		s.Dir = dir
 	} else if dir != "" {
 		s.Dir = filepath.Join(s.Dir, dir)
 	}
 	return s, r.err
+}
+
+// fromFile adds the variables of an .env file, as those that a suite reads: their values
+// stay there.
+func (r *reader) fromFile(path string) error {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.out.Dir, path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	vars, diags := dotenv.Parse(&source.File{Name: path, Data: data}, func(name string) bool { return !notName().MatchString(name) })
+	if diags.HasErrors() {
+		return errors.New(diags[0].Msg)
+	}
+	for _, v := range vars {
+		if !slices.ContainsFunc(r.out.Env, func(kv [2]string) bool { return kv[0] == v.Name }) {
+			r.out.Env = append(r.out.Env, [2]string{v.Name, "${" + v.Name + "}"})
+			r.out.Variables = append(r.out.Variables, v.Name)
+		}
+	}
+	return nil
 }
 
 // placeholder matches the placeholders of all clients, notName what the name of a variable

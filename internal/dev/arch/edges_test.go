@@ -230,7 +230,7 @@ var edges = map[string][]string{
 		"internal/cli/option", "internal/cli/cmdutil", "internal/run/allow", "internal/run/inspect", "internal/spec/plan", "internal/process/probe", "internal/process/proc",
 		"internal/base/jsonv", "internal/base/secret", "internal/base/web",
 	},
-	"internal/cli/clientconfig": {"internal/base/jsonv", "internal/base/display", "internal/client/protocol", "internal/base/osfile"},
+	"internal/cli/clientconfig": {"internal/base/jsonv", "internal/base/display", "internal/base/source", "internal/client/protocol", "internal/base/osfile", "internal/spec/suite/dotenv"},
 	"internal/tape/verify":      {"internal/tape/cassette", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/secret", "internal/offer/surface", "internal/offer/diff", "internal/base/jsonv"},
 	"internal/tape/promote":     {"internal/tape/cassette", "internal/spec/draft", "internal/client/check", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/offer/surface", "internal/base/jsonv"},
 	"internal/tape/serve":       {"internal/tape/cassette", "internal/client/protocol", "internal/server/mcpserver", "internal/base/secret", "internal/base/jsonv"},

@@ -46,6 +46,12 @@ func (d *document) AdviseKey(key string) string {
 		return "servers"
 	case "flows", "flow", "steps", "scenarios":
 		return "a flow is a test with steps: tools: [{name: …, steps: [{tool: …}, {tool: …}]}]"
+	case "environment":
+		return "env: sets variables of the servers' processes, variables: values for ${NAME}"
+	case "strategy", "matrix", "parametrize":
+		return "cases: of a test are its rows, variants: of a server its configurations"
+	case "fixture", "fixtures":
+		return "setup: lists steps before all tests, setup_per_test: steps before each"
 	case "mcpServers":
 		return "rename it to servers: command, args, env, url and headers are the same here (leave out type and disabled)"
 	case "tests", "it", "test", "testcases", "test_cases":

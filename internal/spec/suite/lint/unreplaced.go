@@ -39,8 +39,8 @@ func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 // for steps.
 var binding = regexp.MustCompile(`(?:^|[^\\$])((?:\$|\{\{ ?)((case|steps)\.\w[\w.]*)(?: ?\}\})?)`)
 
-// braces matches {{NAME}}, as promptfoo writes a column.
-var braces = regexp.MustCompile(`\{\{ ?(\w+) ?\}\}`)
+// braces matches {{NAME}}, as promptfoo, Postman and Bruno write a value.
+var braces = regexp.MustCompile(`\{\{ ?(?:\$|process\.env\.)?(\w+) ?\}\}`)
 
 func hasColumn(cases *source.Node, name string) bool {
 	return cases != nil && slices.ContainsFunc(cases.Items, func(row *source.Node) bool { return row.Get(name) != nil })
@@ -67,8 +67,13 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 		name := n.Text[m[4]:m[5]]
 		warn(d, n, path, n.Text[m[2]:m[3]]+" is not replaced: it is used as written", "write ${"+name+"}")
 	}
-	if column := braces.FindStringSubmatch(n.Text); column != nil && args && hasColumn(test.Get("cases"), column[1]) {
-		warn(d, n, path, column[0]+" is not replaced: it is used as written", "write ${case."+column[1]+"}")
+	if name := braces.FindStringSubmatch(n.Text); name != nil {
+		switch { // a part of a text may be a template that a tool fills
+		case args && hasColumn(test.Get("cases"), name[1]):
+			warn(d, n, path, name[0]+" is not replaced: it is used as written", "write ${case."+name[1]+"}")
+		case name[0] == n.Text, strings.HasSuffix(path, ".uri"):
+			warn(d, n, path, name[0]+" is not replaced: it is used as written", "write ${"+name[1]+"}")
+		}
 	}
 	if inside := strings.TrimRight(strings.TrimLeft(n.Text, "“„‘"), "”“’"); args && !n.Quoted && len(inside) <= len(n.Text)-2*len("“") {
 		warn(d, n, path, "typographic quotation marks are part of the value", `YAML needs ": "`+inside+`"`)
@@ -79,12 +84,17 @@ func value(d *source.Decoder, n *source.Node, path string) {
 	if n.Kind != source.KindString || n.Origin != source.Written {
 		return
 	}
-	if at := unreplaced.FindStringSubmatchIndex(n.Text); at != nil {
-		name := n.Text[at[2]:at[3]]
+	report := func(at []int, written string) {
 		d.AddNew(source.Diagnostic{
 			Pos: n.In(at[2] - 1), Path: path, Severity: source.Warning, Code: "not-replaced",
-			Msg: "$" + name + " is not replaced: it is passed on as written", Hint: "write ${" + name + "}",
+			Msg: written + " is not replaced: it is passed on as written", Hint: "write ${" + n.Text[at[2]:at[3]] + "}",
 		})
+	}
+	if at := unreplaced.FindStringSubmatchIndex(n.Text); at != nil {
+		report(at, n.Text[at[2]-1:at[3]])
+	}
+	if at := braces.FindStringSubmatchIndex(n.Text); at != nil {
+		report(at, n.Text[at[0]:at[1]])
 	}
 }
 
