@@ -45,3 +45,26 @@ func SameOrigin(req *http.Request, via []*http.Request) error {
 func IsLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
+
+// Paced returns a wrapper of transports that sends one request in each pause, around
+// another one that may be nil.
+func Paced(pause time.Duration, wrap func(http.RoundTripper) http.RoundTripper) func(http.RoundTripper) http.RoundTripper {
+	tick := time.Tick(pause)
+	return func(next http.RoundTripper) http.RoundTripper {
+		if wrap != nil {
+			next = wrap(next)
+		}
+		return roundTripper(func(req *http.Request) (*http.Response, error) {
+			select {
+			case <-tick:
+				return next.RoundTrip(req)
+			case <-req.Context().Done():
+				return nil, req.Context().Err()
+			}
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

@@ -117,8 +117,9 @@ var edges = map[string][]string{
 	"internal/run/probe/verdict":  {"internal/offer/ruleset", "internal/report/gate", "internal/report/result", "internal/base/term"},
 	"internal/run/probe/entry":    {"internal/assert/target", "internal/run/probe", "internal/run/probe/verdict", "internal/run/boundary", "internal/run/connect", "internal/offer/ruleset", "internal/report/result", "internal/spec/plan", "internal/base/jsonv", "internal/base/source"},
 	"internal/run/probe/argument": {"internal/base/jsonv"},
+	"internal/run/probe/streams":  {"internal/run/boundary", "internal/client/protocol", "internal/spec/plan", "internal/spec/suite", "internal/base/jsonv"},
 	"internal/run/probe": {
-		"internal/run/probe/argument", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/assert/target",
+		"internal/run/probe/argument", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/assert/target",
 		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/draft", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
 		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/web",
 	},

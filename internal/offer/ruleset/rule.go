@@ -43,6 +43,8 @@ type Rule struct {
 	ID        string     `yaml:"id,required"`
 	Family    string     `yaml:"family,required"`
 	Transport string     `yaml:"transport" enum:"stdio|http"` // both if empty
+	Needs     string     `yaml:"needs"`                       // the capability without which it does not concern a server
+	Traffic   bool       `yaml:"traffic"`                     // it is about messages of other families, too
 	Text      string     `yaml:"text,required"`               // what a correct server does
 	Fix       string     `yaml:"fix,required"`
 	In        []Claim    `yaml:"in,required"`

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,16 +72,9 @@ func (v argumentRules) arguments(ctx context.Context) {
 			})
 		}
 		if len(accepts)+len(refuses) > 0 {
-			v.add(text, "", outcome{note: fmt.Sprintf("%s accepts: %s; refuses: %s", subject, orNone(accepts), orNone(refuses))})
+			v.add(text, "", outcome{note: fmt.Sprintf("%s accepts: %s; refuses: %s", subject, cmp.Or(strings.Join(accepts, ", "), "nothing"), cmp.Or(strings.Join(refuses, ", "), "nothing"))})
 		}
 	})
-}
-
-func orNone(list []string) string {
-	if len(list) == 0 {
-		return "nothing"
-	}
-	return strings.Join(list, ", ")
 }
 
 // eachCallable visits the tools that may be called; without any the rules are not

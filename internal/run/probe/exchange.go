@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/boundary"
@@ -236,11 +235,6 @@ func shown(x *mcp.Exchange) verdict.Evidence {
 		e.Received = answer(x)
 	}
 	return e
-}
-
-// delivery is the form of a message of a version.
-func (v *visit) delivery(version protocol.Version) conn.Delivery {
-	return conn.Delivery{Version: version}
 }
 
 // invalidSchema reports whether a schema was refused for what it says, and not for a

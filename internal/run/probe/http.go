@@ -10,6 +10,11 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/allow"
+	"mcptest/internal/run/boundary"
+	"mcptest/internal/run/probe/streams"
+	"mcptest/internal/run/probe/verdict"
+	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/suite"
 )
 
@@ -33,6 +38,9 @@ func (v httpRules) http(ctx context.Context) {
 	served := func(x *mcp.Exchange) bool { return status(x) >= 200 && status(x) < 300 }
 	v.origins(ctx, post, served)
 	v.check(ctx, "http-get", "", func(ctx context.Context) outcome { return v.get(ctx) })
+	if !v.modern() {
+		v.streaming(ctx)
+	}
 	v.check(ctx, "http-notification", "", func(ctx context.Context) outcome {
 		message := v.frame(nil, "notifications/initialized", jsonv.Value{})
 		x := v.post(ctx, suite.Request{Body: message.Append(nil)}, v.inSession(ctx, message))
@@ -136,11 +144,53 @@ func (v *visit) credentials() bool {
 	return false
 }
 
-// get opens the stream of a session of its own: a second one of a session may be refused.
+// streaming examines the event streams of a session of its own.
+func (v httpRules) streaming(ctx context.Context) {
+	rules := []string{"get-no-response", "no-broadcast", "event-id-unique", "replay-own-stream", "http-stream-response"}
+	lasts := false
+	each(ctx, v.visit, rules, func(ctx context.Context) streams.Session {
+		h := v.introduced(ctx)
+		requests := []jsonv.Value{v.frame(7301, v.firstList(), jsonv.Value{})}
+		for _, tool := range v.tools {
+			args := draft.Arguments(tool.Lookup("inputSchema"))
+			if id := 7301 + len(requests); len(requests) < 6 && allow.ReadOnly(tool) && v.policy.Call(tool, args) == "" {
+				requests = append(requests, v.frame(id, "tools/call", jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args, "_meta", jsonv.ObjectOf("progressToken", id))))
+			}
+		}
+		s := streams.Capture(ctx, boundary.Env{Connect: v.Connect, Client: v.Client, Headers: h}, v.server, requests)
+		lasts = status(v.post(ctx, suite.Request{Body: requests[0].Append(nil)}, h)) < http.StatusBadRequest
+		v.post(ctx, suite.Request{Method: http.MethodDelete}, h)
+		return s
+	}, func(rule string, s streams.Session) outcome {
+		what, at, seen := s.Judge(rule)
+		switch {
+		case rule == "event-id-unique" && v.hello.HTTP.Header.Get(sessionID) == "":
+			return unverified("without a session, the server cannot know its client")
+		case !seen || rule == "http-stream-response" && !lasts:
+			return unverified("the session has no such event streams")
+		case what != "":
+			return broken(verdict.Evidence{Sent: "a list and calls in one session", Received: verdict.Excerpt(at.String(), 1000)}, "%s", what)
+		}
+		return held()
+	})
+}
+
+// introduced are the headers of a session without a stream of GET: a second one may be
+// refused.
+func (v httpRules) introduced(ctx context.Context) http.Header {
+	h := http.Header{"Mcp-Protocol-Version": {v.version.Name}}
+	if id, _ := (sessionRules{v.visit}).begin(ctx, ""); id != "" {
+		h.Set(sessionID, id)
+	}
+	message := v.frame(nil, "notifications/initialized", jsonv.Value{})
+	v.post(ctx, suite.Request{Body: message.Append(nil)}, h)
+	return h
+}
+
+// get opens the stream of a session of its own.
 func (v httpRules) get(ctx context.Context) outcome {
-	own := &visit{prober: v.prober, era: v.era, server: v.server, version: v.version}
-	defer own.close()
-	h := own.inSession(ctx, jsonv.Value{})
+	h := v.introduced(ctx)
+	defer v.post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
 	h.Set("Accept", "text/event-stream")
 	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
 	defer cancel()

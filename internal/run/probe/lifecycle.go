@@ -1,12 +1,14 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/verdict"
@@ -33,7 +35,7 @@ func (v *visit) introduce(ctx context.Context, version string) introduction {
 	limited, cancel := mcp.WithLimit(ctx, "response", v.server.ConnectTimeout)
 	defer cancel()
 	mark := c.Mark()
-	x := c.Do(limited, mcp.Call{Method: "initialize", Params: params.Append(nil)}, v.delivery(protocol.Version{}))
+	x := c.Do(limited, mcp.Call{Method: "initialize", Params: params.Append(nil)}, conn.Delivery{})
 	if x.Result != nil {
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -97,7 +99,7 @@ func (v lifecycleRules) versionEcho(ctx context.Context, offer introduction) {
 		v.check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) outcome {
 			x := v.introduce(ctx, version)
 			if got := result(x.Exchange).Lookup("protocolVersion").Text(); got != version {
-				return broken(shown(x.Exchange), "the server supports %s, but answered it with %s", version, orAnswer(got, x.Exchange))
+				return broken(shown(x.Exchange), "the server supports %s, but answered it with %s", version, cmp.Or(got, answer(x.Exchange)))
 			}
 			return held()
 		})
@@ -105,13 +107,6 @@ func (v lifecycleRules) versionEcho(ctx context.Context, offer introduction) {
 	if len(stated) == 0 {
 		v.enter("lifecycle-version-echo", unverified("no second version is known that the server supports"))
 	}
-}
-
-func orAnswer(text string, x *mcp.Exchange) string {
-	if text != "" {
-		return text
-	}
-	return answer(x)
 }
 
 // initialized examines the result of initialize.
@@ -185,7 +180,7 @@ func (v *visit) diagnose(ctx context.Context) bool {
 	send := func(ctx context.Context, method string) *mcp.Exchange {
 		ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 		defer cancel()
-		return c.Do(ctx, mcp.Call{Method: method, Params: jsonv.ObjectOf("_meta", v.meta()).Append(nil)}, v.delivery(v.version))
+		return c.Do(ctx, mcp.Call{Method: method, Params: jsonv.ObjectOf("_meta", v.meta()).Append(nil)}, conn.Delivery{Version: v.version})
 	}
 	served := false
 	for _, method := range []string{"tools/list", "resources/list", "prompts/list"} {

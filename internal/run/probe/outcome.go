@@ -3,6 +3,7 @@ package probe
 import (
 	"fmt"
 
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -33,10 +34,10 @@ func inapplicable(format string, args ...any) outcome {
 	return outcome{verdict: verdict.NotApplicable, why: fmt.Sprintf(format, args...)}
 }
 
-// bad is what is wrong, "" if nothing is.
-func (o outcome) bad() string {
-	if o.verdict != verdict.Fail {
-		return ""
+// right says that nothing is wrong with a response, or what is.
+func right(wrong string, x *mcp.Exchange) outcome {
+	if wrong == "" {
+		return held()
 	}
-	return o.why
+	return broken(shown(x), "%s", wrong)
 }

@@ -89,6 +89,9 @@ func (v *visit) exercised(x *mcp.Exchange) (rules []string) {
 	}
 	if x.HTTP != nil {
 		rules = append(rules, "session-ascii", "http-content-type")
+		if protocol.IsEventStream(x.HTTP.ContentType) {
+			rules = append(rules, "stream-related")
+		}
 	}
 	return rules
 }
@@ -126,6 +129,8 @@ func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 			add("server-request", broken(e, "the server sent the request %s", m.Method))
 		case m.Kind == mcp.KindRequest && protocol.CapabilityOf(m.Method) != "":
 			add("undeclared-request", broken(e, "the server sent %s to a client that does not declare it", m.Method))
+		case v.modern() && m.Stream == x.ID && changes(m):
+			add("stream-related", broken(e, "%s came on the response stream of %s", m.Method, x.Method))
 		case m.Method == "notifications/cancelled" && v.modern():
 			add("cancel-by-server", broken(e, "the server sent notifications/cancelled for a request"))
 		case m.Method == "notifications/message" && m.Kind == mcp.KindNotification:

@@ -41,7 +41,11 @@ func (l *link) tools() []object {
 		readOnly(object{"name": "greet", "inputSchema": schema([]string{"who"}, object{"who": object{"type": "string", "default": "you"}})}),
 		readOnly(object{"name": "picture", "inputSchema": schema(nil, object{})}),
 	}
-	if l.modern() {
+	list = append(list, readOnly(object{"name": "lookup", "inputSchema": schema(nil, object{"region": object{"type": "string", "x-mcp-header": "Region"}})}))
+	if l.grown {
+		list = append(list, readOnly(object{"name": "grown", "inputSchema": schema(nil, object{})}))
+	}
+	if !l.bare {
 		list = append(list, readOnly(object{"name": "ask", "inputSchema": schema([]string{"topic"}, object{"topic": str}), "outputSchema": schema(nil, object{})}))
 	}
 	switch l.defect {
@@ -200,6 +204,13 @@ func (l *link) callTool(m message) (object, *failure) {
 	if l.is("argument-crash/list") && args == nil && m.params["arguments"] != nil {
 		panic("a list")
 	}
+	if bad := l.asTask(m); bad != nil {
+		return nil, bad
+	}
+	if m.params["task"] != nil && l.is("task-ignored/created") {
+		return object{"task": object{"taskId": "t1", "status": "working"}}, nil
+	}
+	l.announce(m, name)
 	return l.work(m, name, args)
 }
 
@@ -246,9 +257,15 @@ func (l *link) work(m message, name string, args object) (object, *failure) {
 		if bad != nil && !m.modern {
 			return nil, bad
 		}
+		if !m.modern {
+			l.elicit()
+		}
 		if m.modern {
 			if bad != nil {
 				return object{"resultType": "input_required", "requestState": "topic"}, nil
+			}
+			if res := l.asks(m); res != nil {
+				return res, nil
 			}
 			switch l.defect {
 			case "input-content/empty":

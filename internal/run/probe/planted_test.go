@@ -24,11 +24,18 @@ type planted struct {
 	busy     int    // over HTTP: every n-th request gets 429
 	bare     bool   // tools only, all of them may write
 	only     string // the one capability that it has; all if empty
+	grows    bool   // on a stream: calls of count add a tool, or remove it, with a notification
+	replays  bool   // over HTTP: streams have event ids and can be resumed, and GET opens one
+	polls    bool   // … and end before the response, which comes when they are resumed
 
 	gone func() // over HTTP: ends the server
 
 	mu      sync.Mutex
-	writes  int // calls of tools that may write
+	grown   bool
+	sent    []event // over HTTP, of all streams
+	streams int
+	getting chan event // the stream of GET
+	writes  int        // calls of tools that may write
 	notes   map[string]string
 	ids     map[string]bool // of sessions over HTTP
 	counter int
@@ -68,6 +75,9 @@ type link struct {
 	n       int // of the connection
 	turns   int // of tools/list
 	http    bool
+	client  object // its capabilities
+	listens string // the id of its subscription
+	asked   int    // requests of the server
 }
 
 type failure struct {
@@ -104,6 +114,9 @@ func (l *link) answer(raw []byte) string {
 	_, m.modern = m.meta["io.modelcontextprotocol/protocolVersion"]
 	m.modern = m.modern || m.meta["io.modelcontextprotocol/clientCapabilities"] != nil || len(l.legacy()) == 0
 	m.modern = m.modern && l.modern() && m.Method != "initialize"
+	if m.Method == "" { // a response of the client
+		return ""
+	}
 	if m.ID == nil {
 		l.notified(m)
 		if l.is("message-notification/answered") && m.Method != "notifications/initialized" {
@@ -235,7 +248,7 @@ func (l *link) capabilities() object {
 	if l.is("task-unknown/result") {
 		caps["tasks"] = object{"requests": object{"tools": object{"call": object{}}}}
 	}
-	if caps["tools"] != nil && l.modern() && !l.bare {
+	if caps["tools"] != nil && (l.modern() || l.grows) && !l.bare {
 		caps["tools"] = object{"listChanged": true}
 	}
 	return caps
@@ -371,6 +384,7 @@ func (l *link) initialize(m message) (object, *failure) {
 		return nil, fail(-32602, "bad version")
 	}
 	l.version = version
+	l.client, _ = m.params["capabilities"].(object)
 	res := object{"protocolVersion": version, "capabilities": l.capabilities(), "serverInfo": object{"name": "planted", "version": "1"}}
 	switch l.defect {
 	case "lifecycle-result/no-server-info":
@@ -410,6 +424,7 @@ func (l *link) subscribe(m message) {
 	if l.is("listen-tag/absent") {
 		tag = ""
 	}
+	l.listens = string(m.ID)
 	ack := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}` + tag + `}}`
 	change := func(kind string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/` + kind + `/list_changed","params":{"x":1` + tag + `}}`

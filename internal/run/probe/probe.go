@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -70,17 +68,6 @@ type family struct {
 	traffic bool // other families examine its messages
 }
 
-// needsTraffic reports whether a rule is about messages of any kind.
-func needsTraffic(r ruleset.Rule) bool {
-	switch r.Family {
-	case "lifecycle", "lists", "auth", "shutdown":
-		return false
-	case "http", "session":
-		return r.ID == "http-content-type" || r.ID == "session-ascii"
-	}
-	return true
-}
-
 // Run examines a server in each era that it speaks, until ctx ends. The error reports a
 // server that could not be started or reached, or speaks no known revision.
 func Run(ctx context.Context, o Options) (verdict.Report, error) {
@@ -101,7 +88,7 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 		p.local = err == nil && web.IsLoopback(at.Hostname())
 	}
 	if !p.local {
-		p.Connect.Wrap = paced(p.Connect.Wrap)
+		p.Connect.Wrap = web.Paced(pause, p.Connect.Wrap)
 	}
 	return p.run(ctx)
 }
@@ -164,7 +151,7 @@ func (v *visit) examine(ctx context.Context) error {
 			break // no rule is about this version
 		}
 		if !slices.ContainsFunc(v.rules.Rules, func(r ruleset.Rule) bool {
-			return v.selected(r) && (r.Family == f.name || f.traffic && needsTraffic(r))
+			return v.selected(r) && (r.Family == f.name || f.traffic && r.Traffic)
 		}) {
 			continue
 		}
@@ -229,38 +216,12 @@ func (v *visit) results() (out []verdict.Result) {
 		if r.Transport == "http" && v.stdio() || r.Transport == "stdio" && !v.stdio() {
 			v.add(r.ID, "", inapplicable("only over %s", r.Transport))
 		}
-		if need := needs(r.ID); need != "" && !v.declares(need) {
+		if need := r.Needs; need != "" && !v.declares(need) {
 			v.add(r.ID, "", inapplicable("the server does not declare %s", need))
 		}
 		out = append(out, v.result(r, c, v.version.Name))
 	}
 	return out
-}
-
-// needs is the capability without which a rule does not concern a server.
-func needs(rule string) string {
-	prefix, _, _ := strings.Cut(rule, "-")
-	switch prefix {
-	case "tool", "argument", "fuzz", "progress", "isolation":
-		return "tools"
-	case "resource":
-		return "resources"
-	case "prompt":
-		return "prompts"
-	case "completion":
-		return "completions"
-	case "task":
-		return "tasks"
-	case "extension":
-		return "extensions"
-	}
-	switch rule {
-	case "logging-level", "logging-filter", "capability-logging", "logging-undeclared":
-		return "logging"
-	case "capability-completions":
-		return "completions"
-	}
-	return ""
 }
 
 // name is the name and version that the server reports.
@@ -271,25 +232,3 @@ func (v *visit) name() string {
 	}
 	return self.Lookup("name").Text() + " " + self.Lookup("version").Text()
 }
-
-// paced limits the rate of requests to a server of others.
-func paced(wrap func(http.RoundTripper) http.RoundTripper) func(http.RoundTripper) http.RoundTripper {
-	tick := time.Tick(pause)
-	return func(next http.RoundTripper) http.RoundTripper {
-		if wrap != nil {
-			next = wrap(next)
-		}
-		return roundTripper(func(req *http.Request) (*http.Response, error) {
-			select {
-			case <-tick:
-				return next.RoundTrip(req)
-			case <-req.Context().Done():
-				return nil, req.Context().Err()
-			}
-		})
-	}
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

@@ -5,9 +5,9 @@ import (
 	"encoding/base64"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	"mcptest/internal/run/probe/verdict"
 )
 
 // promptRules examines the rules of the family prompts.
@@ -73,13 +73,13 @@ func (v promptRules) promptContent(ctx context.Context, subject string, x *mcp.E
 		if m.Lookup("content").Kind() != jsonv.KindObject {
 			return "the content of a message is no block"
 		}
-		return contentBlock(m.Lookup("content"), verdict.Evidence{}).bad()
+		return check.Block(m.Lookup("content"))
 	})
 	examine("prompt-content", func(m jsonv.Value) string {
 		block := m.Lookup("content")
 		if _, err := base64.StdEncoding.DecodeString(block.Lookup("data").Text()); err != nil {
 			return "data is not base64: " + err.Error()
 		}
-		return mediaType(block, verdict.Evidence{}).bad()
+		return check.Media(block)
 	})
 }

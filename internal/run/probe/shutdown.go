@@ -27,31 +27,17 @@ func (v shutdownRules) shutdown(ctx context.Context) {
 		return
 	}
 	v.close()
-	var last *proc.Stopped // of all three rules
-	for _, rule := range []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"} {
-		first := last
-		v.check(ctx, rule, "", func(ctx context.Context) outcome {
-			end := first
-			if first = nil; end == nil {
-				var err error
-				if end, err = v.stopped(ctx); err != nil {
-					return unverified("no session could be opened: %v", err)
-				}
-				last = end
-			}
-			return ended(rule, *end)
-		})
-	}
+	each(ctx, v.visit, []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}, v.stopped, ended)
 }
 
 // stopped starts the server, makes a call, and ends it: the input is closed, then comes
 // SIGTERM, then SIGKILL.
-func (v shutdownRules) stopped(ctx context.Context) (*proc.Stopped, error) {
+func (v shutdownRules) stopped(ctx context.Context) (end ending) {
 	o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
 	o.Options.Grace = proc.Grace{Stdin: patience, Term: patience}
 	sess, err := o.Open(ctx, v.server, jsonv.Value{})
 	if err != nil {
-		return nil, err
+		return ending{err: err}
 	}
 	limited, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
@@ -66,14 +52,21 @@ func (v shutdownRules) stopped(ctx context.Context) (*proc.Stopped, error) {
 			break
 		}
 	}
-	end := sess.Close(ctx)
-	return &end, nil
+	return ending{Stopped: sess.Close(ctx)}
+}
+
+// ending is the end of a process, or why it was not started.
+type ending struct {
+	proc.Stopped
+	err error
 }
 
 // ended judges the end of a process by a rule.
-func ended(rule string, end proc.Stopped) outcome {
+func ended(rule string, end ending) outcome {
 	evidence := verdict.Evidence{Sent: "the end of standard input", Received: fmt.Sprintf("ended after %.1f s (%s, %s)", end.Took.Seconds(), end.How, end.Exit)}
 	switch {
+	case end.err != nil:
+		return unverified("no session could be opened: %v", end.err)
 	case end.How == proc.ByItself:
 		return unverified("the server ended before its input was closed (%s)", end.Exit)
 	case rule == "shutdown-children" && len(end.Leftovers) > 0 && end.How != proc.ByKill:

@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
+	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/suite"
 )
@@ -94,6 +95,7 @@ func (v statelessRules) stateless(ctx context.Context) {
 	})
 	if !v.stdio() {
 		v.headers(ctx)
+		v.params(ctx)
 	}
 }
 
@@ -282,4 +284,66 @@ func (v statelessRules) encodedName(ctx context.Context) outcome {
 		return held()
 	}
 	return unverified("no tool may be called")
+}
+
+// params examines the headers that repeat arguments of read-only tools.
+func (v statelessRules) params(ctx context.Context) {
+	for _, tool := range v.tools {
+		headers, fault := protocol.ParamHeaders(tool.Lookup("inputSchema"))
+		if fault == "" && len(headers) > 0 && len(headers[0].Path) == 1 && allow.ReadOnly(tool) {
+			v.param(ctx, tool, headers)
+		}
+	}
+}
+
+// param examines the first of the headers.
+func (v statelessRules) param(ctx context.Context, tool jsonv.Value, headers []protocol.ParamHeader) {
+	schema, key, name := tool.Lookup("inputSchema"), headers[0].Path[0], "Mcp-Param-"+headers[0].Name
+	send := func(ctx context.Context, args jsonv.Value, value ...string) *mcp.Exchange {
+		v.policy.Call(tool, args)
+		message := v.frame(7005, "tools/call", jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args))
+		h := v.inSession(ctx, message)
+		for key, values := range protocol.ParamValues(headers, message.Lookup("params").Append(nil)) {
+			h[key] = values
+		}
+		if len(value) > 0 {
+			h[http.CanonicalHeaderKey(name)] = value
+		}
+		if slices.Equal(value, []string{""}) {
+			h.Del(name)
+		}
+		return v.post(ctx, suite.Request{Body: message.Append(nil)}, h)
+	}
+	served := func(x *mcp.Exchange) bool { return x.Result != nil && !result(x).Lookup("isError").Bool() }
+	rejects := func(rule, what, value string, args jsonv.Value) {
+		v.check(ctx, rule, subject(tool), func(ctx context.Context) outcome {
+			if control := send(ctx, args); !served(control) {
+				return unverified("a call with right headers got %s", answer(control))
+			}
+			x := send(ctx, args, value)
+			if s := status(x); s == 0 || s == http.StatusBadRequest || rule == "header-invalid-chars" && !served(x) {
+				return held()
+			}
+			return broken(shown(x), "a call with %s got %s and the status %d, expected 400", what, answer(x), status(x))
+		})
+	}
+	args, property := draft.Arguments(argument.Complete(schema)), schema.Lookup("properties", key)
+	others := map[jsonv.Kind]string{jsonv.KindString: "mcptest-other", jsonv.KindNumber: "987654"}
+	if other := others[args.Lookup(key).Kind()]; other != "" {
+		rejects("header-param", "another value in "+name, other, args)
+		rejects("header-param", "no "+name, "", args)
+	}
+	const odd = "mcptest-\u00e9"
+	if property.Lookup("type").Text() == "string" && property.Lookup("enum").IsAbsent() && property.Lookup("pattern").IsAbsent() && property.Lookup("format").IsAbsent() {
+		rejects("header-invalid-chars", "a character that is not ASCII in "+name, odd, args.With(key, jsonv.String(odd)))
+	}
+	if !slices.Contains(schema.Lookup("required").Texts(), key) {
+		v.check(ctx, "header-param-absent", subject(tool), func(ctx context.Context) outcome {
+			x := send(ctx, args.Without(key))
+			if got, ok := code(x); ok && got == protocol.CodeHeaderMismatch {
+				return broken(shown(x), "a call without the argument and without %s got %s", name, answer(x))
+			}
+			return held()
+		})
+	}
 }

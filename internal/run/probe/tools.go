@@ -2,8 +2,6 @@ package probe
 
 import (
 	"context"
-	"encoding/base64"
-	"mime"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,6 +112,7 @@ func (v toolRules) calling(ctx context.Context, tool jsonv.Value) {
 	}
 	v.notifications(ctx, x, mark)
 	v.required(ctx, tool)
+	v.taskIgnored(ctx, tool, args, x)
 	switch {
 	case x.Elapsed > slow:
 		v.tooSlow = append(v.tooSlow, tool.Lookup("name").Text())
@@ -167,14 +166,14 @@ func (v toolRules) returned(ctx context.Context, tool, args jsonv.Value, x *mcp.
 			return held()
 		})
 	}
-	for i := range res.Lookup("content").Len() {
+	for i, block := range res.Lookup("content").Elems() {
 		v.check(ctx, "tool-content", subject(tool), func(ctx context.Context) outcome {
 			x := call(ctx)
-			return contentBlock(result(x).Lookup("content").At(i), shown(x))
+			return right(check.Block(result(x).Lookup("content").At(i)), x)
 		})
-		v.check(ctx, "tool-content-mime", subject(tool), func(context.Context) outcome {
-			return mediaType(res.Lookup("content").At(i), shown(x))
-		})
+		if kind := block.Lookup("type").Text(); kind == "image" || kind == "audio" {
+			v.check(ctx, "tool-content-mime", subject(tool), func(context.Context) outcome { return right(check.Media(block), x) })
+		}
 	}
 }
 
@@ -186,36 +185,6 @@ func failure(x *mcp.Exchange) string {
 		}
 	}
 	return answer(x)
-}
-
-// contentBlock examines a block of content.
-func contentBlock(b jsonv.Value, e verdict.Evidence) outcome {
-	needs := map[string]string{"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
-	kind := b.Lookup("type").Text()
-	member, ok := needs[kind]
-	switch {
-	case !ok:
-		return broken(e, "a content block has the type %s", b.Lookup("type").OrNull().Short(40))
-	case b.Lookup(member).IsAbsent():
-		return broken(e, "a block of type %s has no %s", kind, member)
-	case member == "data":
-		if _, err := base64.StdEncoding.DecodeString(b.Lookup("data").Text()); err != nil {
-			return broken(e, "data of a block of type %s is not base64: %v", kind, err)
-		}
-	}
-	return held()
-}
-
-// mediaType examines the MIME type of an image or audio block.
-func mediaType(b jsonv.Value, e verdict.Evidence) outcome {
-	kind := b.Lookup("type").Text()
-	if kind != "image" && kind != "audio" {
-		return inapplicable("no image and no audio")
-	}
-	if media, _, err := mime.ParseMediaType(b.Lookup("mimeType").Text()); err != nil || !strings.Contains(media, "/") {
-		return broken(e, "mimeType of a block of type %s is %s", kind, b.Lookup("mimeType").OrNull().Short(40))
-	}
-	return held()
 }
 
 // required calls a tool without one of its required arguments.
@@ -254,6 +223,30 @@ func (v toolRules) taskOnly(ctx context.Context, tool jsonv.Value) {
 			return held()
 		}
 		return broken(shown(x), "a tool with taskSupport: required got %s for an ordinary call, expected the error -32601", answer(x))
+	})
+}
+
+// taskIgnored calls a tool as a task of a server that has no tasks.
+func (v toolRules) taskIgnored(ctx context.Context, tool, args jsonv.Value, control *mcp.Exchange) {
+	if v.declares("tasks", "requests", "tools", "call") || result(control).Lookup("content").IsAbsent() || result(control).Lookup("isError").Bool() || control.Elapsed > slow || len(v.quick) > 2 {
+		return
+	}
+	v.check(ctx, "task-ignored", subject(tool), func(ctx context.Context) outcome {
+		if why := v.policy.Call(tool, args); why != "" {
+			return unverified("%s", why)
+		}
+		x := v.do(ctx, "tools/call", jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args, "task", jsonv.Object()))
+		_, refuses := code(x)
+		if again, _ := v.call(ctx, tool, args); refuses && result(again).Lookup("content").IsAbsent() {
+			return unverified("the same call without task is refused, too")
+		}
+		switch res := result(x); {
+		case refuses, !res.Lookup("task").IsAbsent() && res.Lookup("content").IsAbsent():
+			return broken(shown(x), "a call with task got %s, the same call without it a result", answer(x))
+		case res.IsAbsent():
+			return unverified("there was %s", answer(x))
+		}
+		return held()
 	})
 }
 

@@ -9,6 +9,8 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/surface"
+	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/draft"
 )
@@ -43,6 +45,7 @@ func (v utilityRules) utilities(ctx context.Context) {
 		v.check(ctx, "logging-filter", "", v.logFilter)
 	}
 	v.check(ctx, "cancel-unknown", "", v.cancelUnknown)
+	inputRules{v.visit}.inputs(ctx)
 	v.subscriptions(ctx)
 }
 
@@ -133,6 +136,11 @@ func (v *visit) listen(ctx context.Context) *mcp.Exchange {
 	return v.once(ctx, mcp.Call{Method: protocol.MethodListen, Params: params.Append(nil)})
 }
 
+// changes reports whether a message announces a change to those who subscribed to it.
+func changes(m mcp.Message) bool {
+	return m.Kind == mcp.KindNotification && (strings.HasSuffix(m.Method, "/list_changed") || m.Method == "notifications/resources/updated")
+}
+
 // subscriptions examines the beginning of a subscription.
 func (v utilityRules) subscriptions(ctx context.Context) {
 	v.check(ctx, "listen-ack", "", func(ctx context.Context) outcome {
@@ -155,14 +163,19 @@ func (v utilityRules) subscriptions(ctx context.Context) {
 		}
 		return held()
 	})
-	if !v.applies("listen-tag") && !v.applies("listen-filter") {
+	if !slices.ContainsFunc([]string{"listen-tag", "listen-filter", "listen-only"}, v.applies) {
 		return
 	}
 	x := v.listen(ctx)
 	if refused(x) {
 		return
 	}
+	for _, tool := range v.quick {
+		inputRules{v.visit}.counted(ctx, v.once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
+		v.enter("listen-only", held())
+	}
 	time.Sleep(100 * time.Millisecond)
+	logged := 0
 	var sub []mcp.Message
 	if v.sess != nil {
 		sub = v.sess.Messages(0)
@@ -171,6 +184,10 @@ func (v utilityRules) subscriptions(ctx context.Context) {
 		params, _ := jsonv.Parse(m.Params)
 		e := verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}
 		switch {
+		case m.Method == "notifications/message" && (m.Stream == x.ID || string(protocol.SubscriptionOf(m.Params)) == x.ID):
+			if logged++; logged > 1 { // seen twice
+				v.enter("listen-only", broken(e, "a log message came on a subscription"))
+			}
 		case m.Method == protocol.ListenAcknowledged || strings.HasSuffix(m.Method, "/list_changed"):
 			v.enter("listen-tag", tagged(params, e))
 		}
@@ -184,6 +201,136 @@ func (v utilityRules) subscriptions(ctx context.Context) {
 func tagged(params jsonv.Value, e verdict.Evidence) outcome {
 	if params.Lookup("_meta", protocol.MetaSubscription).IsAbsent() {
 		return broken(e, "a notification of the subscription has no subscriptionId in _meta")
+	}
+	return held()
+}
+
+// inputRules examines what a server sends, while its read-only tools are called, to a
+// client that supports some kinds of input and has no subscription.
+type inputRules struct{ *visit }
+
+// sent is what came in one session.
+type sent struct {
+	why        string        // no session could be opened
+	all        []mcp.Message // of 2026-07-28 with the requests in results
+	remembered []mcp.Message // asked for with a request that declares nothing
+	control    bool          // … by a tool that asks for nothing on a connection of its own
+	tools      *mcp.Exchange // the list of tools after the calls …
+	grown      bool          // … if it is another one
+}
+
+// inputs examines all of that at once.
+func (v inputRules) inputs(ctx context.Context) {
+	rules := []string{"input-mode", "input-sampling-tools", "request-id", "unsubscribed", "list-changed", "stateless-capabilities"}
+	if slices.ContainsFunc(rules, v.applies) {
+		each(ctx, v.visit, rules, v.converse, v.judge)
+	}
+}
+
+// converse calls the tools in a session of its own: no URL mode, and no tools in sampling.
+func (v inputRules) converse(ctx context.Context) (out sent) {
+	sess, err := v.open(ctx, jsonv.ObjectOf("elicitation", jsonv.ObjectOf("form", jsonv.Object()), "sampling", jsonv.Object(), "roots", jsonv.Object()))
+	if err != nil {
+		return sent{why: err.Error()}
+	}
+	defer v.end(sess)
+	do := func(ctx context.Context, c mcp.Call) *mcp.Exchange {
+		ctx, cancel := mcp.WithLimit(ctx, "response", min(slow, v.Reply))
+		defer cancel()
+		return sess.Do(ctx, c)
+	}
+	before := v.read(ctx, surface.Lists()[0], do)
+	for i, tool := range before.items {
+		if i >= callable || slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
+			continue
+		}
+		x := v.counted(ctx, do, tool, jsonv.Object())
+		asked := requested(x)
+		out.all = append(out.all, asked...)
+		if x.Request != nil && x.Response == nil {
+			break // the server may be gone
+		}
+		if len(asked) == 0 || out.control || !v.modern() {
+			continue
+		}
+		if fresh, err := v.open(ctx, jsonv.Value{}); err == nil {
+			x := v.counted(ctx, fresh.Do, tool, jsonv.Object())
+			out.control = x.Response != nil && len(requested(x)) == 0
+			v.end(fresh)
+		}
+		out.remembered = requested(v.counted(ctx, do, tool, jsonv.ObjectOf(protocol.MetaCapabilities, jsonv.Object())))
+	}
+	after := v.read(ctx, surface.Lists()[0], do)
+	old, now := slices.Sorted(slices.Values(before.keys())), slices.Sorted(slices.Values(after.keys()))
+	out.tools = after.pages[len(after.pages)-1]
+	out.grown = out.tools.Result != nil && before.pages[len(before.pages)-1].Result != nil && !slices.Equal(old, now)
+	time.Sleep(time.Second / 5) // what the server announces may come after the response
+	if !v.modern() {
+		out.all = nil
+	}
+	out.all = append(out.all, sess.Messages(0)...)
+	return out
+}
+
+// counted calls a tool if it is read-only, with members of _meta.
+func (v inputRules) counted(ctx context.Context, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
+	args := draft.Arguments(tool.Lookup("inputSchema"))
+	if !allow.ReadOnly(tool) || v.policy.Call(tool, args) != "" {
+		return &mcp.Exchange{}
+	}
+	return do(ctx, mcp.Call{Method: "tools/call", Params: jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args, "_meta", meta).Append(nil)})
+}
+
+// requested are the requests that came with a call.
+func requested(x *mcp.Exchange) (out []mcp.Message) {
+	for _, m := range x.During {
+		if m.Kind == mcp.KindRequest {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (v inputRules) judge(rule string, seen sent) outcome {
+	if seen.why != "" {
+		return unverified("%s", seen.why)
+	}
+	provoked, announced := rule == "unsubscribed" || rule == "list-changed" && seen.grown && v.caps.Lookup("tools", "listChanged").Bool(), false
+	ids := map[string]string{}
+	for _, m := range seen.all {
+		params, _ := jsonv.Parse(m.Params)
+		e := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
+		announced = announced || m.Method == "notifications/tools/list_changed"
+		if m.Kind != mcp.KindRequest {
+			if rule == "unsubscribed" && changes(m) {
+				return broken(e, "%s came without a subscription", m.Method)
+			}
+			continue
+		}
+		id, _ := jsonv.Parse([]byte(m.ID))
+		_, whole := id.Int64()
+		earlier, again := ids[m.ID]
+		ids[m.ID] = string(m.Raw)
+		switch {
+		case rule == "request-id" && id.Kind() != jsonv.KindString && !whole:
+			return broken(e, "the server sent %s with the id %s, expected text or an integer", m.Method, m.ID)
+		case rule == "request-id" && again && (v.stdio() || v.hello.HTTP.Header.Get(sessionID) != "" && earlier != string(m.Raw)): // over HTTP it may be sent again
+			return broken(e, "the server sent a second request with the id %s", m.ID)
+		case rule == "input-mode" && params.Lookup("mode").Text() == "url":
+			return broken(e, "%s has the mode url, but the client supports forms only", m.Method)
+		case rule == "input-sampling-tools" && m.Method == "sampling/createMessage" && !params.Lookup("tools").IsAbsent():
+			return broken(e, "sampling/createMessage has tools, but the client does not declare sampling.tools")
+		}
+		provoked = provoked || rule == "request-id" || rule == "input-mode" && m.Method == "elicitation/create" || rule == "input-sampling-tools" && m.Method == "sampling/createMessage"
+	}
+	provoked = provoked || rule == "stateless-capabilities" && seen.control
+	switch {
+	case !provoked:
+		return unverified("no call of a tool with readOnlyHint: true provokes it")
+	case rule == "stateless-capabilities" && len(seen.remembered) > 0:
+		return broken(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
+	case rule == "list-changed" && !announced:
+		return broken(shown(seen.tools), "tools/list has changed, and no notification came")
 	}
 	return held()
 }

@@ -86,6 +86,10 @@ func TestSoundServersPass(t *testing.T) {
 		{"tools that write", false, &planted{versions: strings.Fields(dual), bare: true}},
 		{"tools only", false, &planted{versions: strings.Fields(dual), only: "tools"}},
 		{"resources only", false, &planted{versions: strings.Fields(dual), only: "resources"}},
+		{"a list that changes", false, &planted{versions: strings.Fields(dual), grows: true}},
+		{"HTTP, streams that are resumed", true, &planted{versions: strings.Fields(older), sessions: true, replays: true}},
+		{"HTTP, streams that are polled", true, &planted{versions: []string{"2025-11-25"}, sessions: true, replays: true, polls: true}},
+		{"HTTP, both eras, streams that are resumed", true, &planted{versions: strings.Fields(dual), sessions: true, replays: true}},
 		{"prompts only", false, &planted{versions: strings.Fields(older), only: "prompts"}},
 		{"HTTP, both eras, sessions", true, &planted{versions: strings.Fields(dual), sessions: true}},
 		{"HTTP, both eras, no sessions", true, &planted{versions: strings.Fields(dual)}},
@@ -183,7 +187,13 @@ var defects = []struct {
 	{false, older, nil, `
 		lifecycle-result/no-server-info lifecycle-result/no-version-of-server lifecycle-result/no-protocol lifecycle-result/capabilities lifecycle-version-offer/confirmed
 		lifecycle-version-error/unnamed lifecycle-early-request/roots ping/unknown ping-empty/member undeclared-request/sampling task-unknown/result`},
-	{false, dual, nil, `lifecycle-version-echo/newest`},
+	{false, dual, nil, `lifecycle-version-echo/newest unsubscribed/sends listen-only/subscription stateless-capabilities/remembers input-mode/url
+		input-sampling-tools/tools task-ignored/refused task-ignored/created`},
+	{false, older, nil, `request-id/again request-id/null request-id/fraction input-mode/url input-sampling-tools/tools`},
+	{false, dual, func(p *planted) { p.grows = true }, `list-changed/silent`},
+	{true, older, func(p *planted) { p.sessions, p.replays = true, true }, `
+		get-no-response/moved no-broadcast/all event-id-unique/counter replay-own-stream/all http-stream-response/ends`},
+	{true, modern, nil, `stream-related/sends header-param/absent header-param/differs header-param-absent/expected header-invalid-chars/served`},
 	{true, dual, func(p *planted) { p.sessions = true }, `
 		http-origin/served http-origin-status/404 http-host/served http-origin-own/refused http-get/200 http-content-type/html http-notification/200 http-notification/body
 		http-version-header/served http-error-trace/path http-error-trace/json

@@ -156,6 +156,22 @@ func (v *visit) check(ctx context.Context, rule, subject string, provoke func(co
 	v.add(rule, subject, o)
 }
 
+// each checks rules about one observation, which is made again for a second sighting.
+func each[T any](ctx context.Context, v *visit, rules []string, observe func(context.Context) T, judge func(rule string, seen T) outcome) {
+	var last *T
+	for _, rule := range rules {
+		first := last
+		v.check(ctx, rule, "", func(ctx context.Context) outcome {
+			seen := first
+			if first = nil; seen == nil {
+				made := observe(ctx)
+				seen, last = &made, &made
+			}
+			return judge(rule, *seen)
+		})
+	}
+}
+
 // applies reports whether a rule is selected and concerns this revision and transport.
 func (v *visit) applies(id string) bool {
 	r, ok := v.rules.Rule(id)

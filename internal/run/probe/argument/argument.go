@@ -9,6 +9,93 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
+// Unusual are arguments that a tool's schema does not describe.
+type Unusual struct {
+	What string
+	Args jsonv.Value
+}
+
+// Complete is an input schema that requires all of its properties.
+func Complete(schema jsonv.Value) jsonv.Value {
+	return schema.With("required", jsonv.From(schema.Lookup("properties").Keys()))
+}
+
+// Hostile are wrong and extreme arguments.
+func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
+	each := func(what string, change func(jsonv.Value) jsonv.Value) {
+		if valid.Len() == 0 {
+			return
+		}
+		out = append(out, Unusual{what, valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) { return key, change(e) })})
+	}
+	each("arguments of another type", func(e jsonv.Value) jsonv.Value {
+		if e.Kind() == jsonv.KindString {
+			return jsonv.Int(7)
+		}
+		return jsonv.String("mcptest")
+	})
+	each("null as every argument", func(jsonv.Value) jsonv.Value { return jsonv.Null() })
+	inTexts := func(text string) func(jsonv.Value) jsonv.Value {
+		return func(e jsonv.Value) jsonv.Value {
+			if e.Kind() == jsonv.KindString {
+				return jsonv.String(text)
+			}
+			return e
+		}
+	}
+	each("text of unusual characters", inTexts("\U0001F0A1\U00010348 \u202e\u0000 é̈ \\ \" ' %s ${x} ../"))
+	if local {
+		each("a text of 300 kB", inTexts(strings.Repeat("mcptest ", 37_500)))
+	}
+	return append(out, Unusual{"a list as arguments", jsonv.Array()}, Unusual{"text as arguments", jsonv.String("{}")})
+}
+
+// Textual are arguments as models write them when they confuse JSON with text.
+func Textual(schema, valid jsonv.Value) (out []Unusual) {
+	asText, changed := map[bool]jsonv.Value{}, map[bool]bool{}
+	for _, nested := range []bool{true, false} {
+		asText[nested] = valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
+			if k := e.Kind(); nested == (k == jsonv.KindObject || k == jsonv.KindArray) && k != jsonv.KindString && k != jsonv.KindNull {
+				changed[nested] = true
+				return key, jsonv.String(e.String())
+			}
+			return key, e
+		})
+	}
+	if changed[true] {
+		out = append(out, Unusual{"objects and lists as JSON text", asText[true]})
+	}
+	if changed[false] {
+		out = append(out, Unusual{"numbers and booleans as text", asText[false]})
+	}
+	optional := valid
+	for key := range schema.Lookup("properties").Members() {
+		if valid.Lookup(key).IsAbsent() {
+			optional = optional.With(key, jsonv.Null())
+		}
+	}
+	if optional.Len() > valid.Len() {
+		out = append(out, Unusual{"null for optional arguments", optional})
+	}
+	return append(out, Unusual{"arguments in an object {arguments: …}", jsonv.ObjectOf("arguments", valid)})
+}
+
+// Marked are arguments with a mark in each free text; absent without any.
+func Marked(args jsonv.Value, mark string) jsonv.Value {
+	found := false
+	out := args.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
+		if e.Kind() == jsonv.KindString {
+			found = true
+			return key, jsonv.String(mark)
+		}
+		return key, e
+	})
+	if !found {
+		return jsonv.Value{}
+	}
+	return out
+}
+
 // Reductions are simpler forms of a value, the simplest first.
 func Reductions(v jsonv.Value) (out []jsonv.Value) {
 	switch v.Kind() {
