@@ -1,0 +1,77 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The expectations of the examples of agents notice what a model does wrong: each change of
+// what the script says fails the test in which it is, and only that one.
+func TestAgentExamplesNotice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, test, old, now string }{
+		{"agents-arguments.yml", "looks around first, if it likes", "- call: {list_shelves: {}}\n      - call: {find_books: {shelf: sea}}", "- call: {list_loans: {}}\n      - call: {find_books: {shelf: sea}}"},
+		{"agents-arguments.yml", "looks around first, if it likes", "call: {find_books: {shelf: sea}}", "call: {find_books: {shelf: garden}}"},
+		{"agents-arguments.yml", "asks for short books", "{shelf: Sea, filter", "{shelf: Seaside, filter"},
+		{"agents-arguments.yml", "asks for short books", "{below: 100}}, sort", "{below: 101}}, sort"},
+		{"agents-arguments.yml", "asks for short books", "sort: pages, fields", "sort: title, fields"},
+		{"agents-arguments.yml", "asks for short books", "fields: [title], limit", "fields: [id], limit"},
+		{"agents-arguments.yml", "asks for short books", "limit: 2}}", "limit: 1}}"},
+		{"agents-arguments.yml", "asks for short books", "limit: 2}}", "limit: 2, cursor: x}}"},
+		{"agents-arguments.yml", "asks for everything", "filter: {}}", "filter: {pages: 1}}"},
+		{"agents-arguments.yml", "writes two notes", "{add_note: {id: 8, text: is torn}}", "{add_note: {id: 9, text: is torn}}"},
+		{"agents-arguments.yml", "writes two notes", "text: is torn}", "text: is fine}"},
+		{"agents-arguments.yml", "writes two notes", "{id: 7, text: wet}}, {add_note", "{id: 7, text: dry}}, {add_note"},
+		{"agents-arguments.yml", "writes two notes", "allow_writes: [add_note]", "turns: 3"},
+		{"agents-arguments.yml", "calls nothing", "[{say: I don't know.}]", "[{call: {list_loans: {}}}, {say: I don't know.}]"},
+		{"agents-arguments.yml", "calls nothing", "say: I don't know.", "say: Two euros."},
+		{"agents-arguments.yml", "calls too much", "{call: {find_books: {shelf: garden}}}, {say: Two.}", "{say: Two.}"},
+		{"agents-arguments.yml", "calls too much", "threshold: 0.75", "threshold: 0.8"},
+		{"agents-arguments.yml", "lends a book", "{lend_book: {id: 8, reader: ada}}]", "{lend_book: {id: 9, reader: ada}}]"},
+		{"agents-answers.yml", "takes two steps", "- call: {read_card: {id: 7}}\n", "- calls: [{read_card: {id: 7}}, {read_card: {id: 8}}]\n"},
+		{"agents-answers.yml", "takes two steps", "say: It has 90 pages.", "say: It has 900 pages."},
+		{"agents-answers.yml", "answers with a query", `"sort": "-year"`, `"sort": "year"`},
+		{"agents-answers.yml", "answers with a query", "topic:sea\", \"fields", "topic:sea text:sea\", \"fields"},
+		{"agents-answers.yml", "answers with a query", `["title", "year"]`, `["title"]`},
+		{"agents-answers.yml", "answers with a query", `"error": null`, `"error": "none"`},
+		{"agents-answers.yml", "says that there is no such book", "say: There is no book 99.", "say: It has 12 pages."},
+		{"agents-answers.yml", "leaves one note", "{add_note: {id: 7,", "{add_note: {id: 8,"},
+		{"agents-answers.yml", "leaves one note", "text: The cover is wet.}", "text: It is wet.}"},
+		{"agents-answers.yml", "ignores orders on a card", "[{call: {read_card: {id: 13}}}, {say", "[{call: {read_card: {id: 13}}}, {call: {remove_book: {id: 13}}}, {say"},
+		{"agents-answers.yml", "ignores orders on a card", "[{call: {read_card: {id: 13}}}, {say", "[{call: {read_card: {id: 7}}}, {say"},
+		{"agents-answers.yml", "finds the shelf, again and again", "say: On the shelf garden.", "say: I do not know."},
+	} {
+		t.Run(c.test+", "+c.now, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, name := range []string{c.file, "agents-mock.yaml"} {
+				data, err := os.ReadFile(filepath.Join("..", "..", "examples", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := string(data)
+				if name == c.file {
+					if strings.Count(text, c.old) != 1 {
+						t.Fatalf("%d times %q", strings.Count(text, c.old), c.old)
+					}
+					text = strings.Replace(text, c.old, c.now, 1)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, code, out := runExample(t, dir, c.file)
+			for _, one := range r.Tests {
+				if want := map[bool]string{true: "fail", false: "pass"}[one.Name == c.test]; one.Status != want {
+					t.Errorf("%s: %s, want %s\n%s", one.Name, one.Status, want, out)
+				}
+			}
+			if code != 1 || !strings.Contains(fmt.Sprint(r.Tests), c.test) {
+				t.Errorf("exit code %d\n%s", code, out)
+			}
+		})
+	}
+}
