@@ -62,13 +62,8 @@ func (a *Adapter) addCollection(r *resource) {
 			writable = append(writable, f)
 		}
 	}
-	note := " id, created_at and updated_at are read-only."
-	if r.ByName {
-		note = " created_at and updated_at are read-only."
-	}
-	if a.is("read-only-undisclosed") {
-		note = ""
-	}
+	note := pick(r.ByName, " created_at and updated_at are read-only.", " id, created_at and updated_at are read-only.")
+	note = pick(a.is("read-only-undisclosed"), "", note)
 	named := a.naming(r)
 	get := slices.Clone(named)
 	if !a.is("no-field-selection") {

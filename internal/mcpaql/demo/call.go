@@ -14,20 +14,11 @@ import (
 // fail returns the envelope of a failure.
 func (a *Adapter) fail(f *failure) jsonv.Value {
 	e := jsonv.Object(str("code", f.code), str("message", f.message))
-	if len(f.details) > 0 {
-		e = e.With("details", jsonv.Object(f.details...))
-	}
+	e = pick(len(f.details) > 0, e.With("details", jsonv.Object(f.details...)), e)
 	v := jsonv.Object(member("success", jsonv.Bool(false)), member("error", e))
-	if a.is("error-with-data") {
-		v = v.With("data", jsonv.Null())
-	}
-	if a.is("error-meta") {
-		v = v.With("_meta", jsonv.Object(str("request_id", "r1")))
-	}
-	if a.is("error-text") && f.code == "NOT_FOUND_OPERATION" {
-		v = v.With("error", jsonv.String(f.message))
-	}
-	return v
+	v = pick(a.is("error-with-data"), v.With("data", jsonv.Null()), v)
+	v = pick(a.is("error-meta"), v.With("_meta", jsonv.Object(str("request_id", "r1"))), v)
+	return pick(a.is("error-text") && f.code == "NOT_FOUND_OPERATION", v.With("error", jsonv.String(f.message)), v)
 }
 
 // answer handles the arguments of one tool call and returns the envelope.
@@ -45,10 +36,7 @@ func (a *Adapter) answer(s *session, tool string, args jsonv.Value) jsonv.Value 
 // operate runs one operation.
 func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
 	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
-		code := "VALIDATION_PAYLOAD_TOO_LARGE"
-		if a.is("limits-code") {
-			code = "VALIDATION_INVALID_VALUE"
-		}
+		code := pick(a.is("limits-code"), "VALIDATION_INVALID_VALUE", "VALIDATION_PAYLOAD_TOO_LARGE")
 		return jsonv.Value{}, refuse(code, "The request is too large: %s.", why)
 	}
 	name := args.Lookup("operation")
@@ -69,10 +57,7 @@ func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Valu
 	if f := a.routed(op, tool); f != nil {
 		return jsonv.Value{}, f
 	}
-	params := args.Lookup("params")
-	if params.IsAbsent() {
-		params = jsonv.Object()
-	}
+	params := pick(args.Lookup("params").IsAbsent(), jsonv.Object(), args.Lookup("params"))
 	if params.Kind() != jsonv.KindObject {
 		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'params' wants an object, got %s.", params.Kind()).with("param_name", jsonv.String("params"))
 	}
@@ -89,11 +74,7 @@ func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Valu
 			}
 		}
 	}
-	checked := params
-	if a.gated(op) {
-		checked = params.Without("confirmation_token")
-	}
-	warnings, f := a.checkParams(op, checked)
+	warnings, f := a.checkParams(op, pick(a.gated(op), params.Without("confirmation_token"), params))
 	if f != nil {
 		return jsonv.Value{}, f
 	}
@@ -171,10 +152,7 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 	case "delete":
 		a.gone[id] = item
 		a.items[r.Name] = slices.Delete(a.items[r.Name], i, i+1)
-		if r.One {
-			return a.saved(jsonv.ObjectOf("deleted", true))
-		}
-		return a.saved(jsonv.ObjectOf("id", id, "deleted", true))
+		return a.saved(pick(r.One, jsonv.ObjectOf("deleted", true), jsonv.ObjectOf("id", id, "deleted", true)))
 	}
 	if a.is("reading-writes") && op.Name == "get_book" {
 		n, _ := item.Lookup("read_count").Int64()
@@ -212,15 +190,10 @@ func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure
 		}
 	}
 	for defect, field := range map[string]string{"create-drops": "author", "charter-drops": "text", "loans-drop": "until", "keys-drop": "color"} {
-		if a.is(defect) {
-			params = params.Without(field)
-		}
+		params = pick(a.is(defect), params.Without(field), params)
 	}
 	v := a.insert(r, params)
-	if r.ByName {
-		v = jsonv.ObjectOf("created", true)
-	}
-	return a.saved(v)
+	return a.saved(pick(r.ByName, jsonv.ObjectOf("created", true), v))
 }
 
 // tokenTime is how long a token is valid.
@@ -239,9 +212,7 @@ func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.
 		return params, a.askFor(s, op, call)
 	}
 	t := s.tokens[given.Text()]
-	if a.is("confirm-outlives") && t == nil {
-		t = a.own.tokens[given.Text()]
-	}
+	t = pick(a.is("confirm-outlives") && t == nil, a.own.tokens[given.Text()], t)
 	switch {
 	case t == nil && !a.is("confirm-anything"):
 		return params, refuse("TOKEN_INVALID", "This token is not known: ask again to get one.")
@@ -263,10 +234,7 @@ func (a *Adapter) gated(op *operation) bool {
 func (a *Adapter) askFor(s *session, op *operation, call string) *failure {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
-	name := "conf_" + hex.EncodeToString(b[:])
-	if a.is("confirm-form") {
-		name = strconv.Itoa(len(s.tokens) + 1)
-	}
+	name := pick(a.is("confirm-form"), strconv.Itoa(len(s.tokens)+1), "conf_"+hex.EncodeToString(b[:]))
 	t := &token{call: call}
 	s.tokens[name], a.own.tokens[name] = t, t
 	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.Name).with("operation", jsonv.String(op.Name))
@@ -333,10 +301,7 @@ func (a *Adapter) batch(s *session, tool string, list jsonv.Value) jsonv.Value {
 			break
 		}
 	}
-	total := len(results)
-	if a.is("batch-counts") {
-		total++
-	}
+	total := pick(a.is("batch-counts"), len(results)+1, len(results))
 	summary := jsonv.ObjectOf("total", total, "succeeded", good, "failed", len(results)-good)
 	return jsonv.ObjectOf("success", true, "data", nil, "results", jsonv.Array(results...), "summary", summary)
 }

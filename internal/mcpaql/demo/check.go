@@ -59,25 +59,15 @@ func (a *Adapter) checkMissing(op *operation, p param) *failure {
 	if !required {
 		return nil
 	}
-	code, message := "VALIDATION_MISSING_PARAM", fmt.Sprintf("%s needs the parameter '%s', %s.", op.Name, p.Name, display.Article(p.Type))
-	if a.is("required-unnamed") {
-		message = "Something is missing."
-	}
-	if a.is("required-code") {
-		code = "INCOMPLETE"
-	}
+	code := pick(a.is("required-code"), "INCOMPLETE", "VALIDATION_MISSING_PARAM")
+	message := pick(a.is("required-unnamed"), "Something is missing.", fmt.Sprintf("%s needs the parameter '%s', %s.", op.Name, p.Name, display.Article(p.Type)))
 	return refuse(code, "%s", message).with("param_name", jsonv.String(p.Name))
 }
 
 // checkValue checks one value against the definition of its parameter.
 func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
-	typ := p.Type
-	if typ == "Genre" {
-		typ = "string"
-	}
-	if a.is("documents-wrong-type") && name == "limit" {
-		typ = "integer"
-	}
+	typ := pick(p.Type == "Genre", "string", p.Type)
+	typ = pick(a.is("documents-wrong-type") && name == "limit", "integer", typ)
 	if a.is("type-coerced") && typ == "integer" && v.Kind() == jsonv.KindString {
 		return nil
 	}
@@ -162,12 +152,7 @@ func tooLarge(v jsonv.Value, depth int) string {
 	case (v.Kind() == jsonv.KindArray || v.Kind() == jsonv.KindObject) && depth > maxDepth:
 		return "max_nesting_depth is " + strconv.Itoa(maxDepth)
 	}
-	for _, e := range v.Elems() {
-		if why := tooLarge(e, depth+1); why != "" {
-			return why
-		}
-	}
-	for _, e := range v.Members() {
+	for _, e := range v.Children() {
 		if why := tooLarge(e, depth+1); why != "" {
 			return why
 		}

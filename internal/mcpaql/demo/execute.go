@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"slices"
 	"strconv"
 
 	"mcptest/internal/base/jsonv"
@@ -25,24 +26,18 @@ func (a *Adapter) begin() jsonv.Value {
 }
 
 func (a *Adapter) state(x *execution) jsonv.Value {
-	status := x.status
-	if a.is("execution-own-state") && status == running {
-		status = "busy"
-	}
+	status := pick(a.is("execution-own-state") && x.status == running, "busy", x.status)
 	return jsonv.Object(str("execution_id", x.id), str("status", status))
 }
 
 // onExecution runs an operation about one execution.
 func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
-	var x *execution
-	for _, e := range a.executions {
-		if e.id == params.Lookup("execution_id").Text() {
-			x = e
-		}
+	id := params.Lookup("execution_id").Text()
+	i := slices.IndexFunc(a.executions, func(e *execution) bool { return e.id == id })
+	if i < 0 {
+		return jsonv.Value{}, refuse("NOT_FOUND_RESOURCE", "No execution has the execution_id '%s'.", id)
 	}
-	if x == nil {
-		return jsonv.Value{}, refuse("NOT_FOUND_RESOURCE", "No execution has the execution_id '%s'.", params.Lookup("execution_id").Text())
-	}
+	x := a.executions[i]
 	ended := x.status == completed || x.status == cancelled
 	if op.Verb == "state" {
 		a.goOn(x, ended)

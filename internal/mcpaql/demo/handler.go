@@ -29,9 +29,7 @@ func (a *Adapter) handle(s *session, req *mcpserver.Request) *mcpserver.Reply {
 	case "initialize":
 		params, _ := jsonv.Parse(req.Params)
 		version := params.Lookup("protocolVersion").Text()
-		if version == "" || !strings.HasPrefix(version, "202") {
-			version = "2025-06-18"
-		}
+		version = pick(strings.HasPrefix(version, "202"), version, "2025-06-18")
 		return reply(jsonv.ObjectOf("protocolVersion", version, "capabilities", jsonv.ObjectOf("tools", jsonv.Object()), "serverInfo", jsonv.ObjectOf("name", "demo-library", "version", "1.0.0")))
 	case "ping":
 		return reply(jsonv.Object())
@@ -68,10 +66,8 @@ func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply 
 		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: env.Lookup("error", "message").Text()}}
 	}
 	result := toolResult(env, code != "" && a.is("flags-failures"))
-	if a.is("structured-differs") {
-		result = result.With("structuredContent", jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null())))
-	}
-	return reply(result)
+	wrong := result.With("structuredContent", jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null())))
+	return reply(pick(a.is("structured-differs"), wrong, result))
 }
 
 func toolResult(env jsonv.Value, isError bool) jsonv.Value {
@@ -119,19 +115,12 @@ func (a *Adapter) tool(name, category string) jsonv.Value {
 	if a.is("hidden-operation") && category == "READ" {
 		ops = append(ops, "peek_book")
 	}
-	doc := "The library's " + strings.ToLower(category) + " operations."
-	if category == "" {
-		doc = "Every operation of the library."
-	}
-	if !a.is("tool-silent") {
-		doc += " Call introspect with query operations to learn about them."
-	}
+	doc := pick(category == "", "Every operation of the library.", "The library's "+strings.ToLower(category)+" operations.")
+	doc += pick(a.is("tool-silent"), "", " Call introspect with query operations to learn about them.")
 	doc += " Supported operations: " + strings.Join(ops, ", ") + "."
 	of := func(typ string) jsonv.Value { return jsonv.ObjectOf("type", typ) }
 	schema := of("object").With("properties", jsonv.ObjectOf("operation", of("string"), "params", of("object"), "operations", of("array")))
-	if !a.is("tool-schema") {
-		schema = schema.With("required", jsonv.From([]string{"operation"}))
-	}
+	schema = pick(a.is("tool-schema"), schema, schema.With("required", jsonv.From([]string{"operation"})))
 	readOnly := category == "READ" || category == "DELETE" && a.is("tool-hints")
 	destructive := !readOnly && category != "CREATE"
 	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", jsonv.ObjectOf("readOnlyHint", readOnly, "destructiveHint", destructive))

@@ -34,51 +34,30 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 
 func (a *Adapter) operationList() jsonv.Value {
 	a.lists++
-	key := "name"
-	if a.is("list-other-name-key") {
-		key = "element_name"
-	}
+	key := pick(a.is("list-other-name-key"), "element_name", "name")
 	var list []jsonv.Value
 	for i, op := range a.operations {
-		category := op.Category
-		doc := op.Doc
-		if a.is("list-bad-category") && op.Name == "search_books" {
-			category = "QUERY"
-		}
-		if a.is("delete-lists-read") && op.Name == "delete_shelf" {
-			category = "READ"
-		}
-		if a.is("launch-differs") && op.Name == "search_books" {
-			doc += " (" + a.o.Launch + ")"
-		}
+		search := op.Name == "search_books"
+		category := pick(a.is("list-bad-category") && search, "QUERY", op.Category)
+		category = pick(a.is("delete-lists-read") && op.Name == "delete_shelf", "READ", category)
+		doc := pick(a.is("launch-differs") && search, op.Doc+" ("+a.o.Launch+")", op.Doc)
 		v := jsonv.Object(str(key, op.Name), str("semantic_category", category), str("endpoint", op.Category), str("description", doc))
-		if a.is("list-extra-member") {
-			v = v.With("position", jsonv.Int(int64(i)))
-		}
-		if a.is("list-no-description") && op.Name == "search_books" {
-			v = v.Without("description")
-		}
+		v = pick(a.is("list-extra-member"), v.With("position", jsonv.Int(int64(i))), v)
+		v = pick(a.is("list-no-description") && search, v.Without("description"), v)
 		list = append(list, v)
-		if a.is("list-duplicate") && op.Name == "search_books" {
+		if a.is("list-duplicate") && search {
 			list = append(list, v)
 		}
 	}
 	if a.is("list-shuffles") && a.lists%2 == 0 {
 		slices.Reverse(list)
 	}
-	mode := a.o.Mode
-	switch {
-	case a.is("protocol-mode"):
-		mode = "everything"
-	case mode == ModeCrude:
-		mode = "semantic"
-	}
+	mode := pick(a.o.Mode == ModeCrude, "semantic", a.o.Mode)
+	mode = pick(a.is("protocol-mode"), "everything", mode)
 	data := jsonv.Object(member("operations", jsonv.Array(list...)))
 	if !a.is("no-protocol") {
 		flags := jsonv.Object(member("batch", jsonv.Bool(!a.is("no-batch"))), member("field_selection", jsonv.Bool(!a.is("no-field-selection"))))
-		if a.has("executions") {
-			flags = flags.With("execution_safety_loop", jsonv.Bool(true))
-		}
+		flags = pick(a.has("executions"), flags.With("execution_safety_loop", jsonv.Bool(true)), flags)
 		data = data.With("_protocol", jsonv.Object(str("version", protocolVersion), str("conformance", "level-2"), str("mode", mode), member("capabilities", flags),
 			member("limits", jsonv.Object(member("max_string_length", jsonv.Int(maxString)), member("max_array_elements", jsonv.Int(maxElements)), member("max_nesting_depth", jsonv.Int(maxDepth))))))
 	}
@@ -90,16 +69,10 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 	for _, p := range op.Params {
 		params = append(params, describe(p))
 	}
-	endpoint, tool := op.Category, toolOf(op.Category)
-	if a.o.Mode == ModeSingle {
-		tool = singleTool
-	}
-	if a.is("category-differs") && op.Name == "search_books" {
-		endpoint = "UPDATE"
-	}
-	if a.is("tool-unlisted") && op.Name == "search_books" {
-		tool = "mcp_aql_search"
-	}
+	search := op.Name == "search_books"
+	endpoint := pick(a.is("category-differs") && search, "UPDATE", op.Category)
+	tool := pick(a.o.Mode == ModeSingle, singleTool, toolOf(op.Category))
+	tool = pick(a.is("tool-unlisted") && search, "mcp_aql_search", tool)
 	v := jsonv.Object(str("name", op.Name), str("semantic_category", op.Category), str("endpoint", endpoint), str("mcpTool", tool), str("description", op.Doc),
 		member("permissions", jsonv.Object(member("readOnly", jsonv.Bool(op.Category == "READ")), member("destructive", jsonv.Bool(op.Category == "UPDATE" || op.Category == "DELETE")))),
 		member("parameters", jsonv.Array(params...)),
@@ -107,15 +80,13 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 	if a.has("executions") && op.Verb == "execute" {
 		v = v.With("lifecycle", jsonv.Object(member("states", jsonv.From([]string{pending, running, completed, "failed", cancelled})), member("supports_cancel", jsonv.Bool(true)), member("supports_retry", jsonv.Bool(false))))
 	}
-	if !op.example.IsAbsent() {
-		v = v.With("examples", jsonv.Array(op.example))
-	}
+	v = pick(op.example.IsAbsent(), v, v.With("examples", jsonv.Array(op.example)))
 	switch {
-	case a.is("detail-no-returns") && op.Name == "search_books":
+	case a.is("detail-no-returns") && search:
 		v = v.Without("returns")
 	case a.is("detail-danger"):
 		v = v.With("danger", jsonv.Object(member("level", jsonv.Int(0))))
-	case a.is("detail-text-example") && op.Name == "search_books":
+	case a.is("detail-text-example") && search:
 		v = v.With("examples", jsonv.Array(jsonv.String("search_books { text: rain }")))
 	}
 	return v
@@ -153,10 +124,7 @@ func (a *Adapter) typeList() jsonv.Value {
 	var list []jsonv.Value
 	for _, t := range a.types() {
 		v := jsonv.Object(str("name", t.Name), str("kind", t.Kind), str("description", t.Doc))
-		if a.is("types-inline") && t.Kind == "enum" {
-			v = v.With("values", jsonv.From(t.Values))
-		}
-		list = append(list, v)
+		list = append(list, pick(a.is("types-inline") && t.Kind == "enum", v.With("values", jsonv.From(t.Values)), v))
 	}
 	return jsonv.Object(member("types", jsonv.Array(list...)))
 }
@@ -173,10 +141,7 @@ func (a *Adapter) typeDetail(name string) jsonv.Value {
 		case t.Kind == "object":
 			var fields []jsonv.Value
 			for _, f := range t.Fields {
-				doc := f.Doc
-				if a.is("read-only-undisclosed") {
-					doc = strings.ReplaceAll(doc, "read-only", "kept")
-				}
+				doc := pick(a.is("read-only-undisclosed"), strings.ReplaceAll(f.Doc, "read-only", "kept"), f.Doc)
 				fields = append(fields, jsonv.Object(str("name", f.Name), str("type", f.Type), member("required", jsonv.Bool(f.Required)), str("description", doc)))
 			}
 			return v.With("fields", jsonv.Array(fields...))

@@ -72,12 +72,7 @@ type resource struct {
 }
 
 func (r *resource) typeName() string { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
-func (r *resource) key() string {
-	if r.ByName {
-		return "name"
-	}
-	return r.Name + "_id"
-}
+func (r *resource) key() string      { return pick(r.ByName, "name", r.Name+"_id") }
 
 func (r *resource) field(name string) *param { return named(r.Fields, name) }
 

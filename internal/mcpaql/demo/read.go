@@ -12,13 +12,8 @@ func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure
 	if a.is("crashes-on-option") && op.Verb == "search" && !params.Lookup("limit").IsAbsent() {
 		return jsonv.Value{}, &failure{code: "oops", message: "Something went wrong."}
 	}
-	limit, offset := int64(20), int64(0)
-	if op.res.Name == "shelf" && a.is("controls-differ") {
-		limit = 10
-	}
-	if op.Name == "list_books" && a.is("default-differs") {
-		limit = 2
-	}
+	limit, offset := pick[int64](op.res.Name == "shelf" && a.is("controls-differ"), 10, 20), int64(0)
+	limit = pick(op.Name == "list_books" && a.is("default-differs"), 2, limit)
 	for name, n := range map[string]*int64{"limit": &limit, "offset": &offset} {
 		if given, ok := params.Lookup(name).Int64(); ok {
 			*n = given
@@ -40,10 +35,7 @@ func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure
 	from := min(max(int(offset), 0), len(found))
 	to := from + min(max(int(limit), 0), len(found)-from)
 	out := jsonv.ObjectOf("items", jsonv.Array(found[from:to]...), "total", len(found), "applied", jsonv.ObjectOf("limit", limit, "offset", offset))
-	if op.Name == "list_books" && !a.is("page-info") {
-		out = out.With("pageInfo", a.pageInfo(found, from, to))
-	}
-	return out, nil
+	return pick(op.Name == "list_books" && !a.is("page-info"), out.With("pageInfo", a.pageInfo(found, from, to)), out), nil
 }
 
 // byCursor answers a request for a page of a list by cursors (PG 2).
@@ -81,18 +73,12 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 		from = max(from, to-int(min(n, 100)))
 	}
 	out := jsonv.Object(member("items", jsonv.Array(all[from:max(from, to)]...)))
-	if a.is("page-info") {
-		return out, nil
-	}
-	return out.With("pageInfo", a.pageInfo(all, from, max(from, to))), nil
+	return pick(a.is("page-info"), out, out.With("pageInfo", a.pageInfo(all, from, max(from, to)))), nil
 }
 
 // pageInfo describes what surrounds a page.
 func (a *Adapter) pageInfo(all []jsonv.Value, from, to int) jsonv.Value {
-	info := jsonv.Object(member("hasNextPage", jsonv.Bool(to < len(all))), member("hasPreviousPage", jsonv.Bool(from > 0)))
-	if a.is("page-flags") {
-		info = info.With("hasNextPage", jsonv.Bool(true))
-	}
+	info := jsonv.Object(member("hasNextPage", jsonv.Bool(to < len(all) || a.is("page-flags"))), member("hasPreviousPage", jsonv.Bool(from > 0)))
 	if from < to {
 		info = info.With("startCursor", jsonv.String(cursorOf(all[from]))).With("endCursor", jsonv.String(cursorOf(all[to-1])))
 	}

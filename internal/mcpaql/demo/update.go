@@ -5,10 +5,7 @@ import "mcptest/internal/base/jsonv"
 // update changes one item (D 4.5): nested objects are merged, lists
 // replaced, null removes.
 func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *failure) {
-	input := params.Lookup("input")
-	if a.is("update-flat") {
-		input = params.Without(r.key()).Without(r.Kind)
-	}
+	input := pick(a.is("update-flat"), params.Without(r.key()).Without(r.Kind), params.Lookup("input"))
 	item := a.items[r.Name][i]
 	changed := item
 	if a.is("update-replaces") {

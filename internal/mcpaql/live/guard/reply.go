@@ -3,7 +3,6 @@ package guard
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -201,12 +200,7 @@ func locate(v jsonv.Value, path string, depth int, match func(jsonv.Value) bool)
 	if v.Kind() == jsonv.KindObject && match(v) {
 		return path, v
 	}
-	for i, e := range v.Elems() {
-		if at, found = locate(e, path+"."+strconv.Itoa(i), depth-1, match); at != "" {
-			return at, found
-		}
-	}
-	for k, e := range v.Members() {
+	for k, e := range v.Children() {
 		if at, found = locate(e, path+"."+k, depth-1, match); at != "" {
 			return at, found
 		}

@@ -46,10 +46,7 @@ func (d *disguise) give(v jsonv.Value) {
 	case jsonv.KindNumber:
 		d.given[v.String()] = true
 	}
-	for _, e := range v.Elems() {
-		d.give(e)
-	}
-	for _, e := range v.Members() {
+	for _, e := range v.Children() {
 		d.give(e)
 	}
 }
