@@ -133,13 +133,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 	if err != nil {
 		return err
 	}
-	if err := f.checkUpdate(s.Env); err != nil {
-		return err
-	}
-	if err := f.upstreams.Check(s.Env, f.allowInCI); err != nil {
-		return err
-	}
-	if err := f.cassettes.Check(s.Env, f.allowInCI, f.setupOnly); err != nil {
+	if err := cmp.Or(f.checkUpdate(s.Env), f.upstreams.Check(s.Env, f.allowInCI), f.cassettes.Check(s.Env, f.allowInCI, f.setupOnly)); err != nil {
 		return err
 	}
 	p, suites, err := f.plan(cmd, args, s)

@@ -157,7 +157,7 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // env returns the environment of matchers; step is the prefix of the names of
 // snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
-	env := &match.Env{Dir: a.file.file.Dir, Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
+	env := &match.Env{Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) { a.out.ungraded(err, &a.file.run.exit) })
 	if a.snapshots != nil {

@@ -12,8 +12,6 @@ import (
 
 // Env is the environment of an evaluation, in addition to the observation.
 type Env struct {
-	// Dir is the suite's directory, where Exec runs programs.
-	Dir string
 	// Exec runs a program of the suite's author and returns its standard output. If
 	// it is nil, no program is run.
 	Exec func(ctx context.Context, argv []string, stdin []byte) (stdout []byte, err error)

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -62,13 +63,7 @@ func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) 
 // so its own order changes from run to run.
 func (r *reporter) sorted() []finding {
 	slices.SortStableFunc(r.found, func(a, b finding) int {
-		if c := slices.Compare(a.order, b.order); c != 0 {
-			return c
-		}
-		if c := strings.Compare(a.SchemaPointer, b.SchemaPointer); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Msg, b.Msg)
+		return cmp.Or(slices.Compare(a.order, b.order), strings.Compare(a.SchemaPointer, b.SchemaPointer), strings.Compare(a.Msg, b.Msg))
 	})
 	return r.found
 }

@@ -19,7 +19,6 @@ type entry struct {
 	hasArgs         bool
 	program         string
 	words           []string
-	doc             []byte // the file as plain JSON
 	recorded        bool
 	recordedProgram []string // what a recorded entry starts through the proxy
 }
@@ -34,7 +33,7 @@ func find(src []byte, key, name string) (*entry, error) {
 	if !ok || doc[servers.from] != '{' {
 		return nil, fmt.Errorf("the file has no %q with servers", key)
 	}
-	e := &entry{doc: doc}
+	e := &entry{}
 	if e.at, ok = member(doc, servers, name); !ok || doc[e.at.from] != '{' {
 		return nil, fmt.Errorf("the file has no server called %q%s", name, known(doc[servers.from:servers.to]))
 	}

@@ -77,7 +77,6 @@ type examination struct {
 	result Diagnosis
 	stderr *tail.Tail    // of a process
 	tools  []jsonv.Value // of tools/list; nil: none
-	pages  []jsonv.Value // the results that contained them
 }
 
 // step examines one layer, or several that can only be observed together. It reports

@@ -175,7 +175,7 @@ func (e *examination) lists(ctx context.Context) bool {
 		}
 		counts = append(counts, display.Count(len(items), k.word))
 		if k.key == "tools" {
-			e.tools, e.pages = items, pages // the layer schemas checks them
+			e.tools = items // the layer schemas checks them
 		} else if wrong := violations(e.Conn.Session().Protocol(), k.method, k.key, items); len(wrong) > 0 {
 			l.State = Fail
 			l.Details = append(l.Details, wrong...)

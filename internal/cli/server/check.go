@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -125,19 +126,12 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	}
 	f.all = rules
 	known := append([]string{"all"}, rules.Clients()...)
-	if err := option.OneOf("--for", f.profiles, known); err != nil {
-		return rules, err
-	}
-	if err := option.OneOf("--only", f.groups, compat.Groups()); err != nil {
-		return rules, err
-	}
-	if err := option.OneOf("--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}); err != nil {
-		return rules, err
-	}
 	if f.target.JSON {
 		f.format = "json"
 	}
-	if err := option.OneOf("--format", []string{f.format}, append(gate.Formats(), "svg")); err != nil {
+	if err := cmp.Or(option.OneOf("--for", f.profiles, known), option.OneOf("--only", f.groups, compat.Groups()),
+		option.OneOf("--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}),
+		option.OneOf("--format", []string{f.format}, append(gate.Formats(), "svg"))); err != nil {
 		return rules, err
 	}
 	if f.explain != "" {

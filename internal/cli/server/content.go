@@ -63,7 +63,7 @@ func content(l *option.Viewer, c jsonv.Value) string {
 	case "text":
 		return l.Block("", c.Lookup("text").Text())
 	case "image", "audio":
-		return note(l, "%s, %s", inspect.Name(c, "type"), showBlob(l, c.Lookup("data"), c))
+		return note(l, "%s, %s", inspect.Name(c, "type"), showBlob(c.Lookup("data"), c))
 	case "resource":
 		return resource(l, c.Lookup("resource"))
 	case "resource_link":
@@ -78,12 +78,12 @@ func resource(l *option.Viewer, r jsonv.Value) string {
 		return note(l, "%s %s", inspect.Name(r, "uri"), r.Lookup("mimeType").Text()) + l.Block("", text.Text())
 	}
 	if blob := r.Lookup("blob"); blob.Kind() == jsonv.KindString {
-		return note(l, "%s, %s (use --json to see them)", inspect.Name(r, "uri"), showBlob(l, blob, r))
+		return note(l, "%s, %s (use --json to see them)", inspect.Name(r, "uri"), showBlob(blob, r))
 	}
 	return l.JSONText("", r) + "\n"
 }
 
-func showBlob(l *option.Viewer, data, of jsonv.Value) string {
+func showBlob(data, of jsonv.Value) string {
 	kind := of.Lookup("mimeType").Text()
 	raw, err := base64.StdEncoding.DecodeString(data.Text())
 	if err != nil {

@@ -102,13 +102,7 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			output = cmp.Or(output, strings.TrimSuffix(args[0], cassette.Suffix)+"-redacted"+cassette.Suffix)
-			if err := option.EnvSet(s.Env, "--secret-env", names...); err != nil {
-				return err
-			}
-			if err := option.Free(output, force); err != nil {
-				return err
-			}
-			if err := checkNotInput(args[0], output); err != nil {
+			if err := cmp.Or(option.EnvSet(s.Env, "--secret-env", names...), option.Free(output, force), checkNotInput(args[0], output)); err != nil {
 				return err
 			}
 			c, err := open(s, args[0])

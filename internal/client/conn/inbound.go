@@ -135,13 +135,13 @@ func (r *receiver) invalidJSON(raw []byte, f wire.Frame, err error) (id string, 
 	}
 	r.notes.flag(protocol.BadJSON, what+" that is not valid JSON: "+protocol.SyntaxText(err), excerptAround(raw, err), f)
 	if k != nil {
-		r.failCall(k, raw, f.At, protocol.BadJSON, "the response is not valid JSON: "+protocol.SyntaxText(err))
+		r.failCall(k, raw, f.At, "the response is not valid JSON: "+protocol.SyntaxText(err))
 	}
 	return id, k
 }
 
 // failCall completes a call whose response cannot be used.
-func (r *receiver) failCall(k *call, raw []byte, at time.Time, kind, msg string) {
+func (r *receiver) failCall(k *call, raw []byte, at time.Time, msg string) {
 	k.x.Response = raw
 	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Msg: msg}
 	r.calls.complete(k, at)

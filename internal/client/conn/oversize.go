@@ -54,6 +54,6 @@ func (r *receiver) tooLong(l wire.OversizeMessage, f wire.Frame, excerpt []byte,
 	r.notes.flag(protocol.Oversize, msg, excerpt[:min(len(excerpt), protocol.MaxExcerpt+1)], f)
 	r.notes.assign(id, k)
 	if k != nil {
-		r.failCall(k, nil, f.At, protocol.Oversize, "the response is "+msg)
+		r.failCall(k, nil, f.At, "the response is "+msg)
 	}
 }

@@ -119,7 +119,7 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) (id s
 	if n, ok := protocol.OwnID(e.ID); ok {
 		if k := r.calls.find(n); k != nil && bytes.Equal(raw, k.x.Request) {
 			r.notes.flag(protocol.Echo, "the server sent the client's own request back", raw, f)
-			r.failCall(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of a response")
+			r.failCall(k, raw, f.At, "the server sent the request itself back instead of a response")
 			return k.x.ID, k
 		}
 	}

@@ -185,7 +185,7 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 	if protocol.VersionOf(out.Protocol).Stateless && out.Method == "notifications/cancelled" {
 		return nil // the end of the response stream has reported it
 	}
-	old, err := t.oldStream(ctx, out)
+	old, err := t.oldStream(ctx)
 	if err == nil && old == nil {
 		err = t.post(ctx, out)
 		if out.Method == "initialize" && t.o.Kind == HTTPAuto && notStreamable(err) {
@@ -205,7 +205,7 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 }
 
 // oldStream returns the HTTP+SSE connection if there is, or must be, one.
-func (t *HTTP) oldStream(ctx context.Context, out Outgoing) (*endpointStream, error) {
+func (t *HTTP) oldStream(ctx context.Context) (*endpointStream, error) {
 	t.mu.Lock()
 	old := t.old
 	t.mu.Unlock()

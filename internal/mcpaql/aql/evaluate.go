@@ -237,7 +237,7 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 		} else {
 			r.Tests = j.rows(c.Name)
 		}
-		j.rollUp(&r, o)
+		j.rollUp(&r)
 		if c.Name == rule.Semantic && o.Rules == rule.Strict && o.Tier != Tier1 {
 			r.Note = semanticNote(e, r.Tests)
 		}
@@ -276,7 +276,7 @@ func (j *judgement) rows(category string) (out []verdict.TestResult) {
 }
 
 // rollUp computes a category's result from its rows.
-func (j *judgement) rollUp(c *verdict.CategoryResult, o Options) {
+func (j *judgement) rollUp(c *verdict.CategoryResult) {
 	has := func(r verdict.Result) bool {
 		return slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Result == r })
 	}

@@ -27,18 +27,18 @@ func demoOptions() []option {
 		many(choice("defect", "", "name", "switch on a defect (may be repeated)", defects)),
 		many(choice("with", "", "name", "switch on an optional feature (may be repeated)", features)),
 		choice("mode", "", "mode", "endpoint modes (default all, or what MCP_AQL_ENDPOINT_MODE says)", demo.Modes()),
-		{long: "operations", value: "number", doc: fmt.Sprintf("widen the adapter to this many operations, up to %d", maxDemoOperations), check: number(1, maxDemoOperations)},
+		{long: "operations", value: "number", doc: fmt.Sprintf("widen the adapter to this many operations, up to %d", maxDemoOperations), check: number(maxDemoOperations)},
 		{long: "log", value: "file", doc: "append every call of an operation to this file, a JSON object a line"},
 		{long: "http", value: "address", doc: "serve over Streamable HTTP at an address such as 127.0.0.1:8080, port 0 for a free one; the URL is printed on standard error"},
 		{long: "state", value: "file", doc: "keep the library in this file (default in memory)"},
 	}
 }
 
-// number returns a check that accepts whole numbers within bounds.
-func number(from, to int) func(string) (string, error) {
+// number returns a check that accepts whole numbers from 1.
+func number(most int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		n, err := strconv.Atoi(s)
-		return expect(s, err == nil && n >= from && n <= to, fmt.Sprintf("a whole number from %d to %d", from, to))
+		return expect(s, err == nil && n >= 1 && n <= most, fmt.Sprintf("a whole number from 1 to %d", most))
 	}
 }
 

@@ -239,7 +239,7 @@ func optionsOfLive() []option {
 		{long: "allow-op", value: "pattern", doc: "call operations that the mode would leave out: a name with * and ? (may be repeated)", many: true},
 		{long: "deny-op", value: "pattern", doc: "never call these operations: a name with * and ? (may be repeated)", many: true},
 		{long: "append-only", value: "operation:field", doc: "a field that updates by this operation must not change (may be repeated)", check: updateField, many: true},
-		{long: "max-calls", value: "number", doc: "maximum number of calls, not counting the clean-up (default 2000)", check: number(1, 1_000_000)},
+		{long: "max-calls", value: "number", doc: "maximum number of calls, not counting the clean-up (default 2000)", check: number(1_000_000)},
 		{long: "rate", value: "number", doc: "maximum number of calls per second", check: positive},
 		{long: "budget", value: "duration", doc: "time for the whole run, such as 5m (default 10m)", check: duration},
 		{long: "confirm", doc: "in modes write and full: confirm operations that ask for it"},

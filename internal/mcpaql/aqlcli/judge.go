@@ -63,11 +63,11 @@ func judgeOptions() []option {
 			long: "judge-key-env", value: "name",
 			doc: "send it the value of this variable as the key (default that of --model-key-env, unless --judge-url or --judge-api is given)",
 		},
-		{long: "judge-votes", value: "number", doc: "how often the judge is asked, up to 9; the majority decides (default 1)", check: number(1, 9)},
+		{long: "judge-votes", value: "number", doc: "how often the judge is asked, up to 9; the majority decides (default 1)", check: number(9)},
 		{long: "rejudge", doc: "ask the judge about what it has judged before, too"},
 		{long: "require-judge", doc: "exit with 3 when a question was not asked or an answer not judged"},
-		{long: "max-model-calls", value: "number", doc: "maximum number of requests to each model (default 200)", check: number(1, 100_000)},
-		{long: "max-tokens", value: "number", doc: "maximum number of tokens per model, as the endpoint counts them (default 200000)", check: number(1, 100_000_000)},
+		{long: "max-model-calls", value: "number", doc: "maximum number of requests to each model (default 200)", check: number(100_000)},
+		{long: "max-tokens", value: "number", doc: "maximum number of tokens per model, as the endpoint counts them (default 200000)", check: number(100_000_000)},
 	}
 }
 

@@ -72,7 +72,7 @@ type webSession struct {
 // ServeHTTP handles one request of a client.
 func (s *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := s.foreign(r); why != "" {
-		refuseHTTP(w, http.StatusForbidden, nil, protocol.CodeInvalidRequest, why, nil)
+		refuseHTTP(w, http.StatusForbidden, protocol.CodeInvalidRequest, why)
 		return
 	}
 	switch stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless; {
@@ -115,14 +115,14 @@ func (s *HTTPServer) near(host string) bool {
 func (s *HTTPServer) sessionOf(w http.ResponseWriter, r *http.Request) *webSession {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
-		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "Mcp-Session-Id is missing", nil)
+		refuseHTTP(w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Mcp-Session-Id is missing")
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sess := s.sessions[id]
 	if sess == nil {
-		refuseHTTP(w, http.StatusNotFound, nil, protocol.CodeInvalidRequest, "Session not found", nil)
+		refuseHTTP(w, http.StatusNotFound, protocol.CodeInvalidRequest, "Session not found")
 	}
 	return sess
 }
@@ -146,7 +146,7 @@ func (s *HTTPServer) control(w http.ResponseWriter, r *http.Request, sess *webSe
 	}
 	sess.mu.Unlock()
 	if taken {
-		refuseHTTP(w, http.StatusConflict, nil, protocol.CodeInvalidRequest, "the session already has a stream", nil)
+		refuseHTTP(w, http.StatusConflict, protocol.CodeInvalidRequest, "the session already has a stream")
 		return
 	}
 	out.begin()
@@ -165,18 +165,18 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	limit := wire.Limits{}.WithDefaults().Message
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	if err != nil {
-		refuseHTTP(w, http.StatusRequestEntityTooLarge, nil, protocol.CodeInvalidRequest, "message over "+wire.ByteSize(int64(limit)), nil)
+		refuseHTTP(w, http.StatusRequestEntityTooLarge, protocol.CodeInvalidRequest, "message over "+wire.ByteSize(int64(limit)))
 		return
 	}
 	sc := protocol.NewScanner()
 	if err := sc.Scan(raw); err != nil {
-		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeParse, "Parse error: "+protocol.SyntaxText(err), nil)
+		refuseHTTP(w, http.StatusBadRequest, protocol.CodeParse, "Parse error: "+protocol.SyntaxText(err))
 		return
 	}
 	e := sc.Envelope
 	method := protocol.TextOf(e.Method)
 	if e.Has&protocol.HasMethod != 0 && (method == "" || e.Has&protocol.HasID != 0 && protocol.KindOf(e.ID) != jsonv.KindString && protocol.KindOf(e.ID) != jsonv.KindNumber) {
-		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "Invalid Request", nil)
+		refuseHTTP(w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid Request")
 		return
 	}
 	req := &Request{Method: method, ID: e.ID, Params: e.Params, Raw: raw, Notification: e.Has&protocol.HasID == 0}
@@ -194,7 +194,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if version := r.Header.Get("Mcp-Protocol-Version"); version != "" && !protocol.VersionOf(version).Known() {
-		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "Unsupported MCP-Protocol-Version "+version, nil)
+		refuseHTTP(w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Unsupported MCP-Protocol-Version "+version)
 		return
 	}
 	sess := s.sessionOf(w, r)
@@ -265,11 +265,8 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 }
 
 // refuseHTTP responds with a status and a JSON-RPC error.
-func refuseHTTP(w http.ResponseWriter, status int, id []byte, code int64, msg string, data []byte) {
-	if id == nil {
-		id = []byte("null")
-	}
-	raw, _ := protocol.AppendResponse(nil, id, nil, &protocol.RPCError{Code: code, Message: msg, Data: data})
+func refuseHTTP(w http.ResponseWriter, status int, code int64, msg string) {
+	raw, _ := protocol.AppendResponse(nil, []byte("null"), nil, &protocol.RPCError{Code: code, Message: msg})
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(raw)

@@ -10,7 +10,7 @@ import (
 func (s *HTTPServer) modern(w http.ResponseWriter, r *http.Request, req *Request) {
 	switch {
 	case req.Method == "":
-		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "this protocol version has no responses of clients", nil)
+		refuseHTTP(w, http.StatusBadRequest, protocol.CodeInvalidRequest, "this protocol version has no responses of clients")
 		return
 	case req.Notification:
 		w.WriteHeader(http.StatusAccepted)

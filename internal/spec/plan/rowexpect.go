@@ -14,7 +14,6 @@ import (
 // rowExpect compiles the expectations of a test for each row. Parts without values
 // of the row are compiled only once.
 type rowExpect struct {
-	c     *compiler
 	entry entry
 	test  *suite.Test
 	node  *source.Node // as written
@@ -43,7 +42,7 @@ type rowItem struct {
 }
 
 func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
-	r := &rowExpect{c: c, entry: e, test: test, node: e.Node.Get("expect"), path: e.Path + ".expect"}
+	r := &rowExpect{entry: e, test: test, node: e.Node.Get("expect"), path: e.Path + ".expect"}
 	r.list = r.node
 	if r.node.Kind == source.KindMap {
 		r.list = r.node.Get("assertions")
