@@ -80,7 +80,7 @@ func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 // that of the error if there is no better one; the hint may be empty.
 func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	message, hint = diagnose(sv, err)
-	flags := sv.Pos.File.Name == "" // a server of the command line
+	flags := sv.Pos.File == nil || sv.Pos.File.Name == "" // a server of the command line
 	if flags {
 		hint = strings.ReplaceAll(hint, "connect_timeout", "--connect-timeout")
 	}
