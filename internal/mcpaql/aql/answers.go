@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
 )
 
@@ -140,39 +141,9 @@ func (p *leakPattern) may(s string) bool {
 }
 
 var leakPatterns = sync.OnceValue(func() (out []leakPattern) {
-	add := func(rule, expr string, hints ...string) {
-		out = append(out, leakPattern{rule, hints, regexp.MustCompile(expr)})
+	for _, l := range rule.Leaks() {
+		out = append(out, leakPattern{l.Rule, l.Hints, regexp.MustCompile(l.Pattern)})
 	}
-	add("leaks.language", `\b(Type|Reference|Syntax|Range|Eval|URI)Error\b|TypeError`, "Error")
-	add("leaks.language", `\[object Object\]`, "[object Object]")
-	add("leaks.language", `#<\w+>`, "#<")
-	add("leaks.stack", `(?m)^\s*at .+\(?.+:\d+:\d+\)?`, "at ")
-	add("leaks.stack", `\bat (Object|async)\b|at (Function|Module)`, "at ")
-	add("leaks.stack", `Traceback \(most recent call last\)`, "Traceback (")
-	add("leaks.stack", `goroutine \d+ \[`, "goroutine ")
-	add("leaks.stack", `\bpanic:`, "panic:")
-	add("leaks.path", `[\w/\\.-]+\.(m?[jt]sx?|py|go|rs|java|rb|php|cs):\d+`, "js:", "ts:", "sx:", ".py:", ".go:", ".rs:", ".java:", ".rb:", ".php:", ".cs:")
-	add("leaks.path", `\.[jt]s:|/src/|/node_modules/`, "s:", "/src/", "/node_modules/")
-	add("leaks.path", `(^|[\s"'(])(/|[A-Za-z]:\\)[\w.\\/-]*(src|node_modules|dist|site-packages|usr|home|Users)[\\/]`,
-		"src", "node_modules", "dist", "site-packages", "usr", "home", "Users")
-	add("leaks.runtime", `\b(java|javax|org)\.[\w.]+Exception\b|\bSystem\.[\w.]*Exception\b|NullPointerException`, "Exception")
-	add("leaks.runtime", `Cannot read propert(y|ies) of`, "Cannot read propert")
-	add("leaks.runtime", `is not a function`, "is not a function")
-	add("leaks.runtime", `\b(ECONNREFUSED|ENOENT|EACCES)\b`, "ECONNREFUSED", "ENOENT", "EACCES")
-	add("leaks.runtime", `\bfetch failed\b`, "fetch failed")
-	add("leaks.runtime", `\bSQLSTATE\b|\bSQLITE_[A-Z]+\b|You have an error in your SQL syntax`, "SQL")
-	add("leaks.runtime", `\bORA-\d{5}\b`, "ORA-")
-	add("leaks.runtime", `syntax error at or near`, "syntax error at")
-	add("leaks.runtime", `no such (table|column):`, "no such ")
-	add("leaks.runtime", `\b(Operational|Integrity|Programming|Interface|Database)Error\b`, "Error")
-	add("leaks.runtime", `\b(Key|Value|Attribute|Index|Name|Assertion|ZeroDivision|ModuleNotFound|Unicode\w+)Error:`, "Error:")
-	add("leaks.runtime", `<class '`, "<class '")
-	add("leaks.runtime", `Object reference not set`, "Object reference")
-	add("leaks.runtime", `undefined (method|local variable)\b`, "undefined ")
-	add("leaks.runtime", `\bNoMethodError\b|\bNilClass\b`, "NoMethodError", "NilClass")
-	add("leaks.runtime", `duplicate key value violates unique constraint|violates foreign key constraint`, "violates ")
-	add("leaks.runtime", `\bpq: `, "pq: ")
-	add("leaks.runtime", `\bpsycopg2?\.`, "psycopg")
 	return out
 })
 

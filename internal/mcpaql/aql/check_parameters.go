@@ -2,6 +2,7 @@ package aql
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -237,14 +238,8 @@ func (x *evaluation) defaults() {
 }
 
 func (j *judgement) documentsDefault() bool {
-	for _, d := range j.details {
-		for _, p := range d.Lookup("parameters").Elems() {
-			if !p.Lookup("default").IsAbsent() {
-				return true
-			}
-		}
-	}
-	return false
+	defaulted := func(p jsonv.Value) bool { return !p.Lookup("default").IsAbsent() }
+	return slices.ContainsFunc(j.details, func(d jsonv.Value) bool { return slices.ContainsFunc(d.Lookup("parameters").List(), defaulted) })
 }
 
 // camelCaseReserved is the operation for which the specification itself

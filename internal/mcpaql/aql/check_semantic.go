@@ -196,11 +196,7 @@ func (x *evaluation) judged(j *evidence.Judge, at *place) {
 
 func (x *evaluation) phrases(c evidence.SemanticCase, at *place, occurs func(string) bool) {
 	for i, group := range c.PhraseGroups {
-		hit := false
-		for _, p := range group {
-			hit = hit || occurs(p)
-		}
-		if !hit {
+		if !slices.ContainsFunc(group, occurs) {
 			x.fail("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(evidence.TextList(group)))
 		}
 	}
@@ -208,20 +204,13 @@ func (x *evaluation) phrases(c evidence.SemanticCase, at *place, occurs func(str
 
 func (x *evaluation) calls(c evidence.SemanticCase, at *place, occurs func(string) bool) {
 	for i, op := range c.ExpectedOperations {
-		hit := false
-		for _, t := range c.ToolCalls {
-			hit = hit || t.Operation.Text() == op && !t.Operation.IsAbsent()
-		}
-		if !hit {
+		if !slices.ContainsFunc(c.ToolCalls, func(t evidence.ToolCall) bool { return t.Operation.Text() == op && !t.Operation.IsAbsent() }) {
 			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))
 		}
 	}
 	for i, p := range c.ExpectedParameters {
-		hit := occurs(p)
-		for _, t := range c.ToolCalls {
-			hit = hit || x.occurs(p, x.serializedParams(t))
-		}
-		if !hit {
+		inCall := func(t evidence.ToolCall) bool { return x.occurs(p, x.serializedParams(t)) }
+		if !occurs(p) && !slices.ContainsFunc(c.ToolCalls, inCall) {
 			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Quoted(display.Truncate(p, 60)))
 		}
 	}

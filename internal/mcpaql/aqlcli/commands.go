@@ -48,7 +48,7 @@ Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return fmt.Errorf("no command: expected one of %s", strings.Join(commandNames(cmd), ", "))
+			return fmt.Errorf("no command: expected one of %s", strings.Join(evidence.Each(cmd.Commands(), (*cobra.Command).Name), ", "))
 		},
 	}
 	root.Version = versionLine()
@@ -135,13 +135,6 @@ func (c *call) command(use, short, long string, run func(*call) int, options ...
 		return nil
 	}
 	return cmd
-}
-
-func commandNames(root *cobra.Command) (names []string) {
-	for _, cmd := range root.Commands() {
-		names = append(names, cmd.Name())
-	}
-	return names
 }
 
 func newHelpCmd() *cobra.Command {

@@ -105,13 +105,12 @@ func (b bundle) live() jsonv.Value {
 	if len(short) > 0 {
 		o.Set("cut_short", short.Value())
 	}
-	var volatile []string
+	var volatile []jsonv.Value
 	for _, op := range b.run.Catalog.Operations {
-		for _, path := range guard.SortedKeys(b.run.Steady.Masks[op.Name]) {
-			volatile = append(volatile, op.Name+": "+path)
-		}
+		paths := guard.SortedKeys(b.run.Steady.Masks[op.Name])
+		volatile = append(volatile, evidence.Each(paths, func(path string) jsonv.Value { return jsonv.String(op.Name + ": " + path) })...)
 	}
-	o.List("volatile_paths", evidence.Each(volatile, jsonv.String))
+	o.List("volatile_paths", volatile)
 	o.List("cleanup", b.run.Cleaner.Cleaned)
 	o.List("leftovers", b.run.Cleaner.Leftovers)
 	o.List("changed", b.run.Watcher.Changed)

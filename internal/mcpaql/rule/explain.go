@@ -72,13 +72,7 @@ func explainRule(r Rule) string {
 // Markdown returns the reference documentation of the rules.
 func Markdown() string {
 	var b strings.Builder
-	b.WriteString("# MCP-AQL conformance rules\n\n")
-	b.WriteString("Every verdict of `mcpaql-conformance` comes from the rules below. A finding in a report names its rule;\n")
-	b.WriteString("`mcpaql-conformance explain RULE` explains a single one. A violated rule makes its row FAIL or WARN, depending\n")
-	b.WriteString("on the rule set (`--rules reference` or `--rules strict`); `-` means that the set does not have the rule.\n\n")
-	b.WriteString("The rules are written from the documents of the MCP-AQL specification 1.0.0-draft (2026-04-15,\n")
-	b.WriteString("<https://mcpaql.com>, licensed CC BY 4.0). This is an independent implementation, not endorsed by its authors.\n")
-	b.WriteString("Sections are cited by document:\n\n| short | document |\n|---|---|\n")
+	b.WriteString(table().Introduction)
 	for _, d := range Documents() {
 		fmt.Fprintf(&b, "| %s | %s |\n", d[0], d[1])
 	}

@@ -84,8 +84,12 @@ var rulesFile []byte
 // table holds the content of rules.json: the rows and their rules, both in the order of
 // the report.
 var table = sync.OnceValue(func() (t struct {
-	Tests []Test `json:"tests"`
-	Rules []Rule `json:"rules"`
+	Introduction string        `json:"introduction"`
+	Documents    [][2]string   `json:"documents"`
+	Categories   []Category    `json:"categories"`
+	Tests        []Test        `json:"tests"`
+	Rules        []Rule        `json:"rules"`
+	Leaks        []LeakPattern `json:"leaks"`
 },
 ) {
 	if err := json.Unmarshal(rulesFile, &t); err != nil {
@@ -102,6 +106,16 @@ func All() []Rule { return slices.Clone(table().Rules) }
 // row per semantic test.
 func Tests() []Test { return slices.Clone(table().Tests) }
 
+// LeakPattern matches text of a program that must not be in a message, and the rule that
+// it breaks. A text without any of the hints does not match.
+type LeakPattern struct {
+	Rule, Pattern string
+	Hints         []string
+}
+
+// Leaks returns the patterns of what leaks.
+func Leaks() []LeakPattern { return table().Leaks }
+
 // ByID is the index of Rules, built on first use.
 var ByID = sync.OnceValue(func() map[string]*Rule {
 	all := All()
@@ -114,20 +128,7 @@ var ByID = sync.OnceValue(func() map[string]*Rule {
 
 // Documents returns the short names by which sections are cited.
 func Documents() [][2]string {
-	return [][2]string{
-		{"D", "MCP-AQL Specification 1.0.0-draft (normative)"},
-		{"S", "Conformance Testing"},
-		{"INT", "Introspection"},
-		{"OPS", "Operations"},
-		{"ERR", "Error Codes"},
-		{"WA", "Warnings"},
-		{"EM", "Endpoint Modes"},
-		{"FS", "Field Selection"},
-		{"PG", "Cursor-Based Pagination"},
-		{"CQ", "Collection Querying"},
-		{"CT", "Confirmation Tokens"},
-		{"MCP", "MCP Integration"},
-	}
+	return slices.Clone(table().Documents)
 }
 
 // Test is one row of the report, or the pattern of several (the semantic
@@ -164,17 +165,7 @@ const (
 
 // Categories returns the categories in the order of the report.
 func Categories() []Category {
-	return []Category{
-		{Introspection, Must, 1, false},
-		{Parameters, Must, 1, false},
-		{ErrorQuality, Must, 1, false},
-		{RoundTrip, Must, 1, false},
-		{Routing, Must, 1, true},
-		{Integration, Should, 1, true},
-		{Level2, Should, 2, false},
-		{Constraints, Should, 2, false},
-		{Semantic, Should, 2, false},
-	}
+	return slices.Clone(table().Categories)
 }
 
 // CategoryName returns the category whose name equals name in any case.

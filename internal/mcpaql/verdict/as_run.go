@@ -57,9 +57,7 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 	if n := len(r.Leftovers); n > 0 && len(cases) > 0 {
 		// Formats that print no notes print a case's warnings.
 		k := cases[lastOf(cases, rule.RoundTrip)]
-		for _, l := range r.Leftovers {
-			k.Warnings = append(k.Warnings, "left behind: "+l)
-		}
+		k.Warnings = append(k.Warnings, evidence.Each(r.Leftovers, func(l string) string { return "left behind: " + l })...)
 		run.Summary.Warnings += n
 	}
 	run.Cases = cases

@@ -71,9 +71,7 @@ func compareResults(before, after Result) Change {
 	switch {
 	case before == after:
 		return Same
-	case after == Skipped:
-		return Worse
-	case rank[after] > rank[before]:
+	case after == Skipped || rank[after] > rank[before]:
 		return Worse
 	}
 	return Better

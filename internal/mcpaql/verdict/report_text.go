@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 )
 
@@ -131,9 +132,7 @@ func (r *Report) closing() []string {
 	if r.Ended != "" {
 		out = append(out, "The run is not complete: "+r.Ended+". What it did not check is SKIP.")
 	}
-	for _, l := range r.Leftovers {
-		out = append(out, "Left behind: "+l)
-	}
+	out = append(out, evidence.Each(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
 	if len(r.Unchecked) > 0 {
 		out = append(out, "Not compared with the state before the run: "+strings.Join(r.Unchecked, "; ")+".")
 	}
@@ -213,11 +212,8 @@ func codeSpan(s string) string {
 // evidence and a level under the strict rules.
 func (r *Report) badgeWords() (message, name, color string) {
 	switch {
-	case !r.Complete && r.AchievedLevel <= 0:
-		if r.Summary.Failed == 0 && r.ConformanceLevel > 0 {
-			return "evidence incomplete", "lightgrey", "#9f9f9f"
-		}
-		return "not conformant", "lightgrey", "#9f9f9f"
+	case !r.Complete && r.AchievedLevel <= 0 && r.Summary.Failed == 0 && r.ConformanceLevel > 0:
+		return "evidence incomplete", "lightgrey", "#9f9f9f"
 	case r.AchievedLevel >= rule.LevelTwo:
 		return "Level 2", "blue", "#007ec6"
 	case r.AchievedLevel == rule.LevelOne:

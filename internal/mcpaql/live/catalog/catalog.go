@@ -177,10 +177,7 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	if create := cat.Creator(op); create != nil {
 		op = create
 	}
-	keys := cat.IDKeys(op)
-	for _, one := range singulars(op.Resource)[1:] {
-		keys = append(keys, one+"_id")
-	}
+	keys := append(cat.IDKeys(op), evidence.Each(singulars(op.Resource)[1:], func(one string) string { return one + "_id" })...)
 	return append(keys, "name", "key", "slug", "uuid")
 }
 

@@ -185,9 +185,8 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 	list := catalog.Items(base.Data(), catalog.ListDepth)
 	candidates := []jsonv.Member{evidence.TextMember("query", "zz_conf_matches_nothing"), evidence.TextMember("filter", "zz_conf_matches_nothing")}
 	if len(list) >= 2 {
-		for _, name := range []string{"limit", "first", "page_size", "per_page", "offset"} {
-			candidates = append(candidates, jsonv.Member{Key: name, Value: jsonv.Int(1)})
-		}
+		one := func(name string) jsonv.Member { return jsonv.Member{Key: name, Value: jsonv.Int(1)} }
+		candidates = append(candidates, evidence.Each([]string{"limit", "first", "page_size", "per_page", "offset"}, one)...)
 	}
 	if keys := catalog.ScalarKeys(catalog.Sample(base.Data())); len(keys) > 1 {
 		candidates = append(candidates, jsonv.Member{Key: "fields", Value: jsonv.Array(jsonv.String(keys[0]))})
