@@ -49,9 +49,7 @@ type config struct {
 
 // Var sets a variable of the suite, as --var does. The value is read as a YAML
 // scalar.
-func Var(name, value string) Option {
-	return func(c *config) { c.vars[name] = value }
-}
+func Var(name, value string) Option { return func(c *config) { c.vars[name] = value } }
 
 // InProcess connects a server that the suite declares through the function open
 // in place of its command or url. name may be a pattern, such as "api@*" for every
@@ -66,9 +64,7 @@ func InProcess(name string, open func(ctx context.Context) (io.ReadWriteCloser, 
 
 // UpdateSnapshots stores the values that snapshots compare with, and removes those that
 // no case uses, as --update-snapshots does. It is refused in CI.
-func UpdateSnapshots() Option {
-	return func(c *config) { c.update = true }
-}
+func UpdateSnapshots() Option { return func(c *config) { c.update = true } }
 
 // RecordUpstreams passes requests without a route on to the real APIs of these upstreams
 // and stores their responses without secrets, as --record-upstream does. It is refused

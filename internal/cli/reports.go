@@ -297,6 +297,4 @@ func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *
 // gather limits the delay of a finished test's line.
 const gather = 20 * time.Millisecond
 
-func isBrokenPipe(err error) bool {
-	return errors.Is(err, syscall.EPIPE)
-}
+func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -111,9 +111,7 @@ func cutOff(m Message) error {
 }
 
 // clip returns the beginning of a foreign text in one line.
-func clip(s string) string {
-	return display.Truncate(display.OneLine(s), shownColumns)
-}
+func clip(s string) string { return display.Truncate(display.OneLine(s), shownColumns) }
 
 // anthropicRequest returns a messages request. The format has no seed.
 func anthropicRequest(model, system string, turns []Message, tools []Tool) object {

@@ -62,9 +62,7 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("unknown reporter %q%s: expected one of %s", name, source.Parenthesis(source.Suggest(near)), strings.Join(names, ", "))
 }
 
-func writeJSON(w io.Writer, r *result.Run, _ render.Options) error {
-	return result.WriteJSON(w, r)
-}
+func writeJSON(w io.Writer, r *result.Run, _ render.Options) error { return result.WriteJSON(w, r) }
 
 // NewLog returns a writer of the ndjson format during a run.
 func NewLog(w io.Writer) *result.LogWriter {

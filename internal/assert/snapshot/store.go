@@ -44,9 +44,7 @@ type Test struct {
 }
 
 // Test begins a test.
-func (r *Run) Test(name string) *Test {
-	return &Test{run: r, name: name}
-}
+func (r *Run) Test(name string) *Test { return &Test{run: r, name: name} }
 
 // Attempt begins an attempt.
 func (t *Test) Attempt() { t.now = nil }

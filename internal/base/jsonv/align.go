@@ -176,9 +176,7 @@ type Hasher struct {
 }
 
 // NewHasher returns a Hasher with its own random seed.
-func NewHasher() *Hasher {
-	return &Hasher{seed: maphash.MakeSeed(), memo: map[*container]uint64{}}
-}
+func NewHasher() *Hasher { return &Hasher{seed: maphash.MakeSeed(), memo: map[*container]uint64{}} }
 
 func (h *Hasher) same(a, b Value) bool {
 	if a.kind != b.kind {
@@ -235,6 +233,4 @@ func (h *Hasher) text(kind Kind, s string) uint64 {
 	return h.mix(uint64(kind), maphash.String(h.seed, s))
 }
 
-func (h *Hasher) mix(a, b uint64) uint64 {
-	return maphash.Comparable(h.seed, [2]uint64{a, b})
-}
+func (h *Hasher) mix(a, b uint64) uint64 { return maphash.Comparable(h.seed, [2]uint64{a, b}) }

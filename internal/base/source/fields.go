@@ -121,9 +121,7 @@ func PathKey(path, key string) string {
 }
 
 // PathIndex appends a list index, counted from 0, to a document path.
-func PathIndex(path string, i int) string {
-	return path + "[" + strconv.Itoa(i) + "]"
-}
+func PathIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 func isPlainKey(key string) bool {
 	if key == "" {

@@ -45,9 +45,7 @@ func (f *File) lineStarts() []int {
 
 // Line returns line n (from 1) without its line break, or "" if there is no such
 // line.
-func (f *File) Line(n int) string {
-	return string(f.line(n))
-}
+func (f *File) Line(n int) string { return string(f.line(n)) }
 
 func (f *File) line(n int) []byte {
 	if f == nil {

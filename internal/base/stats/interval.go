@@ -44,9 +44,7 @@ func Ranks(n int, q, confidence float64) (low, high int) {
 }
 
 // Nearest returns the rank, counted from 1, of the quantile q among n values.
-func Nearest(n int, q float64) int {
-	return min(n, max(1, int(math.Ceil(q*float64(n)-1e-9))))
-}
+func Nearest(n int, q float64) int { return min(n, max(1, int(math.Ceil(q*float64(n)-1e-9)))) }
 
 // betaQuantile inverts the beta distribution by bisection: 60 steps are exact to 1e-18.
 func betaQuantile(p, a, b float64) float64 {

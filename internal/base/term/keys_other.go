@@ -8,6 +8,4 @@ import (
 )
 
 // KeyMode is not available: keys need Enter.
-func KeyMode(*os.File) (restore func(), err error) {
-	return nil, errors.ErrUnsupported
-}
+func KeyMode(*os.File) (restore func(), err error) { return nil, errors.ErrUnsupported }

@@ -65,9 +65,7 @@ func (g *stored) loginError(format string, args ...any) error {
 // expirySlack is how long before its expiry a token counts as expired.
 const expirySlack = 10 * time.Second
 
-func (l *Login) expired() bool {
-	return !l.Expiry.IsZero() && time.Until(l.Expiry) < expirySlack
-}
+func (l *Login) expired() bool { return !l.Expiry.IsZero() && time.Until(l.Expiry) < expirySlack }
 
 func (l *Login) token() *oauth2.Token {
 	return &oauth2.Token{AccessToken: l.AccessToken, TokenType: l.TokenType, RefreshToken: l.RefreshToken, Expiry: l.Expiry}

@@ -41,9 +41,7 @@ func detectionFailed(phase string, err error) (protocol.Version, string, error) 
 }
 
 // isStdio reports whether the server is a process.
-func (n *negotiator) isStdio() bool {
-	return n.http == nil
-}
+func (n *negotiator) isStdio() bool { return n.http == nil }
 
 // discover sends server/discover in the format of a revision.
 func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange {

@@ -76,9 +76,7 @@ func (c *call) liveOptions(t *target) (guard.Options, bool) {
 }
 
 // newRunID returns a run id of six hexadecimal digits.
-func newRunID() string {
-	return fmt.Sprintf("%06x", rand.N(1<<24))
-}
+func newRunID() string { return fmt.Sprintf("%06x", rand.N(1<<24)) }
 
 func (c *call) live() int {
 	if _, given := c.flags["replay"]; given {

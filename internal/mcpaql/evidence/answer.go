@@ -22,9 +22,7 @@ func Refused(answer jsonv.Value) bool {
 }
 
 // Succeeded reports whether an answer is a success.
-func Succeeded(answer jsonv.Value) bool {
-	return answer.Lookup("success").Bool()
-}
+func Succeeded(answer jsonv.Value) bool { return answer.Lookup("success").Bool() }
 
 // Message returns the message of a failure; a missing one is an empty text.
 func Message(answer jsonv.Value) jsonv.Value {

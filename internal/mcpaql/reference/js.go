@@ -136,9 +136,7 @@ func arrayIndex(s string) (int64, bool) {
 
 // Stringify implements JSON.stringify(value) for a value that came from JSON; for
 // absent it returns "", which no value has.
-func Stringify(v jsonv.Value) string {
-	return string(appendStringified(nil, v))
-}
+func Stringify(v jsonv.Value) string { return string(appendStringified(nil, v)) }
 
 func appendStringified(dst []byte, v jsonv.Value) []byte {
 	switch v.Kind() {

@@ -127,9 +127,7 @@ var ByID = sync.OnceValue(func() map[string]*Rule {
 })
 
 // Documents returns the short names by which sections are cited.
-func Documents() [][2]string {
-	return slices.Clone(table().Documents)
-}
+func Documents() [][2]string { return slices.Clone(table().Documents) }
 
 // Test is one row of the report, or the pattern of several (the semantic
 // rows are named by the evidence).
@@ -164,9 +162,7 @@ const (
 )
 
 // Categories returns the categories in the order of the report.
-func Categories() []Category {
-	return slices.Clone(table().Categories)
-}
+func Categories() []Category { return slices.Clone(table().Categories) }
 
 // CategoryName returns the category whose name equals name in any case.
 func CategoryName(name string) (string, bool) {

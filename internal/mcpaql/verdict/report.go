@@ -217,9 +217,7 @@ func (r *Report) failed() bool {
 
 // Unproved describes the missing evidence in one sentence; it returns "" if nothing
 // is missing.
-func (r *Report) Unproved() string {
-	return withReasons(r.NotProved)
-}
+func (r *Report) Unproved() string { return withReasons(r.NotProved) }
 
 func withReasons(rows []Inapplicable) string {
 	return strings.Join(evidence.Each(rows, func(n Inapplicable) string { return fmt.Sprintf("%s (%s)", n.Test, n.Reason) }), "; ")

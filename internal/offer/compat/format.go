@@ -243,9 +243,7 @@ func (r Report) gateFindings() (out []gate.Finding) {
 }
 
 // WriteRules writes a list of rules as JSON.
-func WriteRules(w io.Writer, rules Rules) error {
-	return gate.WriteJSON(w, rules.Rules)
-}
+func WriteRules(w io.Writer, rules Rules) error { return gate.WriteJSON(w, rules.Rules) }
 
 // WriteRule explains one of the rules.
 func WriteRule(w io.Writer, r Rule, rules Rules) error {

@@ -99,9 +99,7 @@ func LockPath(out, server string) string {
 	return filepath.Join(out, cmp.Or(strings.TrimLeft(name, "."), "server")+".lock.yaml")
 }
 
-func checksum(name string, v jsonv.Value) string {
-	return "sha256:" + hash(name+"\x00"+v.String())
-}
+func checksum(name string, v jsonv.Value) string { return "sha256:" + hash(name+"\x00"+v.String()) }
 
 func depth(v jsonv.Value) int {
 	deepest := 0

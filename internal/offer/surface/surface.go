@@ -116,9 +116,7 @@ func (s *Surface) Counts() string {
 func (k Kind) Noun() string { return strings.ReplaceAll(string(k), "-", " ") }
 
 // rank orders the kinds as Lists does.
-func rank(k Kind) int {
-	return slices.IndexFunc(Lists(), func(l List) bool { return l.Kind == k })
-}
+func rank(k Kind) int { return slices.IndexFunc(Lists(), func(l List) bool { return l.Kind == k }) }
 
 func compareItems(a, b Item) int {
 	return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Name, b.Name))

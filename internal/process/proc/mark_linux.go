@@ -15,9 +15,7 @@ import (
 const markName = "MCPTEST_RUN"
 
 // newMark returns a unique mark.
-func newMark() string {
-	return fmt.Sprintf("%s=%d-%x", markName, os.Getpid(), rand.Uint64())
-}
+func newMark() string { return fmt.Sprintf("%s=%d-%x", markName, os.Getpid(), rand.Uint64()) }
 
 // killMarked ends every process with the mark: those that left their group and
 // session, and those that were being started when the runner died and are in no other

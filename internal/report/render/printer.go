@@ -126,9 +126,7 @@ func Duration(ms float64) string {
 }
 
 // Share formats the interval of a share.
-func Share(low, high float64) string {
-	return "p between " + Bound(low) + " and " + Bound(high)
-}
+func Share(low, high float64) string { return "p between " + Bound(low) + " and " + Bound(high) }
 
 // Bound formats a bound of a share, which is 0 or 1 only if it is exactly that.
 func Bound(v float64) string {

@@ -87,9 +87,7 @@ func (c *condition) miss(got []string) string {
 }
 
 // glob compares a text with a pattern in which * is any text.
-func glob(pattern, s string) bool {
-	return secret.MatchesPieces(strings.Split(pattern, "*"), s, 0)
-}
+func glob(pattern, s string) bool { return secret.MatchesPieces(strings.Split(pattern, "*"), s, 0) }
 
 // distance returns how far a request is from a route, and the differences.
 func (r *Route) distance(q *Request) (far int, why []string) {

@@ -287,9 +287,7 @@ func (s *Suite) mask(text string) string {
 const maxComment = 160
 
 // comment makes a text fit for the rest of a line after #.
-func comment(s string) string {
-	return display.Truncate(display.OneLine(s), maxComment)
-}
+func comment(s string) string { return display.Truncate(display.OneLine(s), maxComment) }
 
 // literal formats a text in which placeholders are escaped.
 func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${")) }

@@ -11,9 +11,7 @@ import (
 type Events struct{ parser protocol.EventParser }
 
 // NewEvents returns the parser for a stream.
-func NewEvents() *Events {
-	return &Events{protocol.EventParser{Limit: MaxMessage, All: true}}
-}
+func NewEvents() *Events { return &Events{protocol.EventParser{Limit: MaxMessage, All: true}} }
 
 // Begun returns the recorded part of a large event that is incomplete; false if there
 // is none.

@@ -282,9 +282,7 @@ func (p *Player) Unused() []*Call {
 }
 
 // Shown returns the method and parameters of a recorded request for people.
-func (p *Player) Shown(call *Call) string {
-	return ShownRequest(call.Method, p.recorded(call))
-}
+func (p *Player) Shown(call *Call) string { return ShownRequest(call.Method, p.recorded(call)) }
 
 // Recorded returns the number of the recorded session that answered last or, before
 // the first answer, that of the connection.

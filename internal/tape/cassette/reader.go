@@ -280,9 +280,7 @@ func parseFrame(text []byte) (*Frame, error) {
 	return f, nil
 }
 
-func reason(err error) string {
-	return strings.TrimPrefix(err.Error(), "json: ")
-}
+func reason(err error) string { return strings.TrimPrefix(err.Error(), "json: ") }
 
 // Has reports whether a frame carries data.
 func (f *Frame) Has() bool { return f.Data != nil || f.size > 0 }

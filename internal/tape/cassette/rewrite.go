@@ -94,9 +94,7 @@ var tail = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // TailOf returns the end of a message if it is an id, otherwise "".
-func TailOf(data []byte) string {
-	return string(tail().Find(data[max(0, len(data)-300):]))
-}
+func TailOf(data []byte) string { return string(tail().Find(data[max(0, len(data)-300):])) }
 
 // rewriteText replaces the id in a piece of a message that is not valid JSON on its
 // own.

@@ -78,9 +78,7 @@ func New(c *cassette.Cassette, o Options) (*Server, error) {
 func (s *Server) Versions() []string { return s.versions }
 
 // Handler returns the server's end of a new connection.
-func (s *Server) Handler() mcpserver.Handler {
-	return &session{s: s, taken: map[string]taken{}}
-}
+func (s *Server) Handler() mcpserver.Handler { return &session{s: s, taken: map[string]taken{}} }
 
 // begin returns a separate player for a session.
 func (s *Server) begin() (*cassette.Client, error) {

@@ -31,9 +31,7 @@ func (w *Writer) Line(level int, text string) {
 }
 
 // Member writes one key and its value.
-func (w *Writer) Member(level int, key string, v jsonv.Value) {
-	w.value(level, Text(key)+":", v)
-}
+func (w *Writer) Member(level int, key string, v jsonv.Value) { w.value(level, Text(key)+":", v) }
 
 // value writes a value after head, which is a key with its colon or the dash of a
 // list.

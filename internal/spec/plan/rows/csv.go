@@ -77,9 +77,7 @@ func csvValue(field string) jsonv.Value {
 	return jsonv.String(field)
 }
 
-func unquoteCSV(field string) string {
-	return strings.ReplaceAll(field[1:len(field)-1], `""`, `"`)
-}
+func unquoteCSV(field string) string { return strings.ReplaceAll(field[1:len(field)-1], `""`, `"`) }
 
 // csvParser finds the bounds of records without building values.
 type csvParser struct {
