@@ -76,8 +76,8 @@ func (cr *caseRun) expectedFailure(reason string) {
 }
 
 // retry runs a case until it passes or its retries are used up. A pass after a
-// failure is flaky. An attempt that did not begin, that a hook skipped or that a
-// signal ended does not change the result of the previous one.
+// failure is flaky. An attempt that did not begin, that a hook skipped, that decides
+// nothing or that a signal ended does not change the result of the previous one.
 func (cr *caseRun) retry(ctx context.Context) {
 	out, blank := cr.out, *cr.out
 	all := attempts.List{Word: "attempt"}
@@ -92,7 +92,7 @@ func (cr *caseRun) retry(ctx context.Context) {
 		all.Add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
 		switch _, stopped := cr.file.run.haltReason(ctx); {
-		case try > 0 && out.Status == result.Skip:
+		case try > 0 && (out.Status == result.Skip || out.Status == result.Inconclusive):
 			*out = before
 			all.Apply(out, try-1)
 		case !failed || try >= cr.c.Retries || stopped || cr.c.ExpectFailure != "":

@@ -27,9 +27,6 @@ import (
 	"mcptest/internal/spec/suite/dotenv"
 )
 
-// recordAgain is the command that writes the recording of a model.
-const recordAgain = "mcptest run --model-mode record"
-
 // answerLimit is the size of an answer that is read.
 const answerLimit = 8 << 20
 
@@ -42,7 +39,7 @@ func (f *Flags) checkModels(env []string, allowInCI bool) error {
 		return option.Invalid("--max-cost must be greater than zero")
 	}
 	if f.modelMode == modeRecord {
-		return option.AllowUpdate(env, allowInCI, "models are not recorded", recordAgain)
+		return option.AllowUpdate(env, allowInCI, "models are not recorded", recording.ModelAgain)
 	}
 	return nil
 }
@@ -140,7 +137,7 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 // replay makes a recording answer.
 func (t *Traffic) replay(tape *tape, path string) error {
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("there is no recording of the model %s at %s: write it with %s", tape.name, option.Shown(path), recordAgain)
+		return fmt.Errorf("there is no recording of the model %s at %s: write it with %s", tape.name, option.Shown(path), recording.ModelAgain)
 	}
 	file := t.tapes[path]
 	if file == nil {
@@ -175,7 +172,7 @@ func (t *tape) recorded(req *http.Request, q *upstream.Request) (*http.Response,
 		}
 		why = cmp.Or(model.Difference(t.player.Bodies(q)), "all recorded answers to it were given")
 	}
-	return nil, &model.FinalError{Err: &agent.StaleError{Model: t.name, Why: why, Again: recordAgain}}
+	return nil, &model.FinalError{Err: &agent.StaleError{Model: t.name, Why: why, Again: recording.ModelAgain}}
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -184,7 +181,7 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &upstream.Request{Upstream: t.name, Method: req.Method, Host: req.URL.Host, Path: req.URL.EscapedPath(), Query: req.URL.Query(), Header: req.Header.Clone(), Body: sent}
+	q := &upstream.Request{Upstream: t.name, Method: req.Method, Path: "/" + filepath.Base(req.URL.Path), Header: req.Header.Clone(), Body: sent}
 	if body, err := jsonv.Parse(sent); err == nil {
 		q.Body = []byte(model.WithResults(body, t.stable).String())
 	}

@@ -47,6 +47,9 @@ type File struct {
 // Any is read as the name of every upstream.
 const Any = "NAME"
 
+// ModelAgain is the command that writes the recording of a model.
+const ModelAgain = "mcptest run --model-mode record"
+
 // Again returns the command that writes the recording of an upstream.
 func Again(upstream string) string { return "mcptest run --record-upstream " + upstream }
 

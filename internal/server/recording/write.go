@@ -28,7 +28,11 @@ type recorded struct {
 // other keys of the request; those with equal requests keep their order.
 func (r *recorded) bytes() []byte {
 	w := &stored.Writer{Compact: true}
-	w.Raw("# Recording of the upstream " + jsonv.String(r.upstream).String() + ". Review changes like code; " + Again(r.upstream) + " writes it.\n" +
+	of, again := "upstream ", Again(r.upstream)
+	if len(r.trials) > 0 {
+		of, again = "model ", ModelAgain
+	}
+	w.Raw("# Recording of the " + of + jsonv.String(r.upstream).String() + ". Review changes like code; " + again + " writes it.\n" +
 		"# Credentials are replaced by [redacted], which matches the credentials of a replayed request.\n")
 	w.Line(0, keyVersion+": "+strconv.Itoa(version))
 	w.Member(0, "upstream", jsonv.String(r.upstream))
