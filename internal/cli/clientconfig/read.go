@@ -82,38 +82,37 @@ func (r *reader) server(e jsonv.Value) (*Server, error) {
 		return out
 	}
 	s.Env, s.Headers = pairs("env"), pairs("headers")
+	from := func(path string) string {
+		if filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(s.Dir, path)
+	}
 	if file := r.text(e.Lookup("envFile")); file != "" {
-		if err := r.fromFile(file); err != nil {
+		if err := r.fromFile(from(file)); err != nil {
 			return nil, fmt.Errorf("envFile of %q: %v", s.Name, err) // not wrapped: it is not this file that is missing
 		}
 	}
-	if dir := r.text(e.Lookup("cwd")); filepath.IsAbs(dir) {
-		s.Dir = dir
-	} else if dir != "" {
-		s.Dir = filepath.Join(s.Dir, dir)
-	}
+	s.Dir = from(r.text(e.Lookup("cwd")))
 	return s, r.err
 }
 
 // fromFile adds the variables of an .env file, as those that a suite reads: their values
 // stay there.
 func (r *reader) fromFile(path string) error {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.out.Dir, path)
-	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	vars, diags := dotenv.Parse(&source.File{Name: path, Data: data}, func(name string) bool { return !notName().MatchString(name) })
-	if diags.HasErrors() {
-		return errors.New(diags[0].Msg)
-	}
 	for _, v := range vars {
 		if !slices.ContainsFunc(r.out.Env, func(kv [2]string) bool { return kv[0] == v.Name }) {
 			r.out.Env = append(r.out.Env, [2]string{v.Name, "${" + v.Name + "}"})
 			r.out.Variables = append(r.out.Variables, v.Name)
 		}
+	}
+	if diags.HasErrors() {
+		return diags
 	}
 	return nil
 }

@@ -52,14 +52,10 @@ func ParseBudgets(texts []string) (out []Budget, err error) {
 			percent, ok := strings.CutSuffix(value, "%")
 			v, err := strconv.ParseFloat(percent, 64)
 			switch {
-			case err != nil:
-				return nil, fmt.Errorf("%s: expected a share in percent, such as %s=0.1%%", text, name)
+			case err != nil || !ok || v >= 100:
+				return nil, fmt.Errorf("%s: expected a share in percent, above 0 %% and below 100 %%, such as %s=0.1%%", text, name)
 			case !(v > 0):
 				return nil, fmt.Errorf("%s: expected a share above 0 %%, such as %s=0.1%%: no number of calls shows that there are none", text, name)
-			case !ok:
-				return nil, fmt.Errorf("%s: a share is written in percent: %s=%s%%", text, name, value)
-			case v >= 100:
-				return nil, fmt.Errorf("%s: expected a share below 100 %%, because no load exceeds this one", text)
 			}
 			b.Limit = v / 100
 		default:

@@ -139,7 +139,7 @@ func TestMergeRefuses(t *testing.T) {
 			{func(p []*load.Report) []*load.Report { p[1].Shard.Index = 7; return p }, "part2 is shard 7 of 3"},
 			{func(p []*load.Report) []*load.Report { p[2].Shard = nil; return p }, "part3 is the report of a whole load"},
 			{func(p []*load.Report) []*load.Report { p[2].Settings.Rate = 11; return p }, "part3 has other settings than the first one"},
-			{func(p []*load.Report) []*load.Report { p[2].Settings.Calls = "x"; return p }, "has other settings than the first one: other calls (--tool and --args, or the tests that -k selects)"},
+			{func(p []*load.Report) []*load.Report { p[2].Settings.Calls = "x"; return p }, "has other settings than the first one: calls (digest of --tool and --args, or of the tests) x, not "},
 			{func(p []*load.Report) []*load.Report { p[1].Interrupted = true; return p }, "part2 was not sent to its end"},
 			{func(p []*load.Report) []*load.Report {
 				p[1].Start, p[2].Start = p[1].Start.Add(600*time.Millisecond), p[2].Start.Add(-600*time.Millisecond)

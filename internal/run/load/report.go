@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -36,14 +37,14 @@ type Report struct {
 
 // Settings are what the shards of one load have in common.
 type Settings struct {
-	Server     string  `json:"server"`
-	Calls      string  `json:"calls"` // digest of the calls
-	Rate       float64 `json:"rate"`  // calls per second, of all shards
-	DurationMS int64   `json:"duration_ms"`
-	WarmUpMS   int64   `json:"warm_up_ms"`
-	TimeoutMS  int64   `json:"timeout_ms"`
-	Sessions   int     `json:"sessions"`  // of each shard
-	InFlight   int     `json:"in_flight"` // at most, in each shard
+	Server     string  `json:"server" name:"server"`
+	Calls      string  `json:"calls" name:"calls (digest of --tool and --args, or of the tests)"`
+	Rate       float64 `json:"rate" name:"--rate"` // calls per second, of all shards
+	DurationMS int64   `json:"duration_ms" name:"--duration in ms"`
+	WarmUpMS   int64   `json:"warm_up_ms" name:"--warm-up in ms"`
+	TimeoutMS  int64   `json:"timeout_ms" name:"--timeout in ms"`
+	Sessions   int     `json:"sessions" name:"--sessions"`   // of each shard
+	InFlight   int     `json:"in_flight" name:"--in-flight"` // at most, in each shard
 }
 
 // Shard is the part of a load that one process sends: every Total-th call.
@@ -180,8 +181,6 @@ func Read(data []byte) (*Report, error) {
 		return nil, fmt.Errorf(other+"its schema is %q, not %q", r.Schema, Schema)
 	case mistyped:
 		return nil, errors.New(damaged + wrong.Field + " is a " + wrong.Value)
-	case err != nil:
-		return nil, err
 	case !r.sound():
 		return nil, errors.New(damaged + "its counts contradict each other")
 	}
@@ -265,28 +264,14 @@ func fits(r, first *Report) string {
 	return ""
 }
 
-// differences names the settings that are not those of o, by their flags.
+// differences names the settings that are not those of o.
 func (s Settings) differences(o Settings) string {
 	var out []string
-	const ms = time.Millisecond
-	for _, d := range []struct {
-		flag      string
-		this, one any
-	}{
-		{"server", s.Server, o.Server},
-		{"--rate", s.Rate, o.Rate},
-		{"--duration", time.Duration(s.DurationMS) * ms, time.Duration(o.DurationMS) * ms},
-		{"--warm-up", time.Duration(s.WarmUpMS) * ms, time.Duration(o.WarmUpMS) * ms},
-		{"--timeout", time.Duration(s.TimeoutMS) * ms, time.Duration(o.TimeoutMS) * ms},
-		{"--sessions", s.Sessions, o.Sessions},
-		{"--in-flight", s.InFlight, o.InFlight},
-	} {
-		if d.this != d.one {
-			out = append(out, fmt.Sprintf("%s %v, not %v", d.flag, d.this, d.one))
+	this, first := reflect.ValueOf(s), reflect.ValueOf(o)
+	for i := range this.NumField() {
+		if a, b := this.Field(i).Interface(), first.Field(i).Interface(); a != b {
+			out = append(out, fmt.Sprintf("%s %v, not %v", this.Type().Field(i).Tag.Get("name"), a, b))
 		}
-	}
-	if s.Calls != o.Calls {
-		out = append(out, "other calls (--tool and --args, or the tests that -k selects)")
 	}
 	return strings.Join(out, "; ")
 }

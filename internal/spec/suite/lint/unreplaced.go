@@ -67,12 +67,13 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 		name := n.Text[m[4]:m[5]]
 		warn(d, n, path, n.Text[m[2]:m[3]]+" is not replaced: it is used as written", "write ${"+name+"}")
 	}
-	if name := braces.FindStringSubmatch(n.Text); name != nil {
-		switch { // a part of a text may be a template that a tool fills
-		case args && hasColumn(test.Get("cases"), name[1]):
-			warn(d, n, path, name[0]+" is not replaced: it is used as written", "write ${case."+name[1]+"}")
-		case name[0] == n.Text, strings.HasSuffix(path, ".uri"):
-			warn(d, n, path, name[0]+" is not replaced: it is used as written", "write ${"+name[1]+"}")
+	if m := braces.FindStringSubmatch(n.Text); m != nil {
+		prefix := ""
+		if args && hasColumn(test.Get("cases"), m[1]) {
+			prefix = "case."
+		}
+		if prefix != "" || m[0] == n.Text || strings.HasSuffix(path, ".uri") { // a part of a text may be a template
+			warn(d, n, path, m[0]+" is not replaced: it is used as written", "write ${"+prefix+m[1]+"}")
 		}
 	}
 	if inside := strings.TrimRight(strings.TrimLeft(n.Text, "“„‘"), "”“’"); args && !n.Quoted && len(inside) <= len(n.Text)-2*len("“") {
@@ -84,17 +85,15 @@ func value(d *source.Decoder, n *source.Node, path string) {
 	if n.Kind != source.KindString || n.Origin != source.Written {
 		return
 	}
-	report := func(at []int, written string) {
+	if at := unreplaced.FindStringSubmatchIndex(n.Text); at != nil {
+		name := n.Text[at[2]:at[3]]
 		d.AddNew(source.Diagnostic{
 			Pos: n.In(at[2] - 1), Path: path, Severity: source.Warning, Code: "not-replaced",
-			Msg: written + " is not replaced: it is passed on as written", Hint: "write ${" + n.Text[at[2]:at[3]] + "}",
+			Msg: "$" + name + " is not replaced: it is passed on as written", Hint: "write ${" + name + "}",
 		})
 	}
-	if at := unreplaced.FindStringSubmatchIndex(n.Text); at != nil {
-		report(at, n.Text[at[2]-1:at[3]])
-	}
-	if at := braces.FindStringSubmatchIndex(n.Text); at != nil {
-		report(at, n.Text[at[0]:at[1]])
+	if m := braces.FindStringSubmatch(n.Text); m != nil {
+		warn(d, n, path, m[0]+" is not replaced: it is passed on as written", "write ${"+m[1]+"}")
 	}
 }
 
