@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -34,7 +35,7 @@ type Options struct {
 	// Temperature and AnswerTokens are those of Answer; nil: the endpoint's, 0: 4096.
 	Temperature  *float64
 	AnswerTokens int
-	Purse        *Purse                          // may be nil
+	Purse        *Purse                          // one that is never empty
 	Cost         func(input, output int) float64 // in USD; required by a Purse
 	Wait         func(ctx context.Context, d time.Duration) error
 	HTTP         *http.Client
@@ -83,27 +84,6 @@ func (e *FinalError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *FinalError) Unwrap() error { return e.Err }
 
-// Purse is what all requests of a run may cost. No request is sent once that is reached.
-// It is safe for concurrent use.
-type Purse struct {
-	Limit float64 // in USD
-
-	mu    sync.Mutex
-	spent float64
-}
-
-// Spend adds a cost, which may be 0, and reports whether there is money left. A nil
-// Purse is never empty.
-func (p *Purse) Spend(usd float64) bool {
-	if p == nil {
-		return true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.spent += usd
-	return p.spent < p.Limit
-}
-
 // New returns a client.
 func New(o Options) *Client {
 	o.API, o.Timeout = cmp.Or(o.API, OpenAI), cmp.Or(max(o.Timeout, 0), time.Minute)
@@ -116,6 +96,12 @@ func New(o Options) *Client {
 	o.HTTP = &h
 	if o.Wait == nil {
 		o.Wait = pause
+	}
+	if o.Purse == nil {
+		o.Purse = &Purse{Limit: math.Inf(1)}
+	}
+	if o.Cost == nil {
+		o.Cost = func(int, int) float64 { return 0 }
 	}
 	return &Client{o: o, left: map[string]bool{}}
 }

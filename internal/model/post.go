@@ -43,11 +43,17 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 			}
 			return jsonv.Value{}, ErrCap
 		}
+		answer, _ := body["max_tokens"].(int)
+		most := c.o.Cost(len(data), answer) // a token has at least one byte
+		if !c.o.Purse.take(most) {
+			return jsonv.Value{}, ErrSpent
+		}
 		v, size, wait, err := c.once(ctx, address, data)
 		if err == nil {
-			c.count(v, len(data), size)
+			c.o.Purse.settle(most, c.count(v, len(data), size))
 			return v, nil
 		}
+		c.o.Purse.settle(most, 0)
 		if ctx.Err() != nil {
 			return jsonv.Value{}, context.Cause(ctx)
 		}
@@ -110,7 +116,7 @@ func (c *Client) without(body object) object {
 func (c *Client) spend() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.calls >= c.o.MaxCalls || c.tokens >= c.o.MaxTokens || !c.o.Purse.Spend(0) {
+	if c.calls >= c.o.MaxCalls || c.tokens >= c.o.MaxTokens {
 		return false
 	}
 	c.calls++
@@ -118,18 +124,16 @@ func (c *Client) spend() bool {
 }
 
 // count adds the tokens that the endpoint reports, or an estimate from the number of
-// bytes.
-func (c *Client) count(v jsonv.Value, sent, received int) {
+// bytes, and returns what they cost.
+func (c *Client) count(v jsonv.Value, sent, received int) float64 {
 	input, output := usage(v)
 	if input+output == 0 {
 		input, output = sent/4, received/4
 	}
-	if c.o.Cost != nil {
-		c.o.Purse.Spend(c.o.Cost(input, output))
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tokens += input + output
+	return c.o.Cost(input, output)
 }
 
 // usage returns the tokens that an endpoint reports. Those that it wrote to or read from

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mcptest/internal/assert/grading"
-	"mcptest/internal/model"
 	spec "mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
 )
@@ -44,8 +43,5 @@ func (m *Models) grade(ctx context.Context, s *suite.Suite, g *grading.Grading, 
 		return grading.Grade{}, err
 	}
 	said, err := client.Grade(ctx, strings.ReplaceAll(g.Rubric, grading.Prompt, prompt), text, g.Ask())
-	if errors.Is(err, model.ErrCap) {
-		err = ErrCap
-	}
 	return grading.Grade{Score: said.Score, Reason: said.Reason, Votes: said.Votes}, err
 }

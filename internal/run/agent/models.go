@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -17,7 +16,7 @@ type Models struct {
 }
 
 // ErrCap reports that the run has cost what it may.
-var ErrCap = errors.New("the run has cost what --max-cost allows, so the model was not asked")
+var ErrCap = model.ErrSpent
 
 // ErrSkipped reports that no model is asked in this run.
 var ErrSkipped = errors.New("models are not asked (--model-mode off)")
@@ -35,18 +34,7 @@ func (m *Models) Speaker(s *suite.Suite, c *spec.Conversation, test string, atte
 		return nil, nil, err
 	}
 	declared, _ := s.Models.Get(c.Model)
-	return asked{client}, declared.Price, nil
-}
-
-// asked is a model at an endpoint.
-type asked struct{ client *model.Client }
-
-func (a asked) Answer(ctx context.Context, system string, turns []model.Message, tools []model.Tool) (model.Answer, error) {
-	out, err := a.client.Answer(ctx, system, turns, tools)
-	if errors.Is(err, model.ErrCap) {
-		err = ErrCap
-	}
-	return out, err
+	return client, declared.Price, nil
 }
 
 // StaleError reports that a recording has no answer to a request: the prompt, the
