@@ -2,6 +2,7 @@ package ci
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -79,8 +80,8 @@ func (m *markdown) trials() error {
 			continue
 		}
 		wanted := ""
-		if c.Trials != nil {
-			wanted = render.Number(c.Trials.Want) + ", floor " + render.Number(c.Trials.Floor)
+		if d := c.Trials; d != nil {
+			wanted = render.Number(d.Want) + ", floor " + render.Number(d.Floor)
 		} else {
 			wanted = render.Number(c.Repeat.Rate)
 		}
@@ -93,27 +94,26 @@ func (m *markdown) trials() error {
 // models writes a table of the tests that ran with several models: a row for each test, a
 // column for each model, or model and server. A share has its number and interval.
 func (m *markdown) models() error {
-	at, columns := map[[2]string]int{}, []string{"Test"}
-	var rows [][]string
+	var tests [][2]string // file and name
+	head, columns, texts := []string{"Test"}, []string{}, map[[3]string]string{}
 	for c, err := range result.Select(m.run.Cases) {
 		if err != nil {
 			return err
 		}
 		name, model := explain.Modeled(c)
-		if model == "" || len(rows) == mdTests && !m.Verbose {
+		test := [2]string{c.File, name}
+		listed := slices.Contains(tests, test)
+		if model == "" || !listed && len(tests) == mdTests && !m.Verbose {
 			continue
+		}
+		if !listed {
+			tests = append(tests, test)
 		}
 		if strings.HasSuffix(c.Name, " @"+c.Server) {
 			model += " @" + c.Server
 		}
-		column, row := [2]string{"", model}, [2]string{c.File, name}
-		if at[column] == 0 {
-			at[column] = len(columns)
-			columns = append(columns, cell(model))
-		}
-		if at[row] == 0 {
-			rows = append(rows, []string{cell(name)})
-			at[row] = len(rows)
+		if !slices.Contains(columns, model) {
+			head, columns = append(head, cell(model)), append(columns, model)
 		}
 		text := statusIcon[c.Status]
 		if s, ok := explain.ShareOf(c); ok {
@@ -121,16 +121,16 @@ func (m *markdown) models() error {
 		} else if c.Status == result.Pass || c.Status == result.Fail { // others are no trials
 			text += " 1 trial"
 		}
-		cells := rows[at[row]-1]
-		for len(cells) <= at[column] {
-			cells = append(cells, "")
+		texts[[3]string{c.File, name, model}] = text
+	}
+	var rows [][]string
+	for _, test := range tests {
+		row := []string{cell(test[1])}
+		for _, model := range columns {
+			row = append(row, texts[[3]string{test[0], test[1], model}])
 		}
-		cells[at[column]] = text
-		rows[at[row]-1] = cells
+		rows = append(rows, row)
 	}
-	for i := range rows {
-		rows[i] = append(rows[i], make([]string, len(columns)-len(rows[i]))...)
-	}
-	m.section("Models", columns, rows)
+	m.section("Models", head, rows)
 	return nil
 }

@@ -197,10 +197,9 @@ func SplitVariant(name string) (server, variant string) {
 // if it has one of several; otherwise model is empty.
 func Modeled(c *result.Case) (name, model string) {
 	name = strings.TrimSuffix(c.Name, " @"+c.Server)
-	if model, ok := strings.CutPrefix(c.Call, "model "); ok && c.Block == "agents" {
-		if short, several := strings.CutSuffix(name, " ("+model+")"); several {
-			return short, model
-		}
+	model, ok := strings.CutPrefix(c.Call, "model ")
+	if short, several := strings.CutSuffix(name, " ("+model+")"); ok && several && c.Block == "agents" {
+		return short, model
 	}
 	return name, ""
 }

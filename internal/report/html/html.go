@@ -27,7 +27,7 @@ var htmlFiles embed.FS
 // long, which make hidden characters visible.
 var htmlTemplates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"indent": indented, "line": term.Escape, "lines": term.EscapeLines, "truncate": display.Truncate,
+		"indent": indented, "usd": render.USD, "line": term.Escape, "lines": term.EscapeLines, "truncate": display.Truncate,
 		"short":    func(s string) string { return render.OneLine(s, render.LongestLine) },
 		"long":     func(s string) string { return render.OneLine(s, 4*render.LongestLine) },
 		"trim":     strings.TrimSpace,

@@ -1,8 +1,8 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -33,14 +33,6 @@ func (t testView) talk(c *result.Conversation, attempt int) *talk {
 	return &talk{c, title, explain.Failed(t.Status)}
 }
 
-// Cost returns what the conversation cost; "" for a model without a price.
-func (t *talk) Cost() string {
-	if t.CostUSD == nil {
-		return ""
-	}
-	return render.USD(*t.CostUSD)
-}
-
 // Word is what an attempt of the test is called.
 func (t testView) Word() string {
 	switch {
@@ -69,17 +61,9 @@ func (t testView) Decided() string {
 	return trials
 }
 
-// shown returns the index of the attempt that the case has the exchanges of.
-func (t testView) shown() int {
-	if t.Shown > 0 {
-		return t.Shown - 1
-	}
-	shown := slices.IndexFunc(t.Attempts, func(a result.Attempt) bool { return len(a.Phases) == 0 && a.DurationMS == t.DurationMS })
-	if shown < 0 { // the record was not written by a run
-		shown = len(t.Attempts) - 1
-	}
-	return shown
-}
+// shown returns the index of the attempt that the case has the exchanges of; in a record
+// that does not say it, of the last one.
+func (t testView) shown() int { return cmp.Or(t.Shown, len(t.Attempts)) - 1 }
 
 // Other reports whether the frames of the i-th try are missing in the record, which
 // only has those of another try.

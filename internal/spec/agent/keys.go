@@ -97,27 +97,15 @@ func (Conversation) Connects() bool { return true }
 // Refuses nothing.
 func (Conversation) Refuses(bool) (why, hint string) { return "", "" }
 
-// Models returns the names of the models of an entry, as written.
-func Models(n *source.Node) []*source.Node {
-	switch m := n.Get("model"); {
-	case m == nil || m.Kind == source.KindNull:
-		return nil
-	case m.Kind == source.KindList:
-		return m.Items
-	default:
-		return []*source.Node{m}
-	}
-}
-
 // Split returns an entry for each model of an entry. With several, the name of the
 // model is a part of the name of the test.
 func Split(n *source.Node) []*source.Node {
-	models := Models(n)
-	if len(models) < 2 {
+	models := n.Get("model")
+	if models == nil || len(models.Items) < 2 {
 		return []*source.Node{n}
 	}
 	var out []*source.Node
-	for _, m := range models {
+	for _, m := range models.Items {
 		one := *n
 		one.Fields = slices.Clone(n.Fields)
 		for i, f := range one.Fields {
