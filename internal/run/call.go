@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ func (a *attempt) operations(ctx context.Context) {
 	a.steps = jsonv.Object()
 	defer a.dropObservation()
 	for i, op := range a.c.Ops {
+		if a.c.Ops[0].Action != nil {
+			i-- // the steps of then: are counted from 1
+		}
 		if op.Fill != nil {
 			filled, diags := op.Fill(a.steps)
 			if diags.HasErrors() {
@@ -132,10 +136,10 @@ func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
 }
 
 func stepName(op *plan.Op, i int) string {
-	if op.Name != "" {
-		return fmt.Sprintf("step %d (%s)", i+1, op.Name)
+	if i < 0 {
+		return "conversation"
 	}
-	return fmt.Sprintf("step %d (%s)", i+1, callName(op))
+	return fmt.Sprintf("step %d (%s)", i+1, cmp.Or(op.Name, callName(op)))
 }
 
 // call makes one call and observes it. It returns false if there is no response,

@@ -46,10 +46,13 @@ func (t *Tree) Checks() (found []*compat.Choice) {
 	return found
 }
 
-// Mentions returns the exact names of tools that trajectories of the tree have.
+// Mentions returns the exact names of tools in trajectories and targets of the tree.
 func (t *Tree) Mentions() (found []trajectory.Mention) {
 	anyItem(t.Items, func(a *Assertion) bool {
 		found = append(found, a.Matcher.Mentions()...)
+		if name := a.Target.CallOf(); name != "" {
+			found = append(found, trajectory.Mention{In: a.Target.String(), Name: name, Absent: a.Matcher.WantsNothing()})
+		}
 		return false
 	})
 	return found

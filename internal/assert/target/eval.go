@@ -61,7 +61,7 @@ func (t *Target) Subject(o *Observation) Subject {
 			return t.headerSubject(base)
 		}
 	case partOwn:
-		if t.root.Name == "calls" && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
+		if t.CallOf() != "" {
 			return t.callSubject(base)
 		}
 	}
@@ -134,6 +134,14 @@ func (t *Target) headerSubject(headers jsonv.Value) Subject {
 		}
 	}
 	return t.walk(headers, t.steps, t.root.Name)
+}
+
+// CallOf returns the tool whose first call the target examines; "" for other targets.
+func (t *Target) CallOf() string {
+	if t.root.Name == "calls" && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
+		return t.steps[0].Name
+	}
+	return ""
 }
 
 // callSubject selects the first call of a tool.

@@ -37,10 +37,11 @@ type entry struct {
 	optional bool
 }
 
-// Mention is the name of a tool in a suite.
+// Mention is the exact name of a tool in an assertion. Absent is set if it passes when the
+// tool is not called.
 type Mention struct {
-	Pos  source.Pos
-	Name string
+	In, Name string
+	Absent   bool
 }
 
 // Mentions returns the exact names of tools that the argument has.
@@ -77,6 +78,9 @@ func Decode(n *source.Node, at string, d *source.Decoder) *Path {
 		d.Errorf(n.Get("forbid"), at+".forbid", "the list is empty: it forbids nothing")
 	}
 	for i, pattern := range k.Forbid {
+		if !strings.Contains(pattern, "*") {
+			p.mentions = append(p.mentions, Mention{"forbid", pattern, true})
+		}
 		if pattern == "" {
 			d.Errorf(n.Get("forbid").Items[i], source.PathIndex(at+".forbid", i), "the name is empty")
 		}
@@ -106,7 +110,7 @@ func (p *Path) entry(n *source.Node, at string, d *source.Decoder) {
 		return
 	}
 	if e.name = text; !strings.Contains(text, "*") {
-		p.mentions = append(p.mentions, Mention{name.Pos, text})
+		p.mentions = append(p.mentions, Mention{"trajectory", text, false})
 	}
 	p.entries = append(p.entries, e)
 }

@@ -166,6 +166,11 @@ func Find(topics []Topic, word string) []Topic {
 	if found := placed(topics, word); len(found) > 0 {
 		return found
 	}
+	if i := strings.LastIndexByte(word, '.'); i > 0 { // variants.from, which the text of variants explains
+		if found := filter(placed(topics, word[:i]), func(t Topic) bool { return strings.Contains(t.Doc, " "+word[i+1:]+":") }); len(found) > 0 {
+			return found
+		}
+	}
 	if kebab := strings.ReplaceAll(word, "_", "-"); kebab != word {
 		if found := Find(topics, kebab); len(found) > 0 {
 			return found

@@ -30,16 +30,6 @@ func (m *mocks) close() {
 	}
 }
 
-func (m *mocks) names() (out []string) {
-	if m == nil {
-		return nil
-	}
-	for _, t := range m.tools.Tools {
-		out = append(out, t.Name)
-	}
-	return out
-}
-
 // call returns the response of a mocked tool; ok is false if it is not mocked.
 func (m *mocks) call(ctx context.Context, name string, args jsonv.Value) (res, rpcError jsonv.Value, ok bool) {
 	if m == nil || m.tools.Tool(name) == nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -30,18 +29,6 @@ type Offer struct {
 	Server       string
 	Tools        []jsonv.Value
 	Descriptions []spec.Description
-}
-
-// stray returns a description of a tool that the server does not offer; ok is false if
-// there is none.
-func (o *Offer) stray() (d spec.Description, ok bool) {
-	i := slices.IndexFunc(o.Descriptions, func(d spec.Description) bool {
-		return !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool })
-	})
-	if i < 0 {
-		return d, false
-	}
-	return o.Descriptions[i], true
 }
 
 // Tools returns the tools of servers, with names that providers accept. With several
