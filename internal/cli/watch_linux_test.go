@@ -278,12 +278,14 @@ func TestWatchWhatVerdictsDependOn(t *testing.T) {
 	write("limits.json", "{}")
 	write("rules.yaml", "rules: []\n")
 	write("accepted.yaml", "accepted: []\n")
+	write("probed.yaml", "accepted: []\n")
 	write("body.json", "{}")
 	write("mcptest.yaml", `
 servers: {echo: {command: [mcptest, mock, --preset, echo]}}
 upstreams: {api: {stands_for: "https://api.example.com", into: {env: API}, routes: [{match: {path: /}, reply: {file: body.json}}]}}
 surface: [{lock: locks/}]
 check: [{rules: [rules.yaml], baseline: accepted.yaml, for: [claude]}]
+probe: [{only: [tool-name], baseline: probed.yaml}]
 tools:
   - {name: one, tool: echo, args: {message: a}, expect: [{target: text, matcher: {not: {exec: [sh, judge.sh, limits.json]}}}]}
 `)
@@ -296,8 +298,8 @@ tools:
 	if out, err := lock.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	after("3 passed")
-	for _, name := range []string{"limits.json", "rules.yaml", "accepted.yaml", "body.json", "locks/echo.lock.yaml"} {
+	after("4 passed")
+	for _, name := range []string{"limits.json", "rules.yaml", "accepted.yaml", "probed.yaml", "body.json", "locks/echo.lock.yaml"} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -308,7 +310,7 @@ tools:
 	write("accepted.yaml", "accepted: [")
 	after("nothing was run")
 	write("accepted.yaml", "accepted: []")
-	after("3 passed")
+	after("4 passed")
 }
 
 // watching runs suites again and again. The result waits until a run shows a text.

@@ -24,6 +24,7 @@ type ProbeKeys struct {
 	Retry []*Retry `yaml:"retry" title:"A call whose response is lost" example:"[{tool: create_note, args: {text: a, key: k1}, effects: {tool: list_notes, count: structured.total}}]"`
 
 	base *gate.Baseline
+	read []string // files
 }
 
 // Retry is a call that is made twice with equal arguments.
@@ -74,7 +75,7 @@ func (k *ProbeKeys) Check(n *source.Node, path string, d *source.Decoder) {
 		}
 	}
 	if k.base = new(gate.Baseline); k.Baseline != "" {
-		if f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(string) {}); f != nil {
+		if f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(name string) { k.read = append(k.read, name) }); f != nil {
 			base, ds := gate.LoadBaseline(f, rules.Unknown)
 			d.Add(ds...)
 			k.base = base
@@ -95,6 +96,9 @@ func (r Rules) Unknown(rule string) string {
 
 // Probe is the action of a test that probes its server.
 type Probe struct{ *ProbeKeys }
+
+// Files are those that the verdict depends on.
+func (p Probe) Files() []string { return p.read }
 
 // Name is what reports show in place of a method.
 func (Probe) Name() string { return "probe" }

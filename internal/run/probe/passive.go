@@ -3,6 +3,8 @@ package probe
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -112,7 +114,7 @@ func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 		if rule := violated(found.Kind); rule != "" {
 			add(rule, broken(shown(x), "%s: %s", x.Method, found.Msg))
 		}
-		if found.Kind == protocol.IDType && textID(x) { // 3.0 is the number 3
+		if found.Kind == protocol.IDType && otherID(x) { // 3.0 is the number 3
 			add("message-id", broken(shown(x), "%s: %s", x.Method, found.Msg))
 		}
 		if found.Kind == protocol.ContentType && status(x) >= 200 && status(x) < 300 {
@@ -155,9 +157,9 @@ func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
 	return out
 }
 
-func textID(x *mcp.Exchange) bool {
+func otherID(x *mcp.Exchange) bool {
 	message, err := jsonv.Parse(x.Response)
-	return err == nil && message.Lookup("id").Kind() == jsonv.KindString
+	return err == nil && message.Lookup("id").Kind() != jsonv.KindNumber
 }
 
 // enter enters an outcome if the rule applies.
@@ -179,15 +181,19 @@ func (v *visit) unclaimed(list []protocol.Violation) {
 	}
 }
 
-// conclude enters the violations of no call: one alone is not repeatable.
+// conclude enters the violations of no call. For one alone the lists are requested again.
 func (v *visit) conclude() {
-	for rule, list := range v.loose {
+	for _, rule := range slices.Sorted(maps.Keys(v.loose)) {
+		list := v.loose[rule]
 		first := verdict.Evidence{Received: list[0].Excerpt}
 		if len(list) == 1 {
-			if again, err := v.open(context.Background(), jsonv.Value{}); err == nil {
-				v.end(again)
-				list = v.loose[rule]
+			ctx, cancel := context.WithTimeout(context.Background(), v.Reply)
+			for _, l := range v.listed {
+				v.read(ctx, l.List, v.once)
 			}
+			v.close()
+			cancel()
+			list = v.loose[rule]
 		}
 		if len(list) > 1 {
 			v.enter(rule, broken(first, "%s", list[0].Msg))

@@ -30,6 +30,9 @@ type planted struct {
 
 	gone func() // over HTTP: ends the server
 
+	alter func(method string, res object)      // changes a result
+	raw   func(method, response string) string // changes a response
+
 	mu      sync.Mutex
 	grown   bool
 	sent    []event // over HTTP, of all streams
@@ -141,8 +144,17 @@ func (l *link) knows(method string) bool {
 	return slices.Contains([]string{"initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen"}, method)
 }
 
-// encode writes a response, with the defects of its form.
+// encode writes a response.
 func (l *link) encode(m message, res object, bad *failure) string {
+	out := l.form(m, res, bad)
+	if l.raw != nil && out != listening {
+		out = l.raw(m.Method, out)
+	}
+	return out
+}
+
+// form writes a response with the defects of its form.
+func (l *link) form(m message, res object, bad *failure) string {
 	id, head := string(m.ID), `{"jsonrpc":"2.0",`
 	switch {
 	case l.is("message-id/number") && strings.HasPrefix(id, `"`):
@@ -174,6 +186,9 @@ func (l *link) encode(m message, res object, bad *failure) string {
 	}
 	if m.modern {
 		l.stamp(m, res)
+	}
+	if l.alter != nil {
+		l.alter(m.Method, res)
 	}
 	data, _ := json.Marshal(res)
 	body := string(data)

@@ -215,13 +215,11 @@ type sent struct {
 	all        []mcp.Message // of 2026-07-28 with the requests in results
 	remembered []mcp.Message // asked for with a request that declares nothing
 	control    bool          // … by a tool that asks for nothing on a connection of its own
-	tools      *mcp.Exchange // the list of tools after the calls …
-	grown      bool          // … if it is another one
 }
 
 // inputs examines all of that at once.
 func (v inputRules) inputs(ctx context.Context) {
-	rules := []string{"input-mode", "input-sampling-tools", "request-id", "unsubscribed", "list-changed", "stateless-capabilities"}
+	rules := []string{"input-mode", "input-sampling-tools", "request-id", "unsubscribed", "stateless-capabilities"}
 	if slices.ContainsFunc(rules, v.applies) {
 		each(ctx, v.visit, rules, v.converse, v.judge)
 	}
@@ -239,8 +237,7 @@ func (v inputRules) converse(ctx context.Context) (out sent) {
 		defer cancel()
 		return sess.Do(ctx, c)
 	}
-	before := v.read(ctx, surface.Lists()[0], do)
-	for i, tool := range before.items {
+	for i, tool := range v.read(ctx, surface.Lists()[0], do).items {
 		if i >= callable || slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
 			continue
 		}
@@ -260,10 +257,6 @@ func (v inputRules) converse(ctx context.Context) (out sent) {
 		}
 		out.remembered = requested(v.counted(ctx, do, tool, jsonv.ObjectOf(protocol.MetaCapabilities, jsonv.Object())))
 	}
-	after := v.read(ctx, surface.Lists()[0], do)
-	old, now := slices.Sorted(slices.Values(before.keys())), slices.Sorted(slices.Values(after.keys()))
-	out.tools = after.pages[len(after.pages)-1]
-	out.grown = out.tools.Result != nil && before.pages[len(before.pages)-1].Result != nil && !slices.Equal(old, now)
 	time.Sleep(time.Second / 5) // what the server announces may come after the response
 	if !v.modern() {
 		out.all = nil
@@ -295,12 +288,11 @@ func (v inputRules) judge(rule string, seen sent) outcome {
 	if seen.why != "" {
 		return unverified("%s", seen.why)
 	}
-	provoked, announced := rule == "unsubscribed" || rule == "list-changed" && seen.grown && v.caps.Lookup("tools", "listChanged").Bool(), false
+	provoked := rule == "unsubscribed" || rule == "stateless-capabilities" && seen.control
 	ids := map[string]string{}
 	for _, m := range seen.all {
 		params, _ := jsonv.Parse(m.Params)
 		e := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
-		announced = announced || m.Method == "notifications/tools/list_changed"
 		if m.Kind != mcp.KindRequest {
 			if rule == "unsubscribed" && changes(m) {
 				return broken(e, "%s came without a subscription", m.Method)
@@ -323,14 +315,11 @@ func (v inputRules) judge(rule string, seen sent) outcome {
 		}
 		provoked = provoked || rule == "request-id" || rule == "input-mode" && m.Method == "elicitation/create" || rule == "input-sampling-tools" && m.Method == "sampling/createMessage"
 	}
-	provoked = provoked || rule == "stateless-capabilities" && seen.control
 	switch {
 	case !provoked:
 		return unverified("no call of a tool with readOnlyHint: true provokes it")
 	case rule == "stateless-capabilities" && len(seen.remembered) > 0:
 		return broken(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
-	case rule == "list-changed" && !announced:
-		return broken(shown(seen.tools), "tools/list has changed, and no notification came")
 	}
 	return held()
 }

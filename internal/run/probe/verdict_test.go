@@ -190,7 +190,6 @@ var defects = []struct {
 	{false, dual, nil, `lifecycle-version-echo/newest unsubscribed/sends listen-only/subscription stateless-capabilities/remembers input-mode/url
 		input-sampling-tools/tools task-ignored/refused task-ignored/created`},
 	{false, older, nil, `request-id/again request-id/null request-id/fraction input-mode/url input-sampling-tools/tools`},
-	{false, dual, func(p *planted) { p.grows = true }, `list-changed/silent`},
 	{true, older, func(p *planted) { p.sessions, p.replays = true, true }, `
 		get-no-response/moved no-broadcast/all event-id-unique/counter replay-own-stream/all http-stream-response/ends`},
 	{true, modern, nil, `stream-related/sends header-param/absent header-param/differs header-param-absent/expected header-invalid-chars/served`},

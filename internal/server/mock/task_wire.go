@@ -28,7 +28,7 @@ func (sc *scope) wantsTask(t *manifest.Tool) (bool, *mcpserver.Reply) {
 		}
 		return sc.knowsTasks(), nil
 	}
-	if !sc.knowsTasks() {
+	if !sc.knowsTasks() || !sc.sess.server.m.HasTasks() { // then a task that is asked for is ignored
 		return false, nil
 	}
 	asked := sc.params.Lookup("task").Kind() == jsonv.KindObject

@@ -90,6 +90,11 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 		if out.Ops = []*Op{op}; out.Flow {
 			c.flowOps(st, out, e, b)
 		}
+		if a, ok := st.Action.(interface{ Files() []string }); ok {
+			for _, name := range a.Files() {
+				c.file.inputs.add(name)
+			}
+		}
 		for _, name := range traffic.Conversation(st, c.suite, c.dec) {
 			op.With = append(op.With, c.file.Server(name))
 		}
