@@ -55,6 +55,15 @@ func OneLine(s string) string { return Escape(strings.Join(strings.Fields(s), " 
 // Count formats a number of items: 1 test, 2 tests, 3 properties.
 func Count(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
 
+// Thousands formats a number with commas: 8,000.
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // Plural returns the form of a regular noun for a number.
 func Plural(n int, noun string) string {
 	if n == 1 {

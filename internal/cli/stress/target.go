@@ -1,6 +1,7 @@
 package stress
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/url"
@@ -110,12 +111,11 @@ func (f *target) withSettings(user, env []string) []string {
 	out := slices.Clone(env)
 	for i, kv := range f.settings {
 		name, _, _ := strings.Cut(kv, "=")
-		if v := cmdutil.LookupEnv(env, name); v != "" {
+		given := cmdutil.LookupEnv(env, name)
+		if v := cmp.Or(given, cmdutil.LookupEnv(user, name)); v != "" {
 			f.settings[i] = name + "=" + v
-		} else {
-			if v := cmdutil.LookupEnv(user, name); v != "" {
-				f.settings[i] = name + "=" + v
-			}
+		}
+		if given == "" {
 			out = append(out, f.settings[i])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/client/wire"
 )
 
@@ -125,14 +126,5 @@ type TooManyValuesError struct {
 // Error returns e.g. "the response to tools/call has more than 1,000,000 JSON
 // values (limit: --max-values 1000000)".
 func (e *TooManyValuesError) Error() string {
-	return fmt.Sprintf("the response to %s has more than %s JSON values (limit: --max-values %d)", e.Method, thousands(e.Limit), e.Limit)
-}
-
-// thousands formats a number with commas.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf("the response to %s has more than %s JSON values (limit: --max-values %d)", e.Method, display.Thousands(e.Limit), e.Limit)
 }

@@ -158,15 +158,7 @@ func (m *Measure) bare(v, other float64) string {
 
 // count formats a number of units: 8,000 sessions.
 func (r *Report) count(n int) string {
-	return thousands(n) + " " + display.Plural(n, r.Unit)
-}
-
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return display.Thousands(n) + " " + display.Plural(n, r.Unit)
 }
 
 func seconds(s float64) string {

@@ -131,7 +131,7 @@ func (r *Report) sheet() html.Sheet {
 		if len(m.Trace) == 0 {
 			continue
 		}
-		p := html.Plot{Title: m.Name, X: func(v float64) string { return thousands(int(v)) }, Lines: []html.Line{{Name: "measured", Class: "trace"}}}
+		p := html.Plot{Title: m.Name, X: func(v float64) string { return display.Thousands(int(v)) }, Lines: []html.Line{{Name: "measured", Class: "trace"}}}
 		scale := 1.0
 		if m.Unit != "" {
 			scale = 1 << 20
