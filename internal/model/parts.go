@@ -15,17 +15,12 @@ func WithResults(body jsonv.Value, change func(text string) string) jsonv.Value 
 	var each func(string, jsonv.Value) (string, jsonv.Value)
 	each = func(_ string, m jsonv.Value) (string, jsonv.Value) {
 		content := m.Lookup("content")
-		if isResult(m) {
+		if m.Lookup("role").Text() == "tool" || m.Lookup("type").Text() == "tool_result" {
 			return "", m.With("content", jsonv.String(change(content.Text())))
 		}
 		return "", m.With("content", content.Map(each))
 	}
 	return body.With("messages", body.Lookup("messages").Map(each))
-}
-
-// isResult reports whether a message or block is the result of a call.
-func isResult(m jsonv.Value) bool {
-	return m.Lookup("role").Text() == "tool" || m.Lookup("type").Text() == "tool_result"
 }
 
 // Difference says how a request differs from the recorded one that is most like it: it
@@ -92,7 +87,7 @@ func parts(body jsonv.Value) jsonv.Value {
 			}
 			for _, b := range blocks {
 				name := "the prompt"
-				if isResult(b) {
+				if b.Lookup("role").Text() == "tool" || b.Lookup("type").Text() == "tool_result" {
 					results++
 					name = fmt.Sprintf("the result of call %d", results)
 				}

@@ -71,10 +71,7 @@ func (t *Traffic) client(s *suite.Suite, name, test string, attempt int) (*model
 	if t.flags.modelMode == modeOff {
 		return nil, agent.ErrSkipped
 	}
-	tape := &tape{name: name, test: test, label: test, attempt: attempt, stable: func(text string) string { return m.Stable(text, s.Dir) }}
-	if attempt > 1 {
-		tape.label += fmt.Sprintf(" (trial %d)", attempt)
-	}
+	tape := &tape{name: name, test: test, label: fmt.Sprintf("%s (trial %d)", test, attempt), attempt: attempt, stable: func(text string) string { return m.Stable(text, s.Dir) }}
 	o := model.Options{
 		API: m.API, URL: m.URL, Model: m.Model, Temperature: m.Temperature, AnswerTokens: m.MaxTokens, MaxCalls: 1 << 30, MaxTokens: 1 << 40,
 		Cost: m.Price.Cost, HTTP: &http.Client{Transport: tape},

@@ -158,8 +158,10 @@ type document struct {
 	Masks     []string           `yaml:"masks"`
 	Random    source.Map[string] `yaml:"random"`
 	Trials    source.Map[int]    `yaml:"trials"`
-	Exchanges []entry            `yaml:"exchanges"`
-	End       bool               `yaml:"end"`
+	// Tools are lists of definitions, by the name that requests have in their place.
+	Tools     source.Map[*source.Node] `yaml:"tools"`
+	Exchanges []entry                  `yaml:"exchanges"`
+	End       bool                     `yaml:"end"`
 }
 
 type entry struct {
@@ -224,6 +226,7 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		f.standsForPos = n.Pos
 	}
 	f.Random, f.Trials = values(doc.Random), values(doc.Trials)
+	tools := values(doc.Tools)
 	exchanges := root.Get("exchanges")
 	for i := range doc.Exchanges {
 		in := &doc.Exchanges[i]
@@ -239,6 +242,9 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 			d.Errorf(n.Get("response"), path+".response.status", "%d is not an HTTP status", e.status)
 		}
 		e.request = in.Request.body(d, n.Get("request"), path+".request")
+		if list := tools[e.request.json.Lookup("tools").Text()]; list != nil {
+			e.request.json = e.request.json.With("tools", list.JSON())
+		}
 		e.response = in.Response.body(d, n.Get("response"), path+".response")
 		f.list = append(f.list, e)
 	}

@@ -2,7 +2,9 @@ package recording
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -46,9 +48,16 @@ func (r *recorded) bytes() []byte {
 	if len(r.trials) > 0 {
 		w.Member(0, "trials", jsonv.From(r.trials))
 	}
-	list := make([]jsonv.Value, len(r.list))
-	for i := range r.list {
-		list[i] = r.list[i].value()
+	tools, list := map[string]jsonv.Value{}, make([]jsonv.Value, len(r.list))
+	for i, e := range r.list {
+		if t := e.request.json.Lookup("tools"); len(r.trials) > 0 && !t.IsAbsent() { // every request to a model has all of them
+			name := fmt.Sprintf("%x", sha256.Sum256(t.Append(nil)))[:12]
+			tools[name], e.request.json = t, e.request.json.With("tools", jsonv.String(name))
+		}
+		list[i] = e.value()
+	}
+	if len(tools) > 0 {
+		w.Member(0, "tools", jsonv.From(tools))
 	}
 	w.Member(0, "exchanges", jsonv.Array(list...))
 	w.Line(0, keyEnd+": true")
