@@ -26,7 +26,7 @@ type conversation struct {
 func (t conversation) observe(ctx context.Context) (o target.Observation, err error) {
 	a := t.a
 	o.Server = a.sessions[t.server].ServerInfo()
-	trial := agent.Trial{Conversation: t.does, Test: a.c.Name, Mentions: a.c.Tree.Mentions(), Call: t.call, Warn: a.out.warn}
+	trial := agent.Trial{Conversation: t.does, Mentions: a.c.Tree.Mentions(), Call: t.call, Warn: a.out.warn}
 	for _, def := range append([]*plan.Server{t.server.Def}, t.op.With...) {
 		s := a.file.run.pool.ForCase(a.c, def, a.file.file)
 		offer, err := s.Offer(ctx, a.sessions[s])

@@ -35,13 +35,10 @@ func (t testView) talk(c *result.Conversation, attempt int) *talk {
 
 // Word is what an attempt of the test is called.
 func (t testView) Word() string {
-	switch {
-	case t.Trials != nil:
+	if t.Trials != nil {
 		return "trial"
-	case t.Repeat != nil:
-		return "run"
 	}
-	return "try"
+	return map[bool]string{true: "run", false: "try"}[t.Repeat != nil]
 }
 
 // Decided returns what decided the verdict on a test of a model.

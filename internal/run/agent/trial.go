@@ -43,7 +43,6 @@ func failed(format string, args ...any) error { return &FailedError{fmt.Sprintf(
 // Trial is one conversation.
 type Trial struct {
 	*spec.Conversation
-	Test     string // its name
 	Offers   []Offer
 	Speaker  Speaker
 	Price    *spec.Price
@@ -127,7 +126,7 @@ func (t *Trial) known() error {
 	for i, o := range t.Offers {
 		for _, d := range o.Descriptions {
 			if !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool }) {
-				return failed("%s: %s", d.Pos, unknown(Tools(t.Offers[i:i+1]), d.Tool))
+				return failed("describe: %s: %s", d.Pos, unknown(Tools(t.Offers[i:i+1]), d.Tool))
 			}
 		}
 	}
