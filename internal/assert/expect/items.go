@@ -83,21 +83,21 @@ func (c *compiler) longForm(n *source.Node, path string) Expect {
 		c.Errorf(n, path, "put a hyphen before it: - target: …", "expected a list of assertions, got a single one")
 		return e
 	}
-	c.Keys(n, path, "a list or a map", []string{"assertions", "max_duration_ms"}, nil, func(key string, _, v *source.Node) {
-		at := source.PathKey(path, key)
+	c.Keys(n, path, "a list or a map", []string{"assertions", "max_duration_ms"}, nil, func(key, at string, _, v *source.Node) bool {
 		if key == "assertions" {
 			if v.Kind != source.KindList {
 				c.Errorf(v, at, "", "expected a list of assertions, got %s", shown.Node(v))
-				return
+				return false
 			}
 			e.Items = c.items(v, at, false)
-			return
+			return true
 		}
 		if ms, ok := c.Number(inMilliseconds(nil, v), at); ok && ms <= 0 {
 			c.Errorf(v, at, "", "must be greater than 0 milliseconds, got %s", v.Text)
 		} else if ok {
 			e.MaxDuration = &Gate{Pos: v.Pos, MaxMS: ms}
 		}
+		return true
 	})
 	return e
 }
@@ -143,14 +143,12 @@ func setOf(entry *source.Node) *source.Field {
 
 // assertion compiles {target, matcher, name, weight, message}.
 func (c *compiler) assertion(n *source.Node, path string) *Item {
-	item, a, valid := Item{Weight: 1}, Assertion{}, true
+	item, a := Item{Weight: 1}, Assertion{}
 	if at := n.Get("target"); at != nil && at.Kind == source.KindString {
 		a.Target, _ = target.Parse(at.Text)
 	}
-	complete := c.Keys(n, path, "an assertion: a map with target and matcher", []string{"target", "matcher", "name", "weight", "message"},
-		[]string{"target", "matcher"}, func(key string, _, v *source.Node) {
-			at := source.PathKey(path, key)
-			var ok bool
+	if !c.Keys(n, path, "an assertion: a map with target and matcher", []string{"target", "matcher", "name", "weight", "message"},
+		[]string{"target", "matcher"}, func(key, at string, _, v *source.Node) (ok bool) {
 			switch key {
 			case "target":
 				a.Target = c.target(v, at)
@@ -165,9 +163,8 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 			case "message":
 				a.Message, ok = c.Text(v, at, "text")
 			}
-			valid = valid && ok
-		})
-	if !complete || !valid {
+			return ok
+		}) {
 		return nil
 	}
 	item.Assertion = &a
@@ -232,11 +229,8 @@ func (c *compiler) set(entry *source.Node, path string) *Item {
 	at := source.PathKey(path, f.Key.Text)
 	item := Item{Weight: 1}
 	s := Set{Threshold: 1}
-	valid := true
-	complete := c.Keys(f.Value, at, "a map with assertions", []string{"name", "threshold", "weight", "assertions"},
-		[]string{"assertions"}, func(key string, _, v *source.Node) {
-			at := source.PathKey(at, key)
-			var ok bool
+	if !c.Keys(f.Value, at, "a map with assertions", []string{"name", "threshold", "weight", "assertions"},
+		[]string{"assertions"}, func(key, at string, _, v *source.Node) (ok bool) {
 			switch key {
 			case "name":
 				item.Name, ok = c.name(v, at)
@@ -249,9 +243,8 @@ func (c *compiler) set(entry *source.Node, path string) *Item {
 					s.Items = c.items(v, at, true)
 				}
 			}
-			valid = valid && ok
-		})
-	if !complete || !valid {
+			return ok
+		}) {
 		return nil
 	}
 	if len(s.Items) == len(f.Value.Get("assertions").Items) {

@@ -64,11 +64,8 @@ func CompileMetrics(n *source.Node, path string, d *source.Decoder) []Metric {
 
 func (c *compiler) metric(n *source.Node, path string) *Metric {
 	m := Metric{Pos: n.Pos, Path: path}
-	valid := true
-	complete := c.Keys(n, path, "a metric: a map with name and value", []string{"name", "value", "threshold"}, []string{"name", "value"},
-		func(key string, _, v *source.Node) {
-			at := source.PathKey(path, key)
-			var ok bool
+	if !c.Keys(n, path, "a metric: a map with name and value", []string{"name", "value", "threshold"}, []string{"name", "value"},
+		func(key, at string, _, v *source.Node) (ok bool) {
 			switch key {
 			case "name":
 				m.Name, ok = c.name(v, at)
@@ -79,9 +76,8 @@ func (c *compiler) metric(n *source.Node, path string) *Metric {
 				t, ok = c.Number(v, at)
 				m.Threshold = &t
 			}
-			valid = valid && ok
-		})
-	if !complete || !valid {
+			return ok
+		}) {
 		return nil
 	}
 	return &m
@@ -90,48 +86,41 @@ func (c *compiler) metric(n *source.Node, path string) *Metric {
 // aggregation compiles {weighted_sum: […]} or {weighted_average: […]}.
 func (c *compiler) aggregation(n *source.Node, path string, m *Metric) bool {
 	const what = "a map with weighted_sum or weighted_average"
-	valid, found := true, 0
-	if !c.Keys(n, path, what, []string{keySum, keyAverage}, nil, func(key string, k, v *source.Node) {
+	found := 0
+	if !c.Keys(n, path, what, []string{keySum, keyAverage}, nil, func(key, at string, k, v *source.Node) bool {
 		if found++; found > 1 {
 			c.Errorf(k, path, "", "must have one of weighted_sum and weighted_average, not both")
-			return
+			return false
 		}
 		m.Average = key == keyAverage
-		at := source.PathKey(path, key)
 		terms, ok := c.List(v, at, "references")
 		for i, t := range terms {
 			ok = c.term(t, source.PathIndex(at, i), m) && ok
 		}
-		if ok {
-			ok = c.checkTotal(v, at, m)
-		}
-		valid = valid && ok
+		return ok && c.checkTotal(v, at, m)
 	}) {
 		return false
 	}
 	if found == 0 && len(n.Fields) == 0 {
 		c.Errorf(n, path, "", "expected %s, got an empty map", what)
 	}
-	return valid && found == 1 && len(n.Fields) == 1
+	return found == 1 && len(n.Fields) == 1
 }
 
 // term compiles {ref, weight}.
 func (c *compiler) term(n *source.Node, path string, m *Metric) bool {
 	t := Term{Pos: n.Pos, Path: path, Weight: 1}
-	valid := true
-	complete := c.Keys(n, path, "a map with ref and weight", []string{"ref", "weight"}, []string{"ref"}, func(key string, _, v *source.Node) {
-		at := source.PathKey(path, key)
-		var ok bool
+	valid := c.Keys(n, path, "a map with ref and weight", []string{"ref", "weight"}, []string{"ref"}, func(key, at string, _, v *source.Node) (ok bool) {
 		if key == "ref" {
 			t.Ref, ok = c.name(v, at)
 			t.Pos, t.Path = v.Pos, at
 		} else {
 			t.Weight, ok = c.weight(v, at)
 		}
-		valid = valid && ok
+		return ok
 	})
 	m.Terms = append(m.Terms, t)
-	return complete && valid
+	return valid
 }
 
 // checkTotal reports weights without a valid average, or whose sum is not finite.

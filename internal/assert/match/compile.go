@@ -63,9 +63,10 @@ func (c *Compiler) ErrorIn(n *source.Node, offset int, path, hint, format string
 	diag.Hint, diag.Pos = hint, n.In(offset)
 }
 
-// Keys checks a map's keys and calls use for each known one. It reports whether the
-// node is a map with all required keys; what describes the map in messages.
-func (c *Compiler) Keys(n *source.Node, path, what string, known, required []string, use func(key string, k, v *source.Node)) bool {
+// Keys checks a map's keys and calls use with the place of each known one. It reports
+// whether the node is a map with all required keys, and use accepted all values; what
+// describes the map in messages.
+func (c *Compiler) Keys(n *source.Node, path, what string, known, required []string, use func(key, at string, k, v *source.Node) bool) bool {
 	if n.Kind != source.KindMap {
 		hint := ""
 		if len(required) > 0 {
@@ -74,10 +75,11 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 		c.Errorf(n, path, hint, "expected %s, got %s", what, shown.Node(n))
 		return false
 	}
+	valid := true
 	var meant []string // known keys similar to unknown ones
 	for _, f := range n.Fields {
 		if slices.Contains(known, f.Key.Text) {
-			use(f.Key.Text, f.Key, f.Value)
+			valid = use(f.Key.Text, source.PathKey(path, f.Key.Text), f.Key, f.Value) && valid
 			continue
 		}
 		hint, nearest := "", source.Nearest(f.Key.Text, known)
@@ -88,17 +90,16 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 		c.Errorf(f.Key, path, hint, "unknown key %s%s", shown.Key(f.Key.Text), source.Parenthesis(source.DidYouMean(f.Key.Text, known)))
 		meant = append(meant, nearest)
 	}
-	complete := true
 	for _, key := range required {
 		if n.Get(key) != nil {
 			continue
 		}
-		complete = false
+		valid = false
 		if !slices.Contains(meant, key) { // a misspelled key was reported; don't report the missing one too
 			c.Errorf(n, path, "", "missing key %s", shown.Quote(key))
 		}
 	}
-	return complete
+	return valid
 }
 
 // Text returns a node's text, or reports a mistake.

@@ -118,15 +118,13 @@ func compileLength(c *Compiler, n *source.Node, path string) Matcher {
 		m.min, m.max = want, want
 		return matchFunc(m.match)
 	}
-	valid := true
-	c.Keys(n, path, "", []string{"min", "max"}, nil, func(key string, _, v *source.Node) {
+	valid := c.Keys(n, path, "", []string{"min", "max"}, nil, func(key, at string, _, v *source.Node) (ok bool) {
 		bound := &m.min
 		if key == "max" {
 			bound = &m.max
 		}
-		var ok bool
-		*bound, ok = c.count(v, source.PathKey(path, key), maxLength)
-		valid = valid && ok
+		*bound, ok = c.count(v, at, maxLength)
+		return ok
 	})
 	if len(n.Fields) == 0 {
 		c.Errorf(n, path, "", "expected a number, or a map with min or max")

@@ -75,7 +75,7 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 	case n.Kind == source.KindList && len(n.Items) == 2:
 		low, high = n.Items[0], n.Items[1]
 	case n.Kind == source.KindMap:
-		if !c.Keys(n, path, "", []string{"min", "max"}, []string{"min", "max"}, func(string, *source.Node, *source.Node) {}) {
+		if !c.Keys(n, path, "", []string{"min", "max"}, []string{"min", "max"}, func(_, _ string, _, _ *source.Node) bool { return true }) {
 			return nil
 		}
 		low, high = n.Get("min"), n.Get("max")
@@ -107,9 +107,7 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 
 func compileApprox(c *Compiler, n *source.Node, path string) Matcher {
 	var value, tolerance float64
-	valid := true
-	complete := c.Keys(n, path, "a map with value and tolerance", []string{"value", "tolerance"}, []string{"value", "tolerance"}, func(key string, _, v *source.Node) {
-		at := source.PathKey(path, key)
+	if !c.Keys(n, path, "a map with value and tolerance", []string{"value", "tolerance"}, []string{"value", "tolerance"}, func(key, at string, _, v *source.Node) bool {
 		f, ok := c.Number(v, at)
 		if key == "value" {
 			value = f
@@ -117,9 +115,8 @@ func compileApprox(c *Compiler, n *source.Node, path string) Matcher {
 			c.Errorf(v, at, "", "the tolerance %s is negative", v.Text)
 			ok = false
 		}
-		valid = valid && ok
-	})
-	if !complete || !valid {
+		return ok
+	}) {
 		return nil
 	}
 	want := n.Get("value").Text + " ± " + n.Get("tolerance").Text

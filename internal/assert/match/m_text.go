@@ -69,10 +69,7 @@ const (
 
 func compileLevenshtein(c *Compiler, n *source.Node, path string) Matcher {
 	var m levenshtein
-	valid := true
-	complete := c.Keys(n, path, "a map with value and max", []string{"value", "max"}, []string{"value", "max"}, func(key string, _, v *source.Node) {
-		at := source.PathKey(path, key)
-		var ok bool
+	if !c.Keys(n, path, "a map with value and max", []string{"value", "max"}, []string{"value", "max"}, func(key, at string, _, v *source.Node) (ok bool) {
 		if key == "max" {
 			m.max, ok = c.count(v, at, maxEditDistance)
 		} else if m.value, ok = c.Text(v, at, "text"); ok {
@@ -81,9 +78,8 @@ func compileLevenshtein(c *Compiler, n *source.Node, path string) Matcher {
 				ok = false
 			}
 		}
-		valid = valid && ok
-	})
-	if !complete || !valid {
+		return ok
+	}) {
 		return nil
 	}
 	return matchFunc(m.match)
