@@ -89,7 +89,7 @@ func (w *watcher) TakeCensus(resource string) *census {
 
 // read reads a list, every kind and every page.
 func (w *watcher) read(op *catalog.Operation) *listing {
-	l := newListing(op)
+	l := &listing{op: op, items: map[string]jsonv.Value{}, ids: map[string]bool{}, volatile: map[string]bool{}}
 	kinds := []jsonv.Value{jsonv.Object()}
 	if create := w.run.Catalog.Creator(op); create != nil {
 		kinds = w.run.Maker.Kinds(create, w.run.Gate.Remover(create))
@@ -100,10 +100,6 @@ func (w *watcher) read(op *catalog.Operation) *listing {
 		}
 	}
 	return l
-}
-
-func newListing(op *catalog.Operation) *listing {
-	return &listing{op: op, items: map[string]jsonv.Value{}, ids: map[string]bool{}, volatile: map[string]bool{}}
 }
 
 func firstKey(v jsonv.Value) string {

@@ -16,10 +16,6 @@ type ledger struct {
 	executions []*execution
 }
 
-func newLedger() *ledger {
-	return &ledger{Things: map[string][]CreatedThing{}, ever: map[string][]jsonv.Value{}}
-}
-
 // Add adds an item; it returns false if the item is already present.
 func (l *ledger) Add(resource string, t CreatedThing) bool {
 	if slices.ContainsFunc(l.Things[resource], t.Equal) {

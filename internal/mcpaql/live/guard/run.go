@@ -26,7 +26,8 @@ func New(o Options) *Run {
 	c.Maker = catalog.NewMaker(o.Values, o.RunID, c.Catalog)
 	c.Caller = &caller{run: c, Sensitive: map[string]bool{}, Poison: map[string]string{}, silent: map[string]int{}, Short: map[string]string{}}
 	c.Builder = &builder{run: c, harvest: map[string]map[string][]jsonv.Value{}, First: map[string]Reply{}, reading: map[*catalog.Operation]CreatedThing{}}
-	c.Keeper, c.Cleaner = &keeper{run: c, Ledger: newLedger(), deleting: map[string]bool{}}, &cleaner{run: c, stays: map[string]string{}}
+	made := &ledger{Things: map[string][]CreatedThing{}, ever: map[string][]jsonv.Value{}}
+	c.Keeper, c.Cleaner = &keeper{run: c, Ledger: made, deleting: map[string]bool{}}, &cleaner{run: c, stays: map[string]string{}}
 	c.Watcher = &watcher{run: c, Census: &census{}, watched: map[string]bool{}}
 	c.Gate, c.Lister, c.Executor = &gate{c}, &lister{c}, &executor{c}
 	c.Steady = &steadiness{run: c, Masks: map[string]Mask{}, failures: map[string]bool{}, known: map[string]bool{}}

@@ -65,13 +65,6 @@ func (d *disguise) message(raw []byte, ours bool) []byte {
 	return raw
 }
 
-// value returns a value that the run did not create, in the form in which it may be
-// stored.
-func (d *disguise) value(v jsonv.Value) jsonv.Value {
-	w := walk{disguise: d}
-	return w.value(v, false)
-}
-
 // walk is one walk through a value.
 type walk struct {
 	*disguise

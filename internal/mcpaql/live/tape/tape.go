@@ -152,7 +152,7 @@ func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 func (t *Tape) Introspected(sensitive map[string]bool, values jsonv.Value) {
 	t.veil.sensitive = sensitive
 	if t.o.Replay == nil && values.Len() > 0 {
-		t.write(&event{Event: valuing, over: t.now, Values: t.veil.value(values)})
+		t.write(&event{Event: valuing, over: t.now, Values: (&walk{disguise: t.veil}).value(values, false)})
 	}
 }
 
