@@ -66,10 +66,7 @@ func (w *keyWalk) add(m keyMap) {
 }
 
 func (w *keyWalk) keysOf(m keyMap) {
-	required := map[string]bool{}
-	for _, name := range m.schema.Lookup("required").Elems() {
-		required[name.Text()] = true
-	}
+	required := m.schema.Lookup("required").Texts()
 	later := []keyMap{}
 	for name, v := range m.schema.Lookup("properties").Members() {
 		if forbidden(v) || v.Lookup("doNotSuggest").Bool() || strings.Contains(name, "_") && !m.schema.Lookup("properties", strings.ReplaceAll(name, "_", "-")).IsAbsent() {
@@ -81,7 +78,7 @@ func (w *keyWalk) keysOf(m keyMap) {
 		}
 		k := Key{
 			Name: name, Section: m.section, Where: path, Type: w.label(v), Doc: display.Sentence(w.doc(v)),
-			Required: required[name], Example: v.Lookup("examples").At(0), Pointer: m.pointer + "/properties/" + name,
+			Required: slices.Contains(required, name), Example: v.Lookup("examples").At(0), Pointer: m.pointer + "/properties/" + name,
 		}
 		if def, ok := w.resolved(v).Get("default"); ok {
 			k.Default = flow(def)

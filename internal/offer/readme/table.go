@@ -1,6 +1,7 @@
 package readme
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -54,13 +55,10 @@ func summary(tool jsonv.Value) string {
 
 // arguments lists the required arguments in bold, then the others.
 func arguments(schema jsonv.Value) string {
-	required := map[string]bool{}
-	for _, r := range schema.Lookup("required").Elems() {
-		required[r.Text()] = true
-	}
+	required := schema.Lookup("required").Texts()
 	var must, may []string
 	for key := range schema.Lookup("properties").Members() {
-		if code := display.MarkdownCode(key); required[key] {
+		if code := display.MarkdownCode(key); slices.Contains(required, key) {
 			must = append(must, "**"+code+"**")
 		} else {
 			may = append(may, code)

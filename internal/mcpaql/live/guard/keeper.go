@@ -231,10 +231,7 @@ func (kp *keeper) occupied(op *catalog.Operation) string {
 	}
 	get := kp.run.Catalog.Exact("get", "READ", op.Resource)
 	r := kp.run.Caller.Call(get, jsonv.Object())
-	none := r.Data().Kind() == jsonv.KindNull
-	if v, ok := r.Data().Get(op.Resource); ok && v.Kind() == jsonv.KindNull {
-		none = true
-	}
+	none := r.Data().Kind() == jsonv.KindNull || r.Data().Lookup(op.Resource).Kind() == jsonv.KindNull
 	switch {
 	case r.OK() && none, r.Refused() && strings.HasPrefix(r.Code(), "NOT_FOUND"):
 		return ""

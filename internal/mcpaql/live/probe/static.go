@@ -31,10 +31,7 @@ func (pr Description) CheckTools() {
 			pr.Run.Rows.Fail("tools.description", none, "the description of %s does not mention introspect", t.Name)
 		}
 		props := t.Schema.Lookup("properties")
-		needed := false
-		for _, r := range t.Schema.Lookup("required").Elems() {
-			needed = needed || r.Text() == "operation"
-		}
+		needed := slices.Contains(t.Schema.Lookup("required").Texts(), "operation")
 		if t.Schema.Lookup("type").Text() != "object" || props.Lookup("operation", "type").Text() != "string" || !needed || props.Lookup("params", "type").Text() != "object" {
 			pr.Run.Rows.Fail("tools.schema", none, "the inputSchema of %s does not ask for operation (a required string) and params (an object)", t.Name)
 		}
@@ -53,10 +50,7 @@ func (pr Description) checkHints(t catalog.Tool) {
 	}
 	readOnly, destructive := t.Annotations.Lookup("readOnlyHint"), t.Annotations.Lookup("destructiveHint")
 	wantRead := category == "READ"
-	wantDestructive := category != "READ" && category != "CREATE"
-	if t.Name == pr.Run.Catalog.Single {
-		wantDestructive = true
-	}
+	wantDestructive := category != "READ" && category != "CREATE" || t.Name == pr.Run.Catalog.Single
 	if !slices.Contains(rule.SemanticCategories, category) && t.Name != pr.Run.Catalog.Single {
 		return
 	}
