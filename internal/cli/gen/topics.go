@@ -216,13 +216,7 @@ func placed(topics []Topic, word string) []Topic {
 }
 
 func filter(topics []Topic, keep func(Topic) bool) []Topic {
-	var out []Topic
-	for _, t := range topics {
-		if keep(t) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(topics), func(t Topic) bool { return !keep(t) })
 }
 
 // Names lists the names of the topics of a kind, each once.

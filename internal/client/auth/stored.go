@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -192,13 +193,7 @@ func refresh(ctx context.Context, c Config, client *http.Client, l *Login) error
 }
 
 func (l *Login) secrets() []string {
-	var out []string
-	for _, s := range []string{l.AccessToken, l.RefreshToken, l.ClientSecret} {
-		if s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc([]string{l.AccessToken, l.RefreshToken, l.ClientSecret}, func(s string) bool { return s == "" })
 }
 
 // by completes a login with the client that logged in, and its token.

@@ -56,12 +56,7 @@ func (a *Adapter) addCollection(r *resource) {
 	}
 	r.Fields = append(r.Fields, assigned[1:]...)
 	a.resources = append(a.resources, r)
-	var writable []param
-	for _, f := range r.Fields {
-		if !f.ReadOnly {
-			writable = append(writable, f)
-		}
-	}
+	writable := slices.DeleteFunc(slices.Clone(r.Fields), func(f param) bool { return f.ReadOnly })
 	note := pick(r.ByName, " created_at and updated_at are read-only.", " id, created_at and updated_at are read-only.")
 	note = pick(a.is("read-only-undisclosed"), "", note)
 	named := a.naming(r)

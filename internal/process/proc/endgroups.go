@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -124,13 +125,7 @@ func (g *ending) signal(table []procInfo, group func(Ref), one func(procInfo)) {
 // livingGroups returns the groups with a living member.
 func livingGroups(list []*ending) []*ending {
 	table := processes()
-	var out []*ending
-	for _, g := range list {
-		if len(g.living(table)) > 0 {
-			out = append(out, g)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(list), func(g *ending) bool { return len(g.living(table)) == 0 })
 }
 
 // stillOpen waits until no group has a living member, and returns the groups that

@@ -98,16 +98,10 @@ func (r *Reaper) reapDead() {
 
 // adopted returns the children that this program did not start, including zombies.
 func (r *Reaper) adopted() []procInfo {
-	var out []procInfo
 	list := children()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range list {
-		if !r.foreign(p) {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(list, r.foreign)
 }
 
 // foreign reports whether a child must not be reaped here: this program started it,
@@ -281,13 +275,7 @@ func children() []procInfo {
 		last = now
 	}
 	self := os.Getpid()
-	var out []procInfo
-	for _, p := range processes() {
-		if p.Ppid == self {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(processes(), func(p procInfo) bool { return p.Ppid != self })
 }
 
 // childrenFast reads the list once; the next read finds what it missed.

@@ -103,13 +103,7 @@ func (p *Player) find(e *exchange) []int {
 // all, except in a recording of a model.
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
-		var own []int
-		for _, i := range candidates {
-			if f.list[i].test == name {
-				own = append(own, i)
-			}
-		}
-		if len(own) > 0 {
+		if own := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return f.list[i].test != name }); len(own) > 0 {
 			return own
 		}
 	}

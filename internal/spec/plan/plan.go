@@ -143,16 +143,11 @@ func (f *File) Server(name string) *Server {
 }
 
 // Matching returns the file's servers that a name or pattern matches.
-func (f *File) Matching(name string) (out []*Server) {
+func (f *File) Matching(name string) []*Server {
 	if sv := f.Server(name); sv != nil {
 		return []*Server{sv}
 	}
-	for _, sv := range f.Servers {
-		if suite.MatchName(name, sv.Name) {
-			out = append(out, sv)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(f.Servers), func(sv *Server) bool { return !suite.MatchName(name, sv.Name) })
 }
 
 // Counterpart returns the server called name, or its variant like that of another server.

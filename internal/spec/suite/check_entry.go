@@ -33,10 +33,9 @@ func (e *checkEntry) common() Common {
 // other keys of the entry.
 func (e *checkEntry) expectations(n *source.Node, _ string, _ *source.Decoder) *source.Node {
 	choice := mapping(n.Pos)
-	for _, f := range n.Fields {
-		if !slices.Contains([]string{"name", "server", "tags", "skip", "expect_failure"}, f.Key.Text) {
-			choice.Fields = append(choice.Fields, f)
-		}
+	common := func(f source.Field) bool {
+		return slices.Contains([]string{"name", "server", "tags", "skip", "expect_failure"}, f.Key.Text)
 	}
+	choice.Fields = slices.DeleteFunc(slices.Clone(n.Fields), common)
 	return &source.Node{Pos: n.Pos, Kind: source.KindList, Items: []*source.Node{offers("check", choice)}}
 }

@@ -96,14 +96,10 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 // overlay returns the entries of base, with those of top replacing or following
 // them. Names with the same key are equal.
 func overlay[T any](base, top source.Map[T], key func(name string) string) source.Map[T] {
-	var out source.Map[T]
-	for _, e := range base.Entries {
-		if !slices.ContainsFunc(top.Entries, func(o source.Entry[T]) bool { return key(o.Key) == key(e.Key) }) {
-			out.Entries = append(out.Entries, e)
-		}
+	replaced := func(e source.Entry[T]) bool {
+		return slices.ContainsFunc(top.Entries, func(o source.Entry[T]) bool { return key(o.Key) == key(e.Key) })
 	}
-	out.Entries = append(out.Entries, top.Entries...)
-	return out
+	return source.Map[T]{Entries: append(slices.DeleteFunc(slices.Clone(base.Entries), replaced), top.Entries...)}
 }
 
 // withQuery sets query parameters of an address. It returns an address that cannot

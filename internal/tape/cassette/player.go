@@ -272,13 +272,7 @@ func (p *Player) Misses() []*Miss {
 func (p *Player) Unused() []*Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []*Call
-	for _, call := range p.calls {
-		if !call.used && call.ID != "" && !IsOverhead(call.Method) {
-			out = append(out, call)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(p.calls), func(call *Call) bool { return call.used || call.ID == "" || IsOverhead(call.Method) })
 }
 
 // Shown returns the method and parameters of a recorded request for people.

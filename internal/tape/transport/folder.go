@@ -256,13 +256,10 @@ func (f *Folder) Players() []*cassette.Player {
 
 // Existing returns the cassettes in the folder that a recording of the plan replaces.
 func (f *Folder) Existing() []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Values(f.names)) {
-		if info, err := os.Stat(filepath.Join(f.dir, name)); err == nil && info.Size() > 0 {
-			out = append(out, name)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Sorted(maps.Values(f.names)), func(name string) bool {
+		info, err := os.Stat(filepath.Join(f.dir, name))
+		return err != nil || info.Size() == 0
+	})
 }
 
 // Interrupt makes Close leave existing cassettes unchanged.
