@@ -24,6 +24,8 @@ func (*Server) AdviseKey(key string) string {
 		return "env"
 	case "cmd", "program", "executable":
 		return "command"
+	case "describe":
+		return "it belongs to a variant: variants: {NAME: {describe: FILE}}"
 	case "bearer", "token", "bearer_token", "bearer_token_env", "oauth":
 		return "it belongs to auth: auth: {bearer_token_env: NAME}, or auth: {oauth: …}"
 	case "":
