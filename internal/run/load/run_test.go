@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/load"
@@ -209,6 +210,10 @@ func TestLateGenerator(t *testing.T) {
 		near(t, "p50", r.Total.Percentiles["p50"].Value, 24, 0.5)
 		if !r.Generator.Limit || r.Verdict != load.Inconclusive {
 			t.Errorf("limit %v, verdict %s", r.Generator.Limit, r.Verdict)
+		}
+		r.Generator.CPU = 0.01
+		if text, err := r.Show("text", term.Palette{}); err != nil || !strings.Contains(string(text), "others kept them busy") {
+			t.Errorf("%v: %s", err, text)
 		}
 		for _, j := range r.Budgets {
 			if j.Verdict != load.Inconclusive || j.Reason != "the generator was the limit" {

@@ -70,7 +70,11 @@ func (r *Report) notes() []string {
 	}
 	out := []string{asked + ", MCP " + r.Protocol, late}
 	if g.Limit {
-		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; use fewer calls a second, more processors or --shard")
+		remedy := "use fewer calls a second, more processors or --shard"
+		if g.CPU > 0 && g.CPU < 0.5 {
+			remedy = "it used few of the processors, so others kept them busy"
+		}
+		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; "+remedy)
 	}
 	if r.Interrupted || r.Ended != "" {
 		out = append(out, fmt.Sprintf("%s: %s of %s were measured", cmp.Or(r.Ended, "interrupted"), span(r.MeasuredMS), span(s.DurationMS)))
