@@ -25,7 +25,7 @@ func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 		diag.Hint = "give it a value, or leave the key out"
 	case n.Kind == KindMap && want == "a list":
 		diag.Hint = "begin each entry with a hyphen: - name: …"
-	case n.Kind == KindList && want == "a map" && len(n.Items) > 0:
+	case n.Kind == KindList && strings.HasPrefix(want, "a map") && len(n.Items) > 0:
 		if at := pair.FindStringSubmatch(n.Items[0].Text); at != nil {
 			diag.Hint = "write " + at[1] + ": …"
 		} else if name := n.Items[0].Get("name"); name != nil {

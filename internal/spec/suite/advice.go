@@ -22,6 +22,10 @@ func (*Server) AdviseKey(key string) string {
 		return "cwd"
 	case "environment":
 		return "env"
+	case "serverUrl", "server_url", "endpoint", "address", "uri":
+		return "url"
+	case "envFile", "env_file":
+		return "write env: {NAME: \"${NAME}\"}: the variables of a .env file in the folder of the suite can be used"
 	case "cmd", "program", "executable":
 		return "command"
 	case "describe":
@@ -56,7 +60,7 @@ func (d *document) AdviseKey(key string) string {
 		return "setup: lists steps before all tests, setup_per_test: steps before each"
 	case "mcpServers":
 		return "rename it to servers: command, args, env, url and headers are the same here (leave out type and disabled)"
-	case "tests", "it", "test", "testcases", "test_cases":
+	case "tests", "it", "test", "testcases", "test_cases", "folders", "items", "jobs":
 		for _, test := range items(d.tests) {
 			for block, keys := range subject {
 				if slices.ContainsFunc(keys, func(key string) bool { return test.Get(key) != nil }) {

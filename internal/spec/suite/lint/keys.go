@@ -12,7 +12,7 @@ func TestKey(key string) string {
 		return "expect"
 	case "test", "tests", "script", "post_response":
 		return "assertions are data: expect: [{target: text, matcher: {contains: …}}]"
-	case "toolname", "tool_name", "function":
+	case "toolname", "tool_name", "function", "uses":
 		return "tool"
 	case "expecterror", "expect_error", "shouldfail", "should_fail", "throws", "raises", "rejects":
 		return "a test that expects a rejection: expect: [{target: refusal, matcher: {exists: true}}]"
@@ -30,6 +30,8 @@ func TestKey(key string) string {
 		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
 	case "timeout_ms", "timeout_seconds", "timeout-minutes", "timeoutms", "timeoutseconds", "time_limit":
 		return "timeout"
+	case "needs", "depends_on", "dependson", "concurrent", "parallel":
+		return "a test needs no other one: steps: of one test run in order, run_options: {parallel: n} runs tests at once"
 	case "todo", "disabled", "ignore":
 		return "skip"
 	case "mark", "markers", "marks", "labels", "groups", "category":
