@@ -288,7 +288,8 @@ func (v inputRules) judge(rule string, seen sent) outcome {
 	if seen.why != "" {
 		return unverified("%s", seen.why)
 	}
-	provoked := rule == "unsubscribed" || rule == "stateless-capabilities" && seen.control
+	// Whether a request of the server's own comes in time is chance: none at all is right, too.
+	provoked := rule == "unsubscribed" || rule == "request-id" || rule == "stateless-capabilities" && seen.control
 	ids := map[string]string{}
 	for _, m := range seen.all {
 		params, _ := jsonv.Parse(m.Params)
@@ -313,7 +314,7 @@ func (v inputRules) judge(rule string, seen sent) outcome {
 		case rule == "input-sampling-tools" && m.Method == "sampling/createMessage" && !params.Lookup("tools").IsAbsent():
 			return broken(e, "sampling/createMessage has tools, but the client does not declare sampling.tools")
 		}
-		provoked = provoked || rule == "request-id" || rule == "input-mode" && m.Method == "elicitation/create" || rule == "input-sampling-tools" && m.Method == "sampling/createMessage"
+		provoked = provoked || rule == "input-mode" && m.Method == "elicitation/create" || rule == "input-sampling-tools" && m.Method == "sampling/createMessage"
 	}
 	switch {
 	case !provoked:

@@ -142,6 +142,15 @@ func TestSilentServers(t *testing.T) {
 	}
 }
 
+// A server that sends no request of its own has no wrong ids, whenever others send theirs.
+func TestNoRequestHasNoWrongID(t *testing.T) {
+	t.Parallel()
+	rep := examine(t, &planted{versions: strings.Fields(older), only: "prompts"}, false, func(o *probe.Options) { o.Only = []string{"request-id"} })
+	if len(rep.Results) != 1 || rep.Results[0].Verdict != verdict.Pass {
+		t.Errorf("%+v", rep.Results)
+	}
+}
+
 // Progress is examined whether or not the response of a long call comes in time.
 func TestProgressOfALongCall(t *testing.T) {
 	t.Parallel()
