@@ -27,9 +27,6 @@ import (
 	"mcptest/internal/spec/suite/dotenv"
 )
 
-// answerLimit is the size of an answer that is read.
-const answerLimit = 8 << 20
-
 // checkModels rejects wrong flags of models, and recording in CI.
 func (f *Flags) checkModels(env []string, allowInCI bool) error {
 	if f.modelMode != "" && !slices.Contains(modes, f.modelMode) {
@@ -112,23 +109,21 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 	switch {
 	case mode != modeLive && path == "":
 		return fmt.Errorf("the model %s has no recording: add recording: models/%s.yaml to it", tape.name, tape.name)
-	case mode != modeReplay && missing != nil:
+	case mode == modeReplay:
+		return t.replay(tape, path)
+	case missing != nil:
 		return missing
-	case mode == modeLive:
-		tape.live = web.Forwarding()
-		return nil
-	case mode == modeRecord:
-		u, _ := url.Parse(m.URL) // checked by CheckModels
-		tape.live = web.Forwarding()
+	}
+	tape.live = web.Forwarding()
+	if mode == modeRecord {
 		if t.records[path] == nil {
+			u, _ := url.Parse(m.URL) // checked by CheckModels
 			t.records[path] = recording.NewRecorder(tape.name, u.Scheme+"://"+u.Host)
-			t.order = append(t.order, path)
 		}
 		tape.recorder = t.records[path]
 		tape.recorder.Trial(tape.test, tape.attempt)
-		return nil
 	}
-	return t.replay(tape, path)
+	return nil
 }
 
 // replay makes a recording answer.
@@ -191,11 +186,11 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	defer res.Body.Close()
-	got, err := io.ReadAll(io.LimitReader(res.Body, answerLimit))
+	got, err := io.ReadAll(io.LimitReader(res.Body, upstream.MaxBody))
 	if err != nil {
 		return nil, errors.New("the answer broke off")
 	}
-	t.recorder.Add(t.label, q, &upstream.Response{Status: res.StatusCode, Header: res.Header.Clone(), Body: got})
+	t.recorder.Add(t.label, q, &upstream.Response{Status: res.StatusCode, Header: http.Header{"Content-Type": res.Header["Content-Type"]}, Body: got})
 	return response(req, res.StatusCode, res.Header, got), nil
 }
 

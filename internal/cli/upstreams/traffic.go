@@ -49,7 +49,6 @@ type Traffic struct {
 
 	mu      sync.Mutex
 	records map[string]*recording.Recorder // by absolute path
-	order   []string
 	seen    []result.Finding
 }
 
@@ -168,7 +167,6 @@ func (t *Traffic) recorder(u *upstream.Upstream) *recording.Recorder {
 	if r == nil {
 		r = recording.NewRecorder(u.Name, u.StandsFor.String())
 		t.records[u.Recording] = r
-		t.order = append(t.order, u.Recording)
 	}
 	return r
 }
@@ -189,8 +187,7 @@ func (t *Traffic) findings(tests []string) []result.Finding {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := t.seen
-	slices.Sort(t.order)
-	for _, path := range t.order {
+	for _, path := range slices.Sorted(maps.Keys(t.records)) {
 		saved, err := t.records[path].Check(recording.Options{Path: path, Secrets: t.secrets})
 		if err == nil && saved.Wrong {
 			out = append(out, result.Finding{Kind: "recording-not-written", Severity: "error", File: option.Shown(path), Message: "the recording was not written: " + saved.Unsaved})
@@ -214,8 +211,7 @@ func (t *Traffic) findings(tests []string) []result.Finding {
 func (t *Traffic) Save(w io.Writer, code int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	slices.Sort(t.order)
-	for _, path := range t.order {
+	for _, path := range slices.Sorted(maps.Keys(t.records)) {
 		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: t.secrets, Random: t.random[path], Keep: !t.whole || code != option.ExitPassed, Failed: code != option.ExitPassed})
 		if err != nil {
 			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", option.Shown(path), err)))

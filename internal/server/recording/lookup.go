@@ -103,12 +103,10 @@ func (p *Player) find(e *exchange) []int {
 // all, except in a recording of a model.
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
-		if own := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return f.list[i].test != name }); len(own) > 0 {
+		own := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return f.list[i].test != name })
+		if len(own) > 0 || name == "" && len(f.Trials) > 0 {
 			return own
 		}
-	}
-	if len(f.Trials) > 0 {
-		return nil
 	}
 	return candidates
 }
