@@ -102,6 +102,7 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error": {"message": "strict: `+wrong+`"}}`, http.StatusBadRequest)
 		return
 	}
+	w.Header().Set("X-Request-Id", fmt.Sprint(len(data)))
 	f.answer(w, body, anthropic)
 }
 
