@@ -142,6 +142,20 @@ func TestSilentServers(t *testing.T) {
 	}
 }
 
+// A second sighting that shows nothing, because a gateway limits rates, is made again.
+func TestSecondSightingThatShowsNothing(t *testing.T) {
+	t.Parallel()
+	for busy := 4; busy < 12; busy++ {
+		p := &planted{versions: strings.Fields(older), sessions: true, busy: busy, defect: "http-version-header/served"}
+		rep := examine(t, p, true, func(o *probe.Options) { o.Only = []string{"http-version-header"} })
+		for _, x := range rep.Results {
+			if strings.HasPrefix(x.Reason, "not repeatable") {
+				t.Errorf("every %d. request is refused: %s", busy, x.Reason)
+			}
+		}
+	}
+}
+
 // A server that sends no request of its own has no wrong ids, whenever others send theirs.
 func TestNoRequestHasNoWrongID(t *testing.T) {
 	t.Parallel()
