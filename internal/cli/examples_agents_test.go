@@ -75,3 +75,48 @@ func TestAgentExamplesNotice(t *testing.T) {
 		})
 	}
 }
+
+// Each change of what was recorded makes the recorded example inconclusive: neither a pass
+// nor a failure, also if it is the judge that has no answer.
+func TestRecordedExampleGoesStale(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, old, now, want string }{
+		{"agents-recorded.yml", "Names one book and", "Names a book and", "the system prompt changed"},
+		{"agents-recorded.yml", "threshold: 0.7", "threshold: 0.7, votes: 3", "the model settings changed at temperature"},
+		{"agents-recorded.yml", "model: small-1\n", "model: small-2\n", "the model settings changed at model"},
+		{"agents-recorded.yml", "You are a librarian.", "You are a bookseller.", "the system prompt changed"},
+		{"agents-recorded.yml", "less than 100 pages", "less than 200 pages", "the prompt changed"},
+		{"agents-recorded.yml", "finds a short book", "finds a book", "it holds 0 trials"},
+		{"agents-recorded.yml", "confidence: 0.9}", "confidence: 0.99}", "it holds 6 trials"},
+		{"agents-mock.yaml", "Finds books on a shelf", "Finds books", "the definition of the tool find_books changed at description"},
+		{"agents-mock.yaml", "The Lighthouse, 90 pages", "The Lighthouse, 91 pages", "the result of call 2 changed"},
+	} {
+		t.Run(c.now, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "models"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"agents-recorded.yml", "agents-mock.yaml", filepath.Join("models", "agents.yaml")} {
+				data, err := os.ReadFile(filepath.Join("..", "..", "examples", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := string(data)
+				if name == c.file {
+					if strings.Count(text, c.old) != 1 {
+						t.Fatalf("%d times %q", strings.Count(text, c.old), c.old)
+					}
+					text = strings.Replace(text, c.old, c.now, 1)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, code, out := runExample(t, dir, "agents-recorded.yml")
+			if code != 6 || len(r.Tests) != 1 || r.Tests[0].Status != "inconclusive" || !strings.Contains(string(out), c.want) {
+				t.Errorf("exit code %d, want %q\n%s", code, c.want, out)
+			}
+		})
+	}
+}

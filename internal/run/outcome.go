@@ -16,11 +16,12 @@ import (
 type outcome struct {
 	c        *result.Case
 	problems []string // violations that fail the case
+	noGrade  bool     // of a text: a failed assertion decides nothing
 }
 
 // fail sets the status unless it is already a more severe one.
 func (o *outcome) fail(status result.Status, msg string) {
-	if o.c.Status == result.Error || o.c.Status == result.Skip {
+	if o.c.Status == result.Error || o.c.Status == result.Skip || o.noGrade && status == result.Fail {
 		return
 	}
 	if o.undecided() || status == result.Error || status == result.Skip {
@@ -45,6 +46,7 @@ func (o *outcome) unasked(err error, e *exit) error {
 
 // ungraded sets the status of a test with a text that got no grade: it has no outcome.
 func (o *outcome) ungraded(err error, e *exit) {
+	o.noGrade = true
 	if err = o.unasked(err, e); o.c.Status != result.Inconclusive {
 		o.fail(result.Error, err.Error())
 	}
