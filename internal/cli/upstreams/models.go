@@ -99,12 +99,9 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 	if path != "" && !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, filepath.FromSlash(path))
 	}
-	mode := t.flags.modelMode
-	if mode == "" {
+	mode := cmp.Or(t.flags.modelMode, modeReplay)
+	if t.flags.modelMode == "" && path == "" {
 		mode = modeLive
-		if path != "" {
-			mode = modeReplay
-		}
 	}
 	switch {
 	case mode != modeLive && path == "":
