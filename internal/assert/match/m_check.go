@@ -33,7 +33,7 @@ func (m accepted) Match(ctx context.Context, s target.Subject, env *Env) Outcome
 	}
 	failing, others, err := m.choice.Run(ctx, s.Value, env.Others, time.Now())
 	if err != nil {
-		return failed(shown.Line(err.Error(), shown.MaxLine))
+		return Outcome{Unfit: true, Msg: shown.Line(err.Error(), shown.MaxLine)}
 	}
 	if len(failing) == 0 {
 		return Outcome{Pass: true, Unseen: others}

@@ -59,8 +59,8 @@ func (m offered) Match(ctx context.Context, s target.Subject, env *Env) Outcome 
 		return unfit("the target surface", s.Value)
 	}
 	if env.Surface == nil {
-		return failed("lock files are not read here")
+		return Outcome{Unfit: true, Msg: "lock files are not read here"}
 	}
 	v := env.Surface(ctx, m.Check, s.Value)
-	return Outcome{Pass: v.Problem == "", Msg: v.Problem, Diff: v.Lines, Unseen: v.Notes}
+	return Outcome{Pass: v.Problem == "", Msg: v.Problem, Diff: v.Lines, Unseen: v.Notes, Unfit: v.Undecided}
 }

@@ -40,6 +40,9 @@ type Verdict struct {
 	Problem string   // "" if it passed
 	Lines   []string // the changes
 	Notes   []string // changes that do not fail
+	// Undecided says that the problem prevents a comparison: the negation of the check does
+	// not hold either.
+	Undecided bool
 }
 
 // Run evaluates the check for the surface of a server.
@@ -65,7 +68,7 @@ func surfaceOf(offer jsonv.Value, env Env) *surface.Surface {
 func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict {
 	locked, shown, problem := readLock(l.File, live, env)
 	if problem != "" {
-		return Verdict{Problem: problem}
+		return Verdict{Problem: problem, Undecided: true}
 	}
 	changes := diff.Compare(ctx, []*surface.Surface{locked}, []*surface.Surface{live}, diff.Options{Target: env.Usage})
 	bad := slices.ContainsFunc(changes, func(ch diff.Change) bool { return diff.Fails(ch.Class, l.FailOn) })
@@ -73,7 +76,7 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 	case bad:
 		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: lines(changes)}
 	case len(live.Warnings) > 0:
-		return Verdict{Problem: strings.Join(live.Warnings, "; ")}
+		return Verdict{Problem: strings.Join(live.Warnings, "; "), Undecided: true}
 	case len(changes) > 0:
 		return Verdict{Notes: []string{"it differs from " + shown + ": " + diff.Summary(changes) + accept}}
 	}
@@ -157,7 +160,7 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 	if t.Growth != "" {
 		locked, shown, problem := readLock(t.Lock, live, env)
 		if problem != "" {
-			return Verdict{Problem: problem}
+			return Verdict{Problem: problem, Undecided: true}
 		}
 		if before, _ := locked.ToolTokens(); float64(total) > float64(before)*(1+t.growth/100) {
 			problems = append(problems, fmt.Sprintf("the tools take %d tokens, more than %s above the %d of %s", total, t.Growth, before, shown))
@@ -188,7 +191,7 @@ func same(ctx context.Context, live *surface.Surface, env Env) Verdict {
 		v.Lines = append(append(v.Lines, "over "+o.Over+":"), lines(changes)...)
 	}
 	if len(env.Others) == 0 {
-		v.Problem = "nothing to compare with"
+		v.Problem, v.Undecided = "nothing to compare with", true
 	}
 	return v
 }
