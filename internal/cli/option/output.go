@@ -1,14 +1,43 @@
 package option
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/report"
 )
+
+// AddOutput adds the flag --output to a command that prints its result to s.Out.
+func AddOutput(cmd *cobra.Command, s *cmdutil.Streams) *cobra.Command {
+	file := cmd.Flags().StringP("output", "o", "-", "write the result to this `file`")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *file == "-" {
+			return run(cmd, args)
+		}
+		if err := Writable(*file); err != nil {
+			return err
+		}
+		var result bytes.Buffer
+		stdout := s.Out
+		s.Out = &result
+		err := run(cmd, args)
+		if result.Len() > 0 { // a mistake prints nothing
+			if err := WriteFile(*file, stdout, result.Bytes()); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	return cmd
+}
 
 // Free returns an error if --output exists and --force is not set.
 func Free(path string, force bool) error {

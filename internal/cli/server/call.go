@@ -69,7 +69,7 @@ Exit codes: 0 the tool returned a result, 1 it returned an error, or the server 
 	f.Add(cmd)
 	a.add(cmd, true)
 	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
-	return cmd
+	return option.AddOutput(cmd, &s)
 }
 
 // argFlags are the arguments of a tool or prompt.

@@ -76,7 +76,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 	fl.StringVar(&f.name, "name", "", "the `name` under which users install the server, for limits on prefixed names")
 	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
 	fl.BoolVar(&f.list, "list", false, "list the rules")
-	return cmd
+	return option.AddOutput(cmd, &s)
 }
 
 func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {

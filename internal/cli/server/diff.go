@@ -67,7 +67,7 @@ could not be written, 6 changes selected by --fail-on.`,
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted changes, each with a reason")
 	f.changes.Add(cmd, "breaking")
 	cmd.MarkFlagsMutuallyExclusive("old-url", "old-command")
-	return cmd
+	return option.AddOutput(cmd, &s)
 }
 
 // side is one side of a comparison: a path or git:REF, or a server.

@@ -55,7 +55,7 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
 		},
 	}
 	f.Add(cmd)
-	return cmd
+	return option.AddOutput(cmd, &s)
 }
 
 // diagnose examines the server and reports each layer as it is found.

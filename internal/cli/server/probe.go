@@ -71,7 +71,7 @@ Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not sta
 	fl.BoolVar(&f.list, "list", false, "list the rules")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that fixes generated values and their order")
 	fl.DurationVar(&f.maxTime, "max-time", time.Minute, "`time` after which the rest is not verified")
-	return cmd
+	return option.AddOutput(cmd, &s)
 }
 
 func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {

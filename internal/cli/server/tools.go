@@ -82,7 +82,7 @@ func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn fu
 		}
 		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return fn(ctx, l, own) })
 	}
-	return cmd
+	return option.AddOutput(cmd, &s)
 }
 
 // NewResourcesCmd returns the command `mcptest resources`.
@@ -140,7 +140,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 	}
 	f.Add(cmd)
 	a.add(cmd, false)
-	return cmd
+	return option.AddOutput(cmd, &s)
 }
 
 // listAll reads every page of a list; it has reported its error.
