@@ -16,35 +16,42 @@ import (
 const confidence = 0.95
 
 // Repeat runs attempts of a case and requires a share of passes. The details are those of
-// the first failed run, or of the last run. If a hook skips a run, repeat stops: the case
+// the first failed run, or of the last run. A run that decides nothing, like one whose
+// recording is stale, neither passed nor failed: the case is inconclusive, unless the runs
+// that failed decide it. If a hook skips a run, repeat stops: the case
 // has failed if an earlier run failed; otherwise it is skipped, because the share is
 // unknown. attempt returns false if the attempt did not begin; reason says why a run that
 // was stopped did not end.
 func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped func() bool, reason string) result.Case {
-	var shown *result.Case
-	at, undecided := 0, 0
+	var shown, open *result.Case // open: the first run that decided nothing
+	at, openAt, undecided := 0, 0, 0
 	all := List{Word: "run"}
 	for i := range r.Times {
 		one, began := attempt(i + 1)
-		if !began && shown != nil {
+		if !began && i > 0 {
 			break
 		}
 		all.Add(one)
-		if one.Status == result.Inconclusive {
-			undecided++
-		}
-		if shown == nil || shown.Status == result.Pass {
+		switch {
+		case one.Status == result.Inconclusive:
+			if undecided++; open == nil {
+				open, openAt = one, i
+			}
+		case shown == nil || shown.Status == result.Pass:
 			shown, at = one, i
 		}
 		if stopped() || one.Status == result.Skip {
 			break
 		}
 	}
-	out := *shown
 	rep := all.together(r)
+	share := func(n int) bool { return expect.Reaches(float64(n)/float64(rep.Times), rep.Rate) } // inclusive, with the same tolerance as other thresholds
+	if open != nil && (shown == nil || !shown.Status.Failed() || share(rep.Passed+undecided)) {
+		shown, at = open, openAt
+	}
+	out := *shown
 	out.Repeat = rep
 	all.Apply(&out, at)
-	share := func(n int) bool { return expect.Reaches(float64(n)/float64(rep.Times), rep.Rate) } // inclusive, with the same tolerance as other thresholds
 	switch {
 	case out.Status == result.Skip:
 		if rep.Passed > 0 {
@@ -54,12 +61,12 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 		if out.Status == result.Pass {
 			out.Status, out.Message = result.Skip, reason
 		}
+	case out.Status == result.Inconclusive:
+		out.Message = fmt.Sprintf("%d of %d runs passed, %d decided nothing: %s", rep.Passed, rep.Times, undecided, out.Message)
 	case share(rep.Passed):
 		out.Status, out.Message = budget(r, rep)
 	default:
-		if share(rep.Passed + undecided) {
-			out.Status = result.Inconclusive
-		} else if out.Status == result.Pass || out.Status == result.Inconclusive {
+		if out.Status == result.Pass {
 			out.Status = result.Fail
 		}
 		out.Message = fmt.Sprintf("%d of %d runs passed, expected a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)
