@@ -149,7 +149,7 @@ func (t *Target) callSubject(calls jsonv.Value) Subject {
 	var names []string
 	for _, call := range calls.Elems() {
 		name := call.Lookup("name").Text()
-		if name == t.steps[0].Name {
+		if name == t.steps[0].Name || call.Lookup("tool").Text() == t.steps[0].Name {
 			return t.walk(call, t.steps[1:], t.root.Name+jsonpath.Key(name))
 		}
 		names = append(names, name)

@@ -68,7 +68,7 @@ var roots = []Root{
 	{"exit", "of a test under start: how the program ended: its code, or the signal (terminated, killed, …); null if it still ran at the end of the timeout", "", partOwn, "start", [2]string{"exit.code", "exact: 0"}},
 	{"stdout", "of a test under start: what the program wrote to standard output", "a string", partOwn, "start", [2]string{"stdout", "length: 0"}},
 	{"leftover", "of a test under start: the commands of processes that the program left behind", "", partOwn, "start", [2]string{"leftover", "length: 0"}},
-	{"calls", "of a test under agents: the calls of the model in order, each with name, server, arguments, text, result, refused, executed and turn; calls[\"NAME\"] is the first call of that tool", "", partOwn, "agents", [2]string{"calls", "trajectory: {in_order: [search]}"}},
+	{"calls", "of a test under agents: the calls of the model in order, each with name, tool (its name at the server), server, arguments, text, result, refused, executed, mocked and turn; calls[\"NAME\"] is the first call of that tool", "", partOwn, "agents", [2]string{"calls", "trajectory: {in_order: [search]}"}},
 	{"final", "of a test under agents: the text of the model's last answer", "a string", partOwn, "agents", [2]string{"final", "contains: \"#42\""}},
 	{"turns", "of a test under agents: the number of the model's answers", "a number", partOwn, "agents", [2]string{"turns", "lte: 4"}},
 	{"tokens", "of a test under agents: the tokens that the endpoint counted: input, output and total", "", partOwn, "agents", [2]string{"tokens.total", "lt: 20000"}},

@@ -166,7 +166,7 @@ func (p *Path) Match(calls jsonv.Value) Result {
 func (p *Path) forbidden(list []jsonv.Value, used []string) (problem string) {
 	for i, c := range list {
 		for _, pattern := range p.forbid {
-			if like(pattern, nameOf(c)) {
+			if called(pattern, c) {
 				used[i] = "forbidden"
 				problem = firstOf(problem, fmt.Sprintf("the model called %s, which forbid: %s excludes", nameOf(c), pattern))
 			}
@@ -249,7 +249,7 @@ func (p *Path) anyOrder(list []jsonv.Value, used []string) (problem string) {
 }
 
 func (e entry) fits(call jsonv.Value) bool {
-	return like(e.name, nameOf(call)) && (e.args.IsAbsent() || Within(e.args, call.Lookup("arguments")))
+	return called(e.name, call) && (e.args.IsAbsent() || Within(e.args, call.Lookup("arguments")))
 }
 
 // missing says why no call fits an entry.
@@ -261,7 +261,7 @@ func (e entry) missing(list []jsonv.Value, from int) string {
 	var names []string
 	for i, c := range list {
 		names = append(names, nameOf(c))
-		if !like(e.name, nameOf(c)) {
+		if !called(e.name, c) {
 			continue
 		}
 		if e.args.IsAbsent() || Within(e.args, c.Lookup("arguments")) {
@@ -319,6 +319,11 @@ func like(pattern, name string) bool {
 		}
 	}
 	return false
+}
+
+// called reports whether a pattern fits the name of the tool of a call, or that at its server.
+func called(pattern string, call jsonv.Value) bool {
+	return like(pattern, nameOf(call)) || like(pattern, call.Lookup("tool").Text())
 }
 
 func nameOf(call jsonv.Value) string { return call.Lookup("name").Text() }

@@ -21,21 +21,21 @@ type outcome struct {
 // call makes one call of the last answer, the i-th, and adds its result to the
 // conversation.
 func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
-	tool := find(t.tools, c.Name)
+	tool := t.find(c.Name)
 	o, err := t.execute(ctx, tool, c)
 	if err != nil {
 		return err
 	}
-	name, server := c.Name, ""
+	name, own, server := c.Name, c.Name, ""
 	if tool != nil {
-		name, server = tool.Name, tool.Server
+		name, own, server = tool.Name, tool.Own(), tool.Server
 	}
 	args := c.Arguments
 	if args.IsAbsent() {
 		args = jsonv.String(c.Raw)
 	}
 	value := jsonv.Object(
-		jsonv.Member{Key: "name", Value: jsonv.String(name)}, jsonv.Member{Key: "server", Value: jsonv.String(server)},
+		jsonv.Member{Key: "name", Value: jsonv.String(name)}, jsonv.Member{Key: "tool", Value: jsonv.String(own)}, jsonv.Member{Key: "server", Value: jsonv.String(server)},
 		jsonv.Member{Key: "arguments", Value: args}, jsonv.Member{Key: "text", Value: jsonv.String(o.text)},
 		jsonv.Member{Key: "refused", Value: jsonv.Bool(o.refused)}, jsonv.Member{Key: "executed", Value: jsonv.Bool(o.executed)},
 		jsonv.Member{Key: "mocked", Value: jsonv.Bool(o.mocked)}, jsonv.Member{Key: "turn", Value: jsonv.Int(int64(t.record.Turns))},
@@ -65,8 +65,10 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 			return outcome{}, err
 		}
 	}
-	if res, rpcError, ok := t.mocks.call(ctx, tool.Name, c.Arguments); ok {
-		return t.responded(tool, res, rpcError, outcome{mocked: true})
+	for _, name := range []string{tool.Name, tool.Own()} {
+		if res, rpcError, ok := t.mocks.call(ctx, name, c.Arguments); ok {
+			return t.responded(tool, res, rpcError, outcome{mocked: true})
+		}
 	}
 	named := tool.Def
 	if tool.Name != tool.Own() { // with several servers, the user names SERVER__TOOL

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -99,21 +100,38 @@ func (t *Tool) definition() model.Tool {
 	return model.Tool{Name: t.wire, Description: cmp.Or(t.Def.Lookup("description").Text(), t.Def.Lookup("title").Text()), Schema: schema}
 }
 
-// find returns the tool with a name of the suite, or of a provider; nil if there is none.
-func find(tools []*Tool, name string) *Tool {
-	for _, t := range tools {
-		if t.Name == name || t.wire == name {
-			return t
+// find returns the tool of a call; nil if there is none, or several have its name.
+func (t *Trial) find(name string) *Tool {
+	for _, tool := range t.tools {
+		if tool.Name == name || tool.wire == name {
+			return tool
 		}
+	}
+	if list := named(t.tools, name); len(list) == 1 && t.Model == scripted {
+		return list[0]
 	}
 	return nil
 }
 
-// unknown says that no tool has a name, with the nearest one.
-func unknown(tools []*Tool, name string) string {
-	var names []string
+// named returns the tools that a name in a suite means: that of the suite, or that of the
+// server, which tools of several servers may have.
+func named(tools []*Tool, name string) (out []*Tool) {
 	for _, t := range tools {
-		names = append(names, t.Name)
+		if (t.Name == name || t.Own() == name) && !slices.ContainsFunc(out, func(o *Tool) bool { return o.Name == t.Name }) {
+			out = append(out, t)
+		}
 	}
-	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(source.Known(name, names)))
+	return out
+}
+
+// unknown says that no tool has a name, with the nearest one, or that several have it.
+func unknown(tools []*Tool, name string) string {
+	if list := named(tools, name); len(list) > 1 {
+		return fmt.Sprintf("%q is ambiguous: it is %s or %s", name, list[0].Name, list[1].Name)
+	}
+	var names, own []string
+	for _, t := range tools {
+		names, own = append(names, t.Name), append(own, t.Own())
+	}
+	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(cmp.Or(source.DidYouMean(name, own), source.Known(name, names))))
 }

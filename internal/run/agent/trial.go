@@ -69,7 +69,12 @@ var ErrNoResponse = errors.New("a server did not respond")
 func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, error) {
 	began := time.Now()
 	t.tools = Tools(t.Offers)
-	t.policy.Named, t.mocks = t.AllowWrites, newMocks(t.Mocks)
+	t.mocks = newMocks(t.Mocks)
+	for _, name := range t.AllowWrites {
+		for _, tool := range named(t.tools, name) {
+			t.policy.Named = append(t.policy.Named, tool.Name)
+		}
+	}
 	defer t.mocks.close()
 	t.record = result.Conversation{Model: t.Model, System: t.System, Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}}}
 	for _, tool := range t.tools {
@@ -121,7 +126,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 	}
 }
 
-// known fails a test that names tools that no server offers.
+// known fails a test that names tools that no server offers, or several.
 func (t *Trial) known() error {
 	for i, o := range t.Offers {
 		for _, d := range o.Descriptions {
@@ -130,19 +135,19 @@ func (t *Trial) known() error {
 			}
 		}
 	}
-	named := slices.Clone(t.Mentions)
+	mentions := slices.Clone(t.Mentions)
 	if t.Mocks != nil {
 		for _, tool := range t.Mocks.Tools {
-			named = append(named, trajectory.Mention{In: "mock", Name: tool.Name})
+			mentions = append(mentions, trajectory.Mention{In: "mock", Name: tool.Name})
 		}
 	}
 	for _, name := range t.AllowWrites {
-		named = append(named, trajectory.Mention{In: "allow_writes", Name: name})
+		mentions = append(mentions, trajectory.Mention{In: "allow_writes", Name: name})
 	}
-	for _, m := range named {
-		text := unknown(t.tools, m.Name)
+	for _, m := range mentions {
+		text, n := unknown(t.tools, m.Name), len(named(t.tools, m.Name))
 		switch {
-		case find(t.tools, m.Name) != nil:
+		case n == 1 || n > 1 && m.Absent:
 		case !m.Absent:
 			return failed("%s: %s", m.In, text)
 		case strings.Contains(text, "did you mean"): // a guard against a tool that is not there yet
@@ -165,7 +170,7 @@ func (t *Trial) answered(a model.Answer) {
 	m := result.ModelMessage{Role: "assistant", Text: a.Text, InputTokens: a.Input, OutputTokens: a.Output}
 	for _, c := range a.Calls {
 		name := c.Name
-		if tool := find(t.tools, c.Name); tool != nil {
+		if tool := t.find(c.Name); tool != nil {
 			name = tool.Name
 		}
 		m.Calls = append(m.Calls, result.ModelCall{Name: name, Arguments: c.Text()})

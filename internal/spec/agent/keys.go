@@ -12,7 +12,7 @@ import (
 
 // Keys are the keys of a test of `agents` that no other test has.
 type Keys struct {
-	// Other servers whose tools the model is offered, too; every tool is then called SERVER__TOOL.
+	// Other servers whose tools the model is offered, too; every tool is then called SERVER__TOOL, or TOOL where only one server has it.
 	With []string `yaml:"with" example:"[files]" schema:"items: {type: string, minLength: 1}"`
 	// The model, or a list: the test runs once with each. script answers what the test says, and is the default of a test with script.
 	Model names `yaml:"model"`
