@@ -106,6 +106,14 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 	switch {
 	case mode != modeLive && path == "":
 		return fmt.Errorf("the model %s has no recording: add recording: models/%s.yaml to it", tape.name, tape.name)
+	case mode != modeLive && t.suites[path+"\x00"+tape.test] == nil:
+		t.suites[path+"\x00"+tape.test] = s
+	}
+	switch other := t.suites[path+"\x00"+tape.test]; {
+	case mode != modeLive && other.File.Path != s.File.Path:
+		names := []string{other.File.Name, s.File.Name}
+		slices.Sort(names)
+		return fmt.Errorf("the tests %q of %s and %s would have the same answers in %s: rename one, or give one suite another recording", tape.test, names[0], names[1], option.Shown(path))
 	case mode == modeReplay:
 		return t.replay(tape, path)
 	case missing != nil:

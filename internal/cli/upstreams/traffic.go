@@ -46,6 +46,7 @@ type Traffic struct {
 	env     []string
 	clients map[string]*model.Client   // by suite, model, test and attempt
 	tapes   map[string]*recording.File // of models, by absolute path
+	suites  map[string]*suite.Suite    // by the path of a model's recording and the test that uses it
 
 	mu      sync.Mutex
 	records map[string]*recording.Recorder // by absolute path
@@ -56,7 +57,7 @@ type Traffic struct {
 func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error) {
 	t := &Traffic{
 		flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, owners: map[string]string{}, random: map[string]map[string]string{},
-		records: map[string]*recording.Recorder{}, clients: map[string]*model.Client{}, tapes: map[string]*recording.File{}, purse: &model.Purse{Limit: f.maxCost}, env: os.Environ(),
+		records: map[string]*recording.Recorder{}, clients: map[string]*model.Client{}, tapes: map[string]*recording.File{}, suites: map[string]*suite.Suite{}, purse: &model.Purse{Limit: f.maxCost}, env: os.Environ(),
 	}
 	var diags source.Diagnostics
 	var names []string
