@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/assert/trajectory"
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/model"
 	"mcptest/internal/report/result"
@@ -82,8 +83,12 @@ func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, erro
 	}
 	stop, err := t.converse(ctx)
 	t.record.Stop, t.record.DurationMS = stop, float64(time.Since(began).Microseconds())/1000
-	if err == nil && stop == StopRefusal && !t.Stops {
+	switch {
+	case err != nil || t.Stops || stop == StopEnd:
+	case stop == StopRefusal:
 		err = failed("the model refused to answer: %s", cmp.Or(t.final(), "without a text"))
+	default:
+		err = failed("the conversation ended after %s without a final answer (stop: %s)", display.Count(t.record.Turns, "turn"), stop)
 	}
 	return t.record, t.observed(), err
 }

@@ -20,13 +20,13 @@ type Keys struct {
 	System string `yaml:"system" example:"You maintain repositories."`
 	// What the user says.
 	Prompt string `yaml:"prompt,required" example:"Show me the newest open issue of acme/web." schema:"pattern: '\\S'"`
-	// The most answers of the model.
+	// The most answers of the model. A conversation that would need more fails, unless an assertion examines stop.
 	Turns int `yaml:"turns" default:"10" example:"8" range:"1-1000"`
 	// Responses in place of those of the server, by tool, in the form of a mock server's; the calls never reach the server.
 	Mock *source.Node `yaml:"mock"`
 	// Tools that may write and are called nevertheless, by exact name.
 	AllowWrites []string `yaml:"allow_writes" example:"[add_label]" schema:"items: {type: string, minLength: 1}"`
-	// What one conversation may use; it ends when that is reached.
+	// What one conversation may use; it ends when that is reached, and fails, unless an assertion examines stop.
 	Budget *Budget `yaml:"budget" title:"The budget of a conversation" example:"{tokens: 20000, usd: 0.05}" schema:"minProperties: 1"`
 	// What the model script answers, in order.
 	Script []*Answer `yaml:"script" title:"An answer of the model script" example:"[{call: {search_issues: {state: open}}}, {say: \"It is #42.\"}]"`
@@ -142,6 +142,9 @@ func (k *Keys) Action(n *source.Node, path string, d *source.Decoder) Conversati
 	}
 	for i, a := range k.Script {
 		a.check(n.Get("script").Items[i], source.PathIndex(path+".script", i), i == len(k.Script)-1, d)
+	}
+	if len(k.Script) > c.Turns && c.Model == Script {
+		d.Errorf(n.Get("script").Items[c.Turns], source.PathIndex(path+".script", c.Turns), "the script has %d answers, turns: allows %d: the rest would never be given", len(k.Script), c.Turns)
 	}
 	if k.Mock != nil {
 		c.Mocks = mocks(k.Mock, path+".mock", d)
