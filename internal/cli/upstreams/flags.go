@@ -2,7 +2,9 @@ package upstreams
 
 import (
 	"cmp"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,7 +40,12 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.mode, "upstream-mode", modeReplay, "`mode` of requests without a route: live (send them to the real API), record (also store its responses), replay (respond from the recording) or off (report them as unmatched)")
 	fl.StringSliceVar(&f.Models, "model", nil, "run only conversations with the model `NAME`")
 	fl.StringVar(&f.modelMode, "model-mode", "", "`mode` of models: live (ask the endpoint), record (also store its answers; refused in CI), replay (answer from the recording) or off (skip the tests); without it recordings answer where they are declared")
-	fl.Float64Var(&f.maxCost, "max-cost", 0, "ask no model once the run has cost so many `USD` (exit 5)")
+	fl.Func("max-cost", "ask no model once the run has cost so many `USD` (exit 5)", func(s string) (err error) {
+		if f.maxCost, err = strconv.ParseFloat(s, 64); err != nil || !(f.maxCost > 0) {
+			return errors.New("expected a number greater than zero")
+		}
+		return nil
+	})
 }
 
 // Check rejects unknown modes, and recording in CI.

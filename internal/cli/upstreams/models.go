@@ -32,9 +32,6 @@ func (f *Flags) checkModels(env []string, allowInCI bool) error {
 	if f.modelMode != "" && !slices.Contains(modes, f.modelMode) {
 		return option.Invalid("--model-mode must be %s, %s, %s or %s, not %q", modeLive, modeRecord, modeReplay, modeOff, f.modelMode)
 	}
-	if f.maxCost < 0 {
-		return option.Invalid("--max-cost must be greater than zero")
-	}
 	if f.modelMode == modeRecord {
 		return option.AllowUpdate(env, allowInCI, "models are not recorded", recording.ModelAgain)
 	}

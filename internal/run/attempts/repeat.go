@@ -18,9 +18,9 @@ const confidence = 0.95
 // Repeat runs attempts of a case and requires a share of passes. The details are those of
 // the first failed run, or of the last run. A run that decides nothing, like one whose
 // recording is stale, neither passed nor failed: the case is inconclusive, unless the runs
-// that failed decide it. If a hook skips a run, repeat stops: the case
-// has failed if an earlier run failed; otherwise it is skipped, because the share is
-// unknown. attempt returns false if the attempt did not begin; reason says why a run that
+// that failed decide it. If a run is skipped, repeat stops: the case has failed if the share
+// can no longer be reached; otherwise it is skipped, because the share is unknown.
+// attempt returns false if the attempt did not begin; reason says why a run that
 // was stopped did not end.
 func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped func() bool, reason string) result.Case {
 	var shown, open *result.Case // open: the first run that decided nothing
@@ -52,17 +52,21 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 	out := *shown
 	out.Repeat = rep
 	all.Apply(&out, at)
+	ran, last := len(all.Done), all.Done[len(all.Done)-1]
+	if last.Status == result.Skip {
+		ran, reason = ran-1, last.Message
+	}
 	switch {
-	case out.Status == result.Skip:
-		if rep.Passed > 0 {
-			out.Message = fmt.Sprintf("%s (run %d of %d; those before it passed)", out.Message, at+1, rep.Times)
-		}
-	case len(all.Done) < rep.Times:
-		if out.Status == result.Pass {
-			out.Status, out.Message = result.Skip, reason
+	case ran < rep.Times && !share(rep.Passed+undecided+rep.Times-ran):
+		if !out.Status.Failed() {
+			out.Status = result.Fail
 		}
 	case out.Status == result.Inconclusive:
 		out.Message = fmt.Sprintf("%d of %d runs passed, %d decided nothing: %s", rep.Passed, rep.Times, undecided, out.Message)
+	case out.Status == result.Skip && rep.Passed > 0:
+		out.Message = fmt.Sprintf("%s (run %d of %d; those before it passed)", reason, at+1, rep.Times)
+	case ran < rep.Times:
+		out.Status, out.Message = result.Skip, reason
 	case share(rep.Passed):
 		out.Status, out.Message = budget(r, rep)
 	default:
@@ -78,8 +82,12 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 func (t *List) together(r *repeat.Repeat) *result.Repeat {
 	out := &result.Repeat{Times: r.Times, Rate: r.Rate()}
 	var times []float64
+	ran := 0
 	for i := range t.Done {
 		a := &t.Done[i]
+		if a.Status != result.Skip {
+			ran++
+		}
 		if a.Status == result.Pass {
 			out.Passed++
 		}
@@ -87,7 +95,7 @@ func (t *List) together(r *repeat.Repeat) *result.Repeat {
 			times = append(times, a.DurationMS)
 		}
 	}
-	out.Low, out.High = stats.Wilson(out.Passed, len(t.Done), confidence)
+	out.Low, out.High = stats.Wilson(out.Passed, max(1, ran), confidence)
 	slices.Sort(times)
 	if n := len(times); n > 0 {
 		out.Latency = []result.Quantile{
