@@ -27,17 +27,30 @@ func Calibration(st *suite.Test, written *source.Node, s *suite.Suite, o rows.Op
 	k.Model = g.Model
 	path := st.Path + ".labels"
 	labels := rows.Read(k.Labels, written.Get("labels"), path, o)
+	seen, kinds := map[string]bool{}, map[bool]int{}
 	for i := range labels.Len() {
 		text, good := labels.At(i).Lookup("text"), labels.At(i).Lookup("good")
 		if text.Kind() != jsonv.KindString || good.Kind() != jsonv.KindBool {
 			o.Dec.Add(source.Diagnostic{Pos: labels.Pos(i), Path: path, Msg: "expected a label, {text: …, good: true or false}"})
 			return
 		}
+		if seen[text.Text()] {
+			o.Dec.Add(source.Diagnostic{Pos: labels.Pos(i), Path: path, Msg: "this text has a label already, and would count twice"})
+			return
+		}
+		seen[text.Text()] = true
+		kinds[good.Bool()]++
 		k.Texts = append(k.Texts, agent.Labeled{Text: text.Text(), Good: good.Bool(), Pos: labels.Pos(i)})
 	}
 	low := func(n int) float64 { l, _ := stats.ClopperPearson(n, n, agent.Confidence); return l }
-	n := max(len(k.Texts), 1)
-	if o.Dec.Count() > before || !(k.Agreement < 1) || low(n) >= k.Agreement { // 1 was reported
+	n, most := max(len(k.Texts), 1), max(kinds[true], kinds[false])
+	if o.Dec.Count() > before || !(k.Agreement < 1) { // 1 was reported
+		return
+	}
+	if low(n) >= k.Agreement {
+		if least, _ := stats.ClopperPearson(most, n, agent.Confidence); least >= k.Agreement {
+			o.Dec.Errorf(k.Labels, path, "a judge that finds every text good: %t would agree with %d of %d labels", kinds[true] == most, most, n).Hint = fmt.Sprintf("add labels with good: %t, or ask for a higher agreement", kinds[true] != most)
+		}
 		return
 	}
 	enough := n
