@@ -281,6 +281,10 @@ func checkFile(f randomFile, prefix string, log []string, out outcome) (errs []e
 	at := 0
 	begun := map[string]bool{}
 	open, each := false, 0
+	calls := map[string]bool{}
+	for _, a := range slices.Concat(f.setup, f.perTest, f.teardown) {
+		calls[strings.TrimPrefix(a.label, prefix)] = a.call != ""
+	}
 	for _, label := range log {
 		phase := label[:strings.LastIndexByte(label, '-')]
 		group := phase
@@ -288,7 +292,7 @@ func checkFile(f randomFile, prefix string, log []string, out outcome) (errs []e
 		case "beforeEach", "setup_per_test", "afterEach":
 			group = "test"
 		}
-		if phase == "test" && interruptedRun(out) {
+		if (phase == "test" || calls[label]) && interruptedRun(out) {
 			continue // a call that was given up may reach its server late
 		}
 		i := slices.Index(order, group)
