@@ -90,7 +90,7 @@ func (r *reader) server(e jsonv.Value) (*Server, error) {
 	}
 	if file := r.text(e.Lookup("envFile")); file != "" {
 		if err := r.fromFile(from(file)); err != nil {
-			return nil, fmt.Errorf("envFile of %q: %v", s.Name, err) // not wrapped: it is not this file that is missing
+			return nil, fmt.Errorf("envFile of %q: %s", s.Name, err.Error()) // not wrapped: it is not this file that is missing
 		}
 	}
 	s.Dir = from(r.text(e.Lookup("cwd")))

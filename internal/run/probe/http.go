@@ -179,7 +179,7 @@ func (v httpRules) streaming(ctx context.Context) {
 // refused.
 func (v httpRules) introduced(ctx context.Context) http.Header {
 	h := http.Header{"Mcp-Protocol-Version": {v.version.Name}}
-	if id, _ := (sessionRules{v.visit}).begin(ctx, ""); id != "" {
+	if id, _ := sessionRules(v).begin(ctx, ""); id != "" {
 		h.Set(sessionID, id)
 	}
 	message := v.frame(nil, "notifications/initialized", jsonv.Value{})

@@ -45,7 +45,7 @@ func (v utilityRules) utilities(ctx context.Context) {
 		v.check(ctx, "logging-filter", "", v.logFilter)
 	}
 	v.check(ctx, "cancel-unknown", "", v.cancelUnknown)
-	inputRules{v.visit}.inputs(ctx)
+	inputRules(v).inputs(ctx)
 	v.subscriptions(ctx)
 }
 
@@ -171,7 +171,7 @@ func (v utilityRules) subscriptions(ctx context.Context) {
 		return
 	}
 	for _, tool := range v.quick {
-		inputRules{v.visit}.counted(ctx, v.once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
+		inputRules(v).counted(ctx, v.once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
 		v.enter("listen-only", held())
 	}
 	time.Sleep(100 * time.Millisecond)
