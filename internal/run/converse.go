@@ -47,6 +47,8 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	o.Own, o.DurationMS, o.Upstream = seen, said.DurationMS, a.watch.Requests()
 	if f, ok := errors.AsType[*agent.FailedError](err); ok {
 		a.out.fail(result.Fail, f.Msg)
+	} else if err != nil {
+		a.file.run.deps.Models.Broke(a.file.file.Suite, t.does.Model, a.c.Name)
 	}
 	return o, a.out.unasked(err, &a.file.run.exit)
 }

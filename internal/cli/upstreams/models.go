@@ -89,13 +89,27 @@ func (t *Traffic) client(s *suite.Suite, name, test string, attempt int) (*model
 	return c, nil
 }
 
+// recordingOf returns the path of the recording of a model, "" if it has none.
+func recordingOf(s *suite.Suite, m *spec.Model) string {
+	if m.Recording == "" || filepath.IsAbs(m.Recording) {
+		return m.Recording
+	}
+	return filepath.Join(s.Dir, filepath.FromSlash(m.Recording))
+}
+
+// broken notes that a conversation of a test ended with an error.
+func (t *Traffic) broken(s *suite.Suite, name, test string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m, _ := s.Models.Get(name); m != nil && t.records[recordingOf(s, m)] != nil {
+		t.records[recordingOf(s, m)].Break(test)
+	}
+}
+
 // connect chooses what answers: the endpoint, the endpoint and a recorder, or the
 // recording, which needs no key.
 func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing error) error {
-	path := m.Recording
-	if path != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, filepath.FromSlash(path))
-	}
+	path := recordingOf(s, m)
 	mode := cmp.Or(t.flags.modelMode, modeReplay)
 	if t.flags.modelMode == "" && path == "" {
 		mode = modeLive
@@ -119,6 +133,11 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 	tape.live = web.Forwarding()
 	if mode == modeRecord {
 		if t.records[path] == nil {
+			if _, err := os.Stat(path); err == nil {
+				if _, diags := recording.Read(path, option.Shown(path), tape.name); diags.HasErrors() {
+					return fmt.Errorf("the recording of the model %s cannot be used, and is not replaced: %s", tape.name, diags[0].Msg)
+				}
+			}
 			u, _ := url.Parse(m.URL) // checked by CheckModels
 			t.records[path] = recording.NewRecorder(tape.name, u.Scheme+"://"+u.Host)
 		}

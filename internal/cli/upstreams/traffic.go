@@ -128,7 +128,7 @@ func (t *Traffic) Connect(deps *run.Deps, p *plan.Plan, self string, whole bool)
 			return network(self, of, list, report)
 		},
 	}
-	deps.Models = &agent.Models{Client: t.client}
+	deps.Models = &agent.Models{Client: t.client, Broken: t.broken}
 	others := deps.FinalFindings
 	deps.FinalFindings = func() (list []result.Finding) {
 		if others != nil {

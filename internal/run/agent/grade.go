@@ -43,5 +43,8 @@ func (m *Models) grade(ctx context.Context, s *suite.Suite, g *grading.Grading, 
 		return grading.Grade{}, err
 	}
 	said, err := client.Grade(ctx, strings.ReplaceAll(g.Rubric, grading.Prompt, prompt), text, g.Ask())
+	if err != nil {
+		m.Broke(s, g.Model, test)
+	}
 	return grading.Grade{Score: said.Score, Reason: said.Reason, Votes: said.Votes}, err
 }

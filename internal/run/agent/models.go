@@ -13,6 +13,8 @@ import (
 type Models struct {
 	// Client returns the client of a model of a suite, for an attempt of a test, from 1.
 	Client func(s *suite.Suite, name, test string, attempt int) (*model.Client, error)
+	// Broken, if set, is called if a conversation with a model ends with an error.
+	Broken func(s *suite.Suite, name, test string)
 }
 
 // ErrCap reports that the run has cost what it may.
@@ -35,6 +37,13 @@ func (m *Models) Speaker(s *suite.Suite, c *spec.Conversation, test string, atte
 	}
 	declared, _ := s.Models.Get(c.Model)
 	return client, declared.Price, nil
+}
+
+// Broke notes that a conversation ended with an error.
+func (m *Models) Broke(s *suite.Suite, name, test string) {
+	if m != nil && m.Broken != nil {
+		m.Broken(s, name, test)
+	}
 }
 
 // StaleError reports that a recording has no answer to a request: the prompt, the

@@ -30,6 +30,7 @@ type Recorder struct {
 	err  error
 	// trials is as in [File].
 	trials map[string]int
+	broken map[string]bool // tests with a conversation that ended with an error
 	// failures are the requests without a complete response.
 	failures []Failure
 }
@@ -46,7 +47,7 @@ const maxRecording = 64 << 20
 
 // NewRecorder returns a recorder for an upstream that replaces the API at an address.
 func NewRecorder(name, standsFor string) *Recorder {
-	return &Recorder{upstream: name, standsFor: standsFor, trials: map[string]int{}}
+	return &Recorder{upstream: name, standsFor: standsFor, trials: map[string]int{}, broken: map[string]bool{}}
 }
 
 // Add records an exchange of a test; "" if it cannot be attributed to a test.
@@ -66,6 +67,13 @@ func (r *Recorder) Trial(test string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.trials[test] = max(r.trials[test], n)
+}
+
+// Break notes that a conversation of a test ended with an error: its earlier answers stay.
+func (r *Recorder) Break(test string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken[test] = true
 }
 
 // Fail records a request that has no complete response.
@@ -151,11 +159,20 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 			o.Keep = true // the earlier exchanges
 		}
 	}
+	trials := maps.Clone(r.trials)
+	o.Keep = o.Keep || len(trials) > 0 // other suites may share the recording of a model
+	for _, test := range sortedKeys(r.broken) {
+		if old != nil && old.Trials[test] > 0 {
+			delete(trials, test)
+			list = slices.DeleteFunc(list, func(e exchange) bool { return testOf(e.test) == test })
+			saved.Left = append(saved.Left, fmt.Sprintf("test %q: a conversation ended with an error; its earlier answers stay", test))
+		}
+	}
 	saved.Unsaved, saved.Wrong = r.unsaved(list, old, o)
 	if saved.Unsaved != "" {
 		return nil, saved, nil
 	}
-	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, trials: r.trials, masks: sortedKeys(saved.Masked), list: arrange(list, len(r.trials) > 0)}
+	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, trials: trials, masks: sortedKeys(saved.Masked), list: arrange(list, len(r.trials) > 0)}
 	if o.Keep && old != nil {
 		saved.Kept = out.merge(old, o.Path)
 	}

@@ -122,8 +122,16 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 	return o
 }
 
-// merge adds the exchanges of an earlier recording whose requests were not made, and
-// returns their number.
+// testOf returns the test of the label of a trial.
+func testOf(label string) string {
+	if at := strings.LastIndex(label, " (trial "); at >= 0 {
+		return label[:at]
+	}
+	return ""
+}
+
+// merge adds the exchanges of an earlier recording whose requests were not made, in that of
+// a model those of tests that were not run, and returns their number.
 func (r *recorded) merge(old *File, path string) int {
 	seen := map[string]bool{}
 	for i := range r.list {
@@ -131,9 +139,18 @@ func (r *recorded) merge(old *File, path string) int {
 	}
 	n := 0
 	for _, e := range old.list {
-		if !seen[e.key()] {
+		switch again := r.trials[testOf(e.test)] > 0; {
+		case !again && (!seen[e.key()] || testOf(e.test) != ""):
 			r.list = append(r.list, e)
 			n++
+		case e.test == "": // of any test: now only of those that were not run
+			for _, test := range sortedKeys(old.Trials) {
+				for i := 1; r.trials[test] == 0 && i <= old.Trials[test]; i++ {
+					e.test = fmt.Sprintf("%s (trial %d)", test, i)
+					r.list = append(r.list, e)
+					n++
+				}
+			}
 		}
 	}
 	r.random, r.trials = over(old.Random, r.random), over(old.Trials, r.trials)
