@@ -150,9 +150,9 @@ func (p *Path) Match(calls jsonv.Value) Result {
 			mark = "-"
 		}
 		line := fmt.Sprintf("%s call %d: %s %s", mark, i+1, nameOf(c), shown.Value(c.Lookup("arguments"), shown.InLine))
-		if executed := c.Lookup("executed"); c.Lookup("mocked").Bool() {
+		if c.Lookup("mocked").Bool() {
 			line += " (answered by a mock)"
-		} else if executed.Kind() == jsonv.KindBool && !executed.Bool() {
+		} else if unsent(c) {
 			line += " (not sent)"
 		}
 		r.Lines = append(r.Lines, line)
@@ -249,11 +249,11 @@ func (p *Path) anyOrder(list []jsonv.Value, used []string) (problem string) {
 }
 
 func (e entry) fits(call jsonv.Value) bool {
-	return called(e.name, call) && (e.args.IsAbsent() || Within(e.args, call.Lookup("arguments")))
+	return called(e.name, call) && !unsent(call) && (e.args.IsAbsent() || Within(e.args, call.Lookup("arguments")))
 }
 
 // missing says why no call fits an entry.
-func (e entry) missing(list []jsonv.Value, from int) string {
+func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 	want := e.name
 	if !e.args.IsAbsent() {
 		want += " " + shown.Value(e.args, shown.InLine)
@@ -264,6 +264,10 @@ func (e entry) missing(list []jsonv.Value, from int) string {
 		if !called(e.name, c) {
 			continue
 		}
+		if unsent(c) {
+			problem = fmt.Sprintf("the model called %s, which was not sent: there is no such tool, or the arguments are no JSON object", nameOf(c))
+			continue
+		}
 		if e.args.IsAbsent() || Within(e.args, c.Lookup("arguments")) {
 			if i < from {
 				return fmt.Sprintf("the model called %s only before the calls that are expected before it", want)
@@ -271,6 +275,9 @@ func (e entry) missing(list []jsonv.Value, from int) string {
 			continue
 		}
 		return fmt.Sprintf("the model called %s, expected at least the arguments %s, got %s", nameOf(c), shown.Value(e.args, shown.InLine), shown.Value(c.Lookup("arguments"), shown.InLine))
+	}
+	if problem != "" {
+		return problem
 	}
 	if len(names) == 0 {
 		return "the model did not call " + want + "; it called nothing"
@@ -324,6 +331,13 @@ func like(pattern, name string) bool {
 // called reports whether a pattern fits the name of the tool of a call, or that at its server.
 func called(pattern string, call jsonv.Value) bool {
 	return like(pattern, nameOf(call)) || like(pattern, call.Lookup("tool").Text())
+}
+
+// unsent reports whether nothing answered a call: its arguments are no JSON object, or no
+// tool has its name.
+func unsent(call jsonv.Value) bool {
+	executed := call.Lookup("executed")
+	return executed.Kind() == jsonv.KindBool && !executed.Bool() && !call.Lookup("mocked").Bool()
 }
 
 func nameOf(call jsonv.Value) string { return call.Lookup("name").Text() }
