@@ -131,12 +131,13 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 	}
 }
 
-// known fails a test that names tools that no server offers, or several.
+// known fails a test that names tools that no server offers, or several. Descriptions of
+// such tools are no trial of the model.
 func (t *Trial) known() error {
 	for i, o := range t.Offers {
 		for _, d := range o.Descriptions {
 			if !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool }) {
-				return failed("describe: %s: %s", d.Pos, unknown(Tools(t.Offers[i:i+1]), d.Tool))
+				return fmt.Errorf("describe: %s: %s", d.Pos, unknown(Tools(t.Offers[i:i+1]), d.Tool))
 			}
 		}
 	}
