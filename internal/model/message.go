@@ -33,7 +33,7 @@ type Message struct {
 	Text  string
 	Calls []Call // of an assistant
 	ID    string // of a tool's result: the call it belongs to
-	// IsError is set if the result of a call is a failure, where the form has that.
+	// IsError is set if the result of a call is a failure.
 	IsError bool
 }
 

@@ -9,6 +9,9 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
+// failure is before the text of a failed call, in the form of OpenAI.
+const failure = "error: "
+
 // WithResults returns the body of a request, of either form, with other texts of what
 // tools returned.
 func WithResults(body jsonv.Value, change func(text string) string) jsonv.Value {
@@ -16,7 +19,11 @@ func WithResults(body jsonv.Value, change func(text string) string) jsonv.Value 
 	each = func(_ string, m jsonv.Value) (string, jsonv.Value) {
 		content := m.Lookup("content")
 		if m.Lookup("role").Text() == "tool" || m.Lookup("type").Text() == "tool_result" {
-			return "", m.With("content", jsonv.String(change(content.Text())))
+			text, failed := strings.CutPrefix(content.Text(), failure)
+			if text = change(text); failed {
+				text = failure + text
+			}
+			return "", m.With("content", jsonv.String(text))
 		}
 		return "", m.With("content", content.Map(each))
 	}

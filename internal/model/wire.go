@@ -20,6 +20,9 @@ func openAIRequest(model, system string, turns []Message, tools []Tool) object {
 		m := object{"role": t.Role, "content": t.Text}
 		if t.Role == "tool" {
 			m["tool_call_id"] = t.ID
+			if t.IsError { // the form has no flag
+				m["content"] = failure + t.Text
+			}
 		}
 		var calls []any
 		for _, c := range t.Calls {
