@@ -102,13 +102,16 @@ func (t *Tool) definition() model.Tool {
 
 // find returns the tool of a call; nil if there is none, or several have its name.
 func (t *Trial) find(name string) *Tool {
+	if list := named(t.tools, name); t.Model == scripted {
+		if len(list) == 1 {
+			return list[0]
+		}
+		return nil
+	}
 	for _, tool := range t.tools {
 		if tool.Name == name || tool.wire == name {
 			return tool
 		}
-	}
-	if list := named(t.tools, name); len(list) == 1 && t.Model == scripted {
-		return list[0]
 	}
 	return nil
 }
