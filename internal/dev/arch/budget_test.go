@@ -26,10 +26,10 @@ const (
 // have, and the target. A ceiling may only fall, except by the estimate of a feature
 // that the target does not count yet: 1,500 for first impressions, 750 for tests of the
 // boundary, 1,550 for probes, which need 2,950 more, 950 for leaks and load, 1,600 for
-// agents, which with probes of suites needed 3,300 more, and 700 to finish both. The target of mcptest is that of
+// agents, which with probes of suites needed 3,300 more, and 680 to finish both. The target of mcptest is that of
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {98750, 82000},
+	"mcptest": {98730, 82000},
 	"MCP-AQL": {15390, 14500},
 }
 
@@ -41,7 +41,7 @@ var largerPackages = map[string]struct {
 }{
 	"internal/run":               {2740, "the order of everything in one run; sessions, doubles and steps are packages below it"},
 	"internal/run/probe":         {3460, "143 rules: the engine, and a type for each family"},
-	"internal/spec/plan":         {2630, "every key of the language ends here; rows and doubles are packages below it"},
+	"internal/spec/plan":         {2600, "every key of the language ends here; rows and doubles are packages below it"},
 	"internal/spec/suite":        {2890, "one struct for each part of the language"},
 	"internal/mcpaql/live/guard": {2670, "one run: all that protects the data of others needs the same state"},
 }
