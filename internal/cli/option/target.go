@@ -353,9 +353,13 @@ func Where(sv *plan.Server) string {
 // Usage returns the flags and arguments that select the same server, or "". The line
 // is for output: credentials in it are masked.
 func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
-	words := append([]string{"--"}, argv...)
+	var words []string
 	switch {
 	case len(argv) > 0:
+		for _, name := range f.env {
+			words = append(words, "--env", name)
+		}
+		words = append(append(words, "--"), argv...)
 	case f.URL != "":
 		words = []string{"--url", f.URL}
 	case f.Server != "":

@@ -43,7 +43,7 @@ func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
 	for _, x := range r.failed() {
 		level := "warning"
 		switch {
-		case x.Level == ruleset.Must || on == ruleset.Should:
+		case counts(x.Level, on):
 			level = "error"
 		case x.Level == ruleset.Practice:
 			level = "note"
