@@ -47,22 +47,7 @@ func TestAgentExamplesNotice(t *testing.T) {
 		t.Run(c.test+", "+c.now, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			for _, name := range []string{c.file, "agents-mock.yaml"} {
-				data, err := os.ReadFile(filepath.Join("..", "..", "examples", name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				text := string(data)
-				if name == c.file {
-					if strings.Count(text, c.old) != 1 {
-						t.Fatalf("%d times %q", strings.Count(text, c.old), c.old)
-					}
-					text = strings.Replace(text, c.old, c.now, 1)
-				}
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
+			copyExamples(t, dir, []string{c.file, "agents-mock.yaml"}, c.file, c.old, c.now)
 			r, code, out := runExample(t, dir, c.file)
 			for _, one := range r.Tests {
 				if want := map[bool]string{true: "fail", false: "pass"}[one.Name == c.test]; one.Status != want {
@@ -97,26 +82,32 @@ func TestRecordedExampleGoesStale(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, "models"), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"agents-recorded.yml", "agents-mock.yaml", filepath.Join("models", "agents.yaml")} {
-				data, err := os.ReadFile(filepath.Join("..", "..", "examples", name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				text := string(data)
-				if name == c.file {
-					if strings.Count(text, c.old) != 1 {
-						t.Fatalf("%d times %q", strings.Count(text, c.old), c.old)
-					}
-					text = strings.Replace(text, c.old, c.now, 1)
-				}
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
+			copyExamples(t, dir, []string{"agents-recorded.yml", "agents-mock.yaml", filepath.Join("models", "agents.yaml")}, c.file, c.old, c.now)
 			r, code, out := runExample(t, dir, "agents-recorded.yml")
 			if code != 6 || len(r.Tests) != 1 || r.Tests[0].Status != "inconclusive" || !strings.Contains(string(out), c.want) {
 				t.Errorf("exit code %d, want %q\n%s", code, c.want, out)
 			}
 		})
+	}
+}
+
+// copyExamples copies files of the examples to a folder, and replaces a text that one of them has once.
+func copyExamples(t *testing.T, dir string, names []string, changed, old, now string) {
+	t.Helper()
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join("..", "..", "examples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		if name == changed {
+			if strings.Count(text, old) != 1 {
+				t.Fatalf("%d times %q", strings.Count(text, old), old)
+			}
+			text = strings.Replace(text, old, now, 1)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
