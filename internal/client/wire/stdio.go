@@ -41,10 +41,9 @@ type Stdio struct {
 	input     *input
 }
 
-// input is the standard input of a process. It knows whether the process still ran when
-// it was closed: one that ends at once has not ended by itself.
+// input closes the standard input of a process. It knows whether the process still ran
+// when it was closed: one that ends at once has not ended by itself.
 type input struct {
-	io.WriteCloser
 	p   *proc.Process
 	ran atomic.Bool
 }
@@ -55,7 +54,7 @@ func (i *input) Close() error {
 	default:
 		i.ran.Store(true)
 	}
-	return i.WriteCloser.Close()
+	return i.p.Stdin().Close()
 }
 
 // NewStdio starts a server process and returns the transport over its standard input
@@ -67,8 +66,8 @@ func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, e
 	if err != nil {
 		return nil, &OpenError{Phase: "start", Cause: err}
 	}
-	in := &input{WriteCloser: p.Stdin(), p: p}
-	t := &Stdio{stream: newStream(p.Stdout(), in, o.Limits), p: p, grace: o.Grace, input: in}
+	t := &Stdio{stream: newStream(p.Stdout(), p.Stdin(), o.Limits), p: p, grace: o.Grace, input: &input{p: p}}
+	t.wc = t.input
 	t.facts = Facts{Kind: "stdio", Pid: p.Pid(), Stderr: p.Stderr(), Process: p}
 	t.why = t.cause
 	return t, nil

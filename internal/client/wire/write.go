@@ -35,9 +35,6 @@ func partly(n int, err error) error {
 	return err
 }
 
-// tryWriter writes all of b, or nothing, without blocking.
-type tryWriter interface{ TryWrite(b []byte) bool }
-
 type writeDeadliner interface{ SetWriteDeadline(time.Time) error }
 
 // LineWriter writes whole lines. A line that has been started is always completed,
@@ -52,7 +49,6 @@ type LineWriter struct {
 
 	deadline writeDeadliner // may be nil
 	until    time.Time      // the current deadline
-	try      tryWriter
 }
 
 // NewLineWriter returns a writer that writes whole lines, one at a time.
@@ -61,7 +57,6 @@ func NewLineWriter(w io.Writer) *LineWriter {
 	if d, ok := w.(writeDeadliner); ok && d.SetWriteDeadline(time.Time{}) == nil {
 		l.deadline = d
 	}
-	l.try, _ = w.(tryWriter)
 	return l
 }
 
@@ -93,11 +88,7 @@ func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) e
 		l.buf = append(l.buf, '\n')
 	}
 	rest := l.buf
-	switch {
-	case l.try != nil && l.try.TryWrite(rest):
-		<-l.sem
-		return nil
-	case l.deadline != nil:
+	if l.deadline != nil {
 		n, err := l.w.Write(l.sliced(rest))
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			l.broken = err
