@@ -79,7 +79,7 @@ func ourselves(t *tools, parallel int) peer {
 // peersIn returns the programs of testdata/peers.
 func peersIn(tb testing.TB, t *tools) []peer {
 	tb.Helper()
-	modules, err := filepath.Abs("../../testdata/peers/node_modules")
+	modules, err := filepath.Abs("../../../testdata/peers/node_modules")
 	if err != nil {
 		tb.Fatal(err)
 	}
