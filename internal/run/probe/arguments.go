@@ -162,7 +162,7 @@ func remote() outcome {
 }
 
 // frames are lines of stack traces: JavaScript, Python, Go, Java, .NET, Rust.
-var frames = regexp.MustCompile(`(?m)\bat .{0,200}[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
+var frames = regexp.MustCompile(`(?m)\bat .*[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
 
 // traced judges the refusal of unusual arguments.
 func traced(x, control *mcp.Exchange, u argument.Unusual) outcome {

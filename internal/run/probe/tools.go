@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/spec/draft"
 )
 
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // toolRules examines the rules of the family tools.
 type toolRules struct{ *visit }
@@ -62,7 +62,7 @@ func (v toolRules) definition(ctx context.Context, tool jsonv.Value) {
 	listed := verdict.Evidence{Sent: "tools/list", Received: verdict.Excerpt(tool.String(), 1000)}
 	schema := tool.Lookup("inputSchema")
 	v.check(ctx, "tool-name", subject(tool), func(context.Context) outcome {
-		if !toolName.MatchString(tool.Lookup("name").Text()) {
+		if name := tool.Lookup("name").Text(); len(name) > 128 || !toolName.MatchString(name) {
 			return broken(listed, "the name has characters other than A-Z a-z 0-9 _ - . or more than 128")
 		}
 		return held()
