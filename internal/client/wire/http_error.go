@@ -166,24 +166,22 @@ func (e *SessionLostError) Error() string {
 // Unwrap returns why no new session was opened.
 func (e *SessionLostError) Unwrap() error { return e.Err }
 
+// An exchangeError is the error of an HTTP exchange.
+type exchangeError interface {
+	error
+	info() *HTTPInfo
+}
+
+func (e *HTTPError) info() *HTTPInfo        { return e.Info }
+func (e *ConnectError) info() *HTTPInfo     { return e.Info }
+func (e *StreamError) info() *HTTPInfo      { return e.Info }
+func (e *SessionLostError) info() *HTTPInfo { return e.Info }
+func (e *EndpointError) info() *HTTPInfo    { return e.Info }
+
 // infoOf returns the HTTP data of an error.
 func infoOf(err error) *HTTPInfo {
-	var he *HTTPError
-	var ce *ConnectError
-	var se *StreamError
-	var le *SessionLostError
-	var ee *EndpointError
-	switch {
-	case errors.As(err, &he):
-		return he.Info
-	case errors.As(err, &ce):
-		return ce.Info
-	case errors.As(err, &se):
-		return se.Info
-	case errors.As(err, &le):
-		return le.Info
-	case errors.As(err, &ee):
-		return ee.Info
+	if e, ok := errors.AsType[exchangeError](err); ok {
+		return e.info()
 	}
 	return nil
 }

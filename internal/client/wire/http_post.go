@@ -171,17 +171,10 @@ func (x *httpExchange) readResponse(resp *http.Response, json bool, session stri
 		}
 	}
 	if n > limit && ok(resp.StatusCode) {
-		return x.oversize(b.Bytes(), limit)
+		x.t.tooLong(x.out.Stream, x.out.Method, "a message over the limit of "+ByteSize(limit), b.Bytes(), x.info)
+		return nil
 	}
 	return x.body(b, json, session)
-}
-
-// oversize reports a body over the limit.
-func (x *httpExchange) oversize(head []byte, limit int64) error {
-	msg := "a message over the limit of " + ByteSize(limit)
-	x.t.sink.OnViolation(x.out.Stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg, Excerpt: protocol.Excerpt(head[:protocol.MaxExcerpt+1])})
-	x.t.sink.OnFailure(x.out.Stream, &ProtocolError{Method: x.out.Method, Msg: "the response is " + msg}, x.info)
-	return nil
 }
 
 // body delivers a body that contains the response, or returns an error.

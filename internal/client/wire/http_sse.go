@@ -52,7 +52,7 @@ func (t *HTTP) connectOld(ctx context.Context) (*endpointStream, error) {
 	t.mu.Unlock()
 	if !t.spawn(func() {
 		defer cancel()
-		t.readAll(resp.Body, p)
+		t.readAll(resp.Body, p, nil, nil)
 		t.sink.OnEnd(&ClosedError{Reason: "the server ended the event stream"})
 	}) {
 		cancel()

@@ -93,9 +93,10 @@ func (x *httpExchange) read(body io.ReadCloser, p *protocol.EventParser) error {
 	for {
 		n, err := body.Read(*buf)
 		if n > 0 {
-			x.feed(p, (*buf)[:n])
+			x.events += x.t.feed(p, (*buf)[:n], x.out, x.info)
 			if !x.t.sink.Pending(x.out.Stream) {
-				x.drainAfterResponse(body, p, buf, err)
+				eventBuffers.Put(buf)
+				x.drainAfterResponse(body, p, err)
 				return errComplete
 			}
 		}
@@ -114,41 +115,31 @@ func (x *httpExchange) read(body io.ReadCloser, p *protocol.EventParser) error {
 	}
 }
 
-// feed delivers the events that the bytes complete.
-func (x *httpExchange) feed(p *protocol.EventParser, b []byte) {
+// feed delivers the events that the bytes complete and returns their number. out is the
+// request of the stream; nil for a stream of the session.
+func (t *HTTP) feed(p *protocol.EventParser, b []byte, out *Outgoing, info *HTTPInfo) (n int) {
 	at := time.Now()
 	p.Feed(b, func(ev protocol.Event) {
-		x.events++
-		x.t.event(ev, x.out, at, x.info)
+		n++
+		t.event(ev, out, at, info)
 	})
-	x.t.sink.OnDrained()
+	t.sink.OnDrained()
+	return n
 }
 
 // drainAfterResponse reads what follows the response, to detect unexpected messages and to make the
 // connection reusable.
-func (x *httpExchange) drainAfterResponse(body io.ReadCloser, p *protocol.EventParser, buf *[]byte, err error) {
-	done := func() {
-		_ = body.Close()
-		x.cancel()
-		eventBuffers.Put(buf)
-	}
+func (x *httpExchange) drainAfterResponse(body io.ReadCloser, p *protocol.EventParser, err error) {
 	x.handedOver = true
 	x.release()
 	if err != nil || !x.t.spawn(func() {
 		stop := time.AfterFunc(drainTime, x.cancel)
 		defer stop.Stop()
-		defer done()
-		for {
-			n, err := body.Read(*buf)
-			if n > 0 {
-				x.feed(p, (*buf)[:n])
-			}
-			if err != nil {
-				return
-			}
-		}
+		defer x.cancel()
+		x.t.readAll(body, p, x.out, x.info)
 	}) {
-		done()
+		_ = body.Close()
+		x.cancel()
 	}
 }
 
@@ -163,8 +154,7 @@ func (t *HTTP) spawn(f func()) bool {
 	return true
 }
 
-// event delivers one event. out is the request of the stream; nil for a stream of the
-// session.
+// event delivers one event.
 func (t *HTTP) event(ev protocol.Event, out *Outgoing, at time.Time, info *HTTPInfo) {
 	if ev.Type != "" && ev.Type != "message" {
 		return // other types belong to other protocols
@@ -179,9 +169,14 @@ func (t *HTTP) event(ev protocol.Event, out *Outgoing, at time.Time, info *HTTPI
 		return
 	}
 	msg := "a message of " + ByteSize(ev.Over) + ", over the limit of " + ByteSize(int64(t.lim.Message))
-	t.sink.OnViolation(f.Stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg})
-	if f.Stream != "" {
-		t.sink.OnFailure(f.Stream, &ProtocolError{Method: method, Msg: "the response is " + msg}, info)
+	t.tooLong(f.Stream, method, msg, nil, info)
+}
+
+// tooLong reports a message over the limit, which ends its call.
+func (t *HTTP) tooLong(stream, method, msg string, head []byte, info *HTTPInfo) {
+	t.sink.OnViolation(stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg, Excerpt: protocol.Excerpt(head)})
+	if stream != "" {
+		t.sink.OnFailure(stream, &ProtocolError{Method: method, Msg: "the response is " + msg}, info)
 	}
 }
 
@@ -231,7 +226,7 @@ func (t *HTTP) listen(caller context.Context) {
 			resp, err := t.events(ctx, t.url, p.LastID)
 			settled()
 			if err == nil {
-				if t.readAll(resp.Body, p) > 0 {
+				if t.readAll(resp.Body, p, nil, nil) > 0 {
 					idle = 0
 				}
 			} else if errors.As(err, new(*HTTPError)) {
@@ -251,21 +246,15 @@ func (t *HTTP) listen(caller context.Context) {
 	}
 }
 
-// readAll delivers the events of a stream that belongs to no call and returns their
-// number.
-func (t *HTTP) readAll(body io.ReadCloser, p *protocol.EventParser) (n int) {
+// readAll delivers the events of a stream until it ends and returns their number.
+func (t *HTTP) readAll(body io.ReadCloser, p *protocol.EventParser, out *Outgoing, info *HTTPInfo) (n int) {
 	defer body.Close()
 	buf := eventBuffers.Get().(*[]byte)
 	defer eventBuffers.Put(buf)
 	for {
 		k, err := body.Read(*buf)
 		if k > 0 {
-			at := time.Now()
-			p.Feed((*buf)[:k], func(ev protocol.Event) {
-				n++
-				t.event(ev, nil, at, nil)
-			})
-			t.sink.OnDrained()
+			n += t.feed(p, (*buf)[:k], out, info)
 		}
 		if err != nil {
 			return n
