@@ -85,7 +85,7 @@ func (t *toolTable) call(ctx context.Context, c Call) *Exchange {
 	if known || x.Error == nil || x.RPCError().Code != protocol.CodeHeaderMismatch {
 		return x
 	}
-	if !t.list(ctx) {
+	if !t.list(ctx, "") {
 		return x
 	}
 	t.mu.Lock()
@@ -97,17 +97,18 @@ func (t *toolTable) call(ctx context.Context, c Call) *Exchange {
 	return joinRounds([]*Exchange{x}, t.send.sendOnce(ctx, c, conn.Delivery{Mirror: mirror}))
 }
 
-// list reads the complete tools/list.
-func (t *toolTable) list(ctx context.Context) bool {
+// list reads tools/list until a tool is known; without a name, all of it. It reports
+// whether that was possible.
+func (t *toolTable) list(ctx context.Context, name string) bool {
 	var params []byte
 	seen := map[string]bool{}
-	for range 1000 {
+	for range t.pages {
 		x := t.do(ctx, Call{Method: "tools/list", Params: params, Own: true})
 		if x.Cause != nil || x.Error != nil {
 			return false
 		}
 		cursor := protocol.MemberOf(x.Result, "nextCursor")
-		if protocol.KindOf(cursor) != jsonv.KindString {
+		if _, known := t.idempotence(name); known || protocol.KindOf(cursor) != jsonv.KindString {
 			return true
 		}
 		if seen[string(cursor)] {
@@ -131,19 +132,9 @@ func (t *toolTable) repeatable(ctx context.Context, params []byte) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	var page []byte
-	for range t.pages {
-		x := t.do(ctx, Call{Method: "tools/list", Params: page, Own: true})
-		if yes, known := t.idempotence(name); known || x.Result == nil {
-			return yes
-		}
-		v, err := jsonv.Parse(x.Result)
-		if err != nil {
-			return false
-		}
-		page = jsonv.Object(jsonv.Member{Key: "cursor", Value: v.Lookup("nextCursor")}).Append(nil)
-	}
-	return false
+	t.list(ctx, name)
+	yes, _ := t.idempotence(name)
+	return yes
 }
 
 // idempotence returns whether tools/list declares a tool as idempotent; known is
