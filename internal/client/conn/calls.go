@@ -217,10 +217,24 @@ func (c *callTable) callOf(id string) *call {
 	return nil
 }
 
-// matchesCall reports whether the message has the id of a call in flight.
-func (c *callTable) matchesCall(e *protocol.Envelope) bool {
-	n, ok := protocol.OwnID(e.ID)
-	return ok && c.pending[n] != nil
+// withToken returns the call in flight whose progress token is the same, or differs only
+// in its quotes.
+func (c *callTable) withToken(token []byte) (near *call) {
+	for _, k := range c.pending {
+		switch {
+		case k.token == nil || token == nil:
+		case sameToken(k.token, token):
+			return k
+		case bytes.Equal(bytes.Trim(token, `"`), bytes.Trim(k.token, `"`)):
+			near = k
+		}
+	}
+	return near
+}
+
+// sameToken compares two progress tokens, however their text is escaped.
+func sameToken(own, token []byte) bool {
+	return bytes.Equal(own, token) || protocol.TextOf(token) == protocol.TextOf(own) && protocol.TextOf(token) != ""
 }
 
 // unsignaled returns a call that is complete but not signaled yet.
@@ -248,14 +262,6 @@ func (c *callTable) rawWaiter(id []byte) *call {
 		}
 	}
 	return nil
-}
-
-// anyRaw returns the raw call that gets a response that no other call waits for.
-func (c *callTable) anyRaw() *call {
-	if len(c.raws) == 0 {
-		return nil
-	}
-	return c.raws[0]
 }
 
 // hasWaiter reports whether a caller waits for a call in flight, other than mcptest's

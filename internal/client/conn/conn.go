@@ -43,8 +43,7 @@ func New(t wire.Transport, o Options) *Conn {
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.state = newState(o)
 	_, web := t.(*wire.HTTP)
-	c.in = newReceiver(c.state, o, !web)
-	c.in.answers = &responder{ctx: c.ctx, wg: &c.wg, send: t.Send, state: c.state, limits: &c.in.limits, byID: map[string]context.CancelFunc{}}
+	c.in = newReceiver(c.state, o, !web, &responder{ctx: c.ctx, wg: &c.wg, send: t.Send, state: c.state, byID: map[string]context.CancelFunc{}})
 	c.in.sending, c.in.stop = &c.sending, c.stop
 	return c
 }
@@ -102,7 +101,7 @@ func (c *Conn) Facts() wire.Facts { return c.t.Facts() }
 func (c *Conn) Output() Output {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
-	return Output{First: c.in.first, None: c.in.notes.stdio && len(c.in.last) == 0, LastOdd: c.in.lastInvalidLine()}
+	return Output{First: c.in.first, None: c.in.stdio && len(c.in.last) == 0, LastOdd: c.in.lastInvalidLine()}
 }
 
 // Output describes the standard output of a process that could not be used as a

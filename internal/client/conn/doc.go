@@ -6,15 +6,19 @@
 //	Conn.Do, SendRaw, Listen (call.go)       TakeViolations, Wait, Messages
 //	     │              │                                ▲
 //	     │ begin        ▼                                │
-//	     │        state: callTable ── journal, violationLog
+//	     │        state: callTable, journal, violationLog
 //	     ▼                    ▲
-//	Transport.Send      receiver: inbound.go (lines) ──► response.go, request.go
-//	     ▲                    ▲                                   │
-//	     │                    │ wire.Receiver                     ▼
-//	     └────────────────────┴───────────────────────────── responder
+//	Transport.Send      receiver (inbound.go): lines
+//	     ▲                    │ parse.go      what a frame is, and its call
+//	     │                    │ classify.go   its findings
+//	     │                    │ deliver.go    ends the call, or shares the message
+//	     │                    ▼ state.record  the findings, to the call or the session
+//	     └─────────────── responder
 //
 // Callers change the state through its methods, which lock it. The receiver holds the
-// lock while it processes a frame, so that no caller sees the effects of half a frame.
+// lock while it handles a frame, so that no caller sees the effects of half a frame.
+// Each frame takes the four steps once, in this order ([receiver.handle]); only classify
+// decides what is wrong with it.
 //
 // # Invariants
 //

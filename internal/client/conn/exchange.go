@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"bytes"
 	"net/http"
 	"time"
 
@@ -56,6 +57,23 @@ func (x *Exchange) RPCError() *protocol.RPCError {
 	return protocol.ParseRPCError(x.Error)
 }
 
+// extTasks is the extension in which a call can return a task.
+const extTasks = "io.modelcontextprotocol/tasks"
+
+// AsksTask reports whether the request asks for a task (params.task of 2025-11-25),
+// or declares support for tasks (the extension of 2026-07-28).
+func (x *Exchange) AsksTask() bool {
+	if !bytes.Contains(x.Request, []byte("task")) && bytes.IndexByte(x.Request, '\\') < 0 {
+		return false // not even with an escape: parsing takes 2 µs a test
+	}
+	params := protocol.MemberOf(x.Request, "params")
+	if protocol.KindOf(protocol.MemberOf(params, "task")) == jsonv.KindObject {
+		return true
+	}
+	declared := protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(params, "_meta"), protocol.MetaCapabilities), "extensions")
+	return protocol.MemberOf(declared, extTasks) != nil
+}
+
 // Parse parses the whole response and returns it with the violations below its top
 // level: duplicate keys and lone surrogates.
 func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []protocol.Violation, error) {
@@ -102,8 +120,8 @@ func countSlash(s string) (n int) {
 // maxCallViolations limits Exchange.Violations.
 const maxCallViolations = 100
 
-// violate adds a violation, within a limit.
-func (x *Exchange) violate(v protocol.Violation) {
+// Violate adds a violation, within a limit.
+func (x *Exchange) Violate(v protocol.Violation) {
 	switch n := len(x.Violations); {
 	case n < maxCallViolations:
 		x.Violations = append(x.Violations, v)
@@ -111,6 +129,3 @@ func (x *Exchange) violate(v protocol.Violation) {
 		x.Violations = append(x.Violations, protocol.Violation{Kind: protocol.Flood, Msg: "more violations of this call were not kept", ID: v.ID, At: v.At, Offset: v.Offset})
 	}
 }
-
-// Violate adds a violation to a complete exchange.
-func Violate(x *Exchange, v protocol.Violation) { x.violate(v) }

@@ -2,46 +2,46 @@ package conn
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 )
 
-// receiver reads the messages of the server and assigns them to calls in flight, the
-// journal and the violations. It starts the responses to the server's requests. It
-// holds the lock of the state while it reads a frame.
+// receiver reads the lines of the server and passes each frame on in four steps: it is
+// parsed and matched to its call, classified, delivered, and its findings are recorded.
+// It holds the lock of the state meanwhile.
 type receiver struct {
-	state    *state
-	calls    *callTable // of state
-	notes    findings
-	answers  *responder
-	own      Answerer // used unless a call has its own
-	limits   wire.Limits
-	declares func(capability ...string) bool // of the client
-	sending  *sync.RWMutex                   // see Conn
-	stop     func()                          // stops the goroutines of the connection
+	state   *state
+	calls   *callTable // of state
+	stdio   bool
+	parser  parser
+	classes classifier
+	out     deliverer
+	sending *sync.RWMutex // see Conn
+	stop    func()        // stops the goroutines of the connection
 
 	// Guarded by the lock of the state.
-	scan      *protocol.Scanner
 	multiline multilineJSON
-	long      *longMessage
+	held      []finding   // of the first of several lines, until they are a message
+	long      bool        // a message over the size limit is being skipped
+	settled   bool        // its findings are recorded
 	last      []byte      // beginning of the last line
 	first     time.Time   // time of the first line
 	heard     time.Time   // time of the latest line
-	stream    string      // Frame.Stream of the frame that is being read
-	early     *time.Timer // see useIfOnlyCall
+	early     *time.Timer // see adoptLater
 }
 
-func newReceiver(s *state, o Options, stdio bool) *receiver {
+func newReceiver(s *state, o Options, stdio bool, answers *responder) *receiver {
+	declares := func(path ...string) bool { return !o.Capabilities.Lookup(path...).IsAbsent() }
 	return &receiver{
-		state: s, calls: s.calls, notes: findings{stdio: stdio, log: &s.log}, own: o.Answer, limits: o.Limits, scan: protocol.NewScanner(),
-		declares: func(path ...string) bool { return !o.Capabilities.Lookup(path...).IsAbsent() },
+		state: s, calls: s.calls, stdio: stdio, parser: parser{protocol.NewScanner(), s, s.calls},
+		classes: classifier{stdio, s, answers, declares}, out: deliverer{s, answers, o.Answer},
 	}
 }
 
@@ -53,135 +53,127 @@ const lastKept = 512
 func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	r.stream = f.Stream
 	if r.first.IsZero() {
 		r.first = f.At
 	}
 	r.heard = f.At
-	c := protocol.Clean(f.Raw)
-	if len(c.Raw) == 0 {
-		if c.BOM || c.NUL {
-			r.notes.framing(c, f)
-			r.notes.assign("", nil)
-		}
-		return false
-	}
-	r.last = append(r.last[:0], f.Raw[:min(lastKept, len(f.Raw))]...)
-	return r.line(c, f)
-}
-
-// line reads a line that may be a message or a part of one.
-func (r *receiver) line(c protocol.Cleaned, f wire.Frame) (kept bool) {
-	if p := &r.multiline; p.active() {
-		if !r.selfContained(c.Raw) && p.continues(c.Raw, r.limits.Message) {
-			if p.add(c.Raw, f.Offset, f.At) {
-				r.multilineDone()
+	line, around := f.Raw, protocol.Clean(f.Raw)
+	f.Raw = around.Raw
+	switch p := &r.multiline; {
+	case len(f.Raw) > 0:
+		r.last = append(r.last[:0], line[:min(lastKept, len(line))]...)
+		if p.active() && !r.selfContained(f.Raw) && p.continues(f.Raw, r.state.limits.Message) {
+			if p.add(f) {
+				r.handle(r.joined())
 			}
 			return false
 		}
 		r.dropMultiline()
-	}
-	r.notes.framing(c, f)
-	if c.Raw[0] != '{' && c.Raw[0] != '[' {
-		r.notes.stray(c.Raw, f)
-		r.notes.assign("", nil)
+	case !around.BOM && !around.NUL:
 		return false
 	}
-	if kept = len(c.Raw) >= wire.LargeFrame; !kept {
-		c.Raw = bytes.Clone(c.Raw)
+	if kept = len(f.Raw) >= wire.LargeFrame && (f.Raw[0] == '{' || f.Raw[0] == '['); !kept {
+		f.Raw = bytes.Clone(f.Raw)
 	}
-	id, k := r.read(c.Raw, f)
-	if !r.multiline.active() { // otherwise what was found belongs to a message that is not complete
-		r.notes.assign(id, k)
-	}
+	in := r.parser.parse(f)
+	in.line, in.around = line, around
+	r.handle(in)
 	return kept
+}
+
+// handle classifies a frame, delivers it, and records its findings: the one place where
+// those of frames are recorded.
+func (r *receiver) handle(in incoming) {
+	found := slices.Concat(r.held, r.classes.classify(in))
+	if r.held = nil; in.shape == incomplete { // what was found belongs to a message that is not complete
+		r.held = found
+		r.multiline.add(in.Frame)
+		return
+	}
+	cause := ""
+	for i := range found {
+		cause = cmp.Or(cause, found[i].cause)
+	}
+	r.out.deliver(&in, cause)
+	for i := range found {
+		r.state.record(found[i].Violation, in.id, in.call)
+	}
+	switch {
+	case in.shape == batch && !in.ends:
+		for _, part := range in.parts {
+			in.Raw = part
+			r.handle(r.parser.object(in.Frame))
+		}
+	case in.orphan:
+		r.adoptLater(in.Frame)
+	}
 }
 
 // selfContained reports whether a line is a JSON-RPC message on its own.
 func (r *receiver) selfContained(raw []byte) bool {
-	return raw[0] == '{' && r.scan.Scan(raw) == nil && r.scan.Has&(protocol.HasVersion|protocol.HasMethod|protocol.HasResult|protocol.HasError) != 0
+	scan := r.parser.scan
+	return raw[0] == '{' && scan.Scan(raw) == nil && scan.Has&(protocol.HasVersion|protocol.HasMethod|protocol.HasResult|protocol.HasError) != 0
 }
 
-// read reads what begins with "{" or "[", and completes the call that it ends. It
-// returns the call that gets the violations, and the id for them.
-func (r *receiver) read(raw []byte, f wire.Frame) (id string, k *call) {
-	if raw[0] == '[' {
-		return r.batch(raw, f)
-	}
-	err := r.scan.Scan(raw)
-	if err == nil {
-		return r.message(raw, f)
-	}
-	if !f.Unterminated && !f.Whole && r.multiline.opens(raw) {
-		r.multiline.add(raw, f.Offset, f.At)
-		return "", nil
-	}
-	return r.invalidJSON(raw, f, err)
+// joined reads a message that consists of several lines.
+func (r *receiver) joined() incoming {
+	f, lines := r.multiline.take()
+	in := r.parser.parse(f)
+	in.lines = lines
+	return in
 }
 
-// invalidJSON handles a line that is not valid JSON. If it contains the id of a call in
-// flight, it is the only response that call will get.
-func (r *receiver) invalidJSON(raw []byte, f wire.Frame, err error) (id string, k *call) {
-	id, k = r.guessCall(raw, raw)
-	what := "a line"
-	if f.Whole {
-		what = "a body"
-		if own := r.calls.callOf(f.Stream); k == nil && own != nil {
-			id, k = own.x.ID, own
+// dropMultiline abandons an incomplete message of several lines.
+func (r *receiver) dropMultiline() {
+	if !r.multiline.active() {
+		return
+	}
+	f, lines := r.multiline.take()
+	held := r.held
+	r.held = nil
+	r.handle(incoming{shape: abandoned, Frame: f, lines: lines})
+	r.held = held
+}
+
+// orphanGrace is how long a response without an id waits for a better one.
+const orphanGrace = 500 * time.Millisecond
+
+// adoptLater takes a response that matches no call. If exactly one call is in flight
+// and gets no other response within orphanGrace, this one is used, which is better
+// than a timeout.
+func (r *receiver) adoptLater(f wire.Frame) {
+	only := r.calls.onlyCall()
+	if only == nil || r.early != nil {
+		return
+	}
+	id := only.id
+	r.early = time.AfterFunc(orphanGrace, func() {
+		r.state.mu.Lock()
+		defer r.state.mu.Unlock()
+		r.early = nil
+		if k := r.calls.find(id); k != nil {
+			r.handle(r.parser.adopt(f, k))
+			r.calls.wake()
+		}
+	})
+}
+
+// OnOversize implements [wire.Receiver].
+func (r *receiver) OnOversize(l wire.OversizeMessage) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	if !l.Done {
+		r.dropMultiline()
+		r.last = append(r.last[:0], l.Head[:min(lastKept, len(l.Head))]...)
+		r.long, r.settled = true, false
+	}
+	if r.long && !r.settled {
+		var in incoming
+		if in, r.settled = r.parser.oversize(&l); r.settled {
+			r.handle(in)
 		}
 	}
-	if f.Unterminated {
-		return id, k // reported by framing
-	}
-	r.notes.flag(protocol.BadJSON, what+" that is not valid JSON: "+protocol.SyntaxText(err), excerptAround(raw, err), f)
-	if k != nil {
-		r.failCall(k, raw, f.At, "the response is not valid JSON: "+protocol.SyntaxText(err))
-	}
-	return id, k
-}
-
-// failCall completes a call whose response cannot be used.
-func (r *receiver) failCall(k *call, raw []byte, at time.Time, msg string) {
-	k.x.Response = raw
-	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Msg: msg}
-	r.calls.complete(k, at)
-}
-
-// guessCall returns the call in flight that a damaged response belongs to: by the
-// readable members of head, or by an id at the end of tail.
-func (r *receiver) guessCall(head, tail []byte) (string, *call) {
-	_ = r.scan.Scan(head)
-	e := r.scan.Envelope
-	if e.Has&protocol.HasMethod != 0 {
-		return "", nil
-	}
-	id := e.ID
-	if e.Has&protocol.HasID == 0 {
-		id = protocol.LastID(tail)
-	}
-	if n, ok := protocol.OwnID(id); ok {
-		if k := r.calls.find(n); k != nil {
-			return k.x.ID, k
-		}
-	}
-	return "", nil
-}
-
-func excerptAround(raw []byte, err error) []byte {
-	if s, ok := errors.AsType[*jsonv.SyntaxError](err); ok && s.Offset > 100 {
-		return raw[min(s.Offset-100, len(raw)):]
-	}
-	return raw
-}
-
-// multilineDone reads a message that consists of several lines.
-func (r *receiver) multilineDone() {
-	p := r.multiline
-	raw := protocol.TrimSpace(p.buf)
-	f := wire.Frame{Dir: wire.FromServer, At: p.at, Raw: raw, Offset: p.offset, Stream: r.stream}
-	r.multiline.reset()
-	r.notes.flag(protocol.PrettyJSON, fmt.Sprintf("one message written over %d lines", p.lines), raw, f)
-	r.notes.assign(r.read(raw, f))
+	r.long = !l.Done
 }
 
 // giveUp completes a call with cause. It returns false if its response has arrived.
@@ -197,26 +189,11 @@ func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 	k.x.Elapsed = time.Since(k.x.Start)
 	if timeout, ok := errors.AsType[*TimeoutError](cause); ok {
 		r.state.silent = true
-		if p != nil && r.long == nil && time.Since(r.heard) > time.Second {
+		if p != nil && !r.long && time.Since(r.heard) > time.Second {
 			timeout.Waiting = p.OutputWaiting()
 		}
 	}
 	return true
-}
-
-// dropMultiline abandons an incomplete message of several lines.
-func (r *receiver) dropMultiline() {
-	if !r.multiline.active() {
-		return
-	}
-	p := r.multiline
-	r.multiline.reset()
-	held := r.notes.found
-	r.notes.found = nil
-	r.notes.flag(protocol.BadJSON, fmt.Sprintf("JSON that begins here and is not complete after %d lines", p.lines), protocol.TrimSpace(p.buf),
-		wire.Frame{Offset: p.offset, At: p.at})
-	r.notes.assign("", nil)
-	r.notes.found = held
 }
 
 // OnDrained implements [wire.Receiver].
@@ -265,13 +242,12 @@ func (r *receiver) Pending(id string) bool {
 func (r *receiver) OnViolation(id string, v protocol.Violation) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	v.At, v.Tolerated = time.Now(), r.state.log.tolerated(v.Kind)
+	v.At = time.Now()
 	if k := r.calls.callOf(id); k != nil {
-		v.ID = k.x.ID
-		k.x.violate(v)
+		r.state.record(v, k.x.ID, k)
 		return
 	}
-	r.state.log.add(v)
+	r.state.record(v, "", nil)
 }
 
 // OnEnd implements [wire.Receiver].
@@ -311,7 +287,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 // lastInvalidLine returns the last line of standard output, or "" if it was a message or
 // there is no standard output (HTTP). The caller holds the lock of the state.
 func (r *receiver) lastInvalidLine() string {
-	if last := r.last; r.notes.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
+	if last := r.last; r.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
 		return protocol.Excerpt(last)
 	}
 	return ""

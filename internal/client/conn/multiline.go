@@ -2,39 +2,32 @@ package conn
 
 import (
 	"bytes"
-	"time"
 
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
 )
 
 // multilineJSON collects a message that was written in several lines, by a server
 // that prints indented JSON. Together the lines are one response and one violation,
 // instead of noise.
 type multilineJSON struct {
-	buf    []byte
-	lines  int
-	offset int64
-	at     time.Time
-	depth  int
+	all   wire.Frame // Raw: the lines
+	lines int
+	depth int
 }
 
 func (p *multilineJSON) active() bool { return p.lines > 0 }
 
-func (p *multilineJSON) reset() { *p = multilineJSON{} }
-
-// opens reports whether line can be the first of several: JSON that only lacks
-// closing brackets.
-func (p *multilineJSON) opens(line []byte) bool {
-	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
-		return false
-	}
+// opensMultiline reports whether line, which begins with a bracket, can be the first of
+// several: JSON that only lacks closing brackets.
+func opensMultiline(line []byte) bool {
 	depth, ok := brackets(line, 0)
 	return ok && depth > 0
 }
 
 // continues reports whether line can be the next one.
 func (p *multilineJSON) continues(line []byte, limit int) bool {
-	if len(p.buf)+len(line) > limit {
+	if len(p.all.Raw)+len(line) > limit {
 		return false
 	}
 	if len(line) == 0 {
@@ -47,16 +40,24 @@ func (p *multilineJSON) continues(line []byte, limit int) bool {
 	return ok
 }
 
-// add appends line. It reports whether the message is complete.
-func (p *multilineJSON) add(line []byte, offset int64, at time.Time) bool {
+// add appends a line. It reports whether the message is complete.
+func (p *multilineJSON) add(f wire.Frame) bool {
 	if p.lines == 0 {
-		p.offset = offset
+		p.all = wire.Frame{Dir: f.Dir, Offset: f.Offset}
 	}
-	p.depth, _ = brackets(line, p.depth)
-	p.buf = append(append(p.buf, line...), '\n')
+	p.depth, _ = brackets(f.Raw, p.depth)
+	p.all.Raw = append(append(p.all.Raw, f.Raw...), '\n')
+	p.all.At, p.all.Stream = f.At, f.Stream
 	p.lines++
-	p.at = at
 	return p.depth == 0
+}
+
+// take returns the lines as one frame, with their number, and starts again.
+func (p *multilineJSON) take() (all wire.Frame, lines int) {
+	all, lines = p.all, p.lines
+	all.Raw = protocol.TrimSpace(all.Raw)
+	*p = multilineJSON{}
+	return all, lines
 }
 
 // brackets returns the nesting depth after a piece of JSON that starts outside of

@@ -16,11 +16,10 @@ type Answerer func(ctx context.Context, method string, params []byte) (result []
 
 // responder answers requests of the server, each on its own goroutine.
 type responder struct {
-	ctx    context.Context // of the connection
-	wg     *sync.WaitGroup // its goroutines
-	send   func(context.Context, wire.Outgoing) error
-	state  *state
-	limits *wire.Limits
+	ctx   context.Context // of the connection
+	wg    *sync.WaitGroup // its goroutines
+	send  func(context.Context, wire.Outgoing) error
+	state *state
 
 	byID map[string]context.CancelFunc // being answered; guarded by the lock of the state
 }
@@ -29,7 +28,7 @@ type responder struct {
 // of concurrent responses is reached. The caller holds the lock of the state, here and
 // in start and cancel.
 func (a *responder) busy(id string) (same, full bool) {
-	return a.byID[id] != nil, len(a.byID) >= a.limits.Requests
+	return a.byID[id] != nil, len(a.byID) >= a.state.limits.Requests
 }
 
 // start starts answering a request; to are the calls it belongs to.
@@ -68,7 +67,7 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	}
 	for _, id := range to {
 		if k := a.state.calls.find(id); k != nil {
-			k.keep(own, a.limits)
+			k.keep(own, &a.state.limits)
 		}
 	}
 	a.state.journal.add(own)

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 type state struct {
 	version atomic.Pointer[protocol.Version] // nil before the end of the handshake
 	ended   chan struct{}
+	limits  wire.Limits
 
 	mu      sync.Mutex
 	calls   *callTable
@@ -30,7 +32,7 @@ type state struct {
 }
 
 func newState(o Options) *state {
-	return &state{ended: make(chan struct{}), calls: newCallTable(), log: violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}}
+	return &state{ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, log: violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}}
 }
 
 // agreed returns the negotiated version, or a zero row before the handshake.
@@ -115,12 +117,20 @@ func (s *state) err() error {
 	return s.closed
 }
 
+// record adds a violation to its call, or to those of the session. The caller holds mu.
+func (s *state) record(v protocol.Violation, id string, k *call) {
+	v.ID, v.Tolerated = id, s.log.tolerated(v.Kind)
+	if k != nil {
+		k.x.Violate(v)
+	} else {
+		s.log.add(v)
+	}
+}
+
 // crashed records a crash that no call caused. The caller holds mu.
 func (s *state) crashed(msg string, stderr []string) {
-	s.log.add(protocol.Violation{
-		Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
-		Tolerated: s.log.tolerated(protocol.ServerCrashed),
-	})
+	excerpt := cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | "))
+	s.record(protocol.Violation{Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(excerpt)), At: time.Now()}, "", nil)
 }
 
 // crashedAtEnd records a server that crashed after its input was closed. The result
@@ -133,4 +143,16 @@ func (s *state) crashedAtEnd(exit proc.Exit) {
 	if s.closed != nil && s.closed.Ours {
 		s.crashed("the server crashed when its input was closed ("+exit.String()+")", s.closed.Stderr)
 	}
+}
+
+// tokenSet holds the latest progress tokens.
+type tokenSet struct{ kept []string }
+
+func (t *tokenSet) has(token string) bool { return slices.Contains(t.kept, token) }
+
+func (t *tokenSet) add(token string) {
+	if len(t.kept) == 1024 {
+		t.kept = t.kept[1:]
+	}
+	t.kept = append(t.kept, token)
 }

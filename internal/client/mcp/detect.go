@@ -143,7 +143,7 @@ func (n *negotiator) dropProbeViolations() {
 
 // adoptDiscover uses the response to server/discover as the handshake.
 func (n *negotiator) adoptDiscover() {
-	v, _ := handshakeResult(n.hello, n.o.tolerated)
+	v, _ := n.handshakeResult()
 	n.server = v
 	n.require("server/discover", jsonv.KindObject, "capabilities")
 	// In this era, serverInfo is in _meta. It is copied to its position in the result

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/conn"
@@ -71,7 +70,7 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 		}
 		return n.refusedInitialize(ctx, fmt.Errorf("the server refused initialize: %w", rpc))
 	}
-	v, err := handshakeResult(n.hello, n.o.tolerated)
+	v, err := n.handshakeResult()
 	if err != nil {
 		return detectionFailed("initialize", fmt.Errorf("read the response to initialize: %w", err))
 	}
@@ -114,10 +113,8 @@ func (n *negotiator) require(request string, kind jsonv.Kind, path ...string) bo
 	if got.Kind() == kind {
 		return true
 	}
-	conn.Violate(n.hello, protocol.Violation{
-		Kind: protocol.BadResult, ID: n.hello.ID, At: time.Now(), Excerpt: protocol.Excerpt(n.hello.Result), Tolerated: n.o.tolerated(protocol.BadResult),
-		Msg: fmt.Sprintf("%s of the %s result is %s, expected %s", strings.Join(path, "."), request, got.Kind(), kind),
-	})
+	msg := fmt.Sprintf("%s of the %s result is %s, expected %s", strings.Join(path, "."), request, got.Kind(), kind)
+	n.o.violate(n.hello, protocol.Violation{Kind: protocol.BadResult, Msg: msg, Excerpt: protocol.Excerpt(n.hello.Result)})
 	return false
 }
 
@@ -137,13 +134,12 @@ func commonRevision(data []byte) string {
 	return ""
 }
 
-// handshakeResult parses the result of a handshake. It adds violations below the top
+// handshakeResult parses the result of the handshake. It adds violations below the top
 // level to the exchange.
-func handshakeResult(x *Exchange, tolerated func(kind string) bool) (jsonv.Value, error) {
-	v, found, err := x.Parse(jsonv.Options{})
+func (n *negotiator) handshakeResult() (jsonv.Value, error) {
+	v, found, err := n.hello.Parse(jsonv.Options{})
 	for _, d := range found {
-		d.At, d.Tolerated = time.Now(), tolerated(d.Kind)
-		conn.Violate(x, d)
+		n.o.violate(n.hello, d)
 	}
 	return v.Lookup("result"), err
 }

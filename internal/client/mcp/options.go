@@ -49,5 +49,8 @@ const Auto = "auto"
 // pins reports whether the server must accept one revision.
 func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 
-// tolerated reports whether violations of a kind are tolerated.
-func (o *Options) tolerated(kind string) bool { return o.Tolerate != nil && o.Tolerate(kind) }
+// violate adds a violation of a response that has arrived.
+func (o *Options) violate(x *Exchange, v protocol.Violation) {
+	v.ID, v.At, v.Tolerated = x.ID, time.Now(), o.Tolerate != nil && o.Tolerate(v.Kind)
+	x.Violate(v)
+}

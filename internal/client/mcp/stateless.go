@@ -34,7 +34,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 			fault = "resultType is input_required, which a response to " + c.Method + " must not be"
 		}
 		if fault != "" {
-			conn.Violate(x, protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.o.tolerated(protocol.BadResult)})
+			s.o.violate(x, protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result)})
 			x.Cause = &wire.ProtocolError{Method: c.Method, Msg: fault}
 			return joinRounds(hops, x)
 		}
@@ -107,13 +107,9 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 	for i, key := range in.keys {
 		raw := in.requests[key]
 		method, params := protocol.TextOf(protocol.MemberOf(raw, "method")), protocol.MemberOf(raw, "params")
-		at := time.Now()
-		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.FromServer, At: at, Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
+		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.FromServer, At: time.Now(), Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
 		if c := protocol.Undeclared(s.send.who.capabilities, method, params); c != "" {
-			conn.Violate(x, protocol.Violation{
-				Kind: protocol.BadMessage, ID: x.ID, At: at, Excerpt: protocol.Excerpt(raw), Tolerated: s.o.tolerated(protocol.BadMessage),
-				Msg: "the server asks " + method + ", though the client did not declare " + c,
-			})
+			s.o.violate(x, protocol.Violation{Kind: protocol.BadMessage, Msg: "the server asks " + method + ", though the client did not declare " + c, Excerpt: protocol.Excerpt(raw)})
 		}
 		var result []byte
 		var rpc *protocol.RPCError

@@ -1,0 +1,373 @@
+package conn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+)
+
+// finding is a violation of a frame.
+type finding struct {
+	protocol.Violation
+	cause string // why the message cannot be used, as the error of its call; "": it can
+}
+
+// classifier decides what is wrong with a frame. It changes nothing.
+type classifier struct {
+	stdio    bool
+	state    *state
+	answers  *responder
+	declares func(capability ...string) bool // of the client
+}
+
+// classification is the state of one classify.
+type classification struct {
+	*classifier
+	incoming
+	found []finding
+}
+
+// classify returns the findings of a frame that was matched to its call, in the order of
+// the checks.
+func (c *classifier) classify(in incoming) []finding {
+	f := classification{classifier: c, incoming: in}
+	f.framing()
+	switch in.shape {
+	case abandoned:
+		f.flag(protocol.BadJSON, fmt.Sprintf("JSON that begins here and is not complete after %d lines", in.lines), in.Raw)
+	case noise:
+		f.noise()
+	case oversize:
+		f.oversize()
+	case malformed:
+		f.malformed()
+	case batch:
+		if !c.state.agreed().Batches {
+			f.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(in.parts)), in.Raw)
+		} else if len(in.parts) == 0 {
+			f.flag(protocol.Batch, "an empty batch", in.Raw)
+		}
+	case response:
+		f.header()
+		f.response()
+		f.content()
+	case adopted:
+		f.content()
+	case echo:
+		f.header()
+		f.deep()
+		f.reject(protocol.Echo, "the server sent the client's own request back", in.Raw, "the server sent the request itself back instead of a response")
+	case request:
+		f.header()
+		f.deep()
+		f.method()
+		f.request()
+	case notification:
+		f.header()
+		f.deep()
+		if f.method() && protocol.TextOf(in.envelope.Method) == "notifications/progress" {
+			f.progress()
+		}
+	}
+	return f.found
+}
+
+// flag adds a finding.
+func (f *classification) flag(kind, msg string, excerpt []byte) { f.reject(kind, msg, excerpt, "") }
+
+// reject adds a finding that is the cause of the call to have no usable response.
+func (f *classification) reject(kind, msg string, excerpt []byte, cause string) {
+	v := protocol.Violation{Kind: kind, Msg: msg, Excerpt: protocol.Excerpt(excerpt), Offset: f.Offset, At: f.At}
+	f.found = append(f.found, finding{v, cause})
+}
+
+// refuse adds a finding because of which a message of the server cannot be used.
+func (f *classification) refuse(kind, msg string) { f.reject(kind, msg, f.Raw, msg) }
+
+// framing checks the line around a message.
+func (f *classification) framing() {
+	if f.lines > 0 && f.shape != abandoned {
+		f.flag(protocol.PrettyJSON, fmt.Sprintf("one message written over %d lines", f.lines), f.Raw)
+	}
+	if f.line == nil {
+		return
+	}
+	if f.around.BOM {
+		f.flag(protocol.BOM, "a byte order mark before the message", f.line)
+	}
+	if f.around.NUL {
+		f.flag(protocol.NULByte, "NUL bytes around the message", f.line)
+	}
+	if !f.around.UTF8 {
+		at, bad := badUTF8(f.Raw)
+		f.flag(protocol.InvalidUTF8, fmt.Sprintf("byte %d of the line is not UTF-8", at), bad)
+	}
+	if f.Unterminated {
+		f.flag(protocol.PartialLine, "the output ended without a newline", f.line)
+	}
+}
+
+func badUTF8(raw []byte) (int, []byte) {
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i, raw[max(0, i-20):]
+		}
+		i += n
+	}
+	return 0, raw
+}
+
+// unit is what the message should have filled.
+func (f *classification) unit() string {
+	if f.Whole {
+		return "a body"
+	}
+	return "a line"
+}
+
+// noise describes what is not a message.
+func (f *classification) noise() {
+	msg := f.unit() + " that is not JSON"
+	switch {
+	case f.Unterminated: // reported by framing
+		return
+	case jsonv.Valid(f.Raw) == nil:
+		msg = f.unit() + " that is " + protocol.KindOf(f.Raw).WithArticle() + ", not a message"
+	case !f.Whole && f.stdio:
+		msg = "the server wrote a log line to stdout; stdout is reserved for JSON-RPC, write logs to stderr"
+	}
+	f.flag(protocol.StrayOutput, msg, f.Raw)
+}
+
+func (f *classification) oversize() {
+	msg := "a message over the limit of " + wire.ByteSize(int64(f.over.Limit))
+	if f.over.Done {
+		msg = "a message of " + wire.ByteSize(f.over.Size) + ", over the limit of " + wire.ByteSize(int64(f.over.Limit))
+	}
+	f.reject(protocol.Oversize, msg, f.Raw, "the response is "+msg)
+}
+
+func (f *classification) malformed() {
+	if f.Unterminated { // reported by framing
+		return
+	}
+	excerpt := f.Raw
+	if s, ok := errors.AsType[*jsonv.SyntaxError](f.syntax); ok && s.Offset > 100 {
+		excerpt = excerpt[min(s.Offset-100, len(excerpt)):]
+	}
+	text := "not valid JSON: " + protocol.SyntaxText(f.syntax)
+	f.reject(protocol.BadJSON, f.unit()+" that is "+text, excerpt, "the response is "+text)
+}
+
+// header checks the members that all messages have.
+func (f *classification) header() {
+	e := f.envelope
+	if e.Has&protocol.HasVersion == 0 {
+		f.flag(protocol.BadJSONRPC, `the message has no "jsonrpc" member`, f.Raw)
+	} else if string(e.Version) != `"2.0"` {
+		f.flag(protocol.BadJSONRPC, `"jsonrpc" is `+protocol.Excerpt(e.Version)+`, not "2.0"`, f.Raw)
+	}
+	if e.Duplicate != 0 {
+		f.flag(protocol.DuplicateKey, "the message has "+e.Duplicate.String()+" twice", f.Raw)
+	}
+}
+
+// maxDeepNotification is the size up to which a notification or request of the server
+// is checked below its top level.
+const maxDeepNotification = 256 << 10
+
+// deep checks a notification or a request of the server below its top level.
+func (f *classification) deep() {
+	if len(f.Raw) > maxDeepNotification || f.tooMany {
+		return
+	}
+	_, below, _ := parseDeep(f.Raw, jsonv.Options{})
+	for _, v := range below[:min(len(below), maxCallViolations)] {
+		v.Offset, v.At = f.Offset, f.At
+		f.found = append(f.found, finding{Violation: v})
+	}
+}
+
+// method checks the types of the members of a request or notification. It reports
+// whether there is a method.
+func (f *classification) method() bool {
+	e := f.envelope
+	if protocol.KindOf(e.Method) != jsonv.KindString {
+		f.refuse(protocol.BadMessage, `"method" is `+protocol.KindOf(e.Method).WithArticle()+", not a string")
+		return false
+	}
+	if e.Has&protocol.HasParams != 0 && protocol.KindOf(e.Params) != jsonv.KindObject {
+		f.flag(protocol.BadMessage, `"params" is `+protocol.KindOf(e.Params).WithArticle()+", not an object", f.Raw)
+	}
+	if e.IsResponse() {
+		f.flag(protocol.BadMessage, "a message with both a method and "+(e.Has&(protocol.HasResult|protocol.HasError)).String(), f.Raw)
+	}
+	return true
+}
+
+// request checks whether the client can answer a request.
+func (f *classification) request() {
+	id := protocol.Excerpt(f.envelope.ID)
+	if d := f.state.agreed(); d.Stateless {
+		f.refuse(protocol.BadMessage, "a request of the server, which protocol version "+d.Name+" does not have")
+	}
+	switch t := protocol.KindOf(f.envelope.ID); {
+	case t == jsonv.KindString, protocol.IsInteger(f.envelope.ID):
+	case t == jsonv.KindNumber:
+		f.flag(protocol.BadMessage, "a request with the id "+id, f.Raw)
+	default:
+		f.refuse(protocol.BadMessage, "a request with the id "+id)
+	}
+	if busy, full := f.answers.busy(string(f.envelope.ID)); busy {
+		f.refuse(protocol.BadMessage, "a second request with the id "+id+" while the first is still being handled")
+	} else if full {
+		f.refuse(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: no response to this one", f.state.limits.Requests))
+	}
+}
+
+// progress checks the token of a progress notification. One for a completed call may
+// still arrive.
+func (f *classification) progress() {
+	fault := ""
+	switch {
+	case f.token == nil:
+		fault = "a progress notification without a progressToken"
+	case f.call == nil && !f.state.tokens.has(string(f.token)):
+		fault = "progressToken is " + protocol.Excerpt(f.token) + ", which no request had"
+	case f.call != nil && !sameToken(f.call.token, f.token):
+		fault = fmt.Sprintf("progressToken is %s, the request had %s", protocol.Excerpt(f.token), protocol.Excerpt(f.call.token))
+	}
+	if fault != "" {
+		f.flag(protocol.ProgressToken, fault, f.envelope.Params)
+	}
+}
+
+// response checks the id of a response.
+func (f *classification) response() {
+	if f.envelope.Has&protocol.HasMethod != 0 {
+		f.flag(protocol.BadMessage, `a response with a "method" member`, f.Raw)
+	}
+	if !f.wrongID {
+		return
+	}
+	_, exact := protocol.OwnID(f.envelope.ID)
+	calls, id := f.state.calls, protocol.Excerpt(f.envelope.ID)
+	kind, msg := protocol.UnknownID, "a response to id "+id+", which was never sent"
+	switch t := protocol.KindOf(f.envelope.ID); {
+	case exact && calls.wasSent(f.meant):
+		kind, msg = protocol.DuplicateID, "a second response to id "+id
+	case calls.sent.Load() == 0 && exact:
+		kind, msg = protocol.EarlyResponse, "a response to id "+id+" before any request was sent"
+	case calls.sent.Load() == 0:
+		kind, msg = protocol.EarlyResponse, "a response before any request was sent"
+	case exact: // never sent
+	case t == jsonv.KindAbsent:
+		kind, msg = protocol.MissingID, "a response without an id"
+	case t == jsonv.KindNull:
+		kind, msg = protocol.NullID, "a response with the id null"
+	case calls.wasSent(f.meant):
+		kind, msg = protocol.IDType, fmt.Sprintf("the id is %s, the request had %d", id, f.meant)
+	case t == jsonv.KindNumber && bytes.ContainsAny(f.envelope.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
+		kind, msg = protocol.IDType, "the id is "+id+", not a string or an integer"
+	}
+	f.flag(kind, msg, f.Raw)
+}
+
+// content checks the result and the error of the response to a call in flight.
+func (f *classification) content() {
+	if !f.ends || f.tooMany {
+		return
+	}
+	switch f.envelope.Has & (protocol.HasResult | protocol.HasError) {
+	case 0:
+		f.reject(protocol.NoResult, "a response with neither a result nor an error", f.Raw, "the response has neither a result nor an error")
+	case protocol.HasResult | protocol.HasError:
+		msg := "a response with both a result and an error"
+		if f.failure == nil {
+			msg = `"error": null next to a result`
+		} else if f.result == nil {
+			msg = `"result": null next to an error`
+		}
+		f.flag(protocol.ResultAndError, msg, f.Raw)
+	case protocol.HasError:
+		if f.failure == nil {
+			f.reject(protocol.BadError, `"error" is null`, f.Raw, "the response's error is null and it has no result")
+		}
+	}
+	if f.failure != nil {
+		if msg := errorFault(f.failure); msg != "" {
+			f.flag(protocol.BadError, msg, f.failure)
+		}
+	}
+	if f.result == nil {
+		return
+	}
+	if t := protocol.KindOf(f.result); t != jsonv.KindObject {
+		f.flag(protocol.BadResult, "the result is "+t.WithArticle()+", not an object", f.result)
+	} else if msg := f.resultTypeFault(); msg != "" {
+		f.flag(protocol.ResultType, msg, f.result)
+	}
+}
+
+// errorFault describes the mistake in an error member (JSON-RPC 2.0 section 5.1), or
+// returns "".
+func errorFault(raw []byte) string {
+	if protocol.KindOf(raw) != jsonv.KindObject {
+		return "the error is " + protocol.KindOf(raw).WithArticle() + ", not an object"
+	}
+	var code, message []byte
+	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
+		switch k {
+		case "code":
+			code = val
+		case "message":
+			message = val
+		}
+		return nil
+	})
+	switch {
+	case code == nil:
+		return "the error has no code"
+	case !protocol.IsInteger(code):
+		return "the error's code is " + protocol.Excerpt(code) + ", not an integer"
+	case message == nil:
+		return "the error has no message"
+	case protocol.KindOf(message) != jsonv.KindString:
+		return "the error's message is " + protocol.KindOf(message).WithArticle() + ", not a string"
+	}
+	return ""
+}
+
+var resultTypeKey = []byte(`"resultType"`)
+
+// resultTypeFault describes the mistake in the resultType of a response, or returns
+// "". A value that is unknown, or belongs to something that this client did not
+// declare, must be treated as invalid (MCP 2026-07-28). No earlier revision gives the
+// member another meaning, so all of them are checked.
+func (f *classification) resultTypeFault() string {
+	if !bytes.Contains(f.result, resultTypeKey) {
+		return ""
+	}
+	t := protocol.MemberOf(f.result, "resultType")
+	switch string(t) {
+	case "", `"complete"`:
+		return ""
+	case `"input_required"`:
+		if d := f.state.agreed(); d.Era() == protocol.EraSession {
+			return fmt.Sprintf("resultType is %s, which protocol version %s does not have", protocol.Excerpt(t), d.Name)
+		}
+		return ""
+	case `"task"`:
+		if f.call.x.AsksTask() || f.declares("extensions", extTasks) || f.declares("tasks") {
+			return ""
+		}
+		return `resultType is "task", and the request did not declare that the client knows tasks`
+	}
+	return "resultType is " + protocol.Excerpt(t)
+}
