@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,7 +116,7 @@ func (x *evaluation) without(category, does string) {
 	listed, ops := 0, []string{}
 	for op := range listedOperations(x.e) {
 		listed++
-		if strings.EqualFold(categoryOf(op), category) {
+		if strings.EqualFold(cmp.Or(op.Lookup("semantic_category").Text(), op.Lookup("endpoint").Text()), category) {
 			ops = append(ops, op.Lookup("name").Text())
 		}
 	}
@@ -127,13 +128,6 @@ func (x *evaluation) without(category, does string) {
 	default:
 		x.incomplete = x.obstacles(ops)
 	}
-}
-
-func categoryOf(op jsonv.Value) string {
-	if c := op.Lookup("semantic_category").Text(); c != "" {
-		return c
-	}
-	return op.Lookup("endpoint").Text()
 }
 
 // fields compares the data read back with the expected values.

@@ -179,7 +179,11 @@ func (x *evaluation) completeness() {
 		x.cases++
 		x.compare(d, at.elem(i), suffix, &left)
 	}
-	x.withoutDetail()
+	for _, a := range x.e.Accepted {
+		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
+			x.fail("completeness.no-detail", placeOf("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
+		}
+	}
 	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + leftOut(left)
 }
 
@@ -205,15 +209,6 @@ func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]st
 	for k, a := range x.accepted[name] {
 		if !documented[a] {
 			x.fail("completeness.undocumented"+suffix, placeOf("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
-		}
-	}
-}
-
-// withoutDetail finds operations that accept parameters and have no detail.
-func (x *evaluation) withoutDetail() {
-	for _, a := range x.e.Accepted {
-		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
-			x.fail("completeness.no-detail", placeOf("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
 		}
 	}
 }

@@ -108,7 +108,13 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 	if len(judges) > 0 {
 		add("tier 2 is judged by %s", strings.Join(judges, " and "))
 	}
-	if n := disagreements(rows); n > 0 {
+	n := 0 // answers that one tier accepts and the other rejects
+	for _, r := range rows {
+		if r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
+			n++
+		}
+	}
+	if n > 0 {
 		add("the tiers disagree on %s", display.Count(n, "answer"))
 	}
 	return display.Truncate(strings.Join(parts, "; "), 600)
@@ -119,16 +125,6 @@ func were(n int, what string) string {
 		return "1 " + what + " was"
 	}
 	return fmt.Sprintf("%d %ss were", n, what)
-}
-
-// disagreements counts the answers that one tier accepts and the other rejects.
-func disagreements(rows []verdict.TestResult) (n int) {
-	for _, r := range rows {
-		if r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
-			n++
-		}
-	}
-	return n
 }
 
 // tierResult returns the verdict of one tier: that of the findings of a rule, or of

@@ -33,10 +33,6 @@ type journal struct {
 	f     *os.File
 }
 
-func newJournal(dir, target, run string) *journal {
-	return &journal{name: filepath.Join(dir, run+".jsonl"), first: journalLine{Target: target, Run: run}}
-}
-
 // open creates the file and locks it; the lock marks the run as active.
 func (j *journal) open() error {
 	if err := os.MkdirAll(filepath.Dir(j.name), 0o700); err != nil {

@@ -121,7 +121,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	if o.Record, ok = c.startRecording(t, o); !ok {
 		return verdict.ExitConfig
 	}
-	j := newJournal(dir, o.Target, o.RunID)
+	j := &journal{name: filepath.Join(dir, o.RunID+".jsonl"), first: journalLine{Target: o.Target, Run: o.RunID}}
 	o.Journal = j.add
 	if o.Mode == guard.ModeWrite || o.Mode == guard.ModeFull {
 		if err := j.open(); err != nil {

@@ -58,10 +58,13 @@ func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *
 	case !a.is("abort-ignored"):
 		x.status = cancelled
 	}
-	if op.Verb == "step" {
-		return a.directive(), nil
+	switch {
+	case op.Verb != "step":
+		return a.state(x), nil
+	case a.is("step-bare"):
+		return jsonv.ObjectOf("recorded", true), nil
 	}
-	return a.state(x), nil
+	return jsonv.ObjectOf("continue", true, "factors", []string{"Sorting the catalog changes nothing that is lent."}), nil // D 8.7.1
 }
 
 // goOn advances an execution by one step.
@@ -76,12 +79,4 @@ func (a *Adapter) goOn(x *execution, ended bool) {
 	default:
 		x.status = running
 	}
-}
-
-// directive returns the answer to a step (D 8.7.1).
-func (a *Adapter) directive() jsonv.Value {
-	if a.is("step-bare") {
-		return jsonv.Object(member("recorded", jsonv.Bool(true)))
-	}
-	return jsonv.Object(member("continue", jsonv.Bool(true)), member("factors", jsonv.Array(jsonv.String("Sorting the catalog changes nothing that is lent."))))
 }

@@ -46,7 +46,7 @@ func reply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.A
 func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply {
 	params, err := jsonv.Parse(req.Params)
 	tool := params.Lookup("name").Text()
-	if err != nil || !a.hasTool(tool) {
+	if err != nil || !slices.ContainsFunc(a.tools(), func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }) {
 		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInvalidParams, Message: "There is no tool " + tool}}
 	}
 	a.mu.Lock()
@@ -86,10 +86,6 @@ func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
 		list = append(list, a.detail(op))
 	}
 	return reply(toolResult(success(jsonv.ObjectOf("operations", list), nil), false))
-}
-
-func (a *Adapter) hasTool(name string) bool {
-	return slices.ContainsFunc(a.tools(), func(t jsonv.Value) bool { return t.Lookup("name").Text() == name })
 }
 
 func (a *Adapter) tools() []jsonv.Value {

@@ -122,12 +122,7 @@ func WrappedFailure(answer jsonv.Value) string {
 }
 
 func onlyMembers(v jsonv.Value, names []string) bool {
-	for k := range v.Members() {
-		if !slices.Contains(names, k) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.Keys(), func(k string) bool { return !slices.Contains(names, k) })
 }
 
 // onlyTexts returns the texts that an answer consists of: data itself, its single

@@ -3,7 +3,9 @@ package evidence
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -340,3 +342,6 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	}
 	return x
 }
+
+// SortedKeys lists a set in order.
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -26,17 +26,18 @@ func Explain(topic string) (text string, ok bool) {
 			return explainRule(r), true
 		}
 	}
-	if name, found := CategoryName(topic); found {
+	for _, c := range Categories() {
+		names = append(names, c.Name)
+		if !strings.EqualFold(topic, c.Name) {
+			continue
+		}
 		var b strings.Builder
 		for _, t := range Tests() {
-			if t.Category == name {
+			if t.Category == c.Name {
 				b.WriteString(explainTest(t) + "\n")
 			}
 		}
 		return strings.TrimSuffix(b.String(), "\n"), true
-	}
-	for _, c := range Categories() {
-		names = append(names, c.Name)
 	}
 	return source.Nearest(topic, names), false
 }

@@ -164,16 +164,6 @@ const (
 // Categories returns the categories in the order of the report.
 func Categories() []Category { return slices.Clone(table().Categories) }
 
-// CategoryName returns the category whose name equals name in any case.
-func CategoryName(name string) (string, bool) {
-	for _, c := range Categories() {
-		if strings.EqualFold(c.Name, strings.TrimSpace(name)) {
-			return c.Name, true
-		}
-	}
-	return "", false
-}
-
 // SkippedSemantics is the row that replaces the semantic ones when they are not
 // requested.
 const SkippedSemantics = "Semantic evaluation skipped"

@@ -24,31 +24,21 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 		Parallel:   1,
 		DurationMS: float64(r.DurationMS),
 		Servers:    []result.Server{},
-		Notes:      append([]string{"Conformance: " + r.levelsInOneLine()}, r.closing()...),
+		Notes:      append([]string{"Conformance: " + strings.Join(evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] }), ", ")}, r.closing()...),
 	}
 	var cases result.Slice
 	if line := r.warning(); line != "" {
 		run.Notes = append([]string{line}, run.Notes...)
 		run.Suites[0].Name += ": DATA CHANGED that the run did not create" // the title of a page
 		cases = append(cases, r.asCase(CategoryResult{Name: "DATA CHANGED", Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
-		run.Summary.Total++
-		run.Summary.Failed++
+		run.Summary.Add(cases[0])
 	}
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
 			k := r.asCase(c, t)
 			k.Index = len(cases)
 			cases = append(cases, k)
-			run.Summary.Total++
-			run.Summary.Warnings += len(k.Warnings)
-			switch k.Status {
-			case result.Pass:
-				run.Summary.Passed++
-			case result.Skip:
-				run.Summary.Skipped++
-			default:
-				run.Summary.Failed++
-			}
+			run.Summary.Add(k)
 		}
 		if c.Note != "" {
 			run.Notes = append(run.Notes, c.Name+": "+c.Note)
@@ -91,10 +81,6 @@ func (r *Report) file() string {
 		return ""
 	}
 	return r.Bundle
-}
-
-func (r *Report) levelsInOneLine() string {
-	return strings.Join(evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] }), ", ")
 }
 
 func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {

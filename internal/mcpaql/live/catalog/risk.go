@@ -42,7 +42,11 @@ func (cat *Catalog) Assess(op *Operation) {
 		}
 	}
 	for i, category := range op.categories() {
-		if risk := categoryRisk(category); i == 0 || risk > op.Risk {
+		risk, known := categoryRisks[category]
+		if !known {
+			risk = RiskDanger
+		}
+		if i == 0 || risk > op.Risk {
 			raise(risk, "its category is "+cmp.Or(category, "not known"))
 		}
 	}
@@ -102,12 +106,7 @@ func (o *Operation) describesAction() bool {
 	return false
 }
 
-func categoryRisk(category string) int {
-	if risk, known := map[string]int{"READ": RiskRead, "CREATE": RiskWrite, "UPDATE": RiskWrite, "EXECUTE": RiskWrite, "DELETE": RiskDelete}[category]; known {
-		return risk
-	}
-	return RiskDanger
-}
+var categoryRisks = map[string]int{"READ": RiskRead, "CREATE": RiskWrite, "UPDATE": RiskWrite, "EXECUTE": RiskWrite, "DELETE": RiskDelete}
 
 // dangerLevel returns the level that a detail declares, by number or by name (DL
 // 2.1); 0 if it declares none.
