@@ -169,12 +169,13 @@ var edges = map[string][]string{
 	// change, the tests.
 	"internal/mcpaql/live/catalog": {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/base/jsonschema", "internal/base/jsonv"},
 	"internal/mcpaql/live/tape":    {"internal/mcpaql/evidence", "internal/tape/cassette", "internal/base/display", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/base/secret"},
+	"internal/mcpaql/live/change":  {"internal/mcpaql/live/catalog", "internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/base/display", "internal/base/jsonv"},
 	"internal/mcpaql/live/guard": {
-		"internal/mcpaql/live/catalog", "internal/mcpaql/live/tape", "internal/mcpaql/evidence", "internal/tape/cassette", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic",
+		"internal/mcpaql/live/catalog", "internal/mcpaql/live/change", "internal/mcpaql/live/tape", "internal/mcpaql/evidence", "internal/tape/cassette", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic",
 		"internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/base/source",
 	},
 	"internal/mcpaql/live/probe": {
-		"internal/mcpaql/live/guard", "internal/mcpaql/live/catalog", "internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic",
+		"internal/mcpaql/live/guard", "internal/mcpaql/live/catalog", "internal/mcpaql/live/change", "internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/semantic",
 		"internal/model", "internal/base/jsonv", "internal/client/mcp",
 	},
 	"internal/mcpaql/live": {

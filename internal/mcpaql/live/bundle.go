@@ -26,7 +26,7 @@ func (b bundle) finish() {
 				names = append(names, p.Name)
 			}
 		}
-		for _, name := range guard.SortedKeys(b.run.Accepted[op.Name]) {
+		for _, name := range evidence.SortedKeys(b.run.Accepted[op.Name]) {
 			if op.Param(name) == nil {
 				names = append(names, name)
 			}
@@ -63,7 +63,7 @@ func (b bundle) keepProbed() {
 	}
 	dropped := func(name string) bool {
 		op := b.run.Catalog.Op(name)
-		return op != nil && (b.run.Skipped[op.Name] != "" || untested[op.Name] || !called[op.Name] && !op.Bare())
+		return op != nil && (b.run.Gate.Skipped[op.Name] != "" || untested[op.Name] || !called[op.Name] && !op.Bare())
 	}
 	b.run.Evidence.OperationDetails = slices.DeleteFunc(b.run.Evidence.OperationDetails, func(d jsonv.Value) bool {
 		return dropped(evidence.ReadDetail(d).Value.Lookup("name").Text())
@@ -99,7 +99,7 @@ func (b bundle) live() jsonv.Value {
 	o.List("notices", evidence.Each(b.run.Notices, jsonv.String))
 	o.List("untested", b.run.Rows.Untested)
 	var short evidence.Object
-	for _, id := range guard.SortedKeys(b.run.Caller.Short) {
+	for _, id := range evidence.SortedKeys(b.run.Caller.Short) {
 		short.Text(id, b.run.Caller.Short[id])
 	}
 	if len(short) > 0 {
@@ -107,14 +107,14 @@ func (b bundle) live() jsonv.Value {
 	}
 	var volatile []jsonv.Value
 	for _, op := range b.run.Catalog.Operations {
-		paths := guard.SortedKeys(b.run.Steady.Masks[op.Name])
+		paths := evidence.SortedKeys(b.run.Steady.Masks[op.Name])
 		volatile = append(volatile, evidence.Each(paths, func(path string) jsonv.Value { return jsonv.String(op.Name + ": " + path) })...)
 	}
 	o.List("volatile_paths", volatile)
 	o.List("cleanup", b.run.Cleaner.Cleaned)
-	o.List("leftovers", b.run.Cleaner.Leftovers)
+	o.List("leftovers", b.run.Ledger.Leftovers)
 	o.List("changed", b.run.Watcher.Changed)
-	o.List("unchecked", evidence.Each(b.run.Watcher.Unchecked, jsonv.String))
+	o.List("unchecked", evidence.Each(b.run.Cleaner.Unchecked, jsonv.String))
 	var tests []jsonv.Value
 	for _, t := range rule.Tests() {
 		if t.Live {
@@ -129,7 +129,7 @@ func (b bundle) live() jsonv.Value {
 // skippedOperations lists the operations that were not called, with the reason.
 func (b bundle) skippedOperations() (skipped []jsonv.Value) {
 	for _, op := range b.run.Catalog.Operations {
-		if reason := b.run.Skipped[op.Name]; reason != "" {
+		if reason := b.run.Gate.Skipped[op.Name]; reason != "" {
 			s := evidence.Object{evidence.TextMember("operation", op.Name)}
 			word, detail, _ := strings.Cut(reason, ": ")
 			if word != probe.NotGeneratable {

@@ -45,7 +45,7 @@ func (dy discovery) discover() error {
 	}
 	for _, op := range dy.run.Catalog.Operations {
 		if reason := dy.run.Gate.Barred(op); reason != "" && op.Name != "introspect" {
-			dy.run.Skipped[op.Name] = reason
+			dy.run.Gate.Skipped[op.Name] = reason
 		}
 	}
 	if err := dy.checkNames(); err != nil {
@@ -118,7 +118,7 @@ func (dy discovery) assignTools() error {
 		}
 	}
 	if len(prefixes) > 1 {
-		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(guard.SortedKeys(prefixes), ", ")}
+		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(evidence.SortedKeys(prefixes), ", ")}
 	}
 	dy.run.Catalog.Reader = dy.run.Catalog.Families["READ"]
 	for _, t := range dy.run.Catalog.Tools {
@@ -222,7 +222,7 @@ func (dy discovery) details() {
 			if !r.Sent() {
 				dy.run.Caller.CutsShort("details", "completeness")
 				if !holdsDetail(op.Info) {
-					dy.run.Skipped[op.Name] = dy.run.Caller.EndedBefore()
+					dy.run.Gate.Skipped[op.Name] = dy.run.Caller.EndedBefore()
 				}
 			}
 			if d.Kind() != jsonv.KindObject && r.Sent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
@@ -243,7 +243,7 @@ func (dy discovery) details() {
 		}
 		op.Detail = r.Value
 		if r.Unreadable != "" {
-			dy.run.Skipped[op.Name] = probe.NotGeneratable + ": its parameters cannot be read"
+			dy.run.Gate.Skipped[op.Name] = probe.NotGeneratable + ": its parameters cannot be read"
 		}
 		dy.readDetail(op)
 	}

@@ -193,7 +193,7 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 		return Cleaned{}, err
 	}
 	defer end()
-	c.Cleaner.Cleaning = true
+	c.Caller.Cleaning = true
 	runs := evidence.Each(left, func(l Left) string { return l.RunID })
 	var out Cleaned
 	for _, create := range c.Catalog.Operations {
@@ -207,12 +207,12 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 				return
 			}
 			seen = append(seen, t)
-			before := len(c.Cleaner.Leftovers)
-			c.Keeper.Ledger.Add(create.Resource, t)
+			before := len(c.Ledger.Leftovers)
+			c.Ledger.Add(create.Resource, t)
 			c.Cleaner.RemoveOne(c.Caller.Ctx, create, remove, t)
 			name := strings.TrimSpace(remove.Name + " " + reference.Text(t.Id))
-			if len(c.Cleaner.Leftovers) > before {
-				out.Failed = append(out.Failed, name+": "+c.Cleaner.Leftovers[before].Lookup("reason").Text())
+			if len(c.Ledger.Leftovers) > before {
+				out.Failed = append(out.Failed, name+": "+c.Ledger.Leftovers[before].Lookup("reason").Text())
 			} else {
 				out.Removed = append(out.Removed, name)
 			}

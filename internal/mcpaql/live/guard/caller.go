@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,67 +29,50 @@ var errOutOfBudget = errors.New("the run's budget is exhausted")
 // caller sends calls to the adapter and keeps the transcript. Every call passes the
 // gate and the budgets here.
 type caller struct {
-	run        *Run
+	options    *Options
+	catalog    *catalog.Catalog
+	ledger     *ledger
+	gate       *gate
+	rows       *rows
+	settle     func() // called before a call that may change something
+	verify     func() // called after a restart of the adapter
 	Ctx        context.Context
 	Tape       *tape.Tape
 	Session    *tape.Session
-	Calls      int               // tools/call requests sent
-	timeouts   int               // consecutive
-	silent     map[string]int    // operation → calls without an answer
-	Poison     map[string]string // operation → why it is not called any more
-	waited     time.Duration     // for an adapter that limits the rate
-	Sensitive  map[string]bool   // names of parameters that are never stored
+	Calls      int             // tools/call requests sent
+	timeouts   int             // consecutive
+	silent     map[string]int  // operation → calls without an answer
+	waited     time.Duration   // for an adapter that limits the rate
+	Sensitive  map[string]bool // names of parameters that are never stored
 	Restarts   int
 	Dead       string // why nothing more is sent
 	last       time.Time
 	Transcript []jsonv.Value
 	kept       int               // bytes of the transcript
 	Ungated    bool              // the user chose the call
+	Cleaning   bool              // calls do not count against the budget, and nothing is created
 	exhausted  bool              // a call was not sent because of MaxCalls
 	Short      map[string]string // row → why the run had no time for all of it
 	Gated      bool              // an operation asked for a confirmation
 	TokenKey   string            // the parameter that carries a token
 }
 
-// Call sends an operation with its params.
-func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
-	return a.Send(op.Tool, op.Request(params))
-}
-
-// Send calls a tool with arguments, unless the policy forbids it.
-func (a *caller) Send(tool string, args jsonv.Value) Reply {
-	r := Reply{Tool: tool, Args: args}
-	if reason := a.run.Gate.Forbidden(args); reason != "" {
-		r.Budget, r.Cause = true, errors.New(reason)
-		r.Barred = a.Poison[r.operation()] != reason
-		return r
-	}
-	return a.exchange(a.Ctx, r)
-}
-
-// exchange calls a tool until there is an answer that counts. It waits when the
-// adapter limits the rate, and confirms where the run may. The clean-up uses it too,
-// with a context of its own.
-func (a *caller) exchange(ctx context.Context, r Reply) Reply {
-	return a.confirmed(ctx, a.unlimited(ctx, a.SendNow(ctx, r)))
-}
-
 // SendNow calls a tool once. It is the only place that sends calls: every request
 // passes the gate and the budgets here.
 func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	if !a.Ungated {
-		if why := a.run.Gate.refuses(r.Args); why != "" {
+		if why := a.gate.refuses(r.Args); why != "" {
 			r.Budget, r.Barred, r.Cause = true, true, errors.New(why)
 			return r
 		}
-		if op := a.run.Catalog.Op(r.operation()); op != nil && op.Risk > catalog.RiskRead {
-			a.run.Watcher.settle()
+		if op := a.catalog.Op(r.operation()); op != nil && op.Risk > catalog.RiskRead {
+			a.settle()
 		}
 	}
 	switch {
 	case a.Dead != "":
 		return r.unsent(errors.New(a.Dead))
-	case ctx.Err() == nil && a.Calls >= a.run.Options.MaxCalls && !a.run.Cleaner.Cleaning:
+	case ctx.Err() == nil && a.Calls >= a.options.MaxCalls && !a.Cleaning:
 		a.exhausted = true
 		return r.unsent(errOutOfBudget)
 	case ctx.Err() != nil:
@@ -102,18 +86,18 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 		params = params.With("arguments", r.Args)
 	}
 	parent := ctx
-	if op := a.run.Catalog.Op(r.Args.Lookup("operation").Text()); op != nil && op.Category == "CREATE" {
+	if op := a.catalog.Op(r.Args.Lookup("operation").Text()); op != nil && op.Category == "CREATE" {
 		var done func()
 		ctx, done = lasting(ctx)
 		defer done()
 	}
-	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", a.run.Options.CallTimeout)
+	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", a.options.CallTimeout)
 	x := a.Session.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
 	cancel()
 	r.Silent = x.Cause != nil
 	r.cut = r.Silent && parent.Err() != nil
 	a.read(&r, x)
-	a.run.Executor.track(r)
+	a.ledger.track(a.catalog.Op(r.operation()), r)
 	a.write(r, x)
 	a.watch(r, x)
 	return r
@@ -126,15 +110,7 @@ const lastingTime = 5 * time.Second
 // is not abandoned with the run, because its answer names the item to remove.
 func lasting(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
-	stop := context.AfterFunc(parent, func() {
-		t := time.NewTimer(lastingTime)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
+	stop := context.AfterFunc(parent, func() { time.AfterFunc(lastingTime, cancel) })
 	return ctx, func() {
 		stop()
 		cancel()
@@ -143,10 +119,10 @@ func lasting(parent context.Context) (context.Context, func()) {
 
 // wait delays a call to respect the rate limit.
 func (a *caller) wait(ctx context.Context) {
-	if a.run.Options.Rate <= 0 {
+	if a.options.Rate <= 0 {
 		return
 	}
-	next := a.last.Add(time.Duration(float64(time.Second) / a.run.Options.Rate))
+	next := a.last.Add(time.Duration(float64(time.Second) / a.options.Rate))
 	a.Tape.Pause(ctx, time.Until(next))
 	a.last = time.Now()
 }
@@ -180,16 +156,12 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 	case r.Envelope.IsAbsent() && !structured.Lookup("success").IsAbsent():
 		r.Envelope = parseWrapped(structured)
 	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(parseWrapped(structured), r.Envelope):
-		a.run.Rows.Fail("envelopes.same", *r, "structuredContent is not what the text says")
+		a.rows.Fail("envelopes.same", *r, "structuredContent is not what the text says")
 	}
-	a.run.Rows.Count("envelopes")
-	a.checkFlag(*r)
-}
-
-// checkFlag checks isError and the place of a domain error (MCP 4.1, 4.2).
-func (a *caller) checkFlag(r Reply) {
+	a.rows.Count("envelopes")
+	// The flag, and the place of a domain error (MCP 4.1, 4.2).
 	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.OK() || r.Refused() && r.Documented()) {
-		a.run.Rows.Fail("envelopes.is-error", r, "isError is true although the caller can act on the response (%s)", r.Brief())
+		a.rows.Fail("envelopes.is-error", *r, "isError is true although the caller can act on the response (%s)", r.Brief())
 	}
 }
 
@@ -218,31 +190,25 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 // watch reports faults of the adapter outside its answers, and restarts it after it
 // died.
 func (a *caller) watch(r Reply, x *mcp.Exchange) {
-	a.run.Rows.Count("conduct")
+	a.rows.Count("conduct")
 	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
-		a.run.Rows.Fail("envelopes.rpc", r, "the response is a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
+		a.rows.Fail("envelopes.rpc", r, "the response is a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
 	}
 	for _, v := range append(x.Violations, a.Session.TakeViolations()...) {
-		a.run.Rows.Fail("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
+		a.rows.Fail("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
 	}
-	asked := 0
-	for _, m := range x.During {
-		if m.Kind == mcp.KindRequest && m.Method != "ping" {
-			asked++
-		}
-	}
-	if asked > 0 {
-		a.run.Rows.Fail("conduct.asks", r, "the adapter sends a request for which the client declared no capability")
+	if slices.ContainsFunc(x.During, func(m mcp.Message) bool { return m.Kind == mcp.KindRequest && m.Method != "ping" }) {
+		a.rows.Fail("conduct.asks", r, "the adapter sends a request for which the client declared no capability")
 	}
 	if n := len(x.During) + x.Dropped; n > manyMessages {
-		a.run.Rows.Fail("conduct.flood", r, "%d messages during one call", n)
+		a.rows.Fail("conduct.flood", r, "%d messages during one call", n)
 	}
 	name := r.Args.Lookup("operation").Text()
 	switch _, ok := errors.AsType[*mcp.TimeoutError](r.Cause); {
 	case ok && a.Ctx.Err() == nil:
-		a.run.Rows.Fail("conduct.answers", r, "no response within %s", a.run.Options.CallTimeout)
+		a.rows.Fail("conduct.answers", r, "no response within %s", a.options.CallTimeout)
 		if a.silent[name]++; a.silent[name] >= maxSilent {
-			a.Poison[name] = "it did not respond"
+			a.gate.Poison[name] = "it did not respond"
 		}
 		if a.timeouts++; a.timeouts >= maxTimeouts {
 			a.Dead = "too many calls got no response"
@@ -251,18 +217,14 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 		a.timeouts = 0
 	}
 	if !a.Session.Alive() {
-		a.Poison[name] = "the adapter ended when it was called"
+		a.gate.Poison[name] = "the adapter ended when it was called"
 		a.restart(r)
 	}
 }
 
 // restart restarts a dead adapter, once.
 func (a *caller) restart(r Reply) {
-	why := "the session ended"
-	if err := a.Session.Err(); err != nil {
-		why = err.Error()
-	}
-	a.run.Rows.Fail("conduct.lives", r, "%s", display.Truncate(why, 200))
+	a.rows.Fail("conduct.lives", r, "%s", display.Truncate(a.Session.Err().Error(), 200))
 	a.Session.Close(context.WithoutCancel(a.Ctx))
 	if a.Restarts++; a.Restarts > 1 {
 		a.Dead = "the adapter died twice"
@@ -274,7 +236,7 @@ func (a *caller) restart(r Reply) {
 		return
 	}
 	a.Session = s
-	a.run.Keeper.verifyAgain()
+	a.verify()
 }
 
 // Ending returns why a run ended early, "" when it did not.
@@ -284,11 +246,11 @@ func (a *caller) Ending() string {
 		return a.Dead
 	case a.Ctx.Err() != nil:
 		if _, ok := errors.AsType[*mcp.Limit](context.Cause(a.Ctx)); ok {
-			return "the run's time is over (--budget " + a.run.Options.Budget.String() + ")"
+			return "the run's time is over (--budget " + a.options.Budget.String() + ")"
 		}
 		return "the run was ended early"
 	case a.exhausted:
-		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(a.run.Options.MaxCalls) + ")"
+		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(a.options.MaxCalls) + ")"
 	}
 	return ""
 }
@@ -307,11 +269,6 @@ func (a *caller) CutsShort(tests ...string) {
 	for _, id := range tests {
 		a.Short[id] = cmp.Or(a.Short[id], a.EndedBefore())
 	}
-}
-
-// Introspect sends an introspection request.
-func (a *caller) Introspect(params ...jsonv.Member) Reply {
-	return a.Send(a.run.Catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.Object(params...)))
 }
 
 // Redact returns a value in the form in which it may be stored.

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 )
 
 // The items that a run created are identified by their identifiers, and are removed
@@ -18,26 +19,27 @@ const cleanUpTime = 30 * time.Second
 
 // cleaner removes the items that the run created.
 type cleaner struct {
-	run       *Run
-	stays     map[string]string    // resource → why none of its items can be removed
-	lost      []*catalog.Operation // creates whose answer never came
-	doubtful  []doubtfulThing      // creates whose item could not be read
-	Cleaning  bool
+	values
+	lister    *lister
+	watcher   *watcher
+	keeper    *keeper
+	executor  *executor
+	steady    *steadiness
 	Cleaned   []jsonv.Value
-	Leftovers []jsonv.Value
+	Unchecked []string // data of others that was not compared, with the reason
 }
 
 // CleanUp removes the items that the run created, latest first. It works after the
 // run's own context ended. The last clean-up also checks that nothing else has
 // changed.
 func (cr *cleaner) CleanUp(last bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(cr.run.Caller.Ctx), cleanUpTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cr.Caller.Ctx), cleanUpTime)
 	defer cancel()
-	ctx = cr.run.Caller.Tape.Context(ctx)
-	own, before := cr.run.Caller.Ctx, cr.Cleaning
-	cr.run.Caller.Ctx, cr.Cleaning = ctx, true
-	defer func() { cr.run.Caller.Ctx, cr.Cleaning = own, before }()
-	cr.run.Executor.endExecutions()
+	ctx = cr.Caller.Tape.Context(ctx)
+	own, before := cr.Caller.Ctx, cr.Caller.Cleaning
+	cr.Caller.Ctx, cr.Caller.Cleaning = ctx, true
+	defer func() { cr.Caller.Ctx, cr.Caller.Cleaning = own, before }()
+	cr.executor.endExecutions()
 	cr.findDoubtful()
 	cr.findLost()
 	type made struct {
@@ -45,8 +47,8 @@ func (cr *cleaner) CleanUp(last bool) {
 		CreatedThing
 	}
 	var things []made
-	for _, op := range slices.Backward(cr.run.Catalog.Operations) {
-		for _, t := range cr.run.Keeper.Ledger.Things[op.Resource] {
+	for _, op := range slices.Backward(cr.Catalog.Operations) {
+		for _, t := range cr.Ledger.Things[op.Resource] {
 			if op.Category == "CREATE" && !slices.ContainsFunc(things, func(o made) bool { return o.order == t.order }) {
 				things = append(things, made{op, t})
 			}
@@ -54,11 +56,11 @@ func (cr *cleaner) CleanUp(last bool) {
 	}
 	slices.SortFunc(things, func(a, b made) int { return b.order - a.order })
 	for _, t := range things {
-		cr.RemoveOne(ctx, t.op, cr.run.Gate.Remover(t.op), t.CreatedThing)
+		cr.RemoveOne(ctx, t.op, cr.Gate.Remover(t.op), t.CreatedThing)
 	}
-	clear(cr.run.Keeper.Ledger.Things)
-	if cr.run.Caller.Tape.Pause(ctx, cr.run.Steady.Lag) && last {
-		cr.run.Watcher.checkOthers()
+	clear(cr.Ledger.Things)
+	if cr.Caller.Tape.Pause(ctx, cr.steady.Lag) && last {
+		cr.checkOthers()
 	}
 }
 
@@ -66,88 +68,147 @@ func (cr *cleaner) CleanUp(last bool) {
 // An adapter may still be working on them, so it searches more than once.
 func (cr *cleaner) findLost() {
 	lost := map[*catalog.Operation]int{}
-	for _, op := range cr.lost {
+	for _, op := range cr.Ledger.lost {
 		lost[op]++
 	}
-	cr.lost = nil
-	for _, op := range cr.run.Catalog.Operations {
-		if lost[op] == 0 || cr.run.Gate.Remover(op) == nil {
+	cr.Ledger.lost = nil
+	for _, op := range cr.Catalog.Operations {
+		if lost[op] == 0 || cr.Gate.Remover(op) == nil {
 			continue
 		}
 		found, waited := 0, time.Duration(0)
 		for _, d := range []time.Duration{0, 200 * time.Millisecond, time.Second, 3 * time.Second} {
 			waited += d
-			if found >= lost[op] || cr.run.Caller.Dead != "" || !cr.run.Caller.Tape.Pause(cr.run.Caller.Ctx, d) {
+			if found >= lost[op] || cr.Caller.Dead != "" || !cr.Caller.Tape.Pause(cr.Caller.Ctx, d) {
 				break
 			}
-			if n := cr.run.Watcher.addMarked(op); n > 0 {
+			if n := cr.watcher.addMarked(op); n > 0 {
 				found += n
-				cr.run.Steady.Lag = max(cr.run.Steady.Lag, waited)
+				cr.steady.Lag = max(cr.steady.Lag, waited)
 			}
 		}
 	}
 }
 
-// leave records something that the run leaves behind: an id, or the call that may
-// have created it.
-func (cr *cleaner) leave(op *catalog.Operation, key string, v any, reason string) {
-	cr.Leftovers = append(cr.Leftovers, jsonv.ObjectOf("operation", op.Name, key, v, "reason", reason))
-}
-
-// unfound reports whether the run left something of a list's resource behind that it
-// could not identify.
-func (cr *cleaner) unfound(list *catalog.Operation) bool {
-	return slices.ContainsFunc(cr.Leftovers, func(v jsonv.Value) bool {
-		op := cr.run.Catalog.Op(v.Lookup("operation").Text())
-		return op != nil && catalog.SameResource(op.Resource, list.Resource) && !v.Lookup("call").IsAbsent()
-	})
-}
-
 // RemoveOne removes one item, or records why it is left behind.
 func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
 	if remove == nil {
-		_, why := cr.run.Gate.removal(op)
-		cr.leave(op, "id", t.Id, why)
+		_, why := cr.Gate.removal(op)
+		cr.Ledger.leave(op, "id", t.Id, why)
 		return
 	}
-	params := cr.run.Maker.Completed(remove, t.Naming(remove, jsonv.Object()))
+	params := cr.Maker.Completed(remove, t.Naming(remove, jsonv.Object()))
 	var r Reply
 	for try := range 3 {
-		r = cr.run.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: remove.Request(params)})
+		r = cr.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: remove.Request(params)})
 		if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Budget || try == 2 {
 			break
 		}
 	}
 	gone := r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND")
 	if !gone && r.Heard() { // adapters report a missing item in different ways
-		_, gone = cr.run.Lister.Fate(op, t, cr.run.Maker.RunIDs())
+		_, gone = cr.lister.Fate(op, t, cr.Maker.RunIDs())
 	}
 	if gone {
-		cr.run.Keeper.Ledger.remove(op.Resource, t.Id)
-		cr.run.Watcher.change(remove)
+		cr.Ledger.remove(op.Resource, t.Id)
+		cr.watcher.change(remove)
 		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.Id))
-		_ = cr.run.Options.Journal(JournalEntry{Deleted: cr.run.Catalog.IDKey(remove), ID: t.Id})
+		_ = cr.Options.Journal(JournalEntry{Deleted: cr.Catalog.IDKey(remove), ID: t.Id})
 		return
 	}
-	cr.RefusedDelete(remove, r)
-	cr.leave(op, "id", t.Id, r.Brief())
+	cr.Ledger.RefusedDelete(remove, r)
+	cr.Ledger.leave(op, "id", t.Id, r.Brief())
 }
 
-// RefusedDelete records that the items of a resource stay, because a valid delete of
-// one of the run's own items was refused. No more items of that kind are created.
-func (cr *cleaner) RefusedDelete(op *catalog.Operation, r Reply) {
-	blamed := r.of("NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_")
-	if r.Heard() && !r.OK() && !blamed && cr.stays[op.Resource] == "" {
-		cr.stays[op.Resource] = op.Name + " was refused, so what is created would remain: " + r.Brief()
-	}
-}
-
-// staying returns why no more items of a resource may be created, or "".
-func (cr *cleaner) staying(create *catalog.Operation) string {
-	for resource, why := range cr.stays {
-		if catalog.SameResource(resource, create.Resource) {
-			return why
+// findDoubtful decides at the end of a run about items that could not be read before.
+func (cr *cleaner) findDoubtful() {
+	list := cr.Ledger.doubtful
+	cr.Ledger.doubtful = nil
+	for _, d := range list {
+		before := len(cr.Ledger.doubtful)
+		cr.keeper.keepCreated(d.op, d.params, d.answer)
+		if len(cr.Ledger.doubtful) > before {
+			cr.Ledger.doubtful = cr.Ledger.doubtful[:before]
+			cr.Ledger.leave(d.op, "call", d.answer.Number, "what was created could no longer be read")
 		}
 	}
-	return ""
+}
+
+// checkOthers compares the lists with their content before the run wrote anything.
+// Differences in items that the run does not own are reported first.
+func (cr *cleaner) checkOthers() {
+	if !cr.Gate.Census.Settled {
+		return
+	}
+	all := func(found []change.Difference) []change.Difference { return found }
+	after, found := cr.watcher.differences("", all)
+	if cr.watcher.adopt(found) {
+		cr.CleanUp(false)
+		after, found = cr.watcher.differences("", all)
+	}
+	gone := change.Balance(found, change.Difference.Added)
+	for _, d := range found {
+		switch {
+		case cr.watcher.ours(d):
+			cr.stillListed(d, "the run made it, and the list still shows it")
+		case d.Before.IsAbsent() && cr.belongs(d.Item):
+			cr.stillListed(d, "it belongs to something that the run made, and the list still shows it")
+		case d.Before.IsAbsent() && cr.unfound(d.List.Op):
+			cr.stillListed(d, "a create of the run may have made it, and it does not carry the run's mark")
+		case cr.maybeCounts(d, gone[d.List]):
+			cr.Unchecked = append(cr.Unchecked, d.Says+", which may count what this run did")
+		default:
+			cr.watcher.note(d)
+		}
+	}
+	for _, l := range cr.Gate.Census.Lists {
+		switch now := after.Of(l.Op); {
+		case now == nil || now.Partial == change.Unreadable:
+			cr.Unchecked = append(cr.Unchecked, l.Op.Name+" could not be read afterwards")
+		case l.Partial != "" || now.Partial != "":
+			cr.Unchecked = append(cr.Unchecked, l.Op.Name+" was compared partly: "+l.Partial+now.Partial)
+		case l.Moving:
+			cr.Unchecked = append(cr.Unchecked, l.Op.Name+" changes by itself: added and removed entries were not compared")
+		}
+	}
+}
+
+// maybeCounts reports whether a difference may be due to what the run did: in a record
+// of past events, which grows, or, if something was left behind, in the numbers and times
+// of any item. gone is how many more items the list lost than it got.
+func (cr *cleaner) maybeCounts(d change.Difference, gone int) bool {
+	record := cr.watcher.Record(d.List.Op)
+	switch {
+	case d.Before.IsAbsent():
+		return record
+	case d.Item.IsAbsent():
+		return record && gone <= 0
+	}
+	return record && d.ID.IsAbsent() || (record || len(cr.Ledger.Leftovers) > 0) && len(d.List.Hurt(d.Before, d.Item)) == 0
+}
+
+// belongs reports whether a member of an item names something that the run made.
+func (cr *cleaner) belongs(item jsonv.Value) bool {
+	for name, v := range item.Members() {
+		if of := catalog.Stem(name); of != "" && cr.Ledger.made(of, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// stillListed reports an item of the run that a list shows at the end of the run.
+func (cr *cleaner) stillListed(d change.Difference, reason string) {
+	if !slices.ContainsFunc(cr.Ledger.Leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.ID) }) {
+		cr.Ledger.leave(d.List.Op, "id", d.ID, reason)
+	}
+}
+
+// unfound reports whether the run left something of a list's resource behind that it
+// could not identify.
+func (cr *cleaner) unfound(list *catalog.Operation) bool {
+	return slices.ContainsFunc(cr.Ledger.Leftovers, func(v jsonv.Value) bool {
+		op := cr.Catalog.Op(v.Lookup("operation").Text())
+		return op != nil && catalog.SameResource(op.Resource, list.Resource) && !v.Lookup("call").IsAbsent()
+	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 )
 
 // gate decides which requests are sent. Every request of a run passes it, regardless
@@ -13,7 +14,15 @@ import (
 // would change or remove data of others. It allows operations that only read, creates
 // that are marked or can be found again, and operations on items in the run's ledger.
 // Nothing else is sent.
-type gate struct{ run *Run }
+type gate struct {
+	options *Options
+	catalog *catalog.Catalog
+	maker   *catalog.Maker
+	ledger  *ledger
+	Census  *change.Census    // what others own
+	Poison  map[string]string // operation → why it is not called any more
+	Skipped map[string]string // operation → why the run leaves it out
+}
 
 // Reasons why the gate refuses a request.
 const (
@@ -36,7 +45,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 		}
 	}
 	name := args.Lookup("operation")
-	op := g.run.Catalog.Op(name.Text())
+	op := g.catalog.Op(name.Text())
 	params := args.Lookup("params")
 	switch {
 	case name.Kind() != jsonv.KindString:
@@ -49,7 +58,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 	case op == nil:
 		return whyUnlisted
 	}
-	if why := g.run.Gate.Barred(op); why != "" {
+	if why := g.Barred(op); why != "" {
 		return why
 	}
 	switch {
@@ -67,7 +76,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 	id := op.IDParam()
 	if id == nil {
-		if g.run.Catalog.AtMostOne(op) && len(g.run.Keeper.Ledger.Things[op.Resource]) > 0 {
+		if g.catalog.AtMostOne(op) && len(g.ledger.Things[op.Resource]) > 0 {
 			return "" // the run saw that there was none before
 		}
 		return WhyUnnamed
@@ -79,10 +88,10 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 		switch v, given := params.Get(p.Name); {
 		case !given:
 			return WhyUnnamed
-		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.run.Options.Mode == ModeFull):
+		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.options.Mode == ModeFull):
 		case p.Name == id.Name && !g.owns(op, v, params), p.Name != id.Name && !g.belongs(op, p.Name, params.Lookup(id.Name), v):
 			return whyForeign
-		case g.run.Watcher.Census.resembles(op.Resource, v, g.run.Catalog.ItemKeys):
+		case g.Census.Resembles(op.Resource, v, g.catalog.ItemKeys):
 			return whyAlike
 		}
 	}
@@ -92,12 +101,12 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 // belongs reports whether a value names something of the run, or what the item of the
 // run with the given identifier was created in.
 func (g *gate) belongs(op *catalog.Operation, param string, id, v jsonv.Value) bool {
-	return len(g.run.Keeper.Ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.run.Keeper.Ledger.named(op.Resource, id), func(t CreatedThing) bool { return jsonv.Equal(t.With.Lookup(param), v) })
+	return len(g.ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool { return jsonv.Equal(t.With.Lookup(param), v) })
 }
 
 // owns reports whether parameters name an item of the run, of the right kind.
 func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
-	return slices.ContainsFunc(g.run.Keeper.Ledger.named(op.Resource, id), func(t CreatedThing) bool {
+	return slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool {
 		for name, v := range t.With.Members() {
 			if op.Param(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
 				return false
@@ -112,9 +121,9 @@ func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
 // overwrite its item, and a number that names another item would make the new one a
 // part of it.
 func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
-	listed := g.run.Watcher.Census.reads(op.Resource)
+	listed := g.Census.Reads(op.Resource)
 	plain := op.Verb == "create"
-	if !catalog.MatchesAny(op.Name, g.run.Options.Allow) && !catalog.Carries(params, g.run.Maker.RunIDs()) && !(listed && plain) {
+	if !catalog.MatchesAny(op.Name, g.options.Allow) && !catalog.Carries(params, g.maker.RunIDs()) && !(listed && plain) {
 		return whyUnmarked
 	}
 	for _, p := range op.Params {
@@ -125,17 +134,17 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 			return whyForeign // an action under another name on an existing item
 		}
 	}
-	keys := g.run.Catalog.ItemKeys(op)
+	keys := g.catalog.ItemKeys(op)
 	for name, v := range params.Members() {
-		if g.userNamed(op, name, v) || catalog.Carries(v, g.run.Maker.RunIDs()) {
+		if g.userNamed(op, name, v) || catalog.Carries(v, g.maker.RunIDs()) {
 			continue
 		}
 		switch {
 		case !slices.Contains(keys, name):
-			if of := catalog.Stem(name); of != "" && (v.Kind() == jsonv.KindNumber || g.run.Watcher.Census.knows(of, v)) && len(g.run.Keeper.Ledger.named(of, v)) == 0 {
+			if of := catalog.Stem(name); of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v)) && len(g.ledger.named(of, v)) == 0 {
 				return whyForeign
 			}
-		case !listed || g.run.Watcher.Census.knows(op.Resource, v):
+		case !listed || g.Census.Knows(op.Resource, v):
 			return whyTaken
 		}
 	}
@@ -146,7 +155,7 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 // operations that are documented to start something of their own.
 func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 	if x := op.ExecutionParam(); x != nil {
-		if v := params.Lookup(x.Name); g.run.Keeper.Ledger.execution(v) == nil && !g.userNamed(op, x.Name, v) {
+		if v := params.Lookup(x.Name); g.ledger.execution(v) == nil && !g.userNamed(op, x.Name, v) {
 			return whyNotBegun
 		}
 		return ""
@@ -161,7 +170,7 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 	}
 	for _, p := range op.Params {
 		v, given := params.Get(p.Name)
-		if !given && p.Required || given && g.run.Catalog.Fits(p, v) != "" && !g.userNamed(op, p.Name, v) {
+		if !given && p.Required || given && g.catalog.Fits(p, v) != "" && !g.userNamed(op, p.Name, v) {
 			return whyUndefined
 		}
 	}
@@ -171,13 +180,13 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 // names reports whether a parameter's value is an item of the run: of the operation's
 // resource, or of the one that the parameter's name refers to.
 func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
-	return len(g.run.Keeper.Ledger.named(op.Resource, v))+len(g.run.Keeper.Ledger.named(catalog.Stem(param), v)) > 0
+	return len(g.ledger.named(op.Resource, v))+len(g.ledger.named(catalog.Stem(param), v)) > 0
 }
 
 // userNamed reports whether the user provided a value.
 func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) bool {
 	for _, at := range []string{op.Name, "*"} {
-		if own, ok := g.run.Options.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
+		if own, ok := g.options.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
 			return true
 		}
 	}
@@ -186,45 +195,45 @@ func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) boo
 
 // Forbidden returns why arguments may not be sent, or "".
 func (g *gate) Forbidden(args jsonv.Value) string {
-	if reason := g.run.Caller.Poison[args.Lookup("operation").Text()]; reason != "" {
+	if reason := g.Poison[args.Lookup("operation").Text()]; reason != "" {
 		return reason
 	}
-	return g.run.Gate.refuses(args)
+	return g.refuses(args)
 }
 
 // Barred returns why an operation may not be called at all, or "".
 func (g *gate) Barred(op *catalog.Operation) string {
-	named := catalog.MatchesAny(op.Name, g.run.Options.Allow)
-	if catalog.MatchesAny(op.Name, g.run.Options.Deny) {
+	named := catalog.MatchesAny(op.Name, g.options.Allow)
+	if catalog.MatchesAny(op.Name, g.options.Deny) {
 		return "denied by --deny-op"
 	}
 	switch why := strings.Join(op.Reasons, ", "); {
 	case op.Risk == catalog.RiskRead:
 		return ""
-	case g.run.Options.Mode == ModeSafe || g.run.Options.Mode == ModePlan:
-		return "mode " + g.run.Options.Mode + " does not call it: " + why
-	case op.Risk == catalog.RiskExtreme && !slices.Contains(g.run.Options.Allow, op.Name):
+	case g.options.Mode == ModeSafe || g.options.Mode == ModePlan:
+		return "mode " + g.options.Mode + " does not call it: " + why
+	case op.Risk == catalog.RiskExtreme && !slices.Contains(g.options.Allow, op.Name):
 		return "only called when --allow-op names it: " + why
 	case op.Risk >= catalog.RiskDanger && !named:
 		return "only called when --allow-op matches it: " + why
 	case op.Category == "READ" && !named:
-		return "mode " + g.run.Options.Mode + " does not call it without --allow-op: " + why
-	case op.Name == catalog.StepOperation && g.run.Options.Mode == ModeFull:
+		return "mode " + g.options.Mode + " does not call it without --allow-op: " + why
+	case op.Name == catalog.StepOperation && g.options.Mode == ModeFull:
 	case op.Category == "CREATE" && g.Remover(op) == nil && !named:
 		_, why := g.removal(op)
 		return why + ", so what it creates would remain; --allow-op calls it anyway"
-	case op.Category == "CREATE" && !named && g.run.Cleaner.staying(op) != "":
-		return g.run.Cleaner.staying(op)
-	case op.Creates() && !named && !g.run.Maker.CanMark(op):
+	case op.Category == "CREATE" && !named && g.ledger.staying(op) != "":
+		return g.ledger.staying(op)
+	case op.Creates() && !named && !g.maker.CanMark(op):
 		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
 	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
 		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
-	case op.Category == "DELETE" && g.run.Catalog.Creator(op) == nil, op.Category == "UPDATE" && g.run.Catalog.Creator(op) == nil:
-		if id := op.IDParam(); g.run.Options.Mode == ModeFull && id != nil && !g.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent() {
+	case op.Category == "DELETE" && g.catalog.Creator(op) == nil, op.Category == "UPDATE" && g.catalog.Creator(op) == nil:
+		if id := op.IDParam(); g.options.Mode == ModeFull && id != nil && !g.options.Values.Lookup(op.Name, id.Name).IsAbsent() {
 			return ""
 		}
 		return "no operation creates something that it could be called with"
-	case op.Category == "EXECUTE" && g.run.Options.Mode != ModeFull:
+	case op.Category == "EXECUTE" && g.options.Mode != ModeFull:
 		return "mode write does not call it: " + why
 	case op.ActsUnnamed() && !named:
 		return "it cannot be called with something of this run, and it is not documented as starting an execution; --allow-op calls it as documented"
@@ -241,19 +250,19 @@ func (g *gate) Remover(op *catalog.Operation) *catalog.Operation {
 
 // removal is like Remover and also returns the reason if there is none.
 func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why string) {
-	d := g.run.Catalog.Partner("delete", "DELETE", op.Resource)
-	one := g.run.Catalog.AtMostOne(op)
+	d := g.catalog.Partner("delete", "DELETE", op.Resource)
+	one := g.catalog.AtMostOne(op)
 	if one {
-		d = g.run.Catalog.Exact("delete", "DELETE", op.Resource)
+		d = g.catalog.Exact("delete", "DELETE", op.Resource)
 	}
 	switch {
 	case d == nil:
 		return nil, "no DELETE operation of its resource was found"
 	case !one && d.IDParam() == nil:
 		return nil, d.Name + " requires no identifier"
-	case catalog.MatchesAny(d.Name, g.run.Options.Deny):
+	case catalog.MatchesAny(d.Name, g.options.Deny):
 		return nil, d.Name + " is denied by --deny-op"
-	case d.Risk > catalog.RiskDelete && !catalog.MatchesAny(d.Name, g.run.Options.Allow):
+	case d.Risk > catalog.RiskDelete && !catalog.MatchesAny(d.Name, g.options.Allow):
 		return nil, d.Name + " is only called when --allow-op names it"
 	}
 	return d, ""
@@ -262,53 +271,15 @@ func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why st
 // NoOperation is the name of an operation that no adapter has.
 const NoOperation = "zz_no_such_operation"
 
-// Cycle holds one item and the operations that it passes through.
-type Cycle struct {
-	Create, Get, Update, Remove *catalog.Operation // get is nil where only a list shows it
-	List                        *catalog.Operation
-	Params                      jsonv.Value
-	Thing                       CreatedThing
-	Read                        Reply
-}
-
 // CycleOf finds the operations of a resource; nil when nothing reads it.
 func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
-	callable := func(op *catalog.Operation) bool { return op != nil && g.run.Skipped[op.Name] == "" }
-	y := &Cycle{Create: create, Get: g.run.Catalog.Getter(create), Update: g.run.Catalog.Partner("update", "UPDATE", create.Resource), Remove: g.Remover(create)}
+	callable := func(op *catalog.Operation) bool { return op != nil && g.Skipped[op.Name] == "" }
+	y := &Cycle{Create: create, Get: g.catalog.Getter(create), Update: g.catalog.Partner("update", "UPDATE", create.Resource), Remove: g.Remover(create)}
 	if !callable(y.Get) {
-		y.Get, y.List = nil, g.run.Catalog.Partner("list", "READ", create.Resource)
+		y.Get, y.List = nil, g.catalog.Partner("list", "READ", create.Resource)
 	}
 	if y.Get == nil && !callable(y.List) {
 		return nil
 	}
 	return y
-}
-
-// Place returns where an answer holds a resource.
-func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
-	data, at := unwrapped(r.Envelope)
-	if y.Get == nil {
-		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
-			for _, key := range []string{"id", y.Create.Resource + "_id", "name", "key", "slug"} {
-				if id, ok := v.Get(key); ok && jsonv.Equal(id, y.Thing.Id) {
-					return true
-				}
-			}
-			return false
-		})
-	}
-	for _, key := range []string{y.Create.Resource, "item", "resource", "result"} {
-		if v := data.Lookup(key); v.Kind() == jsonv.KindObject {
-			return at + "." + key, v
-		}
-	}
-	return at, data
-}
-
-// Reader returns the name of the operation that reads the item.
-func (y *Cycle) Reader() string {
-	if y.Get != nil {
-		return y.Get.Name
-	}
-	return y.List.Name
 }

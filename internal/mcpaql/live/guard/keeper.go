@@ -17,14 +17,6 @@ import (
 // the item if it is the only new one in its list and the answer names it. Nothing
 // else is ever changed or removed.
 
-// doubtfulThing is a create that succeeded but whose item could not be read
-// immediately.
-type doubtfulThing struct {
-	op     *catalog.Operation
-	params jsonv.Value
-	answer Reply
-}
-
 // ownership is the run's knowledge about an item that an answer names.
 type ownership int
 
@@ -37,16 +29,18 @@ const (
 
 // keeper tracks what the run creates and removes, in the ledger.
 type keeper struct {
-	run      *Run
-	Ledger   *ledger
-	deleting map[string]bool // identifiers for which a delete was sent
+	values
+	lister   *lister
+	watcher  *watcher
+	steady   *steadiness
+	evidence *evidence.Evidence
 }
 
 // keepCreated records the item of a create, so that it is removed again.
 func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply) {
 	thing, what := kp.identify(op, params, r)
 	if what == foreign || what == unmarked {
-		kp.run.Steady.Await(func() bool {
+		kp.steady.Await(func() bool {
 			thing, what = kp.identify(op, params, r)
 			return what == owned
 		})
@@ -54,13 +48,13 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	switch what {
 	case owned:
 		if kp.Ledger.Add(op.Resource, thing) {
-			_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IDKey(op), ID: thing.Id, With: thing.With})
+			_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: thing.Id, With: thing.With})
 		}
-		if !thing.Id.IsAbsent() && kp.run.Watcher.Census.resembles(op.Resource, thing.Id, kp.run.Catalog.ItemKeys) {
-			kp.run.Cleaner.stays[op.Resource] = whyAlike
+		if !thing.Id.IsAbsent() && kp.Gate.Census.Resembles(op.Resource, thing.Id, kp.Catalog.ItemKeys) {
+			kp.Ledger.stays[op.Resource] = whyAlike
 		}
 	case undecided:
-		kp.run.Cleaner.doubtful = append(kp.run.Cleaner.doubtful, doubtfulThing{op, params, r})
+		kp.Ledger.doubtful = append(kp.Ledger.doubtful, doubtfulThing{op, params, r})
 	case unmarked:
 		kp.disown(op, params, r, thing.Id)
 	case foreign:
@@ -71,67 +65,54 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 // disown reports a create whose answer names no item of the run, or one without the
 // run's mark. Its item, if any, cannot be removed, so no more of them are created.
 func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, named ...jsonv.Value) {
-	kp.run.Rows.Fail("consistency.created", r, "the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
-	ids, certain := kp.run.Lister.newOnes(op)
+	kp.Rows.Fail("consistency.created", r, "the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
+	ids, certain := kp.lister.newOnes(op)
 	for _, id := range named {
 		if !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, id) }) {
 			ids = append(ids, id)
 		}
 	}
-	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
+	kp.Ledger.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
 	kp.unread(op, params)
 	if certain && len(ids) == 0 { // nothing was created, unless it comes later still
-		kp.run.Cleaner.lost = append(kp.run.Cleaner.lost, op)
+		kp.Ledger.lost = append(kp.Ledger.lost, op)
 		return
 	}
 	for _, id := range ids {
 		kp.Ledger.ever[op.Resource] = append(kp.Ledger.ever[op.Resource], id)
-		kp.run.Cleaner.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
-		_ = kp.run.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.run.Catalog.IDKey(op), ID: id})
+		kp.Ledger.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
+		_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: id})
 	}
 	if len(ids) == 0 {
-		kp.run.Cleaner.leave(op, "call", r.Number, "the response does not identify the created item, and no list shows it")
+		kp.Ledger.leave(op, "call", r.Number, "the response does not identify the created item, and no list shows it")
 	}
 }
 
 // unread records that no list shows the marked values of a create that succeeded.
 func (kp *keeper) unread(op *catalog.Operation, params jsonv.Value) {
-	list := kp.run.Catalog.Partner("list", "READ", op.Resource)
-	if list == nil || kp.run.Gate.Barred(list) != "" {
+	list := kp.Catalog.Partner("list", "READ", op.Resource)
+	if list == nil || kp.Gate.Barred(list) != "" {
 		return
 	}
-	back := kp.run.Caller.Call(list, kp.run.Builder.Fresh(list))
-	f := evidence.FieldsCase{Name: op.Name + " then " + list.Name, ReadResponse: kp.run.Caller.Noted(back), Call: back.Number}
+	required, _ := kp.lister.params(list)
+	back := kp.Caller.Call(list, required)
+	f := evidence.FieldsCase{Name: op.Name + " then " + list.Name, ReadResponse: kp.Caller.Noted(back), Call: back.Number}
 	for name, v := range params.Members() {
-		if catalog.Carries(v, kp.run.Maker.RunIDs()) && v.Kind() == jsonv.KindString {
+		if catalog.Carries(v, kp.Maker.RunIDs()) && v.Kind() == jsonv.KindString {
 			f.Fields = append(f.Fields, evidence.Field{Path: "data." + name, Value: v})
 		}
 	}
 	if back.OK() && len(f.Fields) > 0 {
-		kp.run.Evidence.RoundTrips = append(kp.run.Evidence.RoundTrips, f)
-	}
-}
-
-// findDoubtful decides at the end of a run about items that could not be read before.
-func (cr *cleaner) findDoubtful() {
-	list := cr.doubtful
-	cr.doubtful = nil
-	for _, d := range list {
-		before := len(cr.doubtful)
-		cr.run.Keeper.keepCreated(d.op, d.params, d.answer)
-		if len(cr.doubtful) > before {
-			cr.doubtful = cr.doubtful[:before]
-			cr.leave(d.op, "call", d.answer.Number, "what was created could no longer be read")
-		}
+		kp.evidence.RoundTrips = append(kp.evidence.RoundTrips, f)
 	}
 }
 
 // identify finds the item of a create among the identifiers in its answer, or else in
 // the resource's list.
 func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (CreatedThing, ownership) {
-	remove := kp.run.Gate.Remover(op)
-	thing := CreatedThing{With: kp.run.Catalog.With(op, remove, params)}
-	if kp.run.Catalog.AtMostOne(op) {
+	remove := kp.Gate.Remover(op)
+	thing := CreatedThing{With: kp.Catalog.With(op, remove, params)}
+	if kp.Catalog.AtMostOne(op) {
 		return thing, kp.ownership(op, thing)
 	}
 	what, seen := foreign, jsonv.Value{}
@@ -148,7 +129,7 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 		return thing, owned
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
-	ids, whole := kp.run.Lister.newOnes(op)
+	ids, whole := kp.lister.newOnes(op)
 	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
 		return CreatedThing{Id: ids[0], With: thing.With}, owned
 	}
@@ -159,18 +140,18 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 // ownership determines whether the run owns an item. Reading it does not count
 // against the run's budget, because created items must be known.
 func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
-	mine := kp.run.Maker.RunIDs()
+	mine := kp.Maker.RunIDs()
 	switch {
 	case slices.ContainsFunc(kp.Ledger.Things[op.Resource], t.Equal):
 		return owned
-	case kp.run.Watcher.knownBefore(op, t.Id):
+	case kp.Gate.Census.Knows(op.Resource, t.Id):
 		return foreign
 	}
-	before, what := kp.run.Cleaner.Cleaning, foreign
-	kp.run.Cleaner.Cleaning = true
-	defer func() { kp.run.Cleaner.Cleaning = before }()
-	if get := kp.run.Catalog.Getter(op); get != nil && kp.run.Gate.Barred(get) == "" {
-		switch r := kp.run.Caller.Call(get, kp.run.Builder.Naming(get, t)); {
+	before, what := kp.Caller.Cleaning, foreign
+	kp.Caller.Cleaning = true
+	defer func() { kp.Caller.Cleaning = before }()
+	if get := kp.Catalog.Getter(op); get != nil && kp.Gate.Barred(get) == "" {
+		switch r := kp.Caller.Call(get, kp.lister.Naming(get, t)); {
 		case !r.Heard():
 			return undecided
 		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.Id, mine)):
@@ -180,7 +161,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 		}
 	}
 	// A success is trusted no more than a failure: the list must show the item.
-	if item, _ := kp.run.Lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.Id, mine)) {
+	if item, _ := kp.lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.Id, mine)) {
 		return owned
 	}
 	return what
@@ -191,15 +172,15 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 func (kp *keeper) verifyAgain() {
 	before := kp.Ledger.Things
 	kp.Ledger.Things = map[string][]CreatedThing{}
-	for _, op := range kp.run.Catalog.Operations {
+	for _, op := range kp.Catalog.Operations {
 		if !op.Creates() {
 			continue
 		}
 		for _, t := range before[op.Resource] {
 			if kp.ownership(op, t) == owned {
 				kp.Ledger.Add(op.Resource, t)
-			} else if _, gone := kp.run.Lister.Fate(op, t, kp.run.Maker.RunIDs()); !gone {
-				kp.run.Cleaner.leave(op, "id", t.Id, "after its restart, the adapter no longer shows it with the run's mark")
+			} else if _, gone := kp.lister.Fate(op, t, kp.Maker.RunIDs()); !gone {
+				kp.Ledger.leave(op, "id", t.Id, "after its restart, the adapter no longer shows it with the run's mark")
 			}
 		}
 		delete(before, op.Resource)
@@ -215,7 +196,7 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 	}
 	data := r.Data()
 	for _, at := range []jsonv.Value{data, data.Lookup(op.Resource), data.Lookup("item"), params} {
-		for _, k := range kp.run.Catalog.IDKeys(op) {
+		for _, k := range kp.Catalog.IDKeys(op) {
 			add(at.Lookup(k))
 		}
 	}
@@ -226,11 +207,11 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 // occupied returns why the run cannot create the single item of a resource, or "". An
 // existing item is left alone.
 func (kp *keeper) occupied(op *catalog.Operation) string {
-	if !kp.run.Catalog.AtMostOne(op) || len(kp.Ledger.Things[op.Resource]) > 0 {
+	if !kp.Catalog.AtMostOne(op) || len(kp.Ledger.Things[op.Resource]) > 0 {
 		return ""
 	}
-	get := kp.run.Catalog.Exact("get", "READ", op.Resource)
-	r := kp.run.Caller.Call(get, jsonv.Object())
+	get := kp.Catalog.Exact("get", "READ", op.Resource)
+	r := kp.Caller.Call(get, jsonv.Object())
 	none := r.Data().Kind() == jsonv.KindNull || r.Data().Lookup(op.Resource).Kind() == jsonv.KindNull
 	switch {
 	case r.OK() && none, r.Refused() && strings.HasPrefix(r.Code(), "NOT_FOUND"):
@@ -243,56 +224,43 @@ func (kp *keeper) occupied(op *catalog.Operation) string {
 
 // Attempt calls an operation and keeps track of what it created or removed.
 func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
-	return kp.AttemptArgs(op, op.Request(params))
+	return kp.AttemptOn(op.Tool, op, op.Request(params))
 }
 
-// AttemptArgs is like Attempt but accepts complete arguments.
-func (kp *keeper) AttemptArgs(op *catalog.Operation, args jsonv.Value) Reply {
-	return kp.AttemptOn(op.Tool, op, args)
-}
-
-// AttemptOn is like AttemptArgs but calls the given tool.
+// AttemptOn is like Attempt but calls the given tool with complete arguments.
 func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
-	if op.Creates() && kp.run.Gate.Forbidden(args) == "" {
+	if op.Creates() && kp.Gate.Forbidden(args) == "" {
 		if reason := kp.occupied(op); reason != "" {
 			return Reply{Budget: true, Barred: true, Cause: errors.New(reason)}
 		}
-		if reason := kp.intend(op); reason != nil {
-			return Reply{Budget: true, Cause: reason}
+		if err := kp.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.Marker(kp.Options.RunID)}); err != nil {
+			return Reply{Budget: true, Cause: fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)}
 		}
 	}
 	if id := op.IDParam(); id != nil && op.Changes() && op.Category != "UPDATE" {
-		kp.deleting[args.Lookup("params", id.Name).String()] = true
+		kp.Ledger.deleting[args.Lookup("params", id.Name).String()] = true
 	}
-	r := kp.run.Caller.Send(tool, args)
-	kp.run.Steady.checkDates(op, r)
+	r := kp.Caller.Send(tool, args)
+	kp.steady.checkDates(op, r)
 	if r.OK() && op.Creates() {
 		kp.keepCreated(op, args.Lookup("params"), r)
 	}
 	if op.Creates() && r.Number > 0 && r.Cause != nil {
-		kp.run.Cleaner.lost = append(kp.run.Cleaner.lost, op)
+		kp.Ledger.lost = append(kp.Ledger.lost, op)
 	}
 	if op.Category == "DELETE" && r.denied() {
-		kp.run.Cleaner.RefusedDelete(op, r)
+		kp.Ledger.RefusedDelete(op, r)
 	}
 	if r.OK() && op.Category == "DELETE" {
 		kp.forget(op, args.Lookup("params"))
 	}
-	if op.Category != "READ" && r.OK() && kp.run.Steady.Lag > 0 {
-		kp.run.Caller.Tape.Pause(kp.run.Caller.Ctx, kp.run.Steady.Lag)
+	if op.Category != "READ" && r.OK() && kp.steady.Lag > 0 {
+		kp.Caller.Tape.Pause(kp.Caller.Ctx, kp.steady.Lag)
 	}
 	if r.OK() && op.Category != "READ" {
-		kp.run.Watcher.change(op)
+		kp.watcher.change(op)
 	}
 	return r
-}
-
-// intend records a create in the journal before it is sent.
-func (kp *keeper) intend(op *catalog.Operation) error {
-	if err := kp.run.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.Marker(kp.run.Options.RunID)}); err != nil {
-		return fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)
-	}
-	return nil
 }
 
 // onlyNew returns the only marked item in the resource's list that the run does not
@@ -306,8 +274,8 @@ func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
 		known[t.Id.String()] = true
 	}
 	var fresh []jsonv.Value
-	for _, t := range kp.run.Lister.Marked(op, kp.run.Maker.RunIDs()) {
-		if !t.Id.IsAbsent() && !known[t.Id.String()] && !kp.run.Watcher.knownBefore(op, t.Id) {
+	for _, t := range kp.lister.Marked(op, kp.Maker.RunIDs()) {
+		if !t.Id.IsAbsent() && !known[t.Id.String()] && !kp.Gate.Census.Knows(op.Resource, t.Id) {
 			fresh = append(fresh, t.Id)
 		}
 	}
@@ -323,5 +291,5 @@ func (kp *keeper) forget(op *catalog.Operation, params jsonv.Value) {
 		id = params.Lookup(p.Name)
 	}
 	kp.Ledger.remove(op.Resource, id)
-	_ = kp.run.Options.Journal(JournalEntry{Deleted: kp.run.Catalog.IDKey(op), ID: id})
+	_ = kp.Options.Journal(JournalEntry{Deleted: kp.Catalog.IDKey(op), ID: id})
 }

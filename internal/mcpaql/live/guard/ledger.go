@@ -8,12 +8,18 @@ import (
 )
 
 // ledger holds what a run created and verified as its own: items by resource, and
-// executions. Nothing else is ever changed, removed or ended.
+// executions. Nothing else is ever changed, removed or ended. It also holds what the run
+// created and could not verify or remove.
 type ledger struct {
 	Things     map[string][]CreatedThing
 	added      int
 	ever       map[string][]jsonv.Value // identifiers, including those of removed items
 	executions []*execution
+	deleting   map[string]bool      // identifiers for which a delete was sent
+	stays      map[string]string    // resource → why none of its items can be removed
+	lost       []*catalog.Operation // creates whose answer never came
+	doubtful   []doubtfulThing      // creates whose item could not be read
+	Leftovers  []jsonv.Value
 }
 
 // Add adds an item; it returns false if the item is already present.
@@ -117,3 +123,66 @@ type execution struct {
 	Status string // as last seen
 	Over   bool   // it ended, or an answer reported its end
 }
+
+// doubtfulThing is a create that succeeded but whose item could not be read
+// immediately.
+type doubtfulThing struct {
+	op     *catalog.Operation
+	params jsonv.Value
+	answer Reply
+}
+
+// leave records something that the run leaves behind: an id, or the call that may
+// have created it.
+func (l *ledger) leave(op *catalog.Operation, key string, v any, reason string) {
+	l.Leftovers = append(l.Leftovers, jsonv.ObjectOf("operation", op.Name, key, v, "reason", reason))
+}
+
+// RefusedDelete records that the items of a resource stay, because a valid delete of
+// one of the run's own items was refused. No more items of that kind are created.
+func (l *ledger) RefusedDelete(op *catalog.Operation, r Reply) {
+	blamed := r.of("NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_")
+	if r.Heard() && !r.OK() && !blamed && l.stays[op.Resource] == "" {
+		l.stays[op.Resource] = op.Name + " was refused, so what is created would remain: " + r.Brief()
+	}
+}
+
+// staying returns why no more items of a resource may be created, or "".
+func (l *ledger) staying(create *catalog.Operation) string {
+	for resource, why := range l.stays {
+		if catalog.SameResource(resource, create.Resource) {
+			return why
+		}
+	}
+	return ""
+}
+
+// track records the data about an execution of this run in an answer.
+func (l *ledger) track(op *catalog.Operation, r Reply) {
+	if op == nil || !r.OK() {
+		return
+	}
+	state := r.Data()
+	id, status := state.Lookup(catalog.ExecutionKey), state.Lookup("status").Text()
+	if id.IsAbsent() && op.ExecutionParam() != nil {
+		id = r.Args.Lookup("params", op.ExecutionParam().Name)
+	}
+	x := l.execution(id)
+	if x == nil && op.Starts() && id.Kind() == jsonv.KindString {
+		x = &execution{id: id, starts: op}
+		l.executions = append(l.executions, x)
+	}
+	if x == nil {
+		return
+	}
+	if status != "" {
+		x.Status = status
+	}
+	x.Over = x.Over || slices.Contains(TerminalStates, status) || op.Controls() && op.Category == "EXECUTE" && status == ""
+}
+
+// The states that the specification defines, and those of them that are final.
+var (
+	CoreStates     = []string{"pending", "running", "completed", "failed", "cancelled"}
+	TerminalStates = []string{"completed", "failed", "cancelled"}
+)

@@ -1,22 +1,30 @@
 package guard
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 )
 
 // lister reads the lists of resources, page by page.
-type lister struct{ run *Run }
+type lister struct {
+	values
+	steady *steadiness
+	params func(*catalog.Operation) (params jsonv.Value, why string) // builds what an operation requires
+	First  map[string]Reply                                          // the answers of the lists before anything else was called
+	timing bool                                                      // the lists are read to learn what changes by itself
+}
 
 // Fate determines the state of an item that a journal names: an adapter may have
 // reused its identifier since. gone is true if an answer reports that the item no
 // longer exists, so that nothing has to be removed.
 func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
-	if get := l.run.Catalog.Getter(create); get != nil && l.run.Gate.Barred(get) == "" {
-		r := l.run.Caller.Call(get, l.run.Builder.Naming(get, t))
+	if get := l.Catalog.Getter(create); get != nil && l.Gate.Barred(get) == "" {
+		r := l.Caller.Call(get, l.Naming(get, t))
 		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.Id, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
 	item, whole := l.listed(create, t)
@@ -26,10 +34,10 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 // listed returns an item from its resource's list, absent if it is not there. whole
 // reports whether the complete list was read.
 func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
-	remove, keys := l.run.Gate.Remover(create), l.run.Catalog.IDKeys(create)
+	remove, keys := l.Gate.Remover(create), l.Catalog.IDKeys(create)
 	whole = l.everyPage(create, remove, t.With, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.NamedItems(r.Data(), keys) {
-			if remove != nil && jsonv.Equal(itemID(keys, item), t.Id) {
+			if remove != nil && jsonv.Equal(change.ItemID(keys, item), t.Id) {
 				found = item
 			}
 		}
@@ -40,17 +48,17 @@ func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.
 // Marked reads a resource's list, every kind and every page, and returns the items
 // that carry the marker of one of the runs.
 func (l *lister) Marked(create *catalog.Operation, runs []string) (found []CreatedThing) {
-	remove := l.run.Gate.Remover(create)
+	remove := l.Gate.Remover(create)
 	if remove == nil {
 		return nil
 	}
-	if l.run.Catalog.AtMostOne(create) {
-		if r := l.run.Caller.Call(l.run.Catalog.Exact("get", "READ", create.Resource), jsonv.Object()); r.OK() && catalog.Carries(r.Data(), runs) {
+	if l.Catalog.AtMostOne(create) {
+		if r := l.Caller.Call(l.Catalog.Exact("get", "READ", create.Resource), jsonv.Object()); r.OK() && catalog.Carries(r.Data(), runs) {
 			found = append(found, CreatedThing{})
 		}
 		return found
 	}
-	keys := l.run.Catalog.IDKeys(create)
+	keys := l.Catalog.IDKeys(create)
 	l.everyPage(create, remove, jsonv.Value{}, func(kind jsonv.Value, r Reply) {
 		for _, item := range catalog.NamedItems(r.Data(), keys) {
 			if !catalog.Carries(item, runs) {
@@ -62,7 +70,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 					with = with.With(name, v)
 				}
 			}
-			found = append(found, CreatedThing{Id: itemID(keys, item), With: with})
+			found = append(found, CreatedThing{Id: change.ItemID(keys, item), With: with})
 		}
 	})
 	return found
@@ -72,36 +80,36 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 // before the run, and that the run does not know. certain reports whether there can be
 // no other: the complete list was read, both times, and each item has an identifier.
 func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool) {
-	keys := l.run.Catalog.ItemKeys(op)
+	keys := l.Catalog.ItemKeys(op)
 	named, unnamed := 0, 0
-	whole := l.everyPage(op, l.run.Gate.Remover(op), jsonv.Value{}, func(_ jsonv.Value, r Reply) {
+	whole := l.everyPage(op, l.Gate.Remover(op), jsonv.Value{}, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.NamedItems(r.Data(), keys) {
-			id := itemID(keys, item)
+			id := change.ItemID(keys, item)
 			if id.IsAbsent() {
 				unnamed++
 				continue
 			}
-			if named++; !l.run.Watcher.Census.knows(op.Resource, id) && !l.run.Keeper.Ledger.made(op.Resource, id) {
+			if named++; !l.Gate.Census.Knows(op.Resource, id) && !l.Ledger.made(op.Resource, id) {
 				ids = append(ids, id)
 			}
 		}
 	})
-	return ids, whole && named > 0 && unnamed == 0 && l.run.Watcher.Census.reads(op.Resource)
+	return ids, whole && named > 0 && unnamed == 0 && l.Gate.Census.Reads(op.Resource)
 }
 
 // everyPage reads a resource's list page by page: every kind, or that of an item with
 // the given other parameters. It returns true if that was the complete list.
 func (l *lister) everyPage(create, remove *catalog.Operation, with jsonv.Value, visit func(kind jsonv.Value, r Reply)) (whole bool) {
-	list := l.run.Catalog.Partner("list", "READ", create.Resource)
-	if list == nil || l.run.Gate.Barred(list) != "" {
+	list := l.Catalog.Partner("list", "READ", create.Resource)
+	if list == nil || l.Gate.Barred(list) != "" {
 		return false
 	}
-	params, why := l.run.Builder.Params(list)
+	params, why := l.params(list)
 	if why != "" {
 		return false
 	}
 	whole = true
-	kinds := l.run.Maker.Kinds(create, remove)
+	kinds := l.Maker.Kinds(create, remove)
 	if with.Len() > 0 {
 		kinds = []jsonv.Value{with}
 	}
@@ -138,11 +146,11 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 	}
 	seen := map[string]bool{}
 	for n := range maxPages {
-		r := l.run.Caller.Call(list, params)
+		r := l.Caller.Call(list, params)
 		if !r.OK() || !visit(r) {
 			return false
 		}
-		got := len(catalog.NamedItems(r.Data(), l.run.Catalog.ItemKeys(list)))
+		got := len(catalog.NamedItems(r.Data(), l.Catalog.ItemKeys(list)))
 		info := r.Data().Lookup("pageInfo")
 		switch cursor := info.Lookup("endCursor").Text(); {
 		case list.Param("after") != nil && info.Lookup("hasNextPage").Bool() && cursor != "" && !seen[cursor]:
@@ -159,4 +167,87 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 		}
 	}
 	return false
+}
+
+// Naming builds the required parameters of an operation for an item. It creates nothing.
+func (l *lister) Naming(op *catalog.Operation, t CreatedThing) jsonv.Value {
+	before := l.Caller.Cleaning
+	l.Caller.Cleaning = true
+	params, _ := l.params(op)
+	l.Caller.Cleaning = before
+	return t.Naming(op, params)
+}
+
+// TakeCensus reads the lists that answered when the run began, every kind and every
+// page; only those of the given resource unless it is "".
+func (l *lister) TakeCensus(resource string) *change.Census {
+	s := &change.Census{}
+	for _, op := range l.Catalog.Operations {
+		first, known := l.First[op.Name]
+		if !known || !first.OK() || resource != "" && !catalog.SameResource(op.Resource, resource) {
+			continue
+		}
+		s.Lists = append(s.Lists, l.read(op))
+	}
+	return s
+}
+
+// read reads a list, every kind and every page.
+func (l *lister) read(op *catalog.Operation) *change.Listing {
+	into := &change.Listing{Op: op, Items: map[string]jsonv.Value{}, IDs: map[string]bool{}, Volatile: map[string]bool{}}
+	kinds := []jsonv.Value{jsonv.Object()}
+	if create := l.Catalog.Creator(op); create != nil {
+		kinds = l.Maker.Kinds(create, l.Gate.Remover(create))
+	}
+	for i, kind := range kinds {
+		if thing := (CreatedThing{With: kind}); i == 0 || op.Param(firstKey(kind)) != nil {
+			l.readList(into, kind, thing.Naming(op, l.First[op.Name].Args.Lookup("params")))
+		}
+	}
+	return into
+}
+
+// readList adds the pages of a list to a listing.
+func (l *lister) readList(into *change.Listing, kind, params jsonv.Value) {
+	n, got, total, keys := 0, 0, int64(0), l.Catalog.ItemKeys(into.Op)
+	whole := l.Pages(into.Op, params, func(r Reply) bool {
+		list := catalog.NamedItems(r.Data(), keys)
+		if first := l.First[into.Op.Name]; l.timing && n == 0 && jsonv.Equal(first.Args, r.Args) {
+			l.steady.maskOf(into.Op).Learn(first.Envelope, r.Envelope)
+			l.steady.known[into.Op.Name] = true
+		}
+		if list == nil && n == 0 {
+			into.Items[kind.String()+change.ItsAnswer] = r.Data()
+			for _, name := range catalog.Names(r.Data(), catalog.ListDepth) {
+				into.Enter(kind.String(), []string{"id"}, jsonv.ObjectOf("id", name), 0)
+			}
+		}
+		for _, item := range list {
+			got++
+			into.Enter(kind.String(), keys, item, got)
+		}
+		total, _ = r.Data().Lookup("total").Int64()
+		n++
+		return n < maxCensusPages
+	})
+	switch {
+	case n == 0:
+		into.Partial = change.Unreadable
+	case n == maxCensusPages:
+		into.Partial = fmt.Sprintf("it has more than %d pages", maxCensusPages)
+	case !whole:
+		into.Partial = fmt.Sprintf("page %d could not be read", n+1)
+	case int64(got) < total:
+		into.Partial = fmt.Sprintf("it showed %d of %d", got, total)
+	}
+}
+
+// maxCensusPages bounds how many pages of a list are read.
+const maxCensusPages = 50
+
+func firstKey(v jsonv.Value) string {
+	for k := range v.Members() {
+		return k
+	}
+	return ""
 }

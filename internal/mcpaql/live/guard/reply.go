@@ -191,19 +191,16 @@ func (r Reply) retryAfter() time.Duration {
 	return time.Second
 }
 
-// locate finds the object in an answer that match accepts, and its dot path
-// below a given one.
-func locate(v jsonv.Value, path string, depth int, match func(jsonv.Value) bool) (at string, found jsonv.Value) {
-	if depth == 0 {
-		return "", jsonv.Value{}
-	}
-	if v.Kind() == jsonv.KindObject && match(v) {
-		return path, v
-	}
-	for k, e := range v.Children() {
-		if at, found = locate(e, path+"."+k, depth-1, match); at != "" {
-			return at, found
+func (r Reply) operation() string { return r.Args.Lookup("operation").Text() }
+
+// Token returns the token of a refusal and its expiry.
+func (r Reply) Token() (token, expires string) {
+	for _, at := range []jsonv.Value{r.Envelope.Lookup("error", "details"), r.Envelope.Lookup("confirmation")} {
+		for _, key := range []string{"confirmation_token", "token"} {
+			if s := at.Lookup(key).Text(); s != "" && token == "" {
+				token, expires = s, at.Lookup("expires_at").Text()
+			}
 		}
 	}
-	return "", jsonv.Value{}
+	return token, expires
 }

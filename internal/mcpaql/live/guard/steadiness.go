@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 )
 
 // Some parts of an answer differ each time. They are found by repeating the request,
@@ -14,53 +15,21 @@ import (
 
 // steadiness knows which parts of answers change by themselves.
 type steadiness struct {
-	run      *Run
-	Masks    map[string]Mask
+	options  *Options
+	rows     *rows
+	caller   *caller
+	Masks    map[string]change.Mask
 	failures map[string]bool // kinds of error tests already kept
 	known    map[string]bool // operations of which this was learned when the run began
 	Lag      time.Duration   // how long lists and reads lag behind a change, as far as it was seen
 }
 
 // maskOf returns the known mask of an operation.
-func (st *steadiness) maskOf(op *catalog.Operation) Mask {
+func (st *steadiness) maskOf(op *catalog.Operation) change.Mask {
 	if st.Masks[op.Name] == nil {
-		st.Masks[op.Name] = Mask{}
+		st.Masks[op.Name] = change.Mask{}
 	}
 	return st.Masks[op.Name]
-}
-
-// WatchTime calls every operation that only reads three times, the third time more
-// than a second later, so that a clock or a counter shows. Those that read something of
-// the run come last: it is created then, and the lists show it.
-func (st *steadiness) WatchTime() {
-	for _, own := range []bool{false, true} {
-		var list []Reply
-		for _, op := range st.run.Catalog.Operations {
-			if op.Category != "READ" || op.Name == "introspect" || st.run.Skipped[op.Name] != "" || st.run.Caller.Ending() != "" || st.run.Builder.readsOwn(op) != own || st.known[op.Name] {
-				continue
-			}
-			if params, why := st.run.Builder.Params(op); why == "" {
-				list = append(list, Reply{Tool: op.Tool, Args: jsonv.ObjectOf("operation", op.Name, "params", params)})
-			}
-		}
-		for i, r := range list {
-			if list[i] = st.run.Caller.Send(r.Tool, r.Args); list[i].OK() {
-				st.repeatCall(st.run.Catalog.Op(r.operation()), list[i])
-			}
-		}
-		read := st.run.Watcher.Reads()
-		if len(list) == 0 || !st.run.Caller.Tape.Pause(st.run.Caller.Ctx, st.run.Options.Spread) {
-			continue
-		}
-		for _, first := range list {
-			if first.OK() {
-				st.repeatCall(st.run.Catalog.Op(first.operation()), first)
-			}
-		}
-		if own {
-			st.run.Watcher.effects(read, st.run.Watcher.Reads())
-		}
-	}
 }
 
 // lags are the delays after which the effect of a change is looked for again. They
@@ -72,7 +41,7 @@ var lags = []time.Duration{400 * time.Millisecond, 800 * time.Millisecond}
 func (st *steadiness) Await(shows func() bool) {
 	waited := time.Duration(0)
 	for _, d := range lags {
-		if !st.run.Caller.Tape.Pause(st.run.Caller.Ctx, d) {
+		if !st.caller.Tape.Pause(st.caller.Ctx, d) {
 			return
 		}
 		if waited += d; shows() {
@@ -85,7 +54,7 @@ func (st *steadiness) Await(shows func() bool) {
 // repeatCall repeats a call and learns the differences; it returns false if the call
 // fails.
 func (st *steadiness) repeatCall(op *catalog.Operation, r Reply) bool {
-	repeated := st.run.Caller.Send(r.Tool, r.Args)
+	repeated := st.caller.Send(r.Tool, r.Args)
 	if repeated.OK() {
 		st.maskOf(op).Learn(r.Envelope, repeated.Envelope)
 	}
@@ -99,11 +68,11 @@ const Controls = 2
 // both calls are repeated.
 func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
 	for range Controls {
-		if st.maskOf(op).Alike(base, r) || !st.repeatCall(op, base) || !st.repeatCall(op, r) {
+		if st.maskOf(op).Alike(base.Envelope, r.Envelope) || !st.repeatCall(op, base) || !st.repeatCall(op, r) {
 			return false
 		}
 	}
-	return !st.maskOf(op).Alike(base, r)
+	return !st.maskOf(op).Alike(base.Envelope, r.Envelope)
 }
 
 // isoDate matches the format that D 4.7.2 requires of dates: ISO 8601.
@@ -129,12 +98,12 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 			walkDates(e, depth+1)
 		}
 		for k, e := range v.Members() {
-			named := DateName().MatchString(k) || dateOn().MatchString(k) && (epoch(e) || dateLike().MatchString(e.Text()))
+			named := change.DateName().MatchString(k) || dateOn().MatchString(k) && (epoch(e) || dateLike().MatchString(e.Text()))
 			if named && (e.Kind() == jsonv.KindString || epoch(e)) {
-				st.run.Rows.Count("dates")
+				st.rows.Count("dates")
 				if key := op.Name + " " + k; !isoDate().MatchString(e.Text()) && !st.failures[key] {
 					st.failures[key] = true
-					st.run.Rows.Fail("dates.iso", r, "%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
+					st.rows.Fail("dates.iso", r, "%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
 				}
 			}
 			walkDates(e, depth+1)

@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 )
 
 func TestTypeTexts(t *testing.T) {
@@ -142,7 +143,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 	}
 	c := New(Options{Mode: ModeWrite})
 	c.Catalog.Operations = ops
-	c.Keeper.Ledger.Add("book", CreatedThing{Id: jsonv.String("mine")})
+	c.Ledger.Add("book", CreatedThing{Id: jsonv.String("mine")})
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -191,7 +192,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 	c := New(Options{Mode: ModeFull, Values: values})
 	c.Catalog.Operations = ops
 	c.Builder.harvest = map[string]map[string][]jsonv.Value{"task": {"id": {jsonv.String("yours")}}}
-	c.Keeper.Ledger.executions = []*execution{{id: jsonv.String("mine"), starts: ops[0]}}
+	c.Ledger.executions = []*execution{{id: jsonv.String("mine"), starts: ops[0]}}
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -257,10 +258,10 @@ func TestDecisionsNameWhatIsOurs(t *testing.T) {
 		{Name: "flush_requests", Category: "EXECUTE", Verb: "flush", Resource: "requests", Detail: returns, Risk: catalog.RiskWrite},
 		{Name: "run_report", Category: "EXECUTE", Verb: "run", Resource: "report", Params: []catalog.Parameter{wish}, Detail: returns, Risk: catalog.RiskWrite},
 	}
-	list := &listing{op: &catalog.Operation{Name: "list_requests", Category: "READ", Verb: "list", Resource: "requests"}}
+	list := &change.Listing{Op: &catalog.Operation{Name: "list_requests", Category: "READ", Verb: "list", Resource: "requests"}}
 	c := New(Options{Mode: ModeFull, RunID: "r1"})
-	c.Catalog.Operations, c.Watcher.Census = append(ops, list.op), &census{lists: []*listing{list}}
-	c.Keeper.Ledger.Add("request", CreatedThing{Id: jsonv.String("mine")})
+	c.Catalog.Operations, c.Gate.Census = append(ops, list.Op), &change.Census{Lists: []*change.Listing{list}}
+	c.Ledger.Add("request", CreatedThing{Id: jsonv.String("mine")})
 	for _, x := range []struct {
 		op, params string
 		ok         bool

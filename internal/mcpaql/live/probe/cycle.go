@@ -31,7 +31,7 @@ func (pr cycleProbe) roundTrips() {
 	n := 0
 	for _, op := range pr.run.Catalog.Operations {
 		switch base := pr.run.Base[op.Name]; {
-		case !op.Creates() || pr.run.Skipped[op.Name] != "":
+		case !op.Creates() || pr.run.Gate.Skipped[op.Name] != "":
 			continue
 		case op.Verb != "create":
 			if !base.OK() {
@@ -46,14 +46,6 @@ func (pr cycleProbe) roundTrips() {
 	}
 	if n == 0 {
 		pr.run.Rows.Tests["merge"].Incomplete += " in mode " + pr.run.Options.Mode
-	}
-}
-
-// cutRoundTrips excuses the rows of round trips when the run ended before
-// they were done.
-func (pr cycleProbe) cutRoundTrips() {
-	if pr.run.Caller.Ending() != "" {
-		pr.run.Caller.CutsShort("create-read", "update", "merge", "input", "deleted")
 	}
 }
 
@@ -80,7 +72,7 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
 		made = pr.run.Keeper.Attempt(create, y.Params)
 	}
-	things := pr.run.Keeper.Ledger.Things[create.Resource]
+	things := pr.run.Ledger.Things[create.Resource]
 	if !made.OK() || len(things) == 0 {
 		switch {
 		case made.OK():
@@ -97,10 +89,10 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 		return
 	}
 	pr.compareCreated(y, made)
-	if y.Update != nil && pr.run.Skipped[y.Update.Name] == "" && y.Read.OK() {
+	if y.Update != nil && pr.run.Gate.Skipped[y.Update.Name] == "" && y.Read.OK() {
 		pr.updates(y)
 	}
-	if y.Remove != nil && pr.run.Skipped[y.Remove.Name] == "" {
+	if y.Remove != nil && pr.run.Gate.Skipped[y.Remove.Name] == "" {
 		pr.removes(y)
 	}
 }
@@ -108,12 +100,12 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 // clear removes the item that the run created of a resource of which there is at most
 // one. It returns false if there is nothing to remove.
 func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
-	things := slices.Clone(pr.run.Keeper.Ledger.Things[create.Resource])
+	things := slices.Clone(pr.run.Ledger.Things[create.Resource])
 	if remove == nil {
 		return false
 	}
 	for _, t := range things {
-		pr.run.Keeper.Attempt(remove, pr.run.Builder.Naming(remove, t))
+		pr.run.Keeper.Attempt(remove, pr.run.Lister.Naming(remove, t))
 	}
 	return len(things) > 0
 }
@@ -122,10 +114,10 @@ func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 // contains it.
 func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 	if y.Get != nil {
-		return pr.run.Caller.Call(y.Get, pr.run.Builder.Naming(y.Get, y.Thing))
+		return pr.run.Caller.Call(y.Get, pr.run.Lister.Naming(y.Get, y.Thing))
 	}
 	var last guard.Reply
-	pr.run.Lister.Pages(y.List, pr.run.Builder.Naming(y.List, y.Thing), func(r guard.Reply) bool {
+	pr.run.Lister.Pages(y.List, pr.run.Lister.Naming(y.List, y.Thing), func(r guard.Reply) bool {
 		last = r
 		_, thing := y.Place(r)
 		return thing.IsAbsent()
@@ -189,7 +181,7 @@ func (pr cycleProbe) known(y *guard.Cycle, made guard.Reply, name string) bool {
 	}
 	for _, list := range pr.run.Catalog.Operations {
 		if catalog.SameResource(list.Resource, y.Create.Resource) {
-			shown = append(shown, catalog.Items(pr.run.Builder.First[list.Name].Data(), catalog.ListDepth)...)
+			shown = append(shown, catalog.Items(pr.run.Lister.First[list.Name].Data(), catalog.ListDepth)...)
 		}
 	}
 	return slices.ContainsFunc(shown, func(v jsonv.Value) bool { return !v.Lookup(name).IsAbsent() })
@@ -207,10 +199,10 @@ func stored(r guard.Reply, masked jsonv.Value, path string, v jsonv.Value) evide
 
 // removes deletes the item and reads it again.
 func (pr cycleProbe) removes(y *guard.Cycle) {
-	params := pr.run.Builder.Naming(y.Remove, y.Thing)
+	params := pr.run.Lister.Naming(y.Remove, y.Thing)
 	r := pr.run.Keeper.Attempt(y.Remove, params)
 	if !r.OK() {
-		pr.run.Cleaner.RefusedDelete(y.Remove, r)
+		pr.run.Ledger.RefusedDelete(y.Remove, r)
 		return
 	}
 	pr.run.Rows.Count("deleted")

@@ -33,7 +33,7 @@ func (p executionProbe) executions() {
 			continue
 		}
 		p.followOne(op, reader, abort)
-		if cancel := op.Detail.Lookup("lifecycle", "supports_cancel"); abort != nil && p.run.Skipped[abort.Name] == "" && (cancel.IsAbsent() || cancel.Bool()) {
+		if cancel := op.Detail.Lookup("lifecycle", "supports_cancel"); abort != nil && p.run.Gate.Skipped[abort.Name] == "" && (cancel.IsAbsent() || cancel.Bool()) {
 			p.abortOne(op, reader, abort)
 		}
 	}
@@ -76,7 +76,7 @@ func (p executionProbe) checkState(starter *catalog.Operation, who string, r gua
 
 // followOne follows an execution to its end and checks that the end is final.
 func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
-	x, _ := p.run.Executor.Start(op)
+	x, _ := p.run.Builder.Start(op)
 	if x == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	stays(" afterwards")
 	stays(" afterwards")
 	for _, further := range []*catalog.Operation{p.run.Catalog.Op(catalog.StepOperation), abort} {
-		if further == nil || p.run.Skipped[further.Name] != "" || further.ExecutionParam() == nil {
+		if further == nil || p.run.Gate.Skipped[further.Name] != "" || further.ExecutionParam() == nil {
 			continue
 		}
 		r := p.run.Keeper.Attempt(further, p.run.Executor.Only(further, x))
@@ -125,7 +125,7 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 // abortOne aborts a running execution.
 func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	t := p.run.Rows.Tests["execution-abort"]
-	x, begun := p.run.Executor.Start(op)
+	x, begun := p.run.Builder.Start(op)
 	if x == nil {
 		return
 	}

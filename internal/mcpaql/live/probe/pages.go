@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 	"mcptest/internal/mcpaql/live/guard"
 )
 
@@ -21,7 +22,7 @@ func (pr featureProbe) presets() {
 	t.NotApplicable = "no READ operation takes fields"
 	var ops []*catalog.Operation
 	for _, op := range pr.run.Catalog.Operations {
-		if op.Category == "READ" && op.Param("fields") != nil && pr.run.Skipped[op.Name] == "" {
+		if op.Category == "READ" && op.Param("fields") != nil && pr.run.Gate.Skipped[op.Name] == "" {
 			t.NotApplicable, t.Incomplete = "", "no item with fields was read"
 			if base := pr.run.Base[op.Name]; base.OK() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
 				ops = append(ops, op)
@@ -119,7 +120,7 @@ func (pr featureProbe) pagination() {
 	t := pr.run.Rows.Tests["pagination"]
 	t.NotApplicable = "no operation pages by cursors"
 	for _, op := range pr.run.Catalog.Operations {
-		if op.Category != "READ" || !op.Cursors() || pr.run.Skipped[op.Name] != "" {
+		if op.Category != "READ" || !op.Cursors() || pr.run.Gate.Skipped[op.Name] != "" {
 			continue
 		}
 		t.NotApplicable, t.Incomplete = "", "there were not two items to page through"
@@ -161,7 +162,10 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		pr.checkPageInfo(op, two, two.Data().Lookup("pageInfo", "hasNextPage").Bool(), true)
 	}
 	large := ask("first", 100)
-	pr.lastPage(op, large)
+	// No page may follow one that holds everything.
+	if n := len(catalog.Items(large.Data(), catalog.ListDepth)); large.OK() && n > 0 && n < 100 {
+		pr.checkPageInfo(op, large, false, false)
+	}
 	pr.inOrder(op, large, ask)
 	mixed := [][]any{{"after", cursor}}
 	if op.Param("last") != nil {
@@ -185,20 +189,13 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	}
 }
 
-// lastPage checks a page that holds everything: no page may follow it.
-func (pr featureProbe) lastPage(op *catalog.Operation, r guard.Reply) {
-	if n := len(catalog.Items(r.Data(), catalog.ListDepth)); r.OK() && n > 0 && n < 100 {
-		pr.checkPageInfo(op, r, false, false)
-	}
-}
-
 // maxFollowed bounds how many items the pages are followed for.
 const maxFollowed = 6
 
 // inOrder compares the items of small pages with one large page.
 func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask func(pairs ...any) guard.Reply) {
 	all := catalog.Items(large.Data(), catalog.ListDepth)
-	same := func(a, b jsonv.Value) bool { return jsonv.Equal(guard.WithoutVolatile(a), guard.WithoutVolatile(b)) }
+	same := func(a, b jsonv.Value) bool { return jsonv.Equal(change.WithoutVolatile(a), change.WithoutVolatile(b)) }
 	for _, size := range []int{1, 2} {
 		page, n := ask("first", size), 0
 		for items := catalog.Items(page.Data(), catalog.ListDepth); len(items) > 0 && n < min(len(all), maxFollowed); items = catalog.Items(page.Data(), catalog.ListDepth) {

@@ -16,12 +16,12 @@ import (
 func All(c *guard.Run) {
 	defer c.Cleaner.CleanUp(true)
 	c.Phase("reading lists", 0, len(c.Catalog.Operations))
-	c.Builder.HarvestLists(true)
+	c.Survey.HarvestLists(true)
 	c.Watcher.Begin()
-	c.Builder.HarvestLists(false)
+	c.Survey.HarvestLists(false)
 	c.Watcher.Reads()
 	c.Phase("detecting what changes by itself", 0, len(c.Catalog.Operations))
-	c.Steady.WatchTime()
+	c.Survey.WatchTime()
 	// Operations that only read come first, so that the values they change are known
 	// before the run writes anything.
 	i := 0
@@ -47,7 +47,9 @@ func All(c *guard.Run) {
 	c.Phase("round trips", len(c.Catalog.Operations), len(c.Catalog.Operations))
 	cycleProbe{c}.roundTrips()
 	executionProbe{c}.executions()
-	cycleProbe{c}.cutRoundTrips()
+	if c.Caller.Ending() != "" {
+		c.Caller.CutsShort("create-read", "update", "merge", "input", "deleted")
+	}
 	c.Cleaner.CleanUp(false)
 	requestProbe{c}.probeConsistency()
 	requestProbe{c}.probeSession()
@@ -62,34 +64,34 @@ type operationProbe struct{ run *guard.Run }
 
 // probeOperation runs the tests of one operation.
 func (pr operationProbe) probeOperation(op *catalog.Operation) {
-	if op.Detail.Kind() != jsonv.KindObject && pr.run.Skipped[op.Name] == "" {
-		pr.run.Skipped[op.Name] = NotGeneratable + ": it has no detail"
+	if op.Detail.Kind() != jsonv.KindObject && pr.run.Gate.Skipped[op.Name] == "" {
+		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": it has no detail"
 	}
-	if pr.run.Skipped[op.Name] != "" || pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
-		pr.run.Skipped[op.Name] = cmp.Or(pr.run.Skipped[op.Name], pr.run.Caller.EndedBefore())
+	if pr.run.Gate.Skipped[op.Name] != "" || pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
+		pr.run.Gate.Skipped[op.Name] = cmp.Or(pr.run.Gate.Skipped[op.Name], pr.run.Caller.EndedBefore())
 		return
 	}
 	params, why := pr.run.Builder.Params(op)
 	if why != "" {
-		pr.run.Skipped[op.Name] = NotGeneratable + ": " + why
+		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": " + why
 		return
 	}
 	base := pr.run.Keeper.Attempt(op, params)
-	if base.Silent && base.Sent() || pr.run.Caller.Poison[op.Name] != "" {
+	if base.Silent && base.Sent() || pr.run.Gate.Poison[op.Name] != "" {
 		pr.run.Rows.Count("accuracy")
 		pr.run.Rows.Fail("accuracy.failure", base, "%s does not respond", op.Name)
-		pr.run.Skipped[op.Name] = NotGeneratable + ": it does not respond"
+		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": it does not respond"
 		return
 	}
 	if !base.Sent() {
-		pr.run.Skipped[op.Name] = base.Cause.Error()
+		pr.run.Gate.Skipped[op.Name] = base.Cause.Error()
 		if why := pr.run.Caller.Ending(); why != "" && !base.Barred {
-			pr.run.Skipped[op.Name] = why
+			pr.run.Gate.Skipped[op.Name] = why
 		}
 		return
 	}
 	if base.Code() == guard.ConfirmationRequired {
-		pr.run.Skipped[op.Name] = "it asks for a confirmation, which --confirm gives"
+		pr.run.Gate.Skipped[op.Name] = "it asks for a confirmation, which --confirm gives"
 		return
 	}
 	for _, key := range guard.TokenParameters() {
@@ -246,7 +248,7 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 		return
 	}
 	try := func(name string, args func(params jsonv.Value) jsonv.Value) {
-		r := pr.run.Keeper.AttemptArgs(op, args(pr.run.Builder.Fresh(op)))
+		r := pr.run.Keeper.AttemptOn(op.Tool, op, args(pr.run.Builder.Fresh(op)))
 		if !r.Heard() {
 			pr.run.Rows.SkipUnsent("unknown", op.Name, name, r)
 			return

@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 )
@@ -69,8 +70,8 @@ func (p requestProbe) probeRouting() {
 	for _, op := range p.run.Catalog.Operations {
 		// If no operation can be called, a READ operation is sent without parameters:
 		// an endpoint refuses it before it checks those.
-		if op.Category == "READ" && op.Name != "introspect" && (p.run.Skipped[op.Name] == "" || reads == nil && p.run.Gate.Barred(op) == "") {
-			if reads = op; p.run.Skipped[op.Name] == "" {
+		if op.Category == "READ" && op.Name != "introspect" && (p.run.Gate.Skipped[op.Name] == "" || reads == nil && p.run.Gate.Barred(op) == "") {
+			if reads = op; p.run.Gate.Skipped[op.Name] == "" {
 				break
 			}
 		}
@@ -84,7 +85,7 @@ func (p requestProbe) probeRouting() {
 	}
 	done := map[string]bool{}
 	for _, op := range p.run.Catalog.Operations {
-		if op.Category == "READ" || done[op.Category] || p.run.Skipped[op.Name] != "" || op.Tool == p.run.Catalog.Reader || op.Bare() {
+		if op.Category == "READ" || done[op.Category] || p.run.Gate.Skipped[op.Name] != "" || op.Tool == p.run.Catalog.Reader || op.Bare() {
 			continue
 		}
 		// The call is complete, so that it touches only the item that it names if it
@@ -202,7 +203,7 @@ func (p requestProbe) probeConsistency() {
 			break
 		}
 		p.run.Rows.Count("consistency")
-		if first := p.run.Evidence.OperationsList; r.OK() && !jsonv.Equal(guard.WithoutVolatile(first), guard.WithoutVolatile(r.Envelope)) {
+		if first := p.run.Evidence.OperationsList; r.OK() && !jsonv.Equal(change.WithoutVolatile(first), change.WithoutVolatile(r.Envelope)) {
 			p.run.Rows.Fail("consistency.repeat", r, "the operation list changed during the session")
 			break
 		}
@@ -225,11 +226,11 @@ func (p requestProbe) probeConsistency() {
 func (p requestProbe) effects() {
 	changed := map[*catalog.Operation]guard.Reply{}
 	for _, op := range p.run.Catalog.Operations {
-		before, known := p.run.Builder.First[op.Name]
-		if l := p.run.Watcher.Census.Of(op); !known || l != nil && l.Moving || len(p.run.Cleaner.Leftovers) > 0 || p.run.Watcher.Record(op) {
+		before, known := p.run.Lister.First[op.Name]
+		if l := p.run.Gate.Census.Of(op); !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.Record(op) {
 			continue
 		}
-		if r := p.run.Caller.Send(op.Tool, before.Args); r.OK() && !(guard.Mask{}).Alike(before, r) {
+		if r := p.run.Caller.Send(op.Tool, before.Args); r.OK() && !(change.Mask{}).Alike(before.Envelope, r.Envelope) {
 			changed[op] = r
 		}
 	}
@@ -241,13 +242,13 @@ func (p requestProbe) effects() {
 		if !suspect {
 			continue
 		}
-		own := guard.Mask{"data.content[].text": false} // a rendered text may have any number in it
+		own := change.Mask{"data.content[].text": false} // a rendered text may have any number in it
 		for range 2 * guard.Controls {
 			if later := p.run.Caller.Send(op.Tool, r.Args); later.OK() {
 				own.Learn(r.Envelope, later.Envelope)
 			}
 		}
-		if path, differs := own.Difference(p.run.Builder.First[op.Name], r); differs {
+		if path, differs := own.Difference(p.run.Lister.First[op.Name].Envelope, r.Envelope); differs {
 			p.run.Rows.Fail("consistency.effects", r, "%s returns a different result at the end of the run, although everything that the run created was removed: %s differs", op.Name, path)
 		}
 	}
@@ -269,7 +270,7 @@ func (p requestProbe) probeSession() {
 	p.run.Caller.Session = s
 	r := p.run.Caller.Introspect(evidence.TextMember("query", "operations"))
 	if unused != nil && p.run.Caller.Session == s {
-		if again := p.run.Keeper.AttemptArgs(unused.op, unused.args); again.OK() {
+		if again := p.run.Keeper.AttemptOn(unused.op.Tool, unused.op, unused.args); again.OK() {
 			p.run.Rows.Fail("session.token", again, "%s accepts a token of the previous session", unused.op.Name)
 		}
 	}

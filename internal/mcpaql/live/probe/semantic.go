@@ -184,7 +184,7 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 	}
 	for _, op := range pr.run.Catalog.Operations {
 		description := op.Detail.Lookup("description").Text()
-		if op.Verb == "list" && op.Category == "READ" && description != "" && pr.run.Skipped[op.Name] == "" {
+		if op.Verb == "list" && op.Category == "READ" && description != "" && pr.run.Gate.Skipped[op.Name] == "" {
 			s := evidence.SemanticCase{
 				Question: "Do this with the adapter's tools, then say which operation you used: " + display.Truncate(strings.ReplaceAll(description, op.Name, "it"), 300),
 				Facts:    "The operation for it is " + op.Name + ".",

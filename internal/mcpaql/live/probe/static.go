@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 )
@@ -191,7 +192,7 @@ func (pr UnseenRows) SettleRows() {
 const noFreeObject = "no resource has a field that takes any object"
 
 func (pr UnseenRows) limitsValues(op *catalog.Operation) bool {
-	return pr.Run.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return len(pr.Run.Catalog.Wrong(p)) > 0 })
+	return pr.Run.Gate.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return len(pr.Run.Catalog.Wrong(p)) > 0 })
 }
 
 // settleDates searches the introspection for dates when no answer contained one.
@@ -202,7 +203,7 @@ func (pr UnseenRows) settleDates() {
 	}
 	var documented []string
 	look := func(name, typ, format string) {
-		isDate := guard.DateName().MatchString(name) || slices.Contains([]string{"date", "datetime", "date-time", "timestamp"}, strings.ToLower(typ)) || strings.HasPrefix(format, "date")
+		isDate := change.DateName().MatchString(name) || slices.Contains([]string{"date", "datetime", "date-time", "timestamp"}, strings.ToLower(typ)) || strings.HasPrefix(format, "date")
 		if isDate && !slices.Contains(documented, name) {
 			documented = append(documented, name)
 		}
@@ -212,7 +213,7 @@ func (pr UnseenRows) settleDates() {
 			look(p.Name, p.Type, p.Schema.Lookup("format").Text())
 		}
 	}
-	for _, name := range guard.SortedKeys(pr.Run.Catalog.Types) {
+	for _, name := range evidence.SortedKeys(pr.Run.Catalog.Types) {
 		for _, f := range pr.Run.Catalog.Types[name].Detail.Lookup("fields").Elems() {
 			look(f.Lookup("name").Text(), f.Lookup("type").Text(), f.Lookup("format").Text())
 		}

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 	"mcptest/internal/mcpaql/live/guard"
 )
 
@@ -65,7 +66,7 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.Noted(after), Call: after.Number}
 	f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+target, value))
 	for k, v := range thing.Members() {
-		if k != target && !unsteady[k] && !bookkeeping().MatchString(k) && !guard.VolatileKey().MatchString(k) && !strings.Contains(k, ".") && !evidence.SecretKey(k) {
+		if k != target && !unsteady[k] && !bookkeeping().MatchString(k) && !change.VolatileKey().MatchString(k) && !strings.Contains(k, ".") && !evidence.SecretKey(k) {
 			f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+k, v))
 		}
 	}
@@ -258,8 +259,8 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 	}
 }
 
-// saidOf reports whether the documentation of a field, or a text that names it, contains
-// certain words.
+// saidOf reports whether the documentation of a field, in an operation or in the type of
+// the resource, or a text that names it contains certain words.
 func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
 	said := func(text string) bool { return words().MatchString(text) && evidence.Names(text, name) }
 	for _, op := range []*catalog.Operation{y.Create, y.Update} {
@@ -269,11 +270,6 @@ func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Re
 			return true
 		}
 	}
-	return pr.typeSays(y, name, words)
-}
-
-// typeSays reports whether the resource's type describes a field with certain words.
-func (pr cycleProbe) typeSays(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
 	t := pr.resourceType(y)
 	return t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool {
 		return f.Lookup("name").Text() == name && words().MatchString(f.Lookup("description").Text())

@@ -150,7 +150,7 @@ func echo(v jsonv.Value, name, path string, depth int) string {
 // createdDefaults compares what a create with the required parameters alone
 // stored with the documented defaults of the others.
 func (pr operationProbe) createdDefaults(op *catalog.Operation) {
-	things := pr.run.Keeper.Ledger.Things[op.Resource]
+	things := pr.run.Ledger.Things[op.Resource]
 	y := pr.run.Gate.CycleOf(op)
 	if y == nil || len(things) == 0 {
 		return
@@ -209,10 +209,11 @@ func (pr operationProbe) alias(op *catalog.Operation, base guard.Reply) {
 	if id == nil || id.Name == "id" || op.Param("id") != nil {
 		return
 	}
-	params, same := pr.run.Builder.Fresh(op), pr.run.Steady.Masks[op.Name].Alike
+	params := pr.run.Builder.Fresh(op)
+	same := func(r guard.Reply) bool { return pr.run.Steady.Masks[op.Name].Alike(base.Envelope, r.Envelope) }
 	without := params.Without(id.Name)
 	r := pr.run.Caller.Call(op, without.With("id", params.Lookup(id.Name)))
-	if r.OK() && same(base, r) && !r.UnknownParameter("id") && !same(base, pr.run.Caller.Call(op, without)) {
+	if r.OK() && same(r) && !r.UnknownParameter("id") && !same(pr.run.Caller.Call(op, without)) {
 		pr.accept(op, "id")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
 )
 
 // TokenParameters returns the documented names of the parameter that carries a token;
@@ -17,18 +18,6 @@ func TokenParameters() []string { return []string{"confirmation_token", "_confir
 // ConfirmationRequired is the error code of an operation that has to be confirmed.
 const ConfirmationRequired = "CONFIRMATION_REQUIRED"
 
-// Token returns the token of a refusal and its expiry.
-func (r Reply) Token() (token, expires string) {
-	for _, at := range []jsonv.Value{r.Envelope.Lookup("error", "details"), r.Envelope.Lookup("confirmation")} {
-		for _, key := range []string{"confirmation_token", "token"} {
-			if s := at.Lookup(key).Text(); s != "" && token == "" {
-				token, expires = s, at.Lookup("expires_at").Text()
-			}
-		}
-	}
-	return token, expires
-}
-
 // confirmed repeats a refused call with the token of the refusal if the run may: when
 // the user allowed it, and always to remove the run's own items.
 func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
@@ -37,8 +26,8 @@ func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
 	}
 	a.Gated = true
 	params := r.Args.Lookup("params")
-	mayAnswer := a.run.Options.Confirm && (a.run.Options.Mode == ModeWrite || a.run.Options.Mode == ModeFull)
-	if !mayAnswer && !a.run.Cleaner.Cleaning || slices.ContainsFunc(TokenParameters(), func(k string) bool { return !params.Lookup(k).IsAbsent() }) {
+	mayAnswer := a.options.Confirm && (a.options.Mode == ModeWrite || a.options.Mode == ModeFull)
+	if !mayAnswer && !a.Cleaning || slices.ContainsFunc(TokenParameters(), func(k string) bool { return !params.Lookup(k).IsAbsent() }) {
 		return r
 	}
 	token := a.checkToken(r)
@@ -59,30 +48,28 @@ func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
 		}
 		return again
 	}
-	a.run.Rows.Fail("confirmation.works", r, "%s asks for a confirmation and does not accept the token that it issued", r.operation())
+	a.rows.Fail("confirmation.works", r, "%s asks for a confirmation and does not accept the token that it issued", r.operation())
 	return r
 }
-
-func (r Reply) operation() string { return r.Args.Lookup("operation").Text() }
 
 var tokenForm = evidence.Pattern(`^(conf|quota_continue)_[A-Za-z0-9_-]{1,64}$`)
 
 // checkToken checks the form of a token and returns it.
 func (a *caller) checkToken(r Reply) string {
-	a.run.Rows.Count("confirmation")
+	a.rows.Count("confirmation")
 	token, expires := r.Token()
 	switch n := len(token); {
 	case token == "":
-		a.run.Rows.Fail("confirmation.token", r, "%s asks for a confirmation and issues no token", r.operation())
+		a.rows.Fail("confirmation.token", r, "%s asks for a confirmation and issues no token", r.operation())
 	case n < 8 || n > 80 || !tokenForm().MatchString(token):
-		a.run.Rows.Fail("confirmation.token", r, "the token of %s is not conf_ or quota_continue_ and up to 64 letters, digits, _ and -", r.operation())
+		a.rows.Fail("confirmation.token", r, "the token of %s is not conf_ or quota_continue_ and up to 64 letters, digits, _ and -", r.operation())
 	}
 	switch at, err := time.Parse(time.RFC3339, expires); {
 	case token == "":
 	case err != nil:
-		a.run.Rows.Fail("confirmation.expires", r, "the token of %s has no expires_at that is a date and time", r.operation())
+		a.rows.Fail("confirmation.expires", r, "the token of %s has no expires_at that is a date and time", r.operation())
 	case at.Before(a.Tape.Now().Add(-time.Minute)):
-		a.run.Rows.Fail("confirmation.expires", r, "the token of %s expired before it was issued", r.operation())
+		a.rows.Fail("confirmation.expires", r, "the token of %s expired before it was issued", r.operation())
 	}
 	return token
 }
@@ -109,4 +96,32 @@ func (a *caller) unlimited(ctx context.Context, r Reply) Reply {
 		r.limited, r.Cause = true, errLimited
 	}
 	return r
+}
+
+// Call sends an operation with its params.
+func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
+	return a.Send(op.Tool, op.Request(params))
+}
+
+// Send calls a tool with arguments, unless the policy forbids it.
+func (a *caller) Send(tool string, args jsonv.Value) Reply {
+	r := Reply{Tool: tool, Args: args}
+	if reason := a.gate.Forbidden(args); reason != "" {
+		r.Budget, r.Cause = true, errors.New(reason)
+		r.Barred = a.gate.Poison[r.operation()] != reason
+		return r
+	}
+	return a.exchange(a.Ctx, r)
+}
+
+// exchange calls a tool until there is an answer that counts. It waits when the
+// adapter limits the rate, and confirms where the run may. The clean-up uses it too,
+// with a context of its own.
+func (a *caller) exchange(ctx context.Context, r Reply) Reply {
+	return a.confirmed(ctx, a.unlimited(ctx, a.SendNow(ctx, r)))
+}
+
+// Introspect sends an introspection request.
+func (a *caller) Introspect(params ...jsonv.Member) Reply {
+	return a.Send(a.catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.Object(params...)))
 }

@@ -1,9 +1,7 @@
-package guard
+package change
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -69,15 +67,15 @@ func sameText(ch jsonv.Change, but func() *regexp.Regexp) bool {
 
 // Alike reports whether two answers are equal, ignoring parts that change by
 // themselves.
-func (m Mask) Alike(a, b Reply) bool {
+func (m Mask) Alike(a, b jsonv.Value) bool {
 	_, differs := m.Difference(a, b)
 	return !differs
 }
 
 // Difference returns the first path at which two answers differ, ignoring parts that
 // change by themselves.
-func (m Mask) Difference(a, b Reply) (path string, differs bool) {
-	for _, ch := range jsonv.Diff(WithoutVolatile(a.Envelope), WithoutVolatile(b.Envelope)) {
+func (m Mask) Difference(a, b jsonv.Value) (path string, differs bool) {
+	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
 		if !m.hides(ch) {
 			return ch.Path, true
 		}
@@ -94,9 +92,6 @@ func WithoutVolatile(v jsonv.Value) jsonv.Value {
 		return k, WithoutVolatile(e)
 	})
 }
-
-// SortedKeys lists a set in order.
-func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // DateName matches the names of members that hold dates.
 var DateName = evidence.Pattern(`(_at|_date|timestamp|[a-z](At|Date|Timestamp))$`)
