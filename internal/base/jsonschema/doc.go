@@ -2,8 +2,8 @@
 // the schema library: it turns the library's errors into flat lists of plain sentences with
 // the position in the value and in the schema.
 //
-// Entry points: [Compile] prepares a schema, [Schema.Validate] checks a value, [Sample]
-// makes a value that is valid.
+// Entry points: [Compile] prepares a schema, [Schema.Validate] checks a value, [Sample],
+// [Arguments], [Random] and [Words] make values and texts.
 //
 // Invariants:
 //

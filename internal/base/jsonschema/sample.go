@@ -1,7 +1,9 @@
 package jsonschema
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -9,53 +11,98 @@ import (
 )
 
 // maxSampleDepth bounds the depth to which a schema is followed; a schema may refer
-// to itself.
-const maxSampleDepth = 12
+// to itself. Random values end earlier, because they grow in every level.
+const (
+	maxSampleDepth = 12
+	maxRandomDepth = 5
+)
 
 // Sample returns a small value for a schema: a constant, example, default or enum
 // value if it has one, otherwise an invented one of the right type. Properties that
 // are not required are omitted. Not every keyword is considered, so the value may be
 // invalid.
-func Sample(schema jsonv.Value) jsonv.Value {
-	s := sampler{root: schema}
-	return s.value(schema, "", 0)
+func Sample(schema jsonv.Value) jsonv.Value { return maker{root: schema}.value(schema, "", 0) }
+
+// Arguments returns the sample of an input schema: arguments that a server may still
+// refuse.
+func Arguments(schema jsonv.Value) jsonv.Value {
+	if v := Sample(schema); v.Kind() == jsonv.KindObject {
+		return v
+	}
+	return jsonv.Object()
 }
 
-type sampler struct{ root jsonv.Value }
+// Random returns a value of the types of a schema, often at the edges of what programs
+// expect. Other keywords are mostly ignored.
+func Random(schema jsonv.Value, r *rand.Rand) jsonv.Value {
+	return maker{root: schema, random: r}.value(schema, "", 0)
+}
+
+// maker makes values for the schemas in a root.
+type maker struct {
+	root   jsonv.Value
+	random *rand.Rand // nil: samples
+}
 
 // value returns a value for a schema; name is the name of the property.
-func (s *sampler) value(schema jsonv.Value, name string, depth int) jsonv.Value {
+func (m maker) value(schema jsonv.Value, name string, depth int) jsonv.Value {
 	if depth > maxSampleDepth {
 		return jsonv.Null()
 	}
-	if v := given(schema); !v.IsAbsent() {
+	if v := given(schema); m.random == nil && !v.IsAbsent() {
 		return v
 	}
-	if ref, ok := strings.CutPrefix(schema.Lookup("$ref").Text(), "#"); ok {
-		if to, ok := s.root.Pointer(ref); ok {
-			return s.value(to, name, depth+1)
+	if ref, ok := strings.CutPrefix(schema.Lookup("$ref").Text(), "#"); ok && (m.random == nil || depth <= maxRandomDepth) {
+		if to, ok := m.root.Pointer(ref); ok {
+			return m.value(to, name, depth+1)
 		}
 	}
-	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-		for _, one := range schema.Lookup(key).Elems() {
-			if one.Lookup("type").Text() != "null" {
-				return s.value(one, name, depth+1)
-			}
-		}
+	if v := m.alternative(schema, name, depth); !v.IsAbsent() {
+		return v
 	}
-	switch typeOf(schema) {
+	switch m.typeOf(schema) {
 	case "object":
-		return s.object(schema, depth)
+		return m.object(schema, depth)
 	case "array":
-		return s.array(schema, name, depth)
-	case "integer", "number":
-		return sampleNumber(schema)
+		return m.array(schema, name, depth)
+	case "integer":
+		return m.number(schema, wholeNumbers)
+	case "number":
+		return m.number(schema, numbers)
 	case "boolean":
-		return jsonv.Bool(false)
+		return jsonv.Bool(m.random != nil && m.random.IntN(2) == 0)
 	case "null":
 		return jsonv.Null()
 	}
+	if m.random != nil {
+		return jsonv.String(texts[m.random.IntN(len(texts))])
+	}
 	return jsonv.String(sampleText(schema, name))
+}
+
+// alternative returns a value for one of the alternatives of a schema, absent if it has
+// none.
+func (m maker) alternative(schema jsonv.Value, name string, depth int) jsonv.Value {
+	if m.random == nil {
+		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+			for _, one := range schema.Lookup(key).Elems() {
+				if one.Lookup("type").Text() != "null" {
+					return m.value(one, name, depth+1)
+				}
+			}
+		}
+		return jsonv.Value{}
+	}
+	for _, key := range []string{"anyOf", "oneOf", "enum"} {
+		switch list := schema.Lookup(key); {
+		case list.Len() == 0 || depth > maxRandomDepth:
+		case key != "enum":
+			return m.value(list.At(m.random.IntN(list.Len())), name, depth+1)
+		case m.random.IntN(8) > 0:
+			return list.At(m.random.IntN(list.Len()))
+		}
+	}
+	return jsonv.Value{}
 }
 
 // given returns a value that the schema itself contains.
@@ -70,39 +117,57 @@ func given(schema jsonv.Value) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// typeOf returns the first type of a schema that is not null.
-func typeOf(schema jsonv.Value) string {
+// typeOf returns the first type of a schema that is not null, or a random one.
+func (m maker) typeOf(schema jsonv.Value) string {
 	t := schema.Lookup("type")
+	if list := t.Texts(); m.random != nil && len(list) > 0 {
+		return list[m.random.IntN(len(list))]
+	}
 	for _, one := range t.Elems() {
 		if one.Text() != "null" {
 			return one.Text()
 		}
 	}
-	if t.Text() == "" && (!schema.Lookup("properties").IsAbsent() || !schema.Lookup("required").IsAbsent()) {
+	if m.random == nil && t.Text() == "" && (!schema.Lookup("properties").IsAbsent() || !schema.Lookup("required").IsAbsent()) {
 		return "object"
 	}
 	return t.Text()
 }
 
-func (s *sampler) object(schema jsonv.Value, depth int) jsonv.Value {
-	required := schema.Lookup("required").Texts()
-	var out []jsonv.Member
+// object has the required properties; a random one often has others.
+func (m maker) object(schema jsonv.Value, depth int) jsonv.Value {
+	out, required := jsonv.Object(), schema.Lookup("required").Texts()
 	for name, prop := range schema.Lookup("properties").Members() {
-		if i := slices.Index(required, name); i >= 0 {
-			required = slices.Delete(required, i, i+1)
-			out = append(out, jsonv.Member{Key: name, Value: s.value(prop, name, depth+1)})
+		if m.random != nil && depth >= maxRandomDepth {
+			break
 		}
+		if slices.Contains(required, name) || m.random != nil && m.random.IntN(2) == 0 {
+			out = out.With(name, m.value(prop, name, depth+1))
+		}
+	}
+	if m.random != nil {
+		if m.random.IntN(8) == 0 {
+			out = out.With(fmt.Sprintf("mcptest%d", m.random.IntN(100)), jsonv.Bool(true))
+		}
+		return out
 	}
 	for _, name := range required { // without their own schema
-		if name != "" {
-			out = append(out, jsonv.Member{Key: name, Value: jsonv.String("text")})
+		if name != "" && out.Lookup(name).IsAbsent() {
+			out = out.With(name, jsonv.String("text"))
 		}
 	}
-	return jsonv.Object(out...)
+	return out
 }
 
-func (s *sampler) array(schema jsonv.Value, name string, depth int) jsonv.Value {
+func (m maker) array(schema jsonv.Value, name string, depth int) jsonv.Value {
 	items := schema.Lookup("items")
+	if m.random != nil {
+		var list []jsonv.Value
+		for n := []int{0, 1, 2, 50}[m.random.IntN(4)]; n > 0 && depth < maxRandomDepth; n-- {
+			list = append(list, m.value(items, name, depth+1))
+		}
+		return jsonv.Array(list...)
+	}
 	if items.Kind() != jsonv.KindObject {
 		return jsonv.Array()
 	}
@@ -110,18 +175,32 @@ func (s *sampler) array(schema jsonv.Value, name string, depth int) jsonv.Value 
 	if n < 1 && depth > maxSampleDepth/2 { // a tree that refers to itself ends
 		return jsonv.Array()
 	}
-	one := s.value(items, strings.TrimSuffix(name, "s"), depth+1)
+	one := m.value(items, strings.TrimSuffix(name, "s"), depth+1)
 	return jsonv.Array(slices.Repeat([]jsonv.Value{one}, int(min(max(n, 1), 16)))...)
 }
 
-// sampleNumber returns the smallest number from 1 that the schema's bounds allow.
-func sampleNumber(schema jsonv.Value) jsonv.Value {
+// Random numbers and texts: those that programs are known to treat badly.
+var (
+	wholeNumbers = []float64{0, 1, -1, 2, 7, 100, 255, 1 << 31, -1 << 31, 1<<53 - 1, -1 << 53}
+	numbers      = []float64{0, 1, -1, 0.1, -0.5, 1e-308, 1e308, -1e308, 1e21, 3.999999999999999}
+	texts        = []string{
+		"", " ", "a", "0", "-1", "null", "true", "{}", "[]", "../../..", "/", "%s%n", "${x}", "'\"`\\", "*", "(", "[", "\u0000", "é\u0301", "\U0001F600",
+		"\u202e", "a\nb", "__proto__", "constructor", "NaN", "1e999", strings.Repeat("a", 5000), strings.Repeat("[", 500), "2024-02-30", "http://127.0.0.1:1/", "file:///nowhere",
+	}
+)
+
+// number returns the smallest number from 1 that the schema's bounds allow, or a random
+// one of a list.
+func (m maker) number(schema jsonv.Value, list []float64) jsonv.Value {
+	if m.random != nil {
+		return jsonv.Float(list[m.random.IntN(len(list))])
+	}
 	n := 1.0
 	bound := func(key string) (float64, bool) {
 		v := schema.Lookup(key)
 		return v.Float64(), v.Kind() == jsonv.KindNumber
 	}
-	whole := typeOf(schema) == "integer"
+	whole := m.typeOf(schema) == "integer"
 	step := 1.0
 	if m, ok := bound("multipleOf"); ok && m > 0 {
 		step = m

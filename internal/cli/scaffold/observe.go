@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -120,7 +121,7 @@ func (d *Draft) tools(tools []jsonv.Value) error {
 		if n == "" {
 			continue
 		}
-		t := &draft.Test{Block: "tools", Subject: n, Args: draft.Arguments(tool.Lookup("inputSchema"))}
+		t := &draft.Test{Block: "tools", Subject: n, Args: jsonschema.Arguments(tool.Lookup("inputSchema"))}
 		asked := all || slices.Contains(d.Call, n)
 		unknown = slices.DeleteFunc(unknown, func(u string) bool { return u == n })
 		if !asked && !tool.Lookup("annotations", "readOnlyHint").Bool() {

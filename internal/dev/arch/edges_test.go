@@ -120,7 +120,7 @@ var edges = map[string][]string{
 	"internal/run/probe/streams":  {"internal/run/boundary", "internal/client/protocol", "internal/spec/plan", "internal/spec/suite", "internal/base/jsonv"},
 	"internal/run/probe": {
 		"internal/run/probe/argument", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/assert/target",
-		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/draft", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
+		"internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/offer/surface", "internal/client/check", "internal/client/conn",
 		"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/web",
 	},
 	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
@@ -198,7 +198,7 @@ var edges = map[string][]string{
 	"internal/offer/assert":   {"internal/offer/surface", "internal/offer/diff", "internal/base/jsonv", "internal/base/source"},
 	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/shellwords"},
 	// How much of what servers offer the tests of a run examined.
-	"internal/run/coverage": {"internal/offer/surface", "internal/spec/draft", "internal/assert/jsonpath", "internal/report/result", "internal/base/jsonv"},
+	"internal/run/coverage": {"internal/base/jsonschema", "internal/offer/surface", "internal/spec/draft", "internal/assert/jsonpath", "internal/report/result", "internal/base/jsonv"},
 	// What one run leaves for the next, and what --setup-only leaves running.
 	"internal/run/history": {"internal/spec/plan", "internal/spec/suite", "internal/report/result", "internal/run/connect", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/base/osfile"},
 	"internal/run/detach":  {"internal/run/history", "internal/run", "internal/spec/suite", "internal/process/proc", "internal/base/osfile"},
@@ -208,7 +208,7 @@ var edges = map[string][]string{
 		"internal/base/web", "internal/offer/compat", "internal/report/result", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
 		"internal/base/jsonv", "internal/base/jsonschema",
 	},
-	"internal/cli/scaffold": {"internal/spec/draft", "internal/cli/clientconfig", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
+	"internal/cli/scaffold": {"internal/base/jsonschema", "internal/spec/draft", "internal/cli/clientconfig", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
 	// gen describes what other packages define; cli uses it for explain.
 	"internal/cli/gen":     {"internal/assert/grading", "internal/offer/ruleset", "internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
 	"internal/cli/cmdutil": {"internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},

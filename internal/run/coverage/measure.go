@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"mcptest/internal/assert/jsonpath"
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/report/result"
@@ -85,7 +86,7 @@ func (m *meter) tools() {
 	for _, def := range m.offer.Lists[surface.Tool] {
 		name, schema := def.Lookup("name").Text(), def.Lookup("inputSchema")
 		c := call{"tools/call", name}
-		m.subject(result.Tools, c, draft.Test{Block: "tools", Subject: name, Args: draft.Arguments(schema)})
+		m.subject(result.Tools, c, draft.Test{Block: "tools", Subject: name, Args: jsonschema.Arguments(schema)})
 		for _, arg := range argumentsOf(schema) {
 			of, values := result.Arguments, m.use.args[c][arg.path]
 			if arg.nested {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -19,7 +20,6 @@ import (
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/suite"
 )
 
@@ -34,9 +34,9 @@ func (v argumentRules) arguments(ctx context.Context) {
 	const crash, trace, text = "argument-crash", "argument-trace", "argument-text-json"
 	v.eachCallable(ctx, []string{crash, trace, text}, func(tool jsonv.Value, subject string) {
 		schema := tool.Lookup("inputSchema")
-		valid := draft.Arguments(schema)
+		valid := jsonschema.Arguments(schema)
 		control := v.control(ctx, tool, valid)
-		for _, u := range argument.Hostile(draft.Arguments(argument.Complete(schema)), v.local) {
+		for _, u := range argument.Hostile(jsonschema.Arguments(argument.Complete(schema)), v.local) {
 			var x *mcp.Exchange // of both rules
 			if v.local {
 				v.check(ctx, crash, subject, func(ctx context.Context) (o outcome) {

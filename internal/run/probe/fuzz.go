@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/draft"
 )
 
 const (
@@ -34,7 +34,7 @@ func (v fuzzRules) fuzz(ctx context.Context) {
 		if schema.Lookup("properties").Len() == 0 || !v.applies(rule) {
 			return
 		}
-		control := v.control(ctx, tool, draft.Arguments(schema))
+		control := v.control(ctx, tool, jsonschema.Arguments(schema))
 		try := func(ctx context.Context, args jsonv.Value) outcome {
 			x, o := v.attack(ctx, tool, control, argument.Unusual{What: "generated arguments", Args: args})
 			if o.verdict == verdict.Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
@@ -51,10 +51,10 @@ func (v fuzzRules) fuzz(ctx context.Context) {
 			// else is examined.
 			h := fnv.New64a()
 			h.Write([]byte(tool.Lookup("name").Text()))
-			g := argument.Generator{Root: schema, Rand: rand.New(rand.NewPCG(v.Seed, h.Sum64()))}
+			random := rand.New(rand.NewPCG(v.Seed, h.Sum64()))
 			o, ends := held(), v.restarts
 			for i := 0; i < fuzzed && o.verdict != verdict.Fail && ctx.Err() == nil; i++ {
-				smallest = g.Value(schema, 0)
+				smallest = jsonschema.Random(schema, random)
 				if tried := try(ctx, smallest); tried.verdict != verdict.Pass || i == 0 {
 					o = tried
 				}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -14,7 +15,6 @@ import (
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/probe/streams"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/suite"
 )
 
@@ -152,7 +152,7 @@ func (v httpRules) streaming(ctx context.Context) {
 		h := v.introduced(ctx)
 		requests := []jsonv.Value{v.frame(7301, v.firstList(), jsonv.Value{})}
 		for _, tool := range v.tools {
-			args := draft.Arguments(tool.Lookup("inputSchema"))
+			args := jsonschema.Arguments(tool.Lookup("inputSchema"))
 			if id := 7301 + len(requests); len(requests) < 6 && allow.ReadOnly(tool) && v.policy.Call(tool, args) == "" {
 				requests = append(requests, v.frame(id, "tools/call", jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args, "_meta", jsonv.ObjectOf("progressToken", id))))
 			}

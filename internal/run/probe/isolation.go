@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/probe/argument"
-	"mcptest/internal/spec/draft"
 )
 
 // isolationRules examines the rules of the family isolation.
@@ -43,7 +43,7 @@ func (v isolationRules) leaked(ctx context.Context, mark string) outcome {
 		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
 			continue
 		}
-		args := argument.Marked(draft.Arguments(argument.Complete(tool.Lookup("inputSchema"))), mark)
+		args := argument.Marked(jsonschema.Arguments(argument.Complete(tool.Lookup("inputSchema"))), mark)
 		if args.IsAbsent() {
 			continue
 		}
@@ -59,7 +59,7 @@ func (v isolationRules) leaked(ctx context.Context, mark string) outcome {
 	v.close() // the next request opens another session
 	// Tools without texts come first: one with a text may replace what the other session left.
 	takesText := func(tool jsonv.Value) int {
-		if argument.Marked(draft.Arguments(argument.Complete(tool.Lookup("inputSchema"))), mark).IsAbsent() {
+		if argument.Marked(jsonschema.Arguments(argument.Complete(tool.Lookup("inputSchema"))), mark).IsAbsent() {
 			return 0
 		}
 		return 1
@@ -68,7 +68,7 @@ func (v isolationRules) leaked(ctx context.Context, mark string) outcome {
 		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
 			continue
 		}
-		if x, why := v.call(ctx, tool, draft.Arguments(tool.Lookup("inputSchema"))); why == "" && bytes.Contains(x.Response, []byte(mark)) {
+		if x, why := v.call(ctx, tool, jsonschema.Arguments(tool.Lookup("inputSchema"))); why == "" && bytes.Contains(x.Response, []byte(mark)) {
 			return leak(sent, x, "the tool "+tool.Lookup("name").Text())
 		}
 	}

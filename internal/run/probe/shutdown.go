@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/draft"
 )
 
 // patience is how long a server may take to end.
@@ -45,7 +45,7 @@ func (v shutdownRules) stopped(ctx context.Context) (end ending) {
 		if slices.Contains(v.tooSlow, tool.Lookup("name").Text()) {
 			continue
 		}
-		args := draft.Arguments(tool.Lookup("inputSchema"))
+		args := jsonschema.Arguments(tool.Lookup("inputSchema"))
 		if v.policy.Call(tool, args) == "" {
 			params := jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args)
 			sess.Do(limited, mcp.Call{Method: "tools/call", Params: params.Append(nil)})

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
-	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/suite"
 )
 
@@ -267,7 +267,7 @@ func (v statelessRules) encodedName(ctx context.Context) outcome {
 		if !allow.ReadOnly(tool) || strings.Contains(tool.Lookup("inputSchema").String(), "x-mcp-header") {
 			continue
 		}
-		args := draft.Arguments(tool.Lookup("inputSchema"))
+		args := jsonschema.Arguments(tool.Lookup("inputSchema"))
 		if why := v.policy.Call(tool, args); why != "" {
 			continue
 		}
@@ -327,7 +327,7 @@ func (v statelessRules) param(ctx context.Context, tool jsonv.Value, headers []p
 			return broken(shown(x), "a call with %s got %s and the status %d, expected 400", what, answer(x), status(x))
 		})
 	}
-	args, property := draft.Arguments(argument.Complete(schema)), schema.Lookup("properties", key)
+	args, property := jsonschema.Arguments(argument.Complete(schema)), schema.Lookup("properties", key)
 	others := map[jsonv.Kind]string{jsonv.KindString: "mcptest-other", jsonv.KindNumber: "987654"}
 	if other := others[args.Lookup(key).Kind()]; other != "" {
 		rejects("header-param", "another value in "+name, other, args)

@@ -13,7 +13,6 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/draft"
 )
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
@@ -102,7 +101,7 @@ func (v toolRules) definition(ctx context.Context, tool jsonv.Value) {
 // calling examines what calls of a tool return.
 func (v toolRules) calling(ctx context.Context, tool jsonv.Value) {
 	mark := v.mark()
-	args := draft.Arguments(tool.Lookup("inputSchema"))
+	args := jsonschema.Arguments(tool.Lookup("inputSchema"))
 	x, why := v.call(ctx, tool, args)
 	if why != "" {
 		for _, rule := range []string{"tool-output-schema", "tool-structured-text", "tool-content", "tool-required", "progress-increases", "progress-after", "logging-unasked"} {
@@ -194,7 +193,7 @@ func (v toolRules) required(ctx context.Context, tool jsonv.Value) {
 		if !schema.Lookup("properties", name, "default").IsAbsent() {
 			continue
 		}
-		args := draft.Arguments(schema).Without(name)
+		args := jsonschema.Arguments(schema).Without(name)
 		v.check(ctx, "tool-required", subject(tool), func(ctx context.Context) outcome {
 			x, why := v.call(ctx, tool, args)
 			switch {
@@ -215,7 +214,7 @@ func (v toolRules) taskOnly(ctx context.Context, tool jsonv.Value) {
 		return
 	}
 	v.check(ctx, "task-required", subject(tool), func(ctx context.Context) outcome {
-		x, why := v.call(ctx, tool, draft.Arguments(tool.Lookup("inputSchema")))
+		x, why := v.call(ctx, tool, jsonschema.Arguments(tool.Lookup("inputSchema")))
 		switch {
 		case why != "":
 			return unverified("%s", why)

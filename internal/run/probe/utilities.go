@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/draft"
 )
 
 // utilityRules examines the rules of the family utilities.
@@ -87,7 +87,7 @@ func (v utilityRules) logFilter(ctx context.Context) outcome {
 	defer v.do(ctx, "logging/setLevel", jsonv.ObjectOf("level", "debug"))
 	called := false
 	for _, tool := range v.quick {
-		x, why := v.call(ctx, tool, draft.Arguments(tool.Lookup("inputSchema")))
+		x, why := v.call(ctx, tool, jsonschema.Arguments(tool.Lookup("inputSchema")))
 		if called = called || why == ""; why != "" {
 			continue
 		}
@@ -267,7 +267,7 @@ func (v inputRules) converse(ctx context.Context) (out sent) {
 
 // counted calls a tool if it is read-only, with members of _meta.
 func (v inputRules) counted(ctx context.Context, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
-	args := draft.Arguments(tool.Lookup("inputSchema"))
+	args := jsonschema.Arguments(tool.Lookup("inputSchema"))
 	if !allow.ReadOnly(tool) || v.policy.Call(tool, args) != "" {
 		return &mcp.Exchange{}
 	}

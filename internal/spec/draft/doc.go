@@ -1,11 +1,10 @@
 // Package draft writes a first suite for a server, from the server's definitions and its
 // responses to a few requests.
 //
-// Arguments generates arguments for a tool from its input schema. A Test contains the
-// responses to one request that was repeated; its assertions follow from them: a value that
-// never changed is expected exactly, a value that changed or looks like a time or an id is
-// matched loosely (loosen.go, text.go). Suite.YAML writes the suite and marks the lines
-// that a person must review.
+// A Test contains the responses to one request that was repeated; its assertions follow
+// from them: a value that never changed is expected exactly, a value that changed or looks
+// like a time or an id is matched loosely (loosen.go, text.go). Suite.YAML writes the suite
+// and marks the lines that a person must review.
 //
 // Invariants:
 //   - nothing is called, read or written here;

@@ -3,7 +3,6 @@ package draft
 import (
 	"slices"
 
-	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -158,13 +157,4 @@ func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
 // all reports whether holds returns true for every answer.
 func (t *Test) all(holds func(Answer) bool) bool {
 	return !slices.ContainsFunc(t.Answers, func(a Answer) bool { return !holds(a) })
-}
-
-// Arguments returns arguments that match an input schema; the server may still refuse
-// them.
-func Arguments(schema jsonv.Value) jsonv.Value {
-	if v := jsonschema.Sample(schema); v.Kind() == jsonv.KindObject {
-		return v
-	}
-	return jsonv.Object()
 }

@@ -1,9 +1,6 @@
 package argument
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -133,74 +130,6 @@ func Reductions(v jsonv.Value) (out []jsonv.Value) {
 				out = append(out, jsonv.Int(n))
 			}
 		}
-	}
-	return out
-}
-
-// Generator makes values that a schema describes, and some at its edges.
-type Generator struct {
-	*rand.Rand
-	Root jsonv.Value
-}
-
-// texts are those that programs are known to treat badly.
-var texts = []string{
-	"", " ", "a", "0", "-1", "null", "true", "{}", "[]", "../../..", "/", "%s%n", "${x}", "'\"`\\", "*", "(", "[", "\u0000", "é\u0301", "\U0001F600",
-	"\u202e", "a\nb", "__proto__", "constructor", "NaN", "1e999", strings.Repeat("a", 5000), strings.Repeat("[", 500), "2024-02-30", "http://127.0.0.1:1/", "file:///nowhere",
-}
-
-// Value returns a value that a schema at a depth of its root describes.
-func (g Generator) Value(schema jsonv.Value, depth int) jsonv.Value {
-	if ref, ok := strings.CutPrefix(schema.Lookup("$ref").Text(), "#"); ok && depth < 6 {
-		if to, ok := g.Root.Pointer(ref); ok {
-			return g.Value(to, depth+1)
-		}
-	}
-	for _, key := range []string{"anyOf", "oneOf", "enum"} {
-		switch list := schema.Lookup(key); {
-		case list.Len() == 0 || depth > 5:
-		case key == "enum" && g.IntN(8) > 0:
-			return list.At(g.IntN(list.Len()))
-		case key != "enum":
-			return g.Value(list.At(g.IntN(list.Len())), depth+1)
-		}
-	}
-	kind := schema.Lookup("type").Text()
-	if list := schema.Lookup("type").Texts(); len(list) > 0 {
-		kind = list[g.IntN(len(list))]
-	}
-	switch kind {
-	case "object":
-		return g.object(schema, depth)
-	case "array":
-		var list []jsonv.Value
-		for n := []int{0, 1, 2, 50}[g.IntN(4)]; n > 0 && depth < 5; n-- {
-			list = append(list, g.Value(schema.Lookup("items"), depth+1))
-		}
-		return jsonv.Array(list...)
-	case "integer":
-		return jsonv.Int([]int64{0, 1, -1, 2, 7, 100, 255, 1 << 31, -1 << 31, 1<<53 - 1, -1 << 53}[g.IntN(11)])
-	case "number":
-		return jsonv.Float([]float64{0, 1, -1, 0.1, -0.5, 1e-308, 1e308, -1e308, 1e21, 3.999999999999999}[g.IntN(10)])
-	case "boolean":
-		return jsonv.Bool(g.IntN(2) == 0)
-	case "null":
-		return jsonv.Null()
-	}
-	return jsonv.String(texts[g.IntN(len(texts))])
-}
-
-// object has all required properties, and half of the others.
-func (g Generator) object(schema jsonv.Value, depth int) jsonv.Value {
-	out := jsonv.Object()
-	required := schema.Lookup("required").Texts()
-	for key, property := range schema.Lookup("properties").Members() {
-		if depth < 5 && (slices.Contains(required, key) || g.IntN(2) == 0) {
-			out = out.With(key, g.Value(property, depth+1))
-		}
-	}
-	if g.IntN(8) == 0 {
-		out = out.With(fmt.Sprintf("mcptest%d", g.IntN(100)), jsonv.Bool(true))
 	}
 	return out
 }

@@ -1,6 +1,6 @@
-// Package argument makes the arguments that a probe calls tools with: those that a schema
-// describes, and some at its edges ([Generator]), and those that models get wrong or that
-// are hostile ([Hostile], [Textual]).
+// Package argument makes the arguments that a probe calls tools with, from valid ones:
+// those that models get wrong or that are hostile ([Hostile], [Textual]), and smaller ones
+// ([Reductions]).
 //
-// Invariants: nothing is sent here; equal seeds and schemas give equal values.
+// Invariants: nothing is sent here; equal arguments give equal ones.
 package argument

@@ -1,12 +1,13 @@
-package draft_test
+package jsonschema_test
 
 import (
 	"context"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/spec/draft"
 )
 
 // Arguments fit the schema they were made from.
@@ -31,8 +32,8 @@ func TestArguments(t *testing.T) {
 		`{"properties": {"s": {"type": ["null", "string"], "minLength": 6, "maxLength": 6}}, "required": ["s"]}`:                                                         `{"s":"textxx"}`,
 		`{"properties": {"s": {"type": "string", "maxLength": 2}}, "required": ["s"]}`:                                                                                   `{"s":"te"}`,
 	} {
-		doc := parse(t, schema)
-		got := draft.Arguments(doc)
+		doc := mustParse(t, schema)
+		got := jsonschema.Arguments(doc)
 		if got.String() != want {
 			t.Errorf("%s: %s, want %s", schema, got, want)
 		}
@@ -46,10 +47,17 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A schema that refers to itself has an end.
-func TestArgumentsOfARecursiveSchema(t *testing.T) {
-	schema := parse(t, `{"properties": {"next": {"$ref": "#"}}, "required": ["next"]}`)
-	if got := draft.Arguments(schema); got.Kind() != jsonv.KindObject {
+// A schema that refers to itself has an end, also for random values, which depend on
+// nothing but the schema and the source.
+func TestValuesOfARecursiveSchema(t *testing.T) {
+	schema := mustParse(t, `{"type": "object", "properties": {"next": {"$ref": "#"}, "all": {"type": "array", "items": {"$ref": "#"}}}, "required": ["next"]}`)
+	if got := jsonschema.Arguments(schema); got.Kind() != jsonv.KindObject {
 		t.Errorf("%s", got)
+	}
+	for seed := range uint64(50) {
+		made := func() string { return jsonschema.Random(schema, rand.New(rand.NewPCG(seed, 1))).String() }
+		if once, again := made(), made(); once != again || !strings.Contains(once, `"next"`) {
+			t.Fatalf("seed %d: %s, then %s", seed, once, again)
+		}
 	}
 }
