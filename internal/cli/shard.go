@@ -35,11 +35,8 @@ func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite)
 	if err != nil {
 		return nil, option.Invalid("read the suites again: %v", err)
 	}
-	out := &result.Shard{Index: pick.Index, Total: pick.Total, Tests: p.Len(), Digest: digest}
-	out.Places = p.Shard(pick.Index, pick.Total, history.Costs(suites))
-	if out.Places == nil {
-		out.Places = []int{}
-	}
+	out := &result.Shard{Index: pick.Index, Total: pick.Total, Tests: p.Len(), Digest: digest} // before the plan is reduced
+	out.Places = append([]int{}, p.Shard(pick.Index, pick.Total, history.Costs(suites))...)
 	return out, nil
 }
 

@@ -97,9 +97,7 @@ func New(o Options) *Client {
 	if o.Wait == nil {
 		o.Wait = pause
 	}
-	if o.Purse == nil {
-		o.Purse = &Purse{Limit: math.Inf(1)}
-	}
+	o.Purse = cmp.Or(o.Purse, &Purse{Limit: math.Inf(1)})
 	if o.Cost == nil {
 		o.Cost = func(int, int) float64 { return 0 }
 	}

@@ -44,10 +44,12 @@ type Test struct {
 }
 
 // Test begins a test.
-func (r *Run) Test(name string) *Test { return &Test{run: r, name: name} }
+func (r *Run) Test(name string) *Test {
+	return &Test{run: r, name: name, now: map[string]jsonv.Value{}, passed: map[string]jsonv.Value{}}
+}
 
 // Attempt begins an attempt.
-func (t *Test) Attempt() { t.now = nil }
+func (t *Test) Attempt() { t.now = map[string]jsonv.Value{} }
 
 // Mark returns a function that forgets what is compared between the two calls.
 func (t *Test) Mark() (rewind func()) {
@@ -58,9 +60,6 @@ func (t *Test) Mark() (rewind func()) {
 // AttemptPassed ends an attempt that passed.
 func (t *Test) AttemptPassed() {
 	for name, v := range t.now {
-		if t.passed == nil {
-			t.passed = map[string]jsonv.Value{}
-		}
 		if _, had := t.passed[name]; !had {
 			t.passed[name] = v
 		}
@@ -83,9 +82,6 @@ func (t *Test) Compare(name string, got jsonv.Value, fix string) Comparison {
 	if _, twice := t.now[name]; twice {
 		c.Problem = "the test has two snapshots called " + jsonv.String(name).Short(80) + ": give one of them a name"
 		return c
-	}
-	if t.now == nil {
-		t.now = map[string]jsonv.Value{}
 	}
 	t.now[name] = got
 	have, known := t.run.file.tests[t.name][name]

@@ -96,9 +96,6 @@ func (c *converter) node(y *yaml.Node, depth int, inFlow bool) (*Node, extent) {
 	if y.Anchor == "" {
 		return c.plainNode(y, depth, inFlow)
 	}
-	if c.anchors == nil {
-		c.anchors = map[*yaml.Node]anchor{}
-	}
 	c.anchors[y] = anchor{}
 	n, e := c.plainNode(y, depth, inFlow)
 	c.anchors[y] = anchor{node: n, extent: e, done: true}

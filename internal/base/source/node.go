@@ -106,7 +106,7 @@ func (n *Node) WithText(text string) *Node {
 // changes nothing in place: unchanged parts are shared, and n itself is returned if
 // nothing changed. Values shared by aliases are mapped once.
 func (n *Node) MapScalars(fn func(*Node) *Node) *Node {
-	m := scalarMapper{fn: fn}
+	m := scalarMapper{fn: fn, done: map[*Node]*Node{}}
 	return m.node(n)
 }
 
@@ -125,9 +125,6 @@ func (m *scalarMapper) node(n *Node) *Node {
 	of := n.via.of
 	to, ok := m.done[of]
 	if !ok {
-		if m.done == nil {
-			m.done = map[*Node]*Node{}
-		}
 		to = m.node(of)
 		m.done[of] = to
 	}

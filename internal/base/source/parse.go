@@ -68,7 +68,7 @@ func parseYAML(f *File) (*Node, Diagnostics) {
 	if isEmptyDocument(&doc) {
 		return nil, Diagnostics{emptyFile(f, text)}
 	}
-	c := &converter{f: f, tabs: findTabLines(text)}
+	c := &converter{f: f, anchors: map[*yaml.Node]anchor{}, tabs: findTabLines(text)}
 	root := c.document(&doc)
 	c.secondDocument(loader)
 	ds := c.found.all()

@@ -37,7 +37,7 @@ func NewWorld(s Streams, log *slog.Logger) *World {
 	if err != nil {
 		log.Warn("orphaned processes can't be adopted", "error", err)
 	}
-	return &World{s: s, Registry: proc.NewRegistry(process, reaper)}
+	return &World{s: s, temps: map[string]bool{}, Registry: proc.NewRegistry(process, reaper)}
 }
 
 // Watchdog acts as the watchdog of another process of this program if the
@@ -91,9 +91,6 @@ func (w *World) KeepFile(open func() (path string)) (drop func()) {
 	if path == "" {
 		return func() {}
 	}
-	if w.temps == nil {
-		w.temps = map[string]bool{}
-	}
 	w.temps[path] = false
 	return w.dropper(path, w.Registry.KeepFile(path))
 }
@@ -103,9 +100,6 @@ func (w *World) KeepFile(open func() (path string)) (drop func()) {
 func (w *World) KeepDir(path string) (drop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.temps == nil {
-		w.temps = map[string]bool{}
-	}
 	w.temps[path] = true
 	return w.dropper(path, w.Registry.KeepDir(path))
 }

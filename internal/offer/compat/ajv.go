@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -104,9 +105,7 @@ func (a *ajv) compile(schema jsonv.Value) string {
 }
 
 func (a *ajv) fail(format string, args ...any) {
-	if a.fault == "" {
-		a.fault = fmt.Sprintf(format, args...)
-	}
+	a.fault = cmp.Or(a.fault, fmt.Sprintf(format, args...))
 }
 
 // badURN reports whether a URN has no namespace; the URI library of Ajv throws.

@@ -141,14 +141,7 @@ func (r Report) json(b *strings.Builder) {
 	for _, v := range r.Verdicts {
 		clients[v.Profile] = v.Effect
 	}
-	findings, notes := r.Findings, r.Notes
-	if findings == nil {
-		findings = []Finding{}
-	}
-	if notes == nil {
-		notes = []string{}
-	}
-	_ = gate.WriteJSON(b, map[string]any{"clients": clients, "findings": findings, "notes": notes}) // a strings.Builder does not fail
+	_ = gate.WriteJSON(b, map[string]any{"clients": clients, "findings": append([]Finding{}, r.Findings...), "notes": append([]string{}, r.Notes...)}) // a strings.Builder does not fail
 }
 
 // markdown writes a report as tables.

@@ -34,7 +34,7 @@ type (
 // line of the suite, for each protocol violation, and for each run-level
 // failure. Hooks, metrics and counts are properties of the invocation.
 func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
-	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}}
+	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}, list: []gate.SARIFRule{}}
 	x := explain.NewExplainer(r, render.Options{})
 	// Results refer to rules by their index in a list that precedes them, so the
 	// failures are read twice.
@@ -74,9 +74,6 @@ type sarif struct {
 }
 
 func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
-	if s.list == nil {
-		s.list = []gate.SARIFRule{}
-	}
 	for _, e := range explain.PseudoTests(r, x) {
 		s.result(sarifFailure{
 			rule: e.Kind, ruleText: e.Kind, level: level(e.Status), message: e.MessageLine() + " (" + e.Name + ")", file: e.File, line: e.Line,

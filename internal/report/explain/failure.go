@@ -95,9 +95,6 @@ func ServerStderr(p *render.Printer, c *result.Case) string {
 			text = s.Stderr
 		}
 		if strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(s.Stderr)) {
-			if p.StderrShown == nil {
-				p.StderrShown = map[*result.Server]bool{}
-			}
 			p.StderrShown[s] = true
 		}
 	}

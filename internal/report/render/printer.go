@@ -24,7 +24,7 @@ type Printer struct {
 
 // NewPrinter returns a Printer of a run that writes to w.
 func NewPrinter(w io.Writer, r *result.Run, o Options) *Printer {
-	return &Printer{Out: NewOut(w), Run: r, Options: o}
+	return &Printer{Out: NewOut(w), Run: r, Options: o, StderrShown: map[*result.Server]bool{}}
 }
 
 // Line writes one line with the given indentation. The parts must be escaped.

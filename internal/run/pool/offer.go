@@ -30,9 +30,6 @@ func (s *Server) Called() { s.calls.Add(1) }
 func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, error) {
 	var o *offered
 	s.update(func(st *state) {
-		if st.offers == nil {
-			st.offers = map[*mcp.Session]*offered{}
-		}
 		if o = st.offers[sess]; o == nil {
 			o = new(offered)
 			st.offers[sess] = o

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/doubles"
@@ -63,7 +64,7 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 	}
 	s := p.servers[key]
 	if s == nil {
-		s = &Server{pool: p, Def: def, caps: caps, file: file, state: state{tools: newTools()}}
+		s = &Server{pool: p, Def: def, caps: caps, file: file, state: state{tools: newTools(), offers: map[*mcp.Session]*offered{}, lists: map[string]*list{}}}
 		s.slots = make([]*Slot, max(1, def.Sessions))
 		for i := range s.slots {
 			s.slots[i] = &Slot{server: s}

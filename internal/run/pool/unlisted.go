@@ -75,9 +75,6 @@ func (s *Server) known(ctx context.Context, sess *mcp.Session, l lister) *list {
 		return nil
 	}
 	s.update(func(st *state) {
-		if st.lists == nil {
-			st.lists = map[string]*list{}
-		}
 		st.lists[l.capability] = first
 	})
 	return first

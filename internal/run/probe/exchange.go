@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -231,9 +232,7 @@ func shown(x *mcp.Exchange) verdict.Evidence {
 		}
 		e.Received = strings.TrimSpace(fmt.Sprintf("HTTP %d %s\n%s", x.HTTP.Status, x.HTTP.ContentType, body))
 	}
-	if e.Received == "" {
-		e.Received = answer(x)
-	}
+	e.Received = cmp.Or(e.Received, answer(x))
 	return e
 }
 

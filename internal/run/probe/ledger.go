@@ -25,9 +25,6 @@ type ledger struct {
 }
 
 func (l *ledger) of(rule string) *entry {
-	if l.entries == nil {
-		l.entries = map[string]*entry{}
-	}
 	e := l.entries[rule]
 	if e == nil {
 		e = &entry{}

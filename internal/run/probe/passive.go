@@ -173,9 +173,6 @@ func (v *visit) enter(rule string, o outcome) {
 func (v *visit) unclaimed(list []protocol.Violation) {
 	for _, found := range list {
 		if rule := violated(found.Kind); rule != "" {
-			if v.loose == nil {
-				v.loose = map[string][]protocol.Violation{}
-			}
 			v.loose[rule] = append(v.loose[rule], found)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/url"
 	"slices"
 	"time"
@@ -82,7 +81,7 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
-	p := &prober{Options: o, rules: rules, policy: &allow.Policy{Named: o.Writes}, retries: &allow.Policy{}, random: rand.New(rand.NewPCG(o.Seed, 0)), local: true}
+	p := &prober{Options: o, rules: rules, policy: &allow.Policy{Named: o.Writes}, retries: &allow.Policy{}, local: true}
 	if o.Server.URL != "" {
 		at, err := url.Parse(o.Server.URL)
 		p.local = err == nil && web.IsLoopback(at.Hostname())
@@ -103,7 +102,7 @@ func (p *prober) run(ctx context.Context) (verdict.Report, error) {
 			continue
 		}
 		share, cancel := shareOf(ctx, len(eras)-i)
-		v := &visit{prober: p, era: era}
+		v := &visit{prober: p, era: era, ledger: ledger{entries: map[string]*entry{}}, passive: passive{loose: map[string][]protocol.Violation{}}}
 		err := v.examine(share)
 		cancel()
 		if err != nil {
@@ -113,9 +112,7 @@ func (p *prober) run(ctx context.Context) (verdict.Report, error) {
 		}
 		out.Revisions = append(out.Revisions, v.version.Name)
 		out.Results = append(out.Results, v.results()...)
-		if out.Server == "" {
-			out.Server = v.name()
-		}
+		out.Server = cmp.Or(out.Server, v.name())
 	}
 	out.Calls = p.policy.Calls()
 	for name, n := range p.retries.Calls() {

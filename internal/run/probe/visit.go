@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -33,9 +32,8 @@ type prober struct {
 	rules   ruleset.Rules
 	policy  *allow.Policy
 	retries *allow.Policy // of the calls of retry:
-	random  *rand.Rand
-	local   bool     // the server runs on this machine
-	stated  []string // versions that the server says it supports
+	local   bool          // the server runs on this machine
+	stated  []string      // versions that the server says it supports
 }
 
 // selected reports whether a rule is examined.

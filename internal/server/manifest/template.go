@@ -256,10 +256,7 @@ func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.
 	case "vars":
 		known, word = c.vars, "unknown variable"
 	case "ask":
-		known, word = c.asks, "no step of this response asks for"
-		if known == nil {
-			known = []string{}
-		}
+		known, word = append([]string{}, c.asks...), "no step of this response asks for"
 	default:
 		return
 	}

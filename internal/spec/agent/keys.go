@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,9 +138,7 @@ func (k *Keys) Action(n *source.Node, path string, d *source.Decoder) Conversati
 	case c.Model == Script && len(k.Script) == 0:
 		d.Errorf(n, path, `missing key "script": what the model script answers`)
 	}
-	if c.Turns == 0 {
-		c.Turns = 10
-	}
+	c.Turns = cmp.Or(c.Turns, 10)
 	for i, a := range k.Script {
 		a.check(n.Get("script").Items[i], source.PathIndex(path+".script", i), i == len(k.Script)-1, d)
 	}

@@ -118,9 +118,6 @@ type inputs struct {
 func (in *inputs) add(path string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.paths == nil {
-		in.paths = map[string]bool{}
-	}
 	in.paths[path] = true
 }
 

@@ -226,7 +226,7 @@ func ServerEnv(env, names []string) (passed, withheld []string) {
 // lists, the suite's env, then its own env. withheld are the names that are set in
 // env and not passed on.
 func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
-	var b envBuilder
+	b := envBuilder{values: map[string]string{}}
 	inherit := sv.InheritEnv
 	listed := map[string]bool{}
 	if inherit != nil {
@@ -266,7 +266,7 @@ func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld
 
 // hookEnv returns the environment of hooks and steps.
 func hookEnv(env []string, s *suite.Suite) []string {
-	var b envBuilder
+	b := envBuilder{values: map[string]string{}}
 	for _, v := range s.DotEnv {
 		b.set(v.Name, v.Value)
 	}
@@ -289,9 +289,6 @@ type envBuilder struct {
 }
 
 func (b *envBuilder) set(name, value string) {
-	if b.values == nil {
-		b.values = map[string]string{}
-	}
 	if _, ok := b.values[name]; !ok {
 		b.names = append(b.names, name)
 	}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -69,11 +70,9 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 		l.dec.Add(source.Diagnostic{Msg: fmt.Sprintf("find %s: %v", path, err), Code: "unreadable"})
 		return nil, l.dec.Diagnostics()
 	}
-	if l.opts.Random == nil {
-		l.opts.Random = new(recording.Random)
-	}
+	l.opts.Random = cmp.Or(l.opts.Random, new(recording.Random))
 	dir := filepath.Dir(abs)
-	l.suite = &Suite{Dir: dir}
+	l.suite = &Suite{Dir: dir, Random: map[string]string{}}
 	l.suite.DotEnv = l.readDotEnv(dir, o.EnvFiles)
 	l.env = dotenv.NewEnviron(o.Env, l.suite.DotEnv)
 	l.suite.Secrets = append(l.suite.Secrets, secret.InEnviron(o.Env)...)

@@ -166,9 +166,6 @@ func (l *loader) addUndeclared(name string) {
 		if !given {
 			text = cmp.Or(l.recordings()[key], l.opts.Random.Make(key))
 		}
-		if l.suite.Random == nil {
-			l.suite.Random = map[string]string{}
-		}
 		l.suite.Random[key], given = text, true
 	}
 	if given {

@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -117,9 +118,7 @@ func (w *Writer) Session() int {
 // Write masks a frame and appends it. Frames without a time get the current one.
 // After an error nothing more is written; [Writer.Close] reports it again.
 func (w *Writer) Write(f Frame) error {
-	if f.At == 0 {
-		f.At = time.Since(w.start)
-	}
+	f.At = cmp.Or(f.At, time.Since(w.start))
 	return w.append(&f)
 }
 

@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"maps"
 	"slices"
 
 	"mcptest/internal/base/jsonv"
@@ -74,11 +75,7 @@ func (o offered) mistaken(t *draft.Test) bool {
 			}
 		}
 	case !listed && t.Block == "resources":
-		names := make([]string, 0, len(items))
-		for name := range items {
-			names = append(names, name)
-		}
-		return source.Nearest(t.Subject, names) != "" &&
+		return source.Nearest(t.Subject, slices.Collect(maps.Keys(items))) != "" &&
 			!slices.ContainsFunc(o.templates, func(uri string) bool { return surface.TemplatePattern(uri).MatchString(t.Subject) })
 	}
 	return !listed

@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,15 +95,8 @@ func (f *filler) add(call *cassette.Call) {
 		params = params.Without("_meta")
 	}
 	t, why := test(call, params, answer(response))
-	if why == "" {
-		why = unusable(call, params, response)
-	}
-	if why == "" {
-		why = f.scripts[call.Session].depends(params, response)
-	}
-	if why == "" {
-		why = f.scripts[call.Session].cannot(f.c, call)
-	}
+	script := f.scripts[call.Session]
+	why = cmp.Or(why, unusable(call, params, response), script.depends(params, response), script.cannot(f.c, call))
 	key := fmt.Sprint(call.Session) + call.Method + call.Name + f.c.Stable(jsonv.ObjectOf("arguments", params.Lookup("arguments"))).String()
 	if call.Method == "tools/call" {
 		if f.latest[call.Session] != key {
@@ -207,9 +201,7 @@ func answer(response jsonv.Value) draft.Answer {
 	}
 	a := draft.Answer{Result: response.Lookup("result")}
 	for _, block := range a.Result.Lookup("content").Elems() {
-		if a.Reason == "" {
-			a.Reason = block.Lookup("text").Text()
-		}
+		a.Reason = cmp.Or(a.Reason, block.Lookup("text").Text())
 	}
 	return a
 }
