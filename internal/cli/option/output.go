@@ -14,29 +14,41 @@ import (
 	"mcptest/internal/report"
 )
 
-// AddOutput adds the flag --output to a command that prints its result to s.Out.
-func AddOutput(cmd *cobra.Command, s *cmdutil.Streams) *cobra.Command {
+// AddOutput adds the flag --output to a command, and what the command does: run prints its
+// result to the output of its streams.
+func AddOutput(cmd *cobra.Command, s cmdutil.Streams, run func(*cobra.Command, cmdutil.Streams, []string) error) *cobra.Command {
 	file := cmd.Flags().StringP("output", "o", "-", "write the result to this `file`")
-	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *file == "-" {
-			return run(cmd, args)
+			return run(cmd, s, args)
 		}
 		if err := Writable(*file); err != nil {
 			return err
 		}
 		var result bytes.Buffer
-		stdout := s.Out
-		s.Out = &result
-		err := run(cmd, args)
+		to := s
+		to.Out = &result
+		err := run(cmd, to, args)
 		if result.Len() > 0 { // a mistake prints nothing
-			if err := WriteFile(*file, stdout, result.Bytes()); err != nil {
+			if err := WriteFile(*file, s.Out, result.Bytes()); err != nil {
 				return err
 			}
 		}
 		return err
 	}
 	return cmd
+}
+
+// Run returns what a command with at most so many arguments of its own does with them and
+// the server's command.
+func (f *TargetFlags) Run(limit int, run func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error) func(*cobra.Command, cmdutil.Streams, []string) error {
+	return func(cmd *cobra.Command, s cmdutil.Streams, args []string) error {
+		own, argv, err := f.Split(cmd, args, limit)
+		if err != nil {
+			return err
+		}
+		return run(cmd, s, own, argv)
+	}
 }
 
 // Free returns an error if --output exists and --force is not set.

@@ -46,30 +46,25 @@ Exit codes: 0 the tool returned a result, 1 it returned an error, or the server 
 		Example: `  mcptest call get-sum --arg a=2 --arg b=3 -- npx -y @modelcontextprotocol/server-everything
   mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
   mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.Split(cmd, args, 1)
-			if err != nil {
-				return err
-			}
-			if len(own) == 0 {
-				return option.Invalid("missing tool name")
-			}
-			params, err := a.object(s, false)
-			if err != nil {
-				return err
-			}
-			if err := e.check(); err != nil {
-				return err
-			}
-			return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-				return call(ctx, l, own[0], params)
-			}, e.options)
-		},
 	}
 	f.Add(cmd)
 	a.add(cmd, true)
 	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
-	return option.AddOutput(cmd, &s)
+	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
+		if len(own) == 0 {
+			return option.Invalid("missing tool name")
+		}
+		params, err := a.object(s, false)
+		if err != nil {
+			return err
+		}
+		if err := e.check(); err != nil {
+			return err
+		}
+		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+			return call(ctx, l, own[0], params)
+		}, e.options)
+	}))
 }
 
 // argFlags are the arguments of a tool or prompt.
@@ -293,13 +288,9 @@ func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings [
 	for _, v := range x.Violations {
 		violations = append(violations, jsonv.ObjectOf("kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "tolerated", v.Tolerated))
 	}
-	var warned []jsonv.Value
-	for _, w := range warnings {
-		warned = append(warned, jsonv.String(w))
-	}
 	err := l.PrintJSON(l.Streams.Out, jsonv.ObjectOf(
 		"result", result, "error", problem, "cause", cause, "elapsed_ms", float64(x.Elapsed.Microseconds())/1000,
-		"during", jsonv.Array(during...), "violations", jsonv.Array(violations...), "warnings", jsonv.Array(warned...)))
+		"during", jsonv.Array(during...), "violations", jsonv.Array(violations...), "warnings", append([]string{}, warnings...)))
 	if err != nil {
 		return err
 	}

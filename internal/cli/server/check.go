@@ -56,13 +56,6 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
   mcptest check --for claude,gemini --fail-on warning tools.json
   mcptest check --config suite.yaml -f sarif > check.sarif
   mcptest check --explain claude-top-level-combinator`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.target.Split(cmd, args, 1)
-			if err != nil {
-				return err
-			}
-			return f.run(cmd, s, own, argv)
-		},
 	}
 	f.target.Add(cmd)
 	fl := cmd.Flags()
@@ -76,7 +69,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 	fl.StringVar(&f.name, "name", "", "the `name` under which users install the server, for limits on prefixed names")
 	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
 	fl.BoolVar(&f.list, "list", false, "list the rules")
-	return option.AddOutput(cmd, &s)
+	return option.AddOutput(cmd, s, f.target.Run(1, f.run))
 }
 
 func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {

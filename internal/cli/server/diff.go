@@ -48,16 +48,6 @@ could not be written, 6 changes selected by --fail-on.`,
   mcptest diff git:main --build 'npm ci && npm run build' -- node dist/server.js
   mcptest diff git:main --config mcptest.yaml --server 'api@*'
   mcptest diff --old-command 'npx -y some-server@1.0.0' -- npx -y some-server@1.1.0`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.target.Split(cmd, args, 2)
-			if err != nil {
-				return err
-			}
-			if err := f.changes.Check(f.target.JSON); err != nil {
-				return err
-			}
-			return f.run(cmd, s, own, argv)
-		},
 	}
 	f.target.Add(cmd)
 	fl := cmd.Flags()
@@ -67,7 +57,7 @@ could not be written, 6 changes selected by --fail-on.`,
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted changes, each with a reason")
 	f.changes.Add(cmd, "breaking")
 	cmd.MarkFlagsMutuallyExclusive("old-url", "old-command")
-	return option.AddOutput(cmd, &s)
+	return option.AddOutput(cmd, s, f.target.Run(2, f.run))
 }
 
 // side is one side of a comparison: a path or git:REF, or a server.
@@ -78,6 +68,9 @@ type side struct {
 }
 
 func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
+	if err := f.changes.Check(f.target.JSON); err != nil {
+		return err
+	}
 	old, new, err := f.sides(own, argv)
 	if err != nil {
 		return err

@@ -37,25 +37,20 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
 		Example: `  mcptest doctor -- npx -y @modelcontextprotocol/server-everything
   mcptest doctor --url https://mcp.example.com/mcp
   mcptest doctor --server api --config suite.yaml --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, argv, err := f.Split(cmd, args, 0)
-			if err != nil {
-				return err
-			}
-			var o doctor.Options
-			ctx, l, end, err := f.Prepare(cmd, s, argv, func(i *inspect.Options) { i.Violations, o.Connect = nil, i.Connect })
-			if err != nil {
-				return err
-			}
-			o.Conn = l.Conn
-			return option.Guarded(l.World, l.Streams.Err, func() error {
-				defer end()
-				return diagnose(ctx, l, o)
-			})
-		},
 	}
 	f.Add(cmd)
-	return option.AddOutput(cmd, &s)
+	return option.AddOutput(cmd, s, f.Run(0, func(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
+		var o doctor.Options
+		ctx, l, end, err := f.Prepare(cmd, s, argv, func(i *inspect.Options) { i.Violations, o.Connect = nil, i.Connect })
+		if err != nil {
+			return err
+		}
+		o.Conn = l.Conn
+		return option.Guarded(l.World, l.Streams.Err, func() error {
+			defer end()
+			return diagnose(ctx, l, o)
+		})
+	}))
 }
 
 // diagnose examines the server and reports each layer as it is found.

@@ -56,19 +56,7 @@ the lists are not stable.`,
 		Example: `  mcptest lock -- node dist/server.js
   mcptest lock --check --config suite.yaml --server api --output surface/
   mcptest lock --config suite.yaml --server 'api@*' --output surface/`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, argv, err := f.target.Split(cmd, args, 0)
-			if err != nil {
-				return err
-			}
-			if err := f.changes.Check(f.target.JSON); err != nil {
-				return err
-			}
-			if f.again.Sessions < 1 || f.again.Sessions > 100 {
-				return option.Invalid("--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
-			}
-			return f.run(cmd, s, argv)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.target.Run(0, f.checked)(cmd, s, args) },
 	}
 	f.target.Add(cmd)
 	fl := cmd.Flags()
@@ -79,6 +67,16 @@ the lists are not stable.`,
 	fl.BoolVar(&f.again.AfterCalls, "after-calls", false, "read the lists once more after calls of the tools that declare to read only and require no arguments")
 	f.changes.Add(cmd, "any")
 	return cmd
+}
+
+func (f *lockFlags) checked(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
+	if err := f.changes.Check(f.target.JSON); err != nil {
+		return err
+	}
+	if f.again.Sessions < 1 || f.again.Sessions > 100 {
+		return option.Invalid("--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
+	}
+	return f.run(cmd, s, argv)
 }
 
 // run writes or compares the lock files of servers. It continues after a server

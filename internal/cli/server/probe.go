@@ -52,13 +52,6 @@ Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not sta
   mcptest probe --url https://mcp.example.com/mcp --only http,auth
   mcptest probe --config suite.yaml --server api -f sarif > probe.sarif
   mcptest probe --explain message-unknown-method`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, argv, err := f.target.Split(cmd, args, 0)
-			if err != nil {
-				return err
-			}
-			return f.run(cmd, s, argv)
-		},
 	}
 	f.target.Add(cmd)
 	fl := cmd.Flags()
@@ -71,10 +64,10 @@ Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not sta
 	fl.BoolVar(&f.list, "list", false, "list the rules")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that fixes generated values and their order")
 	fl.DurationVar(&f.maxTime, "max-time", time.Minute, "`time` after which the rest is not verified")
-	return option.AddOutput(cmd, &s)
+	return option.AddOutput(cmd, s, f.target.Run(0, f.run))
 }
 
-func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
+func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
 	rules, err := ruleset.Builtin()
 	if err != nil {
 		return err

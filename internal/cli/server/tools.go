@@ -75,14 +75,9 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 // server.
 func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *option.Viewer, own []string) error) *cobra.Command {
 	f.Add(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		own, argv, err := f.Split(cmd, args, 1)
-		if err != nil {
-			return err
-		}
+	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return fn(ctx, l, own) })
-	}
-	return option.AddOutput(cmd, &s)
+	}))
 }
 
 // NewResourcesCmd returns the command `mcptest resources`.
@@ -118,29 +113,24 @@ Prompt arguments are strings: --arg name=value.
 Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest prompts -- npx -y @modelcontextprotocol/server-everything
   mcptest prompts review --arg style=short --url http://localhost:8080/mcp`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.Split(cmd, args, 1)
-			if err != nil {
-				return err
-			}
-			params, err := a.object(s, true)
-			if err != nil {
-				return err
-			}
-			if len(own) == 0 && params.Len() > 0 {
-				return option.Invalid("--arg requires the name of a prompt")
-			}
-			return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-				if len(own) == 1 {
-					return getPrompt(ctx, l, own[0], params)
-				}
-				return showPrompts(ctx, l)
-			})
-		},
 	}
 	f.Add(cmd)
 	a.add(cmd, false)
-	return option.AddOutput(cmd, &s)
+	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
+		params, err := a.object(s, true)
+		if err != nil {
+			return err
+		}
+		if len(own) == 0 && params.Len() > 0 {
+			return option.Invalid("--arg requires the name of a prompt")
+		}
+		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+			if len(own) == 1 {
+				return getPrompt(ctx, l, own[0], params)
+			}
+			return showPrompts(ctx, l)
+		})
+	}))
 }
 
 // listAll reads every page of a list; it has reported its error.

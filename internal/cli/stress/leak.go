@@ -39,11 +39,6 @@ type leakFlags struct {
 	output   string
 }
 
-// settling are settings with which the memory of common runtimes settles early.
-func settling() []string {
-	return []string{"NODE_OPTIONS=--max-semi-space-size=1", "GOGC=25", "GODEBUG=madvdontneed=1", "MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=0"}
-}
-
 // NewLeakCmd returns the command `mcptest leak`.
 func NewLeakCmd(s cmdutil.Streams) *cobra.Command {
 	f := leakFlags{least: 1 << 10}
@@ -66,16 +61,7 @@ Exit codes: 0 no growth shown, 1 the server did not start, failed or ended, 2 in
   mcptest leak --url http://127.0.0.1:3001/mcp --pid 4711 --leave vanish --wait-after 90s
   mcptest leak --tool search --args '{"query": "x"}' -- ./server
   mcptest leak -f html -o leak.html --url 'http://127.0.0.1:{port}/mcp' -- ./server '{port}'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, argv, err := f.Split(cmd, args, 0)
-			if err == nil {
-				err = f.check(cmd, argv)
-			}
-			if err != nil {
-				return err
-			}
-			return f.run(cmd, s, argv)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.Run(0, f.run)(cmd, s, args) },
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
@@ -108,9 +94,13 @@ func (f *leakFlags) check(cmd *cobra.Command, argv []string) error {
 	return errors.Join(option.OneOf("--leave", []string{f.leave}, []string{"close", "vanish", "mixed"}), option.OneOf("--format", []string{f.format}, leak.Formats()), option.Writable(f.output))
 }
 
-func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
+func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
+	if err := f.check(cmd, argv); err != nil {
+		return err
+	}
 	if !f.keepEnv && f.pid == 0 {
-		f.settings = settling()
+		// With these, the memory of common runtimes settles early.
+		f.settings = []string{"NODE_OPTIONS=--max-semi-space-size=1", "GOGC=25", "GODEBUG=madvdontneed=1", "MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=0"}
 	}
 	var o inspect.Options
 	ctx, r, end, err := f.begin(cmd, s, argv, func(given *inspect.Options) {

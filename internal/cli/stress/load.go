@@ -108,16 +108,7 @@ Exit codes: 0 measured, every budget passed; 1 the server did not start or ended
   mcptest load --tool echo --rate 100/s --url 'http://127.0.0.1:{port}/mcp' -- node server.js --port '{port}'
   mcptest load -c suite.yaml -k search --rate 20/s -f html -o load.html
   mcptest load --tool search --rate 1000/s --shard 1/4 --start-at 2026-07-28T12:00:00Z -f json -o 1.json --url http://127.0.0.1:3001/mcp`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, argv, err := f.Split(cmd, args, 0)
-			if err == nil {
-				err = f.check(cmd, s, argv)
-			}
-			if err != nil {
-				return err
-			}
-			return f.run(cmd, s, argv)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.Run(0, f.run)(cmd, s, args) },
 	}
 	f.add(cmd)
 	f.shown.add(cmd)
@@ -199,7 +190,10 @@ func (f *loadFlags) tooLate() error {
 	return nil
 }
 
-func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
+func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
+	if err := f.check(cmd, s, argv); err != nil {
+		return err
+	}
 	cases, err := f.cases(s, argv)
 	if err != nil {
 		return err

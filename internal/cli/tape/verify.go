@@ -53,24 +53,7 @@ Exit codes: 0 no difference selected by --fail-on, 1 the server could not be sta
 there are differences, 2 invalid command line or cassette, 6 differences selected by --fail-on, or with --fail-on any
 requests that were not sent, 7 nothing was compared.`,
 		Example: `  mcptest cassette verify bug.cassette.ndjson -- node dist/server.js`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.target.Split(cmd, args, 1)
-			if err != nil {
-				return err
-			}
-			if len(own) == 0 {
-				return option.Invalid("missing argument FILE (a cassette)")
-			}
-			if err := f.changes.Check(f.target.JSON); err != nil {
-				return err
-			}
-			c, err := open(s, own[0], f.ignored...)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return f.verify(cmd, s, c, argv)
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.target.Run(1, f.run)(cmd, s, args) },
 	}
 	f.target.Add(cmd)
 	f.changes.Add(cmd, "breaking")
@@ -81,6 +64,21 @@ requests that were not sent, 7 nothing was compared.`,
 // volatile adds the flag with the paths that are not compared.
 func volatile(cmd *cobra.Command, paths *[]string) {
 	cmd.Flags().StringArrayVar(paths, "volatile", nil, "ignore this `path` in the parameters of requests and in results, such as arguments.now or content[0].text; may be repeated")
+}
+
+func (f *verifyFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
+	if len(own) == 0 {
+		return option.Invalid("missing argument FILE (a cassette)")
+	}
+	if err := f.changes.Check(f.target.JSON); err != nil {
+		return err
+	}
+	c, err := open(s, own[0], f.ignored...)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return f.verify(cmd, s, c, argv)
 }
 
 func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.Cassette, argv []string) error {
