@@ -1,6 +1,10 @@
 package target
 
-import "mcptest/internal/assert/jsonpath"
+import (
+	"slices"
+
+	"mcptest/internal/assert/jsonpath"
+)
 
 // Uses is the set of roots that a tree examines, and whether it runs programs. The
 // union of two is u | v.
@@ -11,12 +15,7 @@ const Programs Uses = 1 << 31
 
 // has reports whether any of some roots is used.
 func (u Uses) has(parts ...part) bool {
-	for _, p := range parts {
-		if u&(1<<p) != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p part) bool { return u&(1<<p) != 0 })
 }
 
 // Exclusive reports whether the test must not share its session, because it examines

@@ -152,13 +152,10 @@ func (v *visit) inSession(ctx context.Context, message jsonv.Value) http.Header 
 
 // result returns the result in an exchange, absent if there is none.
 func result(x *mcp.Exchange) jsonv.Value {
-	if x == nil || x.Result == nil {
+	if x == nil {
 		return jsonv.Value{}
 	}
-	res, err := jsonv.Parse(x.Result)
-	if err != nil {
-		return jsonv.Value{}
-	}
+	res, _ := jsonv.Parse(x.Result)
 	return res
 }
 
@@ -239,10 +236,6 @@ func shown(x *mcp.Exchange) verdict.Evidence {
 // invalidSchema reports whether a schema was refused for what it says, and not for a
 // dialect or a reference that is unknown here.
 func invalidSchema(err error) bool {
-	for _, word := range []string{"dialect", "$schema", "$ref", "reference", "load", "more than"} {
-		if strings.Contains(err.Error(), word) {
-			return false
-		}
-	}
-	return true
+	unknown := []string{"dialect", "$schema", "$ref", "reference", "load", "more than"}
+	return !slices.ContainsFunc(unknown, func(word string) bool { return strings.Contains(err.Error(), word) })
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonschema"
@@ -15,6 +16,7 @@ import (
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/probe/streams"
 	"mcptest/internal/run/probe/verdict"
+	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
 )
 
@@ -133,15 +135,7 @@ func (v httpRules) origins(ctx context.Context, post func(context.Context, func(
 
 // credentials reports whether the server gets credentials.
 func (v *visit) credentials() bool {
-	if v.server.Auth != nil {
-		return true
-	}
-	for _, h := range v.server.Headers {
-		if strings.EqualFold(h.Name, "Authorization") {
-			return true
-		}
-	}
-	return false
+	return v.server.Auth != nil || slices.ContainsFunc(v.server.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 }
 
 // streaming examines the event streams of a session of its own.

@@ -211,9 +211,5 @@ func (v *visit) provoke(ctx context.Context, rule string, provoke func(context.C
 // refusesAll reports whether a status may answer every request: authorization and limits
 // of rate come first.
 func refusesAll(status int) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return true
-	}
-	return false
+	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable}, status)
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"mcptest/internal/base/jsonv"
@@ -106,10 +107,5 @@ func (l *listener) wants(method string, raw []byte) bool {
 	}
 	one := listenedOne[method]
 	name := protocol.TextOf(protocol.MemberOf(protocol.MemberOf(raw, "params"), one.member))
-	for _, e := range l.filter.Lookup(one.list).Elems() {
-		if e.Text() == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(l.filter.Lookup(one.list).Texts(), name)
 }

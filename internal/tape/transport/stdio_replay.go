@@ -269,12 +269,9 @@ func (t *replay) play(p *cassette.Playback) {
 // before the exit of the process. It may send them in another order than they were
 // recorded, so the exit waits for them, unless it left a request without a response.
 func (t *replay) expectsEarlier() bool {
-	for _, call := range t.player.Unused() {
-		if call.Session == t.ended.Session && t.ended.Request != nil && call.Request.Line < t.ended.Request.Line {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.player.Unused(), func(call *cassette.Call) bool {
+		return call.Session == t.ended.Session && t.ended.Request != nil && call.Request.Line < t.ended.Request.Line
+	})
 }
 
 // deliver delivers one frame.
