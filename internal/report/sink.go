@@ -97,6 +97,11 @@ func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 	default:
 		s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	}
+	return s.buffered(err)
+}
+
+// buffered returns the sink, whose file was opened unless err is set.
+func (s *Sink) buffered(err error) (*Sink, error) {
 	if err != nil {
 		return nil, s.wrap(err)
 	}
@@ -111,11 +116,7 @@ func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 		return &Sink{buf: bufio.NewWriterSize(stdout, 64<<10)}, nil
 	}
 	s := &Sink{path: path}
-	if err := s.open(); err != nil {
-		return nil, s.wrap(err)
-	}
-	s.buf = bufio.NewWriterSize(s.file, 64<<10)
-	return s, nil
+	return s.buffered(s.open())
 }
 
 // Temp returns the name of the temporary file, or "" if there is none. A caller that

@@ -122,6 +122,19 @@ func (d *Decoder) Decode(n *Node, path string, into any) {
 	d.value(n, path, v.Elem())
 }
 
+// OneOrMany decodes a list, or one of its elements, and reports whether it is a list. empty
+// is the mistake of an empty list; "" if that is none.
+func (d *Decoder) OneOrMany(n *Node, path string, list, one any, empty string) (many bool) {
+	if n.Kind != KindList {
+		d.Decode(n, path, one)
+		return false
+	}
+	if d.Decode(n, path, list); len(n.Items) == 0 && empty != "" {
+		d.Errorf(n, path, "%s", empty)
+	}
+	return true
+}
+
 var (
 	durationType    = reflect.TypeFor[time.Duration]()
 	jsonType        = reflect.TypeFor[jsonv.Value]()

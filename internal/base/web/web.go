@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"strings"
 	"time"
 )
@@ -39,6 +40,16 @@ func SameOrigin(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("%s://%s redirects to another origin, which is not followed", first.Scheme, first.Host)
 	}
 	return nil
+}
+
+// Unchanged keeps what a reverse proxy would change in a request.
+func Unchanged(r *httputil.ProxyRequest) {
+	r.Out.URL.RawQuery = r.In.URL.RawQuery // also if it is malformed
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if values, ok := r.In.Header[name]; ok {
+			r.Out.Header[name] = values
+		}
+	}
 }
 
 // IsLoopback reports whether a host is this machine.

@@ -84,7 +84,7 @@ var edges = map[string][]string{
 	// Test doubles of the APIs behind a server.
 	"internal/server/upstream":  {"internal/base/jsonv", "internal/base/secret", "internal/base/source"},
 	"internal/server/recording": {"internal/server/upstream", "internal/base/jsonv", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile", "internal/base/web"},
-	"internal/server/proxy":     {"internal/server/upstream"},
+	"internal/server/proxy":     {"internal/base/web", "internal/server/upstream"},
 	// Recorded traffic: the file, and how requests are matched with it.
 	"internal/tape/cassette":  {"internal/client/protocol", "internal/base/osfile", "internal/base/secret", "internal/base/jsonv", "internal/assert/jsonpath"},
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},

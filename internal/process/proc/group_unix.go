@@ -87,13 +87,6 @@ func killGroup(ref Ref) {
 	}
 }
 
-// sameGroup reports whether the id still belongs to the group that was started: a
-// process with this id must have the same start time.
-func sameGroup(ref Ref) bool {
-	now := startTime(ref.Pid)
-	return now == "" || ref.Start == "" || now == ref.Start
-}
-
 func signalName(state *os.ProcessState) string {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return ws.Signal().String()

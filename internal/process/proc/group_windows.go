@@ -163,11 +163,6 @@ func killOne(p procInfo) {
 	}
 }
 
-func sameGroup(ref Ref) bool {
-	now := startTime(ref.Pid)
-	return now == "" || ref.Start == "" || now == ref.Start
-}
-
 func signalName(*os.ProcessState) string { return "" }
 
 func ignoreSignals() {}

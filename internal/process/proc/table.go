@@ -41,3 +41,10 @@ func leftovers(list []procInfo) []Leftover {
 	}
 	return out
 }
+
+// sameGroup reports whether the id still belongs to the group that was started: a
+// process with this id must have the same start time.
+func sameGroup(ref Ref) bool {
+	now := startTime(ref.Pid)
+	return now == "" || ref.Start == "" || now == ref.Start
+}

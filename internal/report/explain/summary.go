@@ -46,17 +46,21 @@ func Summary(p *render.Printer, r *result.Run) string {
 
 // Counts returns the number of tests by status: 3 passed, 1 failed.
 func Counts(p *render.Printer, s result.Summary) string {
-	parts := []string{counted(p, term.Good, s.Passed, "passed")}
+	return strings.Join(append([]string{counted(p, term.Good, s.Passed, "passed")}, NotPassed(p.Palette, s)...), ", ")
+}
+
+// NotPassed returns the numbers of tests that did not pass, by status.
+func NotPassed(p term.Palette, s result.Summary) (parts []string) {
 	add := func(st term.Style, n int, text string) {
 		if n > 0 {
-			parts = append(parts, counted(p, st, n, text))
+			parts = append(parts, p.Paint(st, fmt.Sprintf("%d %s", n, text)))
 		}
 	}
 	add(term.Bad, s.Failed, "failed")
 	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
 	add(term.Warn, s.Inconclusive, "inconclusive")
 	add(term.Faint, s.Skipped, "skipped")
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 // findingsFail describes the findings that make a run fail although every test

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/term"
+	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
@@ -305,16 +305,7 @@ func (l *Live) progress() string {
 	s := l.summary
 	elapsed := l.o.Now().Sub(l.started)
 	parts := []string{pal.Paint(term.Strong, fmt.Sprintf("%d/%d", s.Total, l.total))}
-	add := func(st term.Style, n int, text string) {
-		if n > 0 {
-			parts = append(parts, pal.Paint(st, fmt.Sprintf("%d %s", n, text)))
-		}
-	}
-	add(term.Bad, s.Failed, "failed")
-	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
-	add(term.Warn, s.Inconclusive, "inconclusive")
-	add(term.Faint, s.Skipped, "skipped")
-	parts = append(parts, clockTime(elapsed))
+	parts = append(append(parts, explain.NotPassed(pal, s)...), clockTime(elapsed))
 	if eta := l.eta(elapsed); eta != "" {
 		parts = append(parts, pal.Paint(term.Faint, eta))
 	}

@@ -51,22 +51,7 @@ func (v promptRules) promptsFamily(ctx context.Context) {
 
 // promptContent examines the messages of a prompt.
 func (v promptRules) promptContent(ctx context.Context, subject string, x *mcp.Exchange, get func(context.Context) *mcp.Exchange) {
-	examine := func(rule string, wrong func(m jsonv.Value) string) {
-		first := x
-		v.check(ctx, rule, subject, func(ctx context.Context) outcome {
-			x := first
-			if first = nil; x == nil {
-				x = get(ctx)
-			}
-			for _, m := range result(x).Lookup("messages").Elems() {
-				if why := wrong(m); why != "" {
-					return broken(shown(x), "%s", why)
-				}
-			}
-			return held()
-		})
-	}
-	examine("prompt-message", func(m jsonv.Value) string {
+	examine(ctx, v.visit, "prompt-message", subject, x, get, "messages", func(m jsonv.Value) string {
 		if role := m.Lookup("role").Text(); role != "user" && role != "assistant" {
 			return "a message has the role " + m.Lookup("role").OrNull().Short(40)
 		}
@@ -75,7 +60,7 @@ func (v promptRules) promptContent(ctx context.Context, subject string, x *mcp.E
 		}
 		return check.Block(m.Lookup("content"))
 	})
-	examine("prompt-content", func(m jsonv.Value) string {
+	examine(ctx, v.visit, "prompt-content", subject, x, get, "messages", func(m jsonv.Value) string {
 		block := m.Lookup("content")
 		if _, err := base64.StdEncoding.DecodeString(block.Lookup("data").Text()); err != nil {
 			return "data is not base64: " + err.Error()

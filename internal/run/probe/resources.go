@@ -65,34 +65,22 @@ func (v resourceRules) content(ctx context.Context, name, uri string) {
 	if x.Result == nil || another(x) {
 		return
 	}
-	examine := func(rule string, wrong func(c jsonv.Value) string) {
-		first := x
-		v.check(ctx, rule, name, func(ctx context.Context) outcome {
-			x := first
-			if first = nil; x == nil {
-				x = v.fetch(ctx, uri)
-			}
-			for _, c := range result(x).Lookup("contents").Elems() {
-				if why := wrong(c); why != "" {
-					return broken(shown(x), "%s", why)
-				}
-			}
-			return held()
-		})
+	contents := func(rule string, wrong func(c jsonv.Value) string) {
+		examine(ctx, v.visit, rule, name, x, func(ctx context.Context) *mcp.Exchange { return v.fetch(ctx, uri) }, "contents", wrong)
 	}
-	examine("resource-uri", func(c jsonv.Value) string {
+	contents("resource-uri", func(c jsonv.Value) string {
 		if c.Lookup("uri").Kind() != jsonv.KindString {
 			return "a content has no uri"
 		}
 		return ""
 	})
-	examine("resource-body", func(c jsonv.Value) string {
+	contents("resource-body", func(c jsonv.Value) string {
 		if c.Lookup("text").IsAbsent() && c.Lookup("blob").IsAbsent() {
 			return "a content has neither text nor blob"
 		}
 		return ""
 	})
-	examine("resource-base64", func(c jsonv.Value) string {
+	contents("resource-base64", func(c jsonv.Value) string {
 		if _, err := base64.StdEncoding.DecodeString(c.Lookup("blob").Text()); err != nil {
 			return "the blob is not base64: " + err.Error()
 		}

@@ -174,6 +174,23 @@ func each[T any](ctx context.Context, v *visit, rules []string, observe func(con
 	}
 }
 
+// examine checks a rule about the elements of a list in a result, which is requested again
+// for a second sighting. wrong says what is wrong with an element, if anything.
+func examine(ctx context.Context, v *visit, rule, subject string, x *mcp.Exchange, again func(context.Context) *mcp.Exchange, list string, wrong func(jsonv.Value) string) {
+	v.check(ctx, rule, subject, func(ctx context.Context) outcome {
+		seen := x
+		if x = nil; seen == nil {
+			seen = again(ctx)
+		}
+		for _, e := range result(seen).Lookup(list).Elems() {
+			if why := wrong(e); why != "" {
+				return broken(shown(seen), "%s", why)
+			}
+		}
+		return held()
+	})
+}
+
 // applies reports whether a rule is selected and concerns this revision and transport.
 func (v *visit) applies(id string) bool {
 	r, ok := v.rules.Rule(id)

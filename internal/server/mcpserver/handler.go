@@ -91,6 +91,11 @@ type Reply struct {
 	Reset  bool   // over HTTP, the connection is reset in place of a response
 }
 
+// Failure returns the reply of a request that fails.
+func Failure(code int64, format string, args ...any) *Reply {
+	return &Reply{Error: &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
+}
+
 // frame returns the bytes that a reply puts on the wire.
 func (r *Reply) frame(id []byte) []byte {
 	switch {

@@ -15,7 +15,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
 	t := s.server.m.Tool(name)
 	if t == nil {
-		return failure(protocol.CodeInvalidParams, "Unknown tool: %s", name)
+		return mcpserver.Failure(protocol.CodeInvalidParams, "Unknown tool: %s", name)
 	}
 	sc.args = sc.params.Lookup("arguments")
 	switch sc.args.Kind() {
@@ -23,7 +23,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	case jsonv.KindAbsent, jsonv.KindNull: // SDKs write null for no arguments
 		sc.args = jsonv.Object()
 	default:
-		return failure(protocol.CodeInvalidParams, "arguments must be an object, got %s", sc.args.Kind())
+		return mcpserver.Failure(protocol.CodeInvalidParams, "arguments must be an object, got %s", sc.args.Kind())
 	}
 	if bad := t.Check(ctx, sc.args); bad != "" {
 		return toolFailure("Invalid arguments for tool %s: %s", name, bad)
@@ -62,7 +62,7 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
 	at := slices.IndexFunc(s.server.m.Prompts, func(p *manifest.Prompt) bool { return p.Name == name })
 	if at < 0 {
-		return failure(protocol.CodeInvalidParams, "Unknown prompt: %s", name)
+		return mcpserver.Failure(protocol.CodeInvalidParams, "Unknown prompt: %s", name)
 	}
 	p := s.server.m.Prompts[at]
 	if sc.args = sc.params.Lookup("arguments"); sc.args.IsAbsent() || sc.args.Kind() == jsonv.KindNull {
@@ -70,12 +70,12 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	}
 	for _, arg := range p.Required {
 		if _, ok := sc.args.Get(arg); !ok {
-			return failure(protocol.CodeInvalidParams, "Missing required argument of prompt %s: %s", name, arg)
+			return mcpserver.Failure(protocol.CodeInvalidParams, "Missing required argument of prompt %s: %s", name, arg)
 		}
 	}
 	for arg, v := range sc.args.Members() {
 		if v.Kind() != jsonv.KindString {
-			return failure(protocol.CodeInvalidParams, "Argument %s of prompt %s must be a string, got %s", arg, name, v.Kind())
+			return mcpserver.Failure(protocol.CodeInvalidParams, "Argument %s of prompt %s must be a string, got %s", arg, name, v.Kind())
 		}
 	}
 	sc.calls = s.server.world.called(p)
@@ -85,7 +85,7 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply {
 	uri := sc.params.Lookup("uri")
 	if uri.Kind() != jsonv.KindString {
-		return failure(protocol.CodeInvalidParams, "uri is missing")
+		return mcpserver.Failure(protocol.CodeInvalidParams, "uri is missing")
 	}
 	f, ok := s.server.m.Find(uri.Text())
 	if !ok {
@@ -108,7 +108,7 @@ func (s *Session) complete(sc *scope) *mcpserver.Reply {
 	case "ref/prompt":
 		i := slices.IndexFunc(m.Prompts, func(p *manifest.Prompt) bool { return p.Name == ref.Lookup("name").Text() })
 		if i < 0 {
-			return failure(protocol.CodeInvalidParams, "Unknown prompt: %s", ref.Lookup("name").Text())
+			return mcpserver.Failure(protocol.CodeInvalidParams, "Unknown prompt: %s", ref.Lookup("name").Text())
 		}
 		values = m.Prompts[i].Complete
 	case "ref/resource":
@@ -116,10 +116,10 @@ func (s *Session) complete(sc *scope) *mcpserver.Reply {
 		if i := slices.IndexFunc(m.Templates, func(t *manifest.ResourceTemplate) bool { return t.URI == uri }); i >= 0 {
 			values = m.Templates[i].Complete
 		} else if _, ok := m.Find(uri); !ok {
-			return failure(protocol.CodeInvalidParams, "Unknown resource: %s", uri)
+			return mcpserver.Failure(protocol.CodeInvalidParams, "Unknown resource: %s", uri)
 		}
 	default:
-		return failure(protocol.CodeInvalidParams, "unknown type of reference %q", kind)
+		return mcpserver.Failure(protocol.CodeInvalidParams, "unknown type of reference %q", kind)
 	}
 	typed := strings.ToLower(sc.params.Lookup("argument", "value").Text())
 	var fit []jsonv.Value
@@ -141,7 +141,7 @@ func notFound(sc *scope, uri string) *mcpserver.Reply {
 	if sc.req.Caller != nil {
 		code = protocol.CodeInvalidParams
 	}
-	r := failure(code, "Resource not found: %s", uri)
+	r := mcpserver.Failure(code, "Resource not found: %s", uri)
 	r.Error.Data = jsonv.ObjectOf("uri", uri).Append(nil)
 	return r
 }

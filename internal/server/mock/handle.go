@@ -35,7 +35,7 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	if req.Params != nil {
 		sc.params = parsed(req.Params)
 		if sc.params.Kind() != jsonv.KindObject {
-			return failure(protocol.CodeInvalidParams, "params must be an object, got %s", sc.params.Kind())
+			return mcpserver.Failure(protocol.CodeInvalidParams, "params must be an object, got %s", sc.params.Kind())
 		}
 	}
 	sc.token = sc.params.Lookup("_meta", "progressToken")
@@ -63,7 +63,7 @@ func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
 		}
 	case f.Recover > 0:
 		if nth, yes := s.server.world.failing(f.Recover); yes {
-			return failure(protocol.CodeInternal, "not ready yet: call %d of %d that fail (fault recover-after:%d)", nth, f.Recover, f.Recover)
+			return mcpserver.Failure(protocol.CodeInternal, "not ready yet: call %d of %d that fail (fault recover-after:%d)", nth, f.Recover, f.Recover)
 		}
 	}
 	switch sc.req.Method {
@@ -100,14 +100,14 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	case "resources/subscribe", "resources/unsubscribe":
 		return s.subscribe(sc)
 	}
-	return failure(protocol.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
+	return mcpserver.Failure(protocol.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
 }
 
 func (s *Session) setLevel(sc *scope) *mcpserver.Reply {
 	level := sc.params.Lookup("level").Text()
 	i := slices.Index(manifest.LogLevels, level)
 	if i < 0 {
-		return failure(protocol.CodeInvalidParams, "unknown log level %q", level)
+		return mcpserver.Failure(protocol.CodeInvalidParams, "unknown log level %q", level)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Session) setLevel(sc *scope) *mcpserver.Reply {
 func (s *Session) subscribe(sc *scope) *mcpserver.Reply {
 	uri := sc.params.Lookup("uri")
 	if uri.Kind() != jsonv.KindString {
-		return failure(protocol.CodeInvalidParams, "uri is missing")
+		return mcpserver.Failure(protocol.CodeInvalidParams, "uri is missing")
 	}
 	if _, ok := s.server.m.Find(uri.Text()); !ok {
 		return notFound(sc, uri.Text())

@@ -30,7 +30,7 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 	if sc.req.Method == "tools/call" {
 		return toolFailure("%s", unfit(sc))
 	}
-	return failure(protocol.CodeInternal, "%s", unfit(sc))
+	return mcpserver.Failure(protocol.CodeInternal, "%s", unfit(sc))
 }
 
 // steps runs the steps in order. ended reports that nothing follows; reply is then
@@ -46,7 +46,7 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*manifest.Step) 
 		case err != nil && sc.req.Method == "tools/call":
 			return toolFailure("%v", err), true
 		case err != nil:
-			return failure(protocol.CodeInternal, "%v", err), true
+			return mcpserver.Failure(protocol.CodeInternal, "%v", err), true
 		}
 	}
 	return nil, false

@@ -19,10 +19,6 @@ var errStop = errors.New("no response")
 
 func answer(result jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: result.Append(nil)} }
 
-func failure(code int64, format string, args ...any) *mcpserver.Reply {
-	return &mcpserver.Reply{Error: &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
-}
-
 // toolFailure returns a result with isError, which is how a tool's own failures are
 // reported to the model.
 func toolFailure(format string, args ...any) *mcpserver.Reply {
@@ -45,7 +41,7 @@ func list[T any](m *manifest.Manifest, params jsonv.Value, key string, all []T, 
 	if c := params.Lookup("cursor"); !c.IsAbsent() && c.Kind() != jsonv.KindNull {
 		at, ok := place(c.Text(), key)
 		if !ok || at >= len(all) {
-			return failure(protocol.CodeInvalidParams, "Invalid cursor: %s", c)
+			return mcpserver.Failure(protocol.CodeInvalidParams, "Invalid cursor: %s", c)
 		}
 		start = at
 	}

@@ -123,7 +123,7 @@ func (t *task) finish(reply *mcpserver.Reply) {
 		return
 	}
 	if reply.Raw != nil {
-		reply = failure(protocol.CodeInternal, "a task cannot respond with raw bytes")
+		reply = mcpserver.Failure(protocol.CodeInternal, "a task cannot respond with raw bytes")
 	}
 	t.change(func() {
 		t.reply, t.open, t.status = reply, nil, completed

@@ -34,16 +34,16 @@ func (sc *scope) wantsTask(t *manifest.Tool) (bool, *mcpserver.Reply) {
 	asked := sc.params.Lookup("task").Kind() == jsonv.KindObject
 	switch {
 	case t.Task == nil && asked:
-		return false, failure(protocol.CodeMethodNotFound, "Tool %s does not support tasks", t.Name)
+		return false, mcpserver.Failure(protocol.CodeMethodNotFound, "Tool %s does not support tasks", t.Name)
 	case t.Task != nil && t.Task.Required && !asked:
-		return false, failure(protocol.CodeMethodNotFound, "Tool %s must be called as a task", t.Name)
+		return false, mcpserver.Failure(protocol.CodeMethodNotFound, "Tool %s must be called as a task", t.Name)
 	}
 	return asked, nil
 }
 
 // needsTasks returns the refusal for a client that did not declare the extension.
 func needsTasks() *mcpserver.Reply {
-	r := failure(protocol.CodeMissingCapability, "the client does not support %s", tasksExtension)
+	r := mcpserver.Failure(protocol.CodeMissingCapability, "the client does not support %s", tasksExtension)
 	r.Error.Data = jsonv.ObjectOf("requiredCapabilities", jsonv.ObjectOf("extensions", jsonv.ObjectOf(tasksExtension, jsonv.Object()))).Append(nil)
 	return r
 }
@@ -176,7 +176,7 @@ func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcpserver.Reply {
 	id := sc.params.Lookup("taskId").Text()
 	t := s.server.tasks.find(id)
 	if t == nil {
-		return failure(protocol.CodeInvalidParams, "Unknown task: %s", id)
+		return mcpserver.Failure(protocol.CodeInvalidParams, "Unknown task: %s", id)
 	}
 	if stateless {
 		return t.modern(verb, sc)
@@ -190,7 +190,7 @@ func (t *task) modern(verb string, sc *scope) *mcpserver.Reply {
 	case "update":
 		given := sc.params.Lookup("inputResponses")
 		if given.Kind() != jsonv.KindObject {
-			return failure(protocol.CodeInvalidParams, "inputResponses must be an object, got %s", given.Kind())
+			return mcpserver.Failure(protocol.CodeInvalidParams, "inputResponses must be an object, got %s", given.Kind())
 		}
 		t.answer(given)
 	case "cancel":
@@ -206,7 +206,7 @@ func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcpserver.Re
 	switch verb {
 	case "cancel":
 		if !t.cancel() {
-			return failure(protocol.CodeInvalidParams, "Task %s has already ended", t.id)
+			return mcpserver.Failure(protocol.CodeInvalidParams, "Task %s has already ended", t.id)
 		}
 	case "result":
 		return t.result(ctx, sc)
@@ -255,7 +255,7 @@ func (t *task) outcome(related jsonv.Value) *mcpserver.Reply {
 	defer t.mu.Unlock()
 	switch {
 	case t.reply == nil:
-		return failure(protocol.CodeInvalidParams, "Task %s was cancelled", t.id)
+		return mcpserver.Failure(protocol.CodeInvalidParams, "Task %s was cancelled", t.id)
 	case t.reply.Error != nil:
 		return t.reply
 	}

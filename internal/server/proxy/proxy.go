@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"mcptest/internal/base/web"
 	"mcptest/internal/server/upstream"
 )
 
@@ -275,14 +276,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
 		FlushInterval: -1, // immediately
 		ErrorLog:      p.outer.ErrorLog,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // also if it is malformed
-			for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-				if values, ok := r.In.Header[name]; ok {
-					r.Out.Header[name] = values
-				}
-			}
-		},
+		Rewrite:       web.Unchanged,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, "mcptest: "+err.Error(), http.StatusBadGateway)
 		},

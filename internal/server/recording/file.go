@@ -209,13 +209,10 @@ type texts []string
 
 // DecodeNode reads a text or a list of texts.
 func (t *texts) DecodeNode(n *source.Node, path string, d *source.Decoder) {
-	if n.Kind == source.KindList {
-		d.Decode(n, path, (*[]string)(t))
-		return
-	}
 	var one string
-	d.Decode(n, path, &one)
-	*t = texts{one}
+	if !d.OneOrMany(n, path, (*[]string)(t), &one, "") {
+		*t = texts{one}
+	}
 }
 
 func (f *File) decode(d *source.Decoder, root *source.Node) {

@@ -116,18 +116,10 @@ type Replies []*ReplyDecl
 
 // DecodeNode reads a response or a list of responses.
 func (r *Replies) DecodeNode(n *source.Node, path string, d *source.Decoder) {
-	if n.Kind == source.KindList {
-		list := []*ReplyDecl(nil)
-		d.Decode(n, path, &list)
-		*r = list
-		if len(n.Items) == 0 {
-			d.Errorf(n, path, "expected a response or a list of responses, got an empty list")
-		}
-		return
-	}
 	one := new(ReplyDecl)
-	d.Decode(n, path, one)
-	*r = Replies{one}
+	if !d.OneOrMany(n, path, (*[]*ReplyDecl)(r), one, "expected a response or a list of responses, got an empty list") {
+		*r = Replies{one}
+	}
 }
 
 // Scalar is a text, number or boolean as it was written.

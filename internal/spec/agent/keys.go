@@ -224,13 +224,8 @@ type names []string
 
 // DecodeNode reads a name or a list of names.
 func (l *names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
-	if n.Kind == source.KindList {
-		d.Decode(n, path, (*[]string)(l))
-		if len(n.Items) == 0 {
-			d.Errorf(n, path, "expected a model's name or a list of names, got an empty list")
-		}
-		return
+	var one string
+	if !d.OneOrMany(n, path, (*[]string)(l), &one, "expected a model's name or a list of names, got an empty list") {
+		*l = names{one}
 	}
-	*l = make(names, 1)
-	d.Decode(n, path, &(*l)[0])
 }

@@ -28,15 +28,10 @@ type HookList []*Hook
 
 // DecodeNode reads one hook or a list.
 func (l *HookList) DecodeNode(n *source.Node, path string, d *source.Decoder) {
-	if n.Kind == source.KindList {
-		var list []*Hook
-		d.Decode(n, path, &list)
-		*l = list
-		return
+	one := new(Hook)
+	if !d.OneOrMany(n, path, (*[]*Hook)(l), one, "") {
+		*l = HookList{one}
 	}
-	h := new(Hook)
-	d.Decode(n, path, h)
-	*l = HookList{h}
 }
 
 // Hook is a command string, or {command, mode: context, timeout?}.

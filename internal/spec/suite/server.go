@@ -217,16 +217,10 @@ type Answers[T any] struct {
 // DecodeNode reads one answer or a list of them.
 func (a *Answers[T]) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	a.Pos = n.Pos
-	if n.Kind == source.KindList {
-		a.Ordered = true
-		d.Decode(n, path, &a.List)
-		if len(n.Items) == 0 {
-			d.Errorf(n, path, "the list of answers is empty")
-		}
-		return
+	var one T
+	if a.Ordered = d.OneOrMany(n, path, &a.List, &one, "the list of answers is empty"); !a.Ordered {
+		a.List = []T{one}
 	}
-	a.List = make([]T, 1)
-	d.Decode(n, path, &a.List[0])
 }
 
 // Root is one root of roots/list.

@@ -236,20 +236,14 @@ type Names struct {
 // DecodeNode reads a name or a list of names.
 func (s *Names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	s.Pos = n.Pos
-	if n.Kind == source.KindList {
-		s.List = true
-		d.Decode(n, path, &s.Items)
-		if len(n.Items) == 0 {
-			d.Errorf(n, path, "expected a server's name or a list of names, got an empty list")
-		}
-		for i, item := range n.Items {
-			notEmpty(item, source.PathIndex(path, i), d)
-		}
-		return
+	var one Text
+	if s.List = d.OneOrMany(n, path, &s.Items, &one, "expected a server's name or a list of names, got an empty list"); !s.List {
+		s.Items = []Text{one}
 	}
-	s.Items = make([]Text, 1)
-	d.Decode(n, path, &s.Items[0])
 	notEmpty(n, path, d)
+	for i, item := range n.Items {
+		notEmpty(item, source.PathIndex(path, i), d)
+	}
 }
 
 // notEmpty reports an empty server name, which would otherwise count as no name.

@@ -154,7 +154,7 @@ func (x *session) take(req *mcpserver.Request) taken {
 		} else {
 			client, err := x.s.begin()
 			if err != nil {
-				return taken{reply: internalError("%v", err)}
+				return taken{reply: mcpserver.Failure(-32603, "%v", err)}
 			}
 			x.client = client
 		}
@@ -171,14 +171,14 @@ func (x *session) take(req *mcpserver.Request) taken {
 		x.noted = nil
 		return taken{call: call, early: early}
 	case miss == nil && req.Method == protocol.MethodDiscover:
-		return taken{reply: failure(-32601, "%s was recorded with protocol version %s, which has no server/discover", x.s.c.File, x.s.versions[0])}
+		return taken{reply: mcpserver.Failure(-32601, "%s was recorded with protocol version %s, which has no server/discover", x.s.c.File, x.s.versions[0])}
 	case miss == nil && req.Method == "ping":
 		return taken{reply: &mcpserver.Reply{Result: []byte("{}")}}
 	case miss == nil && req.Notification:
 		return taken{}
 	case miss == nil:
 		x.s.o.Report(x.s.c.File + " has no recording of " + req.Method)
-		return taken{reply: failure(-32601, "%s has no recording of %s", x.s.c.File, req.Method)}
+		return taken{reply: mcpserver.Failure(-32601, "%s has no recording of %s", x.s.c.File, req.Method)}
 	case miss.Nearest != nil && miss.Differs == "":
 		x.s.o.Report(miss.Error() + ": it is used again")
 		return taken{call: miss.Nearest}
@@ -187,15 +187,7 @@ func (x *session) take(req *mcpserver.Request) taken {
 		return taken{call: miss.Nearest}
 	}
 	x.s.o.Report(miss.Error())
-	return taken{reply: failure(-32601, "%s", miss.Error())}
-}
-
-func failure(code int64, format string, args ...any) *mcpserver.Reply {
-	return &mcpserver.Reply{Error: &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
-}
-
-func internalError(format string, args ...any) *mcpserver.Reply {
-	return failure(-32603, format, args...)
+	return taken{reply: mcpserver.Failure(-32601, "%s", miss.Error())}
 }
 
 // Handle implements [mcpserver.Handler].
@@ -236,7 +228,7 @@ func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	}
 	reply, err := x.play(ctx, req, t.call)
 	if err != nil {
-		return internalError("%v", err)
+		return mcpserver.Failure(-32603, "%v", err)
 	}
 	return reply
 }
@@ -316,7 +308,7 @@ func (x *session) unanswered(ctx context.Context, call *cassette.Call) *mcpserve
 		}
 		return &mcpserver.Reply{Reset: x.s.o.HTTP}
 	}
-	return internalError("%v", x.s.c.NoResponse(call))
+	return mcpserver.Failure(-32603, "%v", x.s.c.NoResponse(call))
 }
 
 // finish waits before a crash until the other requests are answered, but not for the
@@ -355,7 +347,7 @@ func send(ctx context.Context, req *mcpserver.Request, data []byte) error {
 // response converts a recorded response to a reply.
 func response(data []byte, omitted int64) *mcpserver.Reply {
 	if omitted > 0 {
-		return internalError("the recorded response has %d bytes, and only its beginning is in the cassette", omitted)
+		return mcpserver.Failure(-32603, "the recorded response has %d bytes, and only its beginning is in the cassette", omitted)
 	}
 	if result := protocol.MemberOf(data, "result"); result != nil {
 		return &mcpserver.Reply{Result: result}

@@ -14,7 +14,7 @@ import (
 func (s *Server) introduce() *mcpserver.Reply {
 	hello := s.c.Handshake(s.shared.Calls())
 	if err := s.c.Err(); err != nil {
-		return internalError("%v", err)
+		return mcpserver.Failure(-32603, "%v", err)
 	}
 	return &mcpserver.Reply{Result: hello.Append(nil)}
 }

@@ -123,12 +123,7 @@ func (p *Proxy) allowed(r *http.Request) bool {
 
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = p.target.Scheme, p.target.Host, p.target.Host
-	r.Out.URL.RawQuery = r.In.URL.RawQuery // also if it is malformed
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		if values, ok := r.In.Header[name]; ok {
-			r.Out.Header[name] = values
-		}
-	}
+	web.Unchanged(r)
 	if exchangeOf(r.In).endpoint && p.target.RawQuery != "" {
 		r.Out.URL.RawQuery = strings.TrimSuffix(p.target.RawQuery+"&"+r.In.URL.RawQuery, "&")
 	}
