@@ -29,7 +29,7 @@ const (
 // agents, which with probes of suites needed 3,300 more, and 680 to finish both. The target of mcptest is that of
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {98730, 82000},
+	"mcptest": {98500, 82000},
 	"MCP-AQL": {15386, 14500},
 }
 
