@@ -3,6 +3,7 @@ package conn
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -10,6 +11,27 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
+
+// Delivery is the protocol-specific way to send a call.
+type Delivery struct {
+	Version    protocol.Version                              // format of the message; zero: the negotiated version
+	Mirror     http.Header                                   // Mcp-Param-* headers
+	Handed     func()                                        // called when the transport has accepted the request; may be nil
+	Idempotent func(ctx context.Context, params []byte) bool // see [wire.Outgoing]
+}
+
+// Do sends a request and waits for its response, the end of ctx or the end of the
+// connection. It always returns an exchange.
+func (c *Conn) Do(ctx context.Context, req Call, d Delivery) *Exchange {
+	x := &Exchange{Method: req.Method}
+	k, err := c.begin(req, x)
+	if err != nil {
+		x.Cause, x.Unread = err, true
+		return x
+	}
+	c.finish(ctx, req, d, k, x)
+	return x
+}
 
 // begin assigns an id to a call, builds its frame and registers it.
 func (c *Conn) begin(req Call, x *Exchange) (*call, error) {

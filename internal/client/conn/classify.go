@@ -17,25 +17,18 @@ type finding struct {
 	cause string // why the message cannot be used, as the error of its call; "": it can
 }
 
-// classifier decides what is wrong with a frame. It changes nothing.
-type classifier struct {
-	stdio    bool
-	state    *state
-	answers  *responder
-	declares func(capability ...string) bool // of the client
-}
-
-// classification is the state of one classify.
+// classification is a frame and what is known about it so far.
 type classification struct {
-	*classifier
+	state   *state
+	answers *responder
 	incoming
 	found []finding
 }
 
 // classify returns the findings of a frame that was matched to its call, in the order of
-// the checks.
-func (c *classifier) classify(in incoming) []finding {
-	f := classification{classifier: c, incoming: in}
+// the checks. It changes nothing.
+func classify(s *state, answers *responder, in incoming) []finding {
+	f := classification{state: s, answers: answers, incoming: in}
 	f.framing()
 	switch in.shape {
 	case abandoned:
@@ -47,7 +40,7 @@ func (c *classifier) classify(in incoming) []finding {
 	case malformed:
 		f.malformed()
 	case batch:
-		if !c.state.agreed().Batches {
+		if !s.agreed().Batches {
 			f.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(in.parts)), in.Raw)
 		} else if len(in.parts) == 0 {
 			f.flag(protocol.Batch, "an empty batch", in.Raw)
@@ -139,7 +132,7 @@ func (f *classification) noise() {
 		return
 	case jsonv.Valid(f.Raw) == nil:
 		msg = f.unit() + " that is " + protocol.KindOf(f.Raw).WithArticle() + ", not a message"
-	case !f.Whole && f.stdio:
+	case !f.Whole && f.state.stdio:
 		msg = "the server wrote a log line to stdout; stdout is reserved for JSON-RPC, write logs to stderr"
 	}
 	f.flag(protocol.StrayOutput, msg, f.Raw)
@@ -213,19 +206,19 @@ func (f *classification) method() bool {
 
 // request checks whether the client can answer a request.
 func (f *classification) request() {
-	id := protocol.Excerpt(f.envelope.ID)
+	id := f.envelope.ID
 	if d := f.state.agreed(); d.Stateless {
 		f.refuse(protocol.BadMessage, "a request of the server, which protocol version "+d.Name+" does not have")
 	}
-	switch t := protocol.KindOf(f.envelope.ID); {
-	case t == jsonv.KindString, protocol.IsInteger(f.envelope.ID):
+	switch t := protocol.KindOf(id); {
+	case t == jsonv.KindString, protocol.IsInteger(id):
 	case t == jsonv.KindNumber:
-		f.flag(protocol.BadMessage, "a request with the id "+id, f.Raw)
+		f.flag(protocol.BadMessage, "a request with the id "+protocol.Excerpt(id), f.Raw)
 	default:
-		f.refuse(protocol.BadMessage, "a request with the id "+id)
+		f.refuse(protocol.BadMessage, "a request with the id "+protocol.Excerpt(id))
 	}
-	if busy, full := f.answers.busy(string(f.envelope.ID)); busy {
-		f.refuse(protocol.BadMessage, "a second request with the id "+id+" while the first is still being handled")
+	if busy, full := f.answers.busy(string(id)); busy {
+		f.refuse(protocol.BadMessage, "a second request with the id "+protocol.Excerpt(id)+" while the first is still being handled")
 	} else if full {
 		f.refuse(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: no response to this one", f.state.limits.Requests))
 	}
@@ -321,16 +314,7 @@ func errorFault(raw []byte) string {
 	if protocol.KindOf(raw) != jsonv.KindObject {
 		return "the error is " + protocol.KindOf(raw).WithArticle() + ", not an object"
 	}
-	var code, message []byte
-	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
-		switch k {
-		case "code":
-			code = val
-		case "message":
-			message = val
-		}
-		return nil
-	})
+	code, message := protocol.MemberOf(raw, "code"), protocol.MemberOf(raw, "message")
 	switch {
 	case code == nil:
 		return "the error has no code"
@@ -364,7 +348,7 @@ func (f *classification) resultTypeFault() string {
 		}
 		return ""
 	case `"task"`:
-		if f.call.x.AsksTask() || f.declares("extensions", extTasks) || f.declares("tasks") {
+		if f.call.x.AsksTask() || !f.state.offers.Lookup("extensions", extTasks).IsAbsent() || !f.state.offers.Lookup("tasks").IsAbsent() {
 			return ""
 		}
 		return `resultType is "task", and the request did not declare that the client knows tasks`

@@ -2,23 +2,13 @@ package conn
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"time"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 )
-
-// Options configure a connection.
-type Options struct {
-	Answer       Answerer               // answers requests of the server; nil: -32601 (ping always works)
-	Capabilities jsonv.Value            // client capabilities; absent declares none
-	Limits       wire.Limits            // zero fields are defaults
-	Tolerate     func(kind string) bool // marks violations as tolerated; may be nil
-}
 
 // Conn is one JSON-RPC connection to a server. It is safe for concurrent use.
 type Conn struct {
@@ -41,9 +31,9 @@ func New(t wire.Transport, o Options) *Conn {
 	c := &Conn{t: t}
 	c.await, _ = t.(wire.Awaiter)
 	c.ctx, c.stop = context.WithCancel(context.Background())
-	c.state = newState(o)
 	_, web := t.(*wire.HTTP)
-	c.in = newReceiver(c.state, o, !web, &responder{ctx: c.ctx, wg: &c.wg, send: t.Send, state: c.state, byID: map[string]context.CancelFunc{}})
+	c.state = newState(o, !web)
+	c.in = newReceiver(c.state, &responder{ctx: c.ctx, wg: &c.wg, send: t.Send, state: c.state, byID: map[string]context.CancelFunc{}}, o.Answer)
 	c.in.sending, c.in.stop = &c.sending, c.stop
 	return c
 }
@@ -59,28 +49,6 @@ func (c *Conn) Version() protocol.Version { return c.state.agreed() }
 
 // Go runs f on a goroutine that Close waits for.
 func (c *Conn) Go(f func()) { c.wg.Go(f) }
-
-// Delivery is the protocol-specific way to send a call.
-type Delivery struct {
-	Version    protocol.Version                              // format of the message; zero: the negotiated version
-	Mirror     http.Header                                   // Mcp-Param-* headers
-	Handed     func()                                        // called when the transport has accepted the request; may be nil
-	Idempotent func(ctx context.Context, params []byte) bool // see [wire.Outgoing]
-}
-
-// Do sends a request and waits for its response, the end of ctx or the end of the
-// connection. It always returns an exchange.
-func (c *Conn) Do(ctx context.Context, req Call, d Delivery) *Exchange {
-	x := &Exchange{Method: req.Method}
-	k, err := c.begin(req, x)
-	if err != nil {
-		x.Cause, x.Unread = err, true
-		return x
-	}
-	k.handed = d.Handed
-	c.finish(ctx, req, d, k, x)
-	return x
-}
 
 // Notify sends a notification. Params may be nil.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
@@ -101,7 +69,7 @@ func (c *Conn) Facts() wire.Facts { return c.t.Facts() }
 func (c *Conn) Output() Output {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
-	return Output{First: c.in.first, None: c.in.stdio && len(c.in.last) == 0, LastOdd: c.in.lastInvalidLine()}
+	return Output{First: c.in.first, None: c.state.stdio && len(c.in.last) == 0, LastOdd: c.in.lastInvalidLine()}
 }
 
 // Output describes the standard output of a process that could not be used as a

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"time"
 
@@ -21,6 +22,11 @@ type Call struct {
 	LogLevel      string        // request log messages during this call; stateless revisions only
 	Own           bool          // no test waits for it: a crash is not attributed to it
 }
+
+// Answerer answers a request of the server. The result is JSON text. If result and
+// error are nil, the method is unknown: -32601. It runs on a separate goroutine and
+// returns when ctx ends; then nothing is sent.
+type Answerer func(ctx context.Context, method string, params []byte) (result []byte, rpcErr *protocol.RPCError)
 
 // Exchange is the record of one call. It is complete when it is returned and never
 // changes afterwards; its byte slices are immutable.

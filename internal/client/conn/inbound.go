@@ -18,10 +18,8 @@ import (
 // It holds the lock of the state meanwhile.
 type receiver struct {
 	state   *state
-	calls   *callTable // of state
-	stdio   bool
 	parser  parser
-	classes classifier
+	answers *responder
 	out     deliverer
 	sending *sync.RWMutex // see Conn
 	stop    func()        // stops the goroutines of the connection
@@ -37,12 +35,8 @@ type receiver struct {
 	early     *time.Timer // see adoptLater
 }
 
-func newReceiver(s *state, o Options, stdio bool, answers *responder) *receiver {
-	declares := func(path ...string) bool { return !o.Capabilities.Lookup(path...).IsAbsent() }
-	return &receiver{
-		state: s, calls: s.calls, stdio: stdio, parser: parser{protocol.NewScanner(), s, s.calls},
-		classes: classifier{stdio, s, answers, declares}, out: deliverer{s, answers, o.Answer},
-	}
+func newReceiver(s *state, answers *responder, own Answerer) *receiver {
+	return &receiver{state: s, parser: parser{protocol.NewScanner(), s}, answers: answers, out: deliverer{s, answers, own}}
 }
 
 // lastKept limits the part of the last line that is kept to explain the end of a
@@ -84,7 +78,7 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 // handle classifies a frame, delivers it, and records its findings: the one place where
 // those of frames are recorded.
 func (r *receiver) handle(in incoming) {
-	found := slices.Concat(r.held, r.classes.classify(in))
+	found := slices.Concat(r.held, classify(r.state, r.answers, in))
 	if r.held = nil; in.shape == incomplete { // what was found belongs to a message that is not complete
 		r.held = found
 		r.multiline.add(in.Frame)
@@ -142,7 +136,7 @@ const orphanGrace = 500 * time.Millisecond
 // and gets no other response within orphanGrace, this one is used, which is better
 // than a timeout.
 func (r *receiver) adoptLater(f wire.Frame) {
-	only := r.calls.onlyCall()
+	only := r.state.calls.onlyCall()
 	if only == nil || r.early != nil {
 		return
 	}
@@ -151,9 +145,9 @@ func (r *receiver) adoptLater(f wire.Frame) {
 		r.state.mu.Lock()
 		defer r.state.mu.Unlock()
 		r.early = nil
-		if k := r.calls.find(id); k != nil {
+		if k := r.state.calls.find(id); k != nil {
 			r.handle(r.parser.adopt(f, k))
-			r.calls.wake()
+			r.state.calls.wake()
 		}
 	})
 }
@@ -180,11 +174,11 @@ func (r *receiver) OnOversize(l wire.OversizeMessage) {
 func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	if !r.calls.isWaiting(k) {
+	if !r.state.calls.isWaiting(k) {
 		return false
 	}
 	r.dropMultiline()
-	r.calls.giveUp(k)
+	r.state.calls.giveUp(k)
 	k.x.Cause = cause
 	k.x.Elapsed = time.Since(k.x.Start)
 	if timeout, ok := errors.AsType[*TimeoutError](cause); ok {
@@ -200,21 +194,21 @@ func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 func (r *receiver) OnDrained() {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	r.calls.wake()
+	r.state.calls.wake()
 }
 
 // InFlight implements [wire.Receiver].
 func (r *receiver) InFlight() (calls, answered int) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	return r.calls.inFlight(), len(r.calls.woken)
+	return r.state.calls.inFlight(), len(r.state.calls.woken)
 }
 
 // OnHTTP implements [wire.Receiver].
 func (r *receiver) OnHTTP(id string, info *wire.HTTPInfo) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	if k := r.calls.callOf(id); k != nil {
+	if k := r.state.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 	}
 }
@@ -223,11 +217,11 @@ func (r *receiver) OnHTTP(id string, info *wire.HTTPInfo) {
 func (r *receiver) OnFailure(id string, err error, info *wire.HTTPInfo) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	if k := r.calls.callOf(id); k != nil {
+	if k := r.state.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 		k.x.Cause = err
-		r.calls.complete(k, time.Now())
-		r.calls.wake()
+		r.state.calls.complete(k, time.Now())
+		r.state.calls.wake()
 	}
 }
 
@@ -235,7 +229,7 @@ func (r *receiver) OnFailure(id string, err error, info *wire.HTTPInfo) {
 func (r *receiver) Pending(id string) bool {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	return r.calls.callOf(id) != nil
+	return r.state.calls.callOf(id) != nil
 }
 
 // OnViolation implements [wire.Receiver].
@@ -243,7 +237,7 @@ func (r *receiver) OnViolation(id string, v protocol.Violation) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	v.At = time.Now()
-	if k := r.calls.callOf(id); k != nil {
+	if k := r.state.calls.callOf(id); k != nil {
 		r.state.record(v, k.x.ID, k)
 		return
 	}
@@ -259,7 +253,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	if r.state.closed != nil {
-		r.calls.wake()
+		r.state.calls.wake()
 		return
 	}
 	r.dropMultiline()
@@ -268,18 +262,18 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	}
 	why.LastLine = r.lastInvalidLine()
 	if r.state.agreed().Known() {
-		r.calls.markUnread(why)
+		r.state.calls.markUnread(why)
 	}
-	r.calls.addUnwritten(why)
-	why.InFlight = r.calls.requestsInFlight()
+	r.state.calls.addUnwritten(why)
+	why.InFlight = r.state.calls.requestsInFlight()
 	if r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"
-	} else if why.Exited && why.Exit.Failed() && r.state.agreed().Known() && !r.calls.hasWaiter() {
+	} else if why.Exited && why.Exit.Failed() && r.state.agreed().Known() && !r.state.calls.hasWaiter() {
 		r.state.crashed(why.Error(), why.Stderr)
 	}
 	r.state.closed = why
-	r.calls.finishAll(why)
-	r.calls.wake()
+	r.state.calls.finishAll(why)
+	r.state.calls.wake()
 	close(r.state.ended)
 	r.stop()
 }
@@ -287,7 +281,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 // lastInvalidLine returns the last line of standard output, or "" if it was a message or
 // there is no standard output (HTTP). The caller holds the lock of the state.
 func (r *receiver) lastInvalidLine() string {
-	if last := r.last; r.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
+	if last := r.last; r.state.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
 		return protocol.Excerpt(last)
 	}
 	return ""

@@ -18,25 +18,25 @@ type multilineJSON struct {
 
 func (p *multilineJSON) active() bool { return p.lines > 0 }
 
-// opensMultiline reports whether line, which begins with a bracket, can be the first of
+// opensMultiline reports whether raw, which begins with a bracket, can be the first of
 // several: JSON that only lacks closing brackets.
-func opensMultiline(line []byte) bool {
-	depth, ok := brackets(line, 0)
+func opensMultiline(raw []byte) bool {
+	depth, ok := brackets(raw, 0)
 	return ok && depth > 0
 }
 
-// continues reports whether line can be the next one.
-func (p *multilineJSON) continues(line []byte, limit int) bool {
-	if len(p.all.Raw)+len(line) > limit {
+// continues reports whether raw can be the next one.
+func (p *multilineJSON) continues(raw []byte, limit int) bool {
+	if len(p.all.Raw)+len(raw) > limit {
 		return false
 	}
-	if len(line) == 0 {
+	if len(raw) == 0 {
 		return true
 	}
-	if bytes.IndexByte([]byte(`"{}[]:,-0123456789tfn`), line[0]) < 0 {
+	if bytes.IndexByte([]byte(`"{}[]:,-0123456789tfn`), raw[0]) < 0 {
 		return false
 	}
-	_, ok := brackets(line, p.depth)
+	_, ok := brackets(raw, p.depth)
 	return ok
 }
 

@@ -61,7 +61,6 @@ func (in *incoming) belongsTo(k *call) {
 type parser struct {
 	scan  *protocol.Scanner
 	state *state
-	calls *callTable // of state
 }
 
 // parse reads a line or a body.
@@ -92,7 +91,7 @@ func (p *parser) object(f wire.Frame) (in incoming) {
 	e := &p.scan.Envelope
 	in.envelope, in.tooMany = e, p.state.limits.TooManyValues(f.Raw)
 	n, _ := protocol.OwnID(e.ID)
-	own := p.calls.find(n)
+	own := p.state.calls.find(n)
 	switch {
 	case e.Has&^protocol.HasVersion == 0 || e.Has&(protocol.HasMethod|protocol.HasResult|protocol.HasError|protocol.HasID) == 0:
 		in.shape = noise
@@ -109,7 +108,7 @@ func (p *parser) object(f wire.Frame) (in incoming) {
 		in.shape = notification
 		if protocol.TextOf(e.Method) == "notifications/progress" {
 			in.token = protocol.MemberOf(e.Params, "progressToken")
-			in.belongsTo(p.calls.withToken(in.token))
+			in.belongsTo(p.state.calls.withToken(in.token))
 		}
 	}
 	return in
@@ -121,7 +120,7 @@ func (p *parser) malformed(in *incoming) {
 	in.shape = malformed
 	k := p.guessCall(in.Raw, in.Raw)
 	if k == nil && in.Whole {
-		k = p.calls.callOf(in.Stream)
+		k = p.state.calls.callOf(in.Stream)
 	}
 	in.belongsTo(k)
 	in.ends = k != nil && !in.Unterminated
@@ -154,7 +153,7 @@ func (p *parser) array(f wire.Frame) (in incoming) {
 		return in
 	}
 	in.shape = batch
-	if k := p.calls.rawWaiter(nil); k != nil && k.raw.batch {
+	if k := p.state.calls.rawWaiter(nil); k != nil && k.raw.batch {
 		first, in.ends = k, true
 	}
 	in.belongsTo(first)
@@ -179,7 +178,7 @@ func (p *parser) oversize(l *wire.OversizeMessage) (in incoming, settled bool) {
 		k = p.guessCall(l.Head, nil)
 		settled = p.scan.Has&protocol.HasMethod != 0 // a notification or request, which no call waits for
 		if k == nil && !settled && p.scan.Has&protocol.HasID == 0 && bytes.HasPrefix(protocol.TrimSpace(l.Head), []byte("{")) {
-			k = p.calls.onlyCall()
+			k = p.state.calls.onlyCall()
 		}
 	}
 	in.belongsTo(k)
@@ -200,31 +199,31 @@ func (p *parser) guessCall(head, tail []byte) *call {
 		id = protocol.LastID(tail)
 	}
 	n, _ := protocol.OwnID(id)
-	return p.calls.find(n)
+	return p.state.calls.find(n)
 }
 
 // matchResponse finds the call of a response.
 func (p *parser) matchResponse(in *incoming) {
 	id := in.envelope.ID
 	n, exact := protocol.OwnID(id)
-	k := p.calls.rawWaiter(id)
+	k := p.state.calls.rawWaiter(id)
 	if k == nil {
-		k = p.calls.find(n)
+		k = p.state.calls.find(n)
 	}
-	if k == nil && !p.calls.wasSent(n) {
-		k = p.calls.rawWaiter(nil)
+	if k == nil && !p.state.calls.wasSent(n) {
+		k = p.state.calls.rawWaiter(nil)
 	}
 	if k == nil {
 		if !exact {
 			n, _ = protocol.GuessID(id)
-			k = p.calls.find(n)
+			k = p.state.calls.find(n)
 		}
 		// The response to a canceled call was sent before the server knew, which is valid.
-		in.meant, in.wrongID = n, !p.calls.late.take(n) || !exact
+		in.meant, in.wrongID = n, !p.state.calls.late.take(n) || !exact
 	}
 	in.ends = k != nil
-	if in.belongsTo(k); k == nil && p.calls.wasSent(n) {
-		in.id, in.call = idText(n), p.calls.unsignaled(n)
+	if in.belongsTo(k); k == nil && p.state.calls.wasSent(n) {
+		in.id, in.call = idText(n), p.state.calls.unsignaled(n)
 	}
 	in.orphan = k == nil && (len(id) == 0 || protocol.KindOf(id) == jsonv.KindNull)
 	in.contents()

@@ -9,11 +9,6 @@ import (
 	"mcptest/internal/client/wire"
 )
 
-// Answerer answers a request of the server. The result is JSON text. If result and
-// error are nil, the method is unknown: -32601. It runs on a separate goroutine and
-// returns when ctx ends; then nothing is sent.
-type Answerer func(ctx context.Context, method string, params []byte) (result []byte, rpcErr *protocol.RPCError)
-
 // responder answers requests of the server, each on its own goroutine.
 type responder struct {
 	ctx   context.Context // of the connection

@@ -8,11 +8,20 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/process/tail"
 )
+
+// Options configure a connection.
+type Options struct {
+	Answer       Answerer               // answers requests of the server; nil: -32601 (ping always works)
+	Capabilities jsonv.Value            // client capabilities; absent declares none
+	Limits       wire.Limits            // zero fields are defaults
+	Tolerate     func(kind string) bool // marks violations as tolerated; may be nil
+}
 
 // state is shared by the callers and the receiver of a connection. Callers use its
 // methods, which lock mu; the receiver holds mu while it reads a frame.
@@ -20,6 +29,8 @@ type state struct {
 	version atomic.Pointer[protocol.Version] // nil before the end of the handshake
 	ended   chan struct{}
 	limits  wire.Limits
+	offers  jsonv.Value // capabilities of the client
+	stdio   bool        // lines of a process
 
 	mu      sync.Mutex
 	calls   *callTable
@@ -31,8 +42,9 @@ type state struct {
 	silent  bool // a call timed out, and no message has arrived since
 }
 
-func newState(o Options) *state {
-	return &state{ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, log: violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}}
+func newState(o Options, stdio bool) *state {
+	log := violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}
+	return &state{ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, offers: o.Capabilities, stdio: stdio, log: log}
 }
 
 // agreed returns the negotiated version, or a zero row before the handshake.
