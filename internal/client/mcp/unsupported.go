@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -39,15 +38,7 @@ func (e *UnsupportedVersionError) Unwrap() error { return e.Err }
 // deniesRequest reports whether an HTTP response shows that the server does not know
 // the request, rather than that it is down, busy or requires authorization.
 func deniesRequest(err error) bool {
-	var he *wire.HTTPError
-	if !errors.As(err, &he) {
-		return false
-	}
-	switch he.Info.Status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity:
-		return true
-	}
-	return false
+	return wire.HasStatus(err, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity)
 }
 
 // unsupportedVersion describes the rejection of the pinned revision d, and requests

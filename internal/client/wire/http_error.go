@@ -189,15 +189,13 @@ func infoOf(err error) *HTTPInfo {
 // notStreamable reports whether the response to initialize may be that of a server
 // which only supports HTTP+SSE (MCP 2025-11-25 transports, backwards compatibility).
 func notStreamable(err error) bool {
-	var he *HTTPError
-	if !errors.As(err, &he) {
-		return false
-	}
-	switch he.Info.Status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
-		return true
-	}
-	return false
+	return HasStatus(err, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed)
+}
+
+// HasStatus reports whether err is that of an HTTP response with one of the statuses.
+func HasStatus(err error, statuses ...int) bool {
+	e, ok := errors.AsType[*HTTPError](err)
+	return ok && slices.Contains(statuses, e.Info.Status)
 }
 
 // losesSession reports whether an HTTP response to a request with a session id means
