@@ -25,12 +25,12 @@ type callTable struct {
 
 	pending map[int64]*call
 	raws    []*call
-	late    lateIDs
-	woken   []*call // complete, to be signaled by wake
+	late    recent[int64] // ids of canceled calls: their responses may still arrive
+	woken   []*call       // complete, to be signaled by wake
 }
 
 func newCallTable() *callTable {
-	c := &callTable{pending: map[int64]*call{}}
+	c := &callTable{pending: map[int64]*call{}, late: recent[int64]{limit: 4096}}
 	c.free.New = func() any { return &call{ready: make(chan struct{}, 1)} }
 	return c
 }
@@ -276,21 +276,17 @@ func (c *callTable) hasWaiter() bool {
 }
 
 // markUnread marks the requests in flight that the process had not read when it
-// exited. The caller holds Session.sending if the process has exited.
-func (c *callTable) markUnread(why *wire.ClosedError) {
+// exited, if a handshake has shown that it reads. It adds those to the unread input that
+// could not be written because the process had exited. The caller holds Session.sending
+// if the process has exited.
+func (c *callTable) markUnread(why *wire.ClosedError, open bool) {
 	lines := bytes.Split(why.Unread, []byte("\n"))
 	begun := lines[len(lines)-1] // a line that was only written in part
 	c.each(func(k *call) {
-		k.x.Unread = why.Exited && !k.written || len(begun) > 0 && bytes.HasPrefix(k.x.Request, begun) ||
-			slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Equal(l, k.x.Request) })
-	})
-}
-
-// addUnwritten adds the requests to the unread input that could not be written because
-// the process had exited.
-func (c *callTable) addUnwritten(why *wire.ClosedError) {
-	c.each(func(k *call) {
-		if why.Exited && !k.written {
+		unwritten := why.Exited && !k.written
+		k.x.Unread = open && (unwritten || len(begun) > 0 && bytes.HasPrefix(k.x.Request, begun) ||
+			slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Equal(l, k.x.Request) }))
+		if unwritten {
 			why.Unread = append(why.Unread, k.x.Request...)
 		}
 	})
@@ -306,32 +302,4 @@ func (c *callTable) wasSent(id int64) bool {
 	default:
 		return n-ownNumbers <= c.sent.Load()
 	}
-}
-
-// lateIDs are the ids of canceled calls: their responses may still arrive.
-type lateIDs struct {
-	set   map[int64]struct{}
-	order []int64
-}
-
-// maxLate limits their number.
-const maxLate = 4096
-
-func (l *lateIDs) add(id int64) {
-	if l.set == nil {
-		l.set = map[int64]struct{}{}
-	}
-	l.set[id] = struct{}{}
-	l.order = append(l.order, id)
-	if len(l.order) > maxLate {
-		delete(l.set, l.order[0])
-		l.order = l.order[1:]
-	}
-}
-
-// take removes id and reports whether it was present.
-func (l *lateIDs) take(id int64) bool {
-	_, ok := l.set[id]
-	delete(l.set, id)
-	return ok
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -98,7 +99,7 @@ func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []protocol.Violation, 
 		var kind, what string
 		switch n.Kind {
 		case jsonv.DuplicateKey:
-			if countSlash(n.Pointer) < 2 {
+			if strings.Count(n.Pointer, "/") < 2 {
 				continue // reported by the session
 			}
 			kind, what = protocol.DuplicateKey, "the same key twice"
@@ -112,15 +113,6 @@ func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []protocol.Violation, 
 		})
 	}
 	return v, out, err
-}
-
-func countSlash(s string) (n int) {
-	for i := range len(s) {
-		if s[i] == '/' {
-			n++
-		}
-	}
-	return n
 }
 
 // maxCallViolations limits Exchange.Violations.

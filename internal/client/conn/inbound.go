@@ -261,10 +261,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 		r.early.Stop()
 	}
 	why.LastLine = r.lastInvalidLine()
-	if r.state.agreed().Known() {
-		r.state.calls.markUnread(why)
-	}
-	r.state.calls.addUnwritten(why)
+	r.state.calls.markUnread(why, r.state.agreed().Known())
 	why.InFlight = r.state.calls.requestsInFlight()
 	if r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"

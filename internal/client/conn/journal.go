@@ -1,6 +1,8 @@
 package conn
 
 import (
+	"slices"
+
 	"mcptest/internal/client/protocol"
 )
 
@@ -52,16 +54,13 @@ func (j *journal) add(m Message) {
 	if _, known := j.latest[m.Method]; len(m.Raw) <= journalLatest && (known || len(j.latest) < journalMethods) {
 		j.latest[m.Method] = e
 	}
-	left := j.waiters[:0]
-	for _, w := range j.waiters {
-		if w.method == m.Method {
-			w.got <- m
-		} else {
-			left = append(left, w)
+	j.waiters = slices.DeleteFunc(j.waiters, func(w *waiter) bool {
+		if w.method != m.Method {
+			return false
 		}
-	}
-	clear(j.waiters[len(left):])
-	j.waiters = left
+		w.got <- m
+		return true
+	})
 }
 
 // find returns the first notification of a method after a mark.

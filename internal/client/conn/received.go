@@ -57,11 +57,9 @@ func (c *Conn) Wait(ctx context.Context, method string, since Mark) (Message, er
 	}
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
-	for i, other := range c.state.journal.waiters {
-		if other == w {
-			c.state.journal.waiters = append(c.state.journal.waiters[:i], c.state.journal.waiters[i+1:]...)
-			return Message{}, err
-		}
+	if i := slices.Index(c.state.journal.waiters, w); i >= 0 {
+		c.state.journal.waiters = slices.Delete(c.state.journal.waiters, i, i+1)
+		return Message{}, err
 	}
 	return <-w.got, nil // it arrived at the same moment
 }

@@ -2,7 +2,6 @@ package conn
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,7 +35,7 @@ type state struct {
 	calls   *callTable
 	journal journal
 	log     violationLog
-	tokens  tokenSet
+	tokens  recent[string] // progress tokens
 	closing bool
 	closed  *wire.ClosedError
 	silent  bool // a call timed out, and no message has arrived since
@@ -44,7 +43,7 @@ type state struct {
 
 func newState(o Options, stdio bool) *state {
 	log := violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}
-	return &state{ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, offers: o.Capabilities, stdio: stdio, log: log}
+	return &state{ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, offers: o.Capabilities, stdio: stdio, log: log, tokens: recent[string]{limit: 1024}}
 }
 
 // agreed returns the negotiated version, or a zero row before the handshake.
@@ -155,16 +154,4 @@ func (s *state) crashedAtEnd(exit proc.Exit) {
 	if s.closed != nil && s.closed.Ours {
 		s.crashed("the server crashed when its input was closed ("+exit.String()+")", s.closed.Stderr)
 	}
-}
-
-// tokenSet holds the latest progress tokens.
-type tokenSet struct{ kept []string }
-
-func (t *tokenSet) has(token string) bool { return slices.Contains(t.kept, token) }
-
-func (t *tokenSet) add(token string) {
-	if len(t.kept) == 1024 {
-		t.kept = t.kept[1:]
-	}
-	t.kept = append(t.kept, token)
 }

@@ -71,17 +71,7 @@ func MemberOf(raw []byte, key string) []byte {
 }
 
 // TrimSpace removes the white space of JSON; bytes.TrimSpace removes more.
-func TrimSpace(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+func TrimSpace(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }
 
 // SyntaxText returns the message of a jsonv error with its position in the line.
 func SyntaxText(err error) string {
