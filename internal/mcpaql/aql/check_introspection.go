@@ -282,8 +282,5 @@ func (j *judgement) indexNames() {
 
 // irrelevant describes how many cases did not count, for a row that lacks others.
 func irrelevant(n int, why string) string {
-	if n == 0 {
-		return ""
-	}
 	return ", and " + strconv.Itoa(n) + " in the bundle not counted: " + why
 }

@@ -91,32 +91,23 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 		}
 	}
 	var parts []string
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	if unasked > 0 {
-		add("incomplete: %s not asked", were(unasked, "question"))
+	say := func(applies bool, format string, args ...any) {
+		if applies {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
 	}
-	if unjudged > 0 {
-		add("incomplete: %s not judged", were(unjudged, "answer"))
-	}
-	switch {
-	case phrases == 0:
-	case len(judges) > 0:
-		add("the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
-	default:
-		add("no judge was asked: the phrase rules decide tier 2")
-	}
-	if len(judges) > 0 {
-		add("tier 2 is judged by %s", strings.Join(judges, " and "))
-	}
+	say(unasked > 0, "incomplete: %s not asked", were(unasked, "question"))
+	say(unjudged > 0, "incomplete: %s not judged", were(unjudged, "answer"))
+	say(phrases > 0 && len(judges) > 0, "the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
+	say(phrases > 0 && len(judges) == 0, "no judge was asked: the phrase rules decide tier 2")
+	say(len(judges) > 0, "tier 2 is judged by %s", strings.Join(judges, " and "))
 	n := 0 // answers that one tier accepts and the other rejects
 	for _, r := range rows {
 		if r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
 			n++
 		}
 	}
-	if n > 0 {
-		add("the tiers disagree on %s", display.Count(n, "answer"))
-	}
+	say(n > 0, "the tiers disagree on %s", display.Count(n, "answer"))
 	return display.Truncate(strings.Join(parts, "; "), 600)
 }
 

@@ -58,7 +58,11 @@ func (x *evaluation) result() verdict.TestResult {
 	x.excuse()
 	t := verdict.TestResult{Name: x.test.Name, Result: verdict.Pass, Findings: x.found}
 	x.locate(t.Findings)
-	exchanges(x.e, t.Findings)
+	if x.e.IsLive() {
+		for i := range t.Findings {
+			t.Findings[i].Exchange = x.e.Exchange(x.e.CallBehind(t.Findings[i].At))
+		}
+	}
 	if t.Unproven = x.set == rule.Strict && x.cases == 0 && x.notApplicable == ""; t.Unproven {
 		t.Incomplete = x.incomplete
 	}

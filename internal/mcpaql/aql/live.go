@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,27 +27,12 @@ func (x *evaluation) observedLive() {
 		}
 		n, _ := t.Lookup("cases").Int64()
 		x.cases = int(min(max(n, 0), 1<<30))
-		if s := t.Lookup("lacking").Text(); s != "" {
-			x.incomplete = s
-		}
+		x.incomplete = cmp.Or(t.Lookup("lacking").Text(), x.incomplete)
 		x.notApplicable, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
 		for k, f := range t.Lookup("findings").Elems() {
 			if rule := rule.ByID()[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
 				x.fail(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
 			}
-		}
-	}
-}
-
-// exchanges finds the calls behind findings: by the case or the live finding that
-// their place names, or, for introspection, by the query.
-func exchanges(e *evidence.Evidence, found []verdict.Finding) {
-	if !e.IsLive() {
-		return
-	}
-	for i := range found {
-		if n := e.CallBehind(found[i].At); n > 0 {
-			found[i].Exchange = e.Exchange(n)
 		}
 	}
 }

@@ -33,15 +33,11 @@ type probe struct {
 type place struct {
 	up    *place
 	key   string
-	index int // used when key is not named
-	named bool
 	depth int
 }
 
-func (p *place) member(key string) *place {
-	return &place{up: p, key: key, named: true, depth: p.level() + 1}
-}
-func (p *place) elem(i int) *place { return &place{up: p, index: i, depth: p.level() + 1} }
+func (p *place) member(key string) *place { return &place{p, key, p.level() + 1} }
+func (p *place) elem(i int) *place        { return p.member(strconv.Itoa(i)) }
 
 func (p *place) level() int {
 	if p == nil {
@@ -52,18 +48,10 @@ func (p *place) level() int {
 
 // pointer returns the place as a JSON pointer (RFC 6901).
 func (p *place) pointer() string {
-	tokens := make([]string, p.level())
-	for ; p != nil; p = p.up {
-		tokens[p.depth-1] = strconv.Itoa(p.index)
-		if p.named {
-			tokens[p.depth-1] = p.key
-		}
+	if p == nil {
+		return ""
 	}
-	var b strings.Builder
-	for _, t := range tokens {
-		b.WriteString(jsonv.AppendPointer("", t))
-	}
-	return b.String()
+	return jsonv.AppendPointer(p.up.pointer(), p.key)
 }
 
 // placeOf starts a chain at a fixed pointer, whose tokens are plain.

@@ -51,7 +51,7 @@ type Adapter struct {
 	o          Options
 	defects    map[string]bool
 	features   map[string]bool
-	own        *session // of the only client
+	own        session // of the only client
 	library    library
 	resources  []*resource
 	operations []*operation
@@ -141,10 +141,10 @@ func (a *Adapter) save() error {
 		return nil
 	}
 	data, err := json.Marshal(state{a.next, a.items})
-	if err != nil {
-		return fmt.Errorf("keep the library: %w", err)
+	if err == nil {
+		err = osfile.Replace(a.o.State, data, 0o666)
 	}
-	if err := osfile.Replace(a.o.State, data, 0o666); err != nil {
+	if err != nil {
 		return fmt.Errorf("keep the library: %w", err)
 	}
 	return nil
@@ -169,9 +169,7 @@ func (a *Adapter) record(op *operation, tool string, params jsonv.Value) {
 }
 
 // session is the state of one client: the tokens that it received.
-type session struct{ tokens map[string]*token }
-
-func newSession() *session { return &session{map[string]*token{}} }
+type session map[string]*token
 
 // token confirms one call.
 type token struct {

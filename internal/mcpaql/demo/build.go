@@ -18,7 +18,7 @@ func New(o Options) (*Adapter, error) {
 	if !slices.Contains(Modes(), o.Mode) {
 		return nil, fmt.Errorf("mode %q: expected one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}
-	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: newSession(), items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
+	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: session{}, items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
 	for _, f := range o.Features {
 		a.features[f] = true
 	}

@@ -22,7 +22,7 @@ func (a *Adapter) fail(f *failure) jsonv.Value {
 }
 
 // answer handles the arguments of one tool call and returns the envelope.
-func (a *Adapter) answer(s *session, tool string, args jsonv.Value) jsonv.Value {
+func (a *Adapter) answer(s session, tool string, args jsonv.Value) jsonv.Value {
 	if list := args.Lookup("operations"); list.Kind() == jsonv.KindArray && args.Lookup("operation").IsAbsent() {
 		return a.batch(s, tool, list)
 	}
@@ -34,7 +34,7 @@ func (a *Adapter) answer(s *session, tool string, args jsonv.Value) jsonv.Value 
 }
 
 // operate runs one operation.
-func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
+func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
 	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
 		code := pick(a.is("limits-code"), "VALIDATION_INVALID_VALUE", "VALIDATION_PAYLOAD_TOO_LARGE")
 		return jsonv.Value{}, refuse(code, "The request is too large: %s.", why)
@@ -201,7 +201,7 @@ const tokenTime = 5 * time.Minute
 
 // confirm requires a confirmation of operations that cannot be undone, and checks the
 // token of a call that carries one. It returns the parameters without the token.
-func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.Value, *failure) {
+func (a *Adapter) confirm(s session, op *operation, params jsonv.Value) (jsonv.Value, *failure) {
 	if !a.gated(op) {
 		return params, nil
 	}
@@ -211,8 +211,8 @@ func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.
 	if !there || a.is("confirm-deaf") {
 		return params, a.askFor(s, op, call)
 	}
-	t := s.tokens[given.Text()]
-	t = pick(a.is("confirm-outlives") && t == nil, a.own.tokens[given.Text()], t)
+	t := s[given.Text()]
+	t = pick(a.is("confirm-outlives") && t == nil, a.own[given.Text()], t)
 	switch {
 	case t == nil && !a.is("confirm-anything"):
 		return params, refuse("TOKEN_INVALID", "This token is not known: ask again to get one.")
@@ -231,12 +231,12 @@ func (a *Adapter) gated(op *operation) bool {
 	return a.has("confirm") && (op.Verb == "delete" || op.Name == "update_shelf")
 }
 
-func (a *Adapter) askFor(s *session, op *operation, call string) *failure {
+func (a *Adapter) askFor(s session, op *operation, call string) *failure {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
-	name := pick(a.is("confirm-form"), strconv.Itoa(len(s.tokens)+1), "conf_"+hex.EncodeToString(b[:]))
+	name := pick(a.is("confirm-form"), strconv.Itoa(len(s)+1), "conf_"+hex.EncodeToString(b[:]))
 	t := &token{call: call}
-	s.tokens[name], a.own.tokens[name] = t, t
+	s[name], a.own[name] = t, t
 	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.Name).with("operation", jsonv.String(op.Name))
 	if !a.is("confirm-bare") {
 		f.with("confirmation_token", jsonv.String(name))
@@ -283,7 +283,7 @@ func (a *Adapter) before(op *operation, params jsonv.Value) bool {
 }
 
 // batch runs several operations (OPS 7).
-func (a *Adapter) batch(s *session, tool string, list jsonv.Value) jsonv.Value {
+func (a *Adapter) batch(s session, tool string, list jsonv.Value) jsonv.Value {
 	if a.is("no-batch") {
 		return a.fail(refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: there are no batches here.").with("param_name", jsonv.String("operation")))
 	}

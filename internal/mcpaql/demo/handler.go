@@ -12,7 +12,7 @@ import (
 
 // NewSession returns a handler for one more client of the same library.
 func (a *Adapter) NewSession() mcpserver.Handler {
-	s := newSession()
+	s := session{}
 	return mcpserver.HandlerFunc(func(_ context.Context, req *mcpserver.Request) *mcpserver.Reply { return a.handle(s, req) })
 }
 
@@ -21,7 +21,7 @@ func (a *Adapter) Handle(_ context.Context, req *mcpserver.Request) *mcpserver.R
 	return a.handle(a.own, req)
 }
 
-func (a *Adapter) handle(s *session, req *mcpserver.Request) *mcpserver.Reply {
+func (a *Adapter) handle(s session, req *mcpserver.Request) *mcpserver.Reply {
 	if req.Notification {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (a *Adapter) handle(s *session, req *mcpserver.Request) *mcpserver.Reply {
 
 func reply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.Append(nil)} }
 
-func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply {
+func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 	params, err := jsonv.Parse(req.Params)
 	tool := params.Lookup("name").Text()
 	if err != nil || !slices.ContainsFunc(a.tools(), func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }) {

@@ -259,8 +259,8 @@ type Exchange struct {
 	Repeat    string `member:"repeat,omitempty"` // a command line that repeats the call, "" if unknown
 }
 
-// CallBehind returns the number of the call that a place is based on, 0 if there is
-// none.
+// CallBehind returns the number of the call that a place is based on, by the case or the
+// live finding that it names or, for introspection, by the query; 0 if there is none.
 func (e *Evidence) CallBehind(at string) int {
 	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
 	index := func(i int) int {

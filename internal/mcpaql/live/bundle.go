@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -21,12 +22,13 @@ type bundle struct{ run *guard.Run }
 func (b bundle) finish() {
 	for _, op := range b.run.Catalog.Operations {
 		var names []string
+		accepted := slices.Compact(slices.Sorted(slices.Values(b.run.Accepted[op.Name])))
 		for _, p := range op.Params {
-			if b.run.Accepted[op.Name][p.Name] {
+			if slices.Contains(accepted, p.Name) {
 				names = append(names, p.Name)
 			}
 		}
-		for _, name := range evidence.SortedKeys(b.run.Accepted[op.Name]) {
+		for _, name := range accepted {
 			if op.Param(name) == nil {
 				names = append(names, name)
 			}
@@ -186,9 +188,7 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 			v, err := b.planValue(op, q)
 			if err != nil {
 				missing = missing.With(q.Name, jsonv.Null())
-				if p.Skipped == "" {
-					p.Skipped = probe.NotGeneratable + ": " + err.Error()
-				}
+				p.Skipped = cmp.Or(p.Skipped, probe.NotGeneratable+": "+err.Error())
 				continue
 			}
 			args = args.With(q.Name, v)

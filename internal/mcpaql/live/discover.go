@@ -34,9 +34,6 @@ func (dy discovery) discover() error {
 	}
 	dy.run.Phase("introspection", 0, 0)
 	dy.operationList()
-	if len(dy.run.Catalog.Operations) == 0 {
-		dy.run.Evidence.Version = dy.run.Caller.Session.ServerInfo().Lookup("version").Text()
-	}
 	dy.typeList()
 	dy.details()
 	dy.run.Catalog.LinkEnums()
@@ -126,14 +123,7 @@ func (dy discovery) assignTools() error {
 			dy.run.Catalog.Reader = t.Name
 		}
 	}
-	switch {
-	case dy.run.Options.Tool != "":
-		dy.run.Catalog.Reader = dy.run.Options.Tool
-	case dy.run.Catalog.Reader == "" && dy.run.Catalog.Single != "":
-		dy.run.Catalog.Reader = dy.run.Catalog.Single
-	case dy.run.Catalog.Reader == "":
-		dy.run.Catalog.Reader = dy.run.Catalog.Tools[0].Name
-	}
+	dy.run.Catalog.Reader = cmp.Or(dy.run.Options.Tool, dy.run.Catalog.Reader, dy.run.Catalog.Single, dy.run.Catalog.Tools[0].Name)
 	return nil
 }
 

@@ -96,15 +96,13 @@ func testMarkdown(b *strings.Builder, t Test) {
 	if t.Live {
 		b.WriteString("Only live runs, and the bundles that they write, have the row.\n")
 	}
-	first := true
+	head := "\n| rule | section | reference | strict | requirement | when it is broken |\n|---|---|---|---|---|---|\n"
 	for _, r := range All() {
 		if r.Test != t.ID {
 			continue
 		}
-		if first {
-			b.WriteString("\n| rule | section | reference | strict | requirement | when it is broken |\n|---|---|---|---|---|---|\n")
-			first = false
-		}
+		b.WriteString(head)
+		head = ""
 		fmt.Fprintf(b, "| `%s` | %s %s | %s | %s | %s | %s |\n", r.ID, r.Requirement, r.Section, r.Reference, r.Strict,
 			tableCell(r.Says), tableCell(r.Fix))
 	}

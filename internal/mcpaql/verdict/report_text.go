@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,25 +124,18 @@ func (r *Report) closing() []string {
 		line += ", evidence incomplete"
 	}
 	out := []string{line + "."}
-	if why := r.Unproved(); why != "" {
-		out = append(out, "Not proved: "+why+".")
+	say := func(applies bool, format string, args ...any) {
+		if applies {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
 	}
-	if len(r.NotApplicable) > 0 {
-		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", display.Count(len(r.NotApplicable), "row"), withReasons(r.NotApplicable)))
-	}
-	if r.Ended != "" {
-		out = append(out, "The run is not complete: "+r.Ended+". What it did not check is SKIP.")
-	}
+	say(len(r.NotProved) > 0, "Not proved: %s.", r.Unproved())
+	say(len(r.NotApplicable) > 0, "Not applicable or not requested, %s: %s.", display.Count(len(r.NotApplicable), "row"), withReasons(r.NotApplicable))
+	say(r.Ended != "", "The run is not complete: %s. What it did not check is SKIP.", r.Ended)
 	out = append(out, evidence.Each(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
-	if len(r.Unchecked) > 0 {
-		out = append(out, "Not compared with the state before the run: "+strings.Join(r.Unchecked, "; ")+".")
-	}
-	if claim := r.Claim(); claim != "" {
-		out = append(out, claim)
-	}
-	if n := r.tolerated(); n > 0 {
-		out = append(out, fmt.Sprintf("%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(n, "warning")))
-	}
+	say(len(r.Unchecked) > 0, "Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; "))
+	say(r.Claim() != "", "%s", r.Claim())
+	say(r.tolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.tolerated(), "warning"))
 	return out
 }
 
@@ -240,9 +234,5 @@ func (r *Report) BadgeMarkdown() string {
 func (r *Report) BadgeSVG() []byte {
 	const label = "MCP-AQL"
 	message, _, color := r.badgeWords()
-	title := label + ": " + message
-	if claim := r.Claim(); claim != "" {
-		title = claim
-	}
-	return display.Badge(label, message, color, title)
+	return display.Badge(label, message, color, cmp.Or(r.Claim(), label+": "+message))
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -139,18 +140,11 @@ func (cat *Catalog) ToolNamed(name string) *Tool {
 
 // Route chooses the tool that an operation is called with.
 func (cat *Catalog) Route(op *Operation) {
-	switch tool := op.Detail.Lookup("mcpTool").Text(); {
-	case cat.Families[op.Category] != "":
-		op.Tool = cat.Families[op.Category]
-	case cat.ToolNamed(tool) != nil:
-		op.Tool = tool
-	case cat.Families[op.Endpoint] != "":
-		op.Tool = cat.Families[op.Endpoint]
-	case cat.Single != "":
-		op.Tool = cat.Single
-	default:
-		op.Tool = cat.Reader
+	named := op.Detail.Lookup("mcpTool").Text()
+	if cat.ToolNamed(named) == nil {
+		named = ""
 	}
+	op.Tool = cmp.Or(cat.Families[op.Category], named, cat.Families[op.Endpoint], cat.Single, cat.Reader)
 }
 
 // Op returns an operation by its name; nil if it is not listed.

@@ -171,12 +171,7 @@ const MarkerPrefix = "zz_conf_"
 // CanMark reports whether an item that an operation creates can carry the run's mark
 // in one of its text parameters.
 func (mk *Maker) CanMark(op *Operation) bool {
-	for _, p := range op.Params {
-		if v, err := mk.Value(op, p, p.Name); err == nil && Carries(v, mk.RunIDs()) {
-			return true
-		}
-	}
-	return false
+	return Carries(mk.Marking(op, jsonv.Object(), ""), mk.RunIDs())
 }
 
 // Marking adds to the parameters of a create one that carries the run's mark, unless

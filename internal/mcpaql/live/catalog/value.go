@@ -93,10 +93,7 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 			}
 			last = err
 		}
-		if last == nil {
-			last = errors.New("no member of its type fits")
-		}
-		return jsonv.Value{}, last
+		return jsonv.Value{}, cmp.Or(last, errors.New("no member of its type fits"))
 	case t.list:
 		elem := t.elem
 		if items := p.Schema.Lookup("items"); elem == nil && items.Lookup("type").Kind() == jsonv.KindString {

@@ -17,7 +17,7 @@ const maxHarvested = 20
 type builder struct {
 	values
 	keeper  *keeper
-	harvest map[string]map[string][]jsonv.Value // resource → key → values
+	harvest map[[2]string][]jsonv.Value         // by resource and key
 	reading map[*catalog.Operation]CreatedThing // by create: what READ operations are called with
 	nested  int                                 // things that are created for others, at the moment
 }
@@ -41,7 +41,7 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 		for _, lister := range b.Catalog.Operations {
 			for _, key := range keys {
 				// An address is not used: a READ may call it.
-				listed := b.harvest[lister.Resource][key]
+				listed := b.harvest[[2]string{lister.Resource, key}]
 				if len(listed) > 0 && catalog.SameResource(lister.Resource, resource) == sure && b.Catalog.Fits(p, listed[0]) == "" && !strings.Contains(listed[0].Text(), "://") {
 					return listed[0], sure
 				}
@@ -231,11 +231,11 @@ const maxStarted = 30
 // Start begins an execution of an operation.
 func (b *builder) Start(op *catalog.Operation) (*execution, Reply) {
 	if len(b.Ledger.executions) >= maxStarted {
-		return nil, Reply{Budget: true, Cause: errors.New("the run reached its limit of executions")}
+		return nil, Reply{Cause: errors.New("the run reached its limit of executions")}
 	}
 	params, why := b.Params(op)
 	if why != "" {
-		return nil, Reply{Budget: true, Cause: errors.New(why)}
+		return nil, Reply{Cause: errors.New(why)}
 	}
 	before := len(b.Ledger.executions)
 	r := b.keeper.Attempt(op, params)

@@ -62,7 +62,7 @@ type caller struct {
 func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	if !a.Ungated {
 		if why := a.gate.refuses(r.Args); why != "" {
-			r.Budget, r.Barred, r.Cause = true, true, errors.New(why)
+			r.Barred, r.Cause = true, errors.New(why)
 			return r
 		}
 		if op := a.catalog.Op(r.operation()); op != nil && op.Risk > catalog.RiskRead {
@@ -71,12 +71,14 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	}
 	switch {
 	case a.Dead != "":
-		return r.unsent(errors.New(a.Dead))
+		r.Cause = errors.New(a.Dead)
 	case ctx.Err() == nil && a.Calls >= a.options.MaxCalls && !a.Cleaning:
-		a.exhausted = true
-		return r.unsent(errOutOfBudget)
+		a.exhausted, r.Cause = true, errOutOfBudget
 	case ctx.Err() != nil:
-		return r.unsent(errOutOfBudget)
+		r.Cause = errOutOfBudget
+	}
+	if r.Cause != nil {
+		return r
 	}
 	a.wait(ctx)
 	a.Calls++

@@ -101,7 +101,7 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 	var r Reply
 	for try := range 3 {
 		r = cr.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: remove.Request(params)})
-		if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Budget || try == 2 {
+		if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Number == 0 || try == 2 {
 			break
 		}
 	}

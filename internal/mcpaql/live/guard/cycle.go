@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"cmp"
+
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/live/catalog"
 )
@@ -37,10 +39,7 @@ func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
 
 // Reader returns the name of the operation that reads the item.
 func (y *Cycle) Reader() string {
-	if y.Get != nil {
-		return y.Get.Name
-	}
-	return y.List.Name
+	return cmp.Or(y.Get, y.List).Name
 }
 
 // locate finds the object in an answer that match accepts, and its dot path

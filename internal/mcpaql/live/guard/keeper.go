@@ -231,10 +231,10 @@ func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
 func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
 	if op.Creates() && kp.Gate.Forbidden(args) == "" {
 		if reason := kp.occupied(op); reason != "" {
-			return Reply{Budget: true, Barred: true, Cause: errors.New(reason)}
+			return Reply{Barred: true, Cause: errors.New(reason)}
 		}
 		if err := kp.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.Marker(kp.Options.RunID)}); err != nil {
-			return Reply{Budget: true, Cause: fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)}
+			return Reply{Cause: fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)}
 		}
 	}
 	if id := op.IDParam(); id != nil && op.Changes() && op.Category != "UPDATE" {

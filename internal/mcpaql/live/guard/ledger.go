@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"slices"
 
 	"mcptest/internal/base/jsonv"
@@ -175,9 +176,7 @@ func (l *ledger) track(op *catalog.Operation, r Reply) {
 	if x == nil {
 		return
 	}
-	if status != "" {
-		x.Status = status
-	}
+	x.Status = cmp.Or(status, x.Status)
 	x.Over = x.Over || slices.Contains(TerminalStates, status) || op.Controls() && op.Category == "EXECUTE" && status == ""
 }
 

@@ -28,7 +28,6 @@ type Reply struct {
 	rpc      *protocol.RPCError
 	Cause    error
 	limited  bool // the adapter limits the rate, and waiting did not help
-	Budget   bool // not sent: the run has no calls or no time left, or the policy forbids it
 	Barred   bool // not sent: the policy forbids it
 	cut      bool // canceled when the run was ended
 	Silent   bool // no answer came
@@ -41,12 +40,6 @@ func (r Reply) OK() bool {
 
 // Refused reports whether the answer is a failure.
 func (r Reply) Refused() bool { return evidence.Refused(r.Envelope) }
-
-// unsent returns a call that was not sent, with the reason.
-func (r Reply) unsent(cause error) Reply {
-	r.Budget, r.Cause = true, cause
-	return r
-}
 
 // Sent reports whether the call was sent and its outcome counts.
 func (r Reply) Sent() bool { return r.Number > 0 && !r.limited && !r.cut }

@@ -107,7 +107,7 @@ func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
 func (a *caller) Send(tool string, args jsonv.Value) Reply {
 	r := Reply{Tool: tool, Args: args}
 	if reason := a.gate.Forbidden(args); reason != "" {
-		r.Budget, r.Cause = true, errors.New(reason)
+		r.Cause = errors.New(reason)
 		r.Barred = a.gate.Poison[r.operation()] != reason
 		return r
 	}

@@ -35,18 +35,14 @@ func (s *survey) HarvestLists(lists bool) {
 			continue
 		}
 		s.lister.First[op.Name] = r
-		keys := s.builder.harvest[op.Resource]
-		if keys == nil {
-			keys = map[string][]jsonv.Value{}
-			s.builder.harvest[op.Resource] = keys
-		}
 		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
 			if item.Lookup("type").Text() == "text" && item.Lookup("text").Kind() == jsonv.KindString {
 				continue // content of MCP, which names nothing
 			}
 			for k, v := range item.Members() {
-				if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && len(keys[k]) < maxHarvested {
-					keys[k] = append(keys[k], v)
+				at := [2]string{op.Resource, k}
+				if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && len(s.builder.harvest[at]) < maxHarvested {
+					s.builder.harvest[at] = append(s.builder.harvest[at], v)
 				}
 			}
 		}

@@ -134,8 +134,8 @@ func (pr featureProbe) pagination() {
 func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	ask := func(pairs ...any) guard.Reply {
 		params := pr.run.Builder.Fresh(op)
-		for i := 0; i < len(pairs); i += 2 {
-			params = params.With(pairs[i].(string), jsonv.From(pairs[i+1]))
+		for name, v := range jsonv.ObjectOf(pairs...).Members() {
+			params = params.With(name, v)
 		}
 		return pr.run.Caller.Call(op, params)
 	}
@@ -175,16 +175,13 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		mixed = append(mixed, []any{"before", cursor}, []any{"first", 1, "before", cursor})
 	}
 	for _, pairs := range mixed {
-		var names []string
-		for i := 0; i < len(pairs); i += 2 {
-			names = append(names, pairs[i].(string))
-		}
+		names := strings.Join(jsonv.ObjectOf(pairs...).Keys(), " and ")
 		switch r := ask(pairs...); {
 		case !r.Sent():
 		case r.OK():
-			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, strings.Join(names, " and "))
+			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, names)
 		default:
-			pr.run.Failed(op.Name+" with "+strings.Join(names, " and "), r)
+			pr.run.Failed(op.Name+" with "+names, r)
 		}
 	}
 }

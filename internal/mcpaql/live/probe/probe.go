@@ -209,10 +209,7 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 }
 
 func (pr operationProbe) accept(op *catalog.Operation, param string) {
-	if pr.run.Accepted[op.Name] == nil {
-		pr.run.Accepted[op.Name] = map[string]bool{}
-	}
-	pr.run.Accepted[op.Name][param] = true
+	pr.run.Accepted[op.Name] = append(pr.run.Accepted[op.Name], param)
 }
 
 // missing sends calls that each omit one required parameter.
@@ -321,10 +318,7 @@ var notThere = evidence.Pattern(`(?i)not.?found|no such|does(n't| not) exist|\b4
 // the documentation does not promise to accept. Such a refusal is neither a success nor a
 // failure.
 func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
-	coded, message := r.Refused() && r.Code() != "", r.Message()
-	if wrapped := r.Data().Lookup("content").At(0).Lookup("text").Text(); message == "" {
-		message = wrapped
-	}
+	coded, message := r.Refused() && r.Code() != "", cmp.Or(r.Message(), r.Data().Lookup("content").At(0).Lookup("text").Text())
 	if internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" || !coded && (demandsMore().MatchString(message) || internalFailure().MatchString(message)) {
 		return false
 	}

@@ -224,32 +224,29 @@ func (p requestProbe) probeConsistency() {
 // effects repeats the requests from before the run. Values that differ from one
 // moment to the next, such as a clock or a log of calls, are not evidence.
 func (p requestProbe) effects() {
-	changed := map[*catalog.Operation]guard.Reply{}
+	var changed []guard.Reply
 	for _, op := range p.run.Catalog.Operations {
 		before, known := p.run.Lister.First[op.Name]
 		if l := p.run.Gate.Census.Of(op); !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.Record(op) {
 			continue
 		}
 		if r := p.run.Caller.Send(op.Tool, before.Args); r.OK() && !(change.Mask{}).Alike(before.Envelope, r.Envelope) {
-			changed[op] = r
+			changed = append(changed, r)
 		}
 	}
 	if len(changed) == 0 || !p.run.Caller.Tape.Pause(p.run.Caller.Ctx, p.run.Options.Spread) {
 		return
 	}
-	for _, op := range p.run.Catalog.Operations {
-		r, suspect := changed[op]
-		if !suspect {
-			continue
-		}
+	for _, r := range changed {
 		own := change.Mask{"data.content[].text": false} // a rendered text may have any number in it
 		for range 2 * guard.Controls {
-			if later := p.run.Caller.Send(op.Tool, r.Args); later.OK() {
+			if later := p.run.Caller.Send(r.Tool, r.Args); later.OK() {
 				own.Learn(r.Envelope, later.Envelope)
 			}
 		}
-		if path, differs := own.Difference(p.run.Lister.First[op.Name].Envelope, r.Envelope); differs {
-			p.run.Rows.Fail("consistency.effects", r, "%s returns a different result at the end of the run, although everything that the run created was removed: %s differs", op.Name, path)
+		name := r.Args.Lookup("operation").Text()
+		if path, differs := own.Difference(p.run.Lister.First[name].Envelope, r.Envelope); differs {
+			p.run.Rows.Fail("consistency.effects", r, "%s returns a different result at the end of the run, although everything that the run created was removed: %s differs", name, path)
 		}
 	}
 }
@@ -282,23 +279,17 @@ func (p requestProbe) probeSession() {
 		return
 	}
 	p.run.Rows.Count("session")
-	if !jsonv.Equal(sortedOperations(p.run.Evidence.OperationsList), sortedOperations(r.Response())) {
+	if !slices.Equal(sortedOperations(p.run.Evidence.OperationsList), sortedOperations(r.Response())) {
 		p.run.Rows.Fail("session.same", r, "the operation list of a new session is different")
 	}
 }
 
 // sortedOperations returns the list in sorted order, because consistency checks the
 // order separately.
-func sortedOperations(answer jsonv.Value) jsonv.Value {
-	var o evidence.Object
-	seen := map[string]bool{}
-	for _, v := range answer.Lookup("data", "operations").Elems() {
-		if k := v.String(); !seen[k] {
-			seen[k] = true
-			o = append(o, jsonv.Member{Key: k, Value: jsonv.Null()})
-		}
-	}
-	return o.Value()
+func sortedOperations(answer jsonv.Value) []string {
+	list := evidence.Each(answer.Lookup("data", "operations").List(), jsonv.Value.String)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // The limits of requests that apply unless an adapter documents others (D 4.7.5).
