@@ -110,6 +110,9 @@ func (c *compiler) items(n *source.Node, path string, inSet bool) []Item {
 		set := setOf(entry)
 		var item *Item
 		switch {
+		case i+1 < len(n.Items) && entry.Get("target") != nil && entry.Get("matcher") == nil && n.Items[i+1].Get("target") == nil && n.Items[i+1].Get("matcher") != nil:
+			c.Errorf(n.Items[i+1], source.PathIndex(path, i+1), `write it without the hyphen, below target:`, "this hyphen begins a second assertion: target and matcher are keys of one")
+			return nil
 		case set != nil && inSet:
 			c.Errorf(entry, at, "move its assertions into this set, or make it a separate set in expect", "assert-sets do not nest")
 		case set != nil:

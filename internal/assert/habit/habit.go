@@ -1,6 +1,7 @@
 package habit
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -42,13 +43,16 @@ func Milliseconds(text string) string {
 }
 
 // Entry shows how to write an assertion whose keys are those of another tool. n is the
-// assertion, key one of its unknown keys, and meant returns a matcher by such a name.
-func Entry(n *source.Node, key string, meant func(string) string) string {
-	target, matcher, value := "text", "", n.Get(key)
+// assertion, and meant returns a matcher by such a name.
+func Entry(n *source.Node, meant func(string) string) string {
+	target, matcher, value := "text", "", n.Get("value")
 	for _, f := range n.Fields {
 		switch name := f.Key.Text; name {
 		case "target", "path", "jsonpath", "field", "selector", "property":
 			target = f.Value.Text
+			if rest, ok := strings.CutPrefix(target, "$."); ok { // of the body of a response
+				target = "result." + rest
+			}
 		case "type", "operator", "assertion":
 			if m := meant(f.Value.Text); m != "" && n.Get("value") != nil { // {type: contains, value: x}
 				matcher, value = m, n.Get("value")
@@ -64,17 +68,12 @@ func Entry(n *source.Node, key string, meant func(string) string) string {
 		default:
 			if m := meant(name); m != "" && matcher == "" {
 				matcher, value = m, f.Value
+			} else if f.Value.Kind == source.KindMap && len(f.Value.Fields) == 1 && meant(f.Value.Fields[0].Key.Text) != "" { // {text: {contains: x}}
+				target, matcher, value = name, meant(f.Value.Fields[0].Key.Text), f.Value.Fields[0].Value
 			}
 		}
 	}
-	if matcher == "" {
-		matcher, value = "contains", nil
-	}
-	shown := "…"
-	if value != nil && value.IsScalar() && value.Text != "" && len(value.Text) < 30 {
-		shown = value.Text
-	}
-	return "write an entry of the list: - {target: " + target + ", matcher: {" + matcher + ": " + shown + "}}"
+	return "write an entry of the list: - {target: " + target + ", matcher: {" + cmp.Or(matcher, "contains") + ": " + value.Inline() + "}}"
 }
 
 // matchers are names that other test tools use for a matcher, without hyphens and in

@@ -84,7 +84,10 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 		}
 		hint, nearest := "", source.Nearest(f.Key.Text, known)
 		if nearest == "" && (known[0] == "target" || known[0] == "assertions") && n.Get("matcher") == nil {
-			hint = habit.Entry(n, f.Key.Text, c.meant)
+			if slices.Contains(meant, "matcher") {
+				continue // the hint shows the whole entry
+			}
+			hint = habit.Entry(n, c.meant)
 			meant = append(meant, "target", "matcher")
 		}
 		c.Errorf(f.Key, path, hint, "unknown key %s%s", shown.Key(f.Key.Text), source.Parenthesis(source.DidYouMean(f.Key.Text, known)))
@@ -118,7 +121,7 @@ func (c *Compiler) Text(n *source.Node, path, what string) (string, bool) {
 // List returns a node's items, or reports a mistake.
 func (c *Compiler) List(n *source.Node, path, what string) ([]*source.Node, bool) {
 	if n.Kind != source.KindList {
-		c.Errorf(n, path, "", "expected a list of %s, got %s", what, shown.Node(n))
+		c.Errorf(n, path, "write a list: ["+n.Text+"]", "expected a list of %s, got %s", what, shown.Node(n))
 		return nil, false
 	}
 	if len(n.Items) == 0 {
@@ -130,11 +133,10 @@ func (c *Compiler) List(n *source.Node, path, what string) ([]*source.Node, bool
 
 // Number returns a node's number, which must be finite.
 func (c *Compiler) Number(n *source.Node, path string) (float64, bool) {
-	n = n.Typed()
-	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
-		c.Errorf(n, path, habit.Milliseconds(n.Text), "expected a number, got %s", shown.Node(n))
+	if _, ok := c.exactNumber(n, path); !ok {
 		return 0, false
 	}
+	n = n.Typed()
 	f, err := strconv.ParseFloat(n.Text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 		c.Errorf(n, path, "", "the number %s is out of range", display.Truncate(n.Text, shown.ShortKey))

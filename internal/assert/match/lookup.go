@@ -33,6 +33,10 @@ func (c *Compiler) Matcher(n *source.Node, path string) *Named {
 			c.Errorf(n, path, "for example: {"+row.Example+"}", "the matcher %s needs an argument", row.Name)
 			return nil
 		}
+		if n.IsScalar() && n.Text != "" {
+			c.Errorf(n, path, "write {exact: "+n.Inline()+"}, or {contains: "+n.Inline()+"} for a part", "expected a matcher, got %s", shown.Node(n))
+			return nil
+		}
 		c.Errorf(n, path, hint, "expected a matcher, got %s", shown.Node(n))
 		return nil
 	}
@@ -42,10 +46,15 @@ func (c *Compiler) Matcher(n *source.Node, path string) *Named {
 	}
 	if len(n.Fields) > 1 {
 		names := make([]string, 0, len(n.Fields))
+		var all []string
 		for _, f := range n.Fields[:min(len(n.Fields), shown.MaxKeys)] {
 			names = append(names, shown.PlainKey(f.Key.Text))
+			if all = append(all, "{"+cmp.Or(c.meant(f.Key.Text), f.Key.Text)+": "+f.Value.Inline()+"}"); slices.Contains([]string{"name", "weight", "message"}, f.Key.Text) {
+				c.Errorf(f.Key, path, "write {target: …, matcher: {…}, "+strings.Trim(all[len(all)-1], "{"), "%s belongs next to matcher, not in it", f.Key.Text)
+				return nil
+			}
 		}
-		c.Errorf(n.Fields[1].Key, path, "use all-of for several matchers on one target, or write several assertions",
+		c.Errorf(n.Fields[1].Key, path, "write all-of: ["+strings.Join(all, ", ")+"] for several matchers on one target, or write several assertions",
 			"a matcher must have one key, this one has %d: %s", len(n.Fields), strings.Join(names, ", "))
 	}
 	var last *Named
@@ -83,7 +92,9 @@ func (c *Compiler) unknownMatcher(key *source.Node, path string) {
 	}
 	near := cmp.Or(c.meant(name), source.Nearest(strings.ReplaceAll(name, "_", "-"), names))
 	msg, hint := "unknown matcher "+shown.Key(name), "the matchers are "+strings.Join(names, ", ")
-	if near != "" {
+	if word, value, ok := strings.Cut(name, ":"); ok && c.meant(word) != "" {
+		hint = `a blank follows the ":": {` + c.meant(word) + ": " + value + "}"
+	} else if near != "" {
 		hint = ""
 		msg += source.Parenthesis(source.Suggest(near))
 	}

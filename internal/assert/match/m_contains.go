@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,13 +18,13 @@ import (
 var rowContains = Row{
 	Name: "contains", Doc: "a string contains a substring, a list an element, or an object these members (deeply; others are allowed)",
 	Example: `contains: rust`, Passes: `"written in rust"`, Fails: `"written in Rust"`,
-	schema: anySchema, compile: compileContains,
+	schema: anySchema, compile: compileContains(false),
 }
 
 var rowIContains = Row{
 	Name: "icontains", Doc: "like contains, ignoring case in strings",
 	Example: `icontains: RUST`, Passes: `"written in Rust"`, Fails: `"written in C"`,
-	schema: `{"type":["string","number","boolean","null"]}`, compile: compileIContains,
+	schema: `{"type":["string","number","boolean","null"]}`, compile: compileContains(true),
 }
 
 const nonEmptyList = `{"type":"array","minItems":1}`
@@ -52,22 +53,17 @@ var rowIContainsAny = Row{
 	schema: nonEmptyList, compile: compileContainsMany(true, false),
 }
 
-func compileContains(c *Compiler, n *source.Node, path string) Matcher {
-	if m := compileContainee(c, n, path, false); m != nil {
-		return contains{*m}
-	}
-	return nil
-}
-
-func compileIContains(c *Compiler, n *source.Node, path string) Matcher {
-	if !n.IsScalar() {
-		c.Errorf(n, path, "use icontains-all or icontains-any for several", "expected text, got %s", shown.Node(n))
+func compileContains(fold bool) func(*Compiler, *source.Node, string) Matcher {
+	return func(c *Compiler, n *source.Node, path string) Matcher {
+		if fold && !n.IsScalar() {
+			c.Errorf(n, path, "use icontains-all or icontains-any for several", "expected text, got %s", shown.Node(n))
+			return nil
+		}
+		if m := compileContainee(c, n, path, fold); m != nil {
+			return contains{*m}
+		}
 		return nil
 	}
-	if m := compileContainee(c, n, path, true); m != nil {
-		return contains{*m}
-	}
-	return nil
 }
 
 func compileContainsMany(fold, all bool) func(*Compiler, *source.Node, string) Matcher {
@@ -101,7 +97,7 @@ type containee struct {
 func compileContainee(c *Compiler, n *source.Node, path string, fold bool) *containee {
 	m := containee{value: n.JSON(), fold: fold, isKey: n.IsScalar() && n.Kind != source.KindNull, text: n.Text, blank: n.Blank && n.Text == ""}
 	if n.Kind == source.KindNull && n.Text == "" {
-		c.Errorf(n, path, `write "" for an empty text`, "the argument is missing")
+		c.Errorf(n, path, cmp.Or(n.AfterHash(), `write "" for an empty text`), "the argument is missing")
 		return nil
 	}
 	if fold {
@@ -193,6 +189,9 @@ func (m contains) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
 		o := m.want.unfit(s.Value)
 		if s.Target == "refusal" && m.want.isKey {
 			o.Notes = append(o.Notes, "its text is refusal.text")
+		}
+		if m.want.value.Kind() == jsonv.KindArray && s.Value.Kind() == jsonv.KindString {
+			o.Notes = append(o.Notes, "several texts: contains-all: "+shown.Value(m.want.value, shown.InLine)+", or contains-any for one of them")
 		}
 		return o
 	case s.Value.Kind() == jsonv.KindObject:

@@ -198,7 +198,7 @@ func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
 
 func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 	if n.Kind != KindList {
-		if diag := d.wrongType(n, path, "a list"); n.Kind != KindNull && n.Kind != KindMap {
+		if diag := d.WrongType(n, path, "a list"); n.Kind != KindNull && n.Kind != KindMap {
 			diag.Hint = "write a list: [" + listText(n) + "]"
 		}
 		return
@@ -217,7 +217,7 @@ func (d *Decoder) dict(n *Node, path string, v reflect.Value) {
 		return
 	}
 	if n.Kind != KindMap {
-		d.wrongType(n, path, "a map")
+		d.WrongType(n, path, "a map")
 		return
 	}
 	out := reflect.MakeMapWithSize(t, len(n.Fields))
@@ -235,7 +235,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
 	}
 	if n.Kind != KindMap {
-		if diag := d.wrongType(n, path, "a map"); diag.Hint == "" {
+		if diag := d.WrongType(n, path, "a map"); diag.Hint == "" {
 			if diag.Hint = advice(v, ""); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 9 {
 				diag.Hint = "write a map with " + strings.Join(l.names, ", ")
 			}

@@ -42,12 +42,17 @@ func (m Map[T]) ElemType() reflect.Type { return reflect.TypeFor[T]() }
 
 // DecodeNode implements Unmarshaler.
 func (m *Map[T]) DecodeNode(n *Node, path string, d *Decoder) {
+	fields := n.Fields
 	if n.Kind != KindMap {
-		d.wrongType(n, path, "a map")
-		return
+		d.WrongType(n, path, "a map")
+		for _, item := range n.Items {
+			if len(item.Fields) == 1 { // meant as an entry: what refers to it is no second mistake
+				fields = append(fields, item.Fields[0])
+			}
+		}
 	}
-	m.Entries = make([]Entry[T], len(n.Fields))
-	for i, f := range n.Fields {
+	m.Entries = make([]Entry[T], len(fields))
+	for i, f := range fields {
 		e := &m.Entries[i]
 		e.Key, e.Pos = f.Key.Text, f.Key.Pos
 		d.Decode(f.Value, PathKey(path, f.Key.Text), &e.Value)

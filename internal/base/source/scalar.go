@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,13 +17,14 @@ import (
 // pair matches NAME=VALUE, as in Docker's files, and a line of an HTTP header.
 var pair = regexp.MustCompile(`^([^=:]+)(?:=|: )`)
 
-// wrongType reports a node of another kind.
-func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
+// WrongType reports a node of another kind: expected a list or a map, got text "x".
+// want includes its article. The caller may set the Hint of the result.
+func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 	diag := d.Errorf(n, path, "expected %s, got %s", want, n.describe())
 	diag.Code = "type"
 	switch {
 	case n.Kind == KindNull:
-		diag.Hint = "give it a value, or leave the key out"
+		diag.Hint = cmp.Or(n.AfterHash(), "give it a value, or leave the key out")
 	case n.Kind == KindMap && want == "a list":
 		diag.Hint = "begin each entry with a hyphen: - name: …"
 	case n.Kind == KindList && strings.HasPrefix(want, "a map") && len(n.Items) > 0:
@@ -32,17 +34,13 @@ func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 			diag.Hint = "write the name before it: " + name.Text + ": {…}"
 		} else if key := n.Items[0].Get("key"); key != nil {
 			diag.Hint = "write " + key.Text + ": …"
+		} else if n.Items[0].Kind == KindMap && len(n.Items[0].Fields) == 1 {
+			diag.Hint = "leave out the hyphens: " + n.Items[0].Fields[0].Key.Text + ": " + n.Items[0].Fields[0].Value.Inline()
 		}
 	case n.Kind == KindMap && want == "text" && n.Get("name") != nil:
 		diag.Hint = "write the name alone: " + n.Get("name").Text
 	}
 	return diag
-}
-
-// WrongType reports a node of another kind: expected a list or a map, got text "x".
-// want includes its article. The caller may set the Hint of the result.
-func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
-	return d.wrongType(n, path, want)
 }
 
 func (d *Decoder) scalar(n *Node, path string, v reflect.Value) {
@@ -67,7 +65,7 @@ func (d *Decoder) text(n *Node, path string, v reflect.Value) {
 		v.SetString(text)
 		return
 	}
-	diag := d.wrongType(n, path, "text")
+	diag := d.WrongType(n, path, "text")
 	if n.Kind == KindBool || n.Kind == KindInt || n.Kind == KindFloat {
 		diag.Hint = "put it in quotes: " + quote(display.Truncate(n.Text, shownText))
 	}
@@ -79,7 +77,7 @@ func (d *Decoder) boolean(n *Node, path string, v reflect.Value) {
 		v.SetBool(n.Text == "true")
 		return
 	}
-	diag := d.wrongType(n, path, "true or false")
+	diag := d.WrongType(n, path, "true or false")
 	if b, ok := looksBoolean(n.Text); ok && n.Kind == KindString {
 		diag.Hint = fmt.Sprintf("write %t", b)
 		if !n.Quoted {
@@ -90,7 +88,7 @@ func (d *Decoder) boolean(n *Node, path string, v reflect.Value) {
 
 // wantNumber reports a node that is not a valid number.
 func (d *Decoder) wantNumber(n *Node, path, want string) {
-	diag := d.wrongType(n, path, want)
+	diag := d.WrongType(n, path, want)
 	if n.Kind != KindString {
 		return
 	}
@@ -130,7 +128,7 @@ func (d *Decoder) natural(n *Node, path string, v reflect.Value) {
 		return
 	}
 	if strings.HasPrefix(n.Text, "-") && strings.Trim(n.Text, "-0") != "" {
-		d.wrongType(n, path, "a whole number that is not negative")
+		d.WrongType(n, path, "a whole number that is not negative")
 		return
 	}
 	u, err := strconv.ParseUint(strings.TrimPrefix(n.Text, "-"), 10, 64)
@@ -163,18 +161,18 @@ func (d *Decoder) duration(n *Node, path string, v reflect.Value) {
 	const want = `a duration such as "30s"`
 	switch n.Kind {
 	case KindInt, KindFloat:
-		diag := d.wrongType(n, path, want)
+		diag := d.WrongType(n, path, want)
 		diag.Msg += " without a unit"
 		diag.Hint = fmt.Sprintf("write %ss for seconds, %sms for milliseconds", display.Truncate(n.Text, shownText), display.Truncate(n.Text, shownText))
 		return
 	case KindString:
 	default:
-		d.wrongType(n, path, want)
+		d.WrongType(n, path, want)
 		return
 	}
 	got, err := ParseDuration(n.Text)
 	if err != nil {
-		diag := d.wrongType(n, path, want)
+		diag := d.WrongType(n, path, want)
 		diag.Msg += ": " + err.Error()
 		diag.Hint = "units are ms, s, m and h, as in 1m30s"
 		return

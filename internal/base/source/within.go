@@ -1,6 +1,7 @@
 package source
 
 import (
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/source/spelling"
@@ -46,6 +47,27 @@ func (n *Node) Spelling() string {
 		end++
 	}
 	return string(f.Data[at:end])
+}
+
+// Inline returns a value as it can be written inside { }: a short scalar of the author,
+// in quotes if it needs them, or an ellipsis.
+func (n *Node) Inline() string {
+	switch {
+	case n == nil || !n.IsScalar() || n.Origin != Written || len(n.Text) > 2*shownText || n.Kind == KindNull && n.Text == "":
+		return "…"
+	case n.Kind == KindString && (n.Quoted || strings.ContainsAny(n.Text, ",[]{}") || strings.Contains(n.Text, ": ")):
+		return strconv.Quote(n.Text)
+	}
+	return n.Spelling()
+}
+
+// AfterHash returns a hint for a value that is missing because "#" begins a comment.
+func (n *Node) AfterHash() string {
+	line := n.Pos.File.line(n.Pos.Line)
+	if text := strings.TrimLeft(string(line[min(len(line), n.Pos.Col-1):]), " "); len(text) > 1 && text[0] == '#' && text[1] != ' ' {
+		return `"#" begins a comment; write ` + strconv.Quote(text)
+	}
+	return ""
 }
 
 func isAlphanumeric(c byte) bool {

@@ -26,10 +26,11 @@ const (
 // have, and the target. A ceiling may only fall, except by the estimate of a feature
 // that the target does not count yet: 1,500 for first impressions, 750 for tests of the
 // boundary, 1,550 for probes, which need 2,950 more, 950 for leaks and load, 1,600 for
-// agents, which with probes of suites needed 3,300 more, and 680 to finish both. The target of mcptest is that of
+// agents, which with probes of suites needed 3,300 more, 680 to finish both,
+// and 120 for messages about the mistakes of newcomers. The target of mcptest is that of
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {98500, 82000},
+	"mcptest": {98615, 82000},
 	"MCP-AQL": {15274, 14500},
 }
 

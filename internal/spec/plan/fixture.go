@@ -70,7 +70,9 @@ func (x fixtureCompiler) fixtureStep(phase string, s *suite.Step) *Step {
 		report(x.c.dec, s.KeyPos("call"), s.Path, "a step has exactly one of run and call; this one has both", "split it into two steps")
 		return nil
 	case !hasRun && s.Call == nil:
-		report(x.c.dec, s.Pos, s.Path, "a step needs run: [program, arguments…] or call: {tool, args}", "")
+		if s.Node().Kind == source.KindMap {
+			report(x.c.dec, s.Pos, s.Path, "a step needs run: [program, arguments…] or call: {tool, args}", "")
+		}
 		return nil
 	case s.Call != nil:
 		x.callStep(st, s)

@@ -138,6 +138,8 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		diag := c.d.WrongType(call.Args, path+".args", "a map of arguments")
 		if strings.HasPrefix(call.Args.Text, "{") {
 			diag.Hint = "without quotes: args: " + display.Truncate(call.Args.Text, 60)
+		} else if len(call.Args.Items) > 0 && diag.Hint == "" {
+			diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + call.Args.Items[0].Inline() + "}; mcptest tools shows the names"
 		}
 	}
 	if call.Raw != nil {

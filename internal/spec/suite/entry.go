@@ -63,7 +63,9 @@ type (
 func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Test {
 	t := &Test{Pos: n.Pos, Block: block, Path: path, Node: n}
 	if n.Kind != source.KindMap {
-		d.WrongType(n, path, "a test: a map of keys (name, expect, …)")
+		if diag := d.WrongType(n, path, "a test: a map of keys (name, expect, …)"); n.Kind == source.KindString && len(subject[block]) > 0 {
+			diag.Hint = "write - {name: …, " + subject[block][0] + ": " + n.Inline() + ", expect: […]}"
+		}
 		return t
 	}
 	switch block {

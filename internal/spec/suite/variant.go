@@ -39,12 +39,10 @@ type Variant struct {
 
 // AdviseKey returns a hint for keys of a server that all its variants share.
 func (*Variant) AdviseKey(key string) string {
-	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
-		if f.Name == key {
-			return "it is the same for all variants: set it on the server"
-		}
+	if elsewhere(key, "server") == "" {
+		return ""
 	}
-	return ""
+	return "it is the same for all variants: set it on the server"
 }
 
 // variant merges a variant into its server: it appends lists, merges maps and

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"mcptest/internal/base/display"
 )
 
 const shownText = 60 // columns of a quoted text in a message
@@ -136,17 +134,15 @@ func (s syntaxPlace) explain(msg string) Explanation {
 	case "did not find expected ',' or '}'":
 		return s.unclosed(`"," or "}"`, "the map begins here")
 	case "did not find expected node content":
-		return Explanation{Msg: "expected a value, got " + s.next()}
+		return Explanation{Msg: "expected a value, got " + s.next(), Hint: s.comment()}
 	case "did not find expected <document start>":
 		return Explanation{Msg: "unexpected " + s.next() + " after the end of the document"}
 	case "block sequence entries are not allowed in this context":
 		return Explanation{Msg: `a list item can't begin here`, Hint: `begin the list on a new line; if the "-" is part of the text, put the text in quotes`}
 	case "mapping keys are not allowed in this context":
 		return Explanation{Msg: `a "?" key can't begin here`, Hint: "put the text in quotes"}
-	case "found unexpected end of stream":
+	case "found unexpected end of stream", "found unexpected document indicator":
 		return Explanation{Pos: s.start, Msg: "the quoted text that begins here is never closed"}
-	case "found unexpected document indicator":
-		return Explanation{Pos: s.start, Msg: "the quoted text that begins here is not closed before the document ends"}
 	case "could not find expected ':'":
 		if d, ok := s.keyLine(s.start.Line); ok {
 			return d
@@ -156,7 +152,8 @@ func (s syntaxPlace) explain(msg string) Explanation {
 		if strings.HasPrefix(s.after(), "```") {
 			return Explanation{Msg: "a code block of Markdown begins here", Hint: "the lines with ``` are not YAML: remove them"}
 		}
-		return Explanation{Msg: "a value can't begin with " + s.next(), Hint: "put it in quotes"}
+		text, _, _ := strings.Cut(s.after(), ",")
+		return Explanation{Msg: "a value can't begin with " + s.next(), Hint: "put it in quotes: " + quote(strings.TrimRight(text, " }]"))}
 	case "did not find expected alphabetic or numeric character":
 		return s.noName()
 	}
@@ -169,7 +166,7 @@ func (s syntaxPlace) explainScalar(msg string) Explanation {
 		name = strings.TrimSuffix(name, "' referenced")
 		return Explanation{
 			Msg:  "unknown alias " + quote("*"+name) + ": no " + quote("&"+name) + " comes before it",
-			Hint: `if the "*" is part of the text, put the text in quotes`,
+			Hint: "define it above, as in KEY: &" + name + ` {…}; if the "*" is part of the text, put the text in quotes`,
 		}
 	}
 	switch msg {
@@ -178,11 +175,11 @@ func (s syntaxPlace) explainScalar(msg string) Explanation {
 		if r := []rune(esc); len(r) > 2 {
 			esc = string(r[:2])
 		}
-		return Explanation{Msg: "unknown escape " + esc + " in double quotes", Hint: `write \\ for a backslash, or use single quotes`}
+		return Explanation{Msg: "unknown escape " + esc + " in double quotes", Hint: s.singleQuotes()}
 	case "did not find expected hexadecimal number":
-		return Explanation{Msg: "the escape is too short: expected a hexadecimal digit, got " + s.next()}
+		return Explanation{Msg: "the escape is too short: expected a hexadecimal digit, got " + s.next(), Hint: s.singleQuotes()}
 	case "found invalid Unicode character escape code":
-		return Explanation{Msg: "the escape is not a Unicode character"}
+		return Explanation{Msg: "the escape is not a Unicode character", Hint: s.singleQuotes()}
 	case "did not find expected comment or line break":
 		return Explanation{Msg: "expected the end of the line, got " + s.next(), Hint: `the text of a block ("|" or ">") begins on the next line`}
 	case "found an indentation indicator equal to 0":
@@ -206,9 +203,6 @@ func plainWords(msg string) string {
 		"could not find expected", "expected",
 		"did not find the expected", "expected",
 		"block collection", "list",
-		"flow sequence", "list",
-		"block mapping", "map",
-		"flow mapping", "map",
 		"mapping", "map",
 		"sequence", "list",
 		"scalar", "text",
@@ -280,8 +274,11 @@ func (s syntaxPlace) keyLine(n int) (Explanation, bool) {
 		Pos: pos, Msg: `this line has no ":", so it is not a key`,
 		Hint: "text of several lines is indented below its key, in quotes or after a |",
 	}
-	if strings.HasPrefix(text, "//") {
+	switch {
+	case strings.HasPrefix(text, "//"):
 		d.Hint = "a comment begins with #"
+	case strings.HasPrefix(text, "<<<<<<<"), strings.HasPrefix(text, "======="), strings.HasPrefix(text, ">>>>>>>"):
+		d.Msg, d.Hint = "a merge conflict of git begins here", "keep one of its two sides, and remove the lines <<<<<<<, ======= and >>>>>>>"
 	}
 	return d, true
 }
@@ -295,6 +292,9 @@ func (s syntaxPlace) noKey() Explanation {
 	if !s.firstOnLine() {
 		before := strings.TrimSpace(s.before())
 		if strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'") {
+			if begin := s.openQuote(before[len(before)-1:]); begin != (Pos{}) {
+				return Explanation{Pos: begin, Msg: "the quoted text that begins here is not closed on its line", Hint: "end it with " + before[len(before)-1:]}
+			}
 			return Explanation{
 				Msg:  "unexpected text after the closing quote",
 				Hint: `put the whole value in quotes; inside '…' write '' for a quote, inside "…" write \"`,
@@ -323,61 +323,7 @@ func (s syntaxPlace) noItem() Explanation {
 }
 
 func (s syntaxPlace) unclosed(want, begin string) Explanation {
-	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: cmp.Or(s.twoKeys("{", "{…}"), s.unquoted())}
-}
-
-// twoKeys returns the hint for a map without braces as the value of a key, such as
-// matcher: not: {…}. The inner value begins with the text next, and the hint shows it
-// as value.
-func (s syntaxPlace) twoKeys(next, value string) string {
-	key, word, ok := cutLast(s.before(), ": ")
-	key = key[strings.LastIndexAny(key, " {,")+1:]
-	if !ok || !strings.HasPrefix(s.after(), ": "+next) || key == "" || strings.ContainsAny(word, " {}[]\"',") {
-		return ""
-	}
-	return "write " + key + ": {" + word + ": " + value + "}"
-}
-
-// cutLast cuts a text around the last separator.
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
-
-// unquoted returns the hint for a bracket that ends a plain text too early: that of a
-// placeholder, a path template, or a target.
-func (s syntaxPlace) unquoted() string {
-	before, after := s.before(), s.after()
-	switch last, _ := utf8.DecodeLastRuneInString(before); {
-	case strings.HasPrefix(after, "{{"), strings.HasPrefix(after, "{") && !unicode.IsSpace(last) && !strings.ContainsRune("}]\"'", last):
-	case strings.HasPrefix(after, "[") && (last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)):
-	default:
-		return ""
-	}
-	if strings.HasPrefix(after, "[") && !strings.Contains(after[:strings.IndexAny(after+",", ",}")], "]") {
-		return `text with a "[" is put in quotes inside { } and [ ], and this "[" is never closed`
-	}
-	start := 0
-	for _, opens := range []string{": ", ", ", "{", "["} {
-		if i := strings.LastIndex(before, opens); i >= 0 {
-			start = max(start, i+len(opens))
-		}
-	}
-	end, depth := len(after), 0
-	for i, r := range after {
-		switch {
-		case r == '{' || r == '[':
-			depth++
-		case depth > 0 && (r == '}' || r == ']'):
-			depth--
-		case depth == 0 && strings.ContainsRune(",}]", r):
-			end = min(end, i)
-		}
-	}
-	text := strings.TrimSpace(before[start:] + after[:end])
-	return "inside { } and [ ], quote text that contains {…} or […]: " + quote(display.Truncate(text, shownText))
+	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: cmp.Or(s.twoKeys("{", "{…}"), s.unquoted(), s.comment())}
 }
 
 // noName explains "&" and "*" without a name.

@@ -1,7 +1,7 @@
 package traffic
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"mcptest/internal/base/source"
@@ -28,10 +28,10 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 	}
 	if names := append(s.Models.Keys(), agent.Script); k.Model != "" && !slices.Contains(names, k.Model) {
 		d := dec.Errorf(st.Node.Get("model"), st.Path+".model", "no model is called %q", k.Model)
-		d.Hint = source.Known(k.Model, names)
+		d.Hint = cmp.Or(source.DidYouMean(k.Model, names), "declare it: models: {"+k.Model+": {api: openai, url: \"https://…/v1\", model: "+k.Model+", key_env: NAME}}")
 	}
 	if m, _ := s.Models.Get(k.Model); m != nil && m.Price == nil && k.Budget != nil && k.Budget.USD > 0 {
-		dec.Add(source.Errorf(st.Pos, st.Path+".budget", "%s", fmt.Sprintf("usd: requires the price of the model %s", k.Model)))
+		dec.Add(source.Errorf(st.Pos, st.Path+".budget", "usd: requires the price of the model %s", k.Model))
 	}
 	return with
 }

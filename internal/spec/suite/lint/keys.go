@@ -38,8 +38,74 @@ func TestKey(key string) string {
 		return "tags"
 	case "xfail", "fails", "expected_failure", "known_failure", "continue-on-error", "allow_failure":
 		return "expect_failure"
+	case "target", "matcher", "weight", "assert-set":
+		return "it belongs to an assertion: expect: [{target: …, matcher: {…}}]"
 	case "vars", "variables":
 		return "variables: of the suite, or cases: for rows of one test, whose columns are ${case.NAME}"
+	}
+	return ""
+}
+
+// ServerKey returns the key of a server that corresponds to a key of client
+// configuration files and of containers, or a hint if there is none.
+func ServerKey(key string) string {
+	switch strings.ToLower(key) {
+	case "image", "container":
+		return "start the container: command: [docker, run, -i, --rm, IMAGE]"
+	case "ports", "port", "expose":
+		return "leave it out: a server with command speaks over its standard input and output, one over HTTP has url: http://127.0.0.1:PORT/mcp"
+	case "volumes":
+		return "write them in the command: [docker, run, -i, --rm, -v, 'HERE:THERE', IMAGE]"
+	case "type":
+		return "leave it out: a server with command speaks stdio, one with url speaks HTTP (transport says which)"
+	case "disabled":
+		return "leave it out; run --server chooses among servers, skip: leaves out tests"
+	case "workingdir", "workingdirectory", "working-directory", "working_dir", "working_directory", "workdir", "dir":
+		return "cwd"
+	case "environment", "envs":
+		return "env"
+	case "serverurl", "server_url", "baseurl", "base_url", "endpoint", "address", "uri", "host":
+		return "url"
+	case "envfile", "env_file":
+		return "write env: {NAME: \"${NAME}\"}: the variables of a .env file in the folder of the suite can be used"
+	case "cmd", "program", "executable", "run", "exec", "start", "script", "entrypoint":
+		return "command"
+	case "describe":
+		return "it belongs to a variant: variants: {NAME: {describe: FILE}}"
+	case "bearer", "token", "bearer_token", "bearer_token_env", "oauth":
+		return "it belongs to auth: auth: {bearer_token_env: NAME}, or auth: {oauth: …}"
+	case "":
+		return "write {command: …} or {url: …}"
+	}
+	return ""
+}
+
+// SuiteKey returns the key of a suite that corresponds to a key of another tool's file,
+// or a hint if there is none.
+func SuiteKey(key string) string {
+	switch strings.ToLower(key) {
+	case "describe", "description", "suite", "title":
+		return "name"
+	case "providers", "targets", "mcp_servers", "server":
+		return "servers"
+	case "defaults", "default", "defaulttest":
+		return "defaultTest"
+	case "tool":
+		return "tools"
+	case "flows", "flow", "steps", "scenarios":
+		return "a flow is a test with steps: tools: [{name: …, steps: [{tool: …}, {tool: …}]}]"
+	case "environment":
+		return "env: sets variables of the servers' processes, variables: values for ${NAME}"
+	case "strategy", "matrix", "parametrize":
+		return "cases: of a test are its rows, variants: of a server its configurations"
+	case "fixture", "fixtures":
+		return "setup: lists steps before all tests, setup_per_test: steps before each"
+	case "mcpservers":
+		return "rename it to servers: command, args, env, url and headers are the same here (leave out type and disabled)"
+	case "derivedmetrics", "expect", "threshold", "tags":
+		return "it belongs to a test, or to defaultTest for all tests"
+	case "beforeall", "beforeeach", "aftereach", "afterall":
+		return "it belongs to the hooks: hooks: {" + key + ": …}"
 	}
 	return ""
 }

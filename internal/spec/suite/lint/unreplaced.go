@@ -42,8 +42,9 @@ var binding = regexp.MustCompile(`(?:^|[^\\$])((?:\$|\{\{ ?)((case|steps)\.\w[\w
 // braces matches {{NAME}}, as promptfoo, Postman and Bruno write a value.
 var braces = regexp.MustCompile(`\{\{ ?(?:\$|process\.env\.)?(\w+) ?\}\}`)
 
+// hasColumn reports whether rows have a column; those of a file may have any.
 func hasColumn(cases *source.Node, name string) bool {
-	return cases != nil && slices.ContainsFunc(cases.Items, func(row *source.Node) bool { return row.Get(name) != nil })
+	return cases != nil && (cases.IsScalar() || slices.ContainsFunc(cases.Items, func(row *source.Node) bool { return row.Get(name) != nil }))
 }
 
 // Test warns about values of a test that are sent as they are written, but hardly meant
@@ -69,10 +70,10 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 	}
 	if m := braces.FindStringSubmatch(n.Text); m != nil {
 		prefix := ""
-		if args && hasColumn(test.Get("cases"), m[1]) {
+		if hasColumn(test.Get("cases"), m[1]) {
 			prefix = "case."
 		}
-		if prefix != "" || m[0] == n.Text || strings.HasSuffix(path, ".uri") { // a part of a text may be a template
+		if prefix != "" && args || m[0] == n.Text || strings.HasSuffix(path, ".uri") { // a part of a text may be a template
 			warn(d, n, path, m[0]+" is not replaced: it is used as written", "write ${"+prefix+m[1]+"}")
 		}
 	}
