@@ -77,6 +77,8 @@ func (t *Target) notFailed(o *Observation, null jsonv.Value) Subject {
 	why := "the call returned a result"
 	if o.Result.IsAbsent() {
 		why = unanswered
+	} else if o.Flagged() {
+		why += " with isError: true, whose text is refusal.text"
 	}
 	return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: "there is no " + t.root.Name + ": " + why}}
 }

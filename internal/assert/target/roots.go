@@ -227,6 +227,9 @@ func (o *Observation) structured() (jsonv.Value, string) {
 	if v, ok := r.Get(keyStructured); ok {
 		return v, ""
 	}
+	if text, _ := o.Text(); text.Kind() == jsonv.KindString && strings.HasPrefix(text.Text(), "{") {
+		return jsonv.Value{}, "the result has no structuredContent; for the JSON in its text write result in place of structured"
+	}
 	return jsonv.Value{}, "the result has no structuredContent; it has " + shown.Keys(r)
 }
 

@@ -50,6 +50,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name := unknown.GetSpecifiedName()
 	near := otherFlags[name]
+	if key, ok := strings.CutPrefix(near, "servers."); ok && cmd.Flags().Lookup("url") == nil {
+		return fmt.Errorf("%w (it is a key of the server in the suite: servers: {api: {%s: …}})", unknown, key)
+	}
 	if strings.Contains(near, " ") {
 		return fmt.Errorf("%w (%s)", unknown, near)
 	}
@@ -68,7 +71,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 }
 
 // otherFlags maps the names of flags in other test tools to those here, or to what to
-// write, in several words.
+// write, in several words, or to servers.KEY of the suite.
 var otherFlags = map[string]string{
 	"grep": "filter", "g": "filter", "t": "filter", "match": "filter", "name": "filter", "test-name-pattern": "filter", "testNamePattern": "filter",
 	"bail": "fail-fast", "x": "fail-fast", "exitfirst": "fail-fast", "failfast": "fail-fast", "maxfail": "fail-fast",
@@ -76,6 +79,9 @@ var otherFlags = map[string]string{
 	"junit": "write --reporter junit=FILE", "junitxml": "write --reporter junit=FILE", "no-watch": "leave it out: only --watch watches",
 	"m": "tag", "n": "parallel", "numprocesses": "parallel", "s": "verbose", "collect-only": "list", "tool-arg": "arg", "args": "args-json",
 	"outputFile": "write --reporter NAME=FILE", "vus": "calls are sent at a fixed rate: write --rate 50/s", "iterations": "leak counts with --sessions N, load with --rate and --duration",
+	"connect-timeout": "servers.connect_timeout", "url": "servers.url", "command": "servers.command", "env": "servers.env", "e": "servers.env", "cwd": "servers.cwd",
+	"header": "servers.headers", "H": "servers.headers", "transport": "servers.transport", "protocol": "servers.protocol", "insecure": "servers.tls", "file": "suites are arguments: mcptest run FILE", "f": "suites are arguments: mcptest run FILE",
+	"debug": "verbose", "client": "for", "port": "http", "p": "parallel", "json": "write --reporter json=FILE", "ci": "set the environment variable CI=true", "dry": "dry-run",
 	"tool-name": "the tool is the first argument: mcptest call TOOL",
 	"cli":       "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
 	"method":    "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
@@ -94,6 +100,8 @@ var countWords = []struct {
 	{`^requires at least (\d+) arg\(s\), only received (\d+)$`, "expected at least $1 arguments, got $2"},
 	{`^accepts at most 1 arg\(s\), received (\d+)$`, "expected at most one argument, got $1"},
 	{`^accepts at most (\d+) arg\(s\), received (\d+)$`, "expected at most $1 arguments, got $2"},
+	{`^unknown command "(.*)" for "mcptest mock"$`, `unexpected argument "$1" (did you mean "--tools-from $1"?)`},
+	{`^unknown command "(.*)" for "mcptest serve"$`, `unexpected argument "$1" (did you mean "--cassette $1"?)`},
 	{`(?s)^(unknown command "lint" .*?)\n.*$`, `$1 (did you mean "validate"?)`}, // "init" is nearer
 	{`(?s)^(unknown command .*?)\n+Did you mean this\?\n\t(\S+).*$`, `$1 (did you mean "$2"?)`},
 	{`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`, "expected $1 to $2 arguments, got $3"},

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"mcptest/internal/base/web"
@@ -73,19 +72,12 @@ func (n *netCheck) dns(ctx context.Context) bool {
 	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
 	l.Took = time.Since(start)
 	if err != nil {
-		l.State, l.Message = Fail, "the name "+host+" is not found: "+dnsText(err)
-		l.Hint = "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
+		l.State = Fail
+		l.Message, l.Hint = connect.Diagnose(n.server, err)
 		return n.found(l)
 	}
 	l.Message = host + " is " + strings.Join(addrs[:min(len(addrs), 4)], ", ")
 	return n.found(l)
-}
-
-func dnsText(err error) string {
-	if de, ok := errors.AsType[*net.DNSError](err); ok {
-		return de.Err
-	}
-	return err.Error()
 }
 
 func (n *netCheck) tcp(ctx context.Context) bool {
@@ -100,12 +92,9 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 		_ = conn.Close()
 		return n.found(l)
 	}
-	l.State, l.Message = Fail, err.Error()
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		l.Message = "connection refused by " + net.JoinHostPort(host, port)
-		l.Hint = "nothing is listening there: is the server running, and is this its port?"
-	case errors.Is(err, context.DeadlineExceeded):
+	l.State = Fail
+	l.Message, l.Hint = connect.Diagnose(n.server, err)
+	if errors.Is(err, context.DeadlineExceeded) {
 		l.Message = fmt.Sprintf("no connection to %s within %s", net.JoinHostPort(host, port), netTime)
 		l.Hint = "a firewall may be dropping packets, or the machine is down"
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,6 +76,12 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 			abs, _ := filepath.Abs(arg)
 			if file, test, ok := strings.Cut(arg, "::"); ok { // as in pytest
 				return nil, Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(file+" --filter "+shellwords.Quote(test))))
+			}
+			if found, _ := filepath.Glob(arg); len(found) > 0 {
+				return nil, Invalid("no such file or directory: %s; the shell replaces a pattern only outside of quotes: mcptest run %s", arg, strings.Join(found, " "))
+			}
+			if _, err := exec.LookPath(arg); err == nil {
+				return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s", arg, strings.Join(args, " "))
 			}
 			return nil, Invalid("no such file or directory: %s (looked for %s)", arg, abs)
 		case programs[filepath.Ext(arg)] != "":

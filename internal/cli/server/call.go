@@ -52,7 +52,7 @@ Exit codes: 0 the tool returned a result, 1 it returned an error, or the server 
 	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 		if len(own) == 0 {
-			return option.Invalid("missing tool name")
+			return option.Invalid("missing tool name: mcptest call TOOL -- command args…")
 		}
 		params, err := a.object(s, false)
 		if err != nil {

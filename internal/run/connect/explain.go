@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -86,7 +88,7 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	}
 	names := missingEnv(sv, err)
 	if len(names) == 0 {
-		return message, hint
+		return message, cmp.Or(hint, ownSettings(sv, err, flags))
 	}
 	verb, remedy := " is", "inherit_env: ["+strings.Join(names, ", ")+"]"
 	if len(names) > 1 {
@@ -114,6 +116,28 @@ func missingEnv(sv *plan.Server, err error) []string {
 		}
 	}
 	return names
+}
+
+// required matches the name of a variable that a program says it needs.
+var required = regexp.MustCompile(`(?i)\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b.*\b(?:required|missing|not set|unset|must be|not defined|undefined)\b|\b(?:missing|requires?|set|provide)\b.*\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b`)
+
+// ownSettings returns the hint for a program that ended because its command or its
+// environment lacks something.
+func ownSettings(sv *plan.Server, err error, flags bool) string {
+	var oe *wire.OpenError
+	if !errors.As(err, &oe) || len(sv.Argv) == 0 {
+		return ""
+	}
+	if at := slices.Index(sv.Argv, "run"); at == 1 && (sv.Argv[0] == "docker" || sv.Argv[0] == "podman") &&
+		!slices.ContainsFunc(sv.Argv, func(arg string) bool {
+			return arg == "-i" || arg == "-it" || arg == "-ti" || strings.HasPrefix(arg, "--interactive")
+		}) {
+		return sv.Argv[0] + " run needs -i: without it the server has no standard input"
+	}
+	if m := required.FindStringSubmatch(strings.Join(oe.StderrTail, "\n")); m != nil && !flags && !strings.HasPrefix(m[1]+m[2], "ERR_") {
+		return "give the server the variable: env: {" + m[1] + m[2] + ": …}"
+	}
+	return ""
 }
 
 func diagnose(sv *plan.Server, err error) (message, hint string) {
@@ -157,6 +181,9 @@ func explainNetwork(sv *plan.Server, err error) (message, hint string) {
 		}
 		if u, bad := url.Parse(address); bad == nil && u.Host != "" {
 			at = " by " + u.Host
+			if proxy, _ := http.ProxyFromEnvironment(&http.Request{URL: u}); proxy != nil {
+				return "connection refused by the proxy " + proxy.Host, "it is set in the environment (HTTP_PROXY, HTTPS_PROXY); NO_PROXY=" + u.Hostname() + " connects without it"
+			}
 		}
 		return "connection refused" + at, "nothing is listening there: is the server running, and is this its port?"
 	case strings.HasSuffix(err.Error(), "before a response: EOF") && strings.HasPrefix(sv.URL, "http:"):
@@ -181,6 +208,9 @@ func explainHTTP(_ *plan.Server, err error) (message, hint string) {
 	return "", ""
 }
 
+// listening matches an address that a program has written.
+var listening = regexp.MustCompile(`\bhttps?://[\w.\[\]-]+:\d+[\w./-]*`)
+
 func explainSilence(sv *plan.Server, err error) (message, hint string) {
 	var oe *wire.OpenError
 	var late *mcp.TimeoutError
@@ -194,6 +224,8 @@ func explainSilence(sv *plan.Server, err error) (message, hint string) {
 	switch {
 	case sv.URL != "":
 		return message, "is this the address of an MCP server? a longer connect_timeout gives it more time"
+	case oe.Silent && listening.MatchString(strings.Join(oe.StderrTail, "\n")):
+		return message, "it listens for HTTP: start it yourself, and write url: " + listening.FindString(strings.Join(oe.StderrTail, "\n")) + " in place of command, or start it with its option for stdio"
 	case oe.Silent:
 		return message + "; the server wrote nothing to stdout", "is it a stdio MCP server? a longer connect_timeout gives it more time"
 	}
