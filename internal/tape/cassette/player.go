@@ -24,7 +24,6 @@ type Player struct {
 	byKey   map[uint64][]*Call
 	refused []*Call // by the recorded server; see OmitRefusals
 	streams []*Call // that begin with GET, until TakeEarly
-	misses  []*Miss
 }
 
 // NewPlayer indexes a cassette. Requests are masked with redact before they are compared.
@@ -132,7 +131,6 @@ func (c *Client) Take(raw []byte) (*Call, *Miss) {
 		if at := slices.IndexFunc(p.refused, func(call *Call) bool { return call.key == key }); at >= 0 {
 			m.Refused = p.refused[at]
 		}
-		p.misses = append(p.misses, m)
 		return nil, m
 	}
 	call.used = true
@@ -258,13 +256,6 @@ func (c *Client) lenient(method string, data []byte) *Call {
 		}
 	}
 	return same
-}
-
-// Misses returns the requests that had no recording.
-func (p *Player) Misses() []*Miss {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]*Miss(nil), p.misses...)
 }
 
 // Unused returns the recorded requests that no client has sent, except those made
