@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"math"
 	"strings"
 
@@ -44,10 +45,12 @@ func (w *Warning) MessageLine() string {
 // failed run-level hooks and steps, which formats show separately. The cases of a
 // record without warnings are not read.
 func Warnings(r *result.Run) (list []*Warning, err error) {
-	for _, f := range r.Findings {
-		if f.Severity == "warning" && !OfPhase(f) {
-			list = append(list, &Warning{Text: OnServer(f), Name: f.Kind, File: f.File, Line: f.Line})
-		}
+	found := slices.DeleteFunc(slices.Clone(r.Findings), func(f result.Finding) bool { return f.Severity != "warning" || OfPhase(f) })
+	for i := range found {
+		found[i].Excerpt = ""
+	}
+	for _, f := range Folded(found) {
+		list = append(list, &Warning{Text: OnServer(f), Name: f.Kind, File: f.File, Line: f.Line})
 	}
 	if r.Summary.Warnings == 0 {
 		return list, nil

@@ -110,7 +110,33 @@ func agentTests(p *render.Printer, r *result.Run) error {
 		}
 	}
 	if more > 0 {
-		p.Line(0, fmt.Sprintf("MORE %d failures not shown", more))
+		p.Line(0, fmt.Sprintf("MORE %d failures not shown; -v shows all", more))
+	}
+	return agentSkipped(p, r)
+}
+
+// agentSkipped writes why tests were skipped: each reason once, with the first test.
+func agentSkipped(p *render.Printer, r *result.Run) error {
+	count := map[string]int{}
+	var lines, reasons []string
+	for c, err := range result.Select(r.Cases, result.Skip) {
+		if err != nil {
+			return err
+		}
+		reason := explain.Reason(c)
+		if count[reason]++; count[reason] == 1 {
+			lines, reasons = append(lines, term.Escape(c.Name)+": "+render.OneLine(reason, agentText)), append(reasons, reason)
+		}
+	}
+	for i, line := range lines {
+		if i == agentFailures && !p.Verbose {
+			p.Line(0, fmt.Sprintf("MORE %d reasons of skipped tests not shown", len(lines)-i))
+			break
+		}
+		if n := count[reasons[i]] - 1; n > 0 {
+			line += fmt.Sprintf(" (and %d more)", n)
+		}
+		p.Line(0, "SKIP ", line)
 	}
 	return nil
 }
