@@ -55,7 +55,10 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 	for i, item := range n.Items {
 		written(d, item, source.PathIndex(path, i), test, args)
 	}
-	for _, f := range n.Fields {
+	for i, f := range n.Fields {
+		if args && i > 0 && f.Value.Kind == source.KindNull && f.Value.Text == "" && f.Key.Pos.Line == n.Fields[i-1].Key.Pos.Line && strings.ContainsAny(f.Key.Text, " )]\"'") {
+			warn(d, f.Key, path, f.Key.Text+" is an argument of its own, without a value: a comma inside { } ends the text before it", "write the whole text in quotes")
+		}
 		if key := f.Key.Text; n != test || key != "cases" && key != "name" && key != "description" {
 			written(d, f.Value, source.PathKey(path, key), test, args || key == "args")
 		}
