@@ -9,7 +9,7 @@ import (
 )
 
 // skillWords is the maximum length of the guide: about 2,500, and room for new keys.
-const skillWords = 2600
+const skillWords = 2800
 
 // TestSkill: every table of the guide for coding agents exists, and the guide stays short.
 func TestSkill(t *testing.T) {
