@@ -26,8 +26,6 @@ func Hint(name string) string {
 		return "write {not: {exact: …}}"
 	case "javascript", "python":
 		return "a condition on the value is a matcher; exec: [program, arg] runs one of yours"
-	case "llmrubric", "modelgradedclosedqa", "factuality", "geval":
-		return "no matcher asks a model; exec: [program, arg] runs a judge of yours"
 	}
 	return ""
 }
@@ -79,6 +77,7 @@ func Entry(n *source.Node, meant func(string) string) string {
 // matchers are names that other test tools use for a matcher, without hyphens and in
 // lower case.
 var matchers = map[string]string{
+	"llmrubric": "llm-judge", "modelgradedclosedqa": "llm-judge", "factuality": "llm-judge", "geval": "llm-judge",
 	"equals": "exact", "equal": "exact", "eq": "exact", "is": "exact", "tobe": "exact", "toequal": "exact",
 	"matches": "regex", "match": "regex", "pattern": "regex", "regexp": "regex",
 	"jsonschema": "schema", "containsjson": "is-json", "isvalidjson": "is-json", "json": "is-json",

@@ -209,7 +209,7 @@ func (m contains) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
 // messageText names the text in the messages that a target lists.
 var messageText = map[string]string{"notifications": "method", "requests": "method", "logs": "data", "progress": "message"}
 
-// nearMiss returns a note if the value only differs in case.
+// nearMiss returns a note if the value only differs in case or in a line break.
 func (m *containee) nearMiss(v jsonv.Value) []string {
 	if m.fold || !m.isKey {
 		return nil
@@ -218,7 +218,7 @@ func (m *containee) nearMiss(v jsonv.Value) []string {
 	if found, _ := folded.in(v); found {
 		return []string{"it contains it with different case: icontains ignores case"}
 	}
-	return nil
+	return extraBreak(m.text, func(t string) bool { return strings.Contains(v.Text(), t) })
 }
 
 type containsMany struct {

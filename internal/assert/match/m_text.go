@@ -41,9 +41,19 @@ func compileAffix(verb string, has func(s, affix string) bool) func(*Compiler, *
 				return passed
 			}
 			expected := "text that " + verb + " " + shown.Quote(display.Truncate(want, shown.InLine))
-			return Outcome{Msg: "expected " + expected + ", got " + affixOf(v.Text(), verb == "ends with"), Expected: expected}
+			return Outcome{Msg: "expected " + expected + ", got " + affixOf(v.Text(), verb == "ends with"), Expected: expected,
+				Notes: extraBreak(want, func(t string) bool { return has(v.Text(), t) })}
 		})
 	}
+}
+
+// extraBreak explains that a value matches but for the line break at the end of the
+// expected text, which YAML's | adds.
+func extraBreak(want string, matches func(string) bool) []string {
+	if t := strings.TrimRight(want, "\n"); t != want && matches(t) {
+		return []string{"only the line break at the end of the expected text is missing: write |- in place of |"}
+	}
+	return nil
 }
 
 // affixOf returns the beginning or the end of a text for messages.
