@@ -41,8 +41,10 @@ func compileAffix(verb string, has func(s, affix string) bool) func(*Compiler, *
 				return passed
 			}
 			expected := "text that " + verb + " " + shown.Quote(display.Truncate(want, shown.InLine))
-			return Outcome{Msg: "expected " + expected + ", got " + affixOf(v.Text(), verb == "ends with"), Expected: expected,
-				Notes: extraBreak(want, func(t string) bool { return has(v.Text(), t) })}
+			return Outcome{
+				Msg: "expected " + expected + ", got " + affixOf(v.Text(), verb == "ends with"), Expected: expected,
+				Notes: extraBreak(want, func(t string) bool { return has(v.Text(), t) }),
+			}
 		})
 	}
 }

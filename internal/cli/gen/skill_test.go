@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/cli/gen"
 )
 
-// skillWords is the maximum length of the guide: about 2,500, and room for new keys.
-const skillWords = 2800
+// skillWords is the maximum length of the guide: about 2,800, and room for new keys.
+const skillWords = 2850
 
 // TestSkill: every table of the guide for coding agents exists, and the guide stays short.
 func TestSkill(t *testing.T) {

@@ -2,8 +2,8 @@ package explain
 
 import (
 	"fmt"
-	"slices"
 	"math"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
