@@ -91,7 +91,7 @@ func TestDialectsOfDetails(t *testing.T) {
 					may = append(may, p.Without("required"))
 				}
 			}
-			return d.With("parameters", jsonv.Object(jsonv.Member{Key: "required", Value: jsonv.Array(need...)}, jsonv.Member{Key: "optional", Value: jsonv.Array(may...)}))
+			return d.With("parameters", jsonv.ObjectOf("required", jsonv.Array(need...), "optional", jsonv.Array(may...)))
 		}), "parameters are an object"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,7 +65,9 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		Categories:     all,
 		Summary:        verdict.Summarize(all),
 		NotApplicable:  j.inapplicable,
-		Alerts:         j.alerts(),
+	}
+	if n := len(j.unreadable); n > 0 {
+		r.Alerts = append(r.Alerts, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, display.Count(max(len(j.listed), len(j.read)), "operation"), evidence.Several(j.unreadable)))
 	}
 	if e.File != nil {
 		r.Bundle = e.File.Name
@@ -244,14 +246,6 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 		out = append(out, r)
 	}
 	return out, j
-}
-
-// alerts returns the first lines of the report.
-func (j *judgement) alerts() (out []string) {
-	if n := len(j.unreadable); n > 0 {
-		out = append(out, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, display.Count(max(len(j.listed), len(j.read)), "operation"), evidence.Several(j.unreadable)))
-	}
-	return out
 }
 
 func (j *judgement) rows(category string) (out []verdict.TestResult) {

@@ -118,7 +118,7 @@ func TestNothingProvesNothing(t *testing.T) {
 	if got := categories(r); !cmp.Equal(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}
-	live := &evidence.Evidence{Live: jsonv.Object(jsonv.Member{Key: "policy", Value: jsonv.String("safe")})}
+	live := &evidence.Evidence{Live: jsonv.ObjectOf("policy", jsonv.String("safe"))}
 	if got := categories(aql.Evaluate(live, aql.Options{Rules: rule.Strict}))[rule.RoundTrip]; got != verdict.Skipped {
 		t.Errorf("strict, x_live of a safe run: round trips are %s", got)
 	}

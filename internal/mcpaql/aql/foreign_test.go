@@ -59,7 +59,7 @@ func (b *box) adapter() small {
 	one := func(hit func(jsonv.Value) bool) string { return b.notes[slices.IndexFunc(b.notes, hit)].String() }
 	return small{ops: []smallOp{
 		{"list_notes", "READ", `[]`, run("list_notes", func(jsonv.Value, func(jsonv.Value) bool) string {
-			return jsonv.Object(jsonv.Member{Key: "items", Value: jsonv.Array(b.notes...)}).String()
+			return jsonv.ObjectOf("items", jsonv.Array(b.notes...)).String()
 		})},
 		{"get_note", "READ", `[` + id + `]`, run("get_note", func(_ jsonv.Value, hit func(jsonv.Value) bool) string { return one(hit) })},
 		{"get_note_counts", "READ", `[]`, run("get_note_counts", func(jsonv.Value, func(jsonv.Value) bool) string { return `{"count":"some"}` })},
@@ -166,9 +166,9 @@ func TestListsOfTheNewestAreAccepted(t *testing.T) {
 		for _, id := range recent {
 			out = append(out, jsonv.From(map[string]any{"id": id, "notes": len(b.notes)}))
 		}
-		return jsonv.Object(jsonv.Member{Key: "items", Value: jsonv.Array(out...)}).String()
+		return jsonv.ObjectOf("items", jsonv.Array(out...)).String()
 	}}, smallOp{"list_newest_notes", "READ", `[]`, func(jsonv.Value) string {
-		return jsonv.Object(jsonv.Member{Key: "items", Value: jsonv.Array(b.notes[max(0, len(b.notes)-3):]...)}).String()
+		return jsonv.ObjectOf("items", jsonv.Array(b.notes[max(0, len(b.notes)-3):]...)).String()
 	}}, smallOp{"get_note_totals", "READ", `[]`, func(jsonv.Value) string { return fmt.Sprintf(`{"total":%d}`, len(b.notes)) }})
 	e := collect(t, guard.Options{Mode: guard.ModeWrite, Dial: s.dial(t)})
 	if says, ended := e.Live.Lookup("changed").String(), e.Live.Lookup("ended"); ended.Len() > 0 || strings.Contains(says, "newest") || strings.Contains(says, "totals") {

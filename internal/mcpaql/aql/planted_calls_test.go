@@ -290,7 +290,7 @@ func comments(b *store, keep func(text string) string, refuse bool) {
 	b.extra = append(b.extra,
 		smallOp{"list_comments", "READ", `[` + parent + `]`, func(params jsonv.Value) string {
 			list, missing := in(params)
-			return cmp.Or(missing, jsonv.Object(jsonv.Member{Key: "items", Value: jsonv.Array(list...)}).String())
+			return cmp.Or(missing, jsonv.ObjectOf("items", jsonv.Array(list...)).String())
 		}},
 		smallOp{"get_comment", "READ", `[` + parent + `,` + id + `]`, func(params jsonv.Value) string {
 			return one(params, func(i int) string { return stored[i].String() })

@@ -95,7 +95,7 @@ func (b *store) adapter() small {
 	}
 	ops := []smallOp{
 		{"list_notes", "READ", `[]`, func(jsonv.Value) string {
-			return jsonv.Object(jsonv.Member{Key: cmp.Or(b.rename, "items"), Value: jsonv.Array(b.visible()...)}).String()
+			return jsonv.ObjectOf(cmp.Or(b.rename, "items"), jsonv.Array(b.visible()...)).String()
 		}},
 		{"get_note", "READ", noteID, func(params jsonv.Value) string {
 			if i := at(b.visible(), params); i >= 0 {
@@ -108,7 +108,7 @@ func (b *store) adapter() small {
 				b.quota = 0
 				return failure("CONFLICT_QUOTA", "There is no room for a note.")
 			}
-			note := jsonv.Object(jsonv.Member{Key: "note_id", Value: b.ids(b.made + 1)})
+			note := jsonv.ObjectOf("note_id", b.ids(b.made+1))
 			if title := params.Lookup("title"); !title.IsAbsent() {
 				note = note.With("title", title)
 			}
@@ -234,7 +234,7 @@ func failedRows(r *verdict.Report) (out []string) {
 // wrapped answers as an adapter in front of another MCP server does.
 func wrapped(structured bool) func(data string) string {
 	return func(data string) string {
-		out := jsonv.From(map[string]any{"source_tool": "x", "is_error": false}).With("content", jsonv.Array(jsonv.Object(evidence.TextMember("type", "text"), evidence.TextMember("text", data))))
+		out := jsonv.From(map[string]any{"source_tool": "x", "is_error": false}).With("content", jsonv.Array(jsonv.ObjectOf("type", "text", "text", data)))
 		if structured {
 			out = out.With("structured_content", parsed(data))
 		}

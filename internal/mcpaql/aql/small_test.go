@@ -277,7 +277,7 @@ func notes(shown func(note jsonv.Value) jsonv.Value) small {
 						list = append(list, shown(note))
 					}
 				}
-				return jsonv.Object(jsonv.Member{Key: "items", Value: jsonv.Array(list...)}).String()
+				return jsonv.ObjectOf("items", jsonv.Array(list...)).String()
 			}},
 			{"get_note", "READ", `[` + id + `]`, func(params jsonv.Value) string {
 				return find(params, func(_ string, note jsonv.Value) string { return shown(note).String() })
@@ -285,7 +285,7 @@ func notes(shown func(note jsonv.Value) jsonv.Value) small {
 			{"create_note", "CREATE", `[{"name":"title","type":"string","required":true,"description":"Its title."},{"name":"body","type":"string","required":false,"description":"Its text."}]`, func(params jsonv.Value) string {
 				made++
 				name := fmt.Sprintf("n%d", made)
-				stored[name] = jsonv.Object(jsonv.Member{Key: "id", Value: jsonv.String(name)}, jsonv.Member{Key: "title", Value: params.Lookup("title")}, jsonv.Member{Key: "body", Value: params.Lookup("body")})
+				stored[name] = jsonv.ObjectOf("id", jsonv.String(name), "title", params.Lookup("title"), "body", params.Lookup("body"))
 				return shown(stored[name]).String()
 			}},
 			{"update_note", "UPDATE", `[` + id + `,{"name":"input","type":"object","required":true,"description":"What changes."}]`, func(params jsonv.Value) string {

@@ -13,11 +13,11 @@ import (
 
 // fail returns the envelope of a failure.
 func (a *Adapter) fail(f *failure) jsonv.Value {
-	e := jsonv.Object(str("code", f.code), str("message", f.message))
+	e := jsonv.ObjectOf("code", f.code, "message", f.message)
 	e = pick(len(f.details) > 0, e.With("details", jsonv.Object(f.details...)), e)
-	v := jsonv.Object(member("success", jsonv.Bool(false)), member("error", e))
+	v := jsonv.ObjectOf("success", false, "error", e)
 	v = pick(a.is("error-with-data"), v.With("data", jsonv.Null()), v)
-	v = pick(a.is("error-meta"), v.With("_meta", jsonv.Object(str("request_id", "r1"))), v)
+	v = pick(a.is("error-meta"), v.With("_meta", jsonv.ObjectOf("request_id", "r1")), v)
 	return pick(a.is("error-text") && f.code == "NOT_FOUND_OPERATION", v.With("error", jsonv.String(f.message)), v)
 }
 
@@ -52,7 +52,7 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 		return jsonv.Value{}, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).with("operation", name)
 	}
 	if a.before(op, args.Lookup("params")) {
-		return success(jsonv.Object(member("done", jsonv.Bool(true))), nil), nil
+		return success(jsonv.ObjectOf("done", true), nil), nil
 	}
 	if f := a.routed(op, tool); f != nil {
 		return jsonv.Value{}, f
@@ -119,13 +119,13 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 		if a.has("executions") {
 			return a.begin(), nil
 		}
-		return jsonv.Object(str("execution_id", "run_1"), str("status", "completed")), nil
+		return jsonv.ObjectOf("execution_id", "run_1", "status", "completed"), nil
 	case "state", "abort", "complete", "step":
 		return a.onExecution(op, params)
 	case "decide":
 		return a.decide(r, params)
 	case "count":
-		return jsonv.Object(member("count", jsonv.Int(int64(len(a.items[r.Name]))))), nil
+		return jsonv.ObjectOf("count", len(a.items[r.Name])), nil
 	case "create":
 		return a.create(r, params)
 	case "list", "search":
@@ -296,7 +296,7 @@ func (a *Adapter) batch(s session, tool string, list jsonv.Value) jsonv.Value {
 		} else {
 			good++
 		}
-		results = append(results, jsonv.Object(member("index", jsonv.Int(int64(i))), member("operation", one.Lookup("operation")), member("result", env)))
+		results = append(results, jsonv.ObjectOf("index", i, "operation", one.Lookup("operation"), "result", env))
 		if f != nil && a.is("batch-stops") {
 			break
 		}

@@ -6,11 +6,8 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-func member(k string, v jsonv.Value) jsonv.Member { return jsonv.Member{Key: k, Value: v} }
-func str(k, v string) jsonv.Member                { return member(k, jsonv.String(v)) }
-
 func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
-	v := jsonv.Object(member("success", jsonv.Bool(true)), member("data", data))
+	v := jsonv.ObjectOf("success", true, "data", data)
 	if len(warnings) > 0 {
 		v = v.With("warnings", jsonv.Array(warnings...))
 	}

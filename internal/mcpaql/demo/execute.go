@@ -27,7 +27,7 @@ func (a *Adapter) begin() jsonv.Value {
 
 func (a *Adapter) state(x *execution) jsonv.Value {
 	status := pick(a.is("execution-own-state") && x.status == running, "busy", x.status)
-	return jsonv.Object(str("execution_id", x.id), str("status", status))
+	return jsonv.ObjectOf("execution_id", x.id, "status", status)
 }
 
 // onExecution runs an operation about one execution.

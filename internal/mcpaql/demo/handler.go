@@ -34,7 +34,7 @@ func (a *Adapter) handle(s session, req *mcpserver.Request) *mcpserver.Reply {
 	case "ping":
 		return reply(jsonv.Object())
 	case "tools/list":
-		return reply(jsonv.Object(member("tools", jsonv.Array(a.tools()...))))
+		return reply(jsonv.ObjectOf("tools", jsonv.Array(a.tools()...)))
 	case "tools/call":
 		return a.callTool(s, req)
 	}
@@ -66,7 +66,7 @@ func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: env.Lookup("error", "message").Text()}}
 	}
 	result := toolResult(env, code != "" && a.is("flags-failures"))
-	wrong := result.With("structuredContent", jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null())))
+	wrong := result.With("structuredContent", jsonv.ObjectOf("success", true, "data", nil))
 	return reply(pick(a.is("structured-differs"), wrong, result))
 }
 

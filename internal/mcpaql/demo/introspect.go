@@ -18,7 +18,7 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 	case query == "types" && name.IsAbsent():
 		return a.typeList(), nil
 	case query == "types":
-		return jsonv.Object(member("type", a.typeDetail(name.Text()))), nil
+		return jsonv.ObjectOf("type", a.typeDetail(name.Text())), nil
 	case name.IsAbsent():
 		return a.operationList(), nil
 	}
@@ -27,9 +27,9 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 		if a.is("unknown-name-fails") && op == nil {
 			return jsonv.Value{}, refuse("NOT_FOUND_OPERATION", "There is no operation '%s'.", name.Text())
 		}
-		return jsonv.Object(member("operation", jsonv.Null())), nil
+		return jsonv.ObjectOf("operation", nil), nil
 	}
-	return jsonv.Object(member("operation", a.detail(op))), nil
+	return jsonv.ObjectOf("operation", a.detail(op)), nil
 }
 
 func (a *Adapter) operationList() jsonv.Value {
@@ -41,7 +41,7 @@ func (a *Adapter) operationList() jsonv.Value {
 		category := pick(a.is("list-bad-category") && search, "QUERY", op.Category)
 		category = pick(a.is("delete-lists-read") && op.Name == "delete_shelf", "READ", category)
 		doc := pick(a.is("launch-differs") && search, op.Doc+" ("+a.o.Launch+")", op.Doc)
-		v := jsonv.Object(str(key, op.Name), str("semantic_category", category), str("endpoint", op.Category), str("description", doc))
+		v := jsonv.ObjectOf(key, op.Name, "semantic_category", category, "endpoint", op.Category, "description", doc)
 		v = pick(a.is("list-extra-member"), v.With("position", jsonv.Int(int64(i))), v)
 		v = pick(a.is("list-no-description") && search, v.Without("description"), v)
 		list = append(list, v)
@@ -54,12 +54,12 @@ func (a *Adapter) operationList() jsonv.Value {
 	}
 	mode := pick(a.o.Mode == ModeCrude, "semantic", a.o.Mode)
 	mode = pick(a.is("protocol-mode"), "everything", mode)
-	data := jsonv.Object(member("operations", jsonv.Array(list...)))
+	data := jsonv.ObjectOf("operations", jsonv.Array(list...))
 	if !a.is("no-protocol") {
-		flags := jsonv.Object(member("batch", jsonv.Bool(!a.is("no-batch"))), member("field_selection", jsonv.Bool(!a.is("no-field-selection"))))
+		flags := jsonv.ObjectOf("batch", !a.is("no-batch"), "field_selection", !a.is("no-field-selection"))
 		flags = pick(a.has("executions"), flags.With("execution_safety_loop", jsonv.Bool(true)), flags)
-		data = data.With("_protocol", jsonv.Object(str("version", protocolVersion), str("conformance", "level-2"), str("mode", mode), member("capabilities", flags),
-			member("limits", jsonv.Object(member("max_string_length", jsonv.Int(maxString)), member("max_array_elements", jsonv.Int(maxElements)), member("max_nesting_depth", jsonv.Int(maxDepth))))))
+		data = data.With("_protocol", jsonv.ObjectOf("version", protocolVersion, "conformance", "level-2", "mode", mode, "capabilities", flags,
+			"limits", jsonv.ObjectOf("max_string_length", maxString, "max_array_elements", maxElements, "max_nesting_depth", maxDepth)))
 	}
 	return data
 }
@@ -73,19 +73,19 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 	endpoint := pick(a.is("category-differs") && search, "UPDATE", op.Category)
 	tool := pick(a.o.Mode == ModeSingle, singleTool, toolOf(op.Category))
 	tool = pick(a.is("tool-unlisted") && search, "mcp_aql_search", tool)
-	v := jsonv.Object(str("name", op.Name), str("semantic_category", op.Category), str("endpoint", endpoint), str("mcpTool", tool), str("description", op.Doc),
-		member("permissions", jsonv.Object(member("readOnly", jsonv.Bool(op.Category == "READ")), member("destructive", jsonv.Bool(op.Category == "UPDATE" || op.Category == "DELETE")))),
-		member("parameters", jsonv.Array(params...)),
-		member("returns", jsonv.Object(str("name", op.Returns), str("kind", "object"))))
+	v := jsonv.ObjectOf("name", op.Name, "semantic_category", op.Category, "endpoint", endpoint, "mcpTool", tool, "description", op.Doc,
+		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", op.Category == "UPDATE" || op.Category == "DELETE"),
+		"parameters", jsonv.Array(params...),
+		"returns", jsonv.ObjectOf("name", op.Returns, "kind", "object"))
 	if a.has("executions") && op.Verb == "execute" {
-		v = v.With("lifecycle", jsonv.Object(member("states", jsonv.From([]string{pending, running, completed, "failed", cancelled})), member("supports_cancel", jsonv.Bool(true)), member("supports_retry", jsonv.Bool(false))))
+		v = v.With("lifecycle", jsonv.ObjectOf("states", jsonv.From([]string{pending, running, completed, "failed", cancelled}), "supports_cancel", true, "supports_retry", false))
 	}
 	v = pick(op.example.IsAbsent(), v, v.With("examples", jsonv.Array(op.example)))
 	switch {
 	case a.is("detail-no-returns") && search:
 		v = v.Without("returns")
 	case a.is("detail-danger"):
-		v = v.With("danger", jsonv.Object(member("level", jsonv.Int(0))))
+		v = v.With("danger", jsonv.ObjectOf("level", 0))
 	case a.is("detail-text-example") && search:
 		v = v.With("examples", jsonv.Array(jsonv.String("search_books { text: rain }")))
 	}
@@ -123,10 +123,10 @@ func (a *Adapter) types() []typeInfo {
 func (a *Adapter) typeList() jsonv.Value {
 	var list []jsonv.Value
 	for _, t := range a.types() {
-		v := jsonv.Object(str("name", t.Name), str("kind", t.Kind), str("description", t.Doc))
+		v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
 		list = append(list, pick(a.is("types-inline") && t.Kind == "enum", v.With("values", jsonv.From(t.Values)), v))
 	}
-	return jsonv.Object(member("types", jsonv.Array(list...)))
+	return jsonv.ObjectOf("types", jsonv.Array(list...))
 }
 
 func (a *Adapter) typeDetail(name string) jsonv.Value {
@@ -134,7 +134,7 @@ func (a *Adapter) typeDetail(name string) jsonv.Value {
 		if t.Name != name {
 			continue
 		}
-		v := jsonv.Object(str("name", t.Name), str("kind", t.Kind), str("description", t.Doc))
+		v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
 		switch {
 		case t.Kind == "enum" && !a.is("type-detail-bare"):
 			return v.With("values", jsonv.From(t.Values))
@@ -142,7 +142,7 @@ func (a *Adapter) typeDetail(name string) jsonv.Value {
 			var fields []jsonv.Value
 			for _, f := range t.Fields {
 				doc := pick(a.is("read-only-undisclosed"), strings.ReplaceAll(f.Doc, "read-only", "kept"), f.Doc)
-				fields = append(fields, jsonv.Object(str("name", f.Name), str("type", f.Type), member("required", jsonv.Bool(f.Required)), str("description", doc)))
+				fields = append(fields, jsonv.ObjectOf("name", f.Name, "type", f.Type, "required", f.Required, "description", doc))
 			}
 			return v.With("fields", jsonv.Array(fields...))
 		}

@@ -72,13 +72,13 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 	if n, ok := params.Lookup("last").Int64(); ok {
 		from = max(from, to-int(min(n, 100)))
 	}
-	out := jsonv.Object(member("items", jsonv.Array(all[from:max(from, to)]...)))
+	out := jsonv.ObjectOf("items", jsonv.Array(all[from:max(from, to)]...))
 	return pick(a.is("page-info"), out, out.With("pageInfo", a.pageInfo(all, from, max(from, to)))), nil
 }
 
 // pageInfo describes what surrounds a page.
 func (a *Adapter) pageInfo(all []jsonv.Value, from, to int) jsonv.Value {
-	info := jsonv.Object(member("hasNextPage", jsonv.Bool(to < len(all) || a.is("page-flags"))), member("hasPreviousPage", jsonv.Bool(from > 0)))
+	info := jsonv.ObjectOf("hasNextPage", to < len(all) || a.is("page-flags"), "hasPreviousPage", from > 0)
 	if from < to {
 		info = info.With("startCursor", jsonv.String(cursorOf(all[from]))).With("endCursor", jsonv.String(cursorOf(all[to-1])))
 	}

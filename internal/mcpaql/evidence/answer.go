@@ -194,3 +194,11 @@ func Quoted(s string) string { return string(jsonv.AppendString(nil, s)) }
 
 // SnakeCase is the form of names that the specification prescribes.
 var SnakeCase = Pattern(`^[a-z][a-z0-9_]*$`)
+
+// Merged returns an object with the members of another one, which take precedence.
+func Merged(o, other jsonv.Value) jsonv.Value {
+	for k, v := range other.Members() {
+		o = o.With(k, v)
+	}
+	return o
+}

@@ -163,10 +163,7 @@ func (r *Reading) parameter(p, required jsonv.Value) jsonv.Value {
 	}
 	if s := p.Lookup("schema"); p.Lookup("type").IsAbsent() && s.Kind() == jsonv.KindObject {
 		r.deviates("the type of a parameter is a nested schema")
-		p = p.Without("schema")
-		for k, v := range s.Members() {
-			p = p.With(k, v)
-		}
+		p = Merged(p.Without("schema"), s)
 	}
 	if types := p.Lookup("type"); types.Kind() == jsonv.KindArray {
 		r.deviates("the type of a parameter is a list")

@@ -218,9 +218,6 @@ func Each[T, U any](in []T, f func(T) U) []U {
 // TextList returns texts as a JSON list.
 func TextList(in []string) jsonv.Value { return jsonv.Array(Each(in, jsonv.String)...) }
 
-// TextMember returns a member whose value is a text.
-func TextMember(k, v string) jsonv.Member { return jsonv.Member{Key: k, Value: jsonv.String(v)} }
-
 // IsLive reports whether evidence was collected by a live run of this program.
 func (e *Evidence) IsLive() bool { return e.Live.Lookup("tests").Kind() == jsonv.KindArray }
 

@@ -89,8 +89,8 @@ func (b bundle) live() jsonv.Value {
 	b.asked(&o)
 	o.List("dialect", evidence.Each(b.run.Dialect, jsonv.String))
 	o.Set("modes", evidence.TextList(b.run.Modes))
-	o.Set("policy", jsonv.Object(evidence.TextMember("mode", b.run.Options.Mode), jsonv.Member{Key: "allow", Value: evidence.TextList(b.run.Options.Allow)},
-		jsonv.Member{Key: "deny", Value: evidence.TextList(b.run.Options.Deny)}, jsonv.Member{Key: "max_calls", Value: jsonv.Int(int64(b.run.Options.MaxCalls))}))
+	o.Set("policy", jsonv.ObjectOf("mode", b.run.Options.Mode, "allow", evidence.TextList(b.run.Options.Allow),
+		"deny", evidence.TextList(b.run.Options.Deny), "max_calls", b.run.Options.MaxCalls))
 	o.Text("run", b.run.Options.RunID)
 	o.Set("calls", jsonv.Int(int64(b.run.Caller.Calls)))
 	o.Text("ended", b.run.Caller.Ending())
@@ -132,7 +132,7 @@ func (b bundle) live() jsonv.Value {
 func (b bundle) skippedOperations() (skipped []jsonv.Value) {
 	for _, op := range b.run.Catalog.Operations {
 		if reason := b.run.Gate.Skipped[op.Name]; reason != "" {
-			s := evidence.Object{evidence.TextMember("operation", op.Name)}
+			s := evidence.Object{{Key: "operation", Value: jsonv.String(op.Name)}}
 			word, detail, _ := strings.Cut(reason, ": ")
 			if word != probe.NotGeneratable {
 				word, detail = reason, ""
@@ -150,7 +150,7 @@ func (b bundle) asked(o *evidence.Object) {
 	o.List("unasked", b.run.Unasked)
 	if m := b.run.Options.Asking.Model; m != nil {
 		calls, tokens := m.Used()
-		o.Set("model", jsonv.Object(evidence.TextMember("name", m.Model()), jsonv.Member{Key: "calls", Value: jsonv.Int(int64(calls))}, jsonv.Member{Key: "tokens", Value: jsonv.Int(int64(tokens))}))
+		o.Set("model", jsonv.ObjectOf("name", m.Model(), "calls", calls, "tokens", tokens))
 	}
 	if j := b.run.Options.Asking.Judge; j != nil {
 		o.Set("judge", semantic.JudgeNote(j))

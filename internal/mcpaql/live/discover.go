@@ -131,7 +131,7 @@ func (dy discovery) assignTools() error {
 // tries the alternatives that adapters are known to use; the row is judged by the
 // first answer.
 func (dy discovery) operationList() {
-	r := dy.run.Caller.Introspect(evidence.TextMember("query", "operations"))
+	r := dy.run.Caller.Introspect("query", "operations")
 	if r.Sent() {
 		dy.run.Evidence.OperationsList = r.Response()
 	} else {
@@ -179,7 +179,7 @@ func (dy discovery) readOperation(v jsonv.Value) *catalog.Operation {
 }
 
 func (dy discovery) typeList() {
-	r := dy.run.Caller.Introspect(evidence.TextMember("query", "types"))
+	r := dy.run.Caller.Introspect("query", "types")
 	if r.Sent() {
 		dy.run.Evidence.TypesList = r.Response()
 	} else {
@@ -192,7 +192,7 @@ func (dy discovery) typeList() {
 		if t.Name == "" || i >= maxOperations {
 			continue
 		}
-		d := dy.run.Caller.Introspect(evidence.TextMember("query", "types"), evidence.TextMember("name", t.Name))
+		d := dy.run.Caller.Introspect("query", "types", "name", t.Name)
 		if detail := d.Data().Lookup("type"); detail.Kind() == jsonv.KindObject {
 			t.Detail = detail
 		}
@@ -207,7 +207,7 @@ func (dy discovery) details() {
 		dy.run.Phase("introspection", i, len(dy.run.Catalog.Operations))
 		var d jsonv.Value
 		if !dy.run.Bare {
-			r := dy.run.Caller.Introspect(evidence.TextMember("query", "operations"), evidence.TextMember("name", op.Name))
+			r := dy.run.Caller.Introspect("query", "operations", "name", op.Name)
 			d = dy.detailIn(op, r)
 			if !r.Sent() {
 				dy.run.Caller.CutsShort("details", "completeness")
@@ -348,6 +348,6 @@ func (dy discovery) otherLaunch(variant string) (families map[string]string, sin
 	if (discovery{other}).listTools() != nil || (discovery{other}).assignTools() != nil {
 		return nil, false, false
 	}
-	r := other.Caller.Introspect(evidence.TextMember("query", "operations"))
+	r := other.Caller.Introspect("query", "operations")
 	return other.Catalog.Families, other.Catalog.Single != "", r.OK()
 }

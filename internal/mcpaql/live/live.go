@@ -210,7 +210,7 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 			before := len(c.Ledger.Leftovers)
 			c.Ledger.Add(create.Resource, t)
 			c.Cleaner.RemoveOne(c.Caller.Ctx, create, remove, t)
-			name := strings.TrimSpace(remove.Name + " " + reference.Text(t.Id))
+			name := strings.TrimSpace(remove.Name + " " + reference.Text(t.ID))
 			if len(c.Ledger.Leftovers) > before {
 				out.Failed = append(out.Failed, name+": "+c.Ledger.Leftovers[before].Lookup("reason").Text())
 			} else {
@@ -225,7 +225,7 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 				if id.Created != create.Name || id.ID.IsAbsent() {
 					continue
 				}
-				t := guard.CreatedThing{Id: id.ID, With: id.With}
+				t := guard.CreatedThing{ID: id.ID, With: id.With}
 				if slices.ContainsFunc(seen, t.Equal) {
 					continue
 				}
@@ -233,7 +233,7 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 				case ours:
 					drop(t)
 				case !gone:
-					out.Failed = append(out.Failed, strings.TrimSpace(remove.Name+" "+reference.Text(t.Id))+": it does not carry the mark of a run, so it is left alone")
+					out.Failed = append(out.Failed, strings.TrimSpace(remove.Name+" "+reference.Text(t.ID))+": it does not carry the mark of a run, so it is left alone")
 				}
 			}
 		}

@@ -146,7 +146,7 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 		if text := params.String(); len(text) > judgedParams {
 			params = jsonv.String(display.Truncate(text, judgedParams))
 		}
-		return jsonv.Object(evidence.TextMember("operation", display.Truncate(t.Operation.Text(), 200)), jsonv.Member{Key: "params", Value: params})
+		return jsonv.ObjectOf("operation", display.Truncate(t.Operation.Text(), 200), "params", params)
 	}))
 	k := llm.Case{Question: cmp.Or(s.Question, s.Name), Facts: s.Facts, Calls: string(calls)}
 	if !s.ResponseText.IsAbsent() {
@@ -172,13 +172,12 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 
 // JudgeNote returns a live bundle's note about the judge.
 func JudgeNote(j llm.Judge) jsonv.Value {
-	o := evidence.Object{evidence.TextMember("kind", j.Kind()), evidence.TextMember("name", j.Model())}
+	o := jsonv.ObjectOf("kind", j.Kind(), "name", j.Model())
 	if c, ok := j.(*llm.Client); ok {
 		calls, tokens := c.Used()
-		o.Set("calls", jsonv.Int(int64(calls)))
-		o.Set("tokens", jsonv.Int(int64(tokens)))
+		o = evidence.Merged(o, jsonv.ObjectOf("calls", calls, "tokens", tokens))
 	}
-	return o.Value()
+	return o
 }
 
 // WithVerdicts returns a bundle with the verdicts of evidence that was read from

@@ -21,13 +21,13 @@ type Catalog struct {
 
 // Partner returns the operation of a verb and a category for a resource.
 func (cat *Catalog) Partner(verb, category, resource string) *Operation {
-	return cat.first(func(op *Operation) bool {
+	return cat.First(func(op *Operation) bool {
 		return op.Verb == verb && op.Category == category && SameResource(op.Resource, resource)
 	})
 }
 
-// first returns the first operation that match accepts; nil if there is none.
-func (cat *Catalog) first(match func(*Operation) bool) *Operation {
+// First returns the first operation that match accepts; nil if there is none.
+func (cat *Catalog) First(match func(*Operation) bool) *Operation {
 	if i := slices.IndexFunc(cat.Operations, match); i >= 0 {
 		return cat.Operations[i]
 	}
@@ -107,7 +107,7 @@ func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Va
 // Exact returns the operation of a verb and a category for exactly this resource
 // name: create_book and delete_books are not a pair.
 func (cat *Catalog) Exact(verb, category, resource string) *Operation {
-	return cat.first(func(op *Operation) bool { return op.Verb == verb && op.Category == category && op.Resource == resource })
+	return cat.First(func(op *Operation) bool { return op.Verb == verb && op.Category == category && op.Resource == resource })
 }
 
 // AtMostOne reports whether an operation's resource has at most one item: it is read
@@ -124,7 +124,7 @@ func (cat *Catalog) Getter(op *Operation) *Operation {
 	if cat.AtMostOne(op) {
 		return cat.Exact("get", "READ", op.Resource)
 	}
-	return cat.first(func(get *Operation) bool {
+	return cat.First(func(get *Operation) bool {
 		id := get.IDParam()
 		return get.Verb == "get" && get.Category == "READ" && SameResource(get.Resource, op.Resource) && id != nil && !(get.NamesOther(*id) && op.Param(id.Name) != nil)
 	})
@@ -149,7 +149,7 @@ func (cat *Catalog) Route(op *Operation) {
 
 // Op returns an operation by its name; nil if it is not listed.
 func (cat *Catalog) Op(name string) *Operation {
-	return cat.first(func(op *Operation) bool { return op.Name == name })
+	return cat.First(func(op *Operation) bool { return op.Name == name })
 }
 
 // IDKey returns the parameter by which the resource of an operation is deleted.

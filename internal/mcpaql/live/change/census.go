@@ -40,6 +40,7 @@ type Difference struct {
 	Says   string
 }
 
+// Added reports whether an item was not there before.
 func (d Difference) Added() bool { return d.Before.IsAbsent() }
 
 // Reads reports whether all items of a resource are known from its lists.
@@ -154,6 +155,8 @@ func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) 
 	return out
 }
 
+// ShownItem names an item in a message: by its identifier, or else by its place in the
+// list, which the key ends with.
 func ShownItem(id jsonv.Value, key string) string {
 	if id.IsAbsent() {
 		_, rest, _ := strings.Cut(key, " ")

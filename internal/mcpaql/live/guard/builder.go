@@ -61,7 +61,7 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 	given := b.Options.Values.Lookup(op.Name)
 	if id := op.IDParam(); id != nil && given.Lookup(id.Name).IsAbsent() && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
 		t, err := b.ownThing(op, func(t CreatedThing) bool {
-			return id == nil || b.Catalog.Fits(*id, t.Id) == "" && (op.Category != "DELETE" || !b.Ledger.holds(t))
+			return id == nil || b.Catalog.Fits(*id, t.ID) == "" && (op.Category != "DELETE" || !b.Ledger.holds(t))
 		})
 		if err != nil {
 			return out, err.Error()
@@ -98,8 +98,8 @@ func (b *builder) Value(op *catalog.Operation, p catalog.Parameter) (jsonv.Value
 		}
 	}
 	if own := b.ownable(op, p); own != nil {
-		if t, err := b.readable(own); err == nil && b.Catalog.Fits(p, t.Id) == "" {
-			return t.Id, nil
+		if t, err := b.readable(own); err == nil && b.Catalog.Fits(p, t.ID) == "" {
+			return t.ID, nil
 		}
 	}
 	v, err := b.Invented(op, p)

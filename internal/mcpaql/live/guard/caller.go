@@ -172,7 +172,7 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 	o := evidence.Object{{Key: "n", Value: jsonv.Int(int64(r.Number))}, {Key: "tool", Value: jsonv.String(r.Tool)}}
 	args := a.Redact(r.Args)
 	if size := len(args.Append(nil)); size > maxKeptAnswer {
-		args = jsonv.Object(evidence.TextMember("operation", r.operation()), jsonv.Member{Key: "x_bytes", Value: jsonv.Int(int64(size))})
+		args = jsonv.ObjectOf("operation", r.operation(), "x_bytes", size)
 	}
 	o.Set("arguments", args)
 	o.Set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))

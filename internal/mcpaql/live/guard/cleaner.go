@@ -94,7 +94,7 @@ func (cr *cleaner) findLost() {
 func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
 	if remove == nil {
 		_, why := cr.Gate.removal(op)
-		cr.Ledger.leave(op, "id", t.Id, why)
+		cr.Ledger.leave(op, "id", t.ID, why)
 		return
 	}
 	params := cr.Maker.Completed(remove, t.Naming(remove, jsonv.Object()))
@@ -110,14 +110,14 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 		_, gone = cr.lister.Fate(op, t, cr.Maker.RunIDs())
 	}
 	if gone {
-		cr.Ledger.remove(op.Resource, t.Id)
+		cr.Ledger.remove(op.Resource, t.ID)
 		cr.watcher.change(remove)
-		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.Id))
-		_ = cr.Options.Journal(JournalEntry{Deleted: cr.Catalog.IDKey(remove), ID: t.Id})
+		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.ID))
+		_ = cr.Options.Journal(JournalEntry{Deleted: cr.Catalog.IDKey(remove), ID: t.ID})
 		return
 	}
 	cr.Ledger.RefusedDelete(remove, r)
-	cr.Ledger.leave(op, "id", t.Id, r.Brief())
+	cr.Ledger.leave(op, "id", t.ID, r.Brief())
 }
 
 // findDoubtful decides at the end of a run about items that could not be read before.

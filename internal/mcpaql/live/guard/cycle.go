@@ -22,7 +22,7 @@ func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
 	if y.Get == nil {
 		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
 			for _, key := range []string{"id", y.Create.Resource + "_id", "name", "key", "slug"} {
-				if id, ok := v.Get(key); ok && jsonv.Equal(id, y.Thing.Id) {
+				if id, ok := v.Get(key); ok && jsonv.Equal(id, y.Thing.ID) {
 					return true
 				}
 			}

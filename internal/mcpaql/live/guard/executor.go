@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -25,25 +26,20 @@ type executor struct {
 
 // StateReader returns the operation that reports the state of an execution.
 func (ex *executor) StateReader() *catalog.Operation {
-	for _, op := range ex.Catalog.Operations {
-		if op.Category == "READ" && op.ExecutionParam() != nil && ex.Gate.Barred(op) == "" &&
-			!slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return p.Required && p.Name != op.ExecutionParam().Name }) {
-			return op
-		}
-	}
-	return nil
+	return ex.Catalog.First(func(op *catalog.Operation) bool {
+		return op.Category == "READ" && op.ExecutionParam() != nil && ex.Gate.Barred(op) == "" &&
+			!slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return p.Required && p.Name != op.ExecutionParam().Name })
+	})
 }
 
 // Aborter returns the operation that ends an execution.
 func (ex *executor) Aborter() *catalog.Operation {
-	for _, verb := range []string{"abort", "cancel"} {
-		for _, op := range ex.Catalog.Operations {
-			if op.Category == "EXECUTE" && op.Verb == verb && op.ExecutionParam() != nil {
-				return op
-			}
-		}
+	named := func(verb string) *catalog.Operation {
+		return ex.Catalog.First(func(op *catalog.Operation) bool {
+			return op.Category == "EXECUTE" && op.Verb == verb && op.ExecutionParam() != nil
+		})
 	}
-	return nil
+	return cmp.Or(named("abort"), named("cancel"))
 }
 
 // Look requests the state of an execution.

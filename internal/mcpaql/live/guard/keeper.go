@@ -48,15 +48,15 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	switch what {
 	case owned:
 		if kp.Ledger.Add(op.Resource, thing) {
-			_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: thing.Id, With: thing.With})
+			_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: thing.ID, With: thing.With})
 		}
-		if !thing.Id.IsAbsent() && kp.Gate.Census.Resembles(op.Resource, thing.Id, kp.Catalog.ItemKeys) {
+		if !thing.ID.IsAbsent() && kp.Gate.Census.Resembles(op.Resource, thing.ID, kp.Catalog.ItemKeys) {
 			kp.Ledger.stays[op.Resource] = whyAlike
 		}
 	case undecided:
 		kp.Ledger.doubtful = append(kp.Ledger.doubtful, doubtfulThing{op, params, r})
 	case unmarked:
-		kp.disown(op, params, r, thing.Id)
+		kp.disown(op, params, r, thing.ID)
 	case foreign:
 		kp.disown(op, params, r)
 	}
@@ -117,7 +117,7 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	}
 	what, seen := foreign, jsonv.Value{}
 	for _, id := range kp.NamedIDs(op, params, r) {
-		thing.Id = id
+		thing.ID = id
 		switch now := kp.ownership(op, thing); {
 		case now == owned:
 			return thing, owned
@@ -125,15 +125,15 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 			what, seen = now, id
 		}
 	}
-	if thing.Id = kp.onlyNew(op, remove); !thing.Id.IsAbsent() && what != unmarked {
+	if thing.ID = kp.onlyNew(op, remove); !thing.ID.IsAbsent() && what != unmarked {
 		return thing, owned
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
 	ids, whole := kp.lister.newOnes(op)
 	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
-		return CreatedThing{Id: ids[0], With: thing.With}, owned
+		return CreatedThing{ID: ids[0], With: thing.With}, owned
 	}
-	thing.Id = seen
+	thing.ID = seen
 	return thing, what
 }
 
@@ -144,7 +144,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	switch {
 	case slices.ContainsFunc(kp.Ledger.Things[op.Resource], t.Equal):
 		return owned
-	case kp.Gate.Census.Knows(op.Resource, t.Id):
+	case kp.Gate.Census.Knows(op.Resource, t.ID):
 		return foreign
 	}
 	before, what := kp.Caller.Cleaning, foreign
@@ -154,14 +154,14 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 		switch r := kp.Caller.Call(get, kp.lister.Naming(get, t)); {
 		case !r.Heard():
 			return undecided
-		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.Id, mine)):
+		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.ID, mine)):
 			return owned
-		case r.OK() && !t.Id.IsAbsent() && r.Data().Len() > 0:
+		case r.OK() && !t.ID.IsAbsent() && r.Data().Len() > 0:
 			what = unmarked
 		}
 	}
 	// A success is trusted no more than a failure: the list must show the item.
-	if item, _ := kp.lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.Id, mine)) {
+	if item, _ := kp.lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.ID, mine)) {
 		return owned
 	}
 	return what
@@ -180,7 +180,7 @@ func (kp *keeper) verifyAgain() {
 			if kp.ownership(op, t) == owned {
 				kp.Ledger.Add(op.Resource, t)
 			} else if _, gone := kp.lister.Fate(op, t, kp.Maker.RunIDs()); !gone {
-				kp.Ledger.leave(op, "id", t.Id, "after its restart, the adapter no longer shows it with the run's mark")
+				kp.Ledger.leave(op, "id", t.ID, "after its restart, the adapter no longer shows it with the run's mark")
 			}
 		}
 		delete(before, op.Resource)
@@ -271,12 +271,12 @@ func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
 	}
 	known := map[string]bool{}
 	for _, t := range kp.Ledger.Things[op.Resource] {
-		known[t.Id.String()] = true
+		known[t.ID.String()] = true
 	}
 	var fresh []jsonv.Value
 	for _, t := range kp.lister.Marked(op, kp.Maker.RunIDs()) {
-		if !t.Id.IsAbsent() && !known[t.Id.String()] && !kp.Gate.Census.Knows(op.Resource, t.Id) {
-			fresh = append(fresh, t.Id)
+		if !t.ID.IsAbsent() && !known[t.ID.String()] && !kp.Gate.Census.Knows(op.Resource, t.ID) {
+			fresh = append(fresh, t.ID)
 		}
 	}
 	if len(fresh) != 1 {

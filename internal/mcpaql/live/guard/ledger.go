@@ -31,7 +31,7 @@ func (l *ledger) Add(resource string, t CreatedThing) bool {
 	l.added++
 	t.order = l.added
 	l.Things[resource] = append(l.Things[resource], t)
-	l.ever[resource] = append(l.ever[resource], t.Id)
+	l.ever[resource] = append(l.ever[resource], t.ID)
 	return true
 }
 
@@ -50,7 +50,7 @@ func (l *ledger) made(resource string, id jsonv.Value) bool {
 func (l *ledger) named(resource string, id jsonv.Value) (out []CreatedThing) {
 	for res, things := range l.Things {
 		for _, t := range things {
-			if catalog.SameResource(res, resource) && !t.Id.IsAbsent() && jsonv.Equal(t.Id, id) {
+			if catalog.SameResource(res, resource) && !t.ID.IsAbsent() && jsonv.Equal(t.ID, id) {
 				out = append(out, t)
 			}
 		}
@@ -62,7 +62,7 @@ func (l *ledger) named(resource string, id jsonv.Value) (out []CreatedThing) {
 func (l *ledger) remove(resource string, id jsonv.Value) {
 	for res, things := range l.Things {
 		if catalog.SameResource(res, resource) {
-			l.Things[res] = slices.DeleteFunc(things, func(t CreatedThing) bool { return jsonv.Equal(t.Id, id) })
+			l.Things[res] = slices.DeleteFunc(things, func(t CreatedThing) bool { return jsonv.Equal(t.ID, id) })
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (l *ledger) holds(t CreatedThing) bool {
 	for _, things := range l.Things {
 		for _, o := range things {
 			for name, v := range o.With.Members() {
-				if catalog.Stem(name) != "" && jsonv.Equal(v, t.Id) {
+				if catalog.Stem(name) != "" && jsonv.Equal(v, t.ID) {
 					return true
 				}
 			}
@@ -95,19 +95,19 @@ func (l *ledger) execution(id jsonv.Value) *execution {
 // CreatedThing is an item that the run created: its identifier, absent where there is
 // at most one item, and the other parameters that name it.
 type CreatedThing struct {
-	Id, With jsonv.Value
+	ID, With jsonv.Value
 	order    int // of creation
 }
 
 // Equal reports whether two items have the same identifier and kind.
 func (t CreatedThing) Equal(o CreatedThing) bool {
-	return jsonv.Equal(t.Id, o.Id) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
+	return jsonv.Equal(t.ID, o.ID) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
 }
 
 // Naming adds the parameters that name an item.
 func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
-	if id := op.IDParam(); id != nil && !t.Id.IsAbsent() {
-		params = params.With(id.Name, t.Id)
+	if id := op.IDParam(); id != nil && !t.ID.IsAbsent() {
+		params = params.With(id.Name, t.ID)
 	}
 	for name, v := range t.With.Members() {
 		if op.Param(name) != nil {

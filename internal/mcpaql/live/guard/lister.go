@@ -25,7 +25,7 @@ type lister struct {
 func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
 	if get := l.Catalog.Getter(create); get != nil && l.Gate.Barred(get) == "" {
 		r := l.Caller.Call(get, l.Naming(get, t))
-		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.Id, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
+		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
 	item, whole := l.listed(create, t)
 	return catalog.Carries(item, runs), whole && item.IsAbsent()
@@ -37,7 +37,7 @@ func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.
 	remove, keys := l.Gate.Remover(create), l.Catalog.IDKeys(create)
 	whole = l.everyPage(create, remove, t.With, func(_ jsonv.Value, r Reply) {
 		for _, item := range catalog.NamedItems(r.Data(), keys) {
-			if remove != nil && jsonv.Equal(change.ItemID(keys, item), t.Id) {
+			if remove != nil && jsonv.Equal(change.ItemID(keys, item), t.ID) {
 				found = item
 			}
 		}
@@ -70,7 +70,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 					with = with.With(name, v)
 				}
 			}
-			found = append(found, CreatedThing{Id: change.ItemID(keys, item), With: with})
+			found = append(found, CreatedThing{ID: change.ItemID(keys, item), With: with})
 		}
 	})
 	return found

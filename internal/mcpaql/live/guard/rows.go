@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 )
 
@@ -46,11 +45,11 @@ func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 	if len(t.Findings) >= maxLiveFindings {
 		return
 	}
-	f := evidence.Object{{Key: "rule", Value: jsonv.String(id)}, {Key: "says", Value: jsonv.String(fmt.Sprintf(format, args...))}}
+	f := jsonv.ObjectOf("rule", id, "says", fmt.Sprintf(format, args...))
 	if r.Number > 0 {
-		f.Set("call", jsonv.Int(int64(r.Number)))
+		f = f.With("call", jsonv.Int(int64(r.Number)))
 	}
-	t.Findings = append(t.Findings, f.Value())
+	t.Findings = append(t.Findings, f)
 }
 
 // Skip records that a test left a parameter out, and why.
@@ -64,9 +63,9 @@ func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
 // Leave records that a test left a parameter out; policy reports whether the mode or
 // the rules of the run forbade it.
 func (rs *rows) Leave(test, op, param, reason string, policy bool) {
-	o := evidence.Object{evidence.TextMember("test", test), evidence.TextMember("operation", op), evidence.TextMember("parameter", param), evidence.TextMember("reason", reason)}
+	o := jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason)
 	if policy {
-		o.Set("policy", jsonv.Bool(true))
+		o = o.With("policy", jsonv.Bool(true))
 	}
-	rs.Untested = append(rs.Untested, o.Value())
+	rs.Untested = append(rs.Untested, o)
 }

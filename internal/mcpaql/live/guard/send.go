@@ -122,6 +122,6 @@ func (a *caller) exchange(ctx context.Context, r Reply) Reply {
 }
 
 // Introspect sends an introspection request.
-func (a *caller) Introspect(params ...jsonv.Member) Reply {
-	return a.Send(a.catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.Object(params...)))
+func (a *caller) Introspect(params ...any) Reply {
+	return a.Send(a.catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.ObjectOf(params...)))
 }

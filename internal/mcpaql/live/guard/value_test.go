@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/change"
 )
@@ -113,11 +112,11 @@ func TestRisk(t *testing.T) {
 		if op.Risk != x.risk {
 			t.Errorf("%s %s %s: risk %d, want %d", x.category, x.name, x.detail, op.Risk, x.risk)
 		}
-		args := jsonv.Object(evidence.TextMember("operation", x.name))
+		args := jsonv.ObjectOf("operation", x.name)
 		if blocked := c.Gate.Forbidden(args) != ""; blocked != (x.risk > 0) {
 			t.Errorf("%s: safe mode blocks it: %v", x.name, blocked)
 		}
-		if batch := jsonv.Object(jsonv.Member{Key: "operations", Value: jsonv.Array(args)}); (c.Gate.Forbidden(batch) != "") != (x.risk > 0) {
+		if batch := jsonv.ObjectOf("operations", jsonv.Array(args)); (c.Gate.Forbidden(batch) != "") != (x.risk > 0) {
 			t.Errorf("%s: a batch gets round the policy", x.name)
 		}
 	}
@@ -143,7 +142,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 	}
 	c := New(Options{Mode: ModeWrite})
 	c.Catalog.Operations = ops
-	c.Ledger.Add("book", CreatedThing{Id: jsonv.String("mine")})
+	c.Ledger.Add("book", CreatedThing{ID: jsonv.String("mine")})
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -160,7 +159,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 		{"hidden_book", `{"book_id":"mine"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.Gate.Forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		why := c.Gate.Forbidden(jsonv.ObjectOf("operation", x.op, "params", p))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}
@@ -212,7 +211,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 		{catalog.StepOperation, `{"nextActionHint":"x"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.Gate.Forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		why := c.Gate.Forbidden(jsonv.ObjectOf("operation", x.op, "params", p))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}
@@ -261,7 +260,7 @@ func TestDecisionsNameWhatIsOurs(t *testing.T) {
 	list := &change.Listing{Op: &catalog.Operation{Name: "list_requests", Category: "READ", Verb: "list", Resource: "requests"}}
 	c := New(Options{Mode: ModeFull, RunID: "r1"})
 	c.Catalog.Operations, c.Gate.Census = append(ops, list.Op), &change.Census{Lists: []*change.Listing{list}}
-	c.Ledger.Add("request", CreatedThing{Id: jsonv.String("mine")})
+	c.Ledger.Add("request", CreatedThing{ID: jsonv.String("mine")})
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -279,7 +278,7 @@ func TestDecisionsNameWhatIsOurs(t *testing.T) {
 		{"run_report", `{"wish":42}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.Gate.Forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		why := c.Gate.Forbidden(jsonv.ObjectOf("operation", x.op, "params", p))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}

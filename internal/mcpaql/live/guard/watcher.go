@@ -36,7 +36,7 @@ func (w *watcher) harm(d change.Difference) {
 
 // note records a difference as harm, with the state before.
 func (w *watcher) note(d change.Difference) {
-	v := jsonv.Object(evidence.TextMember("operation", d.List.Op.Name), evidence.TextMember("says", d.Says))
+	v := jsonv.ObjectOf("operation", d.List.Op.Name, "says", d.Says)
 	if !d.Before.IsAbsent() {
 		before := w.Caller.Redact(d.Before)
 		v = v.With("before", before)
@@ -171,14 +171,14 @@ func (w *watcher) vanished(remove *catalog.Operation, now *change.Census) {
 	}
 	things := slices.Clone(w.Ledger.Things[create.Resource])
 	missing := slices.DeleteFunc(things, func(t CreatedThing) bool {
-		return t.Id.IsAbsent() || l.IDs[t.Id.String()] || w.Ledger.deleting[t.Id.String()]
+		return t.ID.IsAbsent() || l.IDs[t.ID.String()] || w.Ledger.deleting[t.ID.String()]
 	})
 	if len(missing) == 0 || !w.Caller.Tape.Pause(w.Caller.Ctx, controlTime) {
 		return
 	}
 	for _, t := range missing {
 		if _, gone := w.lister.Fate(create, t, w.Maker.RunIDs()); gone {
-			w.harm(change.Difference{List: l, ID: t.Id, Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShownItem(t.Id, ""))})
+			w.harm(change.Difference{List: l, ID: t.ID, Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShownItem(t.ID, ""))})
 			return
 		}
 	}
@@ -204,7 +204,7 @@ func (w *watcher) removed(d change.Difference) bool {
 		return false
 	}
 	read := func(id jsonv.Value) Reply {
-		return w.Caller.Call(get, w.lister.Naming(get, CreatedThing{Id: id}))
+		return w.Caller.Call(get, w.lister.Naming(get, CreatedThing{ID: id}))
 	}
 	if !strings.HasPrefix(read(d.ID).Code(), "NOT_FOUND") {
 		return false
@@ -262,7 +262,7 @@ func (w *watcher) differences(resource string, counts func([]change.Difference) 
 // addMarked records the listed items with the run's mark, and counts them.
 func (w *watcher) addMarked(op *catalog.Operation) (found int) {
 	for _, t := range w.lister.Marked(op, w.Maker.RunIDs()) {
-		if !w.Gate.Census.Knows(op.Resource, t.Id) && w.Ledger.Add(op.Resource, t) {
+		if !w.Gate.Census.Knows(op.Resource, t.ID) && w.Ledger.Add(op.Resource, t) {
 			found++
 		}
 	}

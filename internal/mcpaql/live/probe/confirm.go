@@ -68,8 +68,8 @@ func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value
 		return jsonv.Value{}
 	}
 	for _, t := range p.run.Ledger.Things[create.Resource] {
-		if !jsonv.Equal(t.Id, params.Lookup(id.Name)) {
-			return params.With(id.Name, t.Id)
+		if !jsonv.Equal(t.ID, params.Lookup(id.Name)) {
+			return params.With(id.Name, t.ID)
 		}
 	}
 	return jsonv.Value{}

@@ -65,9 +65,7 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 			return
 		}
 	}
-	for name, v := range kind.Members() {
-		y.Params = y.Params.With(name, v)
-	}
+	y.Params = evidence.Merged(y.Params, kind)
 	made := pr.run.Keeper.Attempt(create, y.Params)
 	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
 		made = pr.run.Keeper.Attempt(create, y.Params)

@@ -133,11 +133,7 @@ func (pr featureProbe) pagination() {
 
 func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	ask := func(pairs ...any) guard.Reply {
-		params := pr.run.Builder.Fresh(op)
-		for name, v := range jsonv.ObjectOf(pairs...).Members() {
-			params = params.With(name, v)
-		}
-		return pr.run.Caller.Call(op, params)
+		return pr.run.Caller.Call(op, evidence.Merged(pr.run.Builder.Fresh(op), jsonv.ObjectOf(pairs...)))
 	}
 	one := ask("first", 1)
 	if !one.OK() {

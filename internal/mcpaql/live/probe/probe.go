@@ -152,10 +152,7 @@ func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, bas
 		}
 	}
 	if optional > 1 {
-		for k, v := range pr.run.Builder.Fresh(op).Members() {
-			all = all.With(k, v)
-		}
-		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, all), jsonv.Object())
+		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, evidence.Merged(all, pr.run.Builder.Fresh(op))), jsonv.Object())
 	}
 }
 
@@ -281,7 +278,7 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 // then must it handle an unknown one there (D 4.6.1).
 func (pr operationProbe) topLevelRead() bool {
 	if !pr.run.TopLevelTried {
-		r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "introspect"), evidence.TextMember("query", "operations")))
+		r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operation", "introspect", "query", "operations"))
 		pr.run.TopLevelTried, pr.run.TopLevelParams = true, r.OK() && !pr.run.Bare
 	}
 	return pr.run.TopLevelParams

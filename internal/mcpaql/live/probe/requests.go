@@ -23,13 +23,13 @@ type requestProbe struct{ run *guard.Run }
 // introspection tool, where they cannot change anything.
 func (p requestProbe) probeRequests() {
 	query := func(v jsonv.Value) jsonv.Value {
-		return jsonv.Object(evidence.TextMember("operation", "introspect"), jsonv.Member{Key: "params", Value: jsonv.ObjectOf("query", v)})
+		return jsonv.ObjectOf("operation", "introspect", "params", jsonv.ObjectOf("query", v))
 	}
 	if !p.run.Bare {
 		p.run.Failed("introspect with a query that does not exist", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.String("zz_bad_query"))), "query")
 		p.run.Failed("introspect with a number as query", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.Int(42))), "query")
 	}
-	p.run.Failed("an unknown operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", guard.NoOperation), jsonv.Member{Key: "params", Value: jsonv.Object()})), guard.NoOperation)
+	p.run.Failed("an unknown operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("operation", guard.NoOperation, "params", jsonv.Object())), guard.NoOperation)
 	p.run.Failed("a request without operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("params", jsonv.Object())), "operation")
 	p.run.Failed("a number as operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("operation", 42)), "operation")
 	p.run.Failed("a call without arguments", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Value{}), "operation")
@@ -149,9 +149,9 @@ func (pr featureProbe) probeLevel2() {
 // with the capabilities that the adapter declares.
 func (pr featureProbe) probeBatch() {
 	part := func(op, query string) jsonv.Value {
-		o := jsonv.Object(evidence.TextMember("operation", op))
+		o := jsonv.ObjectOf("operation", op)
 		if query != "" {
-			o = o.With("params", jsonv.Object(evidence.TextMember("query", query)))
+			o = o.With("params", jsonv.ObjectOf("query", query))
 		}
 		return o
 	}
@@ -161,7 +161,7 @@ func (pr featureProbe) probeBatch() {
 		pr.run.Caller.CutsShort("batch")
 	}
 	if !r.OK() && evidence.Names(r.Message(), "operation") {
-		if again := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "batch"), jsonv.Member{Key: "operations", Value: list})); again.OK() {
+		if again := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operation", "batch", "operations", list)); again.OK() {
 			pr.run.Speaks("a batch needs operation: batch")
 			r = again
 		}
@@ -198,7 +198,7 @@ func (p requestProbe) probeConsistency() {
 		return
 	}
 	for range 2 { // a list may alternate between two orders
-		r := p.run.Caller.Introspect(evidence.TextMember("query", "operations"))
+		r := p.run.Caller.Introspect("query", "operations")
 		if !r.Sent() {
 			break
 		}
@@ -210,7 +210,7 @@ func (p requestProbe) probeConsistency() {
 	}
 	p.effects()
 	for _, q := range [][3]string{{"operations", guard.NoOperation, "operation"}, {"types", noType, "type"}} {
-		r := p.run.Caller.Introspect(evidence.TextMember("query", q[0]), evidence.TextMember("name", q[1]))
+		r := p.run.Caller.Introspect("query", q[0], "name", q[1])
 		if !r.Sent() {
 			continue
 		}
@@ -265,7 +265,7 @@ func (p requestProbe) probeSession() {
 	}
 	old := p.run.Caller.Session
 	p.run.Caller.Session = s
-	r := p.run.Caller.Introspect(evidence.TextMember("query", "operations"))
+	r := p.run.Caller.Introspect("query", "operations")
 	if unused != nil && p.run.Caller.Session == s {
 		if again := p.run.Keeper.AttemptOn(unused.op.Tool, unused.op, unused.args); again.OK() {
 			p.run.Rows.Fail("session.token", again, "%s accepts a token of the previous session", unused.op.Name)
@@ -340,7 +340,7 @@ func (p requestProbe) stress() {
 		{"more elements than max_array_elements", jsonv.Array(zeros...), false},
 		{"more levels than max_nesting_depth", nested, false},
 	} {
-		r := p.run.Caller.Introspect(evidence.TextMember("query", "operations"), jsonv.Member{Key: "name", Value: big.value})
+		r := p.run.Caller.Introspect("query", "operations", "name", big.value)
 		if !r.Sent() {
 			continue
 		}

@@ -41,7 +41,7 @@ func (pr semanticProbe) semantics() {
 			err = p.Saw(pr.askModel(&s, tools))
 		}
 		if err != nil { // a question that was not asked is no evidence
-			pr.run.Unasked = append(pr.run.Unasked, jsonv.Object(evidence.TextMember("name", s.Name), evidence.TextMember("reason", display.Truncate(err.Error(), 500))))
+			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", display.Truncate(err.Error(), 500)))
 			continue
 		}
 		pr.run.Evidence.Semantics = append(pr.run.Evidence.Semantics, s)
@@ -127,7 +127,7 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 // rehearsed returns the answer to a model's call that was not sent.
 func rehearsed(code, message string) string {
 	return jsonv.ObjectOf(
-		"success", false, "error", jsonv.Object(evidence.TextMember("code", code), evidence.TextMember("message", message)),
+		"success", false, "error", jsonv.ObjectOf("code", code, "message", message),
 	).String()
 }
 

@@ -24,10 +24,7 @@ func (pr cycleProbe) change(y *guard.Cycle, input jsonv.Value) guard.Reply {
 	if y.Update.Param("input") != nil {
 		return pr.run.Keeper.Attempt(y.Update, params.With("input", input))
 	}
-	for k, v := range input.Members() {
-		params = params.With(k, v)
-	}
-	return pr.run.Keeper.Attempt(y.Update, params)
+	return pr.run.Keeper.Attempt(y.Update, evidence.Merged(params, input))
 }
 
 func (pr cycleProbe) updates(y *guard.Cycle) {
@@ -130,7 +127,7 @@ func (pr cycleProbe) inputContract(y *guard.Cycle) {
 			pr.run.Rows.Fail("input.required", r, "%s %s succeeds", y.Update.Name, bad.what)
 		}
 	}
-	r := pr.run.Keeper.Attempt(y.Update, id.With("input", jsonv.Object(evidence.TextMember(evidence.ProbeName, "x"))))
+	r := pr.run.Keeper.Attempt(y.Update, id.With("input", jsonv.ObjectOf(evidence.ProbeName, "x")))
 	switch {
 	case r.OK():
 		pr.run.Rows.Fail("input.unknown", r, "%s ignores an unknown field of input", y.Update.Name)
@@ -189,7 +186,7 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 	_, thing := y.Place(before)
 	tried := 0
 	for name, v := range thing.Members() {
-		if tried == 2 || y.Create.Param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.Thing.Id) {
+		if tried == 2 || y.Create.Param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.Thing.ID) {
 			continue
 		}
 		tried++

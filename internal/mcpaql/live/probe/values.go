@@ -176,6 +176,8 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 
 // Parameters that work without being documented.
 
+const matchesNothing = "zz_conf_matches_nothing"
+
 // undocumented searches for parameters that work without being documented.
 func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 	if !base.OK() || op.Name == "introspect" {
@@ -183,7 +185,7 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 	}
 	pr.alias(op, base)
 	list := catalog.Items(base.Data(), catalog.ListDepth)
-	candidates := []jsonv.Member{evidence.TextMember("query", "zz_conf_matches_nothing"), evidence.TextMember("filter", "zz_conf_matches_nothing")}
+	candidates := []jsonv.Member{{Key: "query", Value: jsonv.String(matchesNothing)}, {Key: "filter", Value: jsonv.String(matchesNothing)}}
 	if len(list) >= 2 {
 		one := func(name string) jsonv.Member { return jsonv.Member{Key: name, Value: jsonv.Int(1)} }
 		candidates = append(candidates, evidence.Each([]string{"limit", "first", "page_size", "per_page", "offset"}, one)...)
