@@ -83,6 +83,18 @@ var otherWords = []gen.Topic{
 		Kind: "word", Name: "csv", Title: "word csv", Doc: "A file format for `cases`: one test per row, one value per column. The first line names the columns.",
 		Example: "cases: rows.csv\nargs: {text: \"${case.text}\"}",
 	},
+	{
+		Kind: "word", Name: "placeholders", Title: "word placeholders", Doc: "`${NAME}` is a variable of the suite or of the environment, `${case.NAME}` a value of the row, `${steps.NAME}` a captured value, `$${` the text `${`. They work in every value, also in regexes, lists and URIs; a value that is only a placeholder keeps its type, also lists and maps.",
+		Facts: []string{"see also: variables, cases, capture, CONFIG_DIR"}, Example: "args: \"${case.args}\"\nexpect:\n  - {target: text, matcher: {contains: \"id ${case.id}\"}}",
+	},
+	{
+		Kind: "word", Name: "CONFIG_DIR", Title: "word CONFIG_DIR", Doc: "`${CONFIG_DIR}` is the folder of the file that contains it, as an absolute path.",
+		Example: "variables: {data: \"${CONFIG_DIR}/data\"}",
+	},
+	{
+		Kind: "word", Name: "damage", Title: "word damage", Doc: "`run --replay FOLDER --damage` replays recordings with every content changed, so that each test that examines one must fail. One that passes is the finding unnoticed-damage.",
+		Facts: []string{"lists, standard error, pings and notifications are not changed; of a flow only the first step that asserts is proved"},
+	},
 }
 
 // indices matches the list indexes in a path.
