@@ -144,19 +144,11 @@ func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.R
 	for _, k := range st.Files {
 		paths = append(paths, option.Shown(k.File))
 	}
-	suites, diags, err := f.Load(paths, s)
+	p, diags, err := f.Compile(paths, s, redactor)
 	if err != nil {
 		return nil, err
 	}
-	for _, su := range suites {
-		redactor.Add(su.Secrets...)
-	}
-	set := f.Settings(s)
-	set.CI = false // no test is run
-	// Select no tests: only the files are needed.
-	set.Names = map[string]bool{}
-	p, more := plan.Compile(suites, set)
-	if errs, _ := f.Print(s, append(diags, more...)); errs > 0 || len(suites) < len(paths) {
+	if errs, _ := f.Print(s, diags); errs > 0 || len(p.Files) < len(paths) {
 		return nil, option.Invalid("teardown was not run: the suites have changed; fix them and try again, or skip it: mcptest down --no-teardown")
 	}
 	return p, nil

@@ -2,14 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/gen"
@@ -98,9 +97,7 @@ var otherWords = []gen.Topic{
 }
 
 // indices matches the list indexes in a path.
-var indices = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[\d*\]`)
-})
+var indices = lazy.Regexp(`\[\d*\]`)
 
 func explain(s cmdutil.Streams, words []string) error {
 	all, err := topics()

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"mcptest/internal/base/jsonschema"
+	"mcptest/internal/base/lazy"
 )
 
 // MaxBytes is the longest text that is checked; longer texts are invalid in every
@@ -47,18 +48,13 @@ func inSchemas(name string) func(string) bool {
 	return func(s string) bool { return valid()(s) }
 }
 
-// pattern compiles a regular expression on first use.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
 // durationPattern implements RFC 3339 appendix A: units in order, weeks only alone.
-var durationPattern = pattern(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clockPattern + `)?|` + clockPattern + `)$`)
+var durationPattern = lazy.Regexp(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clockPattern + `)?|` + clockPattern + `)$`)
 
 const clockPattern = `T(\d+H(\d+M(\d+S)?)?|\d+M(\d+S)?|\d+S)`
 
 // uriPattern matches the characters of RFC 3986 and percent escapes.
-var uriPattern = pattern(`^([A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$`)
+var uriPattern = lazy.Regexp(`^([A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$`)
 
 var (
 	isHostname = inSchemas("hostname")

@@ -7,11 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 
 	"mcptest/internal/assert/jsonpath"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // Limits of values that are stored unchanged. Larger values are stored as a checksum.
@@ -28,7 +28,7 @@ const (
 // may be found by another.
 const maxPasses = 4
 
-var base64 = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w+/=-]*$`) })
+var base64 = lazy.Regexp(`^[\w+/=-]*$`)
 
 // masking is the work on one value.
 type masking struct {
@@ -47,7 +47,7 @@ type pending struct {
 }
 
 // lastName finds the name at the end of a path.
-var lastName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w-]+)(?:\[[^\]"']*\])*$`) })
+var lastName = lazy.Regexp(`([\w-]+)(?:\[[^\]"']*\])*$`)
 
 // Mask returns the value of a target as it is compared and stored; dir is the
 // suite's folder. unused are the paths of ignore that selected nothing.

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"mcptest/internal/base/lazy"
 )
 
 // mask replaces text that differs from run to run by its name in angle brackets.
@@ -49,13 +51,9 @@ const (
 // Keys whose values are masked although their form alone does not show what
 // they are.
 var (
-	idKey       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:u|gu)?ids?$|[_-]ids?$|(?:Id|ID)s?$`) })
-	durationKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i:^|[_-])(?i:duration|elapsed|latency|took|uptime)(?i:[_-]?(?:[mnu]?s|secs?|seconds|millis|milliseconds))?$|(?:Duration|Elapsed|Latency|Uptime)(?:Ms|MS|Sec|Secs|Seconds|Millis|Ns|Us)?$`)
-	})
-	timeKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i:^|[_-])(?i:timestamp|time|date|created|updated|modified|expires|[abcm]time|iat|exp|nbf|ts|now)(?i:[_-]?(?:at|on|ms|s))?$|(?:At|On|Time|Timestamp|Date|Ms)$`)
-	})
+	idKey       = lazy.Regexp(`^(?:u|gu)?ids?$|[_-]ids?$|(?:Id|ID)s?$`)
+	durationKey = lazy.Regexp(`(?i:^|[_-])(?i:duration|elapsed|latency|took|uptime)(?i:[_-]?(?:[mnu]?s|secs?|seconds|millis|milliseconds))?$|(?:Duration|Elapsed|Latency|Uptime)(?:Ms|MS|Sec|Secs|Seconds|Millis|Ns|Us)?$`)
+	timeKey     = lazy.Regexp(`(?i:^|[_-])(?i:timestamp|time|date|created|updated|modified|expires|[abcm]time|iat|exp|nbf|ts|now)(?i:[_-]?(?:at|on|ms|s))?$|(?:At|On|Time|Timestamp|Date|Ms)$`)
 )
 
 // builtin returns the names of the built-in masks.

@@ -3,9 +3,9 @@ package snapshot
 import (
 	"regexp"
 	"slices"
-	"sync"
 
 	"mcptest/internal/assert/jsonpath"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 )
 
@@ -127,7 +127,7 @@ func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 	}
 }
 
-var maskName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`) })
+var maskName = lazy.Regexp(`^[a-z][a-z0-9-]{0,30}$`)
 
 func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
 	switch name := f.Key.Text; {

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/placeholder"
 )
 
@@ -240,6 +239,4 @@ func (s *splitter) patterns(from, to int, first bool) {
 	}
 }
 
-var shellPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)\\.|^~|[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}`)
-})
+var shellPattern = lazy.Regexp(`(?s)\\.|^~|[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}`)

@@ -2,13 +2,12 @@ package source
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // JSON returns the value as JSON with the order of maps and the digits of numbers. A
@@ -106,9 +105,7 @@ func fromJSON(v jsonv.Value, where func(jsonv.Value) Pos) *Node {
 
 // plainText matches text that YAML reads as text without quotes, even in a flow list
 // or map.
-var plainText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9]+(ms|s|m|h)$|^\.\.$|^(\.{0,2}/|\.?[A-Za-z_$])[A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
-})
+var plainText = lazy.Regexp(`^[0-9]+(ms|s|m|h)$|^\.\.$|^(\.{0,2}/|\.?[A-Za-z_$])[A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
 
 // reservedWords are not text without quotes in some version of YAML.
 var reservedWords = map[string]bool{

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite/dotenv"
 )
@@ -120,8 +119,8 @@ func (r *reader) fromFile(path string) error {
 // placeholder matches the placeholders of all clients, notName what the name of a variable
 // cannot contain.
 var (
-	placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}]*\}`) })
-	notName     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^$|[^A-Za-z0-9_]`) })
+	placeholder = lazy.Regexp(`\$\{[^}]*\}`)
+	notName     = lazy.Regexp(`^$|[^A-Za-z0-9_]`)
 )
 
 // text returns a text with the placeholders of a suite.

@@ -32,11 +32,7 @@ const overtime = 30 * time.Second
 func WatchSignals(ctx context.Context, stderr io.Writer, kill func(code int)) (out context.Context, stop func()) {
 	out, cancel := context.WithCancelCause(ctx)
 	ch := make(chan os.Signal, 4)
-	want := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
-	if !signal.Ignored(syscall.SIGHUP) {
-		want = append(want, syscall.SIGHUP)
-	}
-	signal.Notify(ch, want...)
+	signal.Notify(ch, Signals()...)
 	pipe := make(chan os.Signal, 1) // never read: it only keeps SIGPIPE from ending the process
 	signal.Notify(pipe, syscall.SIGPIPE)
 	done, over := make(chan struct{}), make(chan struct{})
@@ -92,4 +88,14 @@ func signalName(sig os.Signal) (string, int) {
 	default:
 		return "SIGTERM", 143
 	}
+}
+
+// Signals returns the signals that end a program. An ignored SIGHUP (nohup) remains
+// ignored.
+func Signals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"sync"
 	"time"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/check"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/run/inspect"
@@ -86,7 +85,7 @@ func (e *examination) rejected(ctx context.Context) (map[string][]remark, error)
 // goodName matches a recommended tool name (MCP 2025-11-25, tools, "Tool Names").
 // Compiling it takes longer than most of the startup, so it is delayed until it is
 // needed.
-var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
+var goodName = lazy.Regexp(`^[A-Za-z0-9_.-]{1,128}$`)
 
 // lintTool returns the errors (Fail) and the inadvisable parts (Warn) of a tool.
 func lintTool(version string, t jsonv.Value) []remark {

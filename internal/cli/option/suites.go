@@ -230,6 +230,21 @@ func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
 	return set
 }
 
+// Compile loads and compiles suites of which no test is run, and declares their secrets.
+func (f *SuiteFlags) Compile(paths []string, s cmdutil.Streams, redactor *secret.Redactor) (*plan.Plan, source.Diagnostics, error) {
+	suites, diags, err := f.Load(paths, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, su := range suites {
+		redactor.Add(su.Secrets...)
+	}
+	set := f.Settings(s)
+	set.CI, set.Names = false, map[string]bool{} // which selects no test
+	p, more := plan.Compile(suites, set)
+	return p, append(diags, more...), nil
+}
+
 // PrintDiagnostics prints diagnostics to the error stream, with secrets masked, and
 // returns their number by severity.
 func PrintDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics, secrets ...string) (errors, warnings int) {

@@ -268,17 +268,11 @@ func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*p
 	if len(paths) != 1 {
 		return nil, Invalid("--config: expected one suite file, got %d", len(paths))
 	}
-	suites, diags, err := f.Load(paths, s)
+	p, diags, err := f.Compile(paths, s, redactor)
 	if err != nil {
 		return nil, err
 	}
-	for _, su := range suites {
-		redactor.Add(su.Secrets...)
-	}
-	set := f.Settings(s)
-	set.CI, set.Names = false, map[string]bool{} // no test is run
-	p, more := plan.Compile(suites, set)
-	if diags = append(diags, more...); !f.compiledOnce || diags.HasErrors() {
+	if !f.compiledOnce || diags.HasErrors() {
 		if errs, _ := PrintDiagnostics(s, f.Color, diags); errs > 0 || len(p.Files) != 1 {
 			return nil, Invalid("%s in %s", display.Count(max(errs, 1), "error"), paths[0])
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/cli/cmdutil"
@@ -46,10 +45,7 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 				return nil, err
 			}
 			if err != nil { // the other servers are checked
-				if failed.Message != "" {
-					fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.Message))
-				}
-				fmt.Fprintf(s.Err, "  in the server %q\n", name)
+				reportOf(s, name, failed)
 				f.unreached = &option.ExitError{Code: option.ExitFailed}
 			}
 		}

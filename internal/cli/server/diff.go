@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -166,6 +167,14 @@ func inServer(s cmdutil.Streams, names []string, name string, err error) error {
 		fmt.Fprintf(s.Err, "  in the server %q\n", name)
 	}
 	return err
+}
+
+// reportOf prints the error of one of several servers.
+func reportOf(s cmdutil.Streams, name string, failed *option.ExitError) {
+	if failed.Message != "" {
+		fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.Message))
+	}
+	fmt.Fprintf(s.Err, "  in the server %q\n", name)
 }
 
 // atRef checks out a commit into a temporary folder, builds it and starts the servers

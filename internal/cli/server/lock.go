@@ -120,10 +120,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		if len(names) == 1 || !errors.As(err, &failed) || failed.Code > option.ExitGate {
 			return err
 		}
-		if failed.Message != "" {
-			fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.Message))
-		}
-		fmt.Fprintf(s.Err, "  in the server %q\n", name)
+		reportOf(s, name, failed)
 		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.Message == "" && err == nil {
 			changes = append(changes, diff.Compare(cmd.Context(), locked, nil, options)...)
 			continue

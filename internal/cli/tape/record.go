@@ -222,7 +222,7 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	}
 	world := cmdutil.NewWorld(s, log)
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, passedSignals()...)
+	signal.Notify(signals, cmdutil.Signals()...)
 	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe must return an error
 	signal.Notify(pipe, syscall.SIGPIPE)
 	st, err := tee.Stdio{
@@ -249,16 +249,6 @@ func incomplete(complete bool) error {
 		return nil
 	}
 	return &option.ExitError{Code: option.ExitInvalid}
-}
-
-// passedSignals returns the signals that are forwarded to the server. An ignored
-// SIGHUP (nohup) remains ignored.
-func passedSignals() []os.Signal {
-	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
-	if !signal.Ignored(syscall.SIGHUP) {
-		list = append(list, syscall.SIGHUP)
-	}
-	return list
 }
 
 // exitCode returns the exit code of a server like a shell.

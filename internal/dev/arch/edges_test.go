@@ -37,6 +37,7 @@ var edges = map[string][]string{
 	anywhere:              {},
 	"internal/base/jsonv": {},
 	// The wrapper around the schema library.
+	"internal/base/lazy":       {},
 	"internal/base/jsonschema": {"internal/base/jsonv"},
 	"internal/base/osfile":     {},
 	"internal/process/tail":    {},
@@ -46,12 +47,12 @@ var edges = map[string][]string{
 	"internal/process/usage":   {"internal/process/proc"},
 	// The syntax of ${…}; each language defines what may be in it.
 	"internal/base/placeholder":       {},
-	"internal/base/shellwords":        {"internal/base/placeholder"},
+	"internal/base/shellwords":        {"internal/base/lazy", "internal/base/placeholder"},
 	"internal/process/watchdog":       {}, // has almost no imports, so that it is initialized first
 	"internal/base/term":              {},
 	"internal/base/web":               {},
 	"internal/base/secret":            {"internal/base/jsonv"},
-	"internal/base/source":            {"internal/base/source/syntax", "internal/base/source/spelling", "internal/base/jsonv"},
+	"internal/base/source":            {"internal/base/lazy", "internal/base/source/syntax", "internal/base/source/spelling", "internal/base/jsonv"},
 	"internal/base/source/spelling":   {},
 	"internal/base/source/syntax":     {},
 	"internal/base/source/stored":     {"internal/base/source", "internal/base/jsonv"},
@@ -60,10 +61,10 @@ var edges = map[string][]string{
 	"internal/spec/suite/variants":    {"internal/base/source"},
 	"internal/spec/suite/interpolate": {"internal/base/placeholder", "internal/base/source", "internal/base/jsonv"},
 	"internal/assert/habit":           {"internal/base/source"},
-	"internal/assert/format":          {"internal/base/jsonschema"},
+	"internal/assert/format":          {"internal/base/lazy", "internal/base/jsonschema"},
 	"internal/assert/jsonpath":        {"internal/base/jsonv"},
 	"internal/assert/textdiff":        {"internal/base/jsonv"},
-	"internal/assert/snapshot":        {"internal/base/source", "internal/base/source/stored", "internal/base/jsonv", "internal/assert/jsonpath", "internal/base/osfile"},
+	"internal/assert/snapshot":        {"internal/base/lazy", "internal/base/source", "internal/base/source/stored", "internal/base/jsonv", "internal/assert/jsonpath", "internal/base/osfile"},
 	"internal/assert/shown":           {"internal/assert/jsonpath", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
 	"internal/assert/target":          {"internal/base/display", "internal/assert/shown", "internal/assert/jsonpath", "internal/base/source", "internal/base/jsonv", "internal/offer/surface"},
 	"internal/assert/schemas":         {"internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
@@ -83,10 +84,10 @@ var edges = map[string][]string{
 	"internal/client/auth":      {"internal/base/osfile", "internal/base/web"},
 	// Test doubles of the APIs behind a server.
 	"internal/server/upstream":  {"internal/base/jsonv", "internal/base/secret", "internal/base/source"},
-	"internal/server/recording": {"internal/server/upstream", "internal/base/jsonv", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile", "internal/base/web"},
+	"internal/server/recording": {"internal/base/lazy", "internal/server/upstream", "internal/base/jsonv", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile", "internal/base/web"},
 	"internal/server/proxy":     {"internal/base/web", "internal/server/upstream"},
 	// Recorded traffic: the file, and how requests are matched with it.
-	"internal/tape/cassette":  {"internal/client/protocol", "internal/base/osfile", "internal/base/secret", "internal/base/jsonv", "internal/assert/jsonpath"},
+	"internal/tape/cassette":  {"internal/base/lazy", "internal/client/protocol", "internal/base/osfile", "internal/base/secret", "internal/base/jsonv", "internal/assert/jsonpath"},
 	"internal/tape/tee":       {"internal/tape/cassette", "internal/process/proc", "internal/process/pipe", "internal/client/protocol", "internal/base/jsonv", "internal/base/web"},
 	"internal/tape/transport": {"internal/tape/cassette", "internal/run/connect", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/secret", "internal/base/jsonv", "internal/base/web"},
 	// suite uses expect's table of matchers only for the published schema.
@@ -151,7 +152,7 @@ var edges = map[string][]string{
 	"internal/report/pretty":   {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
 	"internal/report/ci":       {"internal/report/gate", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/jsonv", "internal/base/term"},
 	"internal/report/html":     {"internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term", "internal/base/jsonv"},
-	"internal/report/compare":  {"internal/base/stats", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
+	"internal/report/compare":  {"internal/base/lazy", "internal/base/stats", "internal/report/render", "internal/report/explain", "internal/report/result", "internal/base/term"},
 	"internal/server/manifest": {"internal/base/placeholder", "internal/assert/jsonpath", "internal/client/protocol", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema"},
 	"internal/server/mock":     {"internal/server/manifest", "internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv"},
 
@@ -188,15 +189,15 @@ var edges = map[string][]string{
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/report/gate":   {"internal/base/source"},
 	"internal/offer/ruleset": {"internal/base/source", "internal/report/gate"},
-	"internal/offer/compat":  {"internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
-	"internal/spec/draft":    {"internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
+	"internal/offer/compat":  {"internal/base/lazy", "internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
+	"internal/spec/draft":    {"internal/base/lazy", "internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
 	// What a server offers, its lock files, and the effect of changes.
-	"internal/offer/surface":  {"internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
+	"internal/offer/surface":  {"internal/base/lazy", "internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},
 	"internal/offer/contain":  {"internal/base/jsonv", "internal/base/jsonschema"},
-	"internal/offer/readme":   {"internal/offer/surface", "internal/base/source", "internal/base/jsonv"},
+	"internal/offer/readme":   {"internal/base/lazy", "internal/offer/surface", "internal/base/source", "internal/base/jsonv"},
 	"internal/offer/checkout": {"internal/offer/surface", "internal/base/source", "internal/process/proc"},
 	"internal/offer/assert":   {"internal/offer/surface", "internal/offer/diff", "internal/base/jsonv", "internal/base/source"},
-	"internal/offer/diff":     {"internal/offer/surface", "internal/offer/contain", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/shellwords"},
+	"internal/offer/diff":     {"internal/base/lazy", "internal/offer/surface", "internal/offer/contain", "internal/report/gate", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/shellwords"},
 	// How much of what servers offer the tests of a run examined.
 	"internal/run/coverage": {"internal/base/jsonschema", "internal/offer/surface", "internal/spec/draft", "internal/assert/jsonpath", "internal/report/result", "internal/base/jsonv"},
 	// What one run leaves for the next, and what --setup-only leaves running.
@@ -205,6 +206,7 @@ var edges = map[string][]string{
 	// A connection that a person examines, and the diagnosis of a server.
 	"internal/run/inspect": {"internal/offer/surface", "internal/run/connect", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/spec/plan", "internal/base/source", "internal/base/jsonv"},
 	"internal/cli/doctor": {
+		"internal/base/lazy",
 		"internal/base/web", "internal/offer/compat", "internal/report/result", "internal/run/inspect", "internal/run/connect", "internal/client/auth", "internal/client/mcp", "internal/client/check", "internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/process/tail", "internal/base/shellwords",
 		"internal/base/jsonv", "internal/base/jsonschema",
 	},
@@ -232,7 +234,7 @@ var edges = map[string][]string{
 		"internal/cli/option", "internal/cli/cmdutil", "internal/run/allow", "internal/run/inspect", "internal/spec/plan", "internal/process/probe", "internal/process/proc",
 		"internal/base/jsonv", "internal/base/secret", "internal/base/web",
 	},
-	"internal/cli/clientconfig": {"internal/base/jsonv", "internal/base/display", "internal/base/source", "internal/client/protocol", "internal/base/osfile", "internal/spec/suite/dotenv"},
+	"internal/cli/clientconfig": {"internal/base/lazy", "internal/base/jsonv", "internal/base/display", "internal/base/source", "internal/client/protocol", "internal/base/osfile", "internal/spec/suite/dotenv"},
 	"internal/tape/verify":      {"internal/tape/cassette", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/secret", "internal/offer/surface", "internal/offer/diff", "internal/base/jsonv"},
 	"internal/tape/promote":     {"internal/tape/cassette", "internal/spec/draft", "internal/client/check", "internal/client/protocol", "internal/base/secret", "internal/base/source", "internal/offer/surface", "internal/base/jsonv"},
 	"internal/tape/serve":       {"internal/tape/cassette", "internal/client/protocol", "internal/server/mcpserver", "internal/base/secret", "internal/base/jsonv"},
@@ -252,6 +254,7 @@ var edges = map[string][]string{
 		"internal/server/upstream", "internal/server/proxy", "internal/server/recording",
 	},
 	"internal/cli": {
+		"internal/base/lazy",
 		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/stress", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/manifest", "internal/base/osfile", "internal/spec/plan",
 		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/html", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // ajv predicts which schemas Ajv 8 compiles with the options of the TypeScript SDK
@@ -114,8 +115,8 @@ func badURN(uri string) bool {
 }
 
 var (
-	urnForm    = lazy(`(?i)^urn:[\da-z][\da-z-]{0,31}:[^\s?#]+`)
-	anchorForm = lazy(`(?i)^[a-z_][-a-z0-9._]*$`)
+	urnForm    = lazy.Regexp(`(?i)^urn:[\da-z][\da-z-]{0,31}:[^\s?#]+`)
+	anchorForm = lazy.Regexp(`(?i)^[a-z_][-a-z0-9._]*$`)
 )
 
 // truthy reports whether JavaScript takes a value for true.

@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
 )
 
@@ -106,9 +107,9 @@ func confusableNames(l List) []place {
 	})
 }
 
-var base64Run = lazy(`[A-Za-z0-9+/_-]{32,}={0,2}`)
+var base64Run = lazy.Regexp(`[A-Za-z0-9+/_-]{32,}={0,2}`)
 
-var hexRun = lazy(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
+var hexRun = lazy.Regexp(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
 
 // encodedPayloads finds Base64 and hexadecimal digits that decode to a sentence.
 func encodedPayloads(l List) []place {
@@ -147,7 +148,7 @@ func sentence(data []byte) bool {
 }
 
 // directive matches a text that changes the effect of a call of another tool.
-var directive = lazy(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
+var directive = lazy.Regexp(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
 
 // crossToolDirectives finds descriptions that contain instructions about another
 // tool, of this or another server, by its name.

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 	"mcptest/internal/report/gate"
 )
 
 // The placeholders of texts.
 var (
-	placeholder      = lazy(`\{(\w+)\}`)
+	placeholder      = lazy.Regexp(`\{(\w+)\}`)
 	rulePlaceholders = []string{"value", "text", "length", "server", "tools"}
 	namePlaceholders = []string{"server", "tool"}
 )

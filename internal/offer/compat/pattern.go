@@ -1,28 +1,22 @@
 package compat
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
-)
 
-// lazy compiles an expression on first use, because most runs of the program need
-// none of them.
-func lazy(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
+	"mcptest/internal/base/lazy"
+)
 
 // The parts of a regular expression of ECMAScript in Unicode mode.
 var (
 	anyEscape   = `[dDwWsS]|[fnrtv]|0|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|[pP]\{[A-Za-z0-9_=]+\}|[\^$\\.*+?()\[\]{}|/]`
-	classEscape = lazy(`^\\(?:` + anyEscape + `|[-b])`)
-	atomEscape  = lazy(`^\\(?:` + anyEscape + `|[1-9][0-9]*|k<[^>]+>)`)
-	reference   = lazy(`^\\(?:[1-9][0-9]*|k<[^>]+>|u\{[0-9A-Fa-f]+\})`)
-	assertion   = lazy(`^(?:\\[bB]|\^|\$)`)
-	group       = lazy(`^\((?:\?(?:[:=!]|<[=!]|<[A-Za-z_$][A-Za-z0-9_$]*>|[ims]*(?:-[ims]+)?:))?`)
-	quantifier  = lazy(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
+	classEscape = lazy.Regexp(`^\\(?:` + anyEscape + `|[-b])`)
+	atomEscape  = lazy.Regexp(`^\\(?:` + anyEscape + `|[1-9][0-9]*|k<[^>]+>)`)
+	reference   = lazy.Regexp(`^\\(?:[1-9][0-9]*|k<[^>]+>|u\{[0-9A-Fa-f]+\})`)
+	assertion   = lazy.Regexp(`^(?:\\[bB]|\^|\$)`)
+	group       = lazy.Regexp(`^\((?:\?(?:[:=!]|<[=!]|<[A-Za-z_$][A-Za-z0-9_$]*>|[ims]*(?:-[ims]+)?:))?`)
+	quantifier  = lazy.Regexp(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
 )
 
 // notUnicodePattern describes why Ajv, which compiles patterns in Unicode mode,

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // notDraft2020 finds input schemas that are invalid in draft 2020-12, including those
@@ -66,7 +67,7 @@ func uncallableOutputs(l List) []place {
 	})
 }
 
-var uriScheme = lazy(`^https?://json-schema\.org/`)
+var uriScheme = lazy.Regexp(`^https?://json-schema\.org/`)
 
 // ajvDialects are the values of $schema that version 2 of the SDK accepts, without the
 // address of json-schema.org.
@@ -98,7 +99,7 @@ func headerFaults(l List) []place {
 	})
 }
 
-var headerForm = lazy("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+var headerForm = lazy.Regexp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // headers checks the headers of a schema's properties, and reports whether all of them
 // could be read.

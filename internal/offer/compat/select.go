@@ -10,6 +10,7 @@ import (
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // A List contains the definitions of a server.
@@ -103,7 +104,7 @@ var selectors = map[string]func(List, Profile) []place{
 	},
 }
 
-var sentenceEnd = lazy(`[.!?;](?:\s+|$)|\n\s*(?:\n|[-*#])`)
+var sentenceEnd = lazy.Regexp(`[.!?;](?:\s+|$)|\n\s*(?:\n|[-*#])`)
 
 // sentences selects the sentences of the texts that models read, in lower case.
 func (l List) sentences() []place {
@@ -226,7 +227,7 @@ var toLatin = sync.OnceValue(func() map[rune]rune {
 	return out
 })
 
-var escapes = lazy(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
+var escapes = lazy.Regexp(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
 
 // plain returns a text as a model understands it: in lowercase Latin letters, without
 // lookalikes, escapes, and separators other than single spaces.

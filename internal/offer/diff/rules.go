@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/offer/contain"
 	"mcptest/internal/offer/surface"
 )
@@ -177,10 +176,9 @@ func taskSupport(execution jsonv.Value) string {
 	return cmp.Or(execution.Lookup("taskSupport").Text(), "forbidden")
 }
 
-var address = sync.OnceValue(func() *regexp.Regexp {
-	const rest = "[^\\s\"'`<>\\])}|]+"
-	return regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://" + rest + "|\\bwww\\.[a-zA-Z0-9-]+\\." + rest + "|\\bdata:[a-z]+/" + rest + "|<!--(?s:.*?)-->")
-})
+const rest = "[^\\s\"'`<>\\])}|]+"
+
+var address = lazy.Regexp("[a-zA-Z][a-zA-Z0-9+.-]*://" + rest + "|\\bwww\\.[a-zA-Z0-9-]+\\." + rest + "|\\bdata:[a-z]+/" + rest + "|<!--(?s:.*?)-->")
 
 // noProse are members whose texts are no prose that a model reads.
 var noProse = []string{"$schema", "$id", "$ref", "uri", "uriTemplate", "src", "websiteUrl"}

@@ -3,11 +3,10 @@ package readme
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 )
 
@@ -21,10 +20,10 @@ type Block struct {
 }
 
 var (
-	marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*<!--\s*(/?)mcptest:tools\b(.*?)-->[ \t]*$`) })
+	marker = lazy.Regexp(`^[ \t]*<!--\s*(/?)mcptest:tools\b(.*?)-->[ \t]*$`)
 	// A server's name is quoted if it contains blanks.
-	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:server=(?:"([^"]+)"|([^\s"]+)))?\s*$`) })
-	fence     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ {0,3}(`{3,}|~{3,})") })
+	attribute = lazy.Regexp(`^\s*(?:server=(?:"([^"]+)"|([^\s"]+)))?\s*$`)
+	fence     = lazy.Regexp("^ {0,3}(`{3,}|~{3,})")
 )
 
 const markers = "<!-- mcptest:tools --> and <!-- /mcptest:tools -->"

@@ -2,11 +2,12 @@ package surface
 
 import (
 	"regexp"
-	"sync"
+
+	"mcptest/internal/base/lazy"
 )
 
 // expression finds the expressions of a template (RFC 6570).
-var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^{}]*\}`) })
+var expression = lazy.Regexp(`\{[^{}]*\}`)
 
 // TemplatePattern matches the URIs that a template may expand to, and perhaps more.
 func TemplatePattern(template string) *regexp.Regexp {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -44,7 +43,7 @@ func runFailures(r *result.Run) (out []RunFailure) {
 
 // messageParts matches quoted text, which is kept when messages are compared,
 // and numbers (request ids, byte offsets), which differ from run to run.
-var messageParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9]+`) })
+var messageParts = lazy.Regexp(`"(?:[^"\\]|\\.)*"|[0-9]+`)
 
 func withoutNumbers(message string) string {
 	return messageParts().ReplaceAllStringFunc(message, func(s string) string {

@@ -1,10 +1,9 @@
 package recording
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
 )
 
@@ -12,12 +11,8 @@ import (
 // one, or a name in the same tag: <input name="csrf_token" value="…">.
 
 var (
-	tagPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`<([A-Za-z_][\w.:-]*)((?:\s+[\w.:-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?)*\s*/?)>((?:<!\[CDATA\[[^\]]*\]\]>|[^<]*))`)
-	})
-	attributePattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`([\w.:-]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'<>]+)`)
-	})
+	tagPattern       = lazy.Regexp(`<([A-Za-z_][\w.:-]*)((?:\s+[\w.:-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?)*\s*/?)>((?:<!\[CDATA\[[^\]]*\]\]>|[^<]*))`)
+	attributePattern = lazy.Regexp(`([\w.:-]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'<>]+)`)
 )
 
 // markup sanitizes the attributes and the texts of XML and HTML.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // assertion is one line below expect.
@@ -260,7 +261,7 @@ func (l *loosener) parts(target string, values []jsonv.Value) {
 	}
 }
 
-var plainKey = once(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainKey = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func member(target, key string) string {
 	if plainKey().MatchString(key) {
@@ -276,7 +277,7 @@ func same(values []jsonv.Value) bool {
 }
 
 // changing matches the names of members whose numbers will differ the next time.
-var changing = once(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random|ppid|uid|gid|cpus?|cores|memory|rss|loadavg|(free|total)mem)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
+var changing = lazy.Regexp(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random|ppid|uid|gid|cpus?|cores|memory|rss|loadavg|(free|total)mem)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
 
 // steady reports whether a value may be expected exactly: it contains no secret and
 // no text of this machine, and does not look like a time or an id.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // machine are patterns of texts that describe the machine of a server: runtimes with
@@ -55,7 +56,7 @@ func inWord(r rune) bool {
 
 // environment matches a text that lists environment variables. Their number and order
 // differ between machines, and their values may be private.
-var environment = once(`\bPATH["']?\s*[:=]`)
+var environment = lazy.Regexp(`\bPATH["']?\s*[:=]`)
 
 // isEnvironment reports whether a value lists environment variables: by name, as
 // objects with a name, or as NAME=VALUE.

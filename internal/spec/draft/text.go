@@ -4,22 +4,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
-
-// once returns a pattern that is compiled on first use: most commands never draft a
-// suite.
-func once(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // volatile matches texts that will differ the next time or on another machine, even if
 // two calls in a row returned the same: times, dates, ids, digests, numbers of seconds.
-var volatile = once(strings.Join(append([]string{
+var volatile = lazy.Regexp(strings.Join(append([]string{
 	`\d{4}-\d{2}-\d{2}`,
 	`(?i:\b(` + days + `,? )?(\d{1,2} )?` + months + `\.? \d{1,2}(,? \d{4})?\b)`,
 	`(?i:\b` + days + `,? (\d{1,2} )?` + months + `\b( \d{4})?)`,
@@ -37,7 +31,7 @@ const (
 )
 
 // epoch matches a number of seconds or milliseconds since 1970.
-var epoch = once(`^1[0-9]{9}([0-9]{3})?(\.[0-9]+)?$`)
+var epoch = lazy.Regexp(`^1[0-9]{9}([0-9]{3})?(\.[0-9]+)?$`)
 
 // maxPattern bounds the length of a text that is matched word by word.
 const maxPattern = 300
@@ -113,7 +107,7 @@ func textsIn(v jsonv.Value, to []string) []string {
 }
 
 // word matches words and the white space between them.
-var word = once(`\s+|\S+`)
+var word = lazy.Regexp(`\s+|\S+`)
 
 // anyWords is a pattern of words in a line.
 const anyWords = `\S.*`
@@ -178,7 +172,7 @@ func (l *loosener) steadyWord(w string) bool {
 
 // digits matches a word that contains a long number: in a text with changing words it
 // is likely to change.
-var digits = once(`\d{5,}`)
+var digits = lazy.Regexp(`\d{5,}`)
 
 // beginning returns the common beginning of all texts, up to the end of a word, when
 // it is steady and long enough to be meaningful.

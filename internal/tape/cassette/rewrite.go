@@ -2,11 +2,10 @@ package cassette
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/protocol"
 )
 
@@ -89,9 +88,7 @@ func idIn(data []byte, id string) []int {
 // jsonSpace are the characters that JSON allows between tokens.
 const jsonSpace = " \t\r\n"
 
-var tail = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,20})\s*\}\s*$`)
-})
+var tail = lazy.Regexp(`[,{]\s*"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,20})\s*\}\s*$`)
 
 // TailOf returns the end of a message if it is an id, otherwise "".
 func TailOf(data []byte) string { return string(tail().Find(data[max(0, len(data)-300):])) }
