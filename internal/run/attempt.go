@@ -184,7 +184,8 @@ func (a *attempt) finish() {
 			s.ReportViolations(sess)
 		}
 	}
-	a.recordRequests()
+	requests, problems := a.watch.Record(a.file.run.start) // unanswered ones fail the case
+	a.out.c.Upstream, a.out.problems = requests, append(a.out.problems, problems...)
 	a.out.decide()
 	a.count()
 	if a.out.c.Status != result.Pass {
@@ -229,11 +230,4 @@ func (a *attempt) beginWatch(ctx context.Context) {
 		doubles.Settle(ctx, groups)
 	}
 	a.watch = doubles.Begin(a.c, groups)
-}
-
-// recordRequests records the requests to upstreams. Unanswered ones fail the case.
-func (a *attempt) recordRequests() {
-	requests, problems := a.watch.Record(a.file.run.start)
-	a.out.c.Upstream = requests
-	a.out.problems = append(a.out.problems, problems...)
 }

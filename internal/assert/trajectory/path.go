@@ -124,10 +124,7 @@ type Result struct {
 
 // Match compares the value of the target calls.
 func (p *Path) Match(calls jsonv.Value) Result {
-	var list []jsonv.Value
-	for _, c := range calls.Elems() {
-		list = append(list, c)
-	}
+	list := calls.List()
 	used := make([]string, len(list)) // what a call is for
 	problem := p.forbidden(list, used)
 	if p.ordered {

@@ -33,11 +33,7 @@ func From(x any) Value {
 		}
 		return v
 	case []any:
-		elems := make([]Value, len(x))
-		for i, e := range x {
-			elems[i] = From(e)
-		}
-		return Array(elems...)
+		return List(x, From)
 	case map[string]any:
 		members := make([]Member, 0, len(x))
 		for _, k := range slices.Sorted(maps.Keys(x)) {
@@ -46,6 +42,15 @@ func From(x any) Value {
 		return Object(members...)
 	}
 	return fromMarshal(x)
+}
+
+// List returns an array of values made from the elements of a list.
+func List[T any](list []T, of func(T) Value) Value {
+	elems := make([]Value, len(list))
+	for i, e := range list {
+		elems[i] = of(e)
+	}
+	return Array(elems...)
 }
 
 // ObjectOf returns an object built from alternating keys and values, with the values

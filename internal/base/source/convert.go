@@ -36,12 +36,6 @@ type anchor struct {
 	done   bool
 }
 
-func (c *converter) document(doc *yaml.Node) *Node {
-	root, _ := c.node(doc.Content[0], 1, false)
-	c.tabs.finish(c)
-	return root
-}
-
 // secondDocument reads to the end of the file, because anything after the first
 // document is a mistake.
 func (c *converter) secondDocument(l *yaml.Loader) {

@@ -27,11 +27,7 @@ func (n *Node) JSON() jsonv.Value {
 	case KindString:
 		return jsonv.String(n.Text)
 	case KindList:
-		items := make([]jsonv.Value, len(n.Items))
-		for i, item := range n.Items {
-			items[i] = item.JSON()
-		}
-		return jsonv.Array(items...)
+		return jsonv.List(n.Items, (*Node).JSON)
 	case KindMap:
 		members := make([]jsonv.Member, len(n.Fields))
 		for i, f := range n.Fields {

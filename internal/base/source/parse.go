@@ -69,7 +69,8 @@ func parseYAML(f *File) (*Node, Diagnostics) {
 		return nil, Diagnostics{emptyFile(f, text)}
 	}
 	c := &converter{f: f, anchors: map[*yaml.Node]anchor{}, tabs: findTabLines(text)}
-	root := c.document(&doc)
+	root, _ := c.node(doc.Content[0], 1, false)
+	c.tabs.finish(c)
 	c.secondDocument(loader)
 	ds := c.found.all()
 	ds.Sort()

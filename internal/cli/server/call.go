@@ -284,13 +284,12 @@ func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings [
 		}
 		during = append(during, jsonv.ObjectOf("kind", m.Kind.String(), "method", m.Method, "params", params))
 	}
-	var violations []jsonv.Value
-	for _, v := range x.Violations {
-		violations = append(violations, jsonv.ObjectOf("kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "tolerated", v.Tolerated))
-	}
+	violations := jsonv.List(x.Violations, func(v protocol.Violation) jsonv.Value {
+		return jsonv.ObjectOf("kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "tolerated", v.Tolerated)
+	})
 	err := l.PrintJSON(l.Streams.Out, jsonv.ObjectOf(
 		"result", result, "error", problem, "cause", cause, "elapsed_ms", float64(x.Elapsed.Microseconds())/1000,
-		"during", jsonv.Array(during...), "violations", jsonv.Array(violations...), "warnings", append([]string{}, warnings...)))
+		"during", jsonv.Array(during...), "violations", violations, "warnings", jsonv.List(warnings, jsonv.String)))
 	if err != nil {
 		return err
 	}

@@ -230,11 +230,7 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 		return option.Invalid("%v", err)
 	}
 	if f.json {
-		var out []jsonv.Value
-		for _, l := range all {
-			out = append(out, loginJSON(l))
-		}
-		_, err = fmt.Fprintln(s.Out, display.JSON(string(jsonv.Array(out...).Indent("", "  "))))
+		_, err = fmt.Fprintln(s.Out, display.JSON(string(jsonv.List(all, loginJSON).Indent("", "  "))))
 		return err
 	}
 	if len(all) == 0 {

@@ -209,11 +209,7 @@ func numbered(facts []fact) []fact {
 }
 
 func texts(lines []string) jsonv.Value {
-	var vs []jsonv.Value
-	for _, l := range lines {
-		vs = append(vs, jsonv.String(render.OneLine(l, render.LongestLine)))
-	}
-	return jsonv.Array(vs...)
+	return jsonv.List(lines, func(l string) jsonv.Value { return jsonv.String(render.OneLine(l, render.LongestLine)) })
 }
 
 func (t *tap) runLevel(e explain.PseudoTest) {

@@ -37,7 +37,7 @@ func (w *Warm) Keep(ctx context.Context, servers []*plan.Server, stamp func(*pla
 		}
 	}
 	for key, list := range w.sessions {
-		def := definition(key)
+		def, _, _ := strings.Cut(key, separator)
 		if now, ok := w.stamps[def]; !ok || now != had[def] {
 			ended = append(ended, list...)
 			delete(w.sessions, key)
@@ -53,11 +53,6 @@ func (w *Warm) Keep(ctx context.Context, servers []*plan.Server, stamp func(*pla
 
 // separator follows the definition in the key of a session.
 const separator = "\x00"
-
-func definition(key string) string {
-	def, _, _ := strings.Cut(key, separator)
-	return def
-}
 
 func (w *Warm) key(s *Server) string { return s.Def.Key + separator + s.caps.Key() }
 

@@ -50,11 +50,7 @@ func list[T any](m *manifest.Manifest, params jsonv.Value, key string, all []T, 
 		end = start + m.PageSize
 		next = jsonv.String(base64.RawURLEncoding.EncodeToString([]byte(key + ":" + strconv.Itoa(end))))
 	}
-	entries := make([]jsonv.Value, 0, end-start)
-	for _, e := range all[start:end] {
-		entries = append(entries, listed(e))
-	}
-	return answer(jsonv.ObjectOf(key, jsonv.Array(entries...), "nextCursor", next))
+	return answer(jsonv.ObjectOf(key, jsonv.List(all[start:end], listed), "nextCursor", next))
 }
 
 func place(cursor, key string) (int, bool) {

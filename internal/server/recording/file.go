@@ -30,10 +30,8 @@ const (
 type File struct {
 	Upstream string // the name of the upstream that was recorded
 	Random   map[string]string
-	// Trials is how many attempts of each test a recording of a model holds; empty for
-	// that of an upstream. Each of them gets its own answers, each once.
-	Trials map[string]int
-	list   []exchange
+	Trials   Trials
+	list     []exchange
 	// standsFor is the address that was recorded.
 	standsFor    string
 	standsForPos source.Pos
@@ -43,6 +41,13 @@ type File struct {
 	// mu guards the players of tests that run at the same time.
 	mu sync.Mutex
 }
+
+// Trials is how many attempts of each test a recording of a model holds; that of an
+// upstream has none. Each attempt gets its own answers, each once.
+type Trials map[string]int
+
+// ofModel reports whether the recording is that of a model.
+func (t Trials) ofModel() bool { return len(t) > 0 }
 
 // Any is read as the name of every upstream.
 const Any = "NAME"

@@ -64,7 +64,7 @@ func (p *Player) Lookup(r *upstream.Request) (*upstream.Response, bool) {
 	n := p.next[key]
 	p.next[key] = n + 1
 	p.mu.Unlock()
-	if len(p.file.Trials) > 0 && n >= len(candidates) {
+	if p.file.Trials.ofModel() && n >= len(candidates) {
 		return nil, false
 	}
 	return p.file.list[candidates[min(n, len(candidates)-1)]].answer(), true
@@ -104,7 +104,7 @@ func (p *Player) find(e *exchange) []int {
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
 		own := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return f.list[i].test != name })
-		if len(own) > 0 || name == "" && len(f.Trials) > 0 {
+		if len(own) > 0 || name == "" && f.Trials.ofModel() {
 			return own
 		}
 	}

@@ -24,12 +24,11 @@ import (
 type Recorder struct {
 	upstream, standsFor string
 
-	mu   sync.Mutex
-	list []raw
-	size int
-	err  error
-	// trials is as in [File].
-	trials map[string]int
+	mu     sync.Mutex
+	list   []raw
+	size   int
+	err    error
+	trials Trials
 	broken map[string]bool // tests with a conversation that ended with an error
 	// failures are the requests without a complete response.
 	failures []Failure
@@ -47,7 +46,7 @@ const maxRecording = 64 << 20
 
 // NewRecorder returns a recorder for an upstream that replaces the API at an address.
 func NewRecorder(name, standsFor string) *Recorder {
-	return &Recorder{upstream: name, standsFor: standsFor, trials: map[string]int{}, broken: map[string]bool{}}
+	return &Recorder{upstream: name, standsFor: standsFor, trials: Trials{}, broken: map[string]bool{}}
 }
 
 // Add records an exchange of a test; "" if it cannot be attributed to a test.
@@ -160,7 +159,7 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 		}
 	}
 	trials := maps.Clone(r.trials)
-	o.Keep = o.Keep || len(trials) > 0 // other suites may share the recording of a model
+	o.Keep = o.Keep || trials.ofModel() // other suites may share the recording of a model
 	for _, test := range sortedKeys(r.broken) {
 		if old != nil && old.Trials[test] > 0 {
 			delete(trials, test)
@@ -172,7 +171,7 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 	if saved.Unsaved != "" {
 		return nil, saved, nil
 	}
-	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, trials: trials, masks: sortedKeys(saved.Masked), list: arrange(list, len(r.trials) > 0)}
+	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, trials: trials, masks: sortedKeys(saved.Masked), list: arrange(list, r.trials.ofModel())}
 	if o.Keep && old != nil {
 		saved.Kept = out.merge(old, o.Path)
 	}

@@ -22,7 +22,7 @@ type recorded struct {
 	upstream, standsFor string
 	masks               []string
 	random              map[string]string
-	trials              map[string]int
+	trials              Trials
 	list                []exchange
 }
 
@@ -31,7 +31,7 @@ type recorded struct {
 func (r *recorded) bytes() []byte {
 	w := &stored.Writer{Compact: true}
 	of, again := "upstream ", Again(r.upstream)
-	if len(r.trials) > 0 {
+	if r.trials.ofModel() {
 		of, again = "model ", ModelAgain
 	}
 	w.Raw("# Recording of the " + of + jsonv.String(r.upstream).String() + ". Review changes like code; " + again + " writes it.\n" +
@@ -45,12 +45,12 @@ func (r *recorded) bytes() []byte {
 	if len(r.random) > 0 {
 		w.Member(0, "random", jsonv.From(r.random))
 	}
-	if len(r.trials) > 0 {
+	if r.trials.ofModel() {
 		w.Member(0, "trials", jsonv.From(r.trials))
 	}
 	tools, list := map[string]jsonv.Value{}, make([]jsonv.Value, len(r.list))
 	for i, e := range r.list {
-		if t := e.request.json.Lookup("tools"); len(r.trials) > 0 && !t.IsAbsent() { // every request to a model has all of them
+		if t := e.request.json.Lookup("tools"); r.trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
 			name := fmt.Sprintf("%x", sha256.Sum256(t.Append(nil)))[:12]
 			tools[name], e.request.json = t, e.request.json.With("tools", jsonv.String(name))
 		}
@@ -110,11 +110,9 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 	case formBody:
 		o = o.With(key, textsOf(b.values, false))
 	case multipartBody:
-		parts := make([]jsonv.Value, len(b.parts))
-		for i, p := range b.parts {
-			parts[i] = jsonv.ObjectOf("name", p.name, "filename", p.filename, "type", p.mediaType, "body", p.body.addTo(jsonv.Object()))
-		}
-		o = o.With(key, jsonv.Array(parts...))
+		o = o.With(key, jsonv.List(b.parts, func(p part) jsonv.Value {
+			return jsonv.ObjectOf("name", p.name, "filename", p.filename, "type", p.mediaType, "body", p.body.addTo(jsonv.Object()))
+		}))
 	}
 	if b.gzip {
 		o = o.With("gzip", jsonv.Bool(true))

@@ -101,16 +101,11 @@ func (r *Request) JSON() jsonv.Value {
 func valuesJSON(values map[string][]string) jsonv.Value {
 	out := jsonv.Object()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		list := values[name]
-		if len(list) == 1 {
-			out = out.With(name, jsonv.String(list[0]))
-			continue
+		v := jsonv.List(values[name], jsonv.String)
+		if v.Len() == 1 {
+			v = v.At(0)
 		}
-		items := make([]jsonv.Value, len(list))
-		for i, text := range list {
-			items[i] = jsonv.String(text)
-		}
-		out = out.With(name, jsonv.Array(items...))
+		out = out.With(name, v)
 	}
 	return out
 }

@@ -275,13 +275,6 @@ func (c *compiler) expectations(n *source.Node, path string, list suite.Block) e
 	return c.expecting(n, list).Expect(n, path, c.dec)
 }
 
-// withMatcher returns a copy of an assertion with the matcher in n; ok is false after
-// a mistake.
-func (c *compiler) withMatcher(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
-	out = c.expecting(n, "").WithMatcher(a, n, path, c.dec)
-	return out, out != nil
-}
-
 // tree merges the test's items with those of defaultTest.
 func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	own := expect.Parts{Threshold: st.Threshold}

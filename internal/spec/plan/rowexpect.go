@@ -141,9 +141,8 @@ func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (ex
 	cc := c.apart()
 	if vary.matcher != nil {
 		n := r.entry.Scope.Expand(vary.matcher, item.Path, b, cc.dec)
-		a, ok := cc.withMatcher(item.Assertion, n, item.Path)
-		item.Assertion = a
-		return item, ok && len(cc.dec.Diagnostics()) == 0
+		item.Assertion = cc.expecting(n, "").WithMatcher(item.Assertion, n, item.Path, cc.dec)
+		return item, item.Assertion != nil && len(cc.dec.Diagnostics()) == 0
 	}
 	n := r.entry.Scope.Expand(r.list.Items[vary.at], r.path, b, cc.dec)
 	one := source.Node{Pos: r.list.Pos, Kind: source.KindList, Items: []*source.Node{n}}

@@ -22,10 +22,6 @@ type client struct {
 	changed chan struct{}  // closed and replaced at each request
 }
 
-func newClient(recorded *cassette.RecordedClient) *client {
-	return &client{recorded: recorded, used: map[int]bool{}, count: map[string]int{}, changed: make(chan struct{})}
-}
-
 // askedAfter reports whether the recorded server made requests between a call and the
 // next one.
 func (c *client) askedAfter(call *cassette.Call) bool {

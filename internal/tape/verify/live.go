@@ -83,7 +83,7 @@ func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live,
 		report: newReport(), now: newReport(), total: map[string]int{}, unread: map[surface.Kind]bool{},
 	}
 	for n, rc := range recorded {
-		l.clients[n] = newClient(rc)
+		l.clients[n] = &client{recorded: rc, used: map[int]bool{}, count: map[string]int{}, changed: make(chan struct{})}
 	}
 	return l, calls, nil
 }

@@ -252,16 +252,10 @@ func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from so
 	return false, nil
 }
 
-// crashed reports whether the recorded process ended by itself instead of responding.
-func crashed(call *cassette.Call) bool {
-	exit, _ := call.Crashed()
-	return exit != nil
-}
-
 // unsendable returns the reason why a request cannot be repeated or compared.
 func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
-	switch {
-	case call.Response == nil && !(again && crashed(call)):
+	switch exit, _ := call.Crashed(); { // it ended by itself instead of responding
+	case call.Response == nil && !(again && exit != nil):
 		return "no response is recorded"
 	case call.Response != nil && call.Response.Omitted > 0:
 		return "the response is too large to be in the cassette"

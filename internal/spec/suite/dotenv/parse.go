@@ -61,8 +61,8 @@ func (p *parser) vars() []Var {
 // entry reads one line, or several if a quoted value contains line breaks.
 func (p *parser) entry() (Var, bool) {
 	at := p.line
-	line := strings.TrimSpace(p.peekLine())
-	if line == "" || line[0] == '#' {
+	line, _, _ := strings.Cut(p.text, "\n")
+	if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 		p.nextLine()
 		return Var{}, false
 	}
@@ -107,11 +107,6 @@ func (p *parser) hasNUL(line int, name, value string) bool {
 		return true
 	}
 	return false
-}
-
-func (p *parser) peekLine() string {
-	line, _, _ := strings.Cut(p.text, "\n")
-	return line
 }
 
 func (p *parser) nextLine() string {
