@@ -102,6 +102,11 @@ func (d *Decoder) Add(ds ...Diagnostic) {
 	}
 }
 
+// ErrorAt reports a mistake at a position, which need not be that of a whole node.
+func (d *Decoder) ErrorAt(pos Pos, path, msg, hint string) {
+	d.Add(Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
+}
+
 // AddNew reports the diagnostics whose message was not reported at the same position
 // before.
 func (d *Decoder) AddNew(ds ...Diagnostic) {

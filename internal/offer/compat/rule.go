@@ -129,9 +129,7 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 		r.checkFields(more, node, &d)
 	}
 	if d.Count() > 0 { // a rule without a known effect cannot be applied to its examples
-		ds = append(ds, d.Diagnostics()...)
-		ds.Sort()
-		return r, ds
+		more = Rules{}
 	}
 	r.Profiles = append(slices.Clip(r.Profiles), more.Profiles...)
 	for i := range more.Rules {

@@ -63,7 +63,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	out.listens = c.needsExclusive(out)
 	c.assignServer(out, out.Server)
 	if c.errors() == before && len(out.Ops) == 0 {
-		report(c.dec, n.Pos, e.Path, "nothing to invoke", "")
+		c.dec.ErrorAt(n.Pos, e.Path, "nothing to invoke", "")
 	}
 	return built{out: out, test: st, servers: servers}
 }
@@ -157,7 +157,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 			return []*Server{c.file.Default}
 		}
 		if len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && n.Kind == source.KindMap && !stepsHaveServers(st) && !c.suite.Partial {
-			report(c.dec, n.Pos, st.Path, "names no server, and the suite has no default_server",
+			c.dec.ErrorAt(n.Pos, st.Path, "names no server, and the suite has no default_server",
 				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.serverNames()))
 		}
 		return nil
@@ -174,7 +174,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 		case len(found) == 0:
 			c.unknownServer(name.Pos, at, name.Text)
 		case seen[name.Text]:
-			report(c.dec, name.Pos, at, fmt.Sprintf("%q is in the list twice", name.Text), "")
+			c.dec.ErrorAt(name.Pos, at, fmt.Sprintf("%q is in the list twice", name.Text), "")
 		}
 		seen[name.Text] = true
 		for _, sv := range found {
@@ -209,7 +209,7 @@ func (c *compiler) sameCall(st *suite.Test, servers []*Server, out *Case) {
 		case nil:
 			c.unknownServer(st.SameAs.Pos, path, st.SameAs.Server)
 		case s:
-			report(c.dec, st.SameAs.Pos, path, "it would compare "+s.Name+" with itself", "")
+			c.dec.ErrorAt(st.SameAs.Pos, path, "it would compare "+s.Name+" with itself", "")
 		}
 	}
 	n := &source.Node{Pos: st.SameAs.Pos, Kind: source.KindMap}

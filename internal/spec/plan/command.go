@@ -63,7 +63,7 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 			if strings.HasPrefix(se.Hint, "hooks run") {
 				se.Hint = hint
 			}
-			report(c.dec, n.In(se.Offset), path, se.Msg, cmp.Or(se.Hint, hint))
+			c.dec.ErrorAt(n.In(se.Offset), path, se.Msg, cmp.Or(se.Hint, hint))
 		} else {
 			c.dec.Errorf(n, path, "%v", err)
 		}

@@ -230,11 +230,11 @@ func (c *compiler) defaults() {
 func (c *compiler) unknownServer(pos source.Pos, path, name string) {
 	switch found := c.file.Matching(name); {
 	case len(found) > 0:
-		report(c.dec, pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)
+		c.dec.ErrorAt(pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)
 	case c.suite.Partial: // it may be declared in a file that could not be read
 	case strings.Contains(name, "*"):
-		report(c.dec, pos, path, fmt.Sprintf("no server matches %q", name), c.suite.ServerHint(name))
+		c.dec.ErrorAt(pos, path, fmt.Sprintf("no server matches %q", name), c.suite.ServerHint(name))
 	default:
-		report(c.dec, pos, path, fmt.Sprintf("no server is called %q", name), c.suite.ServerHint(name))
+		c.dec.ErrorAt(pos, path, fmt.Sprintf("no server is called %q", name), c.suite.ServerHint(name))
 	}
 }

@@ -67,11 +67,11 @@ func (x fixtureCompiler) fixtureStep(phase string, s *suite.Step) *Step {
 	}
 	switch hasRun := s.Has("run"); {
 	case hasRun && s.Has("call"):
-		report(x.c.dec, s.KeyPos("call"), s.Path, "a step has exactly one of run and call; this one has both", "split it into two steps")
+		x.c.dec.ErrorAt(s.KeyPos("call"), s.Path, "a step has exactly one of run and call; this one has both", "split it into two steps")
 		return nil
 	case !hasRun && s.Call == nil:
 		if s.Node().Kind == source.KindMap {
-			report(x.c.dec, s.Pos, s.Path, "a step needs run: [program, arguments…] or call: {tool, args}", "")
+			x.c.dec.ErrorAt(s.Pos, s.Path, "a step needs run: [program, arguments…] or call: {tool, args}", "")
 		}
 		return nil
 	case s.Call != nil:
@@ -110,7 +110,7 @@ func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
 			x.c.unknownServer(s.Call.Pos, s.Path+".call.server", s.Call.Server)
 		}
 	} else if server == nil {
-		report(x.c.dec, s.Call.Pos, s.Path+".call", "names no server, and the suite has no default_server",
+		x.c.dec.ErrorAt(s.Call.Pos, s.Path+".call", "names no server, and the suite has no default_server",
 			"add server: to the call, or default_server: to the suite")
 	}
 	if n := s.Node().Get("call").Get("tool"); n != nil && n.Kind == source.KindString && n.Text == "" {
@@ -122,37 +122,37 @@ func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
 		x.c.dec.WrongType(call.Args, s.Path+".call.args", "a map of arguments")
 	}
 	if s.Background {
-		report(x.c.dec, s.KeyPos("background"), s.Path+".background", "background can be used only with run:, not with call:", "")
+		x.c.dec.ErrorAt(s.KeyPos("background"), s.Path+".background", "background can be used only with run:, not with call:", "")
 	}
 	for _, key := range []string{"env", "cwd"} {
 		if s.Has(key) {
-			report(x.c.dec, s.KeyPos(key), s.Path+"."+key, key+" can be used only with run:, not with call:", "")
+			x.c.dec.ErrorAt(s.KeyPos(key), s.Path+"."+key, key+" can be used only with run:, not with call:", "")
 		}
 	}
 }
 
 func (x fixtureCompiler) checkStep(st *Step, s *suite.Step) {
 	if s.Has("always") && !st.After() {
-		report(x.c.dec, s.KeyPos("always"), s.Path+".always", "always can be used only in teardown steps: "+st.Phase+" steps always run", "")
+		x.c.dec.ErrorAt(s.KeyPos("always"), s.Path+".always", "always can be used only in teardown steps: "+st.Phase+" steps always run", "")
 	}
 	if s.Background && st.After() {
-		report(x.c.dec, s.KeyPos("background"), s.Path+".background", "a teardown step can't run in the background: nothing runs after it", "")
+		x.c.dec.ErrorAt(s.KeyPos("background"), s.Path+".background", "a teardown step can't run in the background: nothing runs after it", "")
 	}
 	if st.WaitFor == "" {
 		if s.Has("wait_for") {
-			report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for", "wait_for is empty", "")
+			x.c.dec.ErrorAt(s.KeyPos("wait_for"), s.Path+".wait_for", "wait_for is empty", "")
 		}
 		return
 	}
 	if _, err := probe.Parse(st.WaitFor); err != nil {
-		report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for", err.Error(), "use tcp://host:port, http(s)://…, /path on the default server, or log:/regex/")
+		x.c.dec.ErrorAt(s.KeyPos("wait_for"), s.Path+".wait_for", err.Error(), "use tcp://host:port, http(s)://…, /path on the default server, or log:/regex/")
 		return
 	}
 	if strings.HasPrefix(st.WaitFor, "/") && (x.c.file.Default == nil || x.c.file.Default.URL == "") {
-		report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for",
+		x.c.dec.ErrorAt(s.KeyPos("wait_for"), s.Path+".wait_for",
 			fmt.Sprintf("%s is a path on the default server, which has no url", st.WaitFor), "write the whole address: http://127.0.0.1:PORT"+st.WaitFor)
 	}
 	if strings.HasPrefix(st.WaitFor, "log:") && st.Call != nil {
-		report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for", "log: reads the output of run:, and this step has call:", "")
+		x.c.dec.ErrorAt(s.KeyPos("wait_for"), s.Path+".wait_for", "log: reads the output of run:, and this step has call:", "")
 	}
 }

@@ -101,7 +101,7 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 		traffic.Calibration(st, e.Node, c.suite, rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
 		for _, sv := range servers {
 			if why, hint := st.Action.Refuses(sv.URL != ""); why != "" {
-				report(c.dec, cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)
+				c.dec.ErrorAt(cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)
 			}
 		}
 		return
@@ -154,7 +154,7 @@ func (c *compiler) checkCaptured(n *source.Node, path string, captured map[strin
 			continue
 		}
 		hint := cmp.Or(source.Known(name, slices.Sorted(maps.Keys(captured))), "store it in the step that returns it, as in capture: {id: structured.id}, and write ${steps.id}")
-		report(c.dec, p.Node.In(p.Offset), path, fmt.Sprintf("no earlier step captures %q", name), hint)
+		c.dec.ErrorAt(p.Node.In(p.Offset), path, fmt.Sprintf("no earlier step captures %q", name), hint)
 	}
 }
 

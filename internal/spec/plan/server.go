@@ -30,7 +30,7 @@ type serverCompiler struct {
 
 // report reports a mistake at a key of the server.
 func (s *serverCompiler) report(key, msg, hint string) {
-	report(s.c.dec, s.sv.KeyPos(key), s.path+"."+key, msg, hint)
+	s.c.dec.ErrorAt(s.sv.KeyPos(key), s.path+"."+key, msg, hint)
 }
 
 // server resolves one server entry. The compiler has no diagnostics yet: see apart.
@@ -86,7 +86,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	}
 	for i, t := range sv.Tolerate {
 		if !slices.Contains(c.set.ViolationKinds, t.Text) && !t.Bad && !t.Pos.IsZero() {
-			report(c.dec, t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is not a kind of protocol violation", t.Text),
+			c.dec.ErrorAt(t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is not a kind of protocol violation", t.Text),
 				source.Known(t.Text, c.set.ViolationKinds))
 		}
 		out.Tolerate[t.Text] = true
@@ -153,11 +153,11 @@ func (s *serverCompiler) caFile() {
 	t.CAFile = c.path(t.CAFile, sv.File)
 	c.file.inputs.add(t.CAFile)
 	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, t.CAFile) {
-		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+		c.dec.ErrorAt(t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 	} else if pem, err := os.ReadFile(t.CAFile); err != nil {
-		report(c.dec, t.Pos, s.path+".tls.ca_file", "can't read "+sv.TLS.CAFile, "looked for "+t.CAFile)
+		c.dec.ErrorAt(t.Pos, s.path+".tls.ca_file", "can't read "+sv.TLS.CAFile, "looked for "+t.CAFile)
 	} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" contains no certificate", "expected PEM text, which begins with -----BEGIN CERTIFICATE-----")
+		c.dec.ErrorAt(t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" contains no certificate", "expected PEM text, which begins with -----BEGIN CERTIFICATE-----")
 	}
 	s.out.TLS = &t
 }

@@ -45,7 +45,7 @@ func (l *loader) check() {
 		if strings.Contains(s.DefaultServer, "*") {
 			msg, hint = "expected the name of one server, got the pattern %q", "defaultTest: {server: …} takes patterns"
 		}
-		report(l.dec, s.DefaultPos, "default_server", fmt.Sprintf(msg, s.DefaultServer), hint)
+		l.dec.ErrorAt(s.DefaultPos, "default_server", fmt.Sprintf(msg, s.DefaultServer), hint)
 	}
 	if s.DefaultServer == "" && len(declared) == 1 && !strings.Contains(s.Servers[0].Name, "@") {
 		s.DefaultServer = s.Servers[0].Name
@@ -61,11 +61,11 @@ func (l *loader) checkServer(sv *Server) {
 	case sv.Command == nil && sv.URL == "" && l.reported(path):
 		// A misspelled key was reported; don't report the missing one too.
 	case sv.Command == nil && !sv.Has("url"):
-		report(l.dec, sv.Pos, path, "needs command: (a program to start) or url: (a server to connect to)", "")
+		l.dec.ErrorAt(sv.Pos, path, "needs command: (a program to start) or url: (a server to connect to)", "")
 	case sv.Command == nil && sv.URL == "":
-		report(l.dec, sv.KeyPos("url"), path+".url", "the address is empty", "")
+		l.dec.ErrorAt(sv.KeyPos("url"), path+".url", "the address is empty", "")
 	case sv.Command != nil && sv.Has("url"):
-		report(l.dec, sv.KeyPos("url"), path, "has both command: and url:; expected exactly one", "")
+		l.dec.ErrorAt(sv.KeyPos("url"), path, "has both command: and url:; expected exactly one", "")
 	}
 	for _, e := range sv.Env.Entries {
 		dotenv.CheckName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
@@ -144,15 +144,15 @@ func (l *loader) headers(sv *Server, path string) {
 		}
 		seen[name] = e.Pos
 		if !IsHeaderName(e.Key) {
-			report(l.dec, e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
+			l.dec.ErrorAt(e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
 		}
 		l.header(e.Key, &e.Value, at)
 		if strings.ContainsAny(e.Value.Value, "\r\n\x00") {
-			report(l.dec, e.Value.Pos, at, "a header's value can't have line breaks", "")
+			l.dec.ErrorAt(e.Value.Pos, at, "a header's value can't have line breaks", "")
 		}
 	}
 	if pos, ok := seen["Authorization"]; ok && sv.Auth != nil {
-		report(l.dec, pos, path+".headers", "an Authorization header and auth: exclude each other", "remove one of them")
+		l.dec.ErrorAt(pos, path+".headers", "an Authorization header and auth: exclude each other", "remove one of them")
 	}
 }
 
@@ -177,7 +177,7 @@ func (l *loader) header(key string, h *Header, path string) {
 	}
 	v, ok := l.env.Get(h.Env)
 	if !ok {
-		report(l.dec, h.Pos, path, "the environment variable "+h.Env+" is not set", "")
+		l.dec.ErrorAt(h.Pos, path, "the environment variable "+h.Env+" is not set", "")
 		return
 	}
 	l.addSecret(v, h.Pos, path)
@@ -189,9 +189,9 @@ func (l *loader) auth(sv *Server, path string) {
 	a := sv.Auth
 	switch {
 	case a.BearerTokenEnv != "" && a.OAuth != nil:
-		report(l.dec, a.Pos, path, "has both bearer_token_env: and oauth:; expected exactly one", "")
+		l.dec.ErrorAt(a.Pos, path, "has both bearer_token_env: and oauth:; expected exactly one", "")
 	case a.BearerTokenEnv == "" && a.OAuth == nil && !l.reported(path):
-		report(l.dec, a.Pos, path, "needs bearer_token_env: or oauth:", "")
+		l.dec.ErrorAt(a.Pos, path, "needs bearer_token_env: or oauth:", "")
 	}
 	l.secretFromEnv(a.BearerTokenEnv, a.Pos, path+".bearer_token_env")
 	if a.OAuth != nil {
@@ -206,9 +206,9 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 	v, ok := l.env.Get(name)
 	switch {
 	case !ok:
-		report(l.dec, pos, path, "the environment variable "+name+" is not set", "")
+		l.dec.ErrorAt(pos, path, "the environment variable "+name+" is not set", "")
 	case v == "":
-		report(l.dec, pos, path, "the environment variable "+name+" is empty", "")
+		l.dec.ErrorAt(pos, path, "the environment variable "+name+" is empty", "")
 	}
 	l.addSecret(v, pos, path)
 }

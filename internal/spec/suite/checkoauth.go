@@ -32,16 +32,16 @@ func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
 	}
 	for _, key := range rules.needs {
 		if n.Get(key) == nil {
-			report(l.dec, o.Pos, path, fmt.Sprintf("the grant %s needs %s:", o.Grant, key), "")
+			l.dec.ErrorAt(o.Pos, path, fmt.Sprintf("the grant %s needs %s:", o.Grant, key), "")
 		}
 	}
 	if o.Grant == "client_credentials" && o.TokenEndpoint == "" && o.Issuer == "" {
-		report(l.dec, o.Pos, path, "the grant client_credentials needs token_endpoint: or issuer:",
+		l.dec.ErrorAt(o.Pos, path, "the grant client_credentials needs token_endpoint: or issuer:",
 			"the server under test must not choose where the secret is sent")
 	}
 	for _, f := range n.Fields {
 		if key := f.Key.Text; key != "grant" && !slices.Contains(rules.needs, key) && !slices.Contains(rules.knows, key) && isOAuthKey(key) {
-			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%s: cannot be used with the grant %s", key, o.Grant), "")
+			l.dec.ErrorAt(f.Key.Pos, path, fmt.Sprintf("%s: cannot be used with the grant %s", key, o.Grant), "")
 		}
 	}
 	l.oauthClient(o, n, path)
@@ -58,12 +58,12 @@ func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
 	secret, issuer, client := n.Get("client_secret_env") != nil, n.Get("issuer") != nil, n.Get("client_id") != nil
 	switch {
 	case secret && !client:
-		report(l.dec, at("client_secret_env"), path+".client_secret_env", "a secret needs client_id:", "a client that registers itself receives its own")
+		l.dec.ErrorAt(at("client_secret_env"), path+".client_secret_env", "a secret needs client_id:", "a client that registers itself receives its own")
 	case secret && !issuer:
-		report(l.dec, at("client_secret_env"), path+".client_secret_env", "a secret needs issuer:",
+		l.dec.ErrorAt(at("client_secret_env"), path+".client_secret_env", "a secret needs issuer:",
 			"the server under test must not choose where the secret is sent")
 	case issuer && !client && o.Headless:
-		report(l.dec, at("issuer"), path+".issuer", "issuer: with headless: true needs client_id:", "a client that registers itself is not yet known to the issuer")
+		l.dec.ErrorAt(at("issuer"), path+".issuer", "issuer: with headless: true needs client_id:", "a client that registers itself is not yet known to the issuer")
 	}
 }
 
@@ -77,11 +77,11 @@ func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
 		}
 		switch u, err := url.Parse(a.value); {
 		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, fmt.Sprintf("%q is not an http or https address", a.value), "")
+			l.dec.ErrorAt(n.Get(a.key).Pos, path+"."+a.key, fmt.Sprintf("%q is not an http or https address", a.value), "")
 		case a.key == "client_metadata_url" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == ""):
-			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, "the address must be https and have a path", "such as https://example.com/client.json")
+			l.dec.ErrorAt(n.Get(a.key).Pos, path+"."+a.key, "the address must be https and have a path", "such as https://example.com/client.json")
 		case u.Scheme == "http" && !web.IsLoopback(u.Hostname()):
-			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, a.noun+" that is not on this machine must be reached by https", "")
+			l.dec.ErrorAt(n.Get(a.key).Pos, path+"."+a.key, a.noun+" that is not on this machine must be reached by https", "")
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 		path := source.PathKey(s.Path+".capture", e.Key)
 		switch first, twice := captures[e.Key]; {
 		case strings.TrimSpace(e.Key) == "":
-			report(c.d, e.Pos, path, "a captured value needs a name", "")
+			c.d.ErrorAt(e.Pos, path, "a captured value needs a name", "")
 		case twice:
 			c.d.Add(source.Diagnostic{
 				Pos: e.Pos, Path: path, Msg: fmt.Sprintf("%q is captured twice in this flow", e.Key),
@@ -235,7 +235,7 @@ func (c checker) common(t *Test, n *source.Node) {
 	checkTags(n, t.Path, t.Tags, c.d)
 	repeat.Check(t.Repeat, t.Trials, t.Retries, n, t.Path, c.d)
 	if t.Transform != nil {
-		report(c.d, t.Transform.Pos, t.Path+".transform", "transform is reserved for a later version", "remove it")
+		c.d.ErrorAt(t.Transform.Pos, t.Path+".transform", "transform is reserved for a later version", "remove it")
 	}
 }
 

@@ -225,13 +225,13 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 		abs = filepath.Join(filepath.Dir(d.file.Path), abs)
 	}
 	if !l.opts.AllowOutside && !Inside(l.suite.Dir, abs) {
-		report(l.dec, imp.Pos, path, name+" is outside the suite's directory",
+		l.dec.ErrorAt(imp.Pos, path, name+" is outside the suite's directory",
 			"move it below "+l.displayPath(l.suite.Dir)+", or run with --allow-outside")
 		l.suite.Partial = true
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
-		report(l.dec, imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), "looked for "+abs)
+		l.dec.ErrorAt(imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), "looked for "+abs)
 		l.suite.Files, l.suite.Partial = append(l.suite.Files, filepath.Clean(abs)), true
 		return
 	}

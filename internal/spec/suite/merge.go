@@ -54,7 +54,7 @@ func (l *loader) decode(d *loadedDoc) {
 	if d != l.docs[0] {
 		for _, f := range d.root.Fields {
 			if slices.Contains(rootOnly, f.Key.Text) {
-				report(l.dec, f.Key.Pos, f.Key.Text, f.Key.Text+" belongs in the suite that is run, not in a file that it imports",
+				l.dec.ErrorAt(f.Key.Pos, f.Key.Text, f.Key.Text+" belongs in the suite that is run, not in a file that it imports",
 					"move it to "+l.docs[0].file.Name)
 			}
 		}
@@ -223,10 +223,10 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 			continue
 		}
 		if strings.TrimSpace(e.Key) == "" {
-			report(l.dec, e.Pos, path, "a server needs a name", "")
+			l.dec.ErrorAt(e.Pos, path, "a server needs a name", "")
 		}
 		if strings.Contains(e.Key, "@") {
-			report(l.dec, e.Pos, path, `the name of a server can't contain "@", which is reserved for variants`, "declare a variant: servers: {name: {variants: {…}}}")
+			l.dec.ErrorAt(e.Pos, path, `the name of a server can't contain "@", which is reserved for variants`, "declare a variant: servers: {name: {variants: {…}}}")
 		}
 		sv.Name, sv.Pos, sv.File, sv.Scope, sv.node = e.Key, e.Pos, d.file, d.scope, written.Get(e.Key)
 		sv.Whole = sv.Has("args")
@@ -247,14 +247,14 @@ func (l *loader) addVariants(base *Server) {
 			l.suite.Partial = true
 			continue
 		case strings.TrimSpace(e.Key) == "":
-			report(l.dec, e.Pos, path, "a variant needs a name", "")
+			l.dec.ErrorAt(e.Pos, path, "a variant needs a name", "")
 		case strings.ContainsAny(e.Key, "@*") && !slices.Contains(l.suite.Unknown, base.Name):
-			report(l.dec, e.Pos, path, `the name of a variant can't contain "@" or "*"`, "")
+			l.dec.ErrorAt(e.Pos, path, `the name of a variant can't contain "@" or "*"`, "")
 		}
 		sv := base.variant(e)
 		l.suite.Servers = append(l.suite.Servers, sv)
 		if sv.URL == "" && sv.Has("query") {
-			report(l.dec, sv.KeyPos("query"), path+".query", "query: requires a server with url:", "")
+			l.dec.ErrorAt(sv.KeyPos("query"), path+".query", "query: requires a server with url:", "")
 		}
 		for _, q := range e.Value.Query.Entries {
 			l.credential(q.Key, string(q.Value))

@@ -18,8 +18,3 @@ func (t *Text) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	}
 	d.Decode(n, path, &t.Text)
 }
-
-// report adds an error at a position, which need not be that of a whole node.
-func report(d *source.Decoder, pos source.Pos, path, msg, hint string) {
-	d.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
-}

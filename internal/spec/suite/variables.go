@@ -89,12 +89,12 @@ func (l *loader) declare(d *loadedDoc) {
 			continue
 		}
 		if !interpolate.IsName(name) || strings.Contains(name, ".") {
-			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name", name),
+			l.dec.ErrorAt(f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name", name),
 				"use letters, digits, - and _, beginning with a letter or _")
 			continue
 		}
 		if slices.Contains(reservedNames, name) {
-			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name: ${%s…} has another meaning", name, name), "")
+			l.dec.ErrorAt(f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name: ${%s…} has another meaning", name, name), "")
 			continue
 		}
 		v := &variableDecl{key: f.Key.Pos}
@@ -140,7 +140,7 @@ func (l *loader) variable(name string) (*source.Node, bool) {
 	case resolvedVariable:
 		return l.vars[name], true
 	case resolving:
-		report(l.dec, v.key, source.PathKey("variables", name), fmt.Sprintf("the variable %q needs its own value", name), "")
+		l.dec.ErrorAt(v.key, source.PathKey("variables", name), fmt.Sprintf("the variable %q needs its own value", name), "")
 		return nil, true
 	}
 	v.state = resolving
@@ -210,7 +210,7 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 			return interpolate.Placed(v.Node, text), v.From.FromEnv
 		}
 		if value = v.From.Default; value == nil {
-			report(l.dec, v.Pos, path, "the environment variable "+v.From.FromEnv+" is not set, and there is no default", "set it, or add default:")
+			l.dec.ErrorAt(v.Pos, path, "the environment variable "+v.From.FromEnv+" is not set, and there is no default", "set it, or add default:")
 			return nil, ""
 		}
 		path += ".default"

@@ -29,11 +29,11 @@ func (r *reader) csvRows(file *source.File) {
 		if header == nil {
 			var msg string
 			if header, msg = p.header(); msg != "" {
-				r.report(file.At(p.at), "", msg, "the first line names the columns")
+				r.Dec.ErrorAt(file.At(p.at), "", msg, "the first line names the columns")
 				return
 			}
 			if at := strings.IndexAny(header[0], ";\t"); len(header) == 1 && at >= 0 && file.Data[start] != '"' {
-				r.report(file.At(start), "", fmt.Sprintf("the columns are separated by %q, not by commas", header[0][at]), "save it with commas; a single column of this name is written in quotes")
+				r.Dec.ErrorAt(file.At(start), "", fmt.Sprintf("the columns are separated by %q, not by commas", header[0][at]), "save it with commas; a single column of this name is written in quotes")
 				return
 			}
 			r.into.csv = header
@@ -43,10 +43,10 @@ func (r *reader) csvRows(file *source.File) {
 		msg := p.record(func(int, int) { fields++ })
 		switch {
 		case msg != "":
-			r.report(file.At(p.at), "", msg, "")
+			r.Dec.ErrorAt(file.At(p.at), "", msg, "")
 			return
 		case fields != len(header):
-			r.report(file.At(start), "", fmt.Sprintf("the number of fields is %d, but the first line names %d columns", fields, len(header)), "")
+			r.Dec.ErrorAt(file.At(start), "", fmt.Sprintf("the number of fields is %d, but the first line names %d columns", fields, len(header)), "")
 			bad++
 		default:
 			r.into.spans = append(r.into.spans, span{uint32(start), uint32(p.end)})

@@ -127,11 +127,6 @@ type reader struct {
 	into *Rows
 }
 
-// report adds an error at a position, which need not be that of a whole node.
-func (o Options) report(pos source.Pos, path, msg, hint string) {
-	o.Dec.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
-}
-
 func (r *reader) listRows(n *source.Node, path string) {
 	for i, item := range n.Items {
 		if item.Kind != source.KindMap {
@@ -150,11 +145,11 @@ func (o Options) Open(n, written *source.Node, path string, kinds ...string) *so
 		name = filepath.Join(filepath.Dir(written.Pos.File.Path), name)
 	}
 	if !o.AllowOutside && !suite.Inside(o.Dir, name) {
-		o.report(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+		o.Dec.ErrorAt(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 		return nil
 	}
 	if last := len(kinds) - 1; !slices.Contains(kinds, strings.ToLower(filepath.Ext(name))) {
-		o.report(n.Pos, path, "can't tell what "+n.Text+" holds", "use a "+strings.Join(kinds[:last], ", ")+" or "+kinds[last]+" file")
+		o.Dec.ErrorAt(n.Pos, path, "can't tell what "+n.Text+" holds", "use a "+strings.Join(kinds[:last], ", ")+" or "+kinds[last]+" file")
 		return nil
 	}
 	if o.Opened != nil {
@@ -250,15 +245,15 @@ func (r *reader) jsonRows(file *source.File) {
 			if se := (*jsonv.SyntaxError)(nil); errors.As(err, &se) {
 				pos, msg = pos+se.Offset, "not JSON: "+se.Msg
 			}
-			r.report(file.At(pos), "", msg, "each line is one JSON object")
+			r.Dec.ErrorAt(file.At(pos), "", msg, "each line is one JSON object")
 			bad++
 		case text[0] != '{':
 			v, _ := jsonv.Parse(text)
-			r.report(file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
+			r.Dec.ErrorAt(file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
 			bad++
 		case twice >= 0:
 			n := notes[twice]
-			r.report(file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may appear only once")
+			r.Dec.ErrorAt(file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may appear only once")
 			bad++
 		default:
 			r.into.spans = append(r.into.spans, span{uint32(at), uint32(at + len(text))})
