@@ -63,24 +63,24 @@ func (p *multilineJSON) take() (all wire.Frame, lines int) {
 // brackets returns the nesting depth after a piece of JSON that starts outside of
 // strings at the given depth. It fails if the piece ends inside a string, because
 // strings cannot contain line breaks, or closes more brackets than are open.
-func brackets(b []byte, depth int) (int, bool) {
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
+func brackets(raw []byte, depth int) (int, bool) {
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
 		case '"':
 			for i++; ; i++ {
-				if i >= len(b) {
+				if i >= len(raw) {
 					return depth, false
 				}
-				if b[i] == '\\' {
+				if raw[i] == '\\' {
 					i++
-				} else if b[i] == '"' {
+				} else if raw[i] == '"' {
 					break
 				}
 			}
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth < 0 || depth == 0 && len(protocol.TrimSpace(b[i+1:])) > 0 {
+			if depth--; depth < 0 || depth == 0 && len(protocol.TrimSpace(raw[i+1:])) > 0 {
 				return depth, false
 			}
 		}
