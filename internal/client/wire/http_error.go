@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -203,17 +202,17 @@ func HasStatus(err error, statuses ...int) bool {
 // 2025-11-25 transports, session management), unless the body has another reason, an
 // unknown method. Restarted servers may also respond with 400 and a message.
 func losesSession(status int, body []byte) bool {
-	switch rpc := rpcErrorOf(body); status {
-	case http.StatusNotFound:
-		return rpc == nil || rpc.Code != protocol.CodeMethodNotFound
-	case http.StatusBadRequest:
-		text := body[:min(len(body), bodyExcerpt)]
-		if rpc != nil {
-			text = []byte(rpc.Message)
-		}
-		return deniesSession(string(bytes.ToLower(text)))
+	if status != http.StatusNotFound && status != http.StatusBadRequest {
+		return false
 	}
-	return false
+	rpc := rpcErrorOf(body)
+	switch {
+	case status == http.StatusNotFound:
+		return rpc == nil || rpc.Code != protocol.CodeMethodNotFound
+	case rpc != nil:
+		return deniesSession(strings.ToLower(rpc.Message))
+	}
+	return deniesSession(strings.ToLower(string(body[:min(len(body), bodyExcerpt)])))
 }
 
 // deniesSession matches messages, in lower case, that servers send for unknown

@@ -181,16 +181,18 @@ func (x *httpExchange) readResponse(resp *http.Response, json bool, session stri
 func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	raw := protocol.TrimSpace(b.Bytes())
 	good, call := ok(x.info.Status), x.out.ID != ""
-	answers := len(raw) > 0 && raw[0] == '{' && call && bytes.Equal(protocol.MemberOf(raw, "id"), []byte(x.out.ID))
+	answers := func() bool {
+		return len(raw) > 0 && raw[0] == '{' && call && bytes.Equal(protocol.MemberOf(raw, "id"), []byte(x.out.ID))
+	}
 	switch {
-	case !good && answers && protocol.MemberOf(raw, "result") != nil && protocol.MemberOf(raw, "error") == nil:
+	case !good && answers() && protocol.MemberOf(raw, "result") != nil && protocol.MemberOf(raw, "error") == nil:
 		// A client that checks the status never sees this result.
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return x.refuse("a response with this status can't contain a result", nil)
 	case session != "" && x.out.Method != "" && x.out.Method != "initialize" && losesSession(x.info.Status, raw):
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return &SessionLostError{Method: x.out.Method, Info: x.info, session: session}
-	case json && (good || answers || x.out.Method == "" || !call), answers:
+	case json && (good || answers() || x.out.Method == "" || !call), answers():
 	default:
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		note := ""
