@@ -45,7 +45,7 @@ type initFlags struct {
 func newInitCmd(s cmdutil.Streams) *cobra.Command {
 	f := initFlags{}
 	cmd := &cobra.Command{
-		Use:   "init (--command LINE | --url URL | --from FILE [NAME] | -- command args…)",
+		Use: "init (--command LINE | --url URL | --from FILE [NAME] | -- command args…)", SuggestFor: []string{"new", "create", "generate", "scaffold"},
 		Short: "Write a first suite for a running server",
 		Long: `Write a first suite for a server: list its tools, resources and prompts, try
 those that are safe to try, and write assertions that expect the observed

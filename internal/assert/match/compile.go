@@ -99,7 +99,7 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 		}
 		valid = false
 		if !slices.Contains(meant, key) { // a misspelled key was reported; don't report the missing one too
-			c.Errorf(n, path, "", "missing key %s", shown.Quote(key))
+			c.Errorf(n, path, map[string]string{"target": "for example target: text, or target: result.content[0].text", "matcher": "for example matcher: {contains: …}"}[key], "missing key %s", shown.Quote(key))
 		}
 	}
 	return valid

@@ -62,7 +62,7 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 		m.why = fmt.Sprintf("%s is %s, %s", prefix, shown.Shape(v), wants(s))
 		parts := map[jsonv.Kind]string{jsonv.KindArray: "elements", jsonv.KindString: "characters"}[v.Kind()]
 		if m.Near = instead(prefix, v, s); parts != "" && (s.Name == "length" || s.Name == "size" || s.Name == "count") {
-			m.why += "; the matcher length counts its " + parts
+			m.why += "; the matcher length counts its " + parts + ": {target: " + prefix + ", matcher: {length: …}}"
 		}
 	}
 	return m

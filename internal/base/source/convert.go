@@ -49,7 +49,7 @@ func (c *converter) secondDocument(l *yaml.Loader) {
 		return
 	}
 	d := errorAt(c.pos(&next), "a second document: a file can contain only one")
-	d.Code, d.Hint = "second-document", `remove the "---", or move what follows to another file`
+	d.Code, d.Hint = "second-document", `remove the "---" and put the tests into one list, or move what follows to another file`
 	c.found.add(d)
 }
 

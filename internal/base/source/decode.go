@@ -270,6 +270,10 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		below := PathKey(path, f.Key.Text)
 		before := len(d.found.diags)
 		d.value(f.Value, below, into)
+		const keys = "write a map with " // begins a hint that shows no value
+		if found := d.found.diags[before:]; len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
+			found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.name+": "+key.example, ", ")
+		}
 		if key.enum != nil && len(d.found.diags) == before {
 			d.enum(f.Value, below, into, key.enum)
 		}

@@ -55,7 +55,8 @@ type layoutField struct {
 	required bool
 	enum     []string
 	limits   string // of the tag range
-	text     bool   // a string field
+	example  string
+	text     bool // a string field
 }
 
 func (d *Decoder) layoutOf(t reflect.Type) *layout {
@@ -97,7 +98,7 @@ func (l *layout) add(t reflect.Type, index []int) {
 		if _, taken := l.byName[name]; taken || name == "" {
 			continue // the outer field wins, as in Go
 		}
-		f := layoutField{name: name, index: at, required: slices.Contains(options, "required"), limits: sf.Tag.Get("range")}
+		f := layoutField{name: name, index: at, required: slices.Contains(options, "required"), limits: sf.Tag.Get("range"), example: sf.Tag.Get("example")}
 		f.text = sf.Type.Kind() == reflect.String && !reflect.PointerTo(sf.Type).Implements(unmarshalerType)
 		if enum := sf.Tag.Get("enum"); enum != "" {
 			f.enum = strings.Split(enum, "|")

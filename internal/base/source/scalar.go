@@ -31,7 +31,7 @@ func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 		if at := pair.FindStringSubmatch(n.Items[0].Text); at != nil {
 			diag.Hint = "write " + at[1] + ": …"
 		} else if name := n.Items[0].Get("name"); name != nil {
-			diag.Hint = "write the name before it: " + name.Text + ": {…}"
+			diag.Hint = "write the name before it: " + name.Text + ": {…}, without a hyphen"
 		} else if key := n.Items[0].Get("key"); key != nil {
 			diag.Hint = "write " + key.Text + ": …"
 		} else if n.Items[0].Kind == KindMap && len(n.Items[0].Fields) == 1 {

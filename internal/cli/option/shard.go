@@ -36,7 +36,7 @@ func ReadShard(flag string, env []string, all string) (ShardPick, error) {
 		index, err := strconv.Atoi(i)
 		total, err2 := strconv.Atoi(n)
 		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
-			return ShardPick{}, Invalid("--shard %s: expected i/n, such as 2/4 for the second of four shards, with n up to %d", flag, plan.MaxShards)
+			return ShardPick{}, Invalid("--shard %s: expected i/n, such as 2/4 for the second of four shards (1/4 is the first), with n up to %d", flag, plan.MaxShards)
 		}
 		return ShardPick{Index: index, Total: total}, nil
 	}

@@ -27,7 +27,7 @@ func NewToolsCmd(s cmdutil.Streams) *cobra.Command {
 	var table tableFlags
 	var tokens bool
 	cmd := &cobra.Command{
-		Use:   "tools [NAME]" + option.TargetUse,
+		Use: "tools [NAME]" + option.TargetUse, SuggestFor: []string{"list", "ls", "inspect", "inspector"},
 		Short: "List a server's tools, or show one of them",
 		Long: `List the tools of a server with their arguments (* marks required ones), or show one tool in full.
 

@@ -23,7 +23,7 @@ import (
 func NewServeCmd(s cmdutil.Streams) *cobra.Command {
 	var file, http, miss, pace string
 	cmd := &cobra.Command{
-		Use:   "serve --cassette FILE",
+		Use: "serve --cassette FILE", SuggestFor: []string{"replay", "play", "playback"},
 		Short: "Serve a cassette to a client, over stdio or HTTP",
 		Long: `Respond to a client like the recorded server. The protocol version must be a recorded one; a client that requires
 another one is rejected. Requests match by method and parameters; identical requests get their recorded responses in order, and

@@ -61,6 +61,8 @@ func (d *document) AdviseKey(key string) string {
 // AdviseKey returns hints for a token that is written in the suite.
 func (*Auth) AdviseKey(key string) string {
 	switch key {
+	case "username", "user", "password", "basic", "api_key", "apikey":
+		return "write it as a header of the server: headers: {Authorization: {env: NAME}}"
 	case "bearer_token", "bearer", "token":
 		return "the token comes from the environment: bearer_token_env: NAME"
 	}

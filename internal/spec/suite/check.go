@@ -177,7 +177,7 @@ func (l *loader) header(key string, h *Header, path string) {
 	}
 	v, ok := l.env.Get(h.Env)
 	if !ok {
-		l.dec.ErrorAt(h.Pos, path, "the environment variable "+h.Env+" is not set", "")
+		l.dec.ErrorAt(h.Pos, path, "the environment variable "+h.Env+" is not set", "set it before the run, or in a file .env next to the suite")
 		return
 	}
 	l.addSecret(v, h.Pos, path)
@@ -206,7 +206,7 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 	v, ok := l.env.Get(name)
 	switch {
 	case !ok:
-		l.dec.ErrorAt(pos, path, "the environment variable "+name+" is not set", "")
+		l.dec.ErrorAt(pos, path, "the environment variable "+name+" is not set", "set it before the run, or in a file .env next to the suite")
 	case v == "":
 		l.dec.ErrorAt(pos, path, "the environment variable "+name+" is empty", "")
 	}

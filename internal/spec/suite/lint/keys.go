@@ -54,6 +54,8 @@ func ServerKey(key string) string {
 		return "start the container: command: [docker, run, -i, --rm, IMAGE]"
 	case "ports", "port", "expose":
 		return "leave it out: a server with command speaks over its standard input and output, one over HTTP has url: http://127.0.0.1:PORT/mcp"
+	case "verify", "verify_ssl", "ssl", "insecure", "rejectunauthorized":
+		return "write tls: {insecure: true}, or tls: {ca_file: FILE}"
 	case "volumes":
 		return "write them in the command: [docker, run, -i, --rm, -v, 'HERE:THERE', IMAGE]"
 	case "type":
@@ -88,6 +90,8 @@ func SuiteKey(key string) string {
 		return "name"
 	case "providers", "targets", "mcp_servers", "server":
 		return "servers"
+	case "mock", "mocks", "stubs":
+		return "upstreams: replaces an API behind a server; mcptest mock is a whole server for command:"
 	case "defaults", "default", "defaulttest":
 		return "defaultTest"
 	case "tool":

@@ -96,6 +96,9 @@ func value(d *source.Decoder, n *source.Node, path string) {
 			Msg: "$" + name + " is not replaced: it is passed on as written", Hint: "write ${" + name + "}",
 		})
 	}
+	if strings.HasPrefix(n.Text, "~/") {
+		warn(d, n, path, "~ is not replaced: it is passed on as written", "write ${HOME}"+n.Text[1:])
+	}
 	if m := braces.FindStringSubmatch(n.Text); m != nil {
 		warn(d, n, path, m[0]+" is not replaced: it is passed on as written", "write ${"+m[1]+"}")
 	}
