@@ -210,6 +210,8 @@ func TestSecretsInCredentials(t *testing.T) {
 		`{"password":{"hint":"the password must be ` + gh + `"}}`:      `{"password":{"hint":"the password must be [redacted]"}}`,
 		`{"apikey":{"type":"` + gh + `","n":1}}`:                       `{"apikey":{"type":"[redacted]","n":1}}`,
 		`"pwd":{declared-secret}`:                                      `"pwd":{[redacted]}`,
+		`PWD=/home/ada`:                                                `PWD=/home/ada`,
+		`UID=sa;PWD=hunter22`:                                          `UID=sa;PWD=[redacted]`,
 		`{"secrets":[{"name":"declared-secret","value":"abc"}],"a":1}`: `{"secrets":[{"name":"[redacted]","value":"[redacted]"}],"a":1}`,
 	} {
 		testkit.Equal(t, text, r.String(text), want)

@@ -26,9 +26,10 @@ func (c certainty) quoted(v, name string) bool {
 }
 
 // bare evaluates an unquoted value after a name and the byte that follows the name:
-// in code and prose, most of that text is not a value.
+// in code and prose, most of that text is not a value. PWD is the working directory in
+// shells, and the password in connection strings.
 func (c certainty) bare(v, name string, after byte) bool {
-	if placeholder(v) || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
+	if placeholder(v) || name == "PWD" && strings.HasPrefix(v, "/") || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
 		return false
 	}
 	certain := after == '=' && (strings.ToUpper(name) == name || strings.HasPrefix(name, "-"))
