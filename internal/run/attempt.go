@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
@@ -46,11 +47,11 @@ type attempt struct {
 	notReady bool           // a server was not ready in time
 	mistake  string         // of the suite, which explains a failure
 
-	steps    jsonv.Value        // captured values of a flow
-	obs      target.Observation // of the last call
-	hint     func() string      // prefix of the message if that call failed
-	examined []examined         // for the coverage of the run
-	free     func()             // returns the memory budget of the last call; may be nil
+	steps    jsonv.Value                 // captured values of a flow
+	obs      target.Observation          // of the last call
+	explain  func(expect.Verdict) string // the message of a failure of that call
+	examined []examined                  // for the coverage of the run
+	free     func()                      // returns the memory budget of the last call; may be nil
 }
 
 // calls opens the sessions, makes the calls and evaluates the responses.
@@ -115,7 +116,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	}
 	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
 		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header)}
-		a.hint = func() string { return "" }
+		a.explain = func(v expect.Verdict) string { return v.Message }
 		return
 	}
 	c := a.out.c

@@ -56,7 +56,7 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.warn(v.Notes...)
 	a.warnUnseen("", v.Items)
 	if !v.Pass {
-		a.out.fail(result.Fail, a.hint()+v.Message)
+		a.out.fail(result.Fail, a.explain(v))
 	}
 }
 
@@ -80,13 +80,13 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
 		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
-			a.out.fail(result.Fail, name+": "+a.hint()+v.Message)
+			a.out.fail(result.Fail, name+": "+a.explain(v))
 			return false
 		}
 	} else if i < len(a.c.Ops)-1 {
 		implicit := expect.Merge(expect.Parts{}, expect.Parts{})
 		if v := implicit.Evaluate(ctx, &a.obs, nil); !v.Pass {
-			a.failStep(name, op.Pos, a.hint()+v.Message)
+			a.failStep(name, op.Pos, a.explain(v))
 			return false
 		}
 	}

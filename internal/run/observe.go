@@ -3,7 +3,9 @@ package run
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/check"
@@ -38,7 +40,9 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (o target.Observation, err error) {
 			o, runs, err := env.Start(ctx, def, action)
 			if a.out.c.Stderr = o.Stderr; runs {
-				a.hint = func() string { return fmt.Sprintf("the program still ran after %s: ", a.c.Timeout) }
+				a.explain = func(v expect.Verdict) string {
+					return fmt.Sprintf("the program still ran after %s: %s", a.c.Timeout, v.Message)
+				}
 			}
 			return o, err
 		}}
@@ -104,7 +108,7 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 		return
 	}
 	var err error
-	a.hint = func() string { return "" }
+	a.explain = func(v expect.Verdict) string { return v.Message }
 	a.obs, err = a.observer(op, a.server(op)).observe(ctx)
 	a.out.c.DurationMS += a.obs.DurationMS
 	examines := len(a.c.Tree.Items) > 0 || a.c.Tree.MaxDuration != nil || a.c.Block != "agents" // a script may say all
@@ -138,14 +142,15 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 		method = x.Method // the name of a tool, or sent as a method
 	}
 	a.checkResponse(ctx, s, sess.Protocol(), method, op.Subject, x)
-	a.hint = func() string {
-		if !a.rejected() {
-			return ""
+	a.explain = func(v expect.Verdict) string {
+		if a.rejected() && method == op.Method {
+			unlisted, wrong := s.Mistaken(ctx, sess, op)
+			if wrong != "" && v.Unexamined && !a.c.InvalidArgs && !op.InvalidArgs {
+				return wrong + ": " + strings.Replace(v.Message, expect.IfExpected, "", 1)
+			}
+			return strings.TrimPrefix(unlisted+": "+v.Message, ": ")
 		}
-		if method != op.Method {
-			return ""
-		}
-		return s.Unlisted(ctx, sess, op)
+		return v.Message
 	}
 }
 

@@ -28,7 +28,12 @@ type Verdict struct {
 	// Implicit is set if the only expectation was that the call succeeds.
 	Implicit bool
 	Notes    []string // additional information for the reader
+	// Unexamined is set if the call failed, and no assertion examines that.
+	Unexamined bool
 }
+
+// IfExpected ends the message about such a call.
+const IfExpected = "; if that is expected: - {target: refusal, matcher: {exists: true}}"
 
 // ItemResult is the result of one item.
 type ItemResult struct {
@@ -68,15 +73,16 @@ func (t *Tree) Evaluate(ctx context.Context, o *target.Observation, env *match.E
 	v.Items = evaluateItems(ctx, t.Items, o, env)
 	var why []string
 	callFailed := o.Failed() && !env.Examined
-	if callFailed && !t.examines(o) {
+	// Failures caused by the failed call are not a second reason.
+	switch msg := t.judgeItems(&v, callFailed); {
+	case callFailed && !t.examines(o) && (msg == "" || !t.missesError(o, v.Items)):
 		form := "result.isError"
 		if o.HasError() {
 			form = "error"
 		}
-		why = append(why, o.Failure()+", and no assertion examines "+form+" or refusal; if that is expected: - {target: refusal, matcher: {exists: true}}")
-	}
-	// Failures caused by the failed call are not a second reason.
-	if msg := t.judgeItems(&v, callFailed); msg != "" && len(why) == 0 {
+		v.Unexamined = true
+		why = append(why, o.Failure()+", and no assertion examines "+form+" or refusal"+IfExpected)
+	case msg != "":
 		why = append(why, msg)
 	}
 	if g := t.MaxDuration; g != nil && !Reaches(g.MaxMS, o.DurationMS) {
@@ -98,6 +104,18 @@ func (t *Tree) examines(o *target.Observation) bool {
 	return anyItem(t.Items, func(a *Assertion) bool {
 		return a.Target.ExaminesFlag() || a.Matcher.NamesIsError && a.Target.WholeResult()
 	})
+}
+
+// missesError reports whether an item fails because it examines a part of an error, and
+// the call was refused by a result: it says what to examine instead.
+func (t *Tree) missesError(o *target.Observation, results []ItemResult) bool {
+	for i := range t.Items {
+		if a := t.Items[i].Assertion; a != nil && !results[i].Pass && a.Target.Root() == "error" {
+			_, miss := a.Target.Eval(o)
+			return miss != nil
+		}
+	}
+	return false
 }
 
 func anyItem(items []Item, is func(*Assertion) bool) bool {

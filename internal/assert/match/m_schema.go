@@ -110,6 +110,12 @@ func schemaError(c *Compiler, n *source.Node, path string, bad *jsonschema.Error
 	diag.Pos = key.Pos
 	if n.Kind == source.KindString && strings.HasPrefix(msg, "cannot load") {
 		diag.Hint = "text is the path of a schema file, relative to this one"
+		if _, where, missing := strings.Cut(msg, ": no such file"); missing {
+			diag.Msg = "no such file: " + shown.Key(n.Text) + where
+			if strings.HasPrefix(where, " (did you mean ") {
+				diag.Hint = ""
+			}
+		}
 	}
 }
 

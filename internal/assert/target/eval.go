@@ -78,7 +78,7 @@ func (t *Target) notFailed(o *Observation, null jsonv.Value) Subject {
 	if o.Result.IsAbsent() {
 		why = unanswered
 	} else if o.Flagged() {
-		why += " with isError: true, whose text is refusal.text"
+		why = o.Failure() + "; for its text write target: refusal.text in place of " + t.src
 	}
 	return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: "there is no " + t.root.Name + ": " + why}}
 }

@@ -84,7 +84,11 @@ func (c *argumentCheck) value(path string, schema, v jsonv.Value) {
 		types = t.Texts()
 	}
 	if len(types) > 0 && !slices.ContainsFunc(types, func(name string) bool { return isType(v, name) }) {
-		c.add(strconv.Quote(path) + " is " + v.Short(40) + ", not of the type " + strings.Join(types, " or "))
+		problem := strconv.Quote(path) + " is " + v.Short(40) + ", not of the type " + strings.Join(types, " or ")
+		if v.Kind() == jsonv.KindNumber && slices.Equal(types, []string{"string"}) && len(v.String()) <= 40 {
+			problem += ": write " + strconv.Quote(v.String()) + " in quotes"
+		}
+		c.add(problem)
 		return
 	}
 	if v.Kind() == jsonv.KindObject {

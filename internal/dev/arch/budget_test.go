@@ -27,10 +27,10 @@ const (
 // that the target does not count yet: 1,500 for first impressions, 750 for tests of the
 // boundary, 1,550 for probes, which need 2,950 more, 950 for leaks and load, 1,600 for
 // agents, which with probes of suites needed 3,300 more, 680 to finish both,
-// and 120 for messages about the mistakes of newcomers. The target of mcptest is that of
+// and 190 for messages about the mistakes of newcomers. The target of mcptest is that of
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {98527, 82000},
+	"mcptest": {98604, 82000},
 	"MCP-AQL": {15253, 14500},
 }
 

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,11 +135,25 @@ func ownSettings(sv *plan.Server, err error, flags bool) string {
 		}) {
 		return sv.Argv[0] + " run needs -i: without it the server has no standard input"
 	}
-	if m := required.FindStringSubmatch(strings.Join(oe.StderrTail, "\n")); m != nil && !flags && !strings.HasPrefix(m[1]+m[2], "ERR_") {
+	said := strings.Join(oe.StderrTail, "\n")
+	if noFile.MatchString(said) {
+		return "there is no such file: correct its path, or if it is built, build it first (such as npm run build)"
+	}
+	if m := absent.FindStringSubmatch(said); m != nil && strings.HasPrefix(filepath.Base(sv.Argv[0]), "python") {
+		return sv.Argv[0] + " has no module " + m[1] + ": install it (" + sv.Argv[0] + " -m pip install …), or name the Python of your virtual environment: command: [" +
+			strings.Join(append([]string{".venv/bin/python"}, sv.Argv[1:]...), ", ") + "]"
+	}
+	if m := required.FindStringSubmatch(said); m != nil && !flags && !strings.HasPrefix(m[1]+m[2], "ERR_") {
 		return "give the server the variable: env: {" + m[1] + m[2] + ": …}"
 	}
 	return ""
 }
+
+// noFile matches a program that Node.js does not find: the path of a module is not absolute.
+var noFile = regexp.MustCompile(`(?m)^Error: Cannot find module '(?:/|[A-Z]:)`)
+
+// absent matches the name of a package that Python does not find.
+var absent = regexp.MustCompile(`(?m)^ModuleNotFoundError: No module named '(\w+)'`)
 
 func diagnose(sv *plan.Server, err error) (message, hint string) {
 	for _, explain := range []func(*plan.Server, error) (string, string){explainTLS, explainNetwork, explainHTTP, explainSilence} {

@@ -72,10 +72,7 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 	if refused {
 		wrong, advice, certain = m.unknown, intended, certain || len(m.unknown) > 0
 	}
-	text := "arguments of " + c.Op.Subject + ": " + strings.Join(wrong, "; ")
-	if l.what == "prompt" {
-		text = strings.ReplaceAll(text, "is not in the inputSchema", "is not declared")
-	}
+	text := l.wrong(c.Op.Subject, wrong)
 	switch named := c.Passed && m.unlisted != ""; {
 	case !named && len(wrong) == 0:
 		return "", nil
@@ -145,10 +142,11 @@ func (s *Server) listedElsewhere(ctx context.Context, c *Call, l lister) bool {
 	return false
 }
 
-// Arguments compares the arguments of a tools/call with the tool's inputSchema, if it
-// is known.
-func (s *Server) Arguments(ctx context.Context, op *plan.Op) []string {
-	return (&list{schemas: map[string]jsonv.Value{op.Subject: s.Tools().input(ctx, op.Subject)}}).mistakes(op, listers["tools/call"]).arguments
+// Arguments returns what is wrong with the arguments of a tools/call according to the
+// tool's inputSchema, or "".
+func (s *Server) Arguments(ctx context.Context, op *plan.Op) string {
+	l := listers["tools/call"]
+	return l.wrong(op.Subject, (&list{schemas: map[string]jsonv.Value{op.Subject: s.Tools().input(ctx, op.Subject)}}).mistakes(op, l).arguments)
 }
 
 // mistakes compares a call with a list; nil means that the list is not known.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -42,20 +43,37 @@ func (l *list) has(name string) bool {
 	return listed || slices.ContainsFunc(l.templates, func(t string) bool { return surface.TemplatePattern(t).MatchString(name) })
 }
 
-// Unlisted returns the beginning of the message of a test that failed because the
-// server lists no such name, or "". Prompts and resources are only listed after a
+// Mistaken returns what explains that a call was refused: the server lists no such name,
+// or the arguments do not match the list. Prompts and resources are only listed after a
 // failure or a refusal, so that passing tests cause no extra requests.
-func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, op *plan.Op) string {
+func (s *Server) Mistaken(ctx context.Context, sess *mcp.Session, op *plan.Op) (unlisted, wrong string) {
 	l, ok := listers[op.Method]
 	if !ok {
-		return ""
+		return "", ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	if msg := s.known(ctx, sess, l).mistakes(op, l).unlisted; msg != "" {
-		return msg + ": "
+	known := s.known(ctx, sess, l)
+	m := known.mistakes(op, l)
+	wrong = l.wrong(op.Subject, m.arguments)
+	if len(m.unknown) > 0 {
+		if names := known.schemas[op.Subject].Lookup("properties").Keys(); 0 < len(names) && len(names) <= 12 {
+			wrong += "; it takes " + strings.Join(names, ", ")
+		}
 	}
-	return ""
+	return m.unlisted, wrong
+}
+
+// wrong is the message about arguments that do not match their schema, or "".
+func (l lister) wrong(name string, problems []string) string {
+	if len(problems) == 0 {
+		return ""
+	}
+	text := "arguments of " + name + ": " + strings.Join(problems, "; ")
+	if l.what == "prompt" {
+		text = strings.ReplaceAll(text, "is not in the inputSchema", "is not declared")
+	}
+	return text
 }
 
 // known returns the list as it was first read, or nil if it cannot be read.

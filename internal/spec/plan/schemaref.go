@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -40,9 +43,20 @@ func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {
 	c.file.inputs.add(name)
 	file, diags := source.Read(name, name)
 	if file == nil {
-		return nil, fmt.Errorf("%s (looked for %s)", diags[0].Msg, name)
+		return nil, fmt.Errorf("%s (%s)", diags[0].Msg, cmp.Or(similarFile(in, name), "looked for "+name))
 	}
 	return file.Data, nil
+}
+
+// similarFile suggests a file of the same folder, by its path from the file that has n.
+func similarFile(n *source.Node, name string) string {
+	names, _ := fs.Glob(os.DirFS(filepath.Dir(name)), "*")
+	near := source.Nearest(filepath.Base(name), names)
+	if near == "" {
+		return ""
+	}
+	rel, _ := filepath.Rel(filepath.Dir(n.Pos.File.Path), filepath.Join(filepath.Dir(name), near))
+	return source.Suggest(filepath.ToSlash(rel))
 }
 
 // writtenFileURL reports whether n contains a file: URL.

@@ -139,7 +139,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		if strings.HasPrefix(call.Args.Text, "{") {
 			diag.Hint = "without quotes: args: " + display.Truncate(call.Args.Text, 60)
 		} else if len(call.Args.Items) > 0 && diag.Hint == "" {
-			diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + call.Args.Items[0].Inline() + "}; mcptest tools shows the names"
+			diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + call.Args.Items[0].Inline() + "}; mcptest tools " + call.Tool + " -- COMMAND (or --url URL) shows the names, with the command of the server"
 		}
 	}
 	if call.Raw != nil {

@@ -64,7 +64,11 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 	t := &Test{Pos: n.Pos, Block: block, Path: path, Node: n}
 	if n.Kind != source.KindMap {
 		if diag := d.WrongType(n, path, "a test: a map of keys (name, expect, …)"); n.Kind == source.KindString && len(subject[block]) > 0 {
-			diag.Hint = "write - {name: …, " + subject[block][0] + ": " + n.Inline() + ", expect: […]}"
+			examine := "target: text, matcher: {contains: …}"
+			if block == Protocol {
+				examine = "target: result, matcher: {exists: true}"
+			}
+			diag.Hint = "write - {name: " + n.Inline() + ", " + subject[block][0] + ": " + n.Inline() + ", expect: [{" + examine + "}]}"
 		}
 		return t
 	}

@@ -166,7 +166,7 @@ func (s syntaxPlace) explainScalar(msg string) Explanation {
 		name = strings.TrimSuffix(name, "' referenced")
 		return Explanation{
 			Msg:  "unknown alias " + quote("*"+name) + ": no " + quote("&"+name) + " comes before it",
-			Hint: "define it above, as in KEY: &" + name + ` {…}; if the "*" is part of the text, put the text in quotes`,
+			Hint: "define it above, for example in an earlier test: args: &" + name + ` {…}; if the "*" is part of the text, put the text in quotes`,
 		}
 	}
 	switch msg {

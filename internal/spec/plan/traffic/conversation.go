@@ -3,6 +3,7 @@ package traffic
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/agent"
@@ -28,10 +29,21 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 	}
 	if names := append(s.Models.Keys(), agent.Script); k.Model != "" && !slices.Contains(names, k.Model) {
 		d := dec.Errorf(st.Node.Get("model"), st.Path+".model", "no model is called %q", k.Model)
-		d.Hint = cmp.Or(source.DidYouMean(k.Model, names), "declare it: models: {"+k.Model+": {api: openai, url: \"https://…/v1\", model: "+k.Model+", key_env: NAME}}")
+		d.Hint = cmp.Or(source.DidYouMean(k.Model, names), "declare it at the top level: models: {"+k.Model+": "+endpoint(k.Model)+"}")
 	}
 	if m, _ := s.Models.Get(k.Model); m != nil && m.Price == nil && k.Budget != nil && k.Budget.USD > 0 {
 		dec.Add(source.Errorf(st.Pos, st.Path+".budget", "usd: requires the price of the model %s", k.Model))
 	}
 	return with
+}
+
+// endpoint is a declaration of a model that is known by its name.
+func endpoint(model string) string {
+	switch {
+	case strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "gpt-oss"):
+		return `{api: openai, url: "https://api.openai.com/v1", model: ` + model + ", key_env: OPENAI_API_KEY}"
+	case strings.HasPrefix(model, "claude-"):
+		return `{api: anthropic, url: "https://api.anthropic.com/v1", model: ` + model + ", key_env: ANTHROPIC_API_KEY}"
+	}
+	return `{api: openai, url: "https://…/v1", model: ` + model + ", key_env: NAME}"
 }

@@ -51,7 +51,7 @@ func TestKey(key string) string {
 func ServerKey(key string) string {
 	switch strings.ToLower(key) {
 	case "image", "container":
-		return "start the container: command: [docker, run, -i, --rm, IMAGE]"
+		return "start the container: command: [docker, run, -i, --rm, IMAGE], with -e, NAME=VALUE before IMAGE for each variable; if it serves HTTP, start it yourself (-p 8080:8080) and write url: http://127.0.0.1:8080/mcp"
 	case "ports", "port", "expose":
 		return "leave it out: a server with command speaks over its standard input and output, one over HTTP has url: http://127.0.0.1:PORT/mcp"
 	case "verify", "verify_ssl", "ssl", "insecure", "rejectunauthorized":
@@ -65,7 +65,7 @@ func ServerKey(key string) string {
 	case "workingdir", "workingdirectory", "working-directory", "working_dir", "working_directory", "workdir", "dir":
 		return "cwd"
 	case "environment", "envs":
-		return "env"
+		return "write env: {NAME: VALUE}; for a container, -e, NAME=VALUE in its command, before the image"
 	case "serverurl", "server_url", "baseurl", "base_url", "endpoint", "address", "uri", "host":
 		return "url"
 	case "envfile", "env_file":
