@@ -295,7 +295,7 @@ func (f *fault) serve() int {
 func start(t testing.TB, name string, l wire.Limits) wire.Transport {
 	t.Helper()
 	tr, err := wire.NewStdio(t.Context(), proc.Spec{Argv: []string{os.Args[0]}, Env: append(os.Environ(), serverEnv+"="+name)},
-		wire.StdioOptions{Limits: l, Grace: proc.Grace{Stdin: 200 * time.Millisecond, Term: 200 * time.Millisecond}})
+		wire.StdioOptions{Limits: l, Grace: proc.Grace{Stdin: 200 * time.Millisecond, Term: 10 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
