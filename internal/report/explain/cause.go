@@ -55,10 +55,11 @@ func (cs *Causes) Of(c *result.Case) (found *Cause, explain bool) {
 	return found, false
 }
 
-// sameMessage returns the key of failures with the same message and violations, or ""
-// for a case with assertions or a score.
+// sameMessage returns the key of failures with the same message and no details, or ""
+// for a case with assertions, violations or a score. The texts of violations contain ids,
+// so which of them are equal depends on the order of the calls.
 func sameMessage(c *result.Case) string {
-	if c.Message == "" || len(Failing(c.Assertions)) > 0 || c.Score != nil {
+	if c.Message == "" || len(Failing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
 		return ""
 	}
 	server, variant := SplitVariant(c.Server)
@@ -66,9 +67,6 @@ func sameMessage(c *result.Case) string {
 	message, _, _ := strings.Cut(c.Message, " its last line on stderr, ")
 	if variant != "" { // all variants of a server share a cause
 		message = strings.ReplaceAll(message, c.Server, server)
-	}
-	for _, v := range c.Violations {
-		message += "\x00" + v.Kind + "\x00" + v.Message + "\x00" + v.Excerpt
 	}
 	return string(c.Status) + "\x00" + server + "\x00" + message
 }
