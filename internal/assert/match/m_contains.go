@@ -191,7 +191,7 @@ func (m contains) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
 			o.Notes = append(o.Notes, "its text is refusal.text")
 		}
 		if m.want.value.Kind() == jsonv.KindArray && s.Value.Kind() == jsonv.KindString {
-			o.Notes = append(o.Notes, "several texts: contains-all: "+shown.Value(m.want.value, shown.InLine)+", or contains-any for one of them")
+			o.Msg = "a text contains a text, not a list: for all of them write contains-all: " + shown.Value(m.want.value, shown.InLine) + " in place of contains, for one of them contains-any; got " + shown.Got(s.Value)
 		}
 		return o
 	case s.Value.Kind() == jsonv.KindObject:

@@ -64,6 +64,9 @@ func splitTemplate(text string) ([]placeholder.Part, *placeholder.Error) {
 			bad.Hint = "write ${" + trimmed + "} without spaces"
 		} else if name := plain(p.Name); name != "" {
 			bad.Hint = "write ${" + name + "}"
+			if strings.Contains(p.Name, "secrets.") { // of GitHub Actions
+				bad.Hint += ", and in the workflow, at the step that runs mcptest: env: {" + name + ": \"${{ secrets." + name + " }}\"}"
+			}
 		}
 	})
 	if bad != nil {
