@@ -121,7 +121,7 @@ func (c *Compiler) Text(n *source.Node, path, what string) (string, bool) {
 // List returns a node's items, or reports a mistake.
 func (c *Compiler) List(n *source.Node, path, what string) ([]*source.Node, bool) {
 	if n.Kind != source.KindList {
-		c.Errorf(n, path, "write a list: ["+n.Text+"]", "expected a list of %s, got %s", what, shown.Node(n))
+		c.Errorf(n, path, "write a list: ["+strings.Trim(n.Inline(), `"`)+"]", "expected a list of %s, got %s", what, shown.Node(n))
 		return nil, false
 	}
 	if len(n.Items) == 0 {
