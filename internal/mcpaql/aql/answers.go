@@ -147,28 +147,6 @@ var leakPatterns = sync.OnceValue(func() (out []leakPattern) {
 	return out
 })
 
-// maxClean limits the memory for texts that were found to be clean.
-const (
-	maxClean     = 10_000
-	maxCleanText = 80
-)
-
-// cleanTexts caches short texts that no pattern matches: keys and codes are part of
-// every answer.
-type cleanTexts map[string]bool
-
-// leakIn is like the function [leakIn] but uses the cache.
-func (c cleanTexts) leakIn(s string, request jsonv.Value) (rule, part string) {
-	if c[s] {
-		return "", ""
-	}
-	if rule, part = leakIn(s, request); rule == "" && len(s) <= maxCleanText && len(c) < maxClean {
-		leak, _ := leakIn(s, jsonv.Value{}) // the request may excuse one
-		c[s] = leak == ""
-	}
-	return rule, part
-}
-
 // leakIn returns the first rule that a text breaks and the offending part, or "". A
 // part that repeats the request is not a leak.
 func leakIn(s string, request jsonv.Value) (rule, part string) {

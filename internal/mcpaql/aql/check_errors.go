@@ -71,7 +71,7 @@ func (x *evaluation) leaksStrict(response, request jsonv.Value, at *place) {
 	}
 	seen := map[string]bool{}
 	evidence.EveryText(failure, func(s string) {
-		if rule, part := x.clean.leakIn(s, request); rule != "" && !seen[rule+part] {
+		if rule, part := leakIn(s, request); rule != "" && !seen[rule+part] {
 			seen[rule+part] = true
 			x.fail(rule, at, failure, "%s in %s", evidence.Quoted(display.Truncate(strings.TrimSpace(part), 60)), evidence.Quoted(display.Truncate(s, 120)))
 		}
@@ -223,7 +223,7 @@ func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 	good := 0
 	for i, r := range results.Elems() {
 		x.batchCode(at.member("results").elem(i), r)
-		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || reference.Number(index) != float64(i) {
+		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || index.Float64() != float64(i) {
 			x.fail("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, evidence.Describe(index))
 		}
 		if evidence.Succeeded(r.Lookup("result")) {
@@ -236,7 +236,7 @@ func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 	}
 	want := []int{results.Len(), good, results.Len() - good}
 	for i, key := range []string{"total", "succeeded", "failed"} {
-		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || reference.Number(got) != float64(want[i]) {
+		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || got.Float64() != float64(want[i]) {
 			x.fail("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], evidence.Describe(got))
 		}
 	}

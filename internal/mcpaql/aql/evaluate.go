@@ -205,14 +205,13 @@ type judgement struct {
 	described    map[[2]string]jsonv.Value
 	skipped      map[string]string      // operations that a live run left out, with the reason
 	untested     map[[3]string]omission // test, operation and parameter that it left out
-	clean        cleanTexts             // of leaks
 	inapplicable []verdict.Inapplicable
 }
 
 // judge builds the rows of every category of the level, and collects those that do
 // not apply.
 func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgement) {
-	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, clean: cleanTexts{}}
+	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}}
 	j.readSkipped()
 	j.readDetails()
 	j.indexNames()

@@ -181,7 +181,7 @@ func (s amount) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if !s.free {
 		want += " from " + reference.FormatNumber(s.min) + " up"
 	}
-	n := reference.Number(v)
+	n := v.Float64()
 	if v.Kind() != jsonv.KindNumber || math.IsInf(n, 0) || s.whole && n != math.Trunc(n) || !s.free && n < s.min {
 		p.add(rule, at, v, "expected %s, got %s", want, evidence.Describe(v))
 	}

@@ -66,18 +66,14 @@ func Named(v jsonv.Value, name string) bool {
 
 // EveryText calls use with every text inside a value, keys included.
 func EveryText(v jsonv.Value, use func(string)) {
-	switch v.Kind() {
-	case jsonv.KindString:
+	if v.Kind() == jsonv.KindString {
 		use(v.Text())
-	case jsonv.KindArray:
-		for _, e := range v.Elems() {
-			EveryText(e, use)
-		}
-	case jsonv.KindObject:
-		for k, e := range v.Members() {
+	}
+	for k, e := range v.Children() {
+		if v.Kind() == jsonv.KindObject {
 			use(k)
-			EveryText(e, use)
 		}
+		EveryText(e, use)
 	}
 }
 

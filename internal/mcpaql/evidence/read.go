@@ -142,7 +142,7 @@ func (r *Reader) Integer(o jsonv.Value, at, key string, def int, need bool) int 
 	if v.IsAbsent() {
 		return def
 	}
-	n := reference.Number(v)
+	n := v.Float64()
 	if n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
 		r.Errorf(v, path, "expected a whole number, got %s", Describe(v))
 		return def
@@ -168,13 +168,6 @@ func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v 
 	}
 }
 
-// Texts reads a list of texts.
-func (r *Reader) Texts(o jsonv.Value, at, key string) []string {
-	var out []string
-	r.List(o, at, key, jsonv.KindString, func(v jsonv.Value, _ string) { out = append(out, v.Text()) })
-	return out
-}
-
 // known warns about a key that looks like a misspelled one, because its value would
 // silently be ignored.
 func (r *Reader) known(o jsonv.Value, at string, keys []string) {
@@ -192,19 +185,17 @@ func (r *Reader) known(o jsonv.Value, at string, keys []string) {
 // Unknown members are ignored.
 func (r *Reader) live(o jsonv.Value) jsonv.Value {
 	live, at := r.Member(o, "", "x_live", jsonv.KindObject, false)
-	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {
-		r.Text(live, at, key, false)
+	for kind, keys := range map[jsonv.Kind]string{jsonv.KindString: "tool started finished target repeat run ended", jsonv.KindObject: "mcp model judge", jsonv.KindBool: "partial"} {
+		for key := range strings.FieldsSeq(keys) {
+			r.Member(live, at, key, kind, false)
+		}
 	}
 	for _, key := range []string{"tools", "dialect", "modes", "notices", "volatile_paths", "unchecked"} {
-		r.Texts(live, at, key)
+		r.List(live, at, key, jsonv.KindString, func(jsonv.Value, string) {})
 	}
 	for _, key := range []string{"calls", "batch_sent"} {
 		r.Integer(live, at, key, 0, false)
 	}
-	for _, key := range []string{"mcp", "model", "judge"} {
-		r.Member(live, at, key, jsonv.KindObject, false)
-	}
-	r.Flag(live, at, "partial")
 	if p := live.Lookup("policy"); p.Kind() != jsonv.KindString { // the mode alone is sufficient
 		p, path := r.Member(live, at, "policy", jsonv.KindObject, false)
 		r.Text(p, path, "mode", false)

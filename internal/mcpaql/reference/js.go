@@ -1,7 +1,7 @@
 package reference
 
 import (
-	"encoding/json"
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -19,13 +19,6 @@ import (
 // how JavaScript compares, prints and walks values (ECMA-262). The functions here
 // implement only those rules.
 
-// Number returns a JSON number as JavaScript holds it: a float64, infinite if the
-// literal is too large.
-func Number(v jsonv.Value) float64 {
-	f, _ := strconv.ParseFloat(v.Literal(), 64)
-	return f
-}
-
 // Truthy implements JavaScript's ToBoolean.
 func Truthy(v jsonv.Value) bool {
 	switch v.Kind() {
@@ -34,7 +27,7 @@ func Truthy(v jsonv.Value) bool {
 	case jsonv.KindBool:
 		return v.Bool()
 	case jsonv.KindNumber:
-		return Number(v) != 0
+		return v.Float64() != 0
 	case jsonv.KindString:
 		return v.Text() != ""
 	}
@@ -48,13 +41,13 @@ func Identical(a, b jsonv.Value) bool {
 	case jsonv.KindArray, jsonv.KindObject:
 		return false
 	case jsonv.KindNumber:
-		return b.Kind() == jsonv.KindNumber && Number(a) == Number(b)
+		return b.Kind() == jsonv.KindNumber && a.Float64() == b.Float64()
 	}
 	return jsonv.Equal(a, b)
 }
 
 // FormatNumber prints a number as JavaScript does (ECMA-262 section
-// 6.1.6.1.20), which encoding/json does, too.
+// 6.1.6.1.20), as [jsonv.Float] does.
 func FormatNumber(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -64,8 +57,7 @@ func FormatNumber(f float64) string {
 	case f == 0:
 		return "0" // -0, too
 	}
-	text, _ := json.Marshal(f)
-	return string(text)
+	return jsonv.Float(f).Literal()
 }
 
 // Text implements JavaScript's String(value); absent is "undefined".
@@ -78,7 +70,7 @@ func Text(v jsonv.Value) string {
 	case jsonv.KindBool:
 		return strconv.FormatBool(v.Bool())
 	case jsonv.KindNumber:
-		return FormatNumber(Number(v))
+		return FormatNumber(v.Float64())
 	case jsonv.KindString:
 		return v.Text()
 	case jsonv.KindObject:
@@ -112,67 +104,42 @@ func Members(v jsonv.Value) []jsonv.Member {
 		indices = indices || index
 	}
 	if indices {
-		slices.SortStableFunc(out, compareKeys)
+		slices.SortStableFunc(out, func(a, b jsonv.Member) int {
+			i, _ := arrayIndex(a.Key)
+			j, _ := arrayIndex(b.Key)
+			return cmp.Compare(i, j)
+		})
 	}
 	return out
 }
 
-func compareKeys(a, b jsonv.Member) int {
-	i, aok := arrayIndex(a.Key)
-	switch j, bok := arrayIndex(b.Key); {
-	case aok && bok && i < j, aok && !bok:
-		return -1
-	case aok && bok && i > j, bok && !aok:
-		return 1
-	}
-	return 0
-}
-
-// arrayIndex reads a canonical array index, "0" to "4294967294".
+// arrayIndex reads a canonical array index, "0" to "4294967294"; a key that is none is
+// greater than each of them.
 func arrayIndex(s string) (int64, bool) {
-	n, err := strconv.ParseUint(s, 10, 32)
-	return int64(n), err == nil && (s == "0" || s[0] != '0') && n < math.MaxUint32
+	if n, err := strconv.ParseUint(s, 10, 32); err == nil && (s == "0" || s[0] != '0') && n < math.MaxUint32 {
+		return int64(n), true
+	}
+	return math.MaxUint32, false
 }
 
 // Stringify implements JSON.stringify(value) for a value that came from JSON; for
 // absent it returns "", which no value has.
-func Stringify(v jsonv.Value) string { return string(appendStringified(nil, v)) }
-
-func appendStringified(dst []byte, v jsonv.Value) []byte {
-	switch v.Kind() {
-	case jsonv.KindNull:
-		return append(dst, "null"...)
-	case jsonv.KindBool:
-		return strconv.AppendBool(dst, v.Bool())
-	case jsonv.KindNumber:
-		f := Number(v)
-		if math.IsInf(f, 0) {
-			return append(dst, "null"...)
-		}
-		return append(dst, FormatNumber(f)...)
-	case jsonv.KindString:
-		return jsonv.AppendString(dst, v.Text())
-	case jsonv.KindArray:
-		dst = append(dst, '[')
-		for i, e := range v.Elems() {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendStringified(dst, e)
-		}
-		return append(dst, ']')
-	case jsonv.KindObject:
-		dst = append(dst, '{')
-		for i, m := range Members(v) {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(jsonv.AppendString(dst, m.Key), ':')
-			dst = appendStringified(dst, m.Value)
-		}
-		return append(dst, '}')
+func Stringify(v jsonv.Value) string {
+	if v.IsAbsent() {
+		return ""
 	}
-	return dst
+	return canonical(v).String()
+}
+
+// canonical returns a value with the numbers and the members that JavaScript holds.
+func canonical(v jsonv.Value) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindNumber:
+		return jsonv.Float(v.Float64() + 0) // -0 + 0 is 0
+	case jsonv.KindObject:
+		v = jsonv.Object(Members(v)...)
+	}
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, canonical(e) })
 }
 
 // units returns a text as the UTF-16 code units that JavaScript counts.

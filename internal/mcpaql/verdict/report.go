@@ -210,11 +210,6 @@ func (r *Report) Warns() bool {
 	})
 }
 
-// failed reports whether a MUST category failed.
-func (r *Report) failed() bool {
-	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool { return c.Required && c.Result == Failed })
-}
-
 // Unproved describes the missing evidence in one sentence; it returns "" if nothing
 // is missing.
 func (r *Report) Unproved() string { return withReasons(r.NotProved) }
