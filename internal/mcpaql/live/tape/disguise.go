@@ -58,73 +58,57 @@ func (d *disguise) message(raw []byte, ours bool) []byte {
 	if err != nil {
 		return d.mask.Bytes(raw)
 	}
-	w := walk{disguise: d, ours: ours}
-	if v = w.value(v, false); w.changed {
-		return v.Append(nil)
+	if out := d.value(v, ours, false); out.String() != v.String() {
+		return out.Append(nil)
 	}
 	return raw
 }
 
-// walk is one walk through a value.
-type walk struct {
-	*disguise
-	ours    bool // the run created it
-	changed bool
-}
-
-// value walks through a value; covered reports whether it is under the key of a
-// secret.
-func (w *walk) value(v jsonv.Value, covered bool) jsonv.Value {
+// value replaces the secrets in a value; covered reports whether it is under the key of
+// one.
+func (d *disguise) value(v jsonv.Value, ours, covered bool) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
-		return jsonv.String(w.now(v.Text(), w.text(v.Text(), covered)))
+		return jsonv.String(d.text(v.Text(), ours, covered))
 	case jsonv.KindNumber:
-		if n := v.String(); covered && w.isSecret(n) {
-			if other, err := jsonv.Parse([]byte(w.form(n))); err == nil {
-				w.changed = true
+		if n := v.String(); covered && d.isSecret(n, ours) {
+			if other, err := jsonv.Parse([]byte(d.form(n))); err == nil {
 				return other
 			}
 		}
 	}
 	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
-		secret := v.Kind() == jsonv.KindObject && (w.sensitive[k] || evidence.SecretMember(k, e))
-		return w.now(k, w.mask.String(k)), w.value(e, covered || secret)
+		secret := v.Kind() == jsonv.KindObject && (d.sensitive[k] || evidence.SecretMember(k, e))
+		return d.mask.String(k), d.value(e, ours, covered || secret)
 	})
 }
 
-// now records whether a text was replaced, and returns its new form.
-func (w *walk) now(s, other string) string {
-	w.changed = w.changed || s != other
-	return other
-}
-
-func (w *walk) text(s string, covered bool) string {
-	if other, known := w.known[s]; known && (covered || len(s) >= minKnown) {
+func (d *disguise) text(s string, ours, covered bool) string {
+	if other, known := d.known[s]; known && (covered || len(s) >= minKnown) {
 		return other
 	}
-	if covered && s != "" && w.isSecret(s) {
-		w.known[s] = w.form(s)
-		return w.known[s]
+	if covered && s != "" && d.isSecret(s, ours) {
+		d.known[s] = d.form(s)
+		return d.known[s]
 	}
 	// An answer is usually JSON in a text.
 	if inner := strings.TrimSpace(s); strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[") {
 		if v, err := jsonv.Parse([]byte(inner)); err == nil {
-			in := walk{disguise: w.disguise, ours: w.ours}
-			if v = in.value(v, covered); in.changed {
-				return v.String()
+			if other := d.value(v, ours, covered).String(); other != v.String() {
+				return other
 			}
 			return s
 		}
 	}
-	return w.mask.String(s)
+	return d.mask.String(s)
 }
 
 // isSecret reports whether the value under the key of a secret is a secret.
-func (w *walk) isSecret(s string) bool {
-	if w.ours && !w.given[s] {
-		w.made[s] = true
+func (d *disguise) isSecret(s string, ours bool) bool {
+	if ours && !d.given[s] {
+		d.made[s] = true
 	}
-	return !w.made[s]
+	return !d.made[s]
 }
 
 // form returns another text of the same form: letters for letters, digits for digits.

@@ -30,7 +30,7 @@ type Tape struct {
 	started time.Time
 	now     time.Duration // when the latest event ended, since started
 	next    int           // event of the replay
-	err     *cassette.Error
+	err     error         // a [*cassette.Error]
 	veil    *disguise
 	contexts
 }
@@ -120,9 +120,10 @@ func (t *Tape) fail(e *event, format string, args ...any) error {
 // Context returns a context that ends with its parent, but only before or during an
 // event. In a replay it ends at the recorded event.
 func (t *Tape) Context(parent context.Context) context.Context {
-	ctx := t.add(parent)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	t.contexts = append(t.contexts, &tied{parent, cancel})
 	if t.err != nil {
-		t.contexts[len(t.contexts)-1].cancel(t.err)
+		cancel(t.err)
 	}
 	return ctx
 }
@@ -152,7 +153,7 @@ func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 func (t *Tape) Introspected(sensitive map[string]bool, values jsonv.Value) {
 	t.veil.sensitive = sensitive
 	if t.o.Replay == nil && values.Len() > 0 {
-		t.write(&event{Event: valuing, over: t.now, Values: (&walk{disguise: t.veil}).value(values, false)})
+		t.write(&event{Event: valuing, over: t.now, Values: t.veil.value(values, false, false)})
 	}
 }
 
@@ -166,10 +167,7 @@ func (t *Tape) Close() error {
 	if t.err == nil && t.take(ending) == nil {
 		return t.fail(nil, "the run ended before the recording did")
 	}
-	if t.err != nil {
-		return t.err
-	}
-	return nil
+	return t.err
 }
 
 // Dial opens a session; nil without an error means that there is no such launch.
@@ -263,13 +261,6 @@ type end struct {
 	Says    string `json:"says"`
 	Limit   string `json:"limit,omitempty"` // the option whose limit ended it
 	For     string `json:"for,omitempty"`
-}
-
-// add returns a context.
-func (c *contexts) add(parent context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-	*c = append(*c, &tied{parent, cancel})
-	return ctx
 }
 
 // during runs an event and returns the contexts that ended before or during it.
