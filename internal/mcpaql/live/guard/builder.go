@@ -132,7 +132,7 @@ func (b *builder) ownable(op *catalog.Operation, p catalog.Parameter) *catalog.O
 // readable returns an item of the run to read: one with every documented field, as far
 // as the adapter accepts them.
 func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
-	things := b.Ledger.Things[create.Resource]
+	things := b.Ledger.Things(create.Resource)
 	if t := b.reading[create]; slices.ContainsFunc(things, t.Equal) {
 		return t, nil
 	}
@@ -147,8 +147,8 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 				params = params.With(p.Name, v)
 			}
 		}
-		if n := len(things); b.keeper.Attempt(create, params).OK() && len(b.Ledger.Things[create.Resource]) > n {
-			b.reading[create] = b.Ledger.Things[create.Resource][n]
+		if n := len(things); b.keeper.Attempt(create, params).OK() && len(b.Ledger.Things(create.Resource)) > n {
+			b.reading[create] = b.Ledger.Things(create.Resource)[n]
 			return b.reading[create], nil
 		}
 	}
@@ -190,7 +190,7 @@ var errNoResource = errors.New("no create call returned an identifier")
 // ownThing returns an item that this run created. It creates one if there is none yet.
 func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) (CreatedThing, error) {
 	for _, other := range b.Catalog.Operations {
-		things := b.Ledger.Things[other.Resource]
+		things := b.Ledger.Things(other.Resource)
 		if !catalog.SameResource(other.Resource, op.Resource) {
 			continue
 		}
@@ -209,7 +209,7 @@ func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) 
 		return CreatedThing{}, errors.New(why)
 	}
 	r := b.keeper.Attempt(create, params)
-	if things := b.Ledger.Things[create.Resource]; r.OK() && len(things) > 0 {
+	if things := b.Ledger.Things(create.Resource); r.OK() && len(things) > 0 {
 		return things[len(things)-1], nil
 	}
 	if !r.Sent() && r.Cause != nil {

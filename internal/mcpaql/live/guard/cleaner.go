@@ -42,23 +42,15 @@ func (cr *cleaner) CleanUp(last bool) {
 	cr.executor.endExecutions()
 	cr.findDoubtful()
 	cr.findLost()
-	type made struct {
-		op *catalog.Operation
-		CreatedThing
-	}
-	var things []made
-	for _, op := range slices.Backward(cr.Catalog.Operations) {
-		for _, t := range cr.Ledger.Things[op.Resource] {
-			if op.Category == "CREATE" && !slices.ContainsFunc(things, func(o made) bool { return o.order == t.order }) {
-				things = append(things, made{op, t})
+	for _, t := range slices.Backward(slices.Clone(cr.Ledger.things)) {
+		for _, op := range slices.Backward(cr.Catalog.Operations) {
+			if op.Category == "CREATE" && op.Resource == t.resource {
+				cr.RemoveOne(ctx, op, cr.Gate.Remover(op), t)
+				break
 			}
 		}
 	}
-	slices.SortFunc(things, func(a, b made) int { return b.order - a.order })
-	for _, t := range things {
-		cr.RemoveOne(ctx, t.op, cr.Gate.Remover(t.op), t.CreatedThing)
-	}
-	clear(cr.Ledger.Things)
+	cr.Ledger.things = nil
 	if cr.Caller.Tape.Pause(ctx, cr.steady.Lag) && last {
 		cr.checkOthers()
 	}

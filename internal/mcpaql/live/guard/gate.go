@@ -76,7 +76,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 	id := op.IDParam()
 	if id == nil {
-		if g.catalog.AtMostOne(op) && len(g.ledger.Things[op.Resource]) > 0 {
+		if g.catalog.AtMostOne(op) && len(g.ledger.Things(op.Resource)) > 0 {
 			return "" // the run saw that there was none before
 		}
 		return WhyUnnamed

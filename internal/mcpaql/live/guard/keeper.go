@@ -79,7 +79,7 @@ func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, nam
 		return
 	}
 	for _, id := range ids {
-		kp.Ledger.ever[op.Resource] = append(kp.Ledger.ever[op.Resource], id)
+		kp.Ledger.ever = append(kp.Ledger.ever, CreatedThing{ID: id, resource: op.Resource})
 		kp.Ledger.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
 		_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: id})
 	}
@@ -142,7 +142,7 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	mine := kp.Maker.RunIDs()
 	switch {
-	case slices.ContainsFunc(kp.Ledger.Things[op.Resource], t.Equal):
+	case slices.ContainsFunc(kp.Ledger.Things(op.Resource), t.Equal):
 		return owned
 	case kp.Gate.Census.Knows(op.Resource, t.ID):
 		return foreign
@@ -170,20 +170,20 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 // verifyAgain checks the run's items after a restart of the adapter: it may have
 // forgotten them and reused their identifiers.
 func (kp *keeper) verifyAgain() {
-	before := kp.Ledger.Things
-	kp.Ledger.Things = map[string][]CreatedThing{}
+	before := ledger{things: kp.Ledger.things}
+	kp.Ledger.things = nil
 	for _, op := range kp.Catalog.Operations {
 		if !op.Creates() {
 			continue
 		}
-		for _, t := range before[op.Resource] {
+		for _, t := range before.Things(op.Resource) {
 			if kp.ownership(op, t) == owned {
 				kp.Ledger.Add(op.Resource, t)
 			} else if _, gone := kp.lister.Fate(op, t, kp.Maker.RunIDs()); !gone {
 				kp.Ledger.leave(op, "id", t.ID, "after its restart, the adapter no longer shows it with the run's mark")
 			}
 		}
-		delete(before, op.Resource)
+		before.things = slices.DeleteFunc(before.things, func(t CreatedThing) bool { return t.resource == op.Resource })
 	}
 }
 
@@ -207,7 +207,7 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 // occupied returns why the run cannot create the single item of a resource, or "". An
 // existing item is left alone.
 func (kp *keeper) occupied(op *catalog.Operation) string {
-	if !kp.Catalog.AtMostOne(op) || len(kp.Ledger.Things[op.Resource]) > 0 {
+	if !kp.Catalog.AtMostOne(op) || len(kp.Ledger.Things(op.Resource)) > 0 {
 		return ""
 	}
 	get := kp.Catalog.Exact("get", "READ", op.Resource)
@@ -270,7 +270,7 @@ func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
 		return jsonv.Value{}
 	}
 	known := map[string]bool{}
-	for _, t := range kp.Ledger.Things[op.Resource] {
+	for _, t := range kp.Ledger.Things(op.Resource) {
 		known[t.ID.String()] = true
 	}
 	var fresh []jsonv.Value

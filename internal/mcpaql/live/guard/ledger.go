@@ -12,9 +12,8 @@ import (
 // executions. Nothing else is ever changed, removed or ended. It also holds what the run
 // created and could not verify or remove.
 type ledger struct {
-	Things     map[string][]CreatedThing
-	added      int
-	ever       map[string][]jsonv.Value // identifiers, including those of removed items
+	things     []CreatedThing // in the order of creation
+	ever       []CreatedThing // including removed ones, and those that the run cannot prove to own
 	executions []*execution
 	deleting   map[string]bool      // identifiers for which a delete was sent
 	stays      map[string]string    // resource → why none of its items can be removed
@@ -23,58 +22,49 @@ type ledger struct {
 	Leftovers  []jsonv.Value
 }
 
+// Things returns the items of a resource with exactly this name.
+func (l *ledger) Things(resource string) []CreatedThing {
+	return slices.DeleteFunc(slices.Clone(l.things), func(t CreatedThing) bool { return t.resource != resource })
+}
+
 // Add adds an item; it returns false if the item is already present.
 func (l *ledger) Add(resource string, t CreatedThing) bool {
-	if slices.ContainsFunc(l.Things[resource], t.Equal) {
+	if slices.ContainsFunc(l.Things(resource), t.Equal) {
 		return false
 	}
-	l.added++
-	t.order = l.added
-	l.Things[resource] = append(l.Things[resource], t)
-	l.ever[resource] = append(l.ever[resource], t.ID)
+	t.resource = resource
+	l.things, l.ever = append(l.things, t), append(l.ever, t)
 	return true
+}
+
+// is reports whether an item has an identifier, in a resource with this name in
+// singular or plural.
+func (t CreatedThing) is(resource string, id jsonv.Value) bool {
+	return catalog.SameResource(t.resource, resource) && jsonv.Equal(t.ID, id)
 }
 
 // made reports whether the run created an item with this identifier, even if it has
 // been removed since.
 func (l *ledger) made(resource string, id jsonv.Value) bool {
-	for res, ids := range l.ever {
-		if catalog.SameResource(res, resource) && !id.IsAbsent() && slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, id) }) {
-			return true
-		}
-	}
-	return false
+	return !id.IsAbsent() && slices.ContainsFunc(l.ever, func(t CreatedThing) bool { return t.is(resource, id) })
 }
 
 // named lists the items of a resource that have an identifier.
-func (l *ledger) named(resource string, id jsonv.Value) (out []CreatedThing) {
-	for res, things := range l.Things {
-		for _, t := range things {
-			if catalog.SameResource(res, resource) && !t.ID.IsAbsent() && jsonv.Equal(t.ID, id) {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
+func (l *ledger) named(resource string, id jsonv.Value) []CreatedThing {
+	return slices.DeleteFunc(slices.Clone(l.things), func(t CreatedThing) bool { return id.IsAbsent() || !t.is(resource, id) })
 }
 
 // remove drops an item that a delete removed.
 func (l *ledger) remove(resource string, id jsonv.Value) {
-	for res, things := range l.Things {
-		if catalog.SameResource(res, resource) {
-			l.Things[res] = slices.DeleteFunc(things, func(t CreatedThing) bool { return jsonv.Equal(t.ID, id) })
-		}
-	}
+	l.things = slices.DeleteFunc(l.things, func(t CreatedThing) bool { return t.is(resource, id) })
 }
 
 // holds reports whether something else of the run belongs to an item.
 func (l *ledger) holds(t CreatedThing) bool {
-	for _, things := range l.Things {
-		for _, o := range things {
-			for name, v := range o.With.Members() {
-				if catalog.Stem(name) != "" && jsonv.Equal(v, t.ID) {
-					return true
-				}
+	for _, o := range l.things {
+		for name, v := range o.With.Members() {
+			if catalog.Stem(name) != "" && jsonv.Equal(v, t.ID) {
+				return true
 			}
 		}
 	}
@@ -96,7 +86,7 @@ func (l *ledger) execution(id jsonv.Value) *execution {
 // at most one item, and the other parameters that name it.
 type CreatedThing struct {
 	ID, With jsonv.Value
-	order    int // of creation
+	resource string
 }
 
 // Equal reports whether two items have the same identifier and kind.

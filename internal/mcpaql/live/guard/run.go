@@ -16,7 +16,7 @@ import (
 func New(o Options) *Run {
 	o = o.withDefaults()
 	v := values{Options: &o, Catalog: &catalog.Catalog{Types: map[string]*catalog.NamedType{}}, Rows: newRows()}
-	v.Ledger = &ledger{Things: map[string][]CreatedThing{}, ever: map[string][]jsonv.Value{}, deleting: map[string]bool{}, stays: map[string]string{}}
+	v.Ledger = &ledger{deleting: map[string]bool{}, stays: map[string]string{}}
 	v.Maker = catalog.NewMaker(o.Values, o.RunID, v.Catalog)
 	v.Gate = &gate{options: v.Options, catalog: v.Catalog, maker: v.Maker, ledger: v.Ledger, Census: &change.Census{}, Poison: map[string]string{}, Skipped: map[string]string{}}
 	v.Caller = &caller{options: v.Options, catalog: v.Catalog, ledger: v.Ledger, gate: v.Gate, rows: v.Rows, Sensitive: map[string]bool{}, silent: map[string]int{}, Short: map[string]string{}}

@@ -169,7 +169,7 @@ func (w *watcher) vanished(remove *catalog.Operation, now *change.Census) {
 	if create == nil || l == nil || l.Partial != "" || w.Catalog.AtMostOne(create) {
 		return
 	}
-	things := slices.Clone(w.Ledger.Things[create.Resource])
+	things := w.Ledger.Things(create.Resource)
 	missing := slices.DeleteFunc(things, func(t CreatedThing) bool {
 		return t.ID.IsAbsent() || l.IDs[t.ID.String()] || w.Ledger.deleting[t.ID.String()]
 	})

@@ -67,7 +67,7 @@ func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value
 	if made, why := p.run.Builder.Params(create); why != "" || !p.run.Keeper.Attempt(create, made).OK() {
 		return jsonv.Value{}
 	}
-	for _, t := range p.run.Ledger.Things[create.Resource] {
+	for _, t := range p.run.Ledger.Things(create.Resource) {
 		if !jsonv.Equal(t.ID, params.Lookup(id.Name)) {
 			return params.With(id.Name, t.ID)
 		}

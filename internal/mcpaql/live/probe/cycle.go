@@ -70,7 +70,7 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
 		made = pr.run.Keeper.Attempt(create, y.Params)
 	}
-	things := pr.run.Ledger.Things[create.Resource]
+	things := pr.run.Ledger.Things(create.Resource)
 	if !made.OK() || len(things) == 0 {
 		switch {
 		case made.OK():
@@ -98,7 +98,7 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 // clear removes the item that the run created of a resource of which there is at most
 // one. It returns false if there is nothing to remove.
 func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
-	things := slices.Clone(pr.run.Ledger.Things[create.Resource])
+	things := pr.run.Ledger.Things(create.Resource)
 	if remove == nil {
 		return false
 	}

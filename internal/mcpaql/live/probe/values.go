@@ -150,7 +150,7 @@ func echo(v jsonv.Value, name, path string, depth int) string {
 // createdDefaults compares what a create with the required parameters alone
 // stored with the documented defaults of the others.
 func (pr operationProbe) createdDefaults(op *catalog.Operation) {
-	things := pr.run.Ledger.Things[op.Resource]
+	things := pr.run.Ledger.Things(op.Resource)
 	y := pr.run.Gate.CycleOf(op)
 	if y == nil || len(things) == 0 {
 		return
