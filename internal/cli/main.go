@@ -33,7 +33,7 @@ func Main(args []string, s cmdutil.Streams) int {
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(s.In)
-	root.SetOut(s.Out)
+	root.SetOut(cmdutil.VersionOut{Writer: s.Out})
 	root.SetErr(s.Err)
 	cmd, err := root.ExecuteC()
 	if err == nil {
@@ -60,7 +60,6 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.Version = versionLine()
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(cmdutil.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpFunc(option.LimitsApart(root.HelpFunc()))

@@ -30,8 +30,8 @@ const (
 // and 190 for messages about the mistakes of newcomers. The target of mcptest is that of
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {98604, 82000},
-	"MCP-AQL": {15150, 14500},
+	"mcptest": {98596, 82000},
+	"MCP-AQL": {15149, 14500},
 }
 
 // largerPackages are the packages over the budget, with a ceiling, which may only be
@@ -66,7 +66,8 @@ var largerTypes = map[string]struct {
 }
 
 // TestBudgets fails when a product, a package or a type exceeds its budget, and prints
-// the table: go test -v -run TestBudgets ./internal/dev/arch.
+// the table: go test -v -run TestBudgets ./internal/dev/arch. Tests do not count, nor
+// does generated code: what it is generated from is what somebody maintains.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	root := repoRoot(t)
@@ -74,7 +75,7 @@ func TestBudgets(t *testing.T) {
 	files := map[string]int{}
 	methods := map[string]map[string]int{} // by type and file
 	for _, f := range loadTree(t) {
-		if f.test {
+		if f.test || f.generated {
 			continue
 		}
 		n, err := codeLines(filepath.Join(root, f.rel))

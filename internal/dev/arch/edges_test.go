@@ -292,6 +292,7 @@ var modules = map[string][]string{
 	"github.com/aymanbagabas/go-udiff":       {"internal/assert/textdiff"},
 	"github.com/clipperhouse/displaywidth":   {"internal/base/display", "internal/base/source"}, // how wide a text is
 	"github.com/fsnotify/fsnotify":           {"internal/run/watch"},
+	"github.com/valyala/quicktemplate":       {"internal/report/html"},
 	"golang.org/x/term":                      {"internal/base/term"},
 	"golang.org/x/sys":                       {"internal/process/proc", "internal/process/pipe", "internal/base/term", "internal/base/osfile", "internal/server/proxy"},
 	"golang.org/x/text":                      {"internal/base/jsonschema"}, // the schema library's message printer

@@ -52,7 +52,6 @@ Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 		},
 	}
 	root.Version = versionLine()
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	help := newHelpCmd()

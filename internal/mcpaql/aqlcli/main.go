@@ -31,7 +31,7 @@ func Main(args []string, streams cmdutil.Streams) int {
 	root := newRoot(c)
 	root.SetArgs(append([]string{}, args...)) // never nil, which would mean the arguments of the process
 	root.SetIn(c.In)
-	root.SetOut(c.Out)
+	root.SetOut(cmdutil.VersionOut{Writer: c.Out})
 	root.SetErr(c.Err)
 	if cmd, err := root.ExecuteC(); err != nil {
 		c.code = c.finish(verdict.ExitConfig)

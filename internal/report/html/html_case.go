@@ -84,8 +84,6 @@ func (t testView) Metrics() []result.Metric {
 	return append([]result.Metric{{Name: "score", Value: *t.Score, Threshold: t.Threshold, Passed: &passed}}, t.DerivedMetrics...)
 }
 
-func missed(m result.Metric) bool { return m.Passed != nil && !*m.Passed }
-
 // Passed returns the passed assertions, one per line.
 func (t testView) Passed() string {
 	var lines []string

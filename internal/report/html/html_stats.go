@@ -2,7 +2,6 @@ package html
 
 import (
 	"cmp"
-	"html/template"
 	"slices"
 
 	"mcptest/internal/report/explain"
@@ -168,8 +167,6 @@ func (f *failureLink) add(server string) {
 type htmlPage struct {
 	Run       *result.Run
 	Variants  []*explain.Variant
-	Style     template.CSS
-	Script    template.JS
 	HasCharts bool
 	InSuite   bool // the list is in a group of tests
 	Folded    bool // the rows of the group are in a noscript element

@@ -46,11 +46,9 @@ type stage struct {
 	Moments    []moment
 }
 
-// tabsMost is the number of stages up to which they become tabs.
+// tabsMost is the number of stages up to which they become tabs; more are shown one
+// below the other.
 const tabsMost = 12
-
-// stacked reports whether stages are shown one below the other.
-func stacked(stages []stage) bool { return len(stages) > tabsMost }
 
 // marks sets the mark of each step. The message of the test names the failed one,
 // which was the last one.

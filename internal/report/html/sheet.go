@@ -1,8 +1,9 @@
 package html
 
 import (
+	"bufio"
+	_ "embed" // of the style
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 )
+
+//go:embed page/sheet.css
+var moreStyle string
 
 // Sheet is a page about one measurement: tiles, charts and tables in the style of the
 // page of a run, without a script. Its texts are escaped when it is written.
@@ -21,7 +25,6 @@ type Sheet struct {
 	Tiles          []Tile
 	Plots          []Plot
 	Tables         []Table
-	Style          template.CSS // set by Write
 }
 
 // Tile is a number and what it is.
@@ -57,21 +60,9 @@ type Band struct {
 
 // Write writes the page, which needs no network and no other file.
 func (s Sheet) Write(w io.Writer) error {
-	style, _ := htmlFiles.ReadFile("page/report.css")
-	more, _ := htmlFiles.ReadFile("page/sheet.css")
-	s.Style = template.CSS(string(style) + string(more))
-	return htmlTemplates().ExecuteTemplate(w, "sheet", s)
-}
-
-// Policy returns the page's content security policy.
-func (s Sheet) Policy() template.HTML { return policy(s.Style, "") }
-
-// Figures returns the charts.
-func (s Sheet) Figures() (all []*figure) {
-	for _, p := range s.Plots {
-		all = append(all, p.figure())
-	}
-	return all
+	bw := bufio.NewWriter(w)
+	writesheet(bw, s)
+	return bw.Flush()
 }
 
 // figure draws the plot.

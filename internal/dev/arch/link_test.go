@@ -1,0 +1,41 @@
+package arch_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestLinkerDropsMethods: nothing in the programs looks up methods by a name that is
+// computed, as text/template does for {{.Name}}. If anything does, the linker has to keep
+// all exported methods of all types: 3 to 5 MB, of which each start reads 2.
+func TestLinkerDropsMethods(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -dumpdep", "-o", os.DevNull, "./cmd/...")
+	cmd.Dir = repoRoot(t)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput() // lines "caller -> called <marks>" below "# program"
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out[max(0, len(out)-2000):])
+	}
+	for program := range strings.SplitSeq("\n"+string(out), "\n# ") {
+		name, arrows, _ := strings.Cut(program, "\n")
+		if name == "" {
+			continue
+		}
+		if !strings.Contains(arrows, "main.main -> ") || !strings.Contains(arrows, " <UsedInIface") {
+			t.Errorf("%s: the linker's list of dependencies has changed its form", name)
+		}
+		for line := range strings.Lines(arrows) {
+			caller, called, _ := strings.Cut(strings.TrimSpace(line), " -> ")
+			if lookup, marks, _ := strings.Cut(called, " <"); strings.Contains(marks, "ReflectMethod") && !strings.HasPrefix(lookup, "reflect.") {
+				t.Errorf("%s: %s looks up methods by name, so that the linker keeps every exported method. It is linked because of %s (and that because of others: go build -ldflags=-dumpdep). "+
+					"Use what does not need it: a template in a .qtpl file, a function instead of a template", name, lookup, caller)
+			}
+		}
+	}
+	if n := strings.Count("\n"+string(out), "\n# "); n != 2 {
+		t.Errorf("the linker listed %d programs, expected 2", n)
+	}
+}
