@@ -117,7 +117,7 @@ var edges = map[string][]string{
 	},
 	"internal/run/probe/verdict":  {"internal/offer/ruleset", "internal/report/gate", "internal/report/result", "internal/base/term"},
 	"internal/run/probe/entry":    {"internal/assert/target", "internal/run/probe", "internal/run/probe/verdict", "internal/run/boundary", "internal/run/connect", "internal/offer/ruleset", "internal/report/result", "internal/spec/plan", "internal/base/jsonv", "internal/base/source"},
-	"internal/run/probe/argument": {"internal/base/jsonv"},
+	"internal/run/probe/argument": {"internal/base/jsonschema", "internal/base/jsonv"},
 	"internal/run/probe/streams":  {"internal/run/boundary", "internal/client/protocol", "internal/spec/plan", "internal/spec/suite", "internal/base/jsonv"},
 	"internal/run/probe": {
 		"internal/run/probe/argument", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/assert/target",

@@ -19,12 +19,12 @@ var resourceMetadata = regexp.MustCompile(`resource_metadata="?([^",\s]+)"?`)
 // wellKnown is where the metadata of a resource is.
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// authRules examines the rules of the family auth.
-type authRules struct{ *visit }
+// noToken are the headers of a request without credentials.
+func noToken() http.Header { return http.Header{"Authorization": nil} }
 
-// auth examines authorization. It applies if the server asks for a bearer token, publishes
-// metadata, or gets credentials.
-func (v authRules) auth(ctx context.Context) {
+// authorization examines a server that asks for a bearer token, publishes metadata, or gets
+// credentials.
+func authorization(ctx context.Context, v *visit) {
 	if v.stdio() || v.hello.HTTP == nil {
 		return
 	}
@@ -33,75 +33,80 @@ func (v authRules) auth(ctx context.Context) {
 		return
 	}
 	message := v.frame(7301, v.firstList(), jsonv.Value{})
-	with := func(ctx context.Context, authorization []string) *mcp.Exchange {
-		h := v.inSession(ctx, message)
-		h["Authorization"] = authorization
-		return v.post(ctx, suite.Request{Body: message.Append(nil)}, h)
-	}
-	anonymous := with(ctx, nil)
+	anonymous := v.tell(ctx, message, noToken())
 	challenge := ""
-	if anonymous.HTTP != nil && status(anonymous) == http.StatusUnauthorized {
+	if status(anonymous) == http.StatusUnauthorized {
 		challenge = anonymous.HTTP.Header.Get("Www-Authenticate")
 	}
-	places := []string{wellKnown + strings.TrimSuffix(at.Path, "/"), wellKnown}
-	document, place := v.metadataAt(ctx, places)
+	document, place := metadataAt(ctx, v, wellKnown+strings.TrimSuffix(at.Path, "/"), wellKnown)
 	bearer := strings.HasPrefix(strings.ToLower(challenge), "bearer")
-	if !bearer && document == nil && !v.credentials() {
-		for _, r := range v.rules.Rules {
-			if r.Family == "auth" {
-				v.enter(r.ID, inapplicable("the server asks for no token, and none was given"))
-			}
-		}
+	if !bearer && document == nil && !credentials(v) {
+		v.enterAll("auth", inapplicable("the server asks for no token, and none was given"))
 		return
 	}
-	v.tokens(ctx, with, status(anonymous) < 300)
-	v.discovery(ctx, at, challenge, bearer, document, place)
-	v.check(ctx, "auth-query-token", "", func(context.Context) outcome {
-		return unverified("it would put the token into an address, which logs keep")
-	})
+	tokens(ctx, v, message, status(anonymous) < 300)
+	named := ""
+	if m := resourceMetadata.FindStringSubmatch(challenge); m != nil {
+		named = m[1]
+	}
+	discovery := held()
+	switch {
+	case !bearer:
+		discovery = unverified("the server sent no challenge for a bearer token")
+	case named == "" && (document == nil || v.version.Name == "2025-06-18"):
+		evidence := verdict.Evidence{Sent: "a request without a token", Received: "WWW-Authenticate: " + challenge}
+		discovery = brokenBy(evidence, "the challenge has no resource_metadata, and %s has no document", wellKnown)
+	}
+	v.state(ctx, "auth-discovery", "", discovery)
+	if u, err := url.Parse(named); named != "" && err == nil && u.Host == at.Host {
+		if document, place = metadataAt(ctx, v, u.RequestURI()); document == nil {
+			v.check(ctx, "auth-metadata", "", func(ctx context.Context) outcome {
+				x := v.post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, noToken())
+				return broken(x, "the metadata at %s got %s", named, answer(x))
+			})
+		}
+	} else if named != "" && err == nil {
+		v.enter(unverified("the metadata is on another host: %s", u.Host), "auth-metadata")
+	}
+	if document != nil {
+		published(ctx, v, at, document, place)
+	}
+	v.state(ctx, "auth-query-token", "", unverified("it would put the token into an address, which logs keep"))
 }
 
 // tokens sends requests with an invalid token and without one; public says that the server
 // answers without.
-func (v authRules) tokens(ctx context.Context, with func(ctx context.Context, authorization []string) *mcp.Exchange, public bool) {
+func tokens(ctx context.Context, v *visit, message jsonv.Value, public bool) {
 	v.check(ctx, "auth-401", "", func(ctx context.Context) outcome {
-		x := with(ctx, []string{"Bearer mcptest-invalid-token"})
+		x := v.tell(ctx, message, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
 		switch s := status(x); {
-		case s == http.StatusUnauthorized:
-			return held()
 		case s == 0 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
 			return unverified("there was %s", answer(x))
 		case s < 300 && public:
 			return unverified("the server answers without a token, too")
-		default:
-			return broken(shown(x), "a request with an invalid token got the status %d, expected 401", s)
 		}
+		return expectStatus(x, http.StatusUnauthorized, "a request with an invalid token")
 	})
 	v.check(ctx, "auth-anonymous", "", func(ctx context.Context) outcome {
-		x := with(ctx, nil)
-		switch s := status(x); {
-		case s == http.StatusUnauthorized || s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
+		x := v.tell(ctx, message, noToken())
+		if s := status(x); s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
 			return held()
-		default:
-			return broken(shown(x), "a request without a token got the status %d, expected 401", s)
 		}
+		return expectStatus(x, http.StatusUnauthorized, "a request without a token")
 	})
 	v.check(ctx, "auth-challenge", "", func(ctx context.Context) outcome {
-		x := with(ctx, nil)
-		switch {
-		case status(x) != http.StatusUnauthorized:
+		x := v.tell(ctx, message, noToken())
+		if status(x) != http.StatusUnauthorized {
 			return unverified("a request without a token got %s", answer(x))
-		case x.HTTP.Header.Get("Www-Authenticate") == "":
-			return broken(shown(x), "the 401 has no WWW-Authenticate")
 		}
-		return held()
+		return brokenIf(x.HTTP.Header.Get("Www-Authenticate") == "", x, "the 401 has no WWW-Authenticate")
 	})
 }
 
 // metadataAt requests the metadata of the resource at places of the server.
-func (v authRules) metadataAt(ctx context.Context, places []string) (found *mcp.Exchange, place string) {
+func metadataAt(ctx context.Context, v *visit, places ...string) (found *mcp.Exchange, place string) {
 	for _, place := range places {
-		x := v.post(ctx, suite.Request{Method: http.MethodGet, Path: place}, http.Header{"Authorization": nil})
+		x := v.post(ctx, suite.Request{Method: http.MethodGet, Path: place}, noToken())
 		if body, err := jsonv.Parse(x.Response); status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
 			return x, place
 		}
@@ -109,57 +114,21 @@ func (v authRules) metadataAt(ctx context.Context, places []string) (found *mcp.
 	return nil, ""
 }
 
-// discovery examines the metadata of the resource.
-func (v authRules) discovery(ctx context.Context, at *url.URL, challenge string, bearer bool, document *mcp.Exchange, place string) {
-	named := ""
-	if m := resourceMetadata.FindStringSubmatch(challenge); m != nil {
-		named = m[1]
-	}
-	v.check(ctx, "auth-discovery", "", func(context.Context) outcome {
-		switch {
-		case !bearer:
-			return unverified("the server sent no challenge for a bearer token")
-		case named != "" || document != nil && v.version.Name != "2025-06-18":
-			return held()
-		}
-		return broken(verdict.Evidence{Sent: "a request without a token", Received: "WWW-Authenticate: " + challenge}, "the challenge has no resource_metadata, and %s has no document", wellKnown)
-	})
-	if u, err := url.Parse(named); named != "" && err == nil {
-		if u.Host == at.Host {
-			document, place = v.metadataAt(ctx, []string{u.RequestURI()})
-			if document == nil {
-				v.check(ctx, "auth-metadata", "", func(ctx context.Context) outcome {
-					x := v.post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, http.Header{"Authorization": nil})
-					return broken(shown(x), "the metadata at %s got %s", named, answer(x))
-				})
-			}
-		} else {
-			v.enter("auth-metadata", unverified("the metadata is on another host: %s", u.Host))
-		}
-	}
-	if document == nil {
-		return
-	}
+// published examines the metadata of the resource.
+func published(ctx context.Context, v *visit, at *url.URL, document *mcp.Exchange, place string) {
 	body, _ := jsonv.Parse(document.Response)
-	v.check(ctx, "auth-metadata", "", func(context.Context) outcome {
-		if body.Lookup("authorization_servers").Len() == 0 {
-			return broken(shown(document), "the metadata names no authorization_servers")
-		}
-		return held()
-	})
-	v.check(ctx, "auth-metadata-resource", "", func(context.Context) outcome {
-		u, err := url.Parse(body.Lookup("resource").Text())
-		switch {
-		case err != nil || u.Host == "":
-			return broken(shown(document), "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
-		case strings.EqualFold(u.Host, at.Host):
-			return held()
-		case web.IsLoopback(at.Hostname()):
-			return unverified("the server is tested on this machine, its resource is %s", u.Host)
-		}
-		return broken(shown(document), "resource of the metadata at %s is %s, but the server is %s", place, u.Host, at.Host)
-	})
-	v.check(ctx, "auth-as-metadata", "", func(context.Context) outcome {
-		return unverified("it would send a request to %s", strings.Join(body.Lookup("authorization_servers").Texts(), ", "))
-	})
+	servers := body.Lookup("authorization_servers")
+	v.state(ctx, "auth-metadata", "", brokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
+	resource := held()
+	switch u, err := url.Parse(body.Lookup("resource").Text()); {
+	case err != nil || u.Host == "":
+		resource = broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
+	case strings.EqualFold(u.Host, at.Host):
+	case web.IsLoopback(at.Hostname()):
+		resource = unverified("the server is tested on this machine, its resource is %s", u.Host)
+	default:
+		resource = broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, at.Host)
+	}
+	v.state(ctx, "auth-metadata-resource", "", resource)
+	v.state(ctx, "auth-as-metadata", "", unverified("it would send a request to %s", strings.Join(servers.Texts(), ", ")))
 }

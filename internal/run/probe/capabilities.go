@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -10,87 +11,75 @@ import (
 	"mcptest/internal/offer/surface"
 )
 
-// capabilityRules examines the rules of the family capabilities.
-type capabilityRules struct{ *visit }
-
 // capabilities compares what is declared with what is served.
-func (v capabilityRules) capabilities(ctx context.Context) {
+func capabilities(ctx context.Context, v *visit) {
 	for _, l := range surface.Lists() {
-		if l.Kind != surface.Template {
-			v.check(ctx, "capability-"+l.Capability, "", func(ctx context.Context) outcome { return v.undeclaredList(ctx, l) })
+		if l.Kind == surface.Template {
+			continue
+		}
+		v.check(ctx, "capability-"+l.Capability, "", func(ctx context.Context) outcome {
 			if v.declares(l.Capability) {
-				v.check(ctx, "capability-served", l.Method, func(ctx context.Context) outcome { return v.served(ctx, l.Method, jsonv.Value{}) })
-			}
-		}
-	}
-	if v.declares("completions") {
-		params := jsonv.ObjectOf("ref", v.reference(), "argument", jsonv.ObjectOf("name", "a", "value", "a"))
-		v.check(ctx, "capability-completions", "", func(ctx context.Context) outcome { return v.served(ctx, "completion/complete", params) })
-	}
-	if v.declares("logging") {
-		v.check(ctx, "capability-logging", "", func(ctx context.Context) outcome {
-			return v.served(ctx, "logging/setLevel", jsonv.ObjectOf("level", "info"))
-		})
-		v.enter("logging-undeclared", held())
-	}
-	for _, path := range [][]string{{"tools", "listChanged"}, {"prompts", "listChanged"}, {"resources", "listChanged"}, {"resources", "subscribe"}} {
-		if v.caps.Lookup(path...).Bool() {
-			v.check(ctx, "capability-listen", "", func(ctx context.Context) outcome {
-				if sub := v.listen(ctx); notFound(sub) {
-					return broken(shown(sub), "the server declares %s, but subscriptions/listen got %s", strings.Join(path, "."), answer(sub))
-				}
 				return held()
-			})
-			break
-		}
+			}
+			x := v.do(ctx, l.Method, jsonv.Value{})
+			if n := result(x).Lookup(l.Member).Len(); n > 0 {
+				return broken(x, "%s has %d entries, but the capability %s is not declared", l.Method, n, l.Capability)
+			}
+			return inapplicable("%s is neither declared nor offered", l.Capability)
+		})
+		serves(ctx, v, "capability-served", l.Method, l.Capability, l.Method, jsonv.Value{})
 	}
-	v.enter("capability-listen", inapplicable("the server declares neither listChanged nor subscribe"))
+	argument := jsonv.ObjectOf("ref", reference(v), "argument", jsonv.ObjectOf("name", "a", "value", "a"))
+	serves(ctx, v, "capability-completions", "", "completions", "completion/complete", argument)
+	serves(ctx, v, "capability-logging", "", "logging", "logging/setLevel", jsonv.ObjectOf("level", "info"))
+	if v.declares("logging") {
+		v.enter(held(), "logging-undeclared")
+	}
+	announced := []string{"tools.listChanged", "prompts.listChanged", "resources.listChanged", "resources.subscribe"}
+	i := slices.IndexFunc(announced, func(path string) bool { return v.caps.Lookup(strings.Split(path, ".")...).Bool() })
+	if i >= 0 {
+		v.check(ctx, "capability-listen", "", func(ctx context.Context) outcome {
+			sub := listen(ctx, v)
+			return brokenIf(notFound(sub), sub, "the server declares %s, but subscriptions/listen got %s", announced[i], answer(sub))
+		})
+	}
+	v.enter(inapplicable("the server declares neither listChanged nor subscribe"), "capability-listen")
 	for key := range v.caps.Lookup("extensions").Members() {
-		o := held()
-		if !strings.Contains(key, "/") || !metaKey.MatchString(key) {
-			o = broken(shown(v.hello), "the name of the extension %q has no valid prefix", key)
+		v.enter(brokenIf(!strings.Contains(key, "/") || !metaKey.MatchString(key), v.hello, "the name of the extension %q has no valid prefix", key), "extension-key")
+	}
+}
+
+// serves requests something if it is declared. Only "method not found" is certain.
+func serves(ctx context.Context, v *visit, rule, subject, capability, method string, params jsonv.Value) {
+	if !v.declares(capability) {
+		return
+	}
+	v.check(ctx, rule, subject, func(ctx context.Context) outcome {
+		x := v.do(ctx, method, params)
+		switch {
+		case notFound(x):
+			return broken(x, "the capability is declared, but %s got %s", method, answer(x))
+		case x.Result == nil && capability != "completions":
+			return unverified("%s got %s", method, answer(x))
 		}
-		v.enter("extension-key", o)
-	}
-}
-
-// notFound reports whether a method is not implemented.
-func notFound(x *mcp.Exchange) bool {
-	got, ok := code(x)
-	return ok && got == protocol.CodeMethodNotFound
-}
-
-// served requests something that is declared. Only "method not found" is certain.
-func (v capabilityRules) served(ctx context.Context, method string, params jsonv.Value) outcome {
-	x := v.do(ctx, method, params)
-	switch {
-	case notFound(x):
-		return broken(shown(x), "the capability is declared, but %s got %s", method, answer(x))
-	case x.Result == nil && !strings.HasPrefix(method, "completion/"):
-		return unverified("%s got %s", method, answer(x))
-	}
-	return held()
-}
-
-// undeclaredList requests a list that may not be declared.
-func (v capabilityRules) undeclaredList(ctx context.Context, l surface.List) outcome {
-	if v.declares(l.Capability) {
 		return held()
-	}
-	x := v.do(ctx, l.Method, jsonv.Value{})
-	if n := result(x).Lookup(l.Member).Len(); n > 0 {
-		return broken(shown(x), "%s has %d entries, but the capability %s is not declared", l.Method, n, l.Capability)
-	}
-	return inapplicable("%s is neither declared nor offered", l.Capability)
+	})
 }
 
 // reference names something that completion/complete may know.
-func (v capabilityRules) reference() jsonv.Value {
-	for _, p := range v.prompts {
-		return jsonv.ObjectOf("type", "ref/prompt", "name", p.Lookup("name"))
-	}
-	for _, t := range v.templates {
-		return jsonv.ObjectOf("type", "ref/resource", "uri", t.Lookup("uriTemplate"))
+func reference(v *visit) jsonv.Value {
+	switch {
+	case len(v.prompts) > 0:
+		return jsonv.ObjectOf("type", "ref/prompt", "name", v.prompts[0].Lookup("name"))
+	case len(v.templates) > 0:
+		return jsonv.ObjectOf("type", "ref/resource", "uri", v.templates[0].Lookup("uriTemplate"))
 	}
 	return jsonv.ObjectOf("type", "ref/prompt", "name", "mcptest-no-such-prompt")
+}
+
+// listen opens a subscription for changes of the tools, and returns it once it is
+// acknowledged or refused.
+func listen(ctx context.Context, v *visit) *mcp.Exchange {
+	params := jsonv.ObjectOf("notifications", jsonv.ObjectOf("toolsListChanged", true))
+	return v.once(ctx, mcp.Call{Method: protocol.MethodListen, Params: params.Append(nil)})
 }

@@ -5,13 +5,13 @@
 // [Run] is the entry point; it returns a verdict.Report.
 //
 //	Run ──► visit (one revision) ──► families (lifecycle.go, messages.go, …)
-//	          │ session, do, raw, post          │ check(rule, subject, provoke)
+//	          │ link: session, raw, post        │ check(rule, subject, provoke)
 //	          ▼                                 ▼
 //	        mcp.Session, boundary            ledger ──► Report ──► Document
 //
-// A family has a type of its own, around the visit. It provokes rules one by one through [visit.check], which decides whether a rule
-// applies, runs it, repeats a failure, and enters the verdict in the ledger. Violations
-// that sessions report by themselves reach the ledger through [visit.observe].
+// A family is a function. It provokes rules one by one through [visit.check], which decides
+// whether a rule applies, runs it, repeats a failure, and enters the verdict in the ledger.
+// Violations that sessions report by themselves reach the ledger through [visit.observe].
 //
 // Invariants:
 //   - a rule fails only after a second sighting;

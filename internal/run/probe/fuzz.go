@@ -18,32 +18,29 @@ const (
 	shrinks = 40 // calls that look for smaller arguments
 )
 
-// fuzzRules examines the rules of the family fuzz.
-type fuzzRules struct{ *visit }
-
 // fuzz calls tools with values made from their input schemas. Arguments that end the
 // server are reduced to the smallest ones that do.
-func (v fuzzRules) fuzz(ctx context.Context) {
+func fuzz(ctx context.Context, v *visit) {
 	const rule = "fuzz-crash"
 	if !v.local {
-		v.enter(rule, remote())
+		v.enter(remote(), rule)
 		return
 	}
-	v.eachCallable(ctx, []string{rule}, func(tool jsonv.Value, subject string) {
+	eachCallable(ctx, v, []string{rule}, func(tool jsonv.Value) {
 		schema := tool.Lookup("inputSchema")
 		if schema.Lookup("properties").Len() == 0 || !v.applies(rule) {
 			return
 		}
-		control := v.control(ctx, tool, jsonschema.Arguments(schema))
+		a := attackerOf(ctx, v, tool)
 		try := func(ctx context.Context, args jsonv.Value) outcome {
-			x, o := v.attack(ctx, tool, control, argument.Unusual{What: "generated arguments", Args: args})
+			x, o := a.attack(ctx, argument.Unusual{What: "generated arguments", Args: args})
 			if o.verdict == verdict.Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
 				return unverified("generated arguments got no response in %s, which may be right for them", v.Reply)
 			}
 			return o
 		}
 		var smallest jsonv.Value
-		v.check(ctx, rule, subject, func(ctx context.Context) outcome {
+		v.check(ctx, rule, subject(tool), func(ctx context.Context) outcome {
 			if !smallest.IsAbsent() {
 				return try(ctx, smallest)
 			}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/boundary"
+	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/streams"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/plan"
@@ -23,62 +23,49 @@ import (
 // trace is what no response should show: a stack trace or a path of the server.
 var trace = regexp.MustCompile(`(?m)^\s+at .+:\d+:\d+|Traceback \(most recent call last\)|goroutine \d+ \[|(/home/|/usr/|/app/|/var/|[A-Z]:\\\\)[\w./\\-]+\.(js|ts|py|go|rb|java|cs)\b`)
 
-// httpRules examines the rules of the family http.
-type httpRules struct{ *visit }
-
-// http examines the transport with raw requests.
-func (v httpRules) http(ctx context.Context) {
+// overHTTP examines the transport with raw requests.
+func overHTTP(ctx context.Context, v *visit) {
 	if v.stdio() || v.hello.HTTP == nil {
 		return
 	}
 	message := v.frame(7101, v.idle(), jsonv.Value{})
-	post := func(ctx context.Context, change func(h http.Header)) *mcp.Exchange {
-		h := v.inSession(ctx, message)
-		change(h)
-		return v.post(ctx, suite.Request{Body: message.Append(nil)}, h)
-	}
-	served := func(x *mcp.Exchange) bool { return status(x) >= 200 && status(x) < 300 }
-	v.origins(ctx, post, served)
-	v.check(ctx, "http-get", "", func(ctx context.Context) outcome { return v.get(ctx) })
+	origins(ctx, v, message)
+	v.check(ctx, "http-get", "", func(ctx context.Context) outcome { return get(ctx, v) })
 	if !v.modern() {
-		v.streaming(ctx)
+		streaming(ctx, v)
 	}
 	v.check(ctx, "http-notification", "", func(ctx context.Context) outcome {
-		message := v.frame(nil, "notifications/initialized", jsonv.Value{})
-		x := v.post(ctx, suite.Request{Body: message.Append(nil)}, v.inSession(ctx, message))
+		x := v.tell(ctx, v.frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}), nil)
 		switch s := status(x); {
 		case s == 0:
 			return unverified("there was %s", answer(x))
 		case s >= 400:
 			return held()
-		case s != http.StatusAccepted:
-			return broken(shown(x), "a notification got the status %d, expected 202", s)
-		case len(strings.TrimSpace(string(x.Response))) > 0:
-			return broken(shown(x), "a notification got 202 with a body")
+		case s == http.StatusAccepted && len(strings.TrimSpace(string(x.Response))) > 0:
+			return broken(x, "a notification got 202 with a body")
 		}
-		return held()
+		return expectStatus(x, http.StatusAccepted, "a notification")
 	})
 	v.check(ctx, "http-version-header", "", func(ctx context.Context) outcome {
-		if x := post(ctx, func(h http.Header) { h.Set("Mcp-Protocol-Version", "1999-01-01") }); status(x) != http.StatusBadRequest && status(x) != 0 {
-			return broken(shown(x), "a request with MCP-Protocol-Version: 1999-01-01 got the status %d, expected 400", status(x))
-		}
-		return held()
+		x := v.tell(ctx, message, http.Header{"Mcp-Protocol-Version": {"1999-01-01"}})
+		return expectStatus(x, http.StatusBadRequest, "a request with MCP-Protocol-Version: 1999-01-01")
 	})
 	v.check(ctx, "http-error-trace", "", func(ctx context.Context) outcome {
 		for _, action := range []suite.Request{{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)}, {Method: http.MethodGet, Path: "/mcptest-no-such-path"}} {
 			if x := v.post(ctx, action, v.inSession(ctx, message)); trace.Match(x.Response) {
-				return broken(shown(x), "the response shows a stack trace or a path of the server")
+				return broken(x, "the response shows a stack trace or a path of the server")
 			}
 		}
 		return held()
 	})
 	v.check(ctx, "http-modern-get", "", func(ctx context.Context) outcome {
-		if v.dual(ctx) {
+		if dual(ctx, v) {
 			return inapplicable("the server speaks versions with sessions, too")
 		}
 		for _, method := range []string{http.MethodGet, http.MethodDelete} {
-			if x := v.post(ctx, suite.Request{Method: method}, http.Header{"Mcp-Protocol-Version": {v.version.Name}}); status(x) != http.StatusMethodNotAllowed && status(x) != 0 {
-				return broken(shown(x), "%s got the status %d, expected 405", method, status(x))
+			x := v.post(ctx, suite.Request{Method: method}, http.Header{"Mcp-Protocol-Version": {v.version.Name}})
+			if o := expectStatus(x, http.StatusMethodNotAllowed, method); o.verdict != verdict.Pass {
+				return o
 			}
 		}
 		return held()
@@ -86,69 +73,65 @@ func (v httpRules) http(ctx context.Context) {
 }
 
 // origins sends requests from pages of other sites, and of the server itself.
-func (v httpRules) origins(ctx context.Context, post func(context.Context, func(http.Header)) *mcp.Exchange, served func(*mcp.Exchange) bool) {
+func origins(ctx context.Context, v *visit, message jsonv.Value) {
 	at, err := url.Parse(v.server.URL)
 	if err != nil {
 		return
 	}
-	foreign := func(h http.Header) { h.Set("Origin", "https://mcptest.invalid") }
-	control := post(ctx, func(http.Header) {})
+	with := func(ctx context.Context, name, value string) *mcp.Exchange {
+		return v.tell(ctx, message, http.Header{name: {value}})
+	}
+	const foreign = "https://mcptest.invalid"
+	control := v.tell(ctx, message, nil)
 	v.check(ctx, "http-origin", "", func(ctx context.Context) outcome {
-		switch x := post(ctx, foreign); {
+		x := with(ctx, "Origin", foreign)
+		switch {
 		case !served(control):
 			return unverified("the same request without Origin got %s", answer(control))
-		case !served(x):
-			return held()
-		case !v.local || at.Scheme == "https" || v.credentials():
+		case served(x) && (!v.local || at.Scheme == "https" || credentials(v)):
 			return unverified("which origins a public server allows is its own decision")
-		default:
-			return broken(shown(x), "a request with Origin: https://mcptest.invalid was served: a page of another site can use the server")
 		}
+		return brokenIf(served(x), x, "a request with Origin: https://mcptest.invalid was served: a page of another site can use the server")
 	})
 	v.check(ctx, "http-origin-status", "", func(ctx context.Context) outcome {
-		x := post(ctx, foreign)
+		x := with(ctx, "Origin", foreign)
 		switch s := status(x); {
 		case served(x) || s == 0:
 			return unverified("a foreign Origin is served")
-		case s == http.StatusForbidden || s == http.StatusUnauthorized || s == http.StatusBadRequest:
+		case s == http.StatusUnauthorized || s == http.StatusBadRequest:
 			return held() // another check may come first
-		default:
-			return broken(shown(x), "a request with a foreign Origin got the status %d, expected 403", s)
 		}
+		return expectStatus(x, http.StatusForbidden, "a request with a foreign Origin")
 	})
 	v.check(ctx, "http-host", "", func(ctx context.Context) outcome {
 		if !v.local {
 			return unverified("only a server on this machine is rebound")
 		}
-		if x := post(ctx, func(h http.Header) { h.Set("Host", "mcptest.invalid") }); served(x) && served(control) {
-			return broken(shown(x), "a request with Host: mcptest.invalid was served")
-		}
-		return held()
+		x := with(ctx, "Host", "mcptest.invalid")
+		return brokenIf(served(x) && served(control), x, "a request with Host: mcptest.invalid was served")
 	})
 	v.check(ctx, "http-origin-own", "", func(ctx context.Context) outcome {
-		if x := post(ctx, func(h http.Header) { h.Set("Origin", at.Scheme+"://"+at.Host) }); served(control) && !served(x) {
-			return broken(shown(x), "a request from the origin of the server got %s", answer(x))
-		}
-		return held()
+		x := with(ctx, "Origin", at.Scheme+"://"+at.Host)
+		return brokenIf(served(control) && !served(x), x, "a request from the origin of the server got %s", answer(x))
 	})
 }
 
 // credentials reports whether the server gets credentials.
-func (v *visit) credentials() bool {
+func credentials(v *visit) bool {
 	return v.server.Auth != nil || slices.ContainsFunc(v.server.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 }
 
 // streaming examines the event streams of a session of its own.
-func (v httpRules) streaming(ctx context.Context) {
+func streaming(ctx context.Context, v *visit) {
 	rules := []string{"get-no-response", "no-broadcast", "event-id-unique", "replay-own-stream", "http-stream-response"}
 	lasts := false
-	each(ctx, v.visit, rules, func(ctx context.Context) streams.Session {
-		h := v.introduced(ctx)
+	each(ctx, v, rules, func(ctx context.Context) streams.Session {
+		h := introduced(ctx, v)
 		requests := []jsonv.Value{v.frame(7301, v.firstList(), jsonv.Value{})}
 		for _, tool := range v.tools {
-			args := jsonschema.Arguments(tool.Lookup("inputSchema"))
+			args := argument.Valid(tool)
 			if id := 7301 + len(requests); len(requests) < 6 && allow.ReadOnly(tool) && v.policy.Call(tool, args) == "" {
-				requests = append(requests, v.frame(id, "tools/call", jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", args, "_meta", jsonv.ObjectOf("progressToken", id))))
+				requests = append(requests, v.frame(id, "tools/call", params(tool, args, "_meta", jsonv.ObjectOf("progressToken", id))))
 			}
 		}
 		s := streams.Capture(ctx, boundary.Env{Connect: v.Connect, Client: v.Client, Headers: h}, v.server, requests)
@@ -163,7 +146,7 @@ func (v httpRules) streaming(ctx context.Context) {
 		case !seen || rule == "http-stream-response" && !lasts:
 			return unverified("the session has no such event streams")
 		case what != "":
-			return broken(verdict.Evidence{Sent: "a list and calls in one session", Received: verdict.Excerpt(at.String(), 1000)}, "%s", what)
+			return brokenBy(verdict.Evidence{Sent: "a list and calls in one session", Received: verdict.Excerpt(at.String(), 1000)}, "%s", what)
 		}
 		return held()
 	})
@@ -171,19 +154,18 @@ func (v httpRules) streaming(ctx context.Context) {
 
 // introduced are the headers of a session without a stream of GET: a second one may be
 // refused.
-func (v httpRules) introduced(ctx context.Context) http.Header {
+func introduced(ctx context.Context, v *visit) http.Header {
 	h := http.Header{"Mcp-Protocol-Version": {v.version.Name}}
-	if id, _ := sessionRules(v).begin(ctx, ""); id != "" {
+	if id, _ := begin(ctx, v, ""); id != "" {
 		h.Set(sessionID, id)
 	}
-	message := v.frame(nil, "notifications/initialized", jsonv.Value{})
-	v.post(ctx, suite.Request{Body: message.Append(nil)}, h)
+	v.post(ctx, suite.Request{Body: v.frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}).Append(nil)}, h)
 	return h
 }
 
 // get opens the stream of a session of its own.
-func (v httpRules) get(ctx context.Context) outcome {
-	h := v.introduced(ctx)
+func get(ctx context.Context, v *visit) outcome {
+	h := introduced(ctx, v)
 	defer v.post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
 	h.Set("Accept", "text/event-stream")
 	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
@@ -192,10 +174,10 @@ func (v httpRules) get(ctx context.Context) outcome {
 	switch s := status(x); {
 	case s == 0:
 		return unverified("GET got %s", answer(x))
-	case s == http.StatusMethodNotAllowed || s >= 200 && s < 300 && protocol.IsEventStream(x.HTTP.ContentType):
+	case s == http.StatusMethodNotAllowed || served(x) && protocol.IsEventStream(x.HTTP.ContentType):
 		return held()
 	case s == http.StatusConflict || s == http.StatusBadRequest || s == http.StatusNotFound || refusesAll(s):
 		return unverified("GET got HTTP %d", s)
 	}
-	return broken(shown(x), "GET got HTTP %d %s, expected an event stream or 405", status(x), x.HTTP.ContentType)
+	return broken(x, "GET got HTTP %d %s, expected an event stream or 405", status(x), x.HTTP.ContentType)
 }

@@ -19,22 +19,18 @@ type entry struct {
 	outside    string // why it does not apply
 }
 
-// ledger collects the verdicts of one revision.
-type ledger struct {
-	entries map[string]*entry
-}
+// ledger collects the verdicts of one revision, by rule.
+type ledger map[string]*entry
 
-func (l *ledger) of(rule string) *entry {
-	e := l.entries[rule]
-	if e == nil {
-		e = &entry{}
-		l.entries[rule] = e
+func (l ledger) of(rule string) *entry {
+	if l[rule] == nil {
+		l[rule] = &entry{}
 	}
-	return e
+	return l[rule]
 }
 
 // add enters the outcome of one check.
-func (l *ledger) add(rule, subject string, o outcome) {
+func (l ledger) add(rule, subject string, o outcome) {
 	e := l.of(rule)
 	switch o.verdict {
 	case verdict.Pass:
@@ -58,22 +54,25 @@ func (l *ledger) add(rule, subject string, o outcome) {
 }
 
 // result returns the verdict of a rule.
-func (l *ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict.Result {
+func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict.Result {
 	e := l.of(r.ID)
-	x := verdict.Result{Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Clause: c.URL(revision), Sentence: c.Sentence, Notes: e.notes}
+	x := verdict.Result{
+		Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Clause: c.URL(revision), Sentence: c.Sentence, Notes: e.notes,
+		Verdict: verdict.NotVerified,
+	}
 	switch {
 	case len(e.failures) > 0:
 		x.Verdict, x.Failures = verdict.Fail, e.failures
 	case e.once != "":
-		x.Verdict, x.Reason = verdict.NotVerified, e.once
+		x.Reason = e.once
 	case e.held:
 		x.Verdict = verdict.Pass
 	case e.unverified != "":
-		x.Verdict, x.Reason = verdict.NotVerified, e.unverified
+		x.Reason = e.unverified
 	case e.outside != "":
 		x.Verdict, x.Reason = verdict.NotApplicable, e.outside
 	default:
-		x.Verdict, x.Reason = verdict.NotVerified, "nothing that the server offers provokes it"
+		x.Reason = "nothing that the server offers provokes it"
 	}
 	return x
 }

@@ -24,11 +24,8 @@ type listing struct {
 	long   bool   // not read to its end
 }
 
-// listRules examines the rules of the family lists.
-type listRules struct{ *visit }
-
-// read requests all pages of a list in a session.
-func (v *visit) read(ctx context.Context, l surface.List, send func(context.Context, mcp.Call) *mcp.Exchange) (out listing) {
+// read requests all pages of a list.
+func read(ctx context.Context, l surface.List, send func(context.Context, mcp.Call) *mcp.Exchange) (out listing) {
 	out.List = l
 	seen := map[string]bool{}
 	var params []byte
@@ -60,103 +57,74 @@ func (l listing) keys() (out []string) {
 	return out
 }
 
+// sorted are the keys in an order of their own.
+func (l listing) sorted() []string { return slices.Sorted(slices.Values(l.keys())) }
+
+// twice is a key that comes more than once, "" without any.
+func (l listing) twice() string {
+	keys := l.sorted()
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] && keys[i] != "" {
+			return keys[i]
+		}
+	}
+	return ""
+}
+
 // lists examines lists and their pages.
-func (v listRules) lists(ctx context.Context) {
+func lists(ctx context.Context, v *visit) {
 	for _, l := range v.listed {
-		v.check(ctx, "list-cursor-end", l.Method, func(context.Context) outcome {
-			switch last := l.pages[len(l.pages)-1]; {
-			case l.repeat != "":
-				return broken(shown(last), "%s returned the cursor %q twice: a client would never reach the end", l.Method, l.repeat)
-			case l.long:
-				return unverified("%s has more than %d pages", l.Method, maxPages)
-			}
-			return held()
-		})
+		last := l.pages[len(l.pages)-1]
+		end := brokenIf(l.repeat != "", last, "%s returned the cursor %q twice: a client would never reach the end", l.Method, l.repeat)
+		if l.long {
+			end = unverified("%s has more than %d pages", l.Method, maxPages)
+		}
+		v.state(ctx, "list-cursor-end", l.Method, end)
 		if len(l.pages) > 1 {
-			v.check(ctx, "list-cursor-invalid", l.Method, func(ctx context.Context) outcome {
-				return v.expectCode(ctx, l.Method, jsonv.ObjectOf("cursor", "mcptest-no-such-cursor"), protocol.CodeInvalidParams)
-			})
+			v.refuses(ctx, "list-cursor-invalid", l.Method, l.Method, jsonv.ObjectOf("cursor", "mcptest-no-such-cursor"), protocol.CodeInvalidParams)
 		} else {
-			v.enter("list-cursor-invalid", inapplicable("no list has a second page"))
+			v.enter(inapplicable("no list has a second page"), "list-cursor-invalid")
 		}
 		rule := "list-unique-others"
 		if l.Kind == surface.Tool {
 			rule = "list-unique"
 		}
-		v.check(ctx, rule, l.Method, func(ctx context.Context) outcome { return v.unique(ctx, l) })
-		if v.modern() && l.Kind != surface.Template {
-			v.stable(ctx, l)
-		}
-	}
-}
-
-// expectCode sends a request that must get an error with one of the codes.
-func (v *visit) expectCode(ctx context.Context, method string, params jsonv.Value, codes ...int64) outcome {
-	x := v.do(ctx, method, params)
-	got, ok := code(x)
-	switch {
-	case ok && slices.Contains(codes, got), another(x):
-		return held()
-	case !ok && x.Result == nil:
-		return unverified("%s got %s", method, answer(x))
-	}
-	return broken(shown(x), "%s with %s got %s, expected the error %d", method, params.Short(120), answer(x), codes[0])
-}
-
-// another reports whether a result is no answer yet: it asks for input, or is a task.
-func another(x *mcp.Exchange) bool {
-	kind := result(x).Lookup("resultType").Text()
-	return kind == "input_required" || kind == "task" || !result(x).Lookup("task").IsAbsent() && result(x).Lookup("content").IsAbsent()
-}
-
-func (v listRules) unique(ctx context.Context, l listing) outcome {
-	twice := func(l listing) string {
-		keys := l.keys()
-		slices.Sort(keys)
-		for i := 1; i < len(keys); i++ {
-			if keys[i] == keys[i-1] && keys[i] != "" {
-				return keys[i]
+		v.check(ctx, rule, l.Method, func(ctx context.Context) outcome {
+			if l.twice() == "" {
+				return held()
 			}
+			again := read(ctx, l.List, v.send)
+			if name := again.twice(); name != "" {
+				return broken(again.pages[0], "%s has %q twice", l.Method, name)
+			}
+			return unverified("an entry was listed twice, and once when the list was requested again")
+		})
+		if v.modern() && l.Kind != surface.Template {
+			stable(ctx, v, l)
 		}
-		return ""
 	}
-	if twice(l) == "" {
-		return held()
-	}
-	again := v.read(ctx, l.List, v.send)
-	if name := twice(again); name != "" {
-		return broken(shown(again.pages[0]), "%s has %q twice", l.Method, name)
-	}
-	return unverified("an entry was listed twice, and once when the list was requested again")
 }
 
 // stable compares the lists of two connections: only a difference that stays with the
 // connection breaks the rule.
-func (v listRules) stable(ctx context.Context, l listing) {
+func stable(ctx context.Context, v *visit, l listing) {
+	first := read(ctx, l.List, v.send)
+	if l.Kind == surface.Tool {
+		v.check(ctx, "list-order", l.Method, func(ctx context.Context) outcome {
+			again := read(ctx, l.List, v.send)
+			return brokenIf(slices.Equal(first.sorted(), again.sorted()) && !slices.Equal(first.keys(), again.keys()), again.pages[0],
+				"%s lists the same tools in another order each time", l.Method)
+		})
+	}
+	if v.stdio() && l.Kind != surface.Tool {
+		return // a process for each list would cost more than it finds
+	}
 	var other *mcp.Session
 	defer func() {
 		if other != nil {
 			v.end(other)
 		}
 	}()
-	set := func(l listing) string {
-		keys := l.keys()
-		slices.Sort(keys)
-		return strings.Join(keys, "\n")
-	}
-	first := v.read(ctx, l.List, v.send)
-	if l.Kind == surface.Tool {
-		v.check(ctx, "list-order", l.Method, func(context.Context) outcome {
-			again := v.read(ctx, l.List, v.send)
-			if set(first) == set(again) && !slices.Equal(first.keys(), again.keys()) {
-				return broken(shown(again.pages[0]), "%s lists the same tools in another order each time", l.Method)
-			}
-			return held()
-		})
-	}
-	if v.stdio() && l.Kind != surface.Tool {
-		return // a process for each list would cost more than it finds
-	}
 	v.check(ctx, "list-stable", l.Method, func(ctx context.Context) outcome {
 		if other == nil {
 			var err error
@@ -164,26 +132,21 @@ func (v listRules) stable(ctx context.Context, l listing) {
 				return unverified("no second connection: %v", err)
 			}
 		}
-		send := func(ctx context.Context, c mcp.Call) *mcp.Exchange {
-			ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
-			defer cancel()
-			return other.Do(ctx, c)
-		}
 		var sets [4]string
 		var b listing
 		for i := range sets {
-			if i%2 == 0 {
-				sets[i] = set(v.read(ctx, l.List, v.send))
-			} else {
-				b = v.read(ctx, l.List, send)
-				sets[i] = set(b)
+			send := v.send
+			if i%2 == 1 {
+				send = within(v.Reply, other)
 			}
+			b = read(ctx, l.List, send)
+			sets[i] = strings.Join(b.sorted(), "\n")
 			if i == 1 && sets[0] == sets[1] {
 				return held()
 			}
 		}
 		if sets[0] == sets[2] && sets[1] == sets[3] && b.pages[0].Result != nil {
-			return broken(shown(b.pages[0]), "%s has %s on one connection and %s on another", l.Method, entries(sets[0]), entries(sets[1]))
+			return broken(b.pages[0], "%s has %s on one connection and %s on another", l.Method, entries(sets[0]), entries(sets[1]))
 		}
 		return unverified("the list changes over time")
 	})

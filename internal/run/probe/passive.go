@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,11 +15,6 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/verdict"
 )
-
-// passive collects what sessions report by themselves.
-type passive struct {
-	loose map[string][]protocol.Violation // of no call, by rule
-}
 
 // violated is the rule that a kind of violation breaks, "" for a kind that forbids
 // nothing or is a limit of mcptest.
@@ -51,28 +48,33 @@ func violated(kind string) string {
 // violation counts if the repeated request shows it too; again is nil if it can't be
 // repeated.
 func (v *visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
-	for _, rule := range v.exercised(x) {
-		v.enter(rule, held())
-	}
+	v.enter(held(), exercised(x)...)
 	v.errorForm(x)
 	found := v.violations(x)
-	if len(found) == 0 {
-		return
-	}
 	repeated := found
-	if again != nil {
+	if again != nil && len(found) > 0 {
 		repeated = v.violations(again())
 	}
 	for rule, o := range found {
 		if _, ok := repeated[rule]; !ok {
 			o = unverified("not repeatable: %s", o.why)
 		}
-		v.enter(rule, o)
+		v.enter(o, rule)
 	}
 }
 
+// cached reports whether results of a method have hints for caches.
+func cached(method string) bool {
+	return slices.Contains([]string{protocol.MethodDiscover, "tools/list", "resources/list", "resources/templates/list", "prompts/list", "resources/read"}, method)
+}
+
+// changes reports whether a message announces a change to those who subscribed to it.
+func changes(m mcp.Message) bool {
+	return m.Kind == mcp.KindNotification && (strings.HasSuffix(m.Method, "/list_changed") || m.Method == "notifications/resources/updated")
+}
+
 // exercised are the passive rules that an exchange could have broken.
-func (v *visit) exercised(x *mcp.Exchange) (rules []string) {
+func exercised(x *mcp.Exchange) (rules []string) {
 	if x.Response == nil {
 		return nil
 	}
@@ -98,60 +100,77 @@ func (v *visit) exercised(x *mcp.Exchange) (rules []string) {
 	return rules
 }
 
-// violations returns the rules that an exchange breaks, and how.
-func (v *visit) violations(x *mcp.Exchange) map[string]outcome {
-	out := map[string]outcome{}
-	add := func(rule string, o outcome) {
-		if _, ok := out[rule]; !ok && o.verdict == verdict.Fail {
-			out[rule] = o
-		}
+// errorForm examines the code of an error to a valid request of a stateless revision.
+func (v *visit) errorForm(x *mcp.Exchange) {
+	e := rpcError(x)
+	if e == nil || !v.modern() {
+		return
 	}
+	v.enter(brokenIf(e.Code <= -32023 && e.Code >= -32099 || e.Code == -32002, x, "%s got the reserved code %d", x.Method, e.Code), "message-reserved-code")
+	meaning := held()
+	switch {
+	case e.Code == protocol.CodeHeaderMismatch && v.stdio():
+		meaning = broken(x, "%s got -32020 (headers differ), but stdio has no headers", x.Method)
+	case e.Code == protocol.CodeUnsupportedVersion && v.info.Lookup("supportedVersions").Kind() == jsonv.KindArray:
+		meaning = broken(x, "%s got -32022 (unsupported version) for a version that the server lists", x.Method)
+	case e.Code == protocol.CodeMissingCapability && errorData(x).Lookup("requiredCapabilities").IsAbsent():
+		v.enter(broken(x, "the error -32021 has no data.requiredCapabilities"), "capability-error-data")
+	case e.Code == protocol.CodeMissingCapability:
+		v.enter(brokenIf(otherStatus(x, http.StatusBadRequest), x, "the error -32021 has the status %d, expected 400", status(x)), "capability-error-data")
+	}
+	v.enter(meaning, "message-code-meaning")
+}
+
+// findings are the rules that an exchange breaks, and how.
+type findings map[string]outcome
+
+// add adds how a rule is broken, unless this is known.
+func (f findings) add(rule string, x *mcp.Exchange, format string, args ...any) {
+	f.addBy(rule, shown(x), format, args...)
+}
+
+func (f findings) addBy(rule string, e verdict.Evidence, format string, args ...any) {
+	if _, ok := f[rule]; !ok {
+		f[rule] = brokenBy(e, format, args...)
+	}
+}
+
+// metaKey is the form of a key in _meta.
+var metaKey = regexp.MustCompile(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$`)
+
+// violations returns the rules that an exchange breaks, and how.
+func (v *visit) violations(x *mcp.Exchange) findings {
+	out, res := findings{}, result(x)
 	all := x.Violations
 	if v.version.Known() {
-		all = append(all[:len(all):len(all)], check.Response(v.version.Name, x.Method, x, result(x)).Violations...)
+		all = append(all[:len(all):len(all)], check.Response(v.version.Name, x.Method, x, res).Violations...)
 	}
 	for _, found := range all {
-		if rule := violated(found.Kind); rule != "" {
-			add(rule, broken(shown(x), "%s: %s", x.Method, found.Msg))
+		rule := violated(found.Kind)
+		switch {
+		case found.Kind == protocol.IDType && otherID(x): // 3.0 is the number 3
+			rule = "message-id"
+		case found.Kind == protocol.ContentType && served(x):
+			rule = "http-content-type"
 		}
-		if found.Kind == protocol.IDType && otherID(x) { // 3.0 is the number 3
-			add("message-id", broken(shown(x), "%s: %s", x.Method, found.Msg))
-		}
-		if found.Kind == protocol.ContentType && status(x) >= 200 && status(x) < 300 {
-			add("http-content-type", broken(shown(x), "%s: %s", x.Method, found.Msg))
+		if rule != "" {
+			out.add(rule, x, "%s: %s", x.Method, found.Msg)
 		}
 	}
 	if late, ok := errors.AsType[*mcp.TimeoutError](x.Cause); ok && x.Method != "tools/call" && strings.HasPrefix(late.Limit, "response") {
-		add("message-unanswered", broken(shown(x), "%s got no response", x.Method))
+		out.add("message-unanswered", x, "%s got no response", x.Method)
 	}
 	for _, m := range x.During {
-		e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
-		switch {
-		case m.Kind == mcp.KindRequest && v.modern():
-			add("server-request", broken(e, "the server sent the request %s", m.Method))
-		case m.Kind == mcp.KindRequest && protocol.CapabilityOf(m.Method) != "":
-			add("undeclared-request", broken(e, "the server sent %s to a client that does not declare it", m.Method))
-		case v.modern() && m.Stream == x.ID && changes(m):
-			add("stream-related", broken(e, "%s came on the response stream of %s", m.Method, x.Method))
-		case m.Method == "notifications/cancelled" && v.modern():
-			add("cancel-by-server", broken(e, "the server sent notifications/cancelled for a request"))
-		case m.Method == "notifications/message" && m.Kind == mcp.KindNotification:
-			if !v.declares("logging") {
-				add("logging-undeclared", broken(e, "the server sent a log message, but does not declare logging"))
-			}
-			if v.modern() {
-				add("logging-unasked", broken(e, "a log message came for a request without logLevel"))
-			}
-		}
+		v.during(out, x, m)
 	}
-	if res := result(x); res.Kind() == jsonv.KindObject {
+	if res.Kind() == jsonv.KindObject {
 		for key := range res.Lookup("_meta").Members() {
 			if !metaKey.MatchString(key) {
-				add("meta-key", broken(shown(x), "the key %q of _meta has no valid form", key))
+				out.add("meta-key", x, "the key %q of _meta has no valid form", key)
 			}
 		}
 		if v.modern() {
-			v.modernResult(x, res, add)
+			v.modernResult(out, x, res)
 		}
 	}
 	return out
@@ -162,40 +181,93 @@ func otherID(x *mcp.Exchange) bool {
 	return err == nil && message.Lookup("id").Kind() != jsonv.KindNumber
 }
 
-// enter enters an outcome if the rule applies.
-func (v *visit) enter(rule string, o outcome) {
-	if v.applies(rule) {
-		v.add(rule, "", o)
+// during examines a message that came with a call.
+func (v *visit) during(out findings, x *mcp.Exchange, m mcp.Message) {
+	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
+	switch {
+	case m.Kind == mcp.KindRequest && v.modern():
+		out.addBy("server-request", e, "the server sent the request %s", m.Method)
+	case m.Kind == mcp.KindRequest && protocol.CapabilityOf(m.Method) != "":
+		out.addBy("undeclared-request", e, "the server sent %s to a client that does not declare it", m.Method)
+	case v.modern() && m.Stream == x.ID && changes(m):
+		out.addBy("stream-related", e, "%s came on the response stream of %s", m.Method, x.Method)
+	case m.Method == "notifications/cancelled" && v.modern():
+		out.addBy("cancel-by-server", e, "the server sent notifications/cancelled for a request")
+	case m.Method == "notifications/message" && m.Kind == mcp.KindNotification:
+		if !v.declares("logging") {
+			out.addBy("logging-undeclared", e, "the server sent a log message, but does not declare logging")
+		}
+		if v.modern() {
+			out.addBy("logging-unasked", e, "a log message came for a request without logLevel")
+		}
 	}
 }
 
-// unclaimed collects violations that belong to no call.
-func (v *visit) unclaimed(list []protocol.Violation) {
-	for _, found := range list {
-		if rule := violated(found.Kind); rule != "" {
-			v.loose[rule] = append(v.loose[rule], found)
+// modernResult examines what 2026-07-28 requires of every result.
+func (v *visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value) {
+	kind := res.Lookup("resultType")
+	asks := kind.Text() == "input_required"
+	switch {
+	case kind.Kind() != jsonv.KindString:
+		out.add("result-type", x, "the result of %s has no resultType", x.Method)
+	case kind.Text() != "complete" && !asks && v.caps.Lookup("extensions").Len() == 0:
+		out.add("result-type", x, "the result of %s has the resultType %s", x.Method, kind.Short(40))
+	}
+	if v.signed = v.signed || !res.Lookup("_meta", protocol.MetaServer).IsAbsent(); !v.signed {
+		v.unsigned = x
+	}
+	if ttl, scope := res.Lookup("ttlMs"), res.Lookup("cacheScope"); cached(x.Method) && !asks {
+		switch {
+		case ttl.Kind() != jsonv.KindNumber || ttl.Float64() < 0:
+			out.add("cache-hints", x, "ttlMs of %s is %s, expected a number of 0 or more", x.Method, ttl.OrNull().Short(40))
+		case scope.Text() != "public" && scope.Text() != "private":
+			out.add("cache-hints", x, "cacheScope of %s is %s, expected public or private", x.Method, scope.OrNull().Short(40))
+		}
+	}
+	if !asks {
+		return
+	}
+	asked := res.Lookup("inputRequests")
+	switch {
+	case !protocol.AsksInput(x.Method):
+		out.add("input-method", x, "%s asks for input", x.Method)
+	case asked.IsAbsent() && res.Lookup("requestState").IsAbsent():
+		out.add("input-content", x, "the result asks for input, but has neither inputRequests nor requestState")
+	}
+	for _, request := range asked.Members() {
+		if method := request.Lookup("method"); protocol.CapabilityOf(method.Text()) == "" {
+			out.add("input-kind", x, "inputRequests has the method %s", method.OrNull().Short(60))
+		} else {
+			out.add("input-declared", x, "inputRequests has %s, but the client does not declare it", method.Text())
 		}
 	}
 }
 
 // conclude enters the violations of no call. For one alone the lists are requested again.
 func (v *visit) conclude() {
-	for _, rule := range slices.Sorted(maps.Keys(v.loose)) {
-		list := v.loose[rule]
-		first := verdict.Evidence{Received: list[0].Excerpt}
-		if len(list) == 1 {
+	byRule := func() map[string][]protocol.Violation {
+		out := map[string][]protocol.Violation{}
+		for _, found := range v.loose {
+			rule := violated(found.Kind)
+			out[rule] = append(out[rule], found)
+		}
+		delete(out, "")
+		return out
+	}
+	for _, rule := range slices.Sorted(maps.Keys(byRule())) {
+		first := byRule()[rule][0]
+		if len(byRule()[rule]) == 1 {
 			ctx, cancel := context.WithTimeout(context.Background(), v.Reply)
 			for _, l := range v.listed {
-				v.read(ctx, l.List, v.once)
+				read(ctx, l.List, v.once)
 			}
 			v.close()
 			cancel()
-			list = v.loose[rule]
 		}
-		if len(list) > 1 {
-			v.enter(rule, broken(first, "%s", list[0].Msg))
+		if len(byRule()[rule]) > 1 {
+			v.enter(brokenBy(verdict.Evidence{Received: first.Excerpt}, "%s", first.Msg), rule)
 		} else {
-			v.enter(rule, unverified("not repeatable: %s", list[0].Msg))
+			v.enter(unverified("not repeatable: %s", first.Msg), rule)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/ruleset"
-	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/probe/verdict"
@@ -38,34 +37,38 @@ type Options struct {
 	Doing func(what string)
 }
 
-// families are run in this order: what may end the process comes last.
-func families() []family {
-	return []family{
-		{"lifecycle", func(ctx context.Context, v *visit) { lifecycleRules{v}.lifecycle(ctx) }, false},
-		{"messages", func(ctx context.Context, v *visit) { messageRules{v}.messages(ctx) }, false},
-		{"capabilities", func(ctx context.Context, v *visit) { capabilityRules{v}.capabilities(ctx) }, false},
-		{"lists", func(ctx context.Context, v *visit) { listRules{v}.lists(ctx) }, false},
-		{"tools", func(ctx context.Context, v *visit) { toolRules{v}.toolsFamily(ctx) }, true},
-		{"resources", func(ctx context.Context, v *visit) { resourceRules{v}.resourcesFamily(ctx) }, true},
-		{"prompts", func(ctx context.Context, v *visit) { promptRules{v}.promptsFamily(ctx) }, true},
-		{"utilities", func(ctx context.Context, v *visit) { utilityRules{v}.utilities(ctx) }, false},
-		{"http", func(ctx context.Context, v *visit) { httpRules{v}.http(ctx) }, false},
-		{"session", func(ctx context.Context, v *visit) { sessionRules{v}.sessions(ctx) }, false},
-		{"stateless", func(ctx context.Context, v *visit) { statelessRules{v}.stateless(ctx) }, false},
-		{"auth", func(ctx context.Context, v *visit) { authRules{v}.auth(ctx) }, false},
-		{"isolation", func(ctx context.Context, v *visit) { isolationRules{v}.isolation(ctx) }, false},
-		{"arguments", func(ctx context.Context, v *visit) { argumentRules{v}.arguments(ctx) }, false},
-		{"fuzz", func(ctx context.Context, v *visit) { fuzzRules{v}.fuzz(ctx) }, false},
-		{"retry", func(ctx context.Context, v *visit) { retryRules{v}.retry(ctx) }, false}, // from here on, doubles examine the requests
-		{"shutdown", func(ctx context.Context, v *visit) { shutdownRules{v}.shutdown(ctx) }, false},
-	}
-}
-
+// family is a group of rules that are examined one after the other.
 type family struct {
 	name    string
 	run     func(context.Context, *visit)
 	traffic bool // other families examine its messages
 }
+
+// families are run in this order: what may end the process comes last.
+func families() []family {
+	return []family{
+		{"lifecycle", lifecycle, false},
+		{"messages", messages, false},
+		{"capabilities", capabilities, false},
+		{"lists", lists, false},
+		{"tools", tools, true},
+		{"resources", resources, true},
+		{"prompts", prompts, true},
+		{"utilities", utilities, false},
+		{"http", overHTTP, false},
+		{"session", sessions, false},
+		{"stateless", stateless, false},
+		{"auth", authorization, false},
+		{"isolation", isolation, false},
+		{"arguments", arguments, false},
+		{"fuzz", fuzz, false},
+		{"retry", retry, false}, // from here on, doubles examine the requests
+		{"shutdown", shutdown, false},
+	}
+}
+
+// discovery is the time for server/discover, which some servers never answer.
+const discovery = 15 * time.Second
 
 // Run examines a server in each era that it speaks, until ctx ends. The error reports a
 // server that could not be started or reached, or speaks no known revision.
@@ -102,7 +105,7 @@ func (p *prober) run(ctx context.Context) (verdict.Report, error) {
 			continue
 		}
 		share, cancel := shareOf(ctx, len(eras)-i)
-		v := &visit{prober: p, era: era, ledger: ledger{entries: map[string]*entry{}}, passive: passive{loose: map[string][]protocol.Violation{}}}
+		v := &visit{link: link{prober: p, era: era}, ledger: ledger{}}
 		err := v.examine(share)
 		cancel()
 		if err != nil {
@@ -137,7 +140,7 @@ func (v *visit) examine(ctx context.Context) error {
 	}
 	v.server = &pinned
 	if err := v.look(ctx); err != nil {
-		if v.diagnose(ctx) {
+		if diagnose(ctx, v) {
 			return nil
 		}
 		return err
@@ -161,37 +164,6 @@ func (v *visit) examine(ctx context.Context) error {
 	return nil
 }
 
-// look opens the first session and requests the lists.
-func (v *visit) look(ctx context.Context) error {
-	sess, err := v.session(ctx)
-	if err != nil {
-		return err
-	}
-	v.version, v.info, v.hello = sess.ProtocolVersion(), sess.ServerInfo(), sess.Handshake()
-	v.caps = v.info.Lookup("capabilities")
-	v.observe(v.hello, nil)
-	v.stated = append(v.stated, v.info.Lookup("supportedVersions").Texts()...)
-	for _, l := range surface.Lists() {
-		if !v.declares(l.Capability) {
-			continue
-		}
-		v.Doing(v.version.Name + " · " + l.Method)
-		list := v.read(ctx, l, v.send)
-		v.listed = append(v.listed, list)
-		switch l.Kind {
-		case surface.Tool:
-			v.tools = list.items
-		case surface.Resource:
-			v.resources = list.items
-		case surface.Template:
-			v.templates = list.items
-		case surface.Prompt:
-			v.prompts = list.items
-		}
-	}
-	return nil
-}
-
 // shareOf limits one of n visits to its part of the remaining time.
 func shareOf(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	until, ok := ctx.Deadline()
@@ -202,24 +174,6 @@ func shareOf(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 }
 
 var errTime = errors.New("the time of --max-time was over")
-
-// results returns the verdicts of the rules that concern the revision.
-func (v *visit) results() (out []verdict.Result) {
-	for _, r := range v.rules.Rules {
-		c, ok := r.Claim(v.version.Name)
-		if !ok || !v.selected(r) {
-			continue
-		}
-		if r.Transport == "http" && v.stdio() || r.Transport == "stdio" && !v.stdio() {
-			v.add(r.ID, "", inapplicable("only over %s", r.Transport))
-		}
-		if need := r.Needs; need != "" && !v.declares(need) {
-			v.add(r.ID, "", inapplicable("the server does not declare %s", need))
-		}
-		out = append(out, v.result(r, c, v.version.Name))
-	}
-	return out
-}
 
 // name is the name and version that the server reports.
 func (v *visit) name() string {

@@ -14,59 +14,45 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
-	"mcptest/internal/run/probe/verdict"
 )
 
 // maxReads is the number of resources that are read.
 const maxReads = 20
 
-// resourceRules examines the rules of the family resources.
-type resourceRules struct{ *visit }
-
-// resourcesFamily examines resources and their templates.
-func (v resourceRules) resourcesFamily(ctx context.Context) {
+// resources examines resources and their templates.
+func resources(ctx context.Context, v *visit) {
 	if !v.declares("resources") {
 		return
 	}
 	for i, def := range v.resources {
 		uri := def.Lookup("uri").Text()
-		name := "resource " + uri
-		v.check(ctx, "resource-uri-syntax", name, func(context.Context) outcome {
-			if u, err := url.Parse(uri); err != nil || u.Scheme == "" {
-				return broken(verdict.Evidence{Sent: "resources/list", Received: verdict.Excerpt(def.String(), 1000)}, "the URI is not an absolute URI")
-			}
-			return held()
-		})
+		u, err := url.Parse(uri)
+		v.state(ctx, "resource-uri-syntax", "resource "+uri, brokenIf(err != nil || u.Scheme == "", listed("resources/list", def), "the URI is not an absolute URI"))
 		if i < maxReads && ctx.Err() == nil {
-			v.content(ctx, name, uri)
+			content(ctx, v, uri)
 		}
 	}
-	v.missing(ctx)
+	missing(ctx, v)
 	for _, t := range v.templates {
-		v.traversal(ctx, t.Lookup("uriTemplate").Text())
+		traversal(ctx, v, t.Lookup("uriTemplate").Text())
 	}
 }
 
-func (v resourceRules) fetch(ctx context.Context, uri string) *mcp.Exchange {
+func fetch(ctx context.Context, v *visit, uri string) *mcp.Exchange {
 	return v.do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 }
 
 // content reads a listed resource.
-func (v resourceRules) content(ctx context.Context, name, uri string) {
-	x := v.fetch(ctx, uri)
+func content(ctx context.Context, v *visit, uri string) {
+	x, subject := fetch(ctx, v, uri), "resource "+uri
 	if !strings.HasPrefix(uri, "https:") { // clients load these by themselves
-		v.check(ctx, "resource-listed-readable", name, func(context.Context) outcome {
-			if x.Result == nil && !refusesAll(status(x)) {
-				return broken(shown(x), "the resource is listed, but reading it got %s", answer(x))
-			}
-			return held()
-		})
+		v.state(ctx, "resource-listed-readable", subject, brokenIf(x.Result == nil && !refusesAll(status(x)), x, "the resource is listed, but reading it got %s", answer(x)))
 	}
 	if x.Result == nil || another(x) {
 		return
 	}
 	contents := func(rule string, wrong func(c jsonv.Value) string) {
-		examine(ctx, v.visit, rule, name, x, func(ctx context.Context) *mcp.Exchange { return v.fetch(ctx, uri) }, "contents", wrong)
+		v.elements(ctx, rule, subject, x, func(ctx context.Context) *mcp.Exchange { return fetch(ctx, v, uri) }, "contents", wrong)
 	}
 	contents("resource-uri", func(c jsonv.Value) string {
 		if c.Lookup("uri").Kind() != jsonv.KindString {
@@ -89,7 +75,7 @@ func (v resourceRules) content(ctx context.Context, name, uri string) {
 }
 
 // missing reads a sibling of a listed URI that does not exist.
-func (v resourceRules) missing(ctx context.Context) {
+func missing(ctx context.Context, v *visit) {
 	for _, def := range v.resources {
 		uri := def.Lookup("uri").Text() + "-mcptest-no-such-resource"
 		if strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:") || slices.ContainsFunc(v.templates, func(t jsonv.Value) bool {
@@ -102,54 +88,49 @@ func (v resourceRules) missing(ctx context.Context) {
 			codes = []int64{-32002, protocol.CodeInvalidParams}
 		}
 		v.check(ctx, "resource-missing", "", func(ctx context.Context) outcome {
-			x := v.fetch(ctx, uri)
+			x := fetch(ctx, v, uri)
 			if x.Result != nil && result(x).Lookup("contents").Len() == 0 && !another(x) && v.modern() {
 				return unverified("see resource-missing-empty")
 			}
 			return v.expectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
 		})
 		v.check(ctx, "resource-missing-empty", "", func(ctx context.Context) outcome {
-			x := v.fetch(ctx, uri)
-			if contents := result(x).Lookup("contents"); contents.Kind() == jsonv.KindArray && contents.Len() == 0 {
-				return broken(shown(x), "reading a resource that does not exist got empty contents")
-			}
-			return held()
+			x := fetch(ctx, v, uri)
+			contents := result(x).Lookup("contents")
+			return brokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
 		})
 		return
 	}
-	for _, rule := range []string{"resource-missing", "resource-missing-empty"} {
-		v.enter(rule, unverified("no URI is known that certainly does not exist"))
-	}
+	v.enter(unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
 }
 
 var expression = regexp.MustCompile(`\{[^}]*\}`)
 
 // traversal reads a file that the probe made through a template of file: URIs.
-func (v resourceRules) traversal(ctx context.Context, template string) {
+func traversal(ctx context.Context, v *visit, template string) {
 	if !strings.HasPrefix(template, "file:") || strings.Count(template, "{") != 1 || !v.local {
 		return
 	}
 	v.check(ctx, "resource-traversal", template, func(ctx context.Context) outcome {
+		const secret = "mcptest-probe-file"
 		dir, err := os.MkdirTemp("", "mcptest-probe-")
 		if err != nil {
 			return unverified("%v", err)
 		}
 		defer os.RemoveAll(dir)
-		const secret = "mcptest-probe-file"
 		file := filepath.Join(dir, "secret.txt")
 		if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
 			return unverified("%v", err)
 		}
-		read := func(path string) *mcp.Exchange {
-			return v.fetch(ctx, expression.ReplaceAllLiteralString(template, path))
-		}
 		below := filepath.ToSlash(strings.TrimPrefix(file, string(filepath.Separator)))
-		if plain := read(below); strings.Contains(string(plain.Result), secret) {
-			return inapplicable("the template gives every file")
-		}
-		for _, up := range []string{strings.Repeat("../", 12), strings.Repeat("..%2F", 12), strings.Repeat("%2e%2e/", 12)} {
-			if x := read(up + below); strings.Contains(string(x.Result), secret) {
-				return broken(shown(x), "a path with .. gave a file outside of the template")
+		for _, up := range []string{"", strings.Repeat("../", 12), strings.Repeat("..%2F", 12), strings.Repeat("%2e%2e/", 12)} {
+			x := fetch(ctx, v, expression.ReplaceAllLiteralString(template, up+below))
+			switch {
+			case !strings.Contains(string(x.Result), secret):
+			case up == "":
+				return inapplicable("the template gives every file")
+			default:
+				return broken(x, "a path with .. gave a file outside of the template")
 			}
 		}
 		return held()

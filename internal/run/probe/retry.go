@@ -12,31 +12,26 @@ import (
 	"mcptest/internal/run/allow"
 )
 
-// retryRules examines the rules of the family retry.
-type retryRules struct{ *visit }
-
 // retry makes calls twice with equal arguments, as a client does that lost the response,
 // and counts their effects.
-func (v retryRules) retry(ctx context.Context) {
+func retry(ctx context.Context, v *visit) {
 	if len(v.Retry) == 0 {
-		v.enter("retry-once", inapplicable("no entry of probe: in a suite names a call that may be repeated"))
+		v.enter(inapplicable("no entry of probe: in a suite names a call that may be repeated"), "retry-once")
 	}
 	for _, r := range v.Retry {
-		v.check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) outcome {
-			return v.twice(ctx, r)
-		})
+		v.check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) outcome { return twice(ctx, v, r) })
 	}
 }
 
-func (v retryRules) twice(ctx context.Context, r *ruleset.Retry) outcome {
-	tool, args := v.listedTool(r.Tool), jsonv.Object()
+func twice(ctx context.Context, v *visit, r *ruleset.Retry) outcome {
+	tool, args := listedTool(v, r.Tool), jsonv.Object()
 	if r.Args != nil {
 		args = r.Args.JSON()
 	}
 	if tool.IsAbsent() {
 		return unverified("the server lists no tool %s", r.Tool)
 	}
-	before, why := v.effects(ctx, r.Effects)
+	before, why := effects(ctx, v, r.Effects)
 	var x *mcp.Exchange
 	v.retries.Named = []string{r.Tool}
 	for range 2 {
@@ -46,14 +41,14 @@ func (v retryRules) twice(ctx context.Context, r *ruleset.Retry) outcome {
 		if why != "" {
 			return unverified("%s", why)
 		}
-		x = v.do(ctx, "tools/call", jsonv.ObjectOf("name", r.Tool, "arguments", args))
+		x = v.do(ctx, "tools/call", params(tool, args))
 	}
-	after, why := v.effects(ctx, r.Effects)
+	after, why := effects(ctx, v, r.Effects)
 	switch grown := after - before; {
 	case why != "":
 		return unverified("%s", why)
 	case grown > 1:
-		o := broken(shown(x), "two equal calls had %d effects", grown)
+		o := broken(x, "two equal calls had %d effects", grown)
 		o.once = true
 		return o
 	case grown < 1:
@@ -63,7 +58,7 @@ func (v retryRules) twice(ctx context.Context, r *ruleset.Retry) outcome {
 }
 
 // listedTool is the definition of a tool, absent if it is not listed.
-func (v retryRules) listedTool(name string) jsonv.Value {
+func listedTool(v *visit, name string) jsonv.Value {
 	if i := slices.IndexFunc(v.tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
 		return v.tools[i]
 	}
@@ -71,7 +66,7 @@ func (v retryRules) listedTool(name string) jsonv.Value {
 }
 
 // effects counts what calls have done so far, or says why it cannot.
-func (v retryRules) effects(ctx context.Context, e ruleset.Effects) (n int, why string) {
+func effects(ctx context.Context, v *visit, e ruleset.Effects) (n int, why string) {
 	if e.Upstream != "" {
 		for _, q := range v.Requests().Lookup(e.Upstream, "requests").List() {
 			if (e.Method == "" || e.Method == q.Lookup("method").Text()) && (e.Path == "" || e.Path == q.Lookup("path").Text()) {
@@ -80,7 +75,7 @@ func (v retryRules) effects(ctx context.Context, e ruleset.Effects) (n int, why 
 		}
 		return n, ""
 	}
-	tool, args := v.listedTool(e.Tool), jsonv.Object()
+	tool, args := listedTool(v, e.Tool), jsonv.Object()
 	if e.Args != nil {
 		args = e.Args.JSON()
 	}

@@ -7,23 +7,16 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
-	"mcptest/internal/run/connect"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/plan"
 )
 
-// limits of one probe.
 const (
-	pause = 50 * time.Millisecond // between requests to an address that is not this machine
-	slow  = 2 * time.Second       // a call that takes longer is not repeated with other arguments
-	// discovery is the time for server/discover, which some servers never answer.
-	discovery = 15 * time.Second
-	deaths    = 3 // ends of the process in a row after which a family ends
+	long   = 2 * time.Second // a call that takes longer is not repeated with other arguments
+	deaths = 3               // ends of the process in a row after which a family ends
 )
 
 // prober is the state of one call of Run.
@@ -36,23 +29,14 @@ type prober struct {
 	stated  []string      // versions that the server says it supports
 }
 
-// selected reports whether a rule is examined.
-func (p *prober) selected(r ruleset.Rule) bool {
-	return len(p.Only) == 0 || slices.Contains(p.Only, r.Family) || slices.Contains(p.Only, r.ID)
-}
-
 // visit examines the server in one revision.
 type visit struct {
-	*prober
+	link
 	ledger
-	passive
 
-	era     protocol.Era
-	version protocol.Version
-	server  *plan.Server // pinned to the era
-	info    jsonv.Value  // the result of the handshake
-	hello   *mcp.Exchange
-	caps    jsonv.Value // that the server declares
+	info  jsonv.Value // the result of the handshake
+	hello *mcp.Exchange
+	caps  jsonv.Value // that the server declares
 
 	tools, resources, templates, prompts []jsonv.Value
 	listed                               []listing
@@ -61,81 +45,71 @@ type visit struct {
 	signed                               bool          // a result has serverInfo
 	unsigned                             *mcp.Exchange // a result without
 	greeted                              *mcp.Exchange // initialize, sent to a server of a stateless revision
-
-	sess     *mcp.Session // nil: none is open
-	restarts int          // in a row
-	ended    string       // why the last session ended
 }
-
-func (v *visit) stdio() bool  { return v.server.URL == "" }
-func (v *visit) modern() bool { return v.era == protocol.EraStateless }
 
 // declares reports whether the server declares a capability.
 func (v *visit) declares(path ...string) bool { return !v.caps.Lookup(path...).IsAbsent() }
 
-// session returns the open session, or opens one.
-func (v *visit) session(ctx context.Context) (*mcp.Session, error) {
-	if v.sess != nil && v.sess.Alive() {
-		return v.sess, nil
-	}
-	v.close()
-	sess, err := v.open(ctx, jsonv.Value{})
-	if err == nil {
-		v.sess = sess
-	}
-	return sess, err
+// slow reports whether a tool is called once only.
+func (v *visit) slow(tool jsonv.Value) bool {
+	return slices.Contains(v.tooSlow, tool.Lookup("name").Text())
 }
 
-// open opens a further session, for a client with capabilities; the caller closes it with
-// end.
-func (v *visit) open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error) {
-	o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
-	return o.Open(ctx, v.server, caps)
-}
-
-// bare opens a connection without a handshake; the caller closes it.
-func (v *visit) bare(ctx context.Context) (*conn.Conn, error) {
-	t, err := v.Dial(ctx, v.server, v.Connect)
+// look opens the first session and requests the lists.
+func (v *visit) look(ctx context.Context) error {
+	sess, err := v.session(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c := conn.New(t, conn.Options{Limits: v.Connect.Limits})
-	c.SetVersion(v.version)
-	return c, c.Start()
+	v.version, v.info, v.hello = sess.ProtocolVersion(), sess.ServerInfo(), sess.Handshake()
+	v.caps = v.info.Lookup("capabilities")
+	v.observe(v.hello, nil)
+	v.stated = append(v.stated, v.info.Lookup("supportedVersions").Texts()...)
+	into := map[surface.Kind]*[]jsonv.Value{surface.Tool: &v.tools, surface.Resource: &v.resources, surface.Template: &v.templates, surface.Prompt: &v.prompts}
+	for _, l := range surface.Lists() {
+		if v.declares(l.Capability) {
+			v.Doing(v.version.Name + " · " + l.Method)
+			list := read(ctx, l, v.send)
+			v.listed, *into[l.Kind] = append(v.listed, list), list.items
+		}
+	}
+	return nil
 }
 
-// close ends the open session.
-func (v *visit) close() {
-	if v.sess != nil {
-		v.end(v.sess)
-		v.sess = nil
+// firstList is a list that the server returns.
+func (v *visit) firstList() string {
+	for _, l := range v.listed {
+		if l.pages[0].Result != nil {
+			return l.Method
+		}
 	}
+	return v.idle()
 }
 
-// end ends a session, and enters the violations that belong to no call.
-func (v *visit) end(sess *mcp.Session) {
-	ctx, cancel := connect.Ending()
-	defer cancel()
-	sess.Close(ctx)
-	v.unclaimed(sess.TakeViolations())
+// do makes one valid request in the open session.
+func (v *visit) do(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
+	return v.send(ctx, mcp.Call{Method: method, Params: text(params)})
 }
 
-// revive counts the ends of the process. A server that no longer responds counts as ended.
-func (v *visit) revive(ctx context.Context) {
-	if v.sess == nil {
-		return
+// send makes a call in the open session. What the session reports about the exchange
+// reaches the ledger.
+func (v *visit) send(ctx context.Context, call mcp.Call) *mcp.Exchange {
+	x := v.once(ctx, call)
+	v.observe(x, func() *mcp.Exchange { return v.once(ctx, call) })
+	return x
+}
+
+// call calls a tool, or says why it must not.
+func (v *visit) call(ctx context.Context, tool, args jsonv.Value) (x *mcp.Exchange, why string) {
+	if why := v.policy.Call(tool, args); why != "" {
+		return nil, why
 	}
-	err := v.sess.Err()
-	if err == nil {
-		err = v.sess.CheckAlive(ctx)
-	}
-	if err == nil {
-		v.restarts = 0
-		return
-	}
-	v.ended = err.Error()
-	v.restarts++
-	v.close()
+	return v.send(ctx, mcp.Call{Method: "tools/call", Params: text(params(tool, args)), ProgressToken: true}), ""
+}
+
+// params are those of a call of a tool.
+func params(tool, args jsonv.Value, more ...any) jsonv.Value {
+	return jsonv.ObjectOf(append([]any{"name", tool.Lookup("name"), "arguments", args}, more...)...)
 }
 
 // check provokes a rule and enters the verdict. The subject is what it is about, such as
@@ -158,6 +132,29 @@ func (v *visit) check(ctx context.Context, rule, subject string, provoke func(co
 	v.add(rule, subject, o)
 }
 
+// state is check for what needs no further request.
+func (v *visit) state(ctx context.Context, rule, subject string, o outcome) {
+	v.check(ctx, rule, subject, func(context.Context) outcome { return o })
+}
+
+// refuses checks that a request gets an error with one of the codes.
+func (v *visit) refuses(ctx context.Context, rule, subject, method string, params jsonv.Value, codes ...int64) {
+	v.check(ctx, rule, subject, func(ctx context.Context) outcome { return v.expectCode(ctx, method, params, codes...) })
+}
+
+// expectCode sends a request that must get an error with one of the codes.
+func (v *visit) expectCode(ctx context.Context, method string, params jsonv.Value, codes ...int64) outcome {
+	x := v.do(ctx, method, params)
+	e := rpcError(x)
+	switch {
+	case e != nil && slices.Contains(codes, e.Code), another(x):
+		return held()
+	case e == nil && x.Result == nil:
+		return unverified("%s got %s", method, answer(x))
+	}
+	return broken(x, "%s with %s got %s, expected the error %d", method, params.Short(120), answer(x), codes[0])
+}
+
 // each checks rules about one observation, which is made again for a second sighting.
 func each[T any](ctx context.Context, v *visit, rules []string, observe func(context.Context) T, judge func(rule string, seen T) outcome) {
 	var last *T
@@ -174,9 +171,9 @@ func each[T any](ctx context.Context, v *visit, rules []string, observe func(con
 	}
 }
 
-// examine checks a rule about the elements of a list in a result, which is requested again
+// elements checks a rule about the elements of a list in a result, which is requested again
 // for a second sighting. wrong says what is wrong with an element, if anything.
-func examine(ctx context.Context, v *visit, rule, subject string, x *mcp.Exchange, again func(context.Context) *mcp.Exchange, list string, wrong func(jsonv.Value) string) {
+func (v *visit) elements(ctx context.Context, rule, subject string, x *mcp.Exchange, again func(context.Context) *mcp.Exchange, list string, wrong func(jsonv.Value) string) {
 	v.check(ctx, rule, subject, func(ctx context.Context) outcome {
 		seen := x
 		if x = nil; seen == nil {
@@ -184,21 +181,11 @@ func examine(ctx context.Context, v *visit, rule, subject string, x *mcp.Exchang
 		}
 		for _, e := range result(seen).Lookup(list).Elems() {
 			if why := wrong(e); why != "" {
-				return broken(shown(seen), "%s", why)
+				return broken(seen, "%s", why)
 			}
 		}
 		return held()
 	})
-}
-
-// applies reports whether a rule is selected and concerns this revision and transport.
-func (v *visit) applies(id string) bool {
-	r, ok := v.rules.Rule(id)
-	if !ok || !v.selected(r) {
-		return false
-	}
-	_, ok = r.Claim(v.version.Name)
-	return ok && (r.Transport == "" || (r.Transport == "stdio") == v.stdio())
 }
 
 // provoke calls provoke once. What authorization and limits of rate refuse is no verdict
@@ -229,4 +216,55 @@ func (v *visit) provoke(ctx context.Context, rule string, provoke func(context.C
 // of rate come first.
 func refusesAll(status int) bool {
 	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable}, status)
+}
+
+// selected reports whether a rule is examined.
+func (v *visit) selected(r ruleset.Rule) bool {
+	return len(v.Only) == 0 || slices.Contains(v.Only, r.Family) || slices.Contains(v.Only, r.ID)
+}
+
+// applies reports whether a rule is selected and concerns this revision and transport.
+func (v *visit) applies(id string) bool {
+	r, ok := v.rules.Rule(id)
+	if !ok || !v.selected(r) {
+		return false
+	}
+	_, ok = r.Claim(v.version.Name)
+	return ok && (r.Transport == "" || (r.Transport == "stdio") == v.stdio())
+}
+
+// enter enters an outcome for the rules that apply.
+func (v *visit) enter(o outcome, rules ...string) {
+	for _, rule := range rules {
+		if v.applies(rule) {
+			v.add(rule, "", o)
+		}
+	}
+}
+
+// enterAll enters an outcome for the rules of a family.
+func (v *visit) enterAll(family string, o outcome) {
+	for _, r := range v.rules.Rules {
+		if r.Family == family {
+			v.enter(o, r.ID)
+		}
+	}
+}
+
+// results returns the verdicts of the rules that concern the revision.
+func (v *visit) results() (out []verdict.Result) {
+	for _, r := range v.rules.Rules {
+		c, ok := r.Claim(v.version.Name)
+		if !ok || !v.selected(r) {
+			continue
+		}
+		if r.Transport != "" && (r.Transport == "stdio") != v.stdio() {
+			v.add(r.ID, "", inapplicable("only over %s", r.Transport))
+		}
+		if need := r.Needs; need != "" && !v.declares(need) {
+			v.add(r.ID, "", inapplicable("the server does not declare %s", need))
+		}
+		out = append(out, v.result(r, c, v.version.Name))
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package argument
 import (
 	"strings"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -12,9 +13,13 @@ type Unusual struct {
 	Args jsonv.Value
 }
 
-// Complete is an input schema that requires all of its properties.
-func Complete(schema jsonv.Value) jsonv.Value {
-	return schema.With("required", jsonv.From(schema.Lookup("properties").Keys()))
+// Valid are arguments that a tool should accept: those that its input schema requires.
+func Valid(tool jsonv.Value) jsonv.Value { return jsonschema.Arguments(tool.Lookup("inputSchema")) }
+
+// Complete are valid arguments with a value for each property of the input schema.
+func Complete(tool jsonv.Value) jsonv.Value {
+	schema := tool.Lookup("inputSchema")
+	return jsonschema.Arguments(schema.With("required", jsonv.From(schema.Lookup("properties").Keys())))
 }
 
 // Hostile are wrong and extreme arguments.
@@ -48,7 +53,8 @@ func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
 }
 
 // Textual are arguments as models write them when they confuse JSON with text.
-func Textual(schema, valid jsonv.Value) (out []Unusual) {
+func Textual(tool jsonv.Value) (out []Unusual) {
+	valid := Valid(tool)
 	asText, changed := map[bool]jsonv.Value{}, map[bool]bool{}
 	for _, nested := range []bool{true, false} {
 		asText[nested] = valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
@@ -66,7 +72,7 @@ func Textual(schema, valid jsonv.Value) (out []Unusual) {
 		out = append(out, Unusual{"numbers and booleans as text", asText[false]})
 	}
 	optional := valid
-	for key := range schema.Lookup("properties").Members() {
+	for key := range tool.Lookup("inputSchema", "properties").Members() {
 		if valid.Lookup(key).IsAbsent() {
 			optional = optional.With(key, jsonv.Null())
 		}
