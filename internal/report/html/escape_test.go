@@ -141,7 +141,7 @@ func TestTextStaysText(t *testing.T) {
 // else with a function of this package, of which only own does not escape.
 func TestOnlyEscapedValues(t *testing.T) {
 	tag := regexp.MustCompile(`\{%-?\s*([a-z0-9.=]+)`)
-	own := regexp.MustCompile(`own\(.*?\) %\}`)
+	own := regexp.MustCompile(`\bown\(.*?\) %\}`)
 	for _, name := range templates(t) {
 		source, err := os.ReadFile(name)
 		if err != nil {

@@ -58,8 +58,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 // browser with scripts reads the rows of a noscript element as text, which is fast, and
 // the script makes elements of those that the reader asks for.
 func (p *htmlPage) writeTests(w *bufio.Writer, all []*explain.Section) error {
-	n, sum := 0, p.Run.Summary
-	broken := &explain.Section{Total: sum.Failed + sum.Errored + sum.Inconclusive}
+	n := 0
 	for c, err := range result.Select(p.Run.Cases) {
 		if err != nil {
 			return err
@@ -68,7 +67,7 @@ func (p *htmlPage) writeTests(w *bufio.Writer, all []*explain.Section) error {
 			continue
 		}
 		if n == 0 {
-			writesuite(w, suiteView{Section: broken, Above: true})
+			writesuite(w, p, nil)
 			p.InSuite = true
 		} else if n == listedMost && p.Many() {
 			p.Folded = true
@@ -86,7 +85,7 @@ func (p *htmlPage) writeTests(w *bufio.Writer, all []*explain.Section) error {
 		}
 		if s != last {
 			last = s
-			writesuite(w, suiteView{s, false, p.InSuite, p.Folded, p.Many()})
+			writesuite(w, p, s)
 			p.InSuite, p.Folded = true, p.Many()
 		}
 		return testView{c, p, false}.write(w)
@@ -99,17 +98,6 @@ func (t testView) write(w *bufio.Writer) error {
 	_, err := w.Write(nil)
 	return err
 }
-
-// suiteView is a group of tests: those that failed, or the others of a suite.
-type suiteView struct {
-	*explain.Section
-	Above         bool // the tests that failed, of all suites
-	After         bool // another group precedes it
-	Folded, Folds bool // the rows of the preceding group, and of this one, are folded
-}
-
-// Broken counts the tests that failed and are listed above their suite.
-func (s suiteView) Broken() int { return s.Section.Failed + s.Section.Errored + s.Section.Inconclusive }
 
 // hash returns the source of a content security policy that allows a style or script.
 func hash(s string) string {

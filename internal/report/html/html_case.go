@@ -1,8 +1,6 @@
 package html
 
 import (
-	"cmp"
-	"fmt"
 	"strings"
 
 	"mcptest/internal/report/explain"
@@ -42,25 +40,10 @@ func (t testView) Hint() string {
 	return assertion
 }
 
-// Slow reports whether the test takes so long that reports mark it.
-func (t testView) Slow() bool { return t.DurationMS >= render.SlowMS }
-
-// Change returns the difference from the earlier record.
-func (t testView) Change() string { return t.page.Changes[t.Index] }
-
 // Command returns the command line that sends a request alone.
 func (t testView) Command(x *result.Exchange) string {
 	return explain.Command(t.page.Run, t.Case, x)
 }
-
-// Many returns the page's Many.
-func (t testView) Many() bool { return t.page.Many() }
-
-// Location returns the position of the test and its call.
-func (t testView) Location() string { return explain.CaseLocation(t.page.printer, t.Case) }
-
-// InRow returns the row of the test, if it has one.
-func (t testView) InRow() string { return explain.Row(t.Case) }
 
 // ServerStderr returns the server's standard error output.
 func (t testView) ServerStderr() string {
@@ -93,47 +76,6 @@ func (t testView) Passed() string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// assertionView is a failed assertion.
-type assertionView struct {
-	*result.Assertion
-	Label, Weight, Text  string
-	Explained            bool // by the message of the test
-	Values               bool // expected and actual are shown
-	SuiteFile, SuiteLine string
-	Caret                string // the line below SuiteLine up to the caret
-	Marked               []markedLine
-	Inner                []assertionView
-}
-
-// Failed returns the failed assertions.
-func (t testView) Failed() []assertionView {
-	failed := explain.Failing(t.Assertions)
-	return t.assertions(failed, explain.Alone(t.Case, failed))
-}
-
-func (t testView) assertions(failed []result.Assertion, explained bool) (out []assertionView) {
-	for i := range failed {
-		a := &failed[i]
-		v := assertionView{Assertion: a, Label: explain.Label(a), Weight: explain.WithWeight(t.page.printer, a), Explained: explained, SuiteFile: cmp.Or(a.File, t.File)}
-		message, values := explain.Wording(a)
-		if !values || len(a.Diff) > 0 || !explain.MessageHasValues(a) {
-			v.Text = message
-		}
-		v.Values = values || explained && (a.Expected != "" || a.Actual != "")
-		if shown, caret := explain.SuiteLine(a.Source, a.Column, render.LongestLine); shown != "" {
-			number := fmt.Sprint(a.Line)
-			v.SuiteLine = number + " │ " + shown
-			if caret >= 0 {
-				v.Caret = strings.Repeat(" ", len(number)) + " │ " + strings.Repeat(" ", caret)
-			}
-		}
-		v.Marked = marked(a)
-		v.Inner = t.assertions(explain.Failing(a.Assertions), false)
-		out = append(out, v)
-	}
-	return out
 }
 
 // scrolls reports whether a block is so long that it scrolls and therefore must be

@@ -9,30 +9,6 @@ import (
 	"mcptest/internal/report/result"
 )
 
-// talk is a conversation of a model with the tools.
-type talk struct {
-	*result.Conversation
-	Title string
-	Open  bool // shown expanded
-}
-
-// Talk returns the conversation of the attempt that is shown; nil if there is none.
-func (t testView) Talk() *talk { return t.talk(t.Conversation, t.shown()) }
-
-// TryTalk returns the conversation of another attempt, the i-th; nil if the record has none.
-func (t testView) TryTalk(i int) *talk { return t.talk(t.Attempts[i].Conversation, i) }
-
-func (t testView) talk(c *result.Conversation, attempt int) *talk {
-	if c == nil {
-		return nil
-	}
-	title := "conversation"
-	if len(t.Attempts) > 0 {
-		title += fmt.Sprintf(" of %s %d", t.Word(), attempt+1)
-	}
-	return &talk{c, title, explain.Failed(t.Status)}
-}
-
 // Word is what an attempt of the test is called.
 func (t testView) Word() string {
 	if t.Trials != nil {

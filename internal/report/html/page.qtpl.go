@@ -325,14 +325,16 @@ func chip(status, name string, n int) string {
 	return qs422016
 }
 
-func streamsuite(qw422016 *qt422016.Writer, s suiteView) {
-	if s.After {
-		streamsuiteEnd(qw422016, s.Folded)
+func streamsuite(qw422016 *qt422016.Writer, p *htmlPage, s *explain.Section) {
+	if p.InSuite {
+		streamsuiteEnd(qw422016, p.Folded)
 	}
 	qw422016.N().S(`<div class="suite"><h3>`)
-	if s.Above {
+	if s == nil {
+		sum := &p.Run.Summary
+
 		qw422016.N().S(`Failed<small>`)
-		streamcount(qw422016, s.Total, "test")
+		streamcount(qw422016, sum.Failed+sum.Errored+sum.Inconclusive, "test")
 	} else {
 		streamline(qw422016, s.Title())
 		qw422016.N().S(`<small>`)
@@ -341,7 +343,7 @@ func streamsuite(qw422016 *qt422016.Writer, s suiteView) {
 			qw422016.N().S(` · `)
 		}
 		streamcount(qw422016, s.Total, "test")
-		if n := s.Broken(); n != 0 {
+		if n := s.Failed + s.Errored + s.Inconclusive; n != 0 {
 			qw422016.N().S(` · `)
 			qw422016.N().D(n)
 			qw422016.N().S(` of them above`)
@@ -354,20 +356,20 @@ func streamsuite(qw422016 *qt422016.Writer, s suiteView) {
 	qw422016.N().S(`</small></h3>
 <div class="list">
 `)
-	if s.Folds {
+	if s != nil && p.Many() {
 		streamfold(qw422016)
 	}
 }
 
-func writesuite(qq422016 qtio422016.Writer, s suiteView) {
+func writesuite(qq422016 qtio422016.Writer, p *htmlPage, s *explain.Section) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
-	streamsuite(qw422016, s)
+	streamsuite(qw422016, p, s)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func suite(s suiteView) string {
+func suite(p *htmlPage, s *explain.Section) string {
 	qb422016 := qt422016.AcquireByteBuffer()
-	writesuite(qb422016, s)
+	writesuite(qb422016, p, s)
 	qs422016 := string(qb422016.B)
 	qt422016.ReleaseByteBuffer(qb422016)
 	return qs422016

@@ -7,6 +7,8 @@
 package html
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -36,7 +38,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 	if t.Flaky {
 		qw422016.N().S(` data-f="1"`)
 	}
-	if t.Change() != "" {
+	if t.page.Changes[t.Index] != "" {
 		qw422016.N().S(` data-c="1"`)
 	}
 	if t.Open {
@@ -65,12 +67,12 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 	qw422016.N().S(`<span class="n"><b>`)
 	streamline(qw422016, t.Name)
 	qw422016.N().S(`</b>`)
-	if change := t.Change(); change != "" {
+	if change := t.page.Changes[t.Index]; change != "" {
 		qw422016.N().S(`<span class="tag c">`)
 		streamtext(qw422016, change)
 		qw422016.N().S(`</span>`)
 	}
-	if t.Slow() {
+	if t.DurationMS >= render.SlowMS {
 		qw422016.N().S(`<span class="tag w">slow</span>`)
 	}
 	if t.Score != nil {
@@ -135,14 +137,14 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`</span>`)
 	}
 	qw422016.N().S(`</summary><div class="in"><p class="meta">`)
-	streamtext(qw422016, t.Location())
+	streamtext(qw422016, explain.CaseLocation(t.page.printer, t.Case))
 	for _, tag := range t.Tags {
 		qw422016.N().S(`<span class="tag">`)
 		streamline(qw422016, tag)
 		qw422016.N().S(`</span>`)
 	}
 	qw422016.N().S(`</p>`)
-	if s := t.InRow(); s != "" {
+	if s := explain.Row(t.Case); s != "" {
 		qw422016.N().S(`<p class="meta">row <code>`)
 		streamshort(qw422016, s)
 		qw422016.N().S(`</code></p>`)
@@ -157,7 +159,9 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`<p class="meta">if that is expected:</p>`)
 		streamcmd(qw422016, hint)
 	}
-	streamassertions(qw422016, t.Failed())
+	failed := explain.Failing(t.Assertions)
+
+	streamassertions(qw422016, t, failed, explain.Alone(t.Case, failed))
 	if all := t.Metrics(); len(all) > 0 {
 		streamscores(qw422016, all)
 	}
@@ -183,11 +187,11 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`</p>`)
 		streamblock(qw422016, v.Excerpt)
 	}
-	if c := t.Talk(); c != nil {
+	if c := t.Conversation; c != nil {
 		qw422016.N().S(`<h4>model</h4><p class="meta">`)
 		streamtext(qw422016, t.Decided())
 		qw422016.N().S(`</p>`)
-		streamconversation(qw422016, c)
+		streamconversation(qw422016, t, c, t.shown())
 	}
 	if len(t.Attempts) > 1 {
 		qw422016.N().S(`<h4>`)
@@ -204,7 +208,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`</div>`)
 	}
 	streamwarnings(qw422016, t.Warnings)
-	if t.Many() {
+	if t.page.Many() {
 		for i := range t.Phases {
 			ph := &t.Phases[i]
 
@@ -341,7 +345,7 @@ func streamattempt(qw422016 *qt422016.Writer, t testView, i int) {
 	qw422016.N().S(` <span class="meta">`)
 	streamshort(qw422016, a.Message)
 	qw422016.N().S(`</span></p>`)
-	if len(a.Exchanges) > 0 && !t.Many() {
+	if len(a.Exchanges) > 0 && !t.page.Many() {
 		for _, s := range t.Try(i).Stages() {
 			streamtitled(qw422016, &s)
 		}
@@ -365,8 +369,8 @@ func streamattempt(qw422016 *qt422016.Writer, t testView, i int) {
 		for j := range a.Exchanges {
 			streampre(qw422016, explain.ExchangeLines(&a.Exchanges[j]))
 		}
-		if c := t.TryTalk(i); c != nil {
-			streamconversation(qw422016, c)
+		if a.Conversation != nil {
+			streamconversation(qw422016, t, a.Conversation, i)
 		}
 		if t.Other(i) {
 			qw422016.N().S(`<p class="meta">The record has no frames of this `)
@@ -445,50 +449,54 @@ func probe(p *result.Probe) string {
 	return qs422016
 }
 
-func streamassertions(qw422016 *qt422016.Writer, all []assertionView) {
-	if len(all) > 0 {
+func streamassertions(qw422016 *qt422016.Writer, t testView, failed []result.Assertion, explained bool) {
+	if len(failed) > 0 {
 		qw422016.N().S(`<ul class="as">`)
-		for i := range all {
-			streamassertion(qw422016, &all[i])
+		for i := range failed {
+			streamassertion(qw422016, t, &failed[i], explained)
 		}
 		qw422016.N().S(`</ul>`)
 	}
 }
 
-func writeassertions(qq422016 qtio422016.Writer, all []assertionView) {
+func writeassertions(qq422016 qtio422016.Writer, t testView, failed []result.Assertion, explained bool) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
-	streamassertions(qw422016, all)
+	streamassertions(qw422016, t, failed, explained)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func assertions(all []assertionView) string {
+func assertions(t testView, failed []result.Assertion, explained bool) string {
 	qb422016 := qt422016.AcquireByteBuffer()
-	writeassertions(qb422016, all)
+	writeassertions(qb422016, t, failed, explained)
 	qs422016 := string(qb422016.B)
 	qt422016.ReleaseByteBuffer(qb422016)
 	return qs422016
 }
 
-func streamassertion(qw422016 *qt422016.Writer, a *assertionView) {
+// Explained: by the message of the test, which then is not repeated.
+
+func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion, explained bool) {
+	message, values := explain.Wording(a)
+
 	qw422016.N().S(`<li>`)
-	if !a.Explained {
+	if !explained {
 		qw422016.N().S(`<span class="g g-fail" role="img" aria-label="failed">✗</span> <strong>`)
-		streamtext(qw422016, a.Label)
+		streamtext(qw422016, explain.Label(a))
 		qw422016.N().S(`</strong>`)
-		streamtext(qw422016, a.Weight)
-		if a.Text != "" {
+		streamtext(qw422016, explain.WithWeight(t.page.printer, a))
+		if message != "" && (!values || len(a.Diff) > 0 || !explain.MessageHasValues(a)) {
 			qw422016.N().S(`<p class="msg-fail">`)
-			streamlong(qw422016, a.Text)
+			streamlong(qw422016, message)
 			qw422016.N().S(`</p>`)
 		}
 	}
-	if len(a.Marked) > 0 {
+	if all := marked(a); len(all) > 0 {
 		qw422016.N().S(`<p class="meta">− expected  + actual</p><pre`)
-		if len(a.Marked) > 18 {
+		if len(all) > 18 {
 			qw422016.N().S(` tabindex="0"`)
 		}
 		qw422016.N().S(`>`)
-		for _, l := range a.Marked {
+		for _, l := range all {
 			qw422016.N().S(`<span class="`)
 			streamtext(qw422016, l.Class)
 			qw422016.N().S(`">`)
@@ -525,7 +533,7 @@ func streamassertion(qw422016 *qt422016.Writer, a *assertionView) {
 			qw422016.N().S(`</span>`)
 		}
 		qw422016.N().S(`</pre>`)
-	} else if a.Values {
+	} else if values || explained && (a.Expected != "" || a.Actual != "") {
 		qw422016.N().S(`<dl class="ea">`)
 		if a.Expected != "" {
 			qw422016.N().S(`<dt>expected</dt><dd class="n-pass"><code>`)
@@ -546,33 +554,35 @@ func streamassertion(qw422016 *qt422016.Writer, a *assertionView) {
 	}
 	if a.Line > 0 {
 		qw422016.N().S(`<p class="meta">`)
-		streamtext(qw422016, render.Place(a.SuiteFile, a.Line, a.Column))
+		streamtext(qw422016, render.Place(cmp.Or(a.File, t.File), a.Line, a.Column))
 		qw422016.N().S(`</p>`)
-		if a.SuiteLine != "" {
+		if shown, caret := explain.SuiteLine(a.Source, a.Column, render.LongestLine); shown != "" {
 			qw422016.N().S(`<pre class="src" tabindex="0">`)
-			streamtext(qw422016, a.SuiteLine)
-			if a.Caret != "" {
+			qw422016.N().D(a.Line)
+			qw422016.N().S(` │ `)
+			streamtext(qw422016, shown)
+			if caret >= 0 {
 				qw422016.N().S(`
 `)
-				streamtext(qw422016, a.Caret)
+				streamtext(qw422016, fmt.Sprintf("%*s │ %*s", len(fmt.Sprint(a.Line)), "", caret, ""))
 				qw422016.N().S(`<span class="caret">^</span>`)
 			}
 			qw422016.N().S(`</pre>`)
 		}
 	}
-	streamassertions(qw422016, a.Inner)
+	streamassertions(qw422016, t, explain.Failing(a.Assertions), false)
 	qw422016.N().S(`</li>`)
 }
 
-func writeassertion(qq422016 qtio422016.Writer, a *assertionView) {
+func writeassertion(qq422016 qtio422016.Writer, t testView, a *result.Assertion, explained bool) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
-	streamassertion(qw422016, a)
+	streamassertion(qw422016, t, a, explained)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func assertion(a *assertionView) string {
+func assertion(t testView, a *result.Assertion, explained bool) string {
 	qb422016 := qt422016.AcquireByteBuffer()
-	writeassertion(qb422016, a)
+	writeassertion(qb422016, t, a, explained)
 	qs422016 := string(qb422016.B)
 	qt422016.ReleaseByteBuffer(qb422016)
 	return qs422016
@@ -721,13 +731,18 @@ func moments(s *stage) string {
 	return qs422016
 }
 
-func streamconversation(qw422016 *qt422016.Writer, c *talk) {
+func streamconversation(qw422016 *qt422016.Writer, t testView, c *result.Conversation, attempt int) {
 	qw422016.N().S(`<details class="x"`)
-	if c.Open {
+	if explain.Failed(t.Status) {
 		qw422016.N().S(` open`)
 	}
-	qw422016.N().S(`><summary>`)
-	streamtext(qw422016, c.Title)
+	qw422016.N().S(`><summary>conversation`)
+	if len(t.Attempts) > 0 {
+		qw422016.N().S(` of `)
+		streamtext(qw422016, t.Word())
+		qw422016.N().S(` `)
+		qw422016.N().D(attempt + 1)
+	}
 	qw422016.N().S(` · `)
 	streamline(qw422016, c.Model)
 	if c.ModelName != "" {
@@ -830,15 +845,15 @@ func streamconversation(qw422016 *qt422016.Writer, c *talk) {
 	qw422016.N().S(`</div></details>`)
 }
 
-func writeconversation(qq422016 qtio422016.Writer, c *talk) {
+func writeconversation(qq422016 qtio422016.Writer, t testView, c *result.Conversation, attempt int) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
-	streamconversation(qw422016, c)
+	streamconversation(qw422016, t, c, attempt)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func conversation(c *talk) string {
+func conversation(t testView, c *result.Conversation, attempt int) string {
 	qb422016 := qt422016.AcquireByteBuffer()
-	writeconversation(qb422016, c)
+	writeconversation(qb422016, t, c, attempt)
 	qs422016 := string(qb422016.B)
 	qt422016.ReleaseByteBuffer(qb422016)
 	return qs422016
