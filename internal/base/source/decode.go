@@ -263,7 +263,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		}
 		key := &l.fields[at]
 		into := v.FieldByIndex(key.index)
-		if key.text && key.enum == nil && f.Value.Kind == KindString && f.Value.via == nil {
+		if key.text && key.Enum == nil && f.Value.Kind == KindString && f.Value.via == nil {
 			into.SetString(f.Value.Text) // most fields are strings: don't build a path
 			continue
 		}
@@ -272,10 +272,10 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		d.value(f.Value, below, into)
 		const keys = "write a map with " // begins a hint that shows no value
 		if found := d.found.diags[before:]; len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
-			found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.name+": "+key.example, ", ")
+			found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
 		}
-		if key.enum != nil && len(d.found.diags) == before {
-			d.enum(f.Value, below, into, key.enum)
+		if key.Enum != nil && len(d.found.diags) == before {
+			d.enum(f.Value, below, into, key.Enum)
 		}
 		if key.limits != "" && len(d.found.diags) == before {
 			d.within(f.Value, below, into, key.limits)
@@ -283,8 +283,8 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	}
 	for at := range l.fields {
 		// A misspelled key was reported; don't report the missing one too.
-		if f := &l.fields[at]; f.required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.name) {
-			d.Errorf(n, path, "missing key %q", f.name).Code = "missing-key"
+		if f := &l.fields[at]; f.Required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.Name) {
+			d.Errorf(n, path, "missing key %q", f.Name).Code = "missing-key"
 		}
 	}
 }

@@ -29,14 +29,9 @@ func Fields(t reflect.Type) []FieldInfo {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
 	}
-	l := newLayout(t)
-	out := make([]FieldInfo, 0, len(l.fields))
-	for _, f := range l.fields {
-		sf := t.FieldByIndex(f.index)
-		out = append(out, FieldInfo{
-			Name: f.name, Required: f.required, Type: sf.Type, GoName: sf.Name,
-			Tag: sf.Tag, Enum: slices.Clone(f.enum),
-		})
+	var out []FieldInfo
+	for _, f := range newLayout(t).fields {
+		out = append(out, f.FieldInfo)
 	}
 	return out
 }
@@ -50,13 +45,11 @@ type layout struct {
 }
 
 type layoutField struct {
-	name     string
-	index    []int
-	required bool
-	enum     []string
-	limits   string // of the tag range
-	example  string
-	text     bool // a string field
+	FieldInfo
+	index   []int
+	limits  string // of the tag range
+	example string
+	text    bool // a string field
 }
 
 func (d *Decoder) layoutOf(t reflect.Type) *layout {
@@ -98,10 +91,11 @@ func (l *layout) add(t reflect.Type, index []int) {
 		if _, taken := l.byName[name]; taken || name == "" {
 			continue // the outer field wins, as in Go
 		}
-		f := layoutField{name: name, index: at, required: slices.Contains(options, "required"), limits: sf.Tag.Get("range"), example: sf.Tag.Get("example")}
+		f := layoutField{index: at, limits: sf.Tag.Get("range"), example: sf.Tag.Get("example")}
+		f.FieldInfo = FieldInfo{Name: name, Required: slices.Contains(options, "required"), Type: sf.Type, GoName: sf.Name, Tag: sf.Tag}
 		f.text = sf.Type.Kind() == reflect.String && !reflect.PointerTo(sf.Type).Implements(unmarshalerType)
 		if enum := sf.Tag.Get("enum"); enum != "" {
-			f.enum = strings.Split(enum, "|")
+			f.Enum = strings.Split(enum, "|")
 		}
 		l.byName[name] = len(l.fields)
 		l.fields = append(l.fields, f)

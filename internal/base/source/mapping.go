@@ -15,7 +15,7 @@ const manyFields = 12
 // fieldSet collects the fields of one map and indexes its keys.
 type fieldSet struct {
 	fields []Field
-	merged []bool // by field: merged by <<, so that an explicit key replaces it
+	merged map[int]bool // by field: merged by <<, so that an explicit key replaces it
 	index  map[string]int
 }
 
@@ -36,11 +36,11 @@ func (s *fieldSet) find(key string) int {
 
 func (s *fieldSet) add(f Field, merged bool) {
 	s.fields = append(s.fields, f)
-	if merged && s.merged == nil {
-		s.merged = make([]bool, len(s.fields)-1, cap(s.fields))
-	}
-	if s.merged != nil {
-		s.merged = append(s.merged, merged)
+	if merged {
+		if s.merged == nil {
+			s.merged = map[int]bool{}
+		}
+		s.merged[len(s.fields)-1] = true
 	}
 	if s.index == nil && len(s.fields) > manyFields {
 		s.index = make(map[string]int, 2*len(s.fields))
@@ -52,8 +52,6 @@ func (s *fieldSet) add(f Field, merged bool) {
 		s.index[f.Key.Text] = len(s.fields) - 1
 	}
 }
-
-func (s *fieldSet) isMerged(i int) bool { return s.merged != nil && s.merged[i] }
 
 // mapping converts a map's fields. Explicit keys take precedence over merged ones
 // regardless of the position of <<, and earlier merged maps over later ones, as the
@@ -85,7 +83,7 @@ func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *ex
 		switch at := set.find(key.Text); {
 		case at < 0:
 			set.add(Field{Key: key, Value: value}, false)
-		case set.isMerged(at):
+		case set.merged[at]:
 			set.fields[at] = Field{Key: key, Value: value}
 			set.merged[at] = false
 		default:

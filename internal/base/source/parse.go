@@ -68,7 +68,7 @@ func parseYAML(f *File) (*Node, Diagnostics) {
 	if isEmptyDocument(&doc) {
 		return nil, Diagnostics{emptyFile(f, text)}
 	}
-	c := &converter{f: f, anchors: map[*yaml.Node]anchor{}, tabs: findTabLines(text)}
+	c := &converter{f: f, anchors: map[*yaml.Node]anchor{}, tabs: findTabLines(f)}
 	root, _ := c.node(doc.Content[0], 1, false)
 	c.tabs.finish(c)
 	c.secondDocument(loader)

@@ -16,11 +16,8 @@ import (
 // text of a part and returns it with color; it may be nil. The zero Style is plain
 // text of default width.
 type Style struct {
-	Pos     func(string) string // file:line:col
 	Error   func(string) string // the word "error"
 	Warning func(string) string // the word "warning"
-	Path    func(string) string
-	Source  func(string) string // the line of the file
 	Caret   func(string) string
 	Hint    func(string) string // the word "hint"
 	Width   int                 // columns for a source line, 0 = 100
@@ -51,13 +48,11 @@ func (ds Diagnostics) Print(w io.Writer, style Style) error {
 	}
 	for _, d := range ds {
 		p.diagnostic(d)
-		if p.b.Len() > 1<<16 {
-			if err := p.flush(w); err != nil {
-				return err
-			}
-		}
 	}
-	return p.flush(w)
+	if _, err := io.WriteString(w, p.b.String()); err != nil && len(ds) > 0 {
+		return fmt.Errorf("write diagnostics: %w", err)
+	}
+	return nil
 }
 
 type printer struct {
@@ -87,18 +82,6 @@ func (p *printer) columnOffset(pos Pos, line []byte) int {
 	return at
 }
 
-func (p *printer) flush(w io.Writer) error {
-	if p.b.Len() == 0 {
-		return nil
-	}
-	_, err := io.WriteString(w, p.b.String())
-	p.b.Reset()
-	if err != nil {
-		return fmt.Errorf("write diagnostics: %w", err)
-	}
-	return nil
-}
-
 func (p *printer) diagnostic(d Diagnostic) {
 	p.at(d.Pos)
 	word := paint(p.style.Error, "error")
@@ -107,7 +90,7 @@ func (p *printer) diagnostic(d Diagnostic) {
 	}
 	p.b.WriteString(word + ": ")
 	if d.Path != "" {
-		p.b.WriteString(paint(p.style.Path, display.Escape(d.Path)) + ": ")
+		p.b.WriteString(display.Escape(d.Path) + ": ")
 	}
 	p.text(d.Msg, margin)
 	p.excerpt(d.Pos, margin)
@@ -125,7 +108,7 @@ func (p *printer) diagnostic(d Diagnostic) {
 
 func (p *printer) at(pos Pos) {
 	if s := pos.String(); s != "" {
-		p.b.WriteString(paint(p.style.Pos, display.Escape(s)) + ": ")
+		p.b.WriteString(display.Escape(s) + ": ")
 	}
 }
 
@@ -151,7 +134,7 @@ func (p *printer) excerpt(pos Pos, indent string) {
 		return
 	}
 	text, caret := cut(line, p.columnOffset(pos, line), p.width)
-	p.b.WriteString(indent + paint(p.style.Source, text) + "\n")
+	p.b.WriteString(indent + text + "\n")
 	p.b.WriteString(indent + strings.Repeat(" ", caret) + paint(p.style.Caret, "^") + "\n")
 }
 

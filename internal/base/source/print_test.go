@@ -66,9 +66,9 @@ func TestPrintStyle(t *testing.T) {
 	tag := func(name string) func(string) string {
 		return func(s string) string { return "<" + name + ">" + s + "</>" }
 	}
-	style := source.Style{Pos: tag("pos"), Error: tag("err"), Warning: tag("warn"), Path: tag("path"), Source: tag("src"), Caret: tag("caret"), Hint: tag("hint")}
+	style := source.Style{Error: tag("err"), Warning: tag("warn"), Caret: tag("caret"), Hint: tag("hint")}
 	ds := source.Diagnostics{{Pos: source.Pos{File: f, Line: 1, Col: 4}, Path: "a", Msg: "m", Hint: "h"}, {Severity: source.Warning, Msg: "w"}}
-	want := "<pos>suite.yaml:1:4</>: <err>error</>: <path>a</>: m\n    <src>a: 1</>\n       <caret>^</>\n  <hint>hint</>: h\n<warn>warning</>: w\n"
+	want := "suite.yaml:1:4: <err>error</>: a: m\n    a: 1\n       <caret>^</>\n  <hint>hint</>: h\n<warn>warning</>: w\n"
 	if diff := cmp.Diff(want, printed(t, ds, style)); diff != "" {
 		t.Error(diff)
 	}

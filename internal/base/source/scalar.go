@@ -49,14 +49,8 @@ func (d *Decoder) scalar(n *Node, path string, v reflect.Value) {
 		d.text(n, path, v)
 	case reflect.Bool:
 		d.boolean(n, path, v)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		d.integer(n, path, v)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		d.natural(n, path, v)
-	case reflect.Float32, reflect.Float64:
-		d.float(n, path, v)
 	default:
-		d.unsupported(n, path, v.Type())
+		d.number(n.Typed(), path, v)
 	}
 }
 
@@ -107,54 +101,38 @@ func (d *Decoder) wantNumber(n *Node, path, want string) {
 	}
 }
 
-func (d *Decoder) integer(n *Node, path string, v reflect.Value) {
-	n = n.Typed()
-	if n.Kind != KindInt {
+func (d *Decoder) number(n *Node, path string, v reflect.Value) {
+	var err error
+	switch whole := n.Kind == KindInt; {
+	case v.CanFloat():
+		if !whole && n.Kind != KindFloat {
+			d.wantNumber(n, path, "a number")
+			return
+		}
+		var f float64
+		if f, err = strconv.ParseFloat(n.Text, v.Type().Bits()); math.IsInf(f, 0) {
+			err = strconv.ErrRange
+		}
+		v.SetFloat(f)
+	case !v.CanInt() && !v.CanUint():
+		d.unsupported(n, path, v.Type())
+	case !whole:
 		d.wantNumber(n, path, "a whole number")
-		return
-	}
-	i, err := strconv.ParseInt(n.Text, 10, 64)
-	if err != nil || v.OverflowInt(i) {
-		d.outOfRange(n, path)
-		return
-	}
-	v.SetInt(i)
-}
-
-func (d *Decoder) natural(n *Node, path string, v reflect.Value) {
-	n = n.Typed()
-	if n.Kind != KindInt {
-		d.wantNumber(n, path, "a whole number")
-		return
-	}
-	if strings.HasPrefix(n.Text, "-") && strings.Trim(n.Text, "-0") != "" {
+	case v.CanInt():
+		var i int64
+		i, err = strconv.ParseInt(n.Text, 10, v.Type().Bits())
+		v.SetInt(i)
+	case strings.HasPrefix(n.Text, "-") && strings.Trim(n.Text, "-0") != "":
 		d.WrongType(n, path, "a whole number that is not negative")
-		return
+	default:
+		var u uint64
+		u, err = strconv.ParseUint(strings.TrimPrefix(n.Text, "-"), 10, v.Type().Bits())
+		v.SetUint(u)
 	}
-	u, err := strconv.ParseUint(strings.TrimPrefix(n.Text, "-"), 10, 64)
-	if err != nil || v.OverflowUint(u) {
-		d.outOfRange(n, path)
-		return
+	if err != nil {
+		v.SetZero()
+		d.Errorf(n, path, "the %s is too large", n.describe()).Code = "range"
 	}
-	v.SetUint(u)
-}
-
-func (d *Decoder) float(n *Node, path string, v reflect.Value) {
-	n = n.Typed()
-	if n.Kind != KindInt && n.Kind != KindFloat {
-		d.wantNumber(n, path, "a number")
-		return
-	}
-	f, err := strconv.ParseFloat(n.Text, v.Type().Bits())
-	if err != nil || math.IsInf(f, 0) {
-		d.outOfRange(n, path)
-		return
-	}
-	v.SetFloat(f)
-}
-
-func (d *Decoder) outOfRange(n *Node, path string) {
-	d.Errorf(n, path, "the %s is too large", n.describe()).Code = "range"
 }
 
 func (d *Decoder) duration(n *Node, path string, v reflect.Value) {

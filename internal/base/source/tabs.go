@@ -22,28 +22,15 @@ type tabLines struct {
 	prevFlow bool
 }
 
-func findTabLines(text []byte) tabLines {
-	var t tabLines
-	if bytes.IndexByte(text, '\t') < 0 {
+func findTabLines(f *File) (t tabLines) {
+	if bytes.IndexByte(f.Data, '\t') < 0 {
 		return t
 	}
-	line := 0
-	for len(text) > 0 {
-		line++
-		end := bytes.IndexAny(text, "\r\n")
-		rest := text
-		if end < 0 {
-			text = nil
-		} else {
-			rest = text[:end]
-			if bytes.HasPrefix(text[end:], []byte("\r\n")) {
-				end++
-			}
-			text = text[end+1:]
-		}
-		content := bytes.TrimLeft(rest, " \t")
-		if len(content) > 0 && content[0] != '#' && bytes.IndexByte(rest[:len(rest)-len(content)], '\t') >= 0 {
-			t.suspects = append(t.suspects, line)
+	for n := 1; n <= f.Lines(); n++ {
+		line := f.line(n)
+		content := bytes.TrimLeft(line, " \t")
+		if len(content) > 0 && content[0] != '#' && bytes.IndexByte(line[:len(line)-len(content)], '\t') >= 0 {
+			t.suspects = append(t.suspects, n)
 		}
 	}
 	return t
