@@ -3,6 +3,7 @@ package upstream
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -44,26 +45,10 @@ func (r *Route) String() string {
 
 // match returns the variables of the path, and whether the route matches the request.
 func (r *Route) match(q *Request) (vars map[string]string, ok bool) {
-	if r.method != "" && r.method != q.Method {
+	for range r.differences(q) {
 		return nil, false
 	}
-	vars, wrong := r.path.match(q.Path)
-	if wrong > 0 {
-		return nil, false
-	}
-	for _, c := range r.query {
-		if c.miss(q.Query[c.name]) != "" {
-			return nil, false
-		}
-	}
-	for _, c := range r.headers {
-		if c.miss(q.Header.Values(c.name)) != "" {
-			return nil, false
-		}
-	}
-	if !r.body.IsAbsent() && !jsonv.Equal(r.body, q.Parsed()) {
-		return nil, false
-	}
+	vars, _ = r.path.match(q.Path)
 	return vars, true
 }
 
@@ -89,36 +74,35 @@ func (c *condition) miss(got []string) string {
 // glob compares a text with a pattern in which * is any text.
 func glob(pattern, s string) bool { return secret.MatchesPieces(strings.Split(pattern, "*"), s, 0) }
 
-// distance returns how far a request is from a route, and the differences.
-func (r *Route) distance(q *Request) (far int, why []string) {
-	note := func(weight int, format string, args ...any) {
-		far += weight
-		why = append(why, fmt.Sprintf(format, args...))
-	}
-	if r.method != "" && r.method != q.Method {
-		note(2, "the method is %s", q.Method)
-	}
-	if _, wrong := r.path.match(q.Path); wrong > 0 {
-		if base := r.path.below(q.Path); base != "" {
-			note(1, "the path differs: write it with %s, as %s", base, base+r.path.text)
-		} else {
-			note(3*wrong, "the path differs")
+// differences yields how a request differs from a route, each with its weight.
+func (r *Route) differences(q *Request) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		if r.method != "" && r.method != q.Method && !yield(2, "the method is "+q.Method) {
+			return
+		}
+		if _, wrong := r.path.match(q.Path); wrong > 0 {
+			weight, text := 3*wrong, "the path differs"
+			if base := r.path.below(q.Path); base != "" {
+				weight, text = 1, fmt.Sprintf("the path differs: write it with %s, as %s", base, base+r.path.text)
+			}
+			if !yield(weight, text) {
+				return
+			}
+		}
+		for _, c := range r.query {
+			if miss := c.miss(q.Query[c.name]); miss != "" && !yield(1, fmt.Sprintf("query parameter %q %s", c.name, miss)) {
+				return
+			}
+		}
+		for _, c := range r.headers {
+			if miss := c.miss(q.Header.Values(c.name)); miss != "" && !yield(1, fmt.Sprintf("header %q %s", c.name, miss)) {
+				return
+			}
+		}
+		if !r.body.IsAbsent() && !jsonv.Equal(r.body, q.Parsed()) {
+			yield(1, "the body differs"+firstChange(r.body, q.Parsed()))
 		}
 	}
-	for _, c := range r.query {
-		if miss := c.miss(q.Query[c.name]); miss != "" {
-			note(1, "query parameter %q %s", c.name, miss)
-		}
-	}
-	for _, c := range r.headers {
-		if miss := c.miss(q.Header.Values(c.name)); miss != "" {
-			note(1, "header %q %s", c.name, miss)
-		}
-	}
-	if body := q.Parsed(); !r.body.IsAbsent() && !jsonv.Equal(r.body, body) {
-		note(1, "the body differs%s", firstChange(r.body, body))
-	}
-	return far, why
 }
 
 // firstChange describes the first difference between two bodies.
@@ -147,6 +131,28 @@ func short(v jsonv.Value) string {
 	return string(text)
 }
 
+// candidate is a route and a request that differ.
+type candidate struct {
+	*Route
+	*Request
+	far     int
+	reasons []string
+}
+
+// nearer compares a route and a request, and returns them if they are nearer to each
+// other than those of c, or c.
+func (c *candidate) nearer(r *Route, q *Request) *candidate {
+	next := &candidate{Route: r, Request: q}
+	for weight, reason := range r.differences(q) {
+		next.far += weight
+		next.reasons = append(next.reasons, reason)
+	}
+	if c != nil && c.far <= next.far {
+		return c
+	}
+	return next
+}
+
 // explain returns the message that no route matches a request, with the nearest
 // route.
 func explain(routes []*Route, q *Request) string {
@@ -155,42 +161,34 @@ func explain(routes []*Route, q *Request) string {
 		target += "?" + q.Query.Encode()
 	}
 	msg := fmt.Sprintf("no route of upstream %q matches %s %s", q.Upstream, q.Method, target)
-	var nearest *Route
-	var reasons []string
-	least := 0
+	var nearest *candidate
 	for _, r := range routes {
-		if far, why := r.distance(q); nearest == nil || far < least {
-			nearest, reasons, least = r, why, far
-		}
+		nearest = nearest.nearer(r, q)
 	}
 	switch {
 	case nearest == nil:
 		return msg + "; it has no routes"
-	case len(reasons) == 0:
-		return fmt.Sprintf("%s; %s has been used up after %s", msg, nearest, display.Count(nearest.times, "time"))
+	case len(nearest.reasons) == 0:
+		return fmt.Sprintf("%s; %s has been used up after %s", msg, nearest.Route, display.Count(nearest.times, "time"))
 	}
-	return fmt.Sprintf("%s; nearest: %s: %s", msg, nearest, strings.Join(reasons, ", "))
+	return fmt.Sprintf("%s; nearest: %s: %s", msg, nearest.Route, strings.Join(nearest.reasons, ", "))
 }
 
 // Unused returns the message that none of the requests used the route, with the
 // nearest request.
 func (r *Route) Unused(list []Exchange) string {
 	msg := r.Path + " was never used; "
-	var nearest *Request
-	var reasons []string
-	least := 0
+	var nearest *candidate
 	for _, x := range list {
-		if far, why := r.distance(x.Request); nearest == nil || far < least {
-			nearest, reasons, least = x.Request, why, far
-		}
+		nearest = nearest.nearer(r, x.Request)
 	}
 	switch {
 	case nearest == nil:
 		return msg + "the upstream got no request"
-	case len(reasons) == 0:
-		return fmt.Sprintf("%san earlier route responded to %s %s", msg, nearest.Method, nearest.Path)
+	case len(nearest.reasons) == 0:
+		return fmt.Sprintf("%san earlier route responded to %s %s", msg, nearest.Method, nearest.Request.Path)
 	}
-	return fmt.Sprintf("%sthe nearest request was %s %s: %s", msg, nearest.Method, nearest.Path, strings.Join(reasons, ", "))
+	return fmt.Sprintf("%sthe nearest request was %s %s: %s", msg, nearest.Method, nearest.Request.Path, strings.Join(nearest.reasons, ", "))
 }
 
 // covers reports whether every request that s matches is matched by r.
