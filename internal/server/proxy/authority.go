@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"sync"
 	"time"
@@ -34,27 +34,35 @@ type authority struct {
 
 // newAuthority returns an authority that can certify only the given hosts.
 func newAuthority(hosts []string) (*authority, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("make the key of the certificate authority: %w", err)
-	}
 	now := time.Now()
 	t := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: "mcptest, for one run"},
-		NotBefore: now.Add(-skew), NotAfter: now.Add(lifetime - skew),
-		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, PermittedDNSDomainsCritical: true,
+		Subject: pkix.Name{CommonName: "mcptest, for one run"}, NotBefore: now.Add(-skew), NotAfter: now.Add(lifetime - skew),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign, PermittedDNSDomainsCritical: true,
 	}
 	constrain(t, hosts)
-	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
+	a := &authority{cert: t, leaves: map[string]*tls.Certificate{}}
+	key, der, err := a.certify(t)
 	if err != nil {
-		return nil, fmt.Errorf("make the certificate authority: %w", err)
+		return nil, err
 	}
-	cert, err := x509.ParseCertificate(der)
+	if a.cert, err = x509.ParseCertificate(der); err != nil {
+		return nil, fmt.Errorf("read the certificate of the authority: %w", err)
+	}
+	a.key, a.pem = key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return a, nil
+}
+
+// certify makes a key and its certificate, which it signs itself if the authority has
+// no key yet.
+func (a *authority) certify(t *x509.Certificate) (key *ecdsa.PrivateKey, der []byte, err error) {
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err == nil {
+		der, err = x509.CreateCertificate(rand.Reader, t, a.cert, &key.PublicKey, cmp.Or(a.key, key))
+	}
 	if err != nil {
-		return nil, fmt.Errorf("make the certificate authority: %w", err)
+		return nil, nil, fmt.Errorf("make a certificate for %s: %w", t.Subject.CommonName, err)
 	}
-	return &authority{cert: cert, key: key, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), leaves: map[string]*tls.Certificate{}}, nil
+	return key, der, nil
 }
 
 // constrain limits an authority to hosts. Without a permitted one, all addresses or
@@ -79,14 +87,6 @@ func constrain(t *x509.Certificate, hosts []string) {
 	}
 }
 
-func serial() *big.Int {
-	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return big.NewInt(time.Now().UnixNano())
-	}
-	return n.Add(n, big.NewInt(1))
-}
-
 // leaf returns the certificate of a host.
 func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
@@ -94,22 +94,17 @@ func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	if c := a.leaves[host]; c != nil {
 		return c, nil
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("make a key for %s: %w", host, err)
-	}
 	t := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: host}, NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		Subject: pkix.Name{CommonName: host}, NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
 	}
 	if ip := net.ParseIP(host); ip != nil {
 		t.IPAddresses = []net.IP{ip}
 	} else {
 		t.DNSNames = []string{host}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, &key.PublicKey, a.key)
+	key, der, err := a.certify(t)
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate for %s: %w", host, err)
+		return nil, err
 	}
 	c := &tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key}
 	a.leaves[host] = c

@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"os/exec"
@@ -34,10 +33,7 @@ type Isolation struct {
 	self  string
 	ports []port
 	ln    *net.UnixListener
-
-	mu     sync.Mutex
-	closed bool
-	conns  map[io.Closer]bool
+	closers
 	active sync.WaitGroup
 }
 
@@ -65,7 +61,7 @@ func (p *Proxy) ports(others []string) []port {
 	for _, addr := range others {
 		list = append(list, port{addr, func(l net.Listener) {
 			p.accept(l, func(c net.Conn) {
-				if p.hold(c) {
+				if p.tunnels.hold(c) {
 					p.pipe(newPeeked(c), addr)
 				}
 			})
@@ -88,8 +84,7 @@ func (p *Proxy) accept(l net.Listener, serve func(net.Conn)) {
 // direct handles a connection of a program that connects to the proxy as if it were
 // the host.
 func (p *Proxy) direct(c net.Conn) {
-	if !p.hold(c) {
-		c.Close()
+	if !p.tunnels.hold(c) {
 		return
 	}
 	host := ""
@@ -124,34 +119,9 @@ func (i *Isolation) Change(cmd *exec.Cmd) {
 	inNamespace(cmd)
 }
 
-// hold records a resource that Close must close. If the isolation has ended, it
-// closes the resource and returns false.
-func (i *Isolation) hold(c io.Closer) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.closed {
-		c.Close()
-		return false
-	}
-	i.conns[c] = true
-	return true
-}
-
-func (i *Isolation) drop(c io.Closer) {
-	i.mu.Lock()
-	delete(i.conns, c)
-	i.mu.Unlock()
-	c.Close()
-}
-
 // Close ends the listeners in all namespaces.
 func (i *Isolation) Close() {
-	i.mu.Lock()
-	i.closed = true
-	for c := range i.conns {
-		c.Close()
-	}
-	i.mu.Unlock()
+	i.end()
 	i.ln.Close()
 	i.active.Wait()
 }

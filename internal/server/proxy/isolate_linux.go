@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -25,7 +24,7 @@ func (p *Proxy) Isolate(self string, others []string) (*Isolation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for namespaces: %w", err)
 	}
-	i := &Isolation{proxy: p, self: self, ports: p.ports(others), ln: ln, conns: map[io.Closer]bool{}}
+	i := &Isolation{proxy: p, self: self, ports: p.ports(others), ln: ln}
 	i.active.Go(i.welcome)
 	return i, nil
 }

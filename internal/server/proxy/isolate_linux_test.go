@@ -89,7 +89,7 @@ func TestIsolation(t *testing.T) {
 	testkit.Wait(t, "the listeners of ended programs to be closed", func() bool {
 		isolation.mu.Lock()
 		defer isolation.mu.Unlock()
-		return len(isolation.conns) == 0
+		return len(isolation.open) == 0
 	})
 }
 

@@ -75,14 +75,8 @@ type Proxy struct {
 	// guardOuter and guardInner are around the listeners of the two servers.
 	guardOuter, guardInner func(net.Listener) net.Listener
 
-	mu    sync.Mutex
-	state proxyState
-}
-
-type proxyState struct {
-	reported map[Problem]bool
-	open     map[net.Conn]bool // tunnels
-	closed   bool
+	tunnels  closers
+	reported sync.Map // of Problem without its message
 }
 
 // Start starts a proxy on a free loopback port. The certificate of its authority is
@@ -92,7 +86,7 @@ func Start(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{options: o, ca: ca, state: proxyState{reported: map[Problem]bool{}, open: map[net.Conn]bool{}}}
+	p := &Proxy{options: o, ca: ca}
 	if p.folder, err = os.MkdirTemp("", "mcptest-proxy-"); err != nil {
 		return nil, fmt.Errorf("write the certificate of the proxy: %w", err)
 	}
@@ -125,55 +119,19 @@ func (p *Proxy) Addr() string { return p.front.Addr().String() }
 
 func (p *Proxy) certificate() string { return filepath.Join(p.folder, "ca.pem") }
 
-// update is the only access to the state.
-func (p *Proxy) update(fn func(*proxyState)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fn(&p.state)
-}
-
 // Close ends the proxy with all its connections, and removes the certificate.
 func (p *Proxy) Close() {
-	var open []net.Conn
-	p.update(func(s *proxyState) {
-		s.closed = true
-		open = slices.Collect(maps.Keys(s.open))
-	})
-	for _, c := range open {
-		c.Close()
-	}
+	p.tunnels.end()
 	_ = p.outer.Close()
 	p.conns.Close()
 	_ = p.inner.Close()
 	_ = os.RemoveAll(p.folder)
 }
 
-// hold records a connection that Close must end; it returns false if the proxy is
-// closed.
-func (p *Proxy) hold(c net.Conn) (ok bool) {
-	p.update(func(s *proxyState) {
-		if ok = !s.closed; ok {
-			s.open[c] = true
-		}
-	})
-	return ok
-}
-
-func (p *Proxy) drop(c net.Conn) {
-	p.update(func(s *proxyState) { delete(s.open, c) })
-	c.Close()
-}
-
 // report reports a problem once.
 func (p *Proxy) report(kind, host, format string, args ...any) string {
 	x := Problem{kind, host, fmt.Sprintf(format, args...)}
-	first := false
-	p.update(func(s *proxyState) {
-		key := Problem{Kind: kind, Host: host}
-		first = !s.reported[key]
-		s.reported[key] = true
-	})
-	if first && p.options.Report != nil {
+	if _, known := p.reported.LoadOrStore(Problem{Kind: kind, Host: host}, true); !known && p.options.Report != nil {
 		p.options.Report(x)
 	}
 	return x.Message
@@ -299,12 +257,11 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	if !p.hold(conn) {
-		conn.Close()
+	if !p.tunnels.hold(conn) {
 		return
 	}
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-		p.drop(conn)
+		p.tunnels.drop(conn)
 		return
 	}
 	c := &peeked{Conn: conn, r: bufio.NewReader(io.MultiReader(io.LimitReader(buffered, int64(buffered.Reader.Buffered())), conn))}
@@ -317,16 +274,15 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 
 // pipe connects two ends until one is closed.
 func (p *Proxy) pipe(c net.Conn, addr string) {
-	defer p.drop(c.(*peeked).Conn)
+	defer p.tunnels.drop(c.(*peeked).Conn)
 	other, err := net.DialTimeout("tcp", addr, handshakeTime)
 	if err != nil {
 		return
 	}
-	if !p.hold(other) {
-		other.Close()
+	if !p.tunnels.hold(other) {
 		return
 	}
-	defer p.drop(other)
+	defer p.tunnels.drop(other)
 	done := make(chan struct{}, 2)
 	for _, pair := range [][2]net.Conn{{c, other}, {other, c}} {
 		go func() {

@@ -325,7 +325,7 @@ func TestSilence(t *testing.T) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
 		var got []Problem
-		p := &Proxy{options: Options{Report: func(x Problem) { got = append(got, x) }}, state: proxyState{reported: map[Problem]bool{}, open: map[net.Conn]bool{}}}
+		p := &Proxy{options: Options{Report: func(x Problem) { got = append(got, x) }}}
 		began := time.Now()
 		p.tunnel(&peeked{ours, bufio.NewReader(ours)}, "db.example.com")
 		if len(got) != 1 || got[0].Kind != Unsupported || time.Since(began) != handshakeTime {

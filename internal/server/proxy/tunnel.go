@@ -85,11 +85,11 @@ func (p *Proxy) tunnel(c *peeked, host string) {
 	first, err := c.r.Peek(1)
 	if err != nil {
 		if errors.Is(err, io.EOF) { // opened and not used
-			p.drop(raw)
+			p.tunnels.drop(raw)
 			return
 		}
 		p.report(Unsupported, host, "the server opened a connection to %s and sent nothing for %s: doubles speak HTTP and HTTPS only", host, handshakeTime)
-		p.drop(raw)
+		p.tunnels.drop(raw)
 		return
 	}
 	_ = raw.SetReadDeadline(time.Time{})
@@ -116,7 +116,7 @@ func (p *Proxy) tunnel(c *peeked, host string) {
 	cancel()
 	if err != nil {
 		p.refused(host, err)
-		p.drop(raw)
+		p.tunnels.drop(raw)
 		return
 	}
 	p.serve(t, raw, host)
@@ -127,8 +127,8 @@ func (p *Proxy) serve(c, raw net.Conn, host string) {
 	other := func() {
 		p.report(Unsupported, host, "the server sent %s data that is not HTTP: doubles speak HTTP and HTTPS only", host)
 	}
-	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.drop(raw) }, other: other}) {
-		p.drop(raw)
+	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.tunnels.drop(raw) }, other: other}) {
+		p.tunnels.drop(raw)
 	}
 }
 
@@ -209,3 +209,42 @@ func (l *connListener) Close() error {
 
 // Addr returns the address of the proxy.
 func (l *connListener) Addr() net.Addr { return l.addr }
+
+// closers are the resources that must be closed at the end.
+type closers struct {
+	mu    sync.Mutex
+	open  map[io.Closer]bool
+	ended bool
+}
+
+// hold records a resource. After the end, it closes the resource and returns false.
+func (l *closers) hold(c io.Closer) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		c.Close()
+		return false
+	}
+	if l.open == nil {
+		l.open = map[io.Closer]bool{}
+	}
+	l.open[c] = true
+	return true
+}
+
+func (l *closers) drop(c io.Closer) {
+	l.mu.Lock()
+	delete(l.open, c)
+	l.mu.Unlock()
+	c.Close()
+}
+
+// end closes all resources.
+func (l *closers) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	for c := range l.open {
+		c.Close()
+	}
+}
