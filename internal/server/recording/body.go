@@ -214,16 +214,13 @@ func layoutOf(v jsonv.Value, data []byte) (name string, ok bool) {
 // laidOut formats a value in a layout; ok is false for an unknown one.
 func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	name, line := strings.CutSuffix("-"+layout, "-"+lineEnd)
-	name = strings.TrimPrefix(name, "-")
 	for _, l := range layouts {
-		if l.name != name {
-			continue
+		if l.name == strings.TrimPrefix(name, "-") {
+			if text = l.write(v); line {
+				text = append(text, '\n')
+			}
+			return text, true
 		}
-		text = l.write(v)
-		if line {
-			text = append(text, '\n')
-		}
-		return text, true
 	}
 	return nil, false
 }

@@ -26,11 +26,12 @@ const (
 	keyEnd     = "end"
 )
 
-// File is a recording. It is not changed after Read.
+// File is a recording, read or to be written. It is not changed after Read.
 type File struct {
 	Upstream string // the name of the upstream that was recorded
 	Random   map[string]string
 	Trials   Trials
+	masks    []string // what was replaced
 	list     []exchange
 	// standsFor is the address that was recorded.
 	standsFor    string
@@ -223,7 +224,7 @@ func (t *texts) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 func (f *File) decode(d *source.Decoder, root *source.Node) {
 	var doc document
 	d.Decode(root, "", &doc)
-	f.Upstream, f.standsFor = doc.Upstream, doc.StandsFor
+	f.Upstream, f.standsFor, f.masks = doc.Upstream, doc.StandsFor, doc.Masks
 	if n := root.Get("stands_for"); n != nil {
 		f.standsForPos = n.Pos
 	}

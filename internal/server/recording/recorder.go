@@ -171,9 +171,9 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 	if saved.Unsaved != "" {
 		return nil, saved, nil
 	}
-	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, trials: trials, masks: sortedKeys(saved.Masked), list: arrange(list, r.trials.ofModel())}
+	out := File{Upstream: r.upstream, standsFor: r.standsFor, Random: o.Random, Trials: trials, masks: sortedKeys(saved.Masked), list: arrange(list, r.trials.ofModel())}
 	if o.Keep && old != nil {
-		saved.Kept = out.merge(old, o.Path)
+		saved.Kept = out.merge(old)
 	}
 	saved.Exchanges = len(out.list)
 	data := out.bytes()

@@ -11,46 +11,36 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/source"
 	"mcptest/internal/base/source/stored"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// recorded is the content of a file that is written.
-type recorded struct {
-	upstream, standsFor string
-	masks               []string
-	random              map[string]string
-	trials              Trials
-	list                []exchange
-}
-
 // bytes returns the content of the file. Exchanges are sorted by path, method and the
 // other keys of the request; those with equal requests keep their order.
-func (r *recorded) bytes() []byte {
+func (f *File) bytes() []byte {
 	w := &stored.Writer{Compact: true}
-	of, again := "upstream ", Again(r.upstream)
-	if r.trials.ofModel() {
+	of, again := "upstream ", Again(f.Upstream)
+	if f.Trials.ofModel() {
 		of, again = "model ", ModelAgain
 	}
-	w.Raw("# Recording of the " + of + jsonv.String(r.upstream).String() + ". Review changes like code; " + again + " writes it.\n" +
+	w.Raw("# Recording of the " + of + jsonv.String(f.Upstream).String() + ". Review changes like code; " + again + " writes it.\n" +
 		"# Credentials are replaced by [redacted], which matches the credentials of a replayed request.\n")
 	w.Line(0, keyVersion+": "+strconv.Itoa(version))
-	w.Member(0, "upstream", jsonv.String(r.upstream))
-	if r.standsFor != "" {
-		w.Member(0, "stands_for", jsonv.String(r.standsFor))
+	w.Member(0, "upstream", jsonv.String(f.Upstream))
+	if f.standsFor != "" {
+		w.Member(0, "stands_for", jsonv.String(f.standsFor))
 	}
-	w.Member(0, "masks", jsonv.From(append([]string{}, r.masks...)))
-	if len(r.random) > 0 {
-		w.Member(0, "random", jsonv.From(r.random))
+	w.Member(0, "masks", jsonv.From(append([]string{}, f.masks...)))
+	if len(f.Random) > 0 {
+		w.Member(0, "random", jsonv.From(f.Random))
 	}
-	if r.trials.ofModel() {
-		w.Member(0, "trials", jsonv.From(r.trials))
+	if f.Trials.ofModel() {
+		w.Member(0, "trials", jsonv.From(f.Trials))
 	}
-	tools, list := map[string]jsonv.Value{}, make([]jsonv.Value, len(r.list))
-	for i, e := range r.list {
-		if t := e.request.json.Lookup("tools"); r.trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
+	tools, list := map[string]jsonv.Value{}, make([]jsonv.Value, len(f.list))
+	for i, e := range f.list {
+		if t := e.request.json.Lookup("tools"); f.Trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
 			name := fmt.Sprintf("%x", sha256.Sum256(t.Append(nil)))[:12]
 			tools[name], e.request.json = t, e.request.json.With("tools", jsonv.String(name))
 		}
@@ -130,30 +120,30 @@ func testOf(label string) string {
 
 // merge adds the exchanges of an earlier recording whose requests were not made, in that of
 // a model those of tests that were not run, and returns their number.
-func (r *recorded) merge(old *File, path string) int {
+func (f *File) merge(old *File) int {
 	seen := map[string]bool{}
-	for i := range r.list {
-		seen[r.list[i].key()] = true
+	for i := range f.list {
+		seen[f.list[i].key()] = true
 	}
 	n := 0
 	for _, e := range old.list {
-		switch again := r.trials[testOf(e.test)] > 0; {
+		switch again := f.Trials[testOf(e.test)] > 0; {
 		case !again && (!seen[e.key()] || testOf(e.test) != ""):
-			r.list = append(r.list, e)
+			f.list = append(f.list, e)
 			n++
 		case e.test == "": // of any test: now only of those that were not run
 			for _, test := range sortedKeys(old.Trials) {
-				for i := 1; r.trials[test] == 0 && i <= old.Trials[test]; i++ {
+				for i := 1; f.Trials[test] == 0 && i <= old.Trials[test]; i++ {
 					e.test = fmt.Sprintf("%s (trial %d)", test, i)
-					r.list = append(r.list, e)
+					f.list = append(f.list, e)
 					n++
 				}
 			}
 		}
 	}
-	r.random, r.trials = over(old.Random, r.random), over(old.Trials, r.trials)
-	r.masks = slices.Compact(slices.Sorted(slices.Values(append(r.masks, masksOf(path)...))))
-	sortExchanges(r.list)
+	f.Random, f.Trials = over(old.Random, f.Random), over(old.Trials, f.Trials)
+	f.masks = slices.Compact(slices.Sorted(slices.Values(append(f.masks, old.masks...))))
+	sortExchanges(f.list)
 	return n
 }
 
@@ -162,20 +152,6 @@ func over[V any](old, now map[string]V) map[string]V {
 	out := maps.Clone(old)
 	maps.Copy(out, now)
 	return out
-}
-
-// masksOf returns the masks of an existing recording.
-func masksOf(path string) (masks []string) {
-	src, _ := source.Read(path, path)
-	if src == nil {
-		return nil
-	}
-	if root, _ := source.Parse(src); root != nil && root.Get("masks") != nil {
-		for _, m := range root.Get("masks").Items {
-			masks = append(masks, m.Text)
-		}
-	}
-	return masks
 }
 
 // arrange sorts exchanges so that the order in which tests ran has no influence, and
