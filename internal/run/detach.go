@@ -84,9 +84,4 @@ func finishBackwards(ctx context.Context, files []*fileRun) {
 	}
 }
 
-func orAbsent(v jsonv.Value) jsonv.Value {
-	if v.Kind() != jsonv.KindObject {
-		return jsonv.Value{}
-	}
-	return v
-}
+func orAbsent(v jsonv.Value) jsonv.Value { return v.If(v.Kind() == jsonv.KindObject) }

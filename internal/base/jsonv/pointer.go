@@ -45,25 +45,16 @@ func (v Value) Pointer(ptr string) (Value, bool) {
 		return Value{}, false
 	}
 	for _, t := range tokens {
-		next, ok := v.step(t)
-		if !ok {
+		switch i, ok := arrayIndex(t); {
+		case v.kind != KindArray:
+			v = v.Lookup(t)
+		case ok:
+			v = v.At(i)
+		default:
 			return Value{}, false
 		}
-		v = next
 	}
 	return v, !v.IsAbsent()
-}
-
-// step follows one pointer token.
-func (v Value) step(token string) (Value, bool) {
-	if v.kind != KindArray {
-		return v.Get(token)
-	}
-	i, ok := arrayIndex(token)
-	if !ok || i >= v.c.len() {
-		return Value{}, false
-	}
-	return v.c.vals[i], true
 }
 
 // arrayIndex parses a token as RFC 6901 section 4 allows: digits without leading

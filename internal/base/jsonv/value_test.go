@@ -282,3 +282,21 @@ func TestMap(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// Members without a value are left out, and those with one stay in their place.
+func TestOptionalMembers(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		number int
+		yes    bool
+		want   string
+	}{
+		{"", 0, false, `{"last":[]}`},
+		{"x", 2, true, `{"text":"x","number":2,"yes":true,"one":1,"last":[]}`},
+	} {
+		v := jsonv.ObjectOf("text", jsonv.Filled(c.text), "number", jsonv.Filled(c.number), "yes", jsonv.Filled(c.yes), "one", jsonv.Int(1).If(c.yes), "last", jsonv.Array())
+		if v.String() != c.want {
+			t.Errorf("got %s, want %s", v, c.want)
+		}
+	}
+}

@@ -28,11 +28,7 @@ func readResource(ctx context.Context, l *option.Viewer, uri string) error {
 }
 
 func getPrompt(ctx context.Context, l *option.Viewer, prompt string, args jsonv.Value) error {
-	params := jsonv.ObjectOf("name", prompt)
-	if args.Len() > 0 {
-		params = params.With("arguments", args)
-	}
-	res, err := l.Conn.Result(ctx, "prompts/get", params)
+	res, err := l.Conn.Result(ctx, "prompts/get", jsonv.ObjectOf("name", prompt, "arguments", args.If(args.Len() > 0)))
 	if err != nil {
 		err = l.Conn.Unlisted(ctx, err, "prompts", prompt)
 	}

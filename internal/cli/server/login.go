@@ -267,14 +267,8 @@ func validity(l auth.Login) string {
 }
 
 func loginJSON(l auth.Login) jsonv.Value {
-	var scopes, expires jsonv.Value
-	if len(l.Scopes) > 0 {
-		scopes = jsonv.From(l.Scopes)
-	}
-	if !l.Expiry.IsZero() {
-		expires = jsonv.String(l.Expiry.UTC().Format(time.RFC3339))
-	}
-	return jsonv.ObjectOf("server", l.Server, "issuer", l.Issuer, "client_id", l.ClientID, "scopes", scopes, "expires", expires,
+	expires := jsonv.String(l.Expiry.UTC().Format(time.RFC3339)).If(!l.Expiry.IsZero())
+	return jsonv.ObjectOf("server", l.Server, "issuer", l.Issuer, "client_id", l.ClientID, "scopes", jsonv.From(l.Scopes).If(len(l.Scopes) > 0), "expires", expires,
 		"refreshed", l.RefreshToken != "", "obtained", l.Obtained.UTC().Format(time.RFC3339))
 }
 

@@ -26,29 +26,17 @@ func newIdentity(o *Options) *identity {
 }
 
 func (i *identity) initializeParams(revision string) []byte {
-	return jsonv.Object(
-		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(revision)},
-		jsonv.Member{Key: "capabilities", Value: i.capabilities},
-		jsonv.Member{Key: "clientInfo", Value: i.clientInfo()},
-	).Append(nil)
+	return jsonv.ObjectOf("protocolVersion", revision, "capabilities", i.capabilities, "clientInfo", i.clientInfo()).Append(nil)
 }
 
 func (i *identity) clientInfo() jsonv.Value {
-	info := []jsonv.Member{{Key: "name", Value: jsonv.String(i.client.Name)}}
-	if i.client.Title != "" {
-		info = append(info, jsonv.Member{Key: "title", Value: jsonv.String(i.client.Title)})
-	}
-	return jsonv.Object(append(info, jsonv.Member{Key: "version", Value: jsonv.String(i.client.Version)})...)
+	return jsonv.ObjectOf("name", i.client.Name, "title", jsonv.Filled(i.client.Title), "version", i.client.Version)
 }
 
 // metaOf returns the members that a stateless revision requires in the _meta of each
 // request.
 func (i *identity) metaOf(d protocol.Version) jsonv.Value {
-	return jsonv.Object(
-		jsonv.Member{Key: protocol.MetaVersion, Value: jsonv.String(d.Name)},
-		jsonv.Member{Key: protocol.MetaClient, Value: i.clientInfo()},
-		jsonv.Member{Key: protocol.MetaCapabilities, Value: i.capabilities},
-	)
+	return jsonv.ObjectOf(protocol.MetaVersion, d.Name, protocol.MetaClient, i.clientInfo(), protocol.MetaCapabilities, i.capabilities)
 }
 
 // withMeta adds _meta to the params of a request. It keeps members that the author
@@ -60,10 +48,7 @@ func (i *identity) withMeta(d protocol.Version, params []byte, logLevel string) 
 	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
 		return protocol.PrependMember(params, `"_meta":`, i.metaText(d))
 	}
-	meta := i.metaOf(d)
-	if logLevel != "" {
-		meta = meta.With(protocol.MetaLogLevel, jsonv.String(logLevel))
-	}
+	meta := i.metaOf(d).With(protocol.MetaLogLevel, jsonv.Filled(logLevel))
 	if params == nil {
 		params = []byte("{}")
 	}

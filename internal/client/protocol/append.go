@@ -55,12 +55,8 @@ func withToken(params []byte, id string, add bool) (out, token []byte) {
 	if err != nil || v.Kind() != jsonv.KindObject {
 		return params, nil // sent unchanged
 	}
-	m, _ := v.Get("_meta")
-	if m.Kind() != jsonv.KindObject {
-		m = jsonv.Object()
-	}
 	n, _ := jsonv.Number(id)
-	return v.With("_meta", m.With("progressToken", n)).Append(nil), []byte(id)
+	return v.With("_meta", v.Lookup("_meta").With("progressToken", n)).Append(nil), []byte(id)
 }
 
 // AppendNotification appends a notification frame.

@@ -187,7 +187,7 @@ var edges = map[string][]string{
 	"internal/mcpaql/demo": {"internal/client/protocol", "internal/server/mcpserver", "internal/base/jsonv", "internal/base/osfile"},
 	"internal/model":       {"internal/base/jsonv", "internal/base/web"},
 	// The outcome of a quality gate in the formats of other programs.
-	"internal/report/gate":   {"internal/base/source"},
+	"internal/report/gate":   {"internal/base/source", "internal/base/jsonv"},
 	"internal/offer/ruleset": {"internal/base/source", "internal/report/gate"},
 	"internal/offer/compat":  {"internal/base/lazy", "internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
 	"internal/spec/draft":    {"internal/base/lazy", "internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},

@@ -100,14 +100,8 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 func asJSON(changes []Change) jsonv.Value {
 	list := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
-		v := jsonv.ObjectOf("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message)
-		if ch.Server != "" {
-			v = v.With("server", jsonv.String(ch.Server))
-		}
-		if ch.Witness != "" {
-			v = v.With("witness", jsonv.String(ch.Witness))
-		}
-		list = append(list, v)
+		list = append(list, jsonv.ObjectOf("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message,
+			"server", jsonv.Filled(ch.Server), "witness", jsonv.Filled(ch.Witness)))
 	}
 	var sums []any
 	for _, c := range Classes() {

@@ -6,31 +6,13 @@ import (
 	"path"
 	"strings"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/gate"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
-
-// codeIssue is an entry of a GitLab Code Quality report
-// (docs.gitlab.com/ci/testing/code_quality, "Code Quality report format").
-type codeIssue struct {
-	Description string       `json:"description"`
-	CheckName   string       `json:"check_name"`
-	Fingerprint string       `json:"fingerprint"`
-	Severity    string       `json:"severity"` // info, minor, major, critical or blocker
-	Location    codeLocation `json:"location"`
-}
-
-type codeLocation struct {
-	Path  string    `json:"path"`
-	Lines codeLines `json:"lines"`
-}
-
-type codeLines struct {
-	Begin int `json:"begin"`
-}
 
 // gitlabWarned bounds the warnings among the entries.
 const gitlabWarned = 200
@@ -85,17 +67,15 @@ type gitlab struct {
 	dir  string // of the paths, in the repository
 }
 
-// entry adds an issue. GitLab recognizes known issues by their fingerprint, so
+// entry adds an entry of the report (docs.gitlab.com/ci/testing/code_quality, "Code Quality
+// report format"); its severity is info, minor, major, critical or blocker. GitLab recognizes known issues by their fingerprint, so
 // it depends on the identity of the test and not on its line.
 func (g *gitlab) entry(check, text, severity, file string, line int, identity string) {
 	if g.seen[identity]++; g.seen[identity] > 1 {
 		identity += fmt.Sprintf("\x00%d", g.seen[identity])
 	}
-	issue := codeIssue{
-		Description: render.OneLine(text, render.LongestLine), CheckName: term.Escape(check), Fingerprint: gate.Fingerprint(check, identity),
-		Severity: severity, Location: codeLocation{slashed(explain.InRepository(g.dir, file)), codeLines{max(line, 1)}},
-	}
-	g.w.Item(issue)
+	g.w.Item(jsonv.ObjectOf("description", render.OneLine(text, render.LongestLine), "check_name", term.Escape(check), "fingerprint", gate.Fingerprint(check, identity),
+		"severity", severity, "location", jsonv.ObjectOf("path", slashed(explain.InRepository(g.dir, file)), "lines", jsonv.ObjectOf("begin", max(line, 1)))))
 }
 
 // slashed is a path with forward slashes, "suite" if there is none.

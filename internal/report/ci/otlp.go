@@ -11,43 +11,16 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
 
-// The parts of the OpenTelemetry protocol that the report uses, in protobuf's JSON
-// mapping with ids in hexadecimal, enumerations as numbers and 64-bit integers as
-// text (opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding").
-type (
-	otlpSpan struct {
-		TraceID      string      `json:"traceId"`
-		SpanID       string      `json:"spanId"`
-		ParentSpanID string      `json:"parentSpanId,omitempty"`
-		Name         string      `json:"name"`
-		Kind         int         `json:"kind"` // 1 internal, 3 client
-		Start        string      `json:"startTimeUnixNano"`
-		End          string      `json:"endTimeUnixNano"`
-		Attributes   []otlpAttr  `json:"attributes,omitempty"`
-		Events       []otlpEvent `json:"events,omitempty"`
-		Status       otlpStatus  `json:"status"`
-	}
-	otlpAttr struct {
-		Key   string         `json:"key"`
-		Value map[string]any `json:"value"`
-	}
-	otlpEvent struct {
-		Time       string     `json:"timeUnixNano"`
-		Name       string     `json:"name"`
-		Attributes []otlpAttr `json:"attributes,omitempty"`
-	}
-	otlpStatus struct {
-		Message string `json:"message,omitempty"`
-		Code    int    `json:"code,omitempty"` // 0 unset, 1 ok, 2 error
-	}
-)
-
+// Kinds of spans. The parts of the OpenTelemetry protocol are in protobuf's JSON mapping
+// with ids in hexadecimal, enumerations as numbers and 64-bit integers as text
+// (opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding").
 const (
 	spanInternal = 1
 	spanClient   = 3
@@ -60,7 +33,7 @@ func WriteOTLP(w io.Writer, r *result.Run, _ render.Options) error {
 	sum := sha256.Sum256([]byte(r.Started.Format(time.RFC3339Nano) + "\x00" + r.Command + "\x00" + strconv.FormatFloat(r.DurationMS, 'g', -1, 64)))
 	t := &trace{w: render.NewJSON(w), id: hex.EncodeToString(sum[:16]), start: r.Started}
 	t.w.Put(`{"resourceSpans":[{"resource":{"attributes":`)
-	t.w.Value([]otlpAttr{text("service.name", cmp.Or(r.Tool.Name, "mcptest")), text("service.version", r.Tool.Version)})
+	t.w.Value(jsonv.Array(text("service.name", cmp.Or(r.Tool.Name, "mcptest")), text("service.version", r.Tool.Version)))
 	t.w.Put(`},"scopeSpans":[{"scope":`)
 	t.w.Value(map[string]string{"name": "mcptest", "version": term.Escape(r.Tool.Version)})
 	t.w.Put(`,"spans":[`)
@@ -84,19 +57,19 @@ type trace struct {
 	start time.Time
 }
 
-func text(key, value string) otlpAttr {
-	return otlpAttr{key, map[string]any{"stringValue": render.OneLine(value, 4*render.LongestLine)}}
+func attribute(key, kind string, value any) jsonv.Value {
+	return jsonv.ObjectOf("key", key, "value", jsonv.ObjectOf(kind, value))
 }
 
-func real(key string, value float64) otlpAttr {
-	return otlpAttr{key, map[string]any{"doubleValue": value}}
+func text(key, value string) jsonv.Value {
+	return attribute(key, "stringValue", render.OneLine(value, 4*render.LongestLine))
 }
 
-func integer(key string, value int) otlpAttr {
-	return otlpAttr{key, map[string]any{"intValue": strconv.Itoa(value)}}
-}
+func real(key string, value float64) jsonv.Value { return attribute(key, "doubleValue", value) }
 
-func yes(key string) otlpAttr { return otlpAttr{key, map[string]any{"boolValue": true}} }
+func integer(key string, value int) jsonv.Value {
+	return attribute(key, "intValue", strconv.Itoa(value))
+}
 
 // nano converts a time of the run to nanoseconds since 1970.
 func (t *trace) nano(ms float64) string {
@@ -108,41 +81,46 @@ func (t *trace) nano(ms float64) string {
 
 // traceSpan is a span. Its id is computed from its identity.
 type traceSpan struct {
-	parent, identity, name string
-	kind                   int
-	startMS, durationMS    float64
-	status                 result.Status
-	message                string // of a failure
-	attrs                  []otlpAttr
-	events                 []otlpEvent
+	parent              jsonv.Value // absent: it is the root
+	identity, name      string
+	kind                int
+	startMS, durationMS float64
+	status              result.Status
+	message             string // of a failure
+	attrs, events       []jsonv.Value
+}
+
+// event returns an event of a span.
+func (t *trace) event(ms float64, name string, attrs ...jsonv.Value) jsonv.Value {
+	return jsonv.ObjectOf("timeUnixNano", t.nano(ms), "name", name, "attributes", jsonv.Array(attrs...))
 }
 
 // span writes a span and returns its id.
-func (t *trace) span(sp traceSpan) string {
+func (t *trace) span(sp traceSpan) jsonv.Value {
 	sum := sha256.Sum256([]byte(t.id + "\x00" + sp.identity))
-	id := hex.EncodeToString(sum[:8])
-	s := otlpSpan{
-		TraceID: t.id, SpanID: id, ParentSpanID: sp.parent, Name: render.OneLine(cmp.Or(sp.name, "?"), 200), Kind: sp.kind,
-		Start: t.nano(sp.startMS), End: t.nano(sp.startMS + max(sp.durationMS, 0)), Attributes: sp.attrs, Events: sp.events,
-	}
+	id := jsonv.String(hex.EncodeToString(sum[:8]))
+	status := jsonv.Object()
 	switch sp.status {
 	case result.Pass:
-		s.Status.Code = 1
+		status = jsonv.ObjectOf("code", 1)
 	case result.Fail, result.Error, result.Inconclusive:
-		s.Status = otlpStatus{render.OneLine(sp.message, render.LongestLine), 2}
+		status = jsonv.ObjectOf("message", jsonv.Filled(render.OneLine(sp.message, render.LongestLine)), "code", 2)
 	}
-	t.w.Item(s)
+	t.w.Item(jsonv.ObjectOf(
+		"traceId", t.id, "spanId", id, "parentSpanId", sp.parent, "name", render.OneLine(cmp.Or(sp.name, "?"), 200), "kind", sp.kind,
+		"startTimeUnixNano", t.nano(sp.startMS), "endTimeUnixNano", t.nano(sp.startMS+max(sp.durationMS, 0)),
+		"attributes", jsonv.Array(sp.attrs...), "events", jsonv.Array(sp.events...).If(sp.events != nil), "status", status))
 	return id
 }
 
-func (t *trace) root(r *result.Run) string {
+func (t *trace) root(r *result.Run) jsonv.Value {
 	status := result.Pass
 	if r.ExitCode != 0 {
 		status = result.Fail
 	}
 	word, _ := explain.Verdict(r)
 	s := r.Summary
-	attrs := []otlpAttr{
+	attrs := []jsonv.Value{
 		text("mcptest.command", r.Command), integer("mcptest.exit_code", r.ExitCode), integer("mcptest.tests", s.Total),
 		integer("mcptest.passed", s.Passed), integer("mcptest.failed", s.Failed), integer("mcptest.errored", s.Errored), integer("mcptest.skipped", s.Skipped),
 	}
@@ -155,12 +133,10 @@ func (t *trace) root(r *result.Run) string {
 	for _, c := range explain.Coverages(r, false) {
 		attrs = append(attrs, text("mcptest.coverage."+c.Server, c.Line))
 	}
-	var events []otlpEvent
+	var events []jsonv.Value
 	for _, f := range r.Findings {
-		events = append(events, otlpEvent{
-			t.nano(r.DurationMS), render.OneLine(cmp.Or(f.Kind, "finding"), 200),
-			[]otlpAttr{text("severity", f.Severity), text("message", f.Message), text("mcptest.server", f.Server)},
-		})
+		events = append(events, t.event(r.DurationMS, render.OneLine(cmp.Or(f.Kind, "finding"), 200),
+			text("severity", f.Severity), text("message", f.Message), text("mcptest.server", f.Server)))
 	}
 	return t.span(traceSpan{
 		identity: "run", name: cmp.Or(r.Tool.Name, "mcptest") + " run", kind: spanInternal,
@@ -168,8 +144,8 @@ func (t *trace) root(r *result.Run) string {
 	})
 }
 
-func (t *trace) phase(ph *result.Phase, parent, identity string) {
-	attrs := []otlpAttr{text("mcptest.phase", ph.Phase), text("mcptest.kind", ph.Kind), text("code.file.path", ph.File), integer("code.line.number", ph.Line)}
+func (t *trace) phase(ph *result.Phase, parent jsonv.Value, identity string) {
+	attrs := []jsonv.Value{text("mcptest.phase", ph.Phase), text("mcptest.kind", ph.Kind), text("code.file.path", ph.File), integer("code.line.number", ph.Line)}
 	t.span(traceSpan{
 		parent: parent, identity: identity, name: ph.Phase + ": " + ph.Name, kind: spanInternal,
 		startMS: ph.StartMS, durationMS: ph.DurationMS, status: ph.Status, message: ph.Message, attrs: attrs,
@@ -178,9 +154,9 @@ func (t *trace) phase(ph *result.Phase, parent, identity string) {
 
 // testCase writes a test, with the names of the semantic conventions for tests where
 // they exist.
-func (t *trace) testCase(c *result.Case, parent string) {
+func (t *trace) testCase(c *result.Case, parent jsonv.Value) {
 	identity := fmt.Sprint("case ", c.Index)
-	attrs := []otlpAttr{
+	attrs := []jsonv.Value{
 		text("test.case.name", c.Name), text("test.suite.name", c.Suite), text("test.case.result.status", string(c.Status)),
 		text("mcptest.server", c.Server), text("code.file.path", c.File), integer("code.line.number", c.Line),
 	}
@@ -191,14 +167,14 @@ func (t *trace) testCase(c *result.Case, parent string) {
 		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Value))
 	}
 	if c.Flaky {
-		attrs = append(attrs, yes("mcptest.flaky"))
+		attrs = append(attrs, attribute("mcptest.flaky", "boolValue", true))
 	}
-	var events []otlpEvent
+	var events []jsonv.Value
 	for _, v := range c.Violations {
-		events = append(events, otlpEvent{t.nano(c.StartMS + c.DurationMS), "protocol violation", []otlpAttr{text("kind", v.Kind), text("message", v.Message)}})
+		events = append(events, t.event(c.StartMS+c.DurationMS, "protocol violation", text("kind", v.Kind), text("message", v.Message)))
 	}
 	for _, w := range c.Warnings {
-		events = append(events, otlpEvent{t.nano(c.StartMS + c.DurationMS), "warning", []otlpAttr{text("message", w)}})
+		events = append(events, t.event(c.StartMS+c.DurationMS, "warning", text("message", w)))
 	}
 	id := t.span(traceSpan{
 		parent: parent, identity: identity, name: c.Name, kind: spanInternal,
@@ -216,10 +192,10 @@ func (t *trace) testCase(c *result.Case, parent string) {
 
 // exchange writes a call. The record does not contain the start of a call, so the
 // calls of a test are written without gaps.
-func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity string, at float64) {
+func (t *trace) exchange(c *result.Case, x *result.Exchange, parent jsonv.Value, identity string, at float64) {
 	method := cmp.Or(x.Method, "raw")
 	name := method
-	attrs := []otlpAttr{text("rpc.system", "jsonrpc"), text("mcp.method.name", method)}
+	attrs := []jsonv.Value{text("rpc.system", "jsonrpc"), text("mcp.method.name", method)}
 	if _, target, ok := strings.Cut(c.Call, " "); ok && strings.HasPrefix(c.Call, method) {
 		name += " " + target
 		if method == "tools/call" {
@@ -232,9 +208,9 @@ func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity st
 	if x.HTTP != nil {
 		attrs = append(attrs, integer("http.response.status_code", x.HTTP.Status))
 	}
-	var events []otlpEvent
+	var events []jsonv.Value
 	for _, m := range x.During {
-		events = append(events, otlpEvent{t.nano(at + m.MS), cmp.Or(m.Dir, "message"), []otlpAttr{text("message", m.Raw)}})
+		events = append(events, t.event(at+m.MS, cmp.Or(m.Dir, "message"), text("message", m.Raw)))
 	}
 	status := result.Pass
 	if x.Error != "" {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/gate"
@@ -13,28 +14,11 @@ import (
 	"mcptest/internal/report/result"
 )
 
-// The parts of SARIF that only the report of a run uses, with the names of the standard.
-type (
-	sarifInvocation struct {
-		CommandLine         string         `json:"commandLine,omitempty"`
-		StartTimeUTC        string         `json:"startTimeUtc,omitempty"`
-		ExitCode            int            `json:"exitCode"`
-		ExitSignalName      string         `json:"exitSignalName,omitempty"`
-		ExecutionSuccessful bool           `json:"executionSuccessful"`
-		Notifications       []sarifNotice  `json:"toolExecutionNotifications,omitempty"`
-		Properties          map[string]any `json:"properties,omitempty"`
-	}
-	sarifNotice struct {
-		Level   string         `json:"level"`
-		Message gate.SARIFText `json:"message"`
-	}
-)
-
 // WriteSARIF writes SARIF 2.1.0: a result for each failed assertion on its
 // line of the suite, for each protocol violation, and for each run-level
 // failure. Hooks, metrics and counts are properties of the invocation.
 func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
-	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}, list: []gate.SARIFRule{}}
+	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}}
 	x := explain.NewExplainer(r, render.Options{})
 	// Results refer to rules by their index in a list that precedes them, so the
 	// failures are read twice.
@@ -44,19 +28,13 @@ func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 	}
 	s.dry = false
 	s.w.Put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
-	s.w.Value(map[string]any{"name": term.Escape(cmp.Or(r.Tool.Name, "mcptest")), "version": term.Escape(cmp.Or(r.Tool.Version, "0")), "rules": s.list})
+	s.w.Value(map[string]any{"name": term.Escape(cmp.Or(r.Tool.Name, "mcptest")), "version": term.Escape(cmp.Or(r.Tool.Version, "0")), "rules": jsonv.Array(s.list...)})
 	s.w.Put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
-	inv := invocation(r)
 	list, err := explain.Warnings(r)
 	if err != nil {
 		return err
 	}
-	for _, w := range list[:min(len(list), gitlabWarned)] {
-		if w.Test {
-			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", gate.SARIFText{Text: render.OneLine(w.MessageLine(), render.LongestLine)}})
-		}
-	}
-	s.w.Value(inv)
+	s.w.Value(invocation(r, list[:min(len(list), gitlabWarned)]))
 	s.w.Put("],\n\"results\": [")
 	if err := s.results(r, x); err != nil {
 		return err
@@ -70,7 +48,7 @@ type sarif struct {
 	dir   string // directory of the paths in the repository
 	dry   bool   // only collect rules
 	rules map[string]int
-	list  []gate.SARIFRule
+	list  []jsonv.Value
 }
 
 func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
@@ -90,15 +68,12 @@ func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
 }
 
 func (s *sarif) testCase(c *result.Case) {
-	props := map[string]any{"test": term.Escape(c.Name), "status": string(c.Status), "durationMs": c.DurationMS}
-	if c.Server != "" {
-		props["server"] = term.Escape(c.Server)
+	props := map[string]any{
+		"test": term.Escape(c.Name), "status": string(c.Status), "durationMs": c.DurationMS,
+		"server": jsonv.Filled(term.Escape(c.Server)), "repro": jsonv.Filled(term.Escape(c.Repro)),
 	}
 	if c.Score != nil {
 		props["score"] = *c.Score
-	}
-	if c.Repro != "" {
-		props["repro"] = term.Escape(c.Repro)
 	}
 	identity, name := c.File+"\x00"+c.Name, c.Name
 	if c.Row != nil {
@@ -174,76 +149,67 @@ func (s *sarif) result(f sarifFailure) {
 	if s.dry {
 		if _, ok := s.rules[id]; !ok {
 			s.rules[id] = len(s.list)
-			s.list = append(s.list, gate.SARIFRule{ID: id, Short: gate.SARIFText{Text: f.ruleText}})
+			s.list = append(s.list, gate.SARIFRule(id, f.ruleText, "", ""))
 		}
 		return
 	}
-	res := gate.SARIFResult{
-		RuleID: id, RuleIndex: s.rules[id], Level: f.level, Message: gate.SARIFText{Text: render.OneLine(f.message, 4*render.LongestLine)},
-		Fingerprints: map[string]string{"mcptestIdentity/v1": gate.Fingerprint(id, f.identity)}, Properties: f.props,
-	}
-	if f.file != "" {
-		at := &gate.SARIFPhysical{Artifact: artifact(explain.InRepository(s.dir, f.file))}
-		if f.line > 0 {
-			at.Region = &gate.SARIFRegion{StartLine: f.line, StartColumn: max(f.column, 0)}
-			if f.source != "" {
-				at.Region.Snippet = &gate.SARIFText{Text: render.OneLine(f.source, render.LongestLine)}
-			}
-		}
-		res.Locations = []gate.SARIFLocation{{Physical: at}}
-	}
-	s.w.Item(res)
+	at := gate.SARIFPlace(artifact(explain.InRepository(s.dir, f.file)), f.line, f.column, render.OneLine(f.source, render.LongestLine))
+	s.w.Item(jsonv.ObjectOf(
+		"ruleId", id, "ruleIndex", s.rules[id], "level", f.level, "message", gate.SARIFText(render.OneLine(f.message, 4*render.LongestLine)),
+		"locations", jsonv.Array(jsonv.ObjectOf("physicalLocation", at)).If(f.file != ""), "partialFingerprints", jsonv.ObjectOf("mcptestIdentity/v1", gate.Fingerprint(id, f.identity)), "properties", f.props))
 }
 
 // artifact returns a file as a URI, relative to the sources unless it is absolute.
-func artifact(file string) gate.SARIFArtifact {
+func artifact(file string) jsonv.Value {
 	file = strings.ReplaceAll(file, `\`, "/")
 	u := url.URL{Path: term.Escape(file)}
 	switch {
 	case strings.HasPrefix(file, "/"):
 		u.Scheme = "file"
-		return gate.SARIFArtifact{URI: u.String()}
 	case len(file) > 2 && file[1] == ':': // a Windows drive
 		u.Scheme, u.Path = "file", "/"+u.Path
-		return gate.SARIFArtifact{URI: u.String()}
+	default:
+		return jsonv.ObjectOf("uri", u.EscapedPath(), "uriBaseId", "%SRCROOT%")
 	}
-	return gate.SARIFArtifact{URI: u.EscapedPath(), URIBaseID: "%SRCROOT%"}
+	return jsonv.ObjectOf("uri", u.String())
 }
 
-func invocation(r *result.Run) sarifInvocation {
-	inv := sarifInvocation{
-		CommandLine: term.Escape(r.Command), ExitCode: r.ExitCode, ExitSignalName: term.Escape(r.Interrupted),
-		ExecutionSuccessful: r.ExitCode == 0 || r.ExitCode == 1,
-		Properties:          map[string]any{"durationMs": r.DurationMS, "tests": r.Summary.Total, "passed": r.Summary.Passed, "skipped": r.Summary.Skipped},
-	}
-	if !r.Started.IsZero() {
-		inv.StartTimeUTC = r.Started.UTC().Format("2006-01-02T15:04:05.000Z")
+func invocation(r *result.Run, warnings []*explain.Warning) jsonv.Value {
+	var notices []jsonv.Value
+	notice := func(level, text string) {
+		notices = append(notices, jsonv.ObjectOf("level", level, "message", gate.SARIFText(text)))
 	}
 	for _, n := range r.Notes {
-		inv.Notifications = append(inv.Notifications, sarifNotice{"note", gate.SARIFText{Text: render.OneLine(n, render.LongestLine)}})
+		notice("note", render.OneLine(n, render.LongestLine))
 	}
 	for _, c := range explain.Coverages(r, false) {
-		inv.Notifications = append(inv.Notifications, sarifNotice{"note", gate.SARIFText{Text: c.String()}})
+		notice("note", c.String())
 	}
 	for _, f := range r.Findings {
 		if f.Severity != "error" {
-			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", gate.SARIFText{Text: render.OneLine(f.Kind+": "+f.Message, render.LongestLine)}})
+			notice("warning", render.OneLine(f.Kind+": "+f.Message, render.LongestLine))
 		}
 	}
-	var phases []any
-	for i := range r.Phases {
-		ph := &r.Phases[i]
-		phases = append(phases, map[string]any{"phase": term.Escape(ph.Phase), "name": term.Escape(ph.Name), "status": string(ph.Status), "durationMs": ph.DurationMS})
+	for _, w := range warnings {
+		if w.Test {
+			notice("warning", render.OneLine(w.MessageLine(), render.LongestLine))
+		}
 	}
-	if phases != nil {
-		inv.Properties["phases"] = phases
+	props := map[string]any{"durationMs": r.DurationMS, "tests": r.Summary.Total, "passed": r.Summary.Passed, "skipped": r.Summary.Skipped}
+	if len(r.Phases) > 0 {
+		props["phases"] = jsonv.List(r.Phases, func(ph result.Phase) jsonv.Value {
+			return jsonv.ObjectOf("durationMs", ph.DurationMS, "name", term.Escape(ph.Name), "phase", term.Escape(ph.Phase), "status", string(ph.Status))
+		})
 	}
-	metrics := map[string]any{}
-	for _, m := range r.Rollups {
-		metrics[term.Escape(m.Name)] = map[string]any{"mean": m.Mean, "count": m.Count}
+	if len(r.Rollups) > 0 {
+		metrics := map[string]any{}
+		for _, m := range r.Rollups {
+			metrics[term.Escape(m.Name)] = jsonv.ObjectOf("count", m.Count, "mean", m.Mean)
+		}
+		props["metricRollups"] = metrics
 	}
-	if len(metrics) > 0 {
-		inv.Properties["metricRollups"] = metrics
-	}
-	return inv
+	started := jsonv.String(r.Started.UTC().Format("2006-01-02T15:04:05.000Z")).If(!r.Started.IsZero())
+	return jsonv.ObjectOf(
+		"commandLine", jsonv.Filled(term.Escape(r.Command)), "startTimeUtc", started, "exitCode", r.ExitCode, "exitSignalName", jsonv.Filled(term.Escape(r.Interrupted)),
+		"executionSuccessful", r.ExitCode == 0 || r.ExitCode == 1, "toolExecutionNotifications", jsonv.Array(notices...).If(notices != nil), "properties", props)
 }

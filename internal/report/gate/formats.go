@@ -5,61 +5,29 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+
+	"mcptest/internal/base/jsonv"
 )
 
 // SARIFSchema is the address of the JSON Schema of SARIF 2.1.0.
 const SARIFSchema = "https://json.schemastore.org/sarif-2.1.0.json"
 
-// The parts of SARIF 2.1.0 (OASIS) that reports use, with the names of the standard.
-// Their texts must be escaped.
-type (
-	// SARIFText is a message in plain text.
-	SARIFText struct {
-		Text string `json:"text"`
-	}
-	// SARIFRule describes a rule.
-	SARIFRule struct {
-		ID      string     `json:"id"`
-		Short   SARIFText  `json:"shortDescription"`
-		Help    *SARIFText `json:"help,omitempty"`
-		HelpURI string     `json:"helpUri,omitempty"`
-	}
-	// SARIFResult is one finding.
-	SARIFResult struct {
-		RuleID       string            `json:"ruleId"`
-		RuleIndex    int               `json:"ruleIndex"`
-		Level        string            `json:"level"`
-		Message      SARIFText         `json:"message"`
-		Locations    []SARIFLocation   `json:"locations,omitempty"`
-		Fingerprints map[string]string `json:"partialFingerprints"`
-		Properties   map[string]any    `json:"properties,omitempty"`
-	}
-	// SARIFLocation is the place of a finding.
-	SARIFLocation struct {
-		Logical  []SARIFLogical `json:"logicalLocations,omitempty"`
-		Physical *SARIFPhysical `json:"physicalLocation,omitempty"`
-	}
-	// SARIFLogical is a place by name.
-	SARIFLogical struct {
-		Name string `json:"fullyQualifiedName"`
-	}
-	// SARIFPhysical is a place in a file.
-	SARIFPhysical struct {
-		Artifact SARIFArtifact `json:"artifactLocation"`
-		Region   *SARIFRegion  `json:"region,omitempty"`
-	}
-	// SARIFArtifact is a file.
-	SARIFArtifact struct {
-		URI       string `json:"uri"`
-		URIBaseID string `json:"uriBaseId,omitempty"`
-	}
-	// SARIFRegion is a range of lines.
-	SARIFRegion struct {
-		StartLine   int        `json:"startLine"`
-		StartColumn int        `json:"startColumn,omitempty"`
-		Snippet     *SARIFText `json:"snippet,omitempty"`
-	}
-)
+// SARIFText returns a text of SARIF 2.1.0 (OASIS), absent if it is empty. It must be
+// escaped.
+func SARIFText(text string) jsonv.Value {
+	return jsonv.ObjectOf("text", text).If(text != "")
+}
+
+// SARIFRule returns the description of a rule.
+func SARIFRule(id, text, help, url string) jsonv.Value {
+	return jsonv.ObjectOf("id", id, "shortDescription", SARIFText(text), "help", SARIFText(help), "helpUri", jsonv.Filled(url))
+}
+
+// SARIFPlace returns a place in a file, or the file if its line is 0.
+func SARIFPlace(artifact jsonv.Value, line, column int, snippet string) jsonv.Value {
+	region := jsonv.ObjectOf("startLine", line, "startColumn", jsonv.Filled(max(column, 0)), "snippet", SARIFText(snippet))
+	return jsonv.ObjectOf("artifactLocation", artifact, "region", region.If(line > 0))
+}
 
 // Fingerprint identifies a finding by what does not change with its place in a file.
 func Fingerprint(identity ...string) string {

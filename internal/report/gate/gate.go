@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonv"
 )
 
 // A Finding is one problem that a gate has found.
@@ -70,32 +71,29 @@ func WriteJSON(w io.Writer, v any) error {
 // sarif writes one run of SARIF 2.1.0. A finding whose rule is not among the rules gets
 // a rule with its id.
 func (d Document) sarif(w io.Writer) {
-	listed := []SARIFRule{}
-	for _, r := range d.Rules {
-		rule := SARIFRule{ID: r.ID, Short: SARIFText{display.Escape(r.Text)}, HelpURI: r.URL}
-		if r.Help != "" {
-			rule.Help = &SARIFText{display.Escape(r.Help)}
-		}
-		listed = append(listed, rule)
+	var ids []string
+	var listed, results []jsonv.Value
+	add := func(r Rule) {
+		ids = append(ids, r.ID)
+		listed = append(listed, SARIFRule(r.ID, display.Escape(r.Text), display.Escape(r.Help), r.URL))
 	}
-	results := []SARIFResult{}
+	for _, r := range d.Rules {
+		add(r)
+	}
 	for _, f := range d.Findings {
-		i := slices.IndexFunc(listed, func(r SARIFRule) bool { return r.ID == f.Rule })
-		if i < 0 {
-			i = len(listed)
-			listed = append(listed, SARIFRule{ID: f.Rule, Short: SARIFText{f.Rule}})
+		if !slices.Contains(ids, f.Rule) {
+			add(Rule{ID: f.Rule, Text: f.Rule})
 		}
-		results = append(results, SARIFResult{
-			RuleID: f.Rule, RuleIndex: i, Level: f.Level, Message: SARIFText{display.Escape(f.headline())}, Locations: f.locations(),
-			Fingerprints: map[string]string{"finding/v1": Fingerprint(f.Rule, f.Subject, f.Pointer)},
-		})
+		results = append(results, jsonv.ObjectOf(
+			"ruleId", f.Rule, "ruleIndex", slices.Index(ids, f.Rule), "level", f.Level, "message", SARIFText(display.Escape(f.headline())), "locations", f.locations(),
+			"partialFingerprints", jsonv.ObjectOf("finding/v1", Fingerprint(f.Rule, f.Subject, f.Pointer))))
 	}
 	_ = WriteJSON(w, map[string]any{ // a strings.Builder does not fail
 		"$schema": SARIFSchema,
 		"version": "2.1.0",
 		"runs": []any{map[string]any{
-			"tool":    map[string]any{"driver": map[string]any{"name": "mcptest", "version": d.Version, "rules": listed}},
-			"results": results,
+			"tool":    map[string]any{"driver": map[string]any{"name": "mcptest", "version": d.Version, "rules": jsonv.Array(listed...)}},
+			"results": jsonv.Array(results...),
 		}},
 	})
 }
@@ -109,21 +107,11 @@ func (f Finding) headline() string {
 
 // locations returns the file, so that a service can show the finding in it, and the
 // place in the definition.
-func (f Finding) locations() []SARIFLocation {
-	var loc SARIFLocation
-	if f.File != "" {
-		loc.Physical = &SARIFPhysical{Artifact: SARIFArtifact{URI: (&url.URL{Path: filepath.ToSlash(f.File)}).EscapedPath()}}
-		if f.Line > 0 {
-			loc.Physical.Region = &SARIFRegion{StartLine: f.Line}
-		}
-	}
-	if f.Subject != "" {
-		loc.Logical = []SARIFLogical{{display.Escape(f.Subject + f.Pointer)}}
-	}
-	if loc.Physical == nil && loc.Logical == nil {
-		return nil
-	}
-	return []SARIFLocation{loc}
+func (f Finding) locations() jsonv.Value {
+	physical := SARIFPlace(jsonv.ObjectOf("uri", (&url.URL{Path: filepath.ToSlash(f.File)}).EscapedPath()), f.Line, 0, "")
+	logical := jsonv.Array(jsonv.ObjectOf("fullyQualifiedName", display.Escape(f.Subject+f.Pointer)))
+	at := jsonv.ObjectOf("logicalLocations", logical.If(f.Subject != ""), "physicalLocation", physical.If(f.File != ""))
+	return jsonv.Array(at).If(at.Len() > 0)
 }
 
 // github writes a workflow command for each finding.

@@ -34,16 +34,9 @@ func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
 	if args.IsAbsent() {
 		args = jsonv.String(c.Raw)
 	}
-	value := jsonv.Object(
-		jsonv.Member{Key: "name", Value: jsonv.String(name)}, jsonv.Member{Key: "tool", Value: jsonv.String(own)}, jsonv.Member{Key: "server", Value: jsonv.String(server)},
-		jsonv.Member{Key: "arguments", Value: args}, jsonv.Member{Key: "text", Value: jsonv.String(o.text)},
-		jsonv.Member{Key: "refused", Value: jsonv.Bool(o.refused)}, jsonv.Member{Key: "executed", Value: jsonv.Bool(o.executed)},
-		jsonv.Member{Key: "mocked", Value: jsonv.Bool(o.mocked)}, jsonv.Member{Key: "turn", Value: jsonv.Int(int64(t.record.Turns))},
-	)
-	if !o.result.IsAbsent() {
-		value = value.With("result", o.result)
-	}
-	t.calls = append(t.calls, value)
+	t.calls = append(t.calls, jsonv.ObjectOf(
+		"name", name, "tool", own, "server", server, "arguments", args, "text", o.text, "refused", o.refused, "executed", o.executed, "mocked", o.mocked,
+		"turn", t.record.Turns, "result", o.result))
 	t.turns = append(t.turns, model.Message{Role: "tool", ID: c.ID, Text: o.text, IsError: o.refused})
 	r := &t.record.Messages[len(t.record.Messages)-1].Calls[i]
 	r.Server, r.Text, r.Refused, r.Executed, r.Mocked = server, o.text, o.refused, o.executed, o.mocked

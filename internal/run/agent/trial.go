@@ -198,20 +198,7 @@ func (t *Trial) final() string {
 // observed returns the values of the targets.
 func (t *Trial) observed() jsonv.Value {
 	r := t.record
-	out := jsonv.Object(
-		jsonv.Member{Key: "calls", Value: jsonv.Array(t.calls...)},
-		jsonv.Member{Key: "turns", Value: jsonv.Int(int64(r.Turns))},
-		jsonv.Member{Key: "tokens", Value: jsonv.Object(
-			jsonv.Member{Key: "input", Value: jsonv.Int(int64(r.InputTokens))}, jsonv.Member{Key: "output", Value: jsonv.Int(int64(r.OutputTokens))},
-			jsonv.Member{Key: "total", Value: jsonv.Int(int64(r.Tokens()))})},
-		jsonv.Member{Key: "stop", Value: jsonv.String(r.Stop)},
-		jsonv.Member{Key: "model", Value: jsonv.String(cmp.Or(r.ModelName, r.Model))},
-	)
-	if text := t.final(); text != "" {
-		out = out.With("final", jsonv.String(text))
-	}
-	if t.Price != nil {
-		out = out.With("cost_usd", jsonv.Float(t.cost))
-	}
-	return out
+	return jsonv.ObjectOf(
+		"calls", jsonv.Array(t.calls...), "turns", r.Turns, "tokens", jsonv.ObjectOf("input", r.InputTokens, "output", r.OutputTokens, "total", r.Tokens()),
+		"stop", r.Stop, "model", cmp.Or(r.ModelName, r.Model), "final", jsonv.Filled(t.final()), "cost_usd", jsonv.Float(t.cost).If(t.Price != nil))
 }

@@ -72,10 +72,7 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 	if q.Response && message.Lookup("jsonrpc").Text() == "2.0" {
 		o.Result, o.Error = message.Lookup("result"), message.Lookup("error")
 	}
-	o.Own = jsonv.Object(jsonv.Member{Key: "http.body", Value: body})
-	if events != nil {
-		o.Own = o.Own.With("http.events", jsonv.Array(events...))
-	}
+	o.Own = jsonv.ObjectOf("http.body", body, "http.events", jsonv.Array(events...).If(events != nil))
 	return o, nil
 }
 
@@ -155,8 +152,7 @@ func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Val
 		n, err = body.Read(buf)
 		raw = append(raw, buf[:n]...)
 		p.Feed(buf[:n], func(e protocol.Event) {
-			list = append(list, jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String(cmp.Or(e.Type, "message"))},
-				jsonv.Member{Key: "id", Value: jsonv.String(e.ID)}, jsonv.Member{Key: "data", Value: parsed(e.Data)}))
+			list = append(list, jsonv.ObjectOf("type", cmp.Or(e.Type, "message"), "id", e.ID, "data", parsed(e.Data)))
 		})
 	}
 	if err == io.EOF {

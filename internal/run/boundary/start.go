@@ -60,8 +60,7 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 	for _, l := range stopped.Leftovers {
 		left = append(left, jsonv.String(l.Command))
 	}
-	o.Own = jsonv.Object(jsonv.Member{Key: "exit", Value: exitValue(stopped)},
-		jsonv.Member{Key: "stdout", Value: jsonv.String(p.Output().String())}, jsonv.Member{Key: "leftover", Value: jsonv.Array(left...)})
+	o.Own = jsonv.ObjectOf("exit", exitValue(stopped), "stdout", p.Output().String(), "leftover", jsonv.Array(left...))
 	return o, stopped.How != proc.ByItself, nil
 }
 

@@ -38,24 +38,9 @@ func (c Capabilities) Key() string {
 
 // JSON returns MCP's ClientCapabilities.
 func (c Capabilities) JSON() jsonv.Value {
-	var ms []jsonv.Member
-	if c.roots {
-		ms = append(ms, jsonv.Member{Key: "roots", Value: jsonv.Object()})
-	}
-	if c.sampling {
-		ms = append(ms, jsonv.Member{Key: "sampling", Value: jsonv.Object()})
-	}
-	modes := jsonv.Object() // empty: forms
-	if c.url {
-		modes = modes.With("url", jsonv.Object())
-		if c.form {
-			modes = modes.With("form", jsonv.Object())
-		}
-	}
-	if c.form || c.url {
-		ms = append(ms, jsonv.Member{Key: "elicitation", Value: modes})
-	}
-	return jsonv.Object(ms...)
+	yes := jsonv.Object()
+	modes := jsonv.ObjectOf("url", yes.If(c.url), "form", yes.If(c.url && c.form)) // empty: forms
+	return jsonv.ObjectOf("roots", yes.If(c.roots), "sampling", yes.If(c.sampling), "elicitation", modes.If(c.form || c.url))
 }
 
 // CapabilitiesOf returns the union of the capabilities that scripts need.
@@ -238,13 +223,7 @@ func nextAnswer[T any](list *[]T, each bool) (T, bool) {
 }
 
 func rootsJSON(roots []suite.Root) jsonv.Value {
-	list := make([]jsonv.Value, len(roots))
-	for i, r := range roots {
-		ms := []jsonv.Member{{Key: "uri", Value: jsonv.String(r.URI)}}
-		if r.Name != "" {
-			ms = append(ms, jsonv.Member{Key: "name", Value: jsonv.String(r.Name)})
-		}
-		list[i] = jsonv.Object(ms...)
-	}
-	return jsonv.ObjectOf("roots", jsonv.Array(list...))
+	return jsonv.ObjectOf("roots", jsonv.List(roots, func(r suite.Root) jsonv.Value {
+		return jsonv.ObjectOf("uri", r.URI, "name", jsonv.Filled(r.Name))
+	}))
 }

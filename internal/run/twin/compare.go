@@ -89,10 +89,7 @@ func response(o target.Observation, eras bool) jsonv.Value {
 		v = v.Without("resultType")
 	}
 	meta := v.Lookup("_meta").Without(protocol.MetaServer)
-	if meta.Len() == 0 {
-		meta = jsonv.Value{}
-	}
-	return v.With("_meta", meta)
+	return v.With("_meta", meta.If(meta.Len() > 0))
 }
 
 // notifications are the log messages and the progress of the call, without its token.

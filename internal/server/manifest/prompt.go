@@ -72,12 +72,8 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *Prompt {
 		known = append(known, a.Name)
 		args = append(args, jsonv.ObjectOf("name", a.Name, "title", a.Title.JSON(), "description", a.Description.JSON(), "required", required))
 	}
-	list := jsonv.Value{}
-	if args != nil {
-		list = jsonv.Array(args...)
-	}
 	p.Listed = jsonv.ObjectOf(
-		"name", k.Name, "title", k.Title.JSON(), "description", p.description, "arguments", list, "icons", k.Icons.JSON(),
+		"name", k.Name, "title", k.Title.JSON(), "description", p.description, "arguments", jsonv.Array(args...).If(args != nil), "icons", k.Icons.JSON(),
 		"_meta", k.Meta.JSON(),
 	)
 	c := compiler{d: d, roots: toolRoots, args: known}

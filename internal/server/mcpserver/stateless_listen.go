@@ -72,16 +72,9 @@ func (s *stateless) listen(ctx context.Context, l *listener) {
 
 // tagged adds the subscription's id.
 func (l *listener) tagged(params []byte) []byte {
-	v, err := jsonv.Parse(params)
-	id, err2 := jsonv.Parse(l.id)
-	if err != nil || err2 != nil || v.Kind() != jsonv.KindObject {
-		v = jsonv.Object()
-	}
-	m, _ := v.Get("_meta")
-	if m.Kind() != jsonv.KindObject {
-		m = jsonv.Object()
-	}
-	return v.With("_meta", m.With(protocol.MetaSubscription, id)).Append(nil)
+	v, _ := jsonv.Parse(params) // absent if there are none
+	id, _ := jsonv.Parse(l.id)
+	return v.With("_meta", v.Lookup("_meta").With(protocol.MetaSubscription, id)).Append(nil)
 }
 
 // publish sends a change to its subscribers.

@@ -148,8 +148,8 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 	}
 	return jsonv.ObjectOf(
 		"protocolVersion", protocol, "capabilities", s.offered(sc),
-		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", orAbsent(m.Title), "version", m.Version),
-		"instructions", orAbsent(m.Instructions),
+		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", jsonv.Filled(m.Title), "version", m.Version),
+		"instructions", jsonv.Filled(m.Instructions),
 	)
 }
 
@@ -160,27 +160,17 @@ func (s *Session) offered(sc *scope) jsonv.Value {
 	if !m.Capabilities.IsAbsent() {
 		return m.Capabilities
 	}
-	changes := jsonv.ObjectOf("listChanged", true)
-	out := []jsonv.Member{{Key: "logging", Value: jsonv.Object()}}
-	if len(m.Tools) > 0 {
-		out = append(out, jsonv.Member{Key: "tools", Value: changes})
-	}
-	if len(m.Resources)+len(m.Templates) > 0 {
-		out = append(out, jsonv.Member{Key: "resources", Value: jsonv.ObjectOf("subscribe", true, "listChanged", true)})
-	}
-	if len(m.Prompts) > 0 {
-		out = append(out, jsonv.Member{Key: "prompts", Value: changes})
-	}
-	if m.Completes() {
-		out = append(out, jsonv.Member{Key: "completions", Value: jsonv.Object()})
-	}
-	switch none := jsonv.Object(); {
+	none, changes := jsonv.Object(), jsonv.ObjectOf("listChanged", true)
+	var extensions, tasks jsonv.Value
+	switch {
 	case !m.HasTasks():
 	case sc.req.Caller != nil:
-		out = append(out, jsonv.Member{Key: "extensions", Value: jsonv.ObjectOf(tasksExtension, none)})
+		extensions = jsonv.ObjectOf(tasksExtension, none)
 	case sc.knowsTasks():
-		calls := jsonv.ObjectOf("tools", jsonv.ObjectOf("call", none))
-		out = append(out, jsonv.Member{Key: "tasks", Value: jsonv.ObjectOf("list", none, "cancel", none, "requests", calls)})
+		tasks = jsonv.ObjectOf("list", none, "cancel", none, "requests", jsonv.ObjectOf("tools", jsonv.ObjectOf("call", none)))
 	}
-	return jsonv.Object(out...)
+	return jsonv.ObjectOf(
+		"logging", none, "tools", changes.If(len(m.Tools) > 0),
+		"resources", jsonv.ObjectOf("subscribe", true, "listChanged", true).If(len(m.Resources)+len(m.Templates) > 0),
+		"prompts", changes.If(len(m.Prompts) > 0), "completions", none.If(m.Completes()), "extensions", extensions, "tasks", tasks)
 }

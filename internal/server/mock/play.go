@@ -121,7 +121,7 @@ func (s *Session) log(sc *scope, l *manifest.LogMessage) error {
 	if slices.Index(manifest.LogLevels, l.Level) < sc.level() {
 		return nil
 	}
-	params := jsonv.ObjectOf("level", l.Level, "logger", orAbsent(l.Logger), "data", l.Data.Eval(sc.root).OrNull())
+	params := jsonv.ObjectOf("level", l.Level, "logger", jsonv.Filled(l.Logger), "data", l.Data.Eval(sc.root).OrNull())
 	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 

@@ -26,14 +26,6 @@ func toolFailure(format string, args ...any) *mcpserver.Reply {
 	return answer(jsonv.ObjectOf("content", jsonv.Array(block), "isError", true))
 }
 
-// orAbsent returns a text, or an absent value for "".
-func orAbsent(text string) jsonv.Value {
-	if text == "" {
-		return jsonv.Value{}
-	}
-	return jsonv.String(text)
-}
-
 // list answers a list request, in pages if the manifest has a page size. A cursor
 // encodes the index of the next entry in a form that cannot be mistaken for a number.
 func list[T any](m *manifest.Manifest, params jsonv.Value, key string, all []T, listed func(T) jsonv.Value) *mcpserver.Reply {

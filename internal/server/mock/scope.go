@@ -172,11 +172,7 @@ func put(v jsonv.Value, keys []string, to jsonv.Value) jsonv.Value {
 	if v.Kind() != jsonv.KindObject {
 		v = jsonv.Object()
 	}
-	next := put(v.Lookup(keys[0]), keys[1:], to)
-	if next.IsAbsent() {
-		return v.Without(keys[0])
-	}
-	return v.With(keys[0], next)
+	return v.With(keys[0], put(v.Lookup(keys[0]), keys[1:], to))
 }
 
 // tasksExtension is the name of tasks in stateless revisions.

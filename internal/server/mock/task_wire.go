@@ -77,7 +77,7 @@ func (sc *scope) created(t *task) *mcpserver.Reply {
 	if sc.req.Caller == nil {
 		return answer(jsonv.ObjectOf("task", t.session()))
 	}
-	return answer(jsonv.Object(append([]jsonv.Member{{Key: "resultType", Value: jsonv.String("task")}}, t.stateless()...)...))
+	return answer(t.stateless("task"))
 }
 
 // tellOf sends the status of a task to its client: to a session, or to its
@@ -95,17 +95,13 @@ func (sc *scope) tellOf(t *task) {
 
 func stamp(t time.Time) jsonv.Value { return jsonv.String(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
 
-// stateless returns the members of a task in revisions without sessions. The caller
-// holds mu.
-func (t *task) stateless() []jsonv.Member {
-	return []jsonv.Member{
-		{Key: "taskId", Value: jsonv.String(t.id)},
-		{Key: "status", Value: jsonv.String(t.status)},
-		{Key: "createdAt", Value: stamp(t.created)},
-		{Key: "lastUpdatedAt", Value: stamp(t.updated)},
-		{Key: "ttlMs", Value: jsonv.Int(t.support.TTL.Milliseconds())},
-		{Key: "pollIntervalMs", Value: jsonv.Int(t.support.Poll.Milliseconds())},
-	}
+// stateless returns a task in revisions without sessions, with the type of a result if it
+// has one. The caller holds mu.
+func (t *task) stateless(resultType string) jsonv.Value {
+	return jsonv.ObjectOf(
+		"resultType", jsonv.Filled(resultType), "taskId", t.id, "status", t.status, "createdAt", stamp(t.created), "lastUpdatedAt", stamp(t.updated),
+		"ttlMs", t.support.TTL.Milliseconds(), "pollIntervalMs", t.support.Poll.Milliseconds(),
+	)
 }
 
 // session returns a task for a session, where a tool's own failure is a failure of
@@ -126,21 +122,21 @@ func (t *task) session() jsonv.Value {
 func (t *task) detail() jsonv.Value {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := t.stateless()
+	out := t.stateless("")
 	switch {
 	case t.status == needInput:
 		var open []jsonv.Member
 		for _, q := range t.open {
 			open = append(open, jsonv.Member{Key: q.Key, Value: jsonv.ObjectOf("method", q.Method, "params", paramsOf(q))})
 		}
-		out = append(out, jsonv.Member{Key: "inputRequests", Value: jsonv.Object(open...)})
+		out = out.With("inputRequests", jsonv.Object(open...))
 	case t.status == completed:
-		out = append(out, jsonv.Member{Key: "result", Value: parsed(t.reply.Result)})
+		out = out.With("result", parsed(t.reply.Result))
 	case t.status == failed:
 		e := t.reply.Error
-		out = append(out, jsonv.Member{Key: "error", Value: jsonv.ObjectOf("code", e.Code, "message", e.Message, "data", parsed(e.Data))})
+		out = out.With("error", jsonv.ObjectOf("code", e.Code, "message", e.Message, "data", parsed(e.Data)))
 	}
-	return jsonv.Object(out...)
+	return out
 }
 
 // paramsOf returns the params of a question, an empty object if it has none.
@@ -260,9 +256,5 @@ func (t *task) outcome(related jsonv.Value) *mcpserver.Reply {
 		return t.reply
 	}
 	v := parsed(t.reply.Result)
-	meta := v.Lookup("_meta")
-	if meta.Kind() != jsonv.KindObject {
-		meta = jsonv.Object()
-	}
-	return answer(v.With("_meta", meta.With(relatedTask, related.Lookup(relatedTask))))
+	return answer(v.With("_meta", v.Lookup("_meta").With(relatedTask, related.Lookup(relatedTask))))
 }

@@ -96,10 +96,6 @@ func (b *body) comparable() jsonv.Value {
 
 // reply returns the response as an entry of `reply:`.
 func (e *exchange) reply() jsonv.Value {
-	status := jsonv.Value{}
-	if e.status != http.StatusOK {
-		status = jsonv.Int(int64(e.status))
-	}
 	key, usual, body := "", "", jsonv.Value{}
 	switch text := string(e.response.bytes()); {
 	case e.response.form == empty:
@@ -118,5 +114,5 @@ func (e *exchange) reply() jsonv.Value {
 			headers[name] = []string{value}
 		}
 	}
-	return jsonv.ObjectOf("status", status, "headers", textsOf(headers, true), key, body)
+	return jsonv.ObjectOf("status", jsonv.Int(int64(e.status)).If(e.status != http.StatusOK), "headers", textsOf(headers, true), key, body)
 }

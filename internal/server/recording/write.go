@@ -58,11 +58,7 @@ func (f *File) bytes() []byte {
 func (e *exchange) value() jsonv.Value {
 	request := jsonv.ObjectOf("method", e.method, "path", e.path, "query", textsOf(e.query, false), "headers", textsOf(e.reqHeader, true))
 	response := jsonv.ObjectOf("status", e.status, "headers", textsOf(e.resHeader, true))
-	out := jsonv.Object()
-	if e.test != "" {
-		out = jsonv.ObjectOf("test", e.test)
-	}
-	return out.With("request", e.request.addTo(request)).With("response", e.response.addTo(response))
+	return jsonv.ObjectOf("test", jsonv.Filled(e.test), "request", e.request.addTo(request), "response", e.response.addTo(response))
 }
 
 // textsOf returns named texts as an object with sorted members, absent if there are none.
@@ -86,13 +82,8 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 	case empty:
 		return o
 	case jsonBody:
-		o = o.With(key, b.json)
-		if b.layout != "" {
-			o = o.With("layout", jsonv.String(b.layout))
-		}
-		if b.layout == layoutOther {
-			o = o.With("raw", jsonv.String(b.text))
-		}
+		o = o.With(key, b.json).With("layout", jsonv.Filled(b.layout))
+		o = o.With("raw", jsonv.String(b.text).If(b.layout == layoutOther))
 	case textBody:
 		o = o.With(key, jsonv.String(b.text))
 	case base64Body:
@@ -104,10 +95,7 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 			return jsonv.ObjectOf("name", p.name, "filename", p.filename, "type", p.mediaType, "body", p.body.addTo(jsonv.Object()))
 		}))
 	}
-	if b.gzip {
-		o = o.With("gzip", jsonv.Bool(true))
-	}
-	return o
+	return o.With("gzip", jsonv.Filled(b.gzip))
 }
 
 // testOf returns the test of the label of a trial.

@@ -38,11 +38,7 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 		op.Params = namedParams("uri", call.URI, jsonv.Value{})
 	case suite.Prompts:
 		op.Method, op.Subject = "prompts/get", call.Prompt
-		args := jsonv.Value{}
-		if call.Args != nil {
-			args = call.Args.JSON()
-		}
-		op.Params = namedParams("name", call.Prompt, args)
+		op.Params = namedParams("name", call.Prompt, call.Args.JSON())
 	case suite.Protocol:
 		op.Method, op.Notification = call.Method, call.Notification
 		if call.Params != nil {

@@ -97,14 +97,11 @@ func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.De
 
 // JSON returns the result (MCP's ElicitResult) for a request with these params.
 func (a ElicitationAnswer) JSON(params jsonv.Value) jsonv.Value {
-	out := []jsonv.Member{{Key: "action", Value: jsonv.String(a.Action)}}
-	switch {
-	case a.Defaults:
-		out = append(out, jsonv.Member{Key: "content", Value: schemaDefaults(params.Lookup("requestedSchema"))})
-	case !a.Content.IsAbsent():
-		out = append(out, jsonv.Member{Key: "content", Value: a.Content})
+	content := a.Content
+	if a.Defaults {
+		content = schemaDefaults(params.Lookup("requestedSchema"))
 	}
-	return jsonv.Object(out...)
+	return jsonv.ObjectOf("action", a.Action, "content", content)
 }
 
 // schemaDefaults collects the defaults of an elicitation's properties
@@ -112,9 +109,7 @@ func (a ElicitationAnswer) JSON(params jsonv.Value) jsonv.Value {
 func schemaDefaults(schema jsonv.Value) jsonv.Value {
 	var out []jsonv.Member
 	for name, prop := range schema.Lookup("properties").Members() {
-		if v, ok := prop.Get("default"); ok {
-			out = append(out, jsonv.Member{Key: name, Value: v})
-		}
+		out = append(out, jsonv.Member{Key: name, Value: prop.Lookup("default")})
 	}
 	return jsonv.Object(out...)
 }
