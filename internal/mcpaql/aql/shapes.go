@@ -16,7 +16,7 @@ import (
 var (
 	protocolVersion = evidence.Pattern(`^\d+\.\d+\.\d+(-[a-zA-Z0-9.-]+)?$`)
 	errorCode       = evidence.Pattern(`^[A-Z][A-Z0-9_]*$`)
-	timeOfDay       = evidence.Pattern(`^(\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
+	dateTime        = evidence.Pattern(`^(\d{4}-\d\d-\d\d)[tT` + reference.Blank + `](\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
 )
 
 // leaves are the kinds of values without members of their own, by the word for them.
@@ -121,33 +121,17 @@ func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 // one white space in place of T, offsets without colon or minutes, and a leap second
 // wherever UTC could have one.
 func isDateTime(s string) bool {
-	cut, size := -1, 0
-	for i, r := range s {
-		if r != 't' && r != 'T' && !reference.Blank(r) {
-			continue
-		}
-		if cut >= 0 {
-			return false
-		}
-		cut, size = i, len(string(r))
-	}
-	return cut >= 0 && isDate(s[:cut]) && isTime(s[cut+size:])
-}
-
-func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
-}
-
-func isTime(s string) bool {
-	m := timeOfDay().FindStringSubmatch(s)
+	m := dateTime().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
-	hour, minute, sign := digits(m[1]), digits(m[2]), 1
-	second, _ := strconv.ParseFloat(m[3], 64)
-	offHour, offMinute := digits(m[6]), digits(m[7])
-	if m[5] == "-" {
+	if _, err := time.Parse(time.DateOnly, m[1]); err != nil {
+		return false
+	}
+	hour, minute, sign := digits(m[2]), digits(m[3]), 1
+	second, _ := strconv.ParseFloat(m[4], 64)
+	offHour, offMinute := digits(m[7]), digits(m[8])
+	if m[6] == "-" {
 		sign = -1
 	}
 	if offHour > 23 || offMinute > 59 {
@@ -165,6 +149,6 @@ func isTime(s string) bool {
 }
 
 func digits(s string) int {
-	n, _ := strconv.Atoi(strings.TrimSpace(s))
+	n, _ := strconv.Atoi(s)
 	return n
 }

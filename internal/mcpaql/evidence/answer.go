@@ -35,21 +35,18 @@ func Message(answer jsonv.Value) jsonv.Value {
 
 // Names reports whether a text contains a name as a whole word.
 func Names(s, name string) bool {
-	if name == "" {
-		return false
-	}
-	for from := 0; ; {
-		i := strings.Index(s[from:], name)
-		if i < 0 {
-			return false
+	for i := 0; name != ""; i++ {
+		at := strings.Index(s[i:], name)
+		if at < 0 {
+			break
 		}
-		i += from
+		i += at
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
 		if after, _ := utf8.DecodeRuneInString(s[i+len(name):]); !WordRune(before) && !WordRune(after) {
 			return true
 		}
-		from = i + 1
 	}
+	return false
 }
 
 // WordRune reports whether r belongs to a word: a letter, a digit or an underscore.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -213,8 +212,8 @@ func Normalize(s string) string {
 	}), " ")
 }
 
-// Blank reports whether a JavaScript regular expression matches r with \s.
-func Blank(r rune) bool { return r == 0xfeff || r != 0x85 && unicode.IsSpace(r) }
+// Blank is what a JavaScript regular expression matches with \s, in a class of one of Go.
+const Blank = `\t-\r\p{Z}\x{feff}`
 
 // Contains implements message.includes(part): a substring of a text, or an element of
 // a list that is exactly that text.
@@ -225,11 +224,9 @@ func Contains(message jsonv.Value, part string) bool {
 	return slices.ContainsFunc(message.List(), func(e jsonv.Value) bool { return e.Kind() == jsonv.KindString && e.Text() == part })
 }
 
-// leaks are the eight patterns of the reference implementation; blank matches what \s
-// matches in JavaScript.
+// leaks are the eight patterns of the reference implementation.
 var leaks = sync.OnceValue(func() *regexp.Regexp {
-	const blank = `\t-\r\p{Z}\x{feff}`
-	return regexp.MustCompile(`typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[tj]s:[0-9]|at[` + blank + `]+[^` + blank + `]`)
+	return regexp.MustCompile(`typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[tj]s:[0-9]|at[` + Blank + `]+[^` + Blank + `]`)
 })
 
 // LeaksLikeReference implements the prototype's test of a message. It ignores the case

@@ -27,11 +27,13 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 		Notes:      append([]string{"Conformance: " + strings.Join(evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] }), ", ")}, r.closing()...),
 	}
 	var cases result.Slice
+	var last *result.Case // the last case of round trips, or else of all
 	if line := r.warning(); line != "" {
 		run.Notes = append([]string{line}, run.Notes...)
 		run.Suites[0].Name += ": DATA CHANGED that the run did not create" // the title of a page
 		cases = append(cases, r.asCase(CategoryResult{Name: "DATA CHANGED", Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
-		run.Summary.Add(cases[0])
+		last = cases[0]
+		run.Summary.Add(last)
 	}
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
@@ -39,30 +41,21 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 			k.Index = len(cases)
 			cases = append(cases, k)
 			run.Summary.Add(k)
+			if last == nil || last.Block != rule.RoundTrip || c.Name == rule.RoundTrip {
+				last = k
+			}
 		}
 		if c.Note != "" {
 			run.Notes = append(run.Notes, c.Name+": "+c.Note)
 		}
 	}
-	if n := len(r.Leftovers); n > 0 && len(cases) > 0 {
+	if n := len(r.Leftovers); n > 0 && last != nil {
 		// Formats that print no notes print a case's warnings.
-		k := cases[lastOf(cases, rule.RoundTrip)]
-		k.Warnings = append(k.Warnings, evidence.Each(r.Leftovers, func(l string) string { return "left behind: " + l })...)
+		last.Warnings = append(last.Warnings, evidence.Each(r.Leftovers, func(l string) string { return "left behind: " + l })...)
 		run.Summary.Warnings += n
 	}
 	run.Cases = cases
 	return run
-}
-
-// lastOf returns the last case of a category, or the last one of all.
-func lastOf(cases result.Slice, category string) int {
-	at := len(cases) - 1
-	for i, k := range cases {
-		if k.Block == category {
-			at = i
-		}
-	}
-	return at
 }
 
 // maxShownExchanges is the maximum number of calls that the record holds per row.
