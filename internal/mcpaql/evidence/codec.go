@@ -79,17 +79,17 @@ func encode(v reflect.Value, other string) jsonv.Value {
 		}
 		return encode(v.Elem(), other)
 	case reflect.Slice:
-		var o Object
+		var members []jsonv.Member
 		list := make([]jsonv.Value, v.Len())
 		for i := range list {
 			if e := v.Index(i); named(v.Type().Elem()) {
-				o.Set(e.Field(0).String(), encode(e.Field(1), ""))
+				members = append(members, jsonv.Member{Key: e.Field(0).String(), Value: encode(e.Field(1), "")})
 			} else {
 				list[i] = encode(e, other)
 			}
 		}
 		if named(v.Type().Elem()) {
-			return o.Value()
+			return jsonv.Object(members...)
 		}
 		return jsonv.Array(list...)
 	case reflect.String:
@@ -101,7 +101,7 @@ func encode(v reflect.Value, other string) jsonv.Value {
 }
 
 func encodeStruct(v reflect.Value, other string) jsonv.Value {
-	var out, group Object
+	var out, group []jsonv.Member
 	members := membersOf(v.Type())
 	for i, m := range members {
 		f, into := v.Field(m.index), &out
@@ -112,14 +112,14 @@ func encodeStruct(v reflect.Value, other string) jsonv.Value {
 			m.key = other
 		}
 		if !m.omit || !f.IsZero() && (f.Kind() != reflect.Slice || f.Len() > 0) {
-			into.Set(m.key, encode(f, m.other))
+			*into = append(*into, jsonv.Member{Key: m.key, Value: encode(f, m.other)})
 		}
 		if last := i+1 == len(members) || members[i+1].group != m.group; last && m.group != "" {
-			out.Set(m.group, group.Value())
+			out = append(out, jsonv.Member{Key: m.group, Value: jsonv.Object(group...)})
 			group = nil
 		}
 	}
-	return out.Value()
+	return jsonv.Object(out...)
 }
 
 // Object reads the members of an object into the struct that into points to. Numbers
@@ -172,7 +172,8 @@ func (r *Reader) field(o jsonv.Value, at string, m member, f reflect.Value) {
 	case reflect.Int:
 		f.SetInt(int64(r.Integer(o, at, m.key, int(f.Int()), m.need)))
 	case reflect.Bool:
-		f.SetBool(r.Flag(o, at, m.key))
+		v, _ := r.Member(o, at, m.key, jsonv.KindBool, false)
+		f.SetBool(v.Bool())
 	case reflect.Uint8:
 		weight := rule.Fail
 		if r.Text(o, at, m.key, m.need) == rule.Warn.String() {

@@ -179,32 +179,16 @@ func (e *Evidence) JSON() jsonv.Value {
 	return v
 }
 
-// Object builds a JSON object member by member.
-type Object []jsonv.Member
-
-// Set adds a member unless its value is absent.
-func (o *Object) Set(key string, v jsonv.Value) {
-	if !v.IsAbsent() {
-		*o = append(*o, jsonv.Member{Key: key, Value: v})
+// Given returns a text, a list or an object, and absent if it is empty.
+func Given(v jsonv.Value) jsonv.Value {
+	if v.Len() == 0 {
+		return jsonv.Value{}
 	}
+	return v
 }
 
-// Text adds a text unless it is empty.
-func (o *Object) Text(key, s string) {
-	if s != "" {
-		o.Set(key, jsonv.String(s))
-	}
-}
-
-// List adds a list unless it is empty.
-func (o *Object) List(key string, vs []jsonv.Value) {
-	if len(vs) > 0 {
-		o.Set(key, jsonv.Array(vs...))
-	}
-}
-
-// Value returns the object.
-func (o *Object) Value() jsonv.Value { return jsonv.Object(*o...) }
+// GivenText returns a text, and absent if it is empty.
+func GivenText(s string) jsonv.Value { return Given(jsonv.String(s)) }
 
 // Each applies f to every element.
 func Each[T, U any](in []T, f func(T) U) []U {

@@ -130,12 +130,6 @@ func (r *Reader) Text(o jsonv.Value, at, key string, need bool) string {
 	return v.Text()
 }
 
-// Flag reads a boolean, or returns false.
-func (r *Reader) Flag(o jsonv.Value, at, key string) bool {
-	v, _ := r.Member(o, at, key, jsonv.KindBool, false)
-	return v.Bool()
-}
-
 // Integer reads a whole number, or returns def.
 func (r *Reader) Integer(o jsonv.Value, at, key string, def int, need bool) int {
 	v, path := r.Member(o, at, key, jsonv.KindNumber, need)

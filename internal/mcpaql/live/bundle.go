@@ -76,85 +76,78 @@ func (b bundle) keepProbed() {
 
 // live returns the bundle's x_live object.
 func (b bundle) live() jsonv.Value {
-	var o, wire evidence.Object
-	o.Text("tool", b.run.Options.Program)
-	o.Text("started", b.run.Started.UTC().Format(time.RFC3339))
-	o.Text("finished", b.run.Caller.Tape.Now().UTC().Format(time.RFC3339))
-	o.Text("target", b.run.Options.Target)
-	o.Text("repeat", b.run.Options.Repeat)
-	wire.Text("protocolVersion", b.run.Caller.Session.Protocol())
-	wire.Set("serverInfo", b.run.Caller.Session.ServerInfo())
-	o.Set("mcp", wire.Value())
-	o.List("tools", evidence.Each(b.run.Catalog.Tools, func(t catalog.Tool) jsonv.Value { return jsonv.String(t.Name) }))
-	b.asked(&o)
-	o.List("dialect", evidence.Each(b.run.Dialect, jsonv.String))
-	o.Set("modes", evidence.TextList(b.run.Modes))
-	o.Set("policy", jsonv.ObjectOf("mode", b.run.Options.Mode, "allow", evidence.TextList(b.run.Options.Allow),
-		"deny", evidence.TextList(b.run.Options.Deny), "max_calls", b.run.Options.MaxCalls))
-	o.Text("run", b.run.Options.RunID)
-	o.Set("calls", jsonv.Int(int64(b.run.Caller.Calls)))
-	o.Text("ended", b.run.Caller.Ending())
+	var batch, model, judge jsonv.Value
 	if b.run.BatchSent > 0 {
-		o.Set("batch_sent", jsonv.Int(int64(b.run.BatchSent)))
+		batch = jsonv.Int(int64(b.run.BatchSent))
 	}
-	o.List("skipped", b.skippedOperations())
-	o.List("notices", evidence.Each(b.run.Notices, jsonv.String))
-	o.List("untested", b.run.Rows.Untested)
-	var short evidence.Object
+	if m := b.run.Options.Asking.Model; m != nil {
+		model = semantic.JudgeNote(m).Without("kind")
+	}
+	if j := b.run.Options.Asking.Judge; j != nil {
+		judge = semantic.JudgeNote(j)
+	}
+	short := jsonv.Object()
 	for _, id := range evidence.SortedKeys(b.run.Caller.Short) {
-		short.Text(id, b.run.Caller.Short[id])
+		short = short.With(id, evidence.GivenText(b.run.Caller.Short[id]))
 	}
-	if len(short) > 0 {
-		o.Set("cut_short", short.Value())
-	}
-	var volatile []jsonv.Value
+	var volatile []string
 	for _, op := range b.run.Catalog.Operations {
 		paths := evidence.SortedKeys(b.run.Steady.Masks[op.Name])
-		volatile = append(volatile, evidence.Each(paths, func(path string) jsonv.Value { return jsonv.String(op.Name + ": " + path) })...)
+		volatile = append(volatile, evidence.Each(paths, func(path string) string { return op.Name + ": " + path })...)
 	}
-	o.List("volatile_paths", volatile)
-	o.List("cleanup", b.run.Cleaner.Cleaned)
-	o.List("leftovers", b.run.Ledger.Leftovers)
-	o.List("changed", b.run.Watcher.Changed)
-	o.List("unchecked", evidence.Each(b.run.Cleaner.Unchecked, jsonv.String))
 	var tests []jsonv.Value
 	for _, t := range rule.Tests() {
 		if t.Live {
 			tests = append(tests, evidence.Encode(*b.run.Rows.Tests[t.ID]))
 		}
 	}
-	o.List("tests", tests)
-	o.List("transcript", b.run.Caller.Transcript)
-	return o.Value()
+	text, texts := evidence.GivenText, func(list []string) jsonv.Value { return evidence.Given(evidence.TextList(list)) }
+	list := func(list []jsonv.Value) jsonv.Value { return evidence.Given(jsonv.Array(list...)) }
+	o, session := b.run.Options, b.run.Caller.Session
+	return jsonv.ObjectOf(
+		"tool", text(o.Program),
+		"started", b.run.Started.UTC().Format(time.RFC3339),
+		"finished", b.run.Caller.Tape.Now().UTC().Format(time.RFC3339),
+		"target", text(o.Target),
+		"repeat", text(o.Repeat),
+		"mcp", jsonv.ObjectOf("protocolVersion", text(session.Protocol()), "serverInfo", session.ServerInfo()),
+		"tools", texts(evidence.Each(b.run.Catalog.Tools, func(t catalog.Tool) string { return t.Name })),
+		"unasked", list(b.run.Unasked),
+		"model", model,
+		"judge", judge,
+		"dialect", texts(b.run.Dialect),
+		"modes", evidence.TextList(b.run.Modes),
+		"policy", jsonv.ObjectOf("mode", o.Mode, "allow", evidence.TextList(o.Allow), "deny", evidence.TextList(o.Deny), "max_calls", o.MaxCalls),
+		"run", text(o.RunID),
+		"calls", b.run.Caller.Calls,
+		"ended", text(b.run.Caller.Ending()),
+		"batch_sent", batch,
+		"skipped", list(b.skippedOperations()),
+		"notices", texts(b.run.Notices),
+		"untested", list(b.run.Rows.Untested),
+		"cut_short", evidence.Given(short),
+		"volatile_paths", texts(volatile),
+		"cleanup", list(b.run.Cleaner.Cleaned),
+		"leftovers", list(b.run.Ledger.Leftovers),
+		"changed", list(b.run.Watcher.Changed),
+		"unchecked", texts(b.run.Cleaner.Unchecked),
+		"tests", list(tests),
+		"transcript", list(b.run.Caller.Transcript),
+	)
 }
 
 // skippedOperations lists the operations that were not called, with the reason.
 func (b bundle) skippedOperations() (skipped []jsonv.Value) {
 	for _, op := range b.run.Catalog.Operations {
 		if reason := b.run.Gate.Skipped[op.Name]; reason != "" {
-			s := evidence.Object{{Key: "operation", Value: jsonv.String(op.Name)}}
 			word, detail, _ := strings.Cut(reason, ": ")
 			if word != probe.NotGeneratable {
 				word, detail = reason, ""
 			}
-			s.Text("reason", word)
-			s.Text("detail", detail)
-			skipped = append(skipped, s.Value())
+			skipped = append(skipped, jsonv.ObjectOf("operation", op.Name, "reason", word, "detail", evidence.GivenText(detail)))
 		}
 	}
 	return skipped
-}
-
-// asked records which models were asked, and which questions were left out.
-func (b bundle) asked(o *evidence.Object) {
-	o.List("unasked", b.run.Unasked)
-	if m := b.run.Options.Asking.Model; m != nil {
-		calls, tokens := m.Used()
-		o.Set("model", jsonv.ObjectOf("name", m.Model(), "calls", calls, "tokens", tokens))
-	}
-	if j := b.run.Options.Asking.Judge; j != nil {
-		o.Set("judge", semantic.JudgeNote(j))
-	}
 }
 
 // OperationPlan describes how a run treats one operation.

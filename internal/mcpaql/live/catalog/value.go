@@ -149,7 +149,7 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 		}
 		return jsonv.Value{}, fmt.Errorf("no member of the union %s can be built", n.Name)
 	case "object":
-		var out evidence.Object
+		var out []jsonv.Member
 		for _, f := range n.Detail.Lookup("fields").Elems() {
 			if !f.Lookup("required").Bool() {
 				continue
@@ -158,9 +158,9 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 			if err != nil {
 				return v, err
 			}
-			out.Set(f.Lookup("name").Text(), v)
+			out = append(out, jsonv.Member{Key: f.Lookup("name").Text(), Value: v})
 		}
-		return out.Value(), nil
+		return jsonv.Object(out...), nil
 	}
 	return mk.makeText("string", p, tag)
 }

@@ -169,24 +169,20 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 
 // write adds a call to the transcript.
 func (a *caller) write(r Reply, x *mcp.Exchange) {
-	o := evidence.Object{{Key: "n", Value: jsonv.Int(int64(r.Number))}, {Key: "tool", Value: jsonv.String(r.Tool)}}
-	args := a.Redact(r.Args)
+	var whole jsonv.Value // the size of an answer that is not kept as a whole
+	args, answer := a.Redact(r.Args), a.Noted(r).Without(evidence.Additions)
 	if size := len(args.Append(nil)); size > maxKeptAnswer {
 		args = jsonv.ObjectOf("operation", r.operation(), "x_bytes", size)
 	}
-	o.Set("arguments", args)
-	o.Set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
-	answer := a.Noted(r).Without(evidence.Additions)
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
-		answer = jsonv.String(display.Truncate(answer.String(), 1000))
-		o.Set("bytes", jsonv.Int(int64(size)))
+		answer, whole = jsonv.String(display.Truncate(answer.String(), 1000)), jsonv.Int(int64(size))
 	}
 	if a.kept > maxKeptTranscript {
 		answer = jsonv.Value{}
 	}
-	o.Set("answer", answer)
 	a.kept += len(answer.Append(nil)) + len(args.Append(nil))
-	a.Transcript = append(a.Transcript, o.Value())
+	a.Transcript = append(a.Transcript, jsonv.ObjectOf("n", r.Number, "tool", r.Tool, "arguments", args,
+		"ms", float64(x.Elapsed.Microseconds())/1000, "bytes", whole, "answer", answer))
 }
 
 // watch reports faults of the adapter outside its answers, and restarts it after it

@@ -132,12 +132,11 @@ func (r Reply) Response() jsonv.Value {
 		v = r.raw
 	}
 	if size := len(v.Append(nil)); size > maxEvidenceAnswer {
-		cut := evidence.Object{{Key: "x_truncated", Value: jsonv.Int(int64(size))}}
-		cut.Set("success", v.Lookup("success"))
-		if s := v.Lookup("error"); !s.IsAbsent() && len(s.Append(nil)) < maxKeptAnswer {
-			cut.Set("error", s)
+		cause := v.Lookup("error")
+		if len(cause.Append(nil)) >= maxKeptAnswer {
+			cause = jsonv.Value{}
 		}
-		return cut.Value()
+		return jsonv.ObjectOf("x_truncated", size, "success", v.Lookup("success"), "error", cause)
 	}
 	return v
 }
