@@ -63,7 +63,7 @@ func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
 		}
 		f := c.read(name)
 		if f == nil {
-			return errReported
+			return fs.SkipAll
 		}
 		v := fixtures.Verify(f, rule.Set(c.flags["rules"]))
 		if rel, err := filepath.Rel(dir, name); err == nil {
@@ -73,17 +73,13 @@ func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
 		return nil
 	})
 	switch {
-	case errors.Is(err, errReported):
-		return nil, false
 	case err != nil:
 		return nil, c.wrong("cannot read the folder %s: %s", dir, cmdutil.Reason(err))
-	case len(rows) == 0:
+	case len(rows) == 0 && len(c.problems) == 0:
 		c.problem("there is no *.json bundle in %s", dir)
 	}
-	return rows, len(rows) > 0
+	return rows, len(c.problems) == 0
 }
-
-var errReported = errors.New("already reported")
 
 // writeFixtures writes the program's own fixtures, a folder for each rule
 // set.

@@ -1,7 +1,6 @@
 package aqlcli
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,10 +56,10 @@ func (j *journal) write(l journalLine) error {
 		}
 	}
 	data, err := json.Marshal(l)
-	if err != nil {
-		return fmt.Errorf("write the journal: %w", err)
+	if err == nil {
+		_, err = j.f.Write(append(data, '\n'))
 	}
-	if _, err := j.f.Write(append(data, '\n')); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	return nil
@@ -83,11 +82,10 @@ func (j *journal) end(clean bool) {
 // foundJournals holds the journals of a folder, sorted by owner.
 type foundJournals struct {
 	left    []live.Left
-	files   []string // of left
-	going   []string // of active runs
-	foreign []string // files that are not journals
-	others  int      // of other adapters
-	locks   []*os.File
+	going   []string   // of active runs
+	foreign []string   // files that are not journals
+	others  int        // of other adapters
+	locks   []*os.File // of left
 }
 
 // close releases the locks.
@@ -134,7 +132,7 @@ func (j *foundJournals) add(name, target string) error {
 	case going:
 		j.going = append(j.going, l.RunID)
 	default:
-		j.left, j.files, j.locks = append(j.left, l), append(j.files, name), append(j.locks, f)
+		j.left, j.locks = append(j.left, l), append(j.locks, f)
 		return nil
 	}
 	return f.Close()
@@ -145,11 +143,9 @@ func readJournal(data, target string) (live.Left, bool) {
 	ours := false
 	gone := map[string]bool{}
 	var made []guard.JournalEntry
-	lines := bufio.NewScanner(strings.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range strings.Lines(data) {
 		var l journalLine
-		if json.Unmarshal(lines.Bytes(), &l) != nil {
+		if json.Unmarshal([]byte(line), &l) != nil {
 			continue
 		}
 		switch {

@@ -282,7 +282,7 @@ func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 	for _, name := range found.foreign {
 		c.problem("%s is not a journal of a live run and is ignored", name)
 	}
-	left, files := found.left, found.files
+	left := found.left
 	if len(left) == 0 {
 		says := "Nothing to clean up: no run of this adapter that has ended has a journal in " + dir
 		if found.others > 0 {
@@ -306,8 +306,8 @@ func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 		return max(verdict.ExitFailed, c.emit("-", []byte(b.String())))
 	}
 	found.close() // some systems cannot remove an open file
-	for _, f := range files {
-		_ = os.Remove(f)
+	for _, f := range found.locks {
+		_ = os.Remove(f.Name())
 	}
 	return c.emit("-", []byte(b.String()))
 }
