@@ -15,7 +15,6 @@ import (
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/live/probe"
-	"mcptest/internal/mcpaql/live/tape"
 	"mcptest/internal/mcpaql/reference"
 )
 
@@ -49,8 +48,6 @@ func (e *NoAdapterError) Unwrap() error { return e.Err }
 // evidence holds what was seen until then, and what was created has still been removed.
 func Collect(ctx context.Context, o guard.Options) (*evidence.Evidence, error) {
 	c := guard.New(o)
-	c.Caller.Tape = tape.New(tape.Options{Dial: o.Dial, Record: o.Record, Replay: o.Replay, Program: o.Program, Secrets: o.Secrets, Values: o.Values})
-	c.Started = c.Caller.Tape.Now()
 	e, err := collect(ctx, c)
 	if wrong := c.Caller.Tape.Close(); wrong != nil {
 		return nil, wrong

@@ -35,11 +35,9 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 // reports whether the complete list was read.
 func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
 	remove, keys := l.Gate.Remover(create), l.Catalog.IDKeys(create)
-	whole = l.everyPage(create, remove, t.With, func(_ jsonv.Value, r Reply) {
-		for _, item := range catalog.NamedItems(r.Data(), keys) {
-			if remove != nil && jsonv.Equal(change.ItemID(keys, item), t.ID) {
-				found = item
-			}
+	whole = l.everyItem(create, t.With, keys, func(_, item jsonv.Value) {
+		if remove != nil && jsonv.Equal(change.ItemID(keys, item), t.ID) {
+			found = item
 		}
 	})
 	return found, whole
@@ -48,8 +46,7 @@ func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.
 // Marked reads a resource's list, every kind and every page, and returns the items
 // that carry the marker of one of the runs.
 func (l *lister) Marked(create *catalog.Operation, runs []string) (found []CreatedThing) {
-	remove := l.Gate.Remover(create)
-	if remove == nil {
+	if l.Gate.Remover(create) == nil {
 		return nil
 	}
 	if l.Catalog.AtMostOne(create) {
@@ -59,19 +56,17 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 		return found
 	}
 	keys := l.Catalog.IDKeys(create)
-	l.everyPage(create, remove, jsonv.Value{}, func(kind jsonv.Value, r Reply) {
-		for _, item := range catalog.NamedItems(r.Data(), keys) {
-			if !catalog.Carries(item, runs) {
-				continue
-			}
-			with := kind
-			for name := range kind.Members() {
-				if v, ok := item.Get(name); ok {
-					with = with.With(name, v)
-				}
-			}
-			found = append(found, CreatedThing{ID: change.ItemID(keys, item), With: with})
+	l.everyItem(create, jsonv.Value{}, keys, func(kind, item jsonv.Value) {
+		if !catalog.Carries(item, runs) {
+			return
 		}
+		with := kind
+		for name := range kind.Members() {
+			if v, ok := item.Get(name); ok {
+				with = with.With(name, v)
+			}
+		}
+		found = append(found, CreatedThing{ID: change.ItemID(keys, item), With: with})
 	})
 	return found
 }
@@ -82,24 +77,20 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool) {
 	keys := l.Catalog.ItemKeys(op)
 	named, unnamed := 0, 0
-	whole := l.everyPage(op, l.Gate.Remover(op), jsonv.Value{}, func(_ jsonv.Value, r Reply) {
-		for _, item := range catalog.NamedItems(r.Data(), keys) {
-			id := change.ItemID(keys, item)
-			if id.IsAbsent() {
-				unnamed++
-				continue
-			}
-			if named++; !l.Gate.Census.Knows(op.Resource, id) && !l.Ledger.made(op.Resource, id) {
-				ids = append(ids, id)
-			}
+	whole := l.everyItem(op, jsonv.Value{}, keys, func(_, item jsonv.Value) {
+		id := change.ItemID(keys, item)
+		if id.IsAbsent() {
+			unnamed++
+		} else if named++; !l.Gate.Census.Knows(op.Resource, id) && !l.Ledger.made(op.Resource, id) {
+			ids = append(ids, id)
 		}
 	})
 	return ids, whole && named > 0 && unnamed == 0 && l.Gate.Census.Reads(op.Resource)
 }
 
-// everyPage reads a resource's list page by page: every kind, or that of an item with
+// everyItem reads a resource's list page by page: every kind, or that of an item with
 // the given other parameters. It returns true if that was the complete list.
-func (l *lister) everyPage(create, remove *catalog.Operation, with jsonv.Value, visit func(kind jsonv.Value, r Reply)) (whole bool) {
+func (l *lister) everyItem(create *catalog.Operation, with jsonv.Value, keys []string, visit func(kind, item jsonv.Value)) (whole bool) {
 	list := l.Catalog.Partner("list", "READ", create.Resource)
 	if list == nil || l.Gate.Barred(list) != "" {
 		return false
@@ -109,14 +100,16 @@ func (l *lister) everyPage(create, remove *catalog.Operation, with jsonv.Value, 
 		return false
 	}
 	whole = true
-	kinds := l.Maker.Kinds(create, remove)
+	kinds := l.Maker.Kinds(create, l.Gate.Remover(create))
 	if with.Len() > 0 {
 		kinds = []jsonv.Value{with}
 	}
 	for _, kind := range kinds {
 		thing := CreatedThing{With: kind}
 		all := l.Pages(list, thing.Naming(list, params), func(r Reply) bool {
-			visit(kind, r)
+			for _, item := range catalog.NamedItems(r.Data(), keys) {
+				visit(kind, item)
+			}
 			return true
 		})
 		whole = whole && all
