@@ -4,7 +4,7 @@
 //
 // Invariants:
 //   - only Main and the commands decide exit codes, by the table in
-//     reference.go;
+//     main.go;
 //   - all wrong values of a command line are reported, not only the first one;
 //   - standard output holds the result of the command, everything else goes to
 //     standard error;

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/mcpaql/verdict"
@@ -166,4 +169,110 @@ func Program() cmdutil.Program {
 	p := cmdutil.Describe(newRoot(&call{}))
 	p.ExitCodes = exitCodes
 	return p
+}
+
+// The places of results. A file that cannot be written is detected before an adapter
+// is called: otherwise a run would lose its result at the end.
+
+// outputFlags lists the options of live that name a file to write, except --record.
+var outputFlags = []string{"output", "bundle", "values-template"}
+
+// writable reports whether the files that the options of live name can be written.
+func (c *call) writable() bool {
+	ok := true
+	for _, flag := range outputFlags {
+		name, given := c.flags[flag]
+		if !given || name == "-" {
+			continue
+		}
+		if err := tryWrite(name); err != nil {
+			ok = c.wrong("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+		}
+	}
+	return c.oneStdout() && c.apart() && ok
+}
+
+// oneStdout reports whether at most one result goes to the standard output.
+func (c *call) oneStdout() bool {
+	if out := c.flags["output"]; c.flags["bundle"] == "-" && (out == "" || out == "-") {
+		return c.wrong("--bundle and the report cannot both go to the standard output: add --output FILE")
+	}
+	return true
+}
+
+// apart reports whether the files are all different.
+func (c *call) apart() bool {
+	names := map[string]string{}
+	ok := true
+	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record", "replay") {
+		name, given := c.flags[flag]
+		if !given || name == "-" {
+			continue
+		}
+		if flag == "replay" {
+			name = recordingFile(name)
+		}
+		name = filepath.Clean(name)
+		place := osfile.Place(name)
+		if other, taken := names[place]; taken {
+			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+				continue // /dev/null accepts anything
+			}
+			ok = c.wrong("--%s and --%s name the same file: %s", other, flag, name)
+		}
+		names[place] = flag
+	}
+	return ok
+}
+
+// tryWrite returns the error that writeWhole would fail with for a file, without
+// changing anything.
+func tryWrite(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder")
+	case err == nil && info.Mode()&fs.ModeDevice != 0:
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	case err == nil && !info.Mode().IsRegular():
+		return nil // opening a pipe would wait for its reader
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := parentThere(name); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// parentThere returns an error if the folder of a file is missing.
+func parentThere(name string) error {
+	dir := filepath.Dir(name)
+	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return fmt.Errorf("folder %s does not exist", dir)
+	}
+	return nil
+}
+
+// emitTo writes a result to the file that an option names, or to the standard output
+// for "" and "-". A file is written completely or not at all.
+func (c *call) emitTo(flag, name string, data []byte) int {
+	if name == "" || name == "-" {
+		if _, err := c.Out.Write(data); err != nil {
+			return c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
+		}
+		return 0
+	}
+	if err := osfile.Replace(name, data, 0o644); err != nil {
+		return c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+	}
+	return 0
 }

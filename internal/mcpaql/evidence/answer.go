@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
 	"mcptest/internal/mcpaql/reference"
 )
 
@@ -194,4 +195,66 @@ func Merged(o, other jsonv.Value) jsonv.Value {
 		o = o.With(k, v)
 	}
 	return o
+}
+
+// redacted replaces secret values.
+const redacted = secret.Mask
+
+// RedactKeys replaces the texts and numbers under keys that hold secrets, and
+// everything under the keys of a set.
+func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+		switch {
+		case sensitive[k] && e.Kind() != jsonv.KindNull:
+			return k, jsonv.String(redacted)
+		case SecretMember(k, e):
+			return k, concealed(e)
+		}
+		return k, RedactKeys(e, sensitive)
+	})
+}
+
+// SecretMember reports whether the value of a key contains what must never be stored.
+// An object or a list does not if it only describes a credential, as a schema does.
+func SecretMember(key string, v jsonv.Value) bool {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return SecretKey(key) || secret.HoldsText(key, v.Text())
+	case jsonv.KindNumber, jsonv.KindObject, jsonv.KindArray:
+		if !SecretKey(key) {
+			return false
+		}
+		text := jsonv.ObjectOf(key, v).String()
+		return secret.NewRedactor().String(text) != text
+	}
+	return false
+}
+
+// concealed replaces the texts and numbers in a value.
+func concealed(v jsonv.Value) jsonv.Value {
+	if v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
+		return jsonv.String(redacted)
+	}
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, concealed(e) })
+}
+
+// SecretKey reports whether the value of a key must never be stored.
+func SecretKey(key string) bool {
+	return strings.EqualFold(key, "_confirmation") || secret.Holds(key)
+}
+
+// MaskTexts replaces secrets in every text and key of a value.
+func MaskTexts(v jsonv.Value, r *secret.Redactor) jsonv.Value {
+	if v.Kind() == jsonv.KindString {
+		return jsonv.String(r.String(v.Text()))
+	}
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return r.String(k), MaskTexts(e, r) })
+}
+
+// Mask returns a bundle without the secrets of a run, see [Options.Secrets], and
+// without texts whose form identifies them as secrets.
+func Mask(bundle jsonv.Value, secrets []string) jsonv.Value {
+	r := secret.NewRedactor()
+	r.Add(secrets...)
+	return MaskTexts(bundle, r)
 }

@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -200,3 +201,91 @@ func (l *Listing) Hurt(before, now jsonv.Value) (out []jsonv.Change) {
 	}
 	return out
 }
+
+// VolatileKey matches keys whose values differ from call to call.
+var VolatileKey = evidence.Pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag|heap_?total|rss|memory_?usage)$|timestamp|duration|elapsed`)
+
+// Mask holds the paths that differ by themselves between answers of an operation:
+// whole values, or (false) only the digits of a text.
+type Mask map[string]bool
+
+// anyIndex represents every index of a list: what differs in one item may
+// differ in the next.
+var anyIndex = evidence.Pattern(`\[\d+\]`)
+
+// digitRuns matches numbers and durations: 59s is followed by 1m 0s.
+var digitRuns = evidence.Pattern(`(\d+([.,]\d+)*(ms|[dhms])?\b ?)+|\d+`)
+
+// clockText matches a date or a time inside a text, which comparisons ignore.
+var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?|\b\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm]\b)?`)
+
+// Learn records the differences between two answers to the same request.
+func (m Mask) Learn(a, b jsonv.Value) {
+	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
+		switch path := anyIndex().ReplaceAllString(ch.Path, "[]"); {
+		case ch.Kind != jsonv.Changed && strings.HasSuffix(path, "[]"):
+			m[strings.TrimSuffix(path, "[]")] = true // a list that grows
+		case ch.Kind == jsonv.Changed && sameText(ch, digitRuns):
+			if !m[path] {
+				m[path] = false // only the digits of the text change
+			}
+		default:
+			m[path] = true
+		}
+	}
+}
+
+// hides reports whether a difference is to be ignored.
+func (m Mask) hides(ch jsonv.Change) bool {
+	if ch.Kind == jsonv.Changed && sameText(ch, clockText) {
+		return true
+	}
+	path := anyIndex().ReplaceAllString(ch.Path, "[]")
+	if whole, known := m[path]; known && !whole && ch.Kind == jsonv.Changed && sameText(ch, digitRuns) {
+		return true
+	}
+	for known, whole := range m {
+		rest, under := strings.CutPrefix(path, known)
+		if whole && under && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// sameText reports whether two texts differ only in what a pattern matches.
+func sameText(ch jsonv.Change, but func() *regexp.Regexp) bool {
+	without := func(v jsonv.Value) string { return but().ReplaceAllString(v.Text(), "0") }
+	return ch.Want.Kind() == jsonv.KindString && ch.Got.Kind() == jsonv.KindString && without(ch.Want) == without(ch.Got)
+}
+
+// Alike reports whether two answers are equal, ignoring parts that change by
+// themselves.
+func (m Mask) Alike(a, b jsonv.Value) bool {
+	_, differs := m.Difference(a, b)
+	return !differs
+}
+
+// Difference returns the first path at which two answers differ, ignoring parts that
+// change by themselves.
+func (m Mask) Difference(a, b jsonv.Value) (path string, differs bool) {
+	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
+		if !m.hides(ch) {
+			return ch.Path, true
+		}
+	}
+	return "", false
+}
+
+// WithoutVolatile returns a value without its volatile members.
+func WithoutVolatile(v jsonv.Value) jsonv.Value {
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+		if VolatileKey().MatchString(k) {
+			return k, jsonv.Value{}
+		}
+		return k, WithoutVolatile(e)
+	})
+}
+
+// DateName matches the names of members that hold dates.
+var DateName = evidence.Pattern(`(_at|_date|timestamp|[a-z](At|Date|Timestamp))$`)
