@@ -1,12 +1,15 @@
 package aql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/reference"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
 )
@@ -120,4 +123,170 @@ func heaviest(found []verdict.Finding) (w rule.Weight) {
 		w = max(w, f.Weight)
 	}
 	return w
+}
+
+// observedLive reads a live row's findings from the bundle.
+func (x *evaluation) observedLive() {
+	x.incomplete = "the live run did not check it"
+	if x.test.ID == "accuracy" || x.test.ID == "values" {
+		x.gaps = slices.Clone(x.unreadable)
+		x.omitted()
+	}
+	at := placeOf("x_live", "tests")
+	for i, t := range x.e.Live.Lookup("tests").Elems() {
+		if t.Lookup("id").Text() != x.test.ID {
+			continue
+		}
+		n, _ := t.Lookup("cases").Int64()
+		x.cases = int(min(max(n, 0), 1<<30))
+		x.incomplete = cmp.Or(t.Lookup("lacking").Text(), x.incomplete)
+		x.notApplicable, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
+		for k, f := range t.Lookup("findings").Elems() {
+			if rule := rule.ByID()[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
+				x.fail(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
+			}
+		}
+	}
+}
+
+// Omissions of a live run, and their effect on a row that promises to test every
+// operation or parameter: omissions that the policy required are mentioned, and any
+// other omission is a gap.
+
+// omission is the reason why a live run left one parameter out of one test.
+type omission struct {
+	reason string
+	policy bool // the run's mode and rules forbade the call
+}
+
+// readSkipped indexes the omissions of a live run.
+func (j *judgement) readSkipped() {
+	j.skipped, j.untested = map[string]string{}, map[[3]string]omission{}
+	if !j.e.IsLive() {
+		return
+	}
+	for _, s := range j.e.Live.Lookup("skipped").Elems() {
+		j.skipped[s.Lookup("operation").Text()] = s.Lookup("reason").Text()
+	}
+	for _, s := range j.e.Live.Lookup("untested").Elems() {
+		key := [3]string{s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()}
+		j.untested[key] = omission{s.Lookup("reason").Text(), s.Lookup("policy").Bool()}
+	}
+}
+
+// skips reports whether a live run left an operation out.
+func (j *judgement) skips(op string) bool { _, left := j.skipped[op]; return left }
+
+// callable reports whether the run could have called an operation: it called it, or
+// left it out only because the run ended before.
+func (j *judgement) callable(op string) bool {
+	reason, left := j.skipped[op]
+	return !left || reason != "" && reason == j.e.Live.Lookup("ended").Text()
+}
+
+// passedOver reports whether a live run left out an operation, or one parameter for
+// one test; the report then mentions the omission instead of blaming the adapter.
+func (j *judgement) passedOver(test, op, param string) bool {
+	_, left := j.untested[[3]string{test, op, param}]
+	return j.set == rule.Strict && (j.skips(op) || left)
+}
+
+// lackOf notes that a row has no case of what the run passed over, as a gap or,
+// where the policy forbade it, among the left.
+func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
+	if slices.Contains(x.unreadable, op) {
+		x.gaps = append(x.gaps, op)
+		return
+	}
+	if x.callable(op) && !x.untested[[3]string{test, op, param}].policy {
+		x.gaps = append(x.gaps, name)
+		return
+	}
+	if !x.callable(op) {
+		name = op
+	}
+	if !slices.Contains(*left, name) {
+		*left = append(*left, name)
+	}
+}
+
+// omitted notes the operations as gaps that the row's test passed over as a whole.
+func (x *evaluation) omitted() {
+	for _, u := range x.e.Live.Lookup("untested").Elems() {
+		if op := u.Lookup("operation").Text(); u.Lookup("test").Text() == x.test.ID && u.Lookup("parameter").Text() == "" && !u.Lookup("policy").Bool() && x.e.IsLive() {
+			x.gaps = append(x.gaps, op+" ("+u.Lookup("reason").Text()+")")
+		}
+	}
+}
+
+// obstacles describes what kept a live run from a row's cases, of the operations
+// named and of what the row's test passed over.
+func (x *evaluation) obstacles(ops []string) string {
+	var why []string
+	for _, u := range x.e.Live.Lookup("untested").Elems() {
+		if u.Lookup("test").Text() == x.test.ID {
+			why = append(why, strings.TrimSpace(u.Lookup("operation").Text()+" "+u.Lookup("parameter").Text())+": "+u.Lookup("reason").Text())
+		}
+	}
+	for _, s := range x.e.Live.Lookup("skipped").Elems() {
+		if op := s.Lookup("operation").Text(); slices.Contains(ops, op) {
+			why = append(why, strings.TrimSuffix(op+": "+s.Lookup("reason").Text()+": "+s.Lookup("detail").Text(), ": "))
+		}
+	}
+	if len(why) == 0 {
+		if collectedSafely(x.e.Live) {
+			return "the run found none; --mode write checks more, and --values provides values"
+		}
+		return "the run found none; --values provides values"
+	}
+	return evidence.Several(why) + "; --values provides values"
+}
+
+// leftOut names what a live run may not, or could not, call.
+func leftOut(left []string) string {
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Left out because of the mode, a missing value, or the risk to data that the run did not create: %s.", evidence.Several(left))
+}
+
+// Parts that a live run did not test, or left behind, through no fault of the
+// adapter.
+
+// Leftover describes one entry of x_live.leftovers.
+func Leftover(l jsonv.Value) string {
+	s := l.Lookup("operation").Text()
+	switch id, call := l.Lookup("id"), l.Lookup("call"); {
+	case !id.IsAbsent():
+		s += " " + reference.Text(id)
+	case !call.IsAbsent():
+		s += ", call " + reference.Text(call)
+	}
+	return s + ": " + l.Lookup("reason").Text()
+}
+
+// absences lists the rules that missing evidence breaks. A run that had no time to
+// collect the evidence does not break them.
+var absences = map[string]bool{
+	"operations.answer": true, "types.answer": true, "details.missing": true, "completeness.unaccepted": true, "completeness.no-detail": true,
+	"required.case": true, "modes.both": true, "fields.supported": true, "batch.supported": true, "batch.example": true,
+}
+
+// excuse removes from a row the findings about evidence that is missing because the
+// run ended early.
+func (x *evaluation) excuse() {
+	why := x.e.Live.Lookup("cut_short", x.test.ID).Text()
+	if why == "" || x.set != rule.Strict || !x.e.IsLive() {
+		return
+	}
+	x.found = slices.DeleteFunc(x.found, func(f verdict.Finding) bool { return absences[f.Rule] })
+	if len(x.found) == 0 {
+		x.cases, x.notApplicable, x.incomplete = 0, "", "not checked: "+why
+	}
+}
+
+// collectedSafely reads the policy of a live run.
+func collectedSafely(live jsonv.Value) bool {
+	policy := live.Lookup("policy")
+	return policy.Text() == "safe" || policy.Lookup("mode").Text() == "safe"
 }

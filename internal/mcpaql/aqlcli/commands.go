@@ -19,23 +19,12 @@ import (
 	"mcptest/internal/mcpaql/verdict"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
+	"mcptest/internal/report/result"
 )
-
-// ownFormats are the layouts of the specification's report.
-var ownFormats = []string{"json", "text", "markdown"}
 
 // formats lists the formats of reports: the specification's own layouts
 // and those shared with the test runner that make sense for a finished run.
-func formats() []string {
-	names := slices.Clone(ownFormats)
-	for _, f := range report.Formats {
-		switch f.Name {
-		case "html", "junit", "sarif", "tap", "github":
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
+var formats = []string{"json", "text", "markdown", "junit", "tap", "html", "sarif", "github"}
 
 // newRoot builds the command tree of a call.
 func newRoot(c *call) *cobra.Command {
@@ -234,7 +223,7 @@ func layOut(r *verdict.Report, format string) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = f.Write(&b, r.AsRun(tool()), render.Options{})
+	err = f.Write(&b, r.AsRun(result.Tool{Name: aqlName, Version: cmdutil.Version()}), render.Options{})
 	return b.Bytes(), err
 }
 

@@ -193,7 +193,7 @@ var (
 )
 
 func formatOption() option {
-	return choice("format", "f", "format", "format of the report (default text)", formats())
+	return choice("format", "f", "format", "format of the report (default text)", formats)
 }
 
 func rulesOption() option {

@@ -34,7 +34,7 @@ func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 	if !ok {
 		return verdict.ExitConfig
 	}
-	defer t.end()
+	defer os.RemoveAll(t.home) // nothing if there is none
 	return withProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
 		t.registry = registry
 		return fn(ctx, t)
@@ -59,7 +59,7 @@ func withProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *pro
 func (c *call) liveOptions(t *target) (guard.Options, bool) {
 	o := guard.Options{
 		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
-		Target: t.shown(), Repeat: c.repeat(t), Program: aqlName + " " + cmdutil.Version(), RunID: newRunID(),
+		Target: t.shown(), Repeat: c.repeat(t), Program: aqlName + " " + cmdutil.Version(), RunID: fmt.Sprintf("%06x", rand.N(1<<24)), // six hexadecimal digits
 	}
 	o.Stress, o.Probed = c.flags["stress"] != "", c.flags["bundle-scope"] == "probed"
 	o.Confirm, o.Secrets = c.flags["confirm"] != "", t.secrets
@@ -74,9 +74,6 @@ func (c *call) liveOptions(t *target) (guard.Options, bool) {
 	}
 	return o, c.openValues(&o)
 }
-
-// newRunID returns a run id of six hexadecimal digits.
-func newRunID() string { return fmt.Sprintf("%06x", rand.N(1<<24)) }
 
 func (c *call) live() int {
 	if _, given := c.flags["replay"]; given {

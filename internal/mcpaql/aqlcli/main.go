@@ -13,7 +13,6 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/mcpaql/verdict"
-	"mcptest/internal/report/result"
 )
 
 // aqlName is the name of the program.
@@ -152,8 +151,6 @@ func readLimited(r io.Reader) ([]byte, error) {
 
 // emit writes a result to the file of --output.
 func (c *call) emit(name string, data []byte) int { return c.emitTo("output", name, data) }
-
-func tool() result.Tool { return result.Tool{Name: aqlName, Version: cmdutil.Version()} }
 
 // exitCodes is the table of exit codes.
 var exitCodes = []cmdutil.ExitCode{

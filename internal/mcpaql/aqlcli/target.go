@@ -170,13 +170,6 @@ func (t *target) isolate() error {
 	return nil
 }
 
-// end removes the adapter's temporary folder.
-func (t *target) end() {
-	if t.home != "" {
-		_ = os.RemoveAll(t.home)
-	}
-}
-
 // secretValues returns the values of --env whose names suggest secrets, and those of
 // every --pass-env: a variable is usually passed on because it holds a secret.
 func (c *call) secretValues() (values []string) {

@@ -21,18 +21,9 @@ type bundle struct{ run *guard.Run }
 // finish fills in the data about the run itself.
 func (b bundle) finish() {
 	for _, op := range b.run.Catalog.Operations {
-		var names []string
 		accepted := slices.Compact(slices.Sorted(slices.Values(b.run.Accepted[op.Name])))
-		for _, p := range op.Params {
-			if slices.Contains(accepted, p.Name) {
-				names = append(names, p.Name)
-			}
-		}
-		for _, name := range accepted {
-			if op.Param(name) == nil {
-				names = append(names, name)
-			}
-		}
+		names := slices.DeleteFunc(evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name }), func(name string) bool { return !slices.Contains(accepted, name) })
+		names = append(names, slices.DeleteFunc(accepted, func(name string) bool { return op.Param(name) != nil })...)
 		if len(names) > 0 || b.run.Base[op.Name].OK() {
 			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})
 		}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -291,10 +292,8 @@ func (dy discovery) findModes() {
 		}
 	}
 	semantic := func(families map[string]string) string {
-		for f := range families {
-			if !slices.Contains(rule.SemanticCategories, f) {
-				return "semantic:custom"
-			}
+		if slices.ContainsFunc(slices.Collect(maps.Keys(families)), func(f string) bool { return !slices.Contains(rule.SemanticCategories, f) }) {
+			return "semantic:custom"
 		}
 		return "semantic:crude"
 	}

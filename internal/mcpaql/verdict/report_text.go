@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,13 +142,11 @@ func (r *Report) closing() []string {
 }
 
 // tolerated counts the warnings in MUST categories if the exit code is 0 nevertheless.
-func (r *Report) tolerated() (n int) {
-	for _, c := range r.Categories {
-		if c.Required && r.ExitCode == ExitPassed {
-			n += Summarize([]CategoryResult{c}).Warned
-		}
+func (r *Report) tolerated() int {
+	if r.ExitCode != ExitPassed {
+		return 0
 	}
-	return n
+	return Summarize(slices.DeleteFunc(slices.Clone(r.Categories), func(c CategoryResult) bool { return !c.Required })).Warned
 }
 
 // String formats the counts as in the text layout.

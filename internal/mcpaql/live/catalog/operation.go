@@ -2,10 +2,13 @@ package catalog
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 )
 
@@ -198,3 +201,189 @@ func singulars(s string) []string {
 
 // Names that suggest an action. An adapter's declaration is only a claim, and a run
 // that must not change anything leaves out an operation rather than risk it.
+
+// The risk of an operation is judged from several claims, and the worst one counts:
+// some adapters declare operations as reading that open programs or change their
+// session.
+
+// The risks, numbered like the danger levels of the specification.
+const (
+	RiskRead    = 0
+	RiskWrite   = 1
+	RiskDelete  = 2
+	RiskDanger  = 3
+	RiskExtreme = 4
+)
+
+var (
+	dangerNames  = []string{"force_*", "*_permanently", "bulk_delete*", "override_*", "bypass_*", "*_without_backup", "purge_*"}
+	extremeNames = []string{"drop_*", "delete_all*", "truncate_*", "reset_*", "destroy_*", "wipe_*", "*_production"}
+)
+
+// MatchesAny reports whether a name matches one of the glob patterns.
+func MatchesAny(name string, globs []string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool { ok, _ := path.Match(g, name); return ok })
+}
+
+// Assess sets an operation's risk and the reasons for it.
+func (cat *Catalog) Assess(op *Operation) {
+	raise := func(to int, why string) {
+		if op.Risk = max(op.Risk, to); to > 0 {
+			op.Reasons = append(op.Reasons, why)
+		}
+	}
+	for i, category := range op.categories() {
+		risk, known := categoryRisks[category]
+		if !known {
+			risk = RiskDanger
+		}
+		if i == 0 || risk > op.Risk {
+			raise(risk, "its category is "+cmp.Or(category, "not known"))
+		}
+	}
+	p := op.Detail.Lookup("permissions")
+	if p.Lookup("destructive").Bool() && op.Category != "UPDATE" {
+		raise(RiskDelete, "it declares itself destructive")
+	}
+	if ro := p.Lookup("readOnly"); ro.Kind() == jsonv.KindBool && !ro.Bool() {
+		raise(RiskWrite, "it does not declare itself readOnly")
+	}
+	if t := cat.ToolNamed(op.Tool); t != nil && op.Tool != cat.Single && op.Category == "READ" {
+		if h := t.Annotations.Lookup("readOnlyHint"); h.Kind() == jsonv.KindBool && !h.Bool() {
+			raise(RiskWrite, "its tool does not declare readOnlyHint")
+		}
+		if t.Annotations.Lookup("destructiveHint").Bool() {
+			raise(RiskDelete, "its tool declares destructiveHint")
+		}
+	}
+	raise(dangerLevel(op), "it declares a danger level")
+	switch name := strings.ToLower(op.Name); {
+	case MatchesAny(name, extremeNames):
+		raise(RiskExtreme, "its name says so")
+	case MatchesAny(name, dangerNames):
+		raise(RiskDanger, "its name says so")
+	}
+	raise(op.ActsByName(), "it is named like an action")
+	if op.describesAction() {
+		raise(RiskWrite, "its description begins like that of an action")
+	}
+}
+
+// notAction matches what follows a word in a description where the word is a noun: "Set
+// of notes", "Book details".
+var notAction = evidence.Pattern(`^(of|with|for|from|in|by|on|and|or|that|which|details?|lists?|history|status|info(rmation)?|records?|data|items?|entr(y|ies)|names?|ids?)$`)
+
+// describesAction reports whether the description of an operation that is declared READ
+// begins with a verb that changes something: "Configure the portfolio", "Sets a theme".
+// Where the name says that it reads, other words may be adjectives: "Open issues".
+func (o *Operation) describesAction() bool {
+	for _, v := range []jsonv.Value{o.Info, o.Detail} {
+		words := nameWords(v.Lookup("description").Text())
+		if o.Category != "READ" || o.Name == "introspect" || len(words) < 2 || notAction().MatchString(words[1]) {
+			continue
+		}
+		for _, verb := range []string{words[0], strings.TrimSuffix(words[0], "s"), strings.TrimSuffix(words[0], "es")} {
+			if slices.Contains([]string{"configure", "manage", "set", "change"}, verb) {
+				return true
+			}
+			if o.Verb == "get" || o.Verb == "list" {
+				continue
+			}
+			if slices.Contains(actionVerbs, verb) || slices.Contains(removalVerbs, verb) || slices.Contains([]string{"create", "update", "delete"}, verbs[verb]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var categoryRisks = map[string]int{"READ": RiskRead, "CREATE": RiskWrite, "UPDATE": RiskWrite, "EXECUTE": RiskWrite, "DELETE": RiskDelete}
+
+// dangerLevel returns the level that a detail declares, by number or by name (DL
+// 2.1); 0 if it declares none.
+func dangerLevel(op *Operation) int {
+	v := op.Detail.Lookup("danger", "level")
+	if v.IsAbsent() {
+		v = op.Detail.Lookup("danger_level")
+	}
+	if n, ok := v.Int64(); ok {
+		return int(max(0, min(n, RiskExtreme)))
+	}
+	return max(0, slices.Index([]string{"safe", "moderate", "destructive", "dangerous", "forbidden"}, strings.ToLower(v.Text())))
+}
+
+// Operations that belong together are found by their names: a verb, an
+// underscore, a resource.
+
+// verbs holds the verb of which a word is a synonym.
+var verbs = map[string]string{
+	"create": "create", "add": "create", "register": "create", "insert": "create", "upload": "create", "import": "create",
+	"get": "get", "read": "get", "fetch": "get", "show": "get",
+	"list": "list", "search": "list", "find": "list", "query": "list",
+	"update": "update", "edit": "update", "patch": "update", "modify": "update", "set": "update", "rename": "update",
+	"delete": "delete", "remove": "delete", "unregister": "delete", "clear": "delete",
+}
+
+// SplitName reads create_book as the verb "create" and the resource "book".
+// An unknown verb represents itself.
+func SplitName(name string) (verb, resource string) {
+	word, rest, ok := strings.Cut(name, "_")
+	if !ok {
+		return "", name
+	}
+	if v := verbs[word]; v != "" {
+		return v, rest
+	}
+	return word, rest
+}
+
+var (
+	actionVerbs = strings.Fields("open launch start stop send sync install setup configure auth login logout connect activate deactivate " +
+		"submit publish deploy run execute trigger clear upload confirm approve " +
+		// Other verbs that were observed to act.
+		"write put move pay book cancel reboot restart shutdown increment decrement mark archive unarchive restore revoke grant ban unban " +
+		"transfer refund charge buy purchase push apply assign unassign append attach detach enable disable lock unlock mount unmount kick " +
+		"invite notify schedule reschedule replace save swap undo redo upsert exec invoke disconnect reject accept pause resume retry enqueue " +
+		"dequeue commit rollback migrate rotate subscribe unsubscribe " +
+		"pop consume take next claim ack drain expunge visit touch tidy refresh")
+	removalVerbs = strings.Fields("erase drop destroy purge wipe truncate kill rm del unlink format terminate abort forget prune evict flush empty " +
+		"uninstall discard shred overwrite")
+)
+
+// ActsByName returns the risk of an operation that is declared READ but has a name
+// that suggests otherwise, 0 for any other. A verb counts at the beginning of a name
+// and after "and" or "then"; elsewhere it may be a noun.
+func (o *Operation) ActsByName() int {
+	if o.Category != "READ" {
+		return RiskRead
+	}
+	risk := RiskRead
+	words := nameWords(o.Name)
+	for i, word := range words {
+		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
+			continue
+		}
+		switch verb := verbs[word]; {
+		case verb == "delete", slices.Contains(removalVerbs, word):
+			risk = max(risk, RiskDelete)
+		case verb == "create", verb == "update", slices.Contains(actionVerbs, word):
+			risk = max(risk, RiskWrite)
+		}
+	}
+	return risk
+}
+
+var camelCase = evidence.Pattern(`(\p{Ll})(\p{Lu})`)
+
+// nameWords returns the words of a name in any spelling: delete_book, delete-book,
+// deleteBook.
+func nameWords(name string) []string {
+	spaced := camelCase().ReplaceAllString(name, "$1 $2")
+	return strings.FieldsFunc(strings.ToLower(spaced), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// Starts reports whether an operation starts something, and does not act on something
+// that is running.
+func (o *Operation) Starts() bool {
+	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
+}

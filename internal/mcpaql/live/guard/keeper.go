@@ -125,7 +125,7 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 			what, seen = now, id
 		}
 	}
-	if thing.ID = kp.onlyNew(op, remove); !thing.ID.IsAbsent() && what != unmarked {
+	if thing.ID = kp.onlyNew(op); !thing.ID.IsAbsent() && what != unmarked {
 		return thing, owned
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
@@ -265,24 +265,15 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 
 // onlyNew returns the only marked item in the resource's list that the run does not
 // know yet.
-func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
-	if remove == nil {
-		return jsonv.Value{}
-	}
-	known := map[string]bool{}
-	for _, t := range kp.Ledger.Things(op.Resource) {
-		known[t.ID.String()] = true
-	}
-	var fresh []jsonv.Value
-	for _, t := range kp.lister.Marked(op, kp.Maker.RunIDs()) {
-		if !t.ID.IsAbsent() && !known[t.ID.String()] && !kp.Gate.Census.Knows(op.Resource, t.ID) {
-			fresh = append(fresh, t.ID)
-		}
-	}
+func (kp *keeper) onlyNew(op *catalog.Operation) jsonv.Value {
+	fresh := slices.DeleteFunc(kp.lister.Marked(op, kp.Maker.RunIDs()), func(t CreatedThing) bool {
+		known := slices.ContainsFunc(kp.Ledger.Things(op.Resource), func(o CreatedThing) bool { return o.ID.String() == t.ID.String() })
+		return known || t.ID.IsAbsent() || kp.Gate.Census.Knows(op.Resource, t.ID)
+	})
 	if len(fresh) != 1 {
 		return jsonv.Value{}
 	}
-	return fresh[0]
+	return fresh[0].ID
 }
 
 func (kp *keeper) forget(op *catalog.Operation, params jsonv.Value) {

@@ -74,10 +74,8 @@ func (l *ledger) holds(t CreatedThing) bool {
 // execution returns an execution by its identifier, or nil if the run did not start
 // it.
 func (l *ledger) execution(id jsonv.Value) *execution {
-	for _, x := range l.executions {
-		if jsonv.Equal(x.id, id) {
-			return x
-		}
+	if i := slices.IndexFunc(l.executions, func(x *execution) bool { return jsonv.Equal(x.id, id) }); i >= 0 {
+		return l.executions[i]
 	}
 	return nil
 }

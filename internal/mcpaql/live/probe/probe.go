@@ -181,10 +181,8 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 			accepted = false
 		}
 	}
-	for name := range params.Members() {
-		if accepted {
-			pr.accept(op, name)
-		}
+	if accepted {
+		pr.accept(op, params.Keys()...)
 	}
 	switch code := r.Code(); {
 	case r.OK() || !accepted:
@@ -205,8 +203,8 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	}
 }
 
-func (pr operationProbe) accept(op *catalog.Operation, param string) {
-	pr.run.Accepted[op.Name] = append(pr.run.Accepted[op.Name], param)
+func (pr operationProbe) accept(op *catalog.Operation, params ...string) {
+	pr.run.Accepted[op.Name] = append(pr.run.Accepted[op.Name], params...)
 }
 
 // missing sends calls that each omit one required parameter.
