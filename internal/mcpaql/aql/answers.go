@@ -20,7 +20,7 @@ import (
 
 // answer is an answer in the evidence that belongs to no error test.
 type answer struct {
-	at                *place
+	at                place
 	response, request jsonv.Value
 	operation         string
 }
@@ -34,7 +34,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 	for _, c := range j.e.ErrorTests {
 		reported[c.Call] = true
 	}
-	add := func(at *place, response, request jsonv.Value, op string, call int) {
+	add := func(at place, response, request jsonv.Value, op string, call int) {
 		if call > 0 && reported[call] || response.IsAbsent() {
 			return
 		}

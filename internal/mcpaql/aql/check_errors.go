@@ -64,7 +64,7 @@ func (x *evaluation) otherLeaks() {
 }
 
 // leaksStrict checks every text of a failure, including a JSON-RPC error.
-func (x *evaluation) leaksStrict(response, request jsonv.Value, at *place) {
+func (x *evaluation) leaksStrict(response, request jsonv.Value, at place) {
 	failure := response.Lookup("error")
 	if failure.IsAbsent() && !evidence.Succeeded(response) {
 		failure = response
@@ -208,7 +208,7 @@ func (x *evaluation) batch() {
 }
 
 // batchCounts checks that the parts of a batch's answer agree.
-func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
+func (x *evaluation) batchCounts(at place, answer jsonv.Value) {
 	results, summary := answer.Lookup("results"), answer.Lookup("summary")
 	if results.Kind() != jsonv.KindArray {
 		x.fail("batch.results", at.member("results"), answer, "expected a list, got %s", evidence.Describe(results))
@@ -243,7 +243,7 @@ func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 }
 
 // batchCode compares the code of an unknown operation in a batch with its code alone.
-func (x *evaluation) batchCode(at *place, r jsonv.Value) {
+func (x *evaluation) batchCode(at place, r jsonv.Value) {
 	op, code := r.Lookup("operation"), r.Lookup("result", "error", "code")
 	if op.Kind() != jsonv.KindString || x.listed[op.Text()] || code.IsAbsent() {
 		return // the parameters of a listed one count, and the response does not repeat them

@@ -77,9 +77,9 @@ func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rul
 
 // listedOperations yields the operations in the list by name, with their
 // places.
-func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, *place] {
+func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, place] {
 	r := evidence.ReadOperations(e.OperationsList.Lookup("data"))
-	return func(yield func(jsonv.Value, *place) bool) {
+	return func(yield func(jsonv.Value, place) bool) {
 		for i, op := range r.Value.Lookup("operations").Elems() {
 			at := placeOf("introspection", "operations_list", "data", "operations")
 			if len(r.Odd) == 0 {
@@ -188,7 +188,7 @@ func (x *evaluation) completeness() {
 }
 
 // compare compares the parameters that an operation accepted with its detail.
-func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]string) {
+func (x *evaluation) compare(d jsonv.Value, at place, suffix string, left *[]string) {
 	name := d.Lookup("name").Text()
 	accepted, documented := map[string]bool{}, map[string]bool{}
 	for _, a := range x.accepted[name] {

@@ -64,7 +64,7 @@ func (x *evaluation) required() {
 }
 
 // requiredOne checks the cases of one required parameter.
-func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
+func (x *evaluation) requiredOne(op, p jsonv.Value, at place) {
 	name := p.Lookup("name")
 	var cases []int
 	if op.Kind() == jsonv.KindString && name.Kind() == jsonv.KindString {
@@ -75,7 +75,7 @@ func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
 		return
 	}
 	x.cases++
-	here := func(i int) *place { return placeOf("parameter_tests", "missing_required").elem(i).member("response") }
+	here := func(i int) place { return placeOf("parameter_tests", "missing_required").elem(i).member("response") }
 	x.refusal(x.e.MissingRequired[cases[0]], here(cases[0]))
 	if x.set == rule.Reference {
 		return
@@ -90,7 +90,7 @@ func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
 }
 
 // refusal checks the answer to a call without a required parameter.
-func (x *evaluation) refusal(c evidence.ParameterCase, at *place) {
+func (x *evaluation) refusal(c evidence.ParameterCase, at place) {
 	if !evidence.Refused(c.Response) {
 		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
 		return
@@ -187,7 +187,7 @@ func (x *evaluation) untried(tried map[string]bool) {
 	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + leftOut(left)
 }
 
-func (x *evaluation) unknownStrict(c evidence.ParameterCase, at *place) {
+func (x *evaluation) unknownStrict(c evidence.ParameterCase, at place) {
 	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
 	switch inMessage := evidence.Names(evidence.Message(c.Response).Text(), c.Parameter); {
 	case evidence.Refused(c.Response) && registered && (inMessage || evidence.Named(c.Response.Lookup("error", "details"), c.Parameter)):

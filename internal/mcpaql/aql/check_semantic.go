@@ -112,10 +112,7 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 }
 
 func were(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " was"
-	}
-	return fmt.Sprintf("%d %ss were", n, what)
+	return display.Count(n, what) + map[bool]string{true: " was", false: " were"}[n == 1]
 }
 
 // tierResult returns the verdict of one tier: that of the findings of a rule, or of
@@ -137,7 +134,7 @@ func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
 	return result
 }
 
-func (x *evaluation) semantic(c evidence.SemanticCase, at *place) {
+func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
 	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
@@ -172,7 +169,7 @@ func (x *evaluation) occurs(part, in string) bool {
 	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")
 }
 
-func (x *evaluation) judged(j *evidence.Judge, at *place) {
+func (x *evaluation) judged(j *evidence.Judge, at place) {
 	switch j.Verdict {
 	case evidence.NotUnderstood:
 		x.fail("semantic.judge", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
@@ -181,7 +178,7 @@ func (x *evaluation) judged(j *evidence.Judge, at *place) {
 	}
 }
 
-func (x *evaluation) phrases(c evidence.SemanticCase, at *place, occurs func(string) bool) {
+func (x *evaluation) phrases(c evidence.SemanticCase, at place, occurs func(string) bool) {
 	for i, group := range c.PhraseGroups {
 		if !slices.ContainsFunc(group, occurs) {
 			x.fail("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(evidence.TextList(group)))
@@ -189,7 +186,7 @@ func (x *evaluation) phrases(c evidence.SemanticCase, at *place, occurs func(str
 	}
 }
 
-func (x *evaluation) calls(c evidence.SemanticCase, at *place, occurs func(string) bool) {
+func (x *evaluation) calls(c evidence.SemanticCase, at place, occurs func(string) bool) {
 	for i, op := range c.ExpectedOperations {
 		if !slices.ContainsFunc(c.ToolCalls, func(t evidence.ToolCall) bool { return t.Operation.Text() == op && !t.Operation.IsAbsent() }) {
 			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))

@@ -203,8 +203,8 @@ type judgement struct {
 	listed   map[string]bool
 	// described holds the documentation in the details, by operation and parameter.
 	described    map[[2]string]jsonv.Value
-	skipped      map[string]string      // operations that a live run left out, with the reason
-	untested     map[[3]string]omission // test, operation and parameter that it left out
+	skipped      map[string]string  // operations that a live run left out, with the reason
+	untested     map[[3]string]bool // test, operation and parameter that it left out; whether its mode or rules forbade the call
 	inapplicable []verdict.Inapplicable
 }
 

@@ -27,9 +27,9 @@ type evaluation struct {
 }
 
 // fail adds a finding, unless the rule set lacks the rule.
-func (x *evaluation) fail(id string, at *place, v jsonv.Value, format string, args ...any) {
+func (x *evaluation) fail(id string, at place, v jsonv.Value, format string, args ...any) {
 	if w := x.weight(id); w != rule.Off {
-		x.found = append(x.found, verdict.Finding{Rule: id, Weight: w, At: at.pointer(), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
+		x.found = append(x.found, verdict.Finding{Rule: id, Weight: w, At: string(at), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
 	}
 }
 
@@ -153,15 +153,9 @@ func (x *evaluation) observedLive() {
 // operation or parameter: omissions that the policy required are mentioned, and any
 // other omission is a gap.
 
-// omission is the reason why a live run left one parameter out of one test.
-type omission struct {
-	reason string
-	policy bool // the run's mode and rules forbade the call
-}
-
 // readSkipped indexes the omissions of a live run.
 func (j *judgement) readSkipped() {
-	j.skipped, j.untested = map[string]string{}, map[[3]string]omission{}
+	j.skipped, j.untested = map[string]string{}, map[[3]string]bool{}
 	if !j.e.IsLive() {
 		return
 	}
@@ -170,7 +164,7 @@ func (j *judgement) readSkipped() {
 	}
 	for _, s := range j.e.Live.Lookup("untested").Elems() {
 		key := [3]string{s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()}
-		j.untested[key] = omission{s.Lookup("reason").Text(), s.Lookup("policy").Bool()}
+		j.untested[key] = s.Lookup("policy").Bool()
 	}
 }
 
@@ -198,7 +192,7 @@ func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 		x.gaps = append(x.gaps, op)
 		return
 	}
-	if x.callable(op) && !x.untested[[3]string{test, op, param}].policy {
+	if x.callable(op) && !x.untested[[3]string{test, op, param}] {
 		x.gaps = append(x.gaps, name)
 		return
 	}

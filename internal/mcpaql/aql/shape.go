@@ -24,7 +24,7 @@ import (
 // introspection answers and of results are built from the few kinds below, and every
 // part names its rule.
 type shape interface {
-	look(p *probe, at *place, v jsonv.Value, rule string)
+	look(p *probe, at place, v jsonv.Value, rule string)
 }
 
 // probe collects the faults of one payload.
@@ -32,47 +32,21 @@ type probe struct {
 	found []verdict.Finding
 }
 
-// place is the location of a value in the evidence, as a chain to the root; it
-// becomes text only when there is a finding.
-type place struct {
-	up    *place
-	key   string
-	depth int
-}
+// place is the location of a value in the evidence, a JSON pointer (RFC 6901).
+type place string
 
-func (p *place) member(key string) *place { return &place{p, key, p.level() + 1} }
-func (p *place) elem(i int) *place        { return p.member(strconv.Itoa(i)) }
+func (p place) member(key string) place { return place(jsonv.AppendPointer(string(p), key)) }
+func (p place) elem(i int) place        { return p.member(strconv.Itoa(i)) }
 
-func (p *place) level() int {
-	if p == nil {
-		return 0
-	}
-	return p.depth
-}
+// placeOf returns the place with the given tokens, which are plain.
+func placeOf(tokens ...string) place { return place("/" + strings.Join(tokens, "/")) }
 
-// pointer returns the place as a JSON pointer (RFC 6901).
-func (p *place) pointer() string {
-	if p == nil {
-		return ""
-	}
-	return jsonv.AppendPointer(p.up.pointer(), p.key)
-}
-
-// placeOf starts a chain at a fixed pointer, whose tokens are plain.
-func placeOf(tokens ...string) *place {
-	var p *place
-	for _, t := range tokens {
-		p = p.member(t)
-	}
-	return p
-}
-
-func (p *probe) add(rule string, at *place, v jsonv.Value, format string, args ...any) {
-	p.found = append(p.found, verdict.Finding{Rule: rule, At: at.pointer(), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
+func (p *probe) add(rule string, at place, v jsonv.Value, format string, args ...any) {
+	p.found = append(p.found, verdict.Finding{Rule: rule, At: string(at), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
 }
 
 // is reports whether a value has a kind; another kind is a fault.
-func (p *probe) is(kind jsonv.Kind, at *place, v jsonv.Value, rule string) bool {
+func (p *probe) is(kind jsonv.Kind, at place, v jsonv.Value, rule string) bool {
 	if v.Kind() != kind {
 		p.add(rule, at, v, "expected %s, got %s", evidence.KindWords[kind], evidence.Describe(v))
 	}
@@ -98,7 +72,7 @@ type fieldShape struct {
 	want     shape
 }
 
-func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
+func (s *objectShape) look(p *probe, at place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, rule) {
 		return
 	}
@@ -139,14 +113,14 @@ const (
 	flag      = kind(jsonv.KindBool)
 )
 
-func (k kind) look(p *probe, at *place, v jsonv.Value, rule string) {
+func (k kind) look(p *probe, at place, v jsonv.Value, rule string) {
 	p.is(jsonv.Kind(k), at, v, rule)
 }
 
 // anything is any JSON value.
 type anything struct{}
 
-func (anything) look(*probe, *place, jsonv.Value, string) {}
+func (anything) look(*probe, place, jsonv.Value, string) {}
 
 // words is a text: any, non-empty, one of a list, or one that matches a pattern.
 type words struct {
@@ -158,7 +132,7 @@ type words struct {
 	except map[string]string // rule of a value that is wrong in a particular way
 }
 
-func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
+func (s words) look(p *probe, at place, v jsonv.Value, rule string) {
 	switch t := v.Text(); {
 	case !p.is(jsonv.KindString, at, v, rule):
 	case s.filled && t == "":
@@ -177,7 +151,7 @@ type amount struct {
 	free  bool // no minimum
 }
 
-func (s amount) look(p *probe, at *place, v jsonv.Value, rule string) {
+func (s amount) look(p *probe, at place, v jsonv.Value, rule string) {
 	want := "a number"
 	if s.whole {
 		want = "a whole number"
@@ -198,7 +172,7 @@ type sequence struct {
 	elemRule string
 }
 
-func (s sequence) look(p *probe, at *place, v jsonv.Value, rule string) {
+func (s sequence) look(p *probe, at place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindArray, at, v, rule) || s.of == nil {
 		return
 	}
@@ -295,12 +269,12 @@ type resultShape struct{}
 // the depth.
 const maxResultPlaces = 1000
 
-func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
+func (resultShape) look(p *probe, at place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, "result.object") {
 		return
 	}
 	switch success, _ := v.Get("success"); {
-	case at.level() > maxResultPlaces:
+	case strings.Count(string(at), "/") > maxResultPlaces:
 		p.add("result.results-result", at, v, "results inside results, more than %d places deep", maxResultPlaces)
 	case success.Kind() != jsonv.KindBool:
 		p.add("result.success", at.member("success"), v, "expected true or false, got %s", evidence.Describe(success))

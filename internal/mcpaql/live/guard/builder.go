@@ -10,14 +10,12 @@ import (
 	"mcptest/internal/mcpaql/live/catalog"
 )
 
-const maxHarvested = 20
-
 // builder builds the required parameters of an operation, with identifiers that the
 // adapter listed or that the run created.
 type builder struct {
 	values
 	keeper  *keeper
-	harvest map[[2]string][]jsonv.Value         // by resource and key
+	harvest map[[2]string]jsonv.Value           // the first one by resource and key
 	reading map[*catalog.Operation]CreatedThing // by create: what READ operations are called with
 	nested  int                                 // things that are created for others, at the moment
 }
@@ -42,8 +40,8 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 			for _, key := range keys {
 				// An address is not used: a READ may call it.
 				listed := b.harvest[[2]string{lister.Resource, key}]
-				if len(listed) > 0 && catalog.SameResource(lister.Resource, resource) == sure && b.Catalog.Fits(p, listed[0]) == "" && !strings.Contains(listed[0].Text(), "://") {
-					return listed[0], sure
+				if !listed.IsAbsent() && catalog.SameResource(lister.Resource, resource) == sure && b.Catalog.Fits(p, listed) == "" && !strings.Contains(listed.Text(), "://") {
+					return listed, sure
 				}
 			}
 		}

@@ -29,11 +29,11 @@ func New(o Options) *Run {
 	v.Caller = &caller{options: v.Options, catalog: v.Catalog, ledger: v.Ledger, gate: v.Gate, rows: v.Rows, Sensitive: map[string]bool{}, silent: map[string]int{}, Short: map[string]string{}}
 	v.Caller.Tape = tape.New(tape.Options{Dial: o.Dial, Record: o.Record, Replay: o.Replay, Program: o.Program, Secrets: o.Secrets, Values: o.Values})
 	c := &Run{values: v, Evidence: &evidence.Evidence{ExpectedLevel: rule.LevelOne}, Started: v.Caller.Tape.Now(), Accepted: map[string][]string{}, Gates: map[string]bool{}, Base: map[string]Reply{}}
-	c.Steady = &steadiness{options: v.Options, rows: v.Rows, caller: v.Caller, Masks: map[string]change.Mask{}, failures: map[string]bool{}, known: map[string]bool{}}
+	c.Steady = &steadiness{rows: v.Rows, caller: v.Caller, Masks: map[string]change.Mask{}, failures: map[string]bool{}, known: map[string]bool{}}
 	c.Lister = &lister{values: v, steady: c.Steady, First: map[string]Reply{}}
 	c.Watcher = &watcher{values: v, lister: c.Lister, steady: c.Steady, watched: map[string]bool{}}
 	c.Keeper = &keeper{values: v, lister: c.Lister, watcher: c.Watcher, steady: c.Steady, evidence: c.Evidence}
-	c.Builder = &builder{values: v, keeper: c.Keeper, harvest: map[[2]string][]jsonv.Value{}, reading: map[*catalog.Operation]CreatedThing{}}
+	c.Builder = &builder{values: v, keeper: c.Keeper, harvest: map[[2]string]jsonv.Value{}, reading: map[*catalog.Operation]CreatedThing{}}
 	c.Executor = &executor{values: v, keeper: c.Keeper}
 	c.Survey = &survey{values: v, lister: c.Lister, builder: c.Builder, watcher: c.Watcher, steady: c.Steady}
 	c.Cleaner = &cleaner{values: v, lister: c.Lister, watcher: c.Watcher, keeper: c.Keeper, executor: c.Executor, steady: c.Steady}

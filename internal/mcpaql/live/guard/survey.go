@@ -45,8 +45,8 @@ func (s *survey) HarvestLists(lists bool) {
 			}
 			for k, v := range item.Members() {
 				at := [2]string{op.Resource, k}
-				if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && len(s.builder.harvest[at]) < maxHarvested {
-					s.builder.harvest[at] = append(s.builder.harvest[at], v)
+				if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && s.builder.harvest[at].IsAbsent() {
+					s.builder.harvest[at] = v
 				}
 			}
 		}
@@ -92,7 +92,6 @@ func (s *survey) WatchTime() {
 
 // steadiness knows which parts of answers change by themselves.
 type steadiness struct {
-	options  *Options
 	rows     *rows
 	caller   *caller
 	Masks    map[string]change.Mask

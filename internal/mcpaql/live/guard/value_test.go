@@ -190,7 +190,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 	values := jsonv.From(map[string]any{"cancel_task": map[string]any{"task_id": "named"}, "execute_job": map[string]any{"job_id": "named"}})
 	c := New(Options{Mode: ModeFull, Values: values})
 	c.Catalog.Operations = ops
-	c.Builder.harvest = map[[2]string][]jsonv.Value{{"task", "id"}: {jsonv.String("yours")}}
+	c.Builder.harvest = map[[2]string]jsonv.Value{{"task", "id"}: jsonv.String("yours")}
 	c.Ledger.executions = []*execution{{id: jsonv.String("mine"), starts: ops[0]}}
 	for _, x := range []struct {
 		op, params string
