@@ -41,7 +41,11 @@ func (cr *cleaner) CleanUp(last bool) {
 	cr.Caller.Ctx, cr.Caller.Cleaning = ctx, true
 	defer func() { cr.Caller.Ctx, cr.Caller.Cleaning = own, before }()
 	cr.executor.endExecutions()
-	cr.findDoubtful()
+	doubtful := cr.Ledger.doubtful
+	cr.Ledger.doubtful = nil
+	for _, decide := range doubtful {
+		decide()
+	}
 	cr.findLost()
 	for _, t := range slices.Backward(slices.Clone(cr.Ledger.things)) {
 		for _, op := range slices.Backward(cr.Catalog.Operations) {
@@ -111,20 +115,6 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 	}
 	cr.Ledger.RefusedDelete(remove, r)
 	cr.Ledger.leave(op, "id", t.ID, r.Brief())
-}
-
-// findDoubtful decides at the end of a run about items that could not be read before.
-func (cr *cleaner) findDoubtful() {
-	list := cr.Ledger.doubtful
-	cr.Ledger.doubtful = nil
-	for _, d := range list {
-		before := len(cr.Ledger.doubtful)
-		cr.keeper.keepCreated(d.op, d.params, d.answer)
-		if len(cr.Ledger.doubtful) > before {
-			cr.Ledger.doubtful = cr.Ledger.doubtful[:before]
-			cr.Ledger.leave(d.op, "call", d.answer.Number, "what was created could no longer be read")
-		}
-	}
 }
 
 // checkOthers compares the lists with their content before the run wrote anything.
@@ -209,10 +199,8 @@ func (cr *cleaner) unfound(list *catalog.Operation) bool {
 // Executions are work that continues after the call that started it (D 8.4). A run
 // names only executions that it started itself.
 
-const (
-	// Cancelled is the state of an execution that was aborted.
-	Cancelled = "cancelled"
-)
+// Cancelled is the state of an execution that was aborted.
+const Cancelled = "cancelled"
 
 // executor follows executions and ends them.
 type executor struct {

@@ -36,8 +36,9 @@ type keeper struct {
 	evidence *evidence.Evidence
 }
 
-// keepCreated records the item of a create, so that it is removed again.
-func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply) {
+// keepCreated records the item of a create, so that it is removed again. An item that
+// cannot be read is tried again when the run ends, for the last time.
+func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply, last bool) {
 	thing, what := kp.identify(op, params, r)
 	if what == foreign || what == unmarked {
 		kp.steady.Await(func() bool {
@@ -54,7 +55,11 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 			kp.Ledger.stays[op.Resource] = whyAlike
 		}
 	case undecided:
-		kp.Ledger.doubtful = append(kp.Ledger.doubtful, doubtfulThing{op, params, r})
+		if last {
+			kp.Ledger.leave(op, "call", r.Number, "what was created could no longer be read")
+			return
+		}
+		kp.Ledger.doubtful = append(kp.Ledger.doubtful, func() { kp.keepCreated(op, params, r, true) })
 	case unmarked:
 		kp.disown(op, params, r, thing.ID)
 	case foreign:
@@ -243,7 +248,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	r := kp.Caller.Send(tool, args)
 	kp.steady.checkDates(op, r)
 	if r.OK() && op.Creates() {
-		kp.keepCreated(op, args.Lookup("params"), r)
+		kp.keepCreated(op, args.Lookup("params"), r, false)
 	}
 	if op.Creates() && r.Number > 0 && r.Cause != nil {
 		kp.Ledger.lost = append(kp.Ledger.lost, op)

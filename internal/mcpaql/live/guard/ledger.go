@@ -18,7 +18,7 @@ type ledger struct {
 	deleting   map[string]bool      // identifiers for which a delete was sent
 	stays      map[string]string    // resource → why none of its items can be removed
 	lost       []*catalog.Operation // creates whose answer never came
-	doubtful   []doubtfulThing      // creates whose item could not be read
+	doubtful   []func()             // decide about creates whose item could not be read immediately
 	Leftovers  []jsonv.Value
 }
 
@@ -111,14 +111,6 @@ type execution struct {
 	starts *catalog.Operation
 	Status string // as last seen
 	Over   bool   // it ended, or an answer reported its end
-}
-
-// doubtfulThing is a create that succeeded but whose item could not be read
-// immediately.
-type doubtfulThing struct {
-	op     *catalog.Operation
-	params jsonv.Value
-	answer Reply
 }
 
 // leave records something that the run leaves behind: an id, or the call that may

@@ -271,16 +271,10 @@ func (p confirmationProbe) confirmationRow() {
 	}
 }
 
-// pending is a confirmed call that has not been sent yet. A new session must not know
-// its token (D 2.3.3).
-type pending struct {
-	op   *catalog.Operation
-	args jsonv.Value
-}
-
-// pendingConfirmation requests a token and leaves it unused. It returns nil if no
-// operation on the run's own items asks for one.
-func (p confirmationProbe) pendingConfirmation() *pending {
+// pendingConfirmation requests a token and leaves it unused: a new session must not know
+// it (D 2.3.3). It returns a function that sends the confirmed call; nil if no operation
+// on the run's own items asks for one.
+func (p confirmationProbe) pendingConfirmation() func() guard.Reply {
 	for _, op := range p.run.Catalog.Operations {
 		if !p.run.Gates[op.Name] || p.run.Caller.TokenKey == "" || p.run.Gate.Barred(op) != "" {
 			continue
@@ -291,7 +285,9 @@ func (p confirmationProbe) pendingConfirmation() *pending {
 			continue
 		}
 		if token, _ := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: args}).Token(); token != "" {
-			return &pending{op, args.With("params", params.With(p.run.Caller.TokenKey, jsonv.String(token)))}
+			return func() guard.Reply {
+				return p.run.Keeper.AttemptOn(op.Tool, op, args.With("params", params.With(p.run.Caller.TokenKey, jsonv.String(token))))
+			}
 		}
 	}
 	return nil

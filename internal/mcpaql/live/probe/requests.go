@@ -267,8 +267,8 @@ func (p requestProbe) probeSession() {
 	p.run.Caller.Session = s
 	r := p.run.Caller.Introspect("query", "operations")
 	if unused != nil && p.run.Caller.Session == s {
-		if again := p.run.Keeper.AttemptOn(unused.op.Tool, unused.op, unused.args); again.OK() {
-			p.run.Rows.Fail("session.token", again, "%s accepts a token of the previous session", unused.op.Name)
+		if again := unused(); again.OK() {
+			p.run.Rows.Fail("session.token", again, "%s accepts a token of the previous session", again.Args.Lookup("operation").Text())
 		}
 	}
 	if p.run.Caller.Session == s { // otherwise it ended and was replaced
