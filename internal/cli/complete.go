@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/mcp"
@@ -22,10 +23,7 @@ import (
 // completeFlags completes the flags of all commands whose values are words of a list
 // or names in a suite.
 func completeFlags(s cmdutil.Streams, root *cobra.Command) {
-	var reporters []string
-	for _, f := range report.Formats {
-		reporters = append(reporters, f.Name)
-	}
+	reporters := lists.Map(report.Formats, func(f report.Format) string { return f.Name })
 	words := map[string][]string{
 		"protocol":  append([]string{mcp.Auto}, protocol.Versions()...),
 		"transport": {wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE},

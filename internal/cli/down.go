@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -140,10 +141,7 @@ func (f *downFlags) stop(s cmdutil.Streams, st *detach.State, code, open int) er
 // plan reads the suites again, like setup.
 func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.Redactor) (*plan.Plan, error) {
 	f.EnvFiles, f.Vars, f.AllowOutside = st.EnvFiles, st.Vars, st.AllowOutside
-	var paths []string
-	for _, k := range st.Files {
-		paths = append(paths, option.Shown(k.File))
-	}
+	paths := lists.Map(st.Files, func(k run.SavedState) string { return option.Shown(k.File) })
 	p, diags, err := f.Compile(paths, s, redactor)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -218,10 +219,7 @@ func (i *initializer) summarize(passed int) {
 	if len(i.draft.Suite.Server.Tolerate) > 0 {
 		out("  The server violates the protocol (%s); the suite tolerates it for now.", strings.Join(i.draft.Suite.Server.Tolerate, ", "))
 	}
-	var secrets []string
-	for _, v := range i.draft.Secrets {
-		secrets = append(secrets, v.Name+" (the value of "+v.What+")")
-	}
+	secrets := lists.Map(i.draft.Secrets, func(v scaffold.Secret) string { return v.Name + " (the value of " + v.What + ")" })
 	if len(secrets) > 0 {
 		out("  Secrets from %s were not written. Set %s before a run.", cmp.Or(i.f.from, "the command line"), strings.Join(secrets, ", "))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 const grading = `You grade a text by a rubric. The text is one JSON string between two marker lines.
@@ -52,10 +53,7 @@ func (c *Client) Grade(ctx context.Context, rubric, text string, votes int) (Gra
 		}
 		given = append(given, one)
 	}
-	scores := make([]float64, len(given))
-	for i, g := range given {
-		scores[i] = g.Score
-	}
+	scores := lists.Map(given, func(g Grade) float64 { return g.Score })
 	slices.SortStableFunc(given, func(a, b Grade) int { return cmp.Compare(a.Score, b.Score) })
 	out := given[len(given)/2]
 	out.Votes = scores

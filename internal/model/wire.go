@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // openAIRequest returns a chat completion request.
@@ -147,10 +148,9 @@ func anthropicRequest(model, system string, turns []Message, tools []Tool) objec
 	if system != "" {
 		req["system"] = system
 	}
-	var list []any
-	for _, t := range tools {
-		list = append(list, object{"name": t.Name, "description": t.Description, "input_schema": schemaOf(t)})
-	}
+	list := lists.Map(tools, func(t Tool) any {
+		return object{"name": t.Name, "description": t.Description, "input_schema": schemaOf(t)}
+	})
 	if len(list) > 0 {
 		req["tools"] = list
 	}

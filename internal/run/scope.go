@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/spec/plan"
@@ -76,10 +77,7 @@ func (a *attempt) setup(ctx context.Context) bool {
 
 // teardown runs the steps after the test. A failing step is a warning, as in afterEach.
 func (a *attempt) teardown() {
-	var list []*plan.Step
-	for _, s := range a.file.file.TeardownPerTest {
-		list = append(list, s.For(a.c.Server))
-	}
+	list := lists.Map(a.file.file.TeardownPerTest, func(s *plan.Step) *plan.Step { return s.For(a.c.Server) })
 	failed := a.out.c.Status.Failed()
 	a.file.tearDown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		a.out.phases(ph)

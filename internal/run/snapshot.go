@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/report/result"
@@ -106,10 +107,7 @@ func (r *runner) saveSnapshots(ctx context.Context) {
 // stale returns a finding about snapshots that no test uses.
 func (f *fileRun) stale(list []snapshot.Stale) result.Finding {
 	const most = 5
-	var names []string
-	for _, s := range list[:min(len(list), most)] {
-		names = append(names, fmt.Sprintf("%q of %q", s.Name, s.Test))
-	}
+	names := lists.Map(list[:min(len(list), most)], func(s snapshot.Stale) string { return fmt.Sprintf("%q of %q", s.Name, s.Test) })
 	if more := len(list) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}

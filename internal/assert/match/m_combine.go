@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/assert/target"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -182,11 +183,7 @@ func (m combined) none(failing []Outcome, passing []*Named, unfits int, s target
 }
 
 func messages(outcomes []Outcome) []string {
-	lines := make([]string, len(outcomes))
-	for i, o := range outcomes {
-		lines[i] = o.Msg
-	}
-	return lines
+	return lists.Map(outcomes, func(o Outcome) string { return o.Msg })
 }
 
 // runsPrograms reports whether a matcher, or one nested in it, runs a program.

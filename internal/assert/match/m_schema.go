@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -206,10 +207,7 @@ func (m *schemaMatcher) validate(ctx context.Context, v jsonv.Value) Outcome {
 	if len(violations) == 0 {
 		return passed
 	}
-	lines := make([]string, 0, min(len(violations), shown.MaxLines+1))
-	for _, v := range violations[:min(len(violations), shown.MaxLines)] {
-		lines = append(lines, m.line(v))
-	}
+	lines := lists.Map(violations[:min(len(violations), shown.MaxLines)], m.line)
 	o := Outcome{Expected: "fits the schema", Msg: "does not fit the schema: " + lines[0]}
 	if len(violations) > 1 {
 		if more := len(violations) - len(lines); more > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -33,10 +34,7 @@ func compileUnordered(c *Compiler, n *source.Node, path string) Matcher {
 }
 
 func unorderedOutcome(want jsonv.Value, lacking, extra []jsonv.Value) Outcome {
-	var lines []string
-	for _, v := range lacking[:min(len(lacking), shown.MaxLines)] {
-		lines = append(lines, "missing: "+shown.Value(v, shown.InLine))
-	}
+	lines := lists.Map(lacking[:min(len(lacking), shown.MaxLines)], func(v jsonv.Value) string { return "missing: " + shown.Value(v, shown.InLine) })
 	for _, v := range extra[:min(len(extra), shown.MaxLines)] {
 		lines = append(lines, "not expected: "+shown.Value(v, shown.InLine))
 	}

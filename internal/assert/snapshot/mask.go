@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 )
 
 // mask replaces text that differs from run to run by its name in angle brackets.
@@ -58,11 +59,7 @@ var (
 
 // builtin returns the names of the built-in masks.
 func builtin() []string {
-	names := make([]string, len(masks()))
-	for i, m := range masks() {
-		names[i] = m.name
-	}
-	return names
+	return lists.Map(masks(), func(m mask) string { return m.name })
 }
 
 // dirMask is the mask of the suite's folder; a folder at the top has none.
@@ -107,10 +104,7 @@ func random(s string) bool {
 // marks finds what masking leaves in a text; the group is everything after
 // the bracket.
 func marks(names []string, before string) *regexp.Regexp {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = regexp.QuoteMeta(name)
-	}
+	quoted := lists.Map(names, regexp.QuoteMeta)
 	return regexp.MustCompile(`<(` + before + `(?:(?:` + strings.Join(quoted, "|") + `)(?: number)?|#\d+|sha256 [0-9a-f]{64} of \d+ bytes)>)`)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // maxViolations bounds the number of violations of one validation.
@@ -183,10 +184,7 @@ func (r *reporter) propertyName(e *jsonschema.ValidationError, k *kind.PropertyN
 	if r.fault = sub.fault; r.fault != nil {
 		return
 	}
-	reasons := make([]string, 0, len(sub.found))
-	for _, s := range sub.sorted() {
-		reasons = append(reasons, s.Msg)
-	}
+	reasons := lists.Map(sub.sorted(), func(s finding) string { return s.Msg })
 	r.add(f, "the name of property %q does not fit: %s", k.Property, strings.Join(reasons, "; "))
 }
 

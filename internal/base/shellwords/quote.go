@@ -1,6 +1,10 @@
 package shellwords
 
-import "strings"
+import (
+	"strings"
+
+	"mcptest/internal/base/lists"
+)
 
 // Quote writes one word so that Split, and a POSIX shell, read it back as the
 // same single word: as it is where that is safe, in single quotes otherwise.
@@ -17,9 +21,6 @@ func Quote(word string) string {
 
 // QuoteAll writes words as one command line, a space between them.
 func QuoteAll(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = Quote(w)
-	}
+	out := lists.Map(words, Quote)
 	return strings.Join(out, " ")
 }

@@ -10,6 +10,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // Decode strictly decodes a node into the struct that into points to and returns
@@ -351,10 +352,7 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 		if slices.Contains(allowed, got) {
 			return
 		}
-		var quoted []string
-		for _, word := range allowed {
-			quoted = append(quoted, quote(word))
-		}
+		quoted := lists.Map(allowed, quote)
 		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Parenthesis(DidYouMean(got, allowed))).Code = "enum"
 	}
 }

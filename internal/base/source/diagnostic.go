@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 )
 
 // Severity is the severity of a diagnostic: only errors prevent a run.
@@ -74,10 +75,7 @@ type Diagnostics []Diagnostic
 
 // Error returns the first line of every diagnostic.
 func (ds Diagnostics) Error() string {
-	lines := make([]string, len(ds))
-	for i, d := range ds {
-		lines[i] = d.String()
-	}
+	lines := lists.Map(ds, func(d Diagnostic) string { return d.String() })
 	return strings.Join(lines, "\n")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 )
 
 // A FieldInfo describes one key of a struct that Decode decodes, for generators of
@@ -29,11 +30,7 @@ func Fields(t reflect.Type) []FieldInfo {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
 	}
-	var out []FieldInfo
-	for _, f := range newLayout(t).fields {
-		out = append(out, f.FieldInfo)
-	}
-	return out
+	return lists.Map(newLayout(t).fields, func(f layoutField) FieldInfo { return f.FieldInfo })
 }
 
 // layout holds the tags of a struct type, parsed once per Decoder.

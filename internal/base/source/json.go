@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 )
 
 // JSON returns the value as JSON with the order of maps and the digits of numbers. A
@@ -29,10 +30,7 @@ func (n *Node) JSON() jsonv.Value {
 	case KindList:
 		return jsonv.List(n.Items, (*Node).JSON)
 	case KindMap:
-		members := make([]jsonv.Member, len(n.Fields))
-		for i, f := range n.Fields {
-			members[i] = jsonv.Member{Key: f.Key.Text, Value: f.Value.JSON()}
-		}
+		members := lists.Map(n.Fields, func(f Field) jsonv.Member { return jsonv.Member{Key: f.Key.Text, Value: f.Value.JSON()} })
 		return jsonv.Object(members...)
 	}
 	return jsonv.Null()

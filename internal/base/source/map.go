@@ -1,6 +1,10 @@
 package source
 
-import "reflect"
+import (
+	"reflect"
+
+	"mcptest/internal/base/lists"
+)
 
 // Map is a map that keeps its written order.
 type Map[T any] struct {
@@ -30,11 +34,7 @@ func (m Map[T]) Len() int { return len(m.Entries) }
 
 // Keys returns the keys in order.
 func (m Map[T]) Keys() []string {
-	keys := make([]string, len(m.Entries))
-	for i, e := range m.Entries {
-		keys[i] = e.Key
-	}
-	return keys
+	return lists.Map(m.Entries, func(e Entry[T]) string { return e.Key })
 }
 
 // ElemType returns T, for use with reflection.

@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/check"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/run/inspect"
@@ -89,10 +90,7 @@ var goodName = lazy.Regexp(`^[A-Za-z0-9_.-]{1,128}$`)
 
 // lintTool returns the errors (Fail) and the inadvisable parts (Warn) of a tool.
 func lintTool(version string, t jsonv.Value) []remark {
-	var out []remark
-	for _, msg := range check.Entry(version, "tools/list", t) {
-		out = append(out, remark{Fail, msg})
-	}
+	out := lists.Map(check.Entry(version, "tools/list", t), func(msg string) remark { return remark{Fail, msg} })
 	if n := t.Lookup("name"); n.Kind() == jsonv.KindString && !goodName().MatchString(n.Text()) {
 		out = append(out, remark{Warn, "the name should be 1 to 128 characters from A-Z a-z 0-9 _ - ."})
 	}
@@ -117,11 +115,7 @@ func lintSchema(key string, schema jsonv.Value) []remark {
 	case !errors.As(err, &se):
 		return []remark{{Fail, key + ": " + err.Error()}}
 	}
-	var out []remark
-	for _, e := range append([]*jsonschema.Error{se}, se.Rest...) {
-		out = append(out, remark{Fail, key + e.Pointer + ": " + e.Msg})
-	}
-	return out
+	return lists.Map(append([]*jsonschema.Error{se}, se.Rest...), func(e *jsonschema.Error) remark { return remark{Fail, key + e.Pointer + ": " + e.Msg} })
 }
 
 // lintRequired finds required properties that the schema does not describe.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -160,10 +161,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 
 // unusedFinding lists the recorded requests that were not sent.
 func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
-	var lines []string
-	for _, call := range unused {
-		lines = append(lines, fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line))
-	}
+	lines := lists.Map(unused, func(call *cassette.Call) string { return fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line) })
 	file := p.Cassette().File
 	return result.Finding{
 		Kind: "unused-recording", Severity: "warning", File: file, Line: unused[0].Request.Line,

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/report/result"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/tape/cassette"
@@ -42,10 +43,7 @@ func (j *judged) add(c *plan.Case, passed bool) {
 func (j *judged) findings() (list []result.Finding) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var names []string
-	for _, c := range inOrder(j.timed) {
-		names = append(names, c.Name)
-	}
+	names := lists.Map(inOrder(j.timed), func(c *plan.Case) string { return c.Name })
 	if names != nil {
 		list = append(list, result.Finding{
 			Kind: "replayed-times", Severity: "warning", File: j.timed[0].File.Path, Line: j.timed[0].Pos.Line,

@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -149,10 +150,9 @@ func showTools(l *option.Viewer, tools []jsonv.Value) error {
 	if l.Flags.JSON {
 		return l.PrintJSON(l.Streams.Out, jsonv.ObjectOf("tools", jsonv.Array(tools...)))
 	}
-	rows := make([][]string, 0, len(tools))
-	for _, t := range tools {
-		rows = append(rows, []string{inspect.Name(t, "name"), signature(t.Lookup("inputSchema")), firstLine(t)})
-	}
+	rows := lists.Map(tools, func(t jsonv.Value) []string {
+		return []string{inspect.Name(t, "name"), signature(t.Lookup("inputSchema")), firstLine(t)}
+	})
 	return table(l, "tool", []string{"TOOL", "ARGUMENTS", "DESCRIPTION"}, rows)
 }
 
@@ -259,10 +259,7 @@ func table(l *option.Viewer, what string, head []string, rows [][]string) error 
 		_, err := fmt.Fprintf(l.Streams.Out, "no %ss\n", what)
 		return err
 	}
-	widths := make([]int, len(head))
-	for i, h := range head {
-		widths[i] = len(h)
-	}
+	widths := lists.Map(head, func(h string) int { return len(h) })
 	for _, r := range rows {
 		for i := range r {
 			r[i] = l.Text(r[i])

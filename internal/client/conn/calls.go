@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -239,12 +240,7 @@ func sameToken(own, token []byte) bool {
 
 // unsignaled returns a call that is complete but not signaled yet.
 func (c *callTable) unsignaled(n int64) *call {
-	for _, k := range c.woken {
-		if k.raw == nil && k.id == n {
-			return k
-		}
-	}
-	return nil
+	return lists.First(c.woken, func(k *call) bool { return k.raw == nil && k.id == n })
 }
 
 // rawCall is the state of bytes that were sent unchanged.
@@ -256,12 +252,7 @@ type rawCall struct {
 
 // rawWaiter returns the raw call that waits for an id; without an id, the oldest.
 func (c *callTable) rawWaiter(id []byte) *call {
-	for _, k := range c.raws {
-		if id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) {
-			return k
-		}
-	}
-	return nil
+	return lists.First(c.raws, func(k *call) bool { return id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) })
 }
 
 // hasWaiter reports whether a caller waits for a call in flight, other than mcptest's

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -126,12 +127,7 @@ func commonRevision(data []byte) string {
 		return ""
 	}
 	theirs := v.Lookup("supported").Texts()
-	for _, r := range protocol.SessionVersions() {
-		if slices.Contains(theirs, r) {
-			return r
-		}
-	}
-	return ""
+	return lists.First(protocol.SessionVersions(), func(r string) bool { return slices.Contains(theirs, r) })
 }
 
 // handshakeResult parses the result of the handshake. It adds violations below the top

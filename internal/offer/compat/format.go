@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/gate"
 )
@@ -126,13 +127,7 @@ func (r Report) summary() string {
 
 // Count returns the number of findings with a level.
 func (r Report) Count(l Level) int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Level == l {
-			n++
-		}
-	}
-	return n
+	return lists.Count(r.Findings, func(f Finding) bool { return f.Level == l })
 }
 
 // json writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.

@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 )
 
 // A List contains the definitions of a server.
@@ -58,11 +59,7 @@ type place struct {
 var selectors = map[string]func(List, Profile) []place{
 	"tools": func(l List, _ Profile) []place { return []place{{value: jsonv.Array(l.Tools...)}} },
 	"page": func(l List, _ Profile) []place {
-		var out []place
-		for _, page := range l.Pages {
-			out = append(out, place{value: page})
-		}
-		return out
+		return lists.Map(l.Pages, func(page jsonv.Value) place { return place{value: page} })
 	},
 	"tool": func(l List, _ Profile) []place { return l.each("", func(t jsonv.Value) jsonv.Value { return t }) },
 	"name": func(l List, _ Profile) []place {

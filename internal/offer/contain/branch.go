@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // branch is one way to resolve the alternatives of a goal.
@@ -146,10 +147,7 @@ func (b *branch) addNode(l lit, work []lit) []lit {
 	case 1:
 		return append(work, lit{a: l.n.atoms[0], neg: true})
 	}
-	var alt [][]lit
-	for _, a := range l.n.atoms {
-		alt = append(alt, []lit{{a: a, neg: true}})
-	}
+	alt := lists.Map(l.n.atoms, func(a *atom) []lit { return []lit{{a: a, neg: true}} })
 	b.either = append(b.either, alt)
 	return work
 }
@@ -177,10 +175,7 @@ func (b *branch) addAtom(l lit, work []lit) []lit {
 			}
 			return work
 		}
-		var alt [][]lit
-		for _, n := range a.nodes {
-			alt = append(alt, []lit{pos(n)})
-		}
+		alt := lists.Map(a.nodes, func(n *node) []lit { return []lit{pos(n)} })
 		b.either = append(b.either, alt)
 	case opOne:
 		b.either = append(b.either, oneOf(a.nodes, l.neg))
@@ -210,10 +205,7 @@ func oneOf(nodes []*node, negated bool) [][]lit {
 		out = append(out, only)
 	}
 	if negated {
-		var none []lit
-		for _, n := range nodes {
-			none = append(none, neg(n))
-		}
+		none := lists.Map(nodes, neg)
 		out = append(out, none)
 	}
 	return out

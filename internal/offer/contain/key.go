@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // maxKeyWork limits the nodes that are visited to compare schemas by meaning.
@@ -44,10 +45,7 @@ func (s *solver) nodeKey(n *node, above []*node) string {
 	}
 	before := s.backs
 	above = append(slices.Clone(above), n)
-	parts := make([]string, 0, len(n.atoms))
-	for _, a := range n.atoms {
-		parts = append(parts, s.atomKey(a, above))
-	}
+	parts := lists.Map(n.atoms, func(a *atom) string { return s.atomKey(a, above) })
 	slices.Sort(parts)
 	key := shorten("(" + strings.Join(parts, "&") + ")")
 	// The meaning of a reference to an outer schema depends on its place.
@@ -66,10 +64,7 @@ func (s *solver) atomKey(a *atom, above []*node) string {
 	if a.strict {
 		b.WriteString(":strict")
 	}
-	parts := make([]string, 0, len(a.values))
-	for _, v := range a.values {
-		parts = append(parts, valueKey(v))
-	}
+	parts := lists.Map(a.values, valueKey)
 	slices.Sort(parts)
 	names := slices.Sorted(slices.Values(a.names))
 	for _, re := range a.res {
@@ -93,10 +88,7 @@ func valueKey(v jsonv.Value) string {
 			return r.RatString()
 		}
 	case jsonv.KindArray:
-		var parts []string
-		for _, e := range v.Elems() {
-			parts = append(parts, valueKey(e))
-		}
+		parts := lists.Map(v.List(), valueKey)
 		return "[" + strings.Join(parts, ",") + "]"
 	case jsonv.KindObject:
 		var parts []string

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // objectGoal is the conditions on an object.
@@ -258,10 +259,7 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 			return answer{st: unknown}
 		}
 	}
-	var out []jsonv.Member
-	for _, k := range slices.Sorted(maps.Keys(values)) {
-		out = append(out, jsonv.Member{Key: k, Value: values[k]})
-	}
+	out := lists.Map(slices.Sorted(maps.Keys(values)), func(k string) jsonv.Member { return jsonv.Member{Key: k, Value: values[k]} })
 	if got := g.b.try(jsonv.Object(out...)); got.st != empty {
 		return got
 	}

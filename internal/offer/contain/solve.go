@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // Verdict is the result of a comparison.
@@ -144,10 +145,7 @@ func (s *solver) solve(goal []lit, depth int) answer {
 }
 
 func goalKey(goal []lit) string {
-	ids := make([]int, len(goal))
-	for i, l := range goal {
-		ids[i] = l.id()
-	}
+	ids := lists.Map(goal, func(l lit) int { return l.id() })
 	slices.Sort(ids)
 	var b strings.Builder
 	for _, id := range slices.Compact(ids) {

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/report/gate"
 )
@@ -37,13 +38,7 @@ func Summary(changes []Change) string {
 }
 
 func count(changes []Change, c Class) int {
-	n := 0
-	for _, ch := range changes {
-		if ch.Class == c {
-			n++
-		}
-	}
-	return n
+	return lists.Count(changes, func(ch Change) bool { return ch.Class == c })
 }
 
 func (ch *Change) subject() string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -42,10 +43,7 @@ func Find(f *source.File, server string) (Block, source.Diagnostics) {
 	}
 	d := source.Errorf(source.Pos{File: f}, "", "no markers for the table of tools")
 	d.Hint = "write the lines " + markers + " where the table belongs"
-	var names []string
-	for _, b := range blocks {
-		names = append(names, b.server)
-	}
+	names := lists.Map(blocks, func(b Block) string { return b.server })
 	if len(names) > 0 {
 		d = source.Errorf(source.Pos{File: f, Line: blocks[0].line, Col: 1}, "", "no markers for the table of the server %q", server)
 		d.Hint = cmp.Or(source.DidYouMean(server, names), "the file has markers for "+strings.Join(names, ", "))

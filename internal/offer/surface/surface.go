@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 )
 
@@ -215,10 +216,7 @@ func (c *canon) value(v jsonv.Value) jsonv.Value {
 			}
 			last[k] = e
 		}
-		out := make([]jsonv.Member, 0, len(last))
-		for _, k := range slices.Sorted(maps.Keys(last)) {
-			out = append(out, jsonv.Member{Key: k, Value: c.member(k, last[k])})
-		}
+		out := lists.Map(slices.Sorted(maps.Keys(last)), func(k string) jsonv.Member { return jsonv.Member{Key: k, Value: c.member(k, last[k])} })
 		return jsonv.Object(out...)
 	}
 	return v
@@ -282,10 +280,9 @@ func (s *Surface) ToolTokens() (total int, tools []Item) {
 func (s *Surface) WriteTokens(w io.Writer, asJSON bool) {
 	total, tools := s.ToolTokens()
 	if asJSON {
-		var list []jsonv.Value
-		for _, it := range tools {
-			list = append(list, jsonv.ObjectOf("name", jsonv.String(it.Name), "tokens", jsonv.Int(int64(Tokens(it.Def)))))
-		}
+		list := lists.Map(tools, func(it Item) jsonv.Value {
+			return jsonv.ObjectOf("name", jsonv.String(it.Name), "tokens", jsonv.Int(int64(Tokens(it.Def))))
+		})
 		fmt.Fprintln(w, jsonv.ObjectOf("count", jsonv.String(TokenCount), "total", jsonv.Int(int64(total)), "tools", jsonv.Array(list...)))
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"mcptest/internal/base/lists"
 )
 
 // Ended is the result of ending a process group that another process started, or that
@@ -73,10 +75,7 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	if len(refs) == 0 {
 		return nil // reading the process table is expensive
 	}
-	groups := make([]*ending, len(refs))
-	for i, ref := range refs {
-		groups[i] = &ending{Ended: Ended{Ref: ref}, known: map[int]procInfo{}}
-	}
+	groups := lists.Map(refs, func(ref Ref) *ending { return &ending{Ended: Ended{Ref: ref}, known: map[int]procInfo{}} })
 	open := livingGroups(groups)
 	if term > 0 && ctx.Err() == nil {
 		for _, g := range open {
@@ -104,11 +103,7 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	for _, g := range open {
 		g.Alive = leftovers(g.living(processes()))
 	}
-	out := make([]Ended, len(groups))
-	for i, g := range groups {
-		out[i] = g.Ended
-	}
-	return out
+	return lists.Map(groups, func(g *ending) Ended { return g.Ended })
 }
 
 // signal signals the group and the processes that left it.

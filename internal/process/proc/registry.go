@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/process/pipe"
 )
 
@@ -135,11 +136,7 @@ func (l *Registry) Live() []Ref {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := slices.SortedFunc(maps.Values(l.live), func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
-	out := make([]Ref, len(list))
-	for i, e := range list {
-		out[i] = e.ref
-	}
-	return out
+	return lists.Map(list, func(e entry) Ref { return e.ref })
 }
 
 // closed reports whether KillAll was called, so that nothing may be started.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -258,10 +259,9 @@ func (m *markdown) warnings() {
 }
 
 func (m *markdown) suites(all []*explain.Section) {
-	var rows [][]string
-	for _, s := range all {
-		rows = append(rows, append([]string{cell(s.Title()), cell(s.File)}, m.totals(s)...))
-	}
+	rows := lists.Map(all, func(s *explain.Section) []string {
+		return append([]string{cell(s.Title()), cell(s.File)}, m.totals(s)...)
+	})
 	m.section("Suites", append([]string{"Suite", "File"}, m.totalColumns()...), rows)
 }
 
@@ -296,10 +296,7 @@ func (m *markdown) coverage() {
 	all := explain.Coverages(m.run, m.Verbose)
 	var rows [][]string
 	for _, c := range all {
-		var missing []string
-		for _, line := range c.Missing {
-			missing = append(missing, cell(line))
-		}
+		missing := lists.Map(c.Missing, cell)
 		rows = append(rows, []string{cell(c.Server), cell(c.Line), strings.Join(missing, "; ")})
 	}
 	m.section("Coverage", []string{"Server", "Coverage", "Missing"}, rows)
@@ -311,10 +308,9 @@ func (m *markdown) coverage() {
 }
 
 func (m *markdown) rollups() {
-	var rows [][]string
-	for _, v := range m.run.Rollups {
-		rows = append(rows, []string{cell(v.Name), render.Number(v.Mean), fmt.Sprint(v.Count)})
-	}
+	rows := lists.Map(m.run.Rollups, func(v result.Rollup) []string {
+		return []string{cell(v.Name), render.Number(v.Mean), fmt.Sprint(v.Count)}
+	})
 	m.section("Metric rollups", []string{"Metric", "Mean:", "Count:"}, rows)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -208,10 +209,9 @@ func (t *trace) exchange(c *result.Case, x *result.Exchange, parent jsonv.Value,
 	if x.HTTP != nil {
 		attrs = append(attrs, integer("http.response.status_code", x.HTTP.Status))
 	}
-	var events []jsonv.Value
-	for _, m := range x.During {
-		events = append(events, t.event(at+m.MS, cmp.Or(m.Dir, "message"), text("message", m.Raw)))
-	}
+	events := lists.Map(x.During, func(m result.Message) jsonv.Value {
+		return t.event(at+m.MS, cmp.Or(m.Dir, "message"), text("message", m.Raw))
+	})
 	status := result.Pass
 	if x.Error != "" {
 		status = result.Error

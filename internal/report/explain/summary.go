@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -92,23 +93,13 @@ func HooksOrSteps(n int) string {
 }
 
 // FailedPhases counts the hooks and steps outside the tests that failed.
-func FailedPhases(r *result.Run) (n int) {
-	for i := range r.Phases {
-		if st := r.Phases[i].Status; st == result.Fail || st == result.Error {
-			n++
-		}
-	}
-	return n
+func FailedPhases(r *result.Run) int {
+	return lists.Count(r.Phases, func(ph result.Phase) bool { return ph.Status == result.Fail || ph.Status == result.Error })
 }
 
 // ErrorFindings counts the findings that fail the run.
-func ErrorFindings(r *result.Run) (n int) {
-	for _, f := range r.Findings {
-		if f.Severity == "error" {
-			n++
-		}
-	}
-	return n
+func ErrorFindings(r *result.Run) int {
+	return lists.Count(r.Findings, func(f result.Finding) bool { return f.Severity == "error" })
 }
 
 // Verdict returns the run's outcome in one word. It is derived from the exit code, so

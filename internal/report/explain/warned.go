@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/stats"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
@@ -270,13 +271,8 @@ func PassedOn(c *result.Case) int {
 }
 
 // Tolerated counts the tolerated violations of a case.
-func Tolerated(c *result.Case) (n int) {
-	for _, v := range c.Violations {
-		if v.Tolerated {
-			n++
-		}
-	}
-	return n
+func Tolerated(c *result.Case) int {
+	return lists.Count(c.Violations, func(v result.Violation) bool { return v.Tolerated })
 }
 
 // BeforeTests reports whether a phase runs before the tests of its file.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -203,10 +204,7 @@ func (m *matrix) group() {
 		return first[server]
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
-	servers := make([]matrixServer, len(order))
-	for to, from := range order {
-		servers[to] = m.servers[from]
-	}
+	servers := lists.Map(order, func(from int) matrixServer { return m.servers[from] })
 	m.servers = servers
 	for r := range m.rows {
 		row := &m.rows[r]

@@ -5,6 +5,8 @@ import (
 	"io"
 	"reflect"
 	"slices"
+
+	"mcptest/internal/base/lists"
 )
 
 // fold is the state of a Run while it receives events.
@@ -145,11 +147,7 @@ func rollups(metrics map[string][]reported) []Rollup {
 	slices.SortFunc(all, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.first.place, b.first.place), cmp.Compare(a.Name, b.Name))
 	})
-	var out []Rollup
-	for _, e := range all {
-		out = append(out, e.Rollup)
-	}
-	return out
+	return lists.Map(all, func(e entry) Rollup { return e.Rollup })
 }
 
 // Close releases the storage of the cases (a Spool's file). The record must not be

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mcptest/internal/base/lists"
 )
 
 // Note describes in one line which part of a run a shard is.
@@ -110,10 +112,7 @@ func alike(a, b Part) error {
 }
 
 func files(r *Run) string {
-	var out []string
-	for _, s := range r.Suites {
-		out = append(out, s.File)
-	}
+	out := lists.Map(r.Suites, func(s Suite) string { return s.File })
 	if len(out) == 0 {
 		return "none"
 	}

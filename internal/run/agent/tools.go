@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/model"
 	spec "mcptest/internal/spec/agent"
@@ -108,12 +109,7 @@ func (t *Trial) find(name string) *Tool {
 		}
 		return nil
 	}
-	for _, tool := range t.tools {
-		if tool.Name == name || tool.wire == name {
-			return tool
-		}
-	}
-	return nil
+	return lists.First(t.tools, func(tool *Tool) bool { return tool.Name == name || tool.wire == name })
 }
 
 // named returns the tools that a name in a suite means: that of the suite, or that of the

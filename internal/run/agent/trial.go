@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/assert/trajectory"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/model"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/allow"
@@ -98,10 +99,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 	if err := t.known(); err != nil {
 		return "", err
 	}
-	var tools []model.Tool
-	for _, tool := range t.tools {
-		tools = append(tools, tool.definition())
-	}
+	tools := lists.Map(t.tools, func(tool *Tool) model.Tool { return tool.definition() })
 	t.turns = []model.Message{{Role: "user", Text: t.Prompt}}
 	for {
 		if t.record.Turns == t.Conversation.Turns {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/report/result"
 )
 
@@ -72,10 +73,7 @@ func (t *List) Apply(c *result.Case, shown int) {
 // 5 more".
 func (t *List) names(list []int) string {
 	const most = 3
-	var names []string
-	for _, n := range list[:min(len(list), most)] {
-		names = append(names, fmt.Sprint(n))
-	}
+	names := lists.Map(list[:min(len(list), most)], func(n int) string { return fmt.Sprint(n) })
 	out := t.Word + " " + strings.Join(names, ", ")
 	if more := len(list) - most; more > 0 {
 		out += fmt.Sprintf(" and %d more", more)

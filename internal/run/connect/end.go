@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/process/proc"
 )
 
@@ -33,10 +34,7 @@ func UncleanEnd(end proc.Stopped) string {
 		wrong = append(wrong, "the server ended with "+end.Exit.String()+" when its input was closed")
 	}
 	if n := len(end.Leftovers); n > 0 {
-		var list []string
-		for _, l := range end.Leftovers[:min(n, 3)] {
-			list = append(list, fmt.Sprintf("pid %d %s", l.Pid, l.Command))
-		}
+		list := lists.Map(end.Leftovers[:min(n, 3)], func(l proc.Leftover) string { return fmt.Sprintf("pid %d %s", l.Pid, l.Command) })
 		if n > len(list) {
 			list = append(list, "…")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/report/result"
 	"mcptest/internal/server/upstream"
 	"mcptest/internal/spec/plan"
@@ -229,10 +230,7 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 
 // Busy marks a hook or a fixture step: until done is called, requests belong to no test.
 func (g *Group) Busy() (done func()) {
-	var ends []func()
-	for _, d := range doublesOf([]*Group{g}, (*Group).running) {
-		ends = append(ends, d.Busy())
-	}
+	ends := lists.Map(doublesOf([]*Group{g}, (*Group).running), func(d *upstream.Double) func() { return d.Busy() })
 	return func() {
 		for _, end := range ends {
 			end()

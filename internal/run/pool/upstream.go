@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/spec/plan"
@@ -21,11 +22,7 @@ func (p *Pool) SharedDoubles(file *plan.File) *doubles.Group {
 
 // Doubles returns the doubles of the servers of a lease.
 func (l *Lease) Doubles() []*doubles.Group {
-	out := make([]*doubles.Group, len(l.Servers))
-	for i, s := range l.Servers {
-		out[i] = s.doubles
-	}
-	return out
+	return lists.Map(l.Servers, func(s *Server) *doubles.Group { return s.doubles })
 }
 
 // UnusedUpstreams returns a finding for each upstream that got no request in the run.

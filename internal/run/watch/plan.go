@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/run"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
@@ -98,12 +99,9 @@ func programFiles(argv []string, dir string) (out []string) {
 // sourceTypes returns the extensions of files that a script with an extension may
 // import; nil if it is not known to be a script.
 func sourceTypes(ext string) []string {
-	for _, list := range [][]string{{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, {".py"}, {".rb"}, {".php"}, {".go"}, {".sh"}} {
-		if slices.Contains(list, ext) {
-			return list
-		}
-	}
-	return nil
+	return lists.First([][]string{{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, {".py"}, {".rb"}, {".php"}, {".go"}, {".sh"}}, func(list []string) bool {
+		return slices.Contains(list, ext)
+	})
 }
 
 // Project returns the nearest folder above dir, or dir, that contains one of the files,
@@ -200,9 +198,6 @@ func FailedFirst(p *plan.Plan, failed map[string]bool) {
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank)) })
-	order := make([]int, len(places))
-	for i, pl := range places {
-		order[i] = pl.at
-	}
+	order := lists.Map(places, func(pl place) int { return pl.at })
 	p.Arrange(order)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -65,12 +66,7 @@ func askName(ask *source.Node) string {
 	if as := ask.Get("as"); as != nil {
 		return as.Text
 	}
-	for _, kind := range []string{"sampling", "elicitation", "roots"} {
-		if ask.Get(kind) != nil {
-			return kind
-		}
-	}
-	return ""
+	return lists.First([]string{"sampling", "elicitation", "roots"}, func(kind string) bool { return ask.Get(kind) != nil })
 }
 
 // asksOf compiles one ask or a list of them, each with a unique name.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -68,10 +69,7 @@ func ParseFault(text string) (Fault, error) {
 }
 
 func forms() string {
-	var all []string
-	for _, k := range faultKinds {
-		all = append(all, k[0])
-	}
+	all := lists.Map(faultKinds, func(k [2]string) string { return k[0] })
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -108,10 +109,7 @@ func (c compiler) step(n *source.Node, path string) *Step {
 		return s
 	}
 	if len(n.Fields) != 1 {
-		var names []string
-		for _, f := range source.Fields(reflect.TypeFor[stepKeys]()) {
-			names = append(names, f.Name)
-		}
+		names := lists.Map(source.Fields(reflect.TypeFor[stepKeys]()), func(f source.FieldInfo) string { return f.Name })
 		c.d.Errorf(n, path, "a step does exactly one thing").Hint = "one of " + strings.Join(names, ", ")
 		return s
 	}

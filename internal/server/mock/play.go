@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
@@ -202,10 +203,7 @@ func (s *Session) assign(sc *scope, st *manifest.Step) {
 		defer func() { sc.held = nil }()
 		for _, a := range append(st.Set, st.Push...) {
 			sc.held = &now
-			keys := make([]string, len(a.Keys))
-			for i, k := range a.Keys {
-				keys[i] = k.Text(sc.root)
-			}
+			keys := lists.Map(a.Keys, func(k *manifest.Template) string { return k.Text(sc.root) })
 			v := a.To.Eval(sc.root)
 			if st.Push != nil {
 				v = pushed(now.Lookup(keys...), v)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
@@ -75,12 +76,7 @@ func (ts *tasks) begin(support *manifest.TaskSupport, stop context.CancelFunc, t
 func (ts *tasks) find(id string) *task {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	for _, t := range ts.all {
-		if t.id == id && time.Since(t.created) <= t.support.TTL {
-			return t
-		}
-	}
-	return nil
+	return lists.First(ts.all, func(t *task) bool { return t.id == id && time.Since(t.created) <= t.support.TTL })
 }
 
 func (ts *tasks) list() []*task {
@@ -157,10 +153,7 @@ func (t *task) ask(ctx context.Context, qs []mcpserver.Question) ([]jsonv.Value,
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := make([]jsonv.Value, len(qs))
-	for i, q := range qs {
-		out[i] = t.answers[q.Key]
-	}
+	out := lists.Map(qs, func(q mcpserver.Question) jsonv.Value { return t.answers[q.Key] })
 	return out, nil
 }
 

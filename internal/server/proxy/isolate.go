@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mcptest/internal/base/lists"
 )
 
 // IsolateArg is the first argument that makes this program prepare a network
@@ -108,10 +110,7 @@ func (d *direct) Accept() (net.Conn, error) {
 
 // Change makes a command run in a separate namespace.
 func (i *Isolation) Change(cmd *exec.Cmd) {
-	addrs := make([]string, len(i.ports))
-	for n, port := range i.ports {
-		addrs[n] = port.addr
-	}
+	addrs := lists.Map(i.ports, func(port port) string { return port.addr })
 	hosts := slices.Collect(maps.Keys(i.proxy.options.Hosts))
 	args := []string{i.self, IsolateArg, i.ln.Addr().String(), strings.Join(addrs, ","), strings.Join(hosts, ","), cmd.Path}
 	cmd.Args = append(args, cmd.Args...)

@@ -236,9 +236,9 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		n, path := exchanges.Items[i], source.PathIndex("exchanges", i)
 		e := exchange{
 			test: in.Test, method: in.Request.Method, path: in.Request.Path, status: in.Response.Status, line: in.Pos.Line,
-			query: url.Values(lists(in.Request.Query)), reqHeader: http.Header(lists(in.Request.Headers)), resHeader: http.Header{},
+			query: url.Values(textLists(in.Request.Query)), reqHeader: http.Header(textLists(in.Request.Headers)), resHeader: http.Header{},
 		}
-		for name, list := range lists(in.Response.Headers) {
+		for name, list := range textLists(in.Response.Headers) {
 			e.resHeader[http.CanonicalHeaderKey(name)] = list
 		}
 		if e.status < 100 || e.status > 599 {
@@ -261,7 +261,7 @@ func values[V any](m source.Map[V]) map[string]V {
 	return out
 }
 
-func lists(m source.Map[texts]) map[string][]string {
+func textLists(m source.Map[texts]) map[string][]string {
 	out := make(map[string][]string, len(m.Entries))
 	for _, e := range m.Entries {
 		out[e.Key] = e.Value
@@ -281,7 +281,7 @@ func (c *content) body(d *source.Decoder, n *source.Node, path string) body {
 	case c.Text != nil:
 		b.form, b.text = textBody, *c.Text
 	case c.Form.Entries != nil:
-		b.form, b.values = formBody, url.Values(lists(c.Form))
+		b.form, b.values = formBody, url.Values(textLists(c.Form))
 	case c.Multipart != nil:
 		b.form = multipartBody
 		for _, p := range c.Multipart {

@@ -209,10 +209,7 @@ func (c *condition) follows(h condition) bool {
 	if c.absent || h.absent {
 		return c.absent && h.absent
 	}
-	for _, want := range c.values {
-		if !slices.ContainsFunc(h.values, func(s string) bool { return want == s || want == "*" || !strings.Contains(s, "*") && glob(want, s) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.values, func(want string) bool {
+		return !slices.ContainsFunc(h.values, func(s string) bool { return want == s || want == "*" || !strings.Contains(s, "*") && glob(want, s) })
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // Suite is a suite to be written.
@@ -147,11 +148,7 @@ func (t *Test) Mixed() bool { return t.Refused() && !t.all(Answer.Refused) }
 
 // values returns one part of every answer.
 func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
-	out := make([]jsonv.Value, len(t.Answers))
-	for i, a := range t.Answers {
-		out[i] = of(a)
-	}
-	return out
+	return lists.Map(t.Answers, of)
 }
 
 // all reports whether holds returns true for every answer.

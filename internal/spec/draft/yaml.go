@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -85,10 +86,7 @@ func (w *writer) entry(entry Copy) {
 	if sv.URL != "" {
 		w.line("    url: %s", quote(sv.URL))
 	} else {
-		words := make([]string, len(sv.Command))
-		for i, word := range sv.Command {
-			words[i] = quote(word)
-		}
+		words := lists.Map(sv.Command, quote)
 		w.line("    command: [%s]", strings.Join(words, ", "))
 	}
 	text := func(key, value string) {

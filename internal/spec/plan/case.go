@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
@@ -187,10 +188,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 }
 
 func (c *compiler) serverNames() string {
-	var names []string
-	for _, s := range c.file.Servers {
-		names = append(names, s.Name)
-	}
+	names := lists.Map(c.file.Servers, func(s *Server) string { return s.Name })
 	return display.List(names, 12)
 }
 

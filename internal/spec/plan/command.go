@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite/interpolate"
@@ -43,10 +44,7 @@ func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) [
 // shellScript returns the index of a shell's script among the words of a command,
 // or -1.
 func shellScript(words []shellwords.Word) int {
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = w.Text
-	}
+	texts := lists.Map(words, func(w shellwords.Word) string { return w.Text })
 	switch filepath.Base(texts[0]) {
 	case "sh", "ash", "bash", "dash", "ksh", "zsh":
 		return shellwords.ScriptAt(texts)

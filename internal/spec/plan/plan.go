@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/server/upstream"
 	"mcptest/internal/spec/agent"
@@ -64,10 +65,7 @@ func (p *Plan) ServerOf(i int) *Server {
 // Arrange selects the cases with the given indexes, in that order. Cases of one
 // file must be contiguous.
 func (p *Plan) Arrange(places []int) {
-	refs := make([]ref, len(places))
-	for i, at := range places {
-		refs[i] = p.refs[at]
-	}
+	refs := lists.Map(places, func(at int) ref { return p.refs[at] })
 	p.refs = refs
 }
 
@@ -131,12 +129,9 @@ func (f *File) Inputs() []string {
 
 // Server returns the file's server called name, or nil.
 func (f *File) Server(name string) *Server {
-	for _, s := range f.Servers {
-		if s.Name == name || strings.HasSuffix(s.Name, variants.Unknown) && suite.MatchName(name, s.Name) {
-			return s
-		}
-	}
-	return nil
+	return lists.First(f.Servers, func(s *Server) bool {
+		return s.Name == name || strings.HasSuffix(s.Name, variants.Unknown) && suite.MatchName(name, s.Name)
+	})
 }
 
 // Matching returns the file's servers that a name or pattern matches.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/process/probe"
@@ -296,9 +297,5 @@ func (b *envBuilder) set(name, value string) {
 }
 
 func (b *envBuilder) list() []string {
-	out := make([]string, len(b.names))
-	for i, n := range b.names {
-		out[i] = n + "=" + b.values[n]
-	}
-	return out
+	return lists.Map(b.names, func(n string) string { return n + "=" + b.values[n] })
 }

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 )
 
@@ -95,10 +96,7 @@ func Replaceable(path string) error {
 }
 
 func clean(s Server, redact *secret.Redactor) Server {
-	var command []string
-	for _, arg := range s.Command {
-		command = append(command, redact.String(arg))
-	}
+	command := lists.Map(s.Command, redact.String)
 	s.Command, s.URL = command, redact.String(s.URL)
 	return s
 }

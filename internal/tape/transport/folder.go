@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/connect"
@@ -247,11 +248,7 @@ func (a replayedAuth) Challenged(_ context.Context, resp *http.Response) (bool, 
 
 // Players returns the replayed cassettes, in the order of their names.
 func (f *Folder) Players() []*cassette.Player {
-	var out []*cassette.Player
-	for _, name := range slices.Sorted(maps.Keys(f.players)) {
-		out = append(out, f.players[name])
-	}
-	return out
+	return lists.Map(slices.Sorted(maps.Keys(f.players)), func(name string) *cassette.Player { return f.players[name] })
 }
 
 // Existing returns the cassettes in the folder that a recording of the plan replaces.
