@@ -28,7 +28,7 @@ func authorization(ctx context.Context, v *visit) {
 	if v.stdio() || v.hello.HTTP == nil {
 		return
 	}
-	at, err := url.Parse(v.server.URL)
+	at, err := url.Parse(v.pinned.URL)
 	if err != nil {
 		return
 	}

@@ -74,7 +74,7 @@ func overHTTP(ctx context.Context, v *visit) {
 
 // origins sends requests from pages of other sites, and of the server itself.
 func origins(ctx context.Context, v *visit, message jsonv.Value) {
-	at, err := url.Parse(v.server.URL)
+	at, err := url.Parse(v.pinned.URL)
 	if err != nil {
 		return
 	}
@@ -118,7 +118,7 @@ func origins(ctx context.Context, v *visit, message jsonv.Value) {
 
 // credentials reports whether the server gets credentials.
 func credentials(v *visit) bool {
-	return v.server.Auth != nil || slices.ContainsFunc(v.server.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
+	return v.pinned.Auth != nil || slices.ContainsFunc(v.pinned.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 }
 
 // streaming examines the event streams of a session of its own.
@@ -134,7 +134,7 @@ func streaming(ctx context.Context, v *visit) {
 				requests = append(requests, v.frame(id, "tools/call", params(tool, args, "_meta", jsonv.ObjectOf("progressToken", id))))
 			}
 		}
-		s := streams.Capture(ctx, boundary.Env{Connect: v.Connect, Client: v.Client, Headers: h}, v.server, requests)
+		s := streams.Capture(ctx, boundary.Env{Connect: v.Connect, Client: v.Client, Headers: h}, v.pinned, requests)
 		lasts = status(v.post(ctx, suite.Request{Body: requests[0].Append(nil)}, h)) < http.StatusBadRequest
 		v.post(ctx, suite.Request{Method: http.MethodDelete}, h)
 		return s

@@ -18,7 +18,7 @@ func isolation(ctx context.Context, v *visit) {
 	case v.stdio():
 		v.enter(inapplicable("over stdio each client has a process of its own, started by its user"), rule)
 		return
-	case v.server.Auth != nil || len(v.server.Headers) > 0:
+	case v.pinned.Auth != nil || len(v.pinned.Headers) > 0:
 		v.enter(unverified("both sessions have the credentials of one user, whose data they may share"), rule)
 		return
 	}

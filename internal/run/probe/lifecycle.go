@@ -27,7 +27,7 @@ func introduce(ctx context.Context, v *visit, version string) (i introduction) {
 	caps := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
 	i.Exchange = v.alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		mark := c.Mark()
-		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: text(v.hi(version, caps))}, conn.Delivery{})
+		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: text(v.greeting(version, caps))}, conn.Delivery{})
 		if x.Result != nil {
 			time.Sleep(200 * time.Millisecond)
 		}

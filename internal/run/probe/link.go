@@ -16,7 +16,7 @@ import (
 // link is the way to the server in one revision: its sessions, and what is sent past them.
 type link struct {
 	*prober
-	server  *plan.Server // pinned to the era
+	pinned  *plan.Server // the server, with the version of the era
 	version protocol.Version
 	era     protocol.Era
 
@@ -26,7 +26,7 @@ type link struct {
 	loose    []protocol.Violation // of no call
 }
 
-func (l *link) stdio() bool  { return l.server.URL == "" }
+func (l *link) stdio() bool  { return l.pinned.URL == "" }
 func (l *link) modern() bool { return l.era == protocol.EraStateless }
 
 // session returns the open session, or opens one.
@@ -46,12 +46,12 @@ func (l *link) session(ctx context.Context) (*mcp.Session, error) {
 // end.
 func (l *link) open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error) {
 	o := connect.Opener{Options: l.Connect, Dial: l.Dial, Client: l.Client}
-	return o.Open(ctx, l.server, caps)
+	return o.Open(ctx, l.pinned, caps)
 }
 
 // bare opens a connection without a handshake; the caller closes it.
 func (l *link) bare(ctx context.Context) (*conn.Conn, error) {
-	t, err := l.Dial(ctx, l.server, l.Connect)
+	t, err := l.Dial(ctx, l.pinned, l.Connect)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (l *link) alone(ctx context.Context, do func(context.Context, *conn.Conn) *
 		return &mcp.Exchange{Cause: err}
 	}
 	defer c.Close(context.WithoutCancel(ctx))
-	ctx, cancel := mcp.WithLimit(ctx, "response", l.server.ConnectTimeout)
+	ctx, cancel := mcp.WithLimit(ctx, "response", l.pinned.ConnectTimeout)
 	defer cancel()
 	return do(ctx, c)
 }

@@ -12,45 +12,8 @@ import (
 	"mcptest/internal/offer/surface"
 )
 
-// maxPages is the number of pages of a list that are read.
-const maxPages = 1000
-
-// listing is a list of the server, as it was read first.
-type listing struct {
-	surface.List
-	items  []jsonv.Value
-	pages  []*mcp.Exchange
-	repeat string // the cursor that came twice
-	long   bool   // not read to its end
-}
-
-// read requests all pages of a list.
-func read(ctx context.Context, l surface.List, send func(context.Context, mcp.Call) *mcp.Exchange) (out listing) {
-	out.List = l
-	seen := map[string]bool{}
-	var params []byte
-	for range maxPages {
-		x := send(ctx, mcp.Call{Method: l.Method, Params: params})
-		out.pages = append(out.pages, x)
-		res := result(x)
-		out.items = append(out.items, res.Lookup(l.Member).List()...)
-		cursor := res.Lookup("nextCursor")
-		if cursor.Kind() != jsonv.KindString || ctx.Err() != nil {
-			return out
-		}
-		if seen[cursor.Text()] {
-			out.repeat = cursor.Text()
-			return out
-		}
-		seen[cursor.Text()] = true
-		params = jsonv.ObjectOf("cursor", cursor).Append(nil)
-	}
-	out.long = true
-	return out
-}
-
 // keys are the names or URIs of a list.
-func (l listing) keys() (out []string) {
+func keys(l listing) (out []string) {
 	for _, item := range l.items {
 		out = append(out, item.Lookup(l.Key).Text())
 	}
@@ -58,11 +21,11 @@ func (l listing) keys() (out []string) {
 }
 
 // sorted are the keys in an order of their own.
-func (l listing) sorted() []string { return slices.Sorted(slices.Values(l.keys())) }
+func sorted(l listing) []string { return slices.Sorted(slices.Values(keys(l))) }
 
-// twice is a key that comes more than once, "" without any.
-func (l listing) twice() string {
-	keys := l.sorted()
+// repeated is a key that comes more than once, "" without any.
+func repeated(l listing) string {
+	keys := sorted(l)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] && keys[i] != "" {
 			return keys[i]
@@ -90,11 +53,11 @@ func lists(ctx context.Context, v *visit) {
 			rule = "list-unique"
 		}
 		v.check(ctx, rule, l.Method, func(ctx context.Context) outcome {
-			if l.twice() == "" {
+			if repeated(l) == "" {
 				return held()
 			}
 			again := read(ctx, l.List, v.send)
-			if name := again.twice(); name != "" {
+			if name := repeated(again); name != "" {
 				return broken(again.pages[0], "%s has %q twice", l.Method, name)
 			}
 			return unverified("an entry was listed twice, and once when the list was requested again")
@@ -112,7 +75,7 @@ func stable(ctx context.Context, v *visit, l listing) {
 	if l.Kind == surface.Tool {
 		v.check(ctx, "list-order", l.Method, func(ctx context.Context) outcome {
 			again := read(ctx, l.List, v.send)
-			return brokenIf(slices.Equal(first.sorted(), again.sorted()) && !slices.Equal(first.keys(), again.keys()), again.pages[0],
+			return brokenIf(slices.Equal(sorted(first), sorted(again)) && !slices.Equal(keys(first), keys(again)), again.pages[0],
 				"%s lists the same tools in another order each time", l.Method)
 		})
 	}
@@ -140,7 +103,7 @@ func stable(ctx context.Context, v *visit, l listing) {
 				send = within(v.Reply, other)
 			}
 			b = read(ctx, l.List, send)
-			sets[i] = strings.Join(b.sorted(), "\n")
+			sets[i] = strings.Join(sorted(b), "\n")
 			if i == 1 && sets[0] == sets[1] {
 				return held()
 			}

@@ -39,8 +39,8 @@ func (l *link) self() jsonv.Value {
 	return jsonv.ObjectOf("name", l.Client.Name, "version", l.Client.Version)
 }
 
-// hi are the parameters of initialize.
-func (l *link) hi(version string, caps jsonv.Value) jsonv.Value {
+// greeting are the parameters of initialize.
+func (l *link) greeting(version string, caps jsonv.Value) jsonv.Value {
 	return jsonv.ObjectOf("protocolVersion", version, "capabilities", caps, "clientInfo", l.self())
 }
 
@@ -73,7 +73,7 @@ func (l *link) post(ctx context.Context, action suite.Request, headers http.Head
 		}
 	}
 	action.Events = 1
-	o, x, _ := boundary.Env{Connect: l.Connect, Client: l.Client, Headers: headers}.Request(ctx, l.server, action)
+	o, x, _ := boundary.Env{Connect: l.Connect, Client: l.Client, Headers: headers}.Request(ctx, l.pinned, action)
 	if events := o.Own.Lookup("http.events"); events.Len() > 0 {
 		x.Response = events.At(events.Len() - 1).Lookup("data").Append(nil)
 	}

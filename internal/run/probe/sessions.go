@@ -87,7 +87,7 @@ func begin(ctx context.Context, v *visit, id string) (string, *mcp.Exchange) {
 	if id != "" {
 		h.Set(sessionID, id)
 	}
-	x := v.post(ctx, suite.Request{Body: jsonv.ObjectOf("jsonrpc", "2.0", "id", 1, "method", "initialize", "params", v.hi(v.version.Name, jsonv.Object())).Append(nil)}, h)
+	x := v.post(ctx, suite.Request{Body: jsonv.ObjectOf("jsonrpc", "2.0", "id", 1, "method", "initialize", "params", v.greeting(v.version.Name, jsonv.Object())).Append(nil)}, h)
 	if x.HTTP == nil || !protocol.VersionOf(v.version.Name).Known() {
 		return "", x
 	}

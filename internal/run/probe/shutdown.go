@@ -33,7 +33,7 @@ func shutdown(ctx context.Context, v *visit) {
 	each(ctx, v, []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}, func(ctx context.Context) (end ending) {
 		o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
 		o.Options.Grace = proc.Grace{Stdin: patience, Term: patience}
-		sess, err := o.Open(ctx, v.server, jsonv.Value{})
+		sess, err := o.Open(ctx, v.pinned, jsonv.Value{})
 		if err != nil {
 			return ending{err: err}
 		}

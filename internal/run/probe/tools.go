@@ -47,8 +47,6 @@ func tools(ctx context.Context, v *visit) {
 	}
 }
 
-func subject(tool jsonv.Value) string { return "tool " + tool.Lookup("name").Text() }
-
 // listed is the place of a definition, as evidence.
 func listed(method string, def jsonv.Value) *mcp.Exchange {
 	return &mcp.Exchange{Request: []byte(method), Response: []byte(def.String())}

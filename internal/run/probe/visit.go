@@ -8,9 +8,9 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/offer/surface"
-	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -18,16 +18,6 @@ const (
 	long   = 2 * time.Second // a call that takes longer is not repeated with other arguments
 	deaths = 3               // ends of the process in a row after which a family ends
 )
-
-// prober is the state of one call of Run.
-type prober struct {
-	Options
-	rules   ruleset.Rules
-	policy  *allow.Policy
-	retries *allow.Policy // of the calls of retry:
-	local   bool          // the server runs on this machine
-	stated  []string      // versions that the server says it supports
-}
 
 // visit examines the server in one revision.
 type visit struct {
@@ -53,6 +43,15 @@ func (v *visit) declares(path ...string) bool { return !v.caps.Lookup(path...).I
 // slow reports whether a tool is called once only.
 func (v *visit) slow(tool jsonv.Value) bool {
 	return slices.Contains(v.tooSlow, tool.Lookup("name").Text())
+}
+
+// name is the name and version that the server reports.
+func (v *visit) name() string {
+	self := v.info.Lookup("serverInfo")
+	if self.Kind() != jsonv.KindObject {
+		self = v.info.Lookup("_meta", protocol.MetaServer)
+	}
+	return self.Lookup("name").Text() + " " + self.Lookup("version").Text()
 }
 
 // look opens the first session and requests the lists.
@@ -106,6 +105,9 @@ func (v *visit) call(ctx context.Context, tool, args jsonv.Value) (x *mcp.Exchan
 	}
 	return v.send(ctx, mcp.Call{Method: "tools/call", Params: text(params(tool, args)), ProgressToken: true}), ""
 }
+
+// subject names a tool.
+func subject(tool jsonv.Value) string { return "tool " + tool.Lookup("name").Text() }
 
 // params are those of a call of a tool.
 func params(tool, args jsonv.Value, more ...any) jsonv.Value {

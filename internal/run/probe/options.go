@@ -1,0 +1,85 @@
+package probe
+
+import (
+	"cmp"
+	"net/url"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/web"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/run/allow"
+	"mcptest/internal/run/connect"
+	"mcptest/internal/spec/plan"
+)
+
+// discovery is the time for server/discover, which some servers never answer.
+const discovery = 15 * time.Second
+
+// Options describe a server and what the probe may do.
+type Options struct {
+	Server  *plan.Server
+	Connect connect.Options
+	Dial    connect.Dialer // nil: connect.Dial
+	Client  mcp.Implementation
+	Only    []string      // families and rules; all if empty
+	Writes  []string      // tools without readOnlyHint that may be called
+	Seed    uint64        // of generated values
+	Reply   time.Duration // the time for a response; 0: 10 s
+	// Retry are calls that are made twice; Requests are those to the doubles so far, which
+	// count their effects.
+	Retry    []*ruleset.Retry
+	Requests func() jsonv.Value
+	// Doing receives what the probe examines; may be nil.
+	Doing func(what string)
+}
+
+// prober examines a server in one revision after the other.
+type prober struct {
+	Options
+	rules   ruleset.Rules
+	policy  *allow.Policy
+	retries *allow.Policy // of the calls of retry:
+	local   bool          // the server runs on this machine
+	stated  []string      // versions that the server says it supports
+}
+
+// newProber completes the options.
+func newProber(o Options) (*prober, error) {
+	rules, err := ruleset.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	if o.Dial == nil {
+		o.Dial = connect.Dial
+	}
+	o.Reply = cmp.Or(o.Reply, 10*time.Second)
+	if o.Doing == nil {
+		o.Doing = func(string) {}
+	}
+	p := &prober{Options: o, rules: rules, policy: &allow.Policy{Named: o.Writes}, retries: &allow.Policy{}, local: true}
+	if o.Server.URL != "" {
+		at, err := url.Parse(o.Server.URL)
+		p.local = err == nil && web.IsLoopback(at.Hostname())
+	}
+	if !p.local {
+		p.Connect.Wrap = web.Paced(pause, p.Connect.Wrap)
+	}
+	return p, nil
+}
+
+// visit begins to examine the server in an era.
+func (p *prober) visit(era protocol.Era) *visit {
+	pinned := *p.Server
+	pinned.Protocol = ""
+	if era == protocol.EraStateless {
+		pinned.Protocol = protocol.Newest(era).Name
+		pinned.ConnectTimeout = min(pinned.ConnectTimeout, discovery)
+	}
+	if protocol.VersionOf(p.Server.Protocol).Known() {
+		pinned.Protocol = p.Server.Protocol
+	}
+	return &visit{link: link{prober: p, era: era, pinned: &pinned}, ledger: ledger{}}
+}
