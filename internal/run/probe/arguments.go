@@ -23,22 +23,22 @@ import (
 // callable is how many tools the families arguments, isolation and fuzz call.
 const callable = 12
 
-// arguments calls tools with arguments that a model gets wrong, and with hostile ones.
-func arguments(ctx context.Context, v *visit) {
+// Arguments calls tools with arguments that a model gets wrong, and with hostile ones.
+func Arguments(ctx context.Context, v *Visit) {
 	const crash, trace, textual = "argument-crash", "argument-trace", "argument-text-json"
 	eachCallable(ctx, v, []string{crash, trace, textual}, func(tool jsonv.Value) {
 		a := attackerOf(ctx, v, tool)
-		for _, u := range argument.Hostile(argument.Complete(tool), v.local) {
+		for _, u := range argument.Hostile(argument.Complete(tool), v.Local) {
 			var x *mcp.Exchange // of both rules
-			if v.local {
-				v.check(ctx, crash, subject(tool), func(ctx context.Context) (o outcome) {
+			if v.Local {
+				v.Check(ctx, crash, Subject(tool), func(ctx context.Context) (o Outcome) {
 					x, o = a.attack(ctx, u)
 					return o
 				})
 			} else {
-				v.enter(remote(), crash)
+				v.Enter(remote(), crash)
 			}
-			v.check(ctx, trace, subject(tool), func(ctx context.Context) (o outcome) {
+			v.Check(ctx, trace, Subject(tool), func(ctx context.Context) (o Outcome) {
 				answered := x
 				if x = nil; answered == nil {
 					answered, o = a.attack(ctx, u)
@@ -51,11 +51,11 @@ func arguments(ctx context.Context, v *visit) {
 		}
 		var accepts, refuses []string
 		for _, u := range argument.Textual(tool) {
-			v.check(ctx, textual, subject(tool), func(ctx context.Context) outcome {
+			v.Check(ctx, textual, Subject(tool), func(ctx context.Context) Outcome {
 				x, o := a.attack(ctx, u)
 				switch {
 				case x == nil:
-				case refused(x) || result(x).Lookup("isError").Bool():
+				case Refused(x) || Result(x).Lookup("isError").Bool():
 					refuses = append(refuses, u.What)
 				case x.Result != nil:
 					accepts = append(accepts, u.What)
@@ -64,100 +64,100 @@ func arguments(ctx context.Context, v *visit) {
 			})
 		}
 		if len(accepts)+len(refuses) > 0 {
-			v.add(textual, "", outcome{note: fmt.Sprintf("%s accepts: %s; refuses: %s", subject(tool), cmp.Or(strings.Join(accepts, ", "), "nothing"), cmp.Or(strings.Join(refuses, ", "), "nothing"))})
+			v.Add(textual, "", Outcome{Note: fmt.Sprintf("%s accepts: %s; refuses: %s", Subject(tool), cmp.Or(strings.Join(accepts, ", "), "nothing"), cmp.Or(strings.Join(refuses, ", "), "nothing"))})
 		}
 	})
 }
 
 // eachCallable visits the tools that may be called; without any the rules are not
 // verified.
-func eachCallable(ctx context.Context, v *visit, rules []string, visit func(tool jsonv.Value)) {
+func eachCallable(ctx context.Context, v *Visit, rules []string, visit func(tool jsonv.Value)) {
 	why, n := "the server offers no tools", 0
-	for _, tool := range v.tools {
-		if refusal := v.policy.Allows(tool); refusal != "" {
+	for _, tool := range v.Tools {
+		if refusal := v.Policy.Allows(tool); refusal != "" {
 			why = refusal
-		} else if v.slow(tool) {
-			why = subject(tool) + " is too slow for further calls"
+		} else if v.Slow(tool) {
+			why = Subject(tool) + " is too slow for further calls"
 		} else if n++; n <= callable && ctx.Err() == nil {
 			visit(tool)
 		}
 	}
 	switch {
-	case len(v.tools) == 0:
-		v.enter(inapplicable("%s", why), rules...)
+	case len(v.Tools) == 0:
+		v.Enter(Inapplicable("%s", why), rules...)
 	case n == 0:
-		v.enter(unverified("%s", why), rules...)
+		v.Enter(Unverified("%s", why), rules...)
 	case n > callable:
-		v.enter(outcome{note: fmt.Sprintf("%d of %d tools were called", callable, n)}, rules...)
+		v.Enter(Outcome{Note: fmt.Sprintf("%d of %d tools were called", callable, n)}, rules...)
 	}
 }
 
 // attacker calls a tool with unusual arguments, and knows its response to valid ones.
 type attacker struct {
-	*visit
+	*Visit
 	tool    jsonv.Value
 	control *mcp.Exchange
 }
 
-func attackerOf(ctx context.Context, v *visit, tool jsonv.Value) attacker {
-	x, why := v.call(ctx, tool, argument.Valid(tool))
+func attackerOf(ctx context.Context, v *Visit, tool jsonv.Value) attacker {
+	x, why := v.Call(ctx, tool, argument.Valid(tool))
 	if why != "" {
 		return attacker{v, tool, &mcp.Exchange{Cause: errors.New(why)}}
 	}
-	v.revive(ctx)
+	v.Revive(ctx)
 	return attacker{v, tool, x}
 }
 
 // attack calls the tool with arguments that must not end the server. The exchange is nil if
 // the tool was not called.
-func (a attacker) attack(ctx context.Context, u argument.Unusual) (*mcp.Exchange, outcome) {
-	x, why := a.call(ctx, a.tool, u.Args)
+func (a attacker) attack(ctx context.Context, u argument.Unusual) (*mcp.Exchange, Outcome) {
+	x, why := a.Call(ctx, a.tool, u.Args)
 	if why != "" {
-		return nil, unverified("%s", why)
+		return nil, Unverified("%s", why)
 	}
 	o := a.survived(ctx, x, u)
-	if o.verdict == verdict.Fail {
-		a.revive(ctx)
+	if o.Verdict == verdict.Fail {
+		a.Revive(ctx)
 	}
-	o.once = o.once || allow.Destructive(a.tool)
+	o.Once = o.Once || allow.Destructive(a.tool)
 	return x, o
 }
 
 // survived judges whether a server responded to unusual arguments. A limit of mcptest, a
 // session that could not be opened and a tool that is slow anyway fail no rule.
-func (a attacker) survived(ctx context.Context, x *mcp.Exchange, u argument.Unusual) outcome {
+func (a attacker) survived(ctx context.Context, x *mcp.Exchange, u argument.Unusual) Outcome {
 	closed, ended := errors.AsType[*wire.ClosedError](x.Cause)
 	switch {
-	case !silent(x):
-		return held()
+	case !Silent(x):
+		return Held()
 	case len(x.Request) == 0 || ended && closed.Ours:
-		return unverified("there was %s", answer(x))
-	case silent(a.control):
-		return unverified("valid arguments got %s", answer(a.control))
-	case ended && a.stdio():
-		return broken(x, "%s ended the server: %s", u.What, x.Cause)
-	case errors.Is(x.Cause, context.DeadlineExceeded) && ctx.Err() == nil && a.control.Elapsed < long:
-		return broken(x, "%s got no response in %s", u.What, a.Reply)
+		return Unverified("there was %s", Answer(x))
+	case Silent(a.control):
+		return Unverified("valid arguments got %s", Answer(a.control))
+	case ended && a.Stdio():
+		return Broken(x, "%s ended the server: %s", u.What, x.Cause)
+	case errors.Is(x.Cause, context.DeadlineExceeded) && ctx.Err() == nil && a.control.Elapsed < Long:
+		return Broken(x, "%s got no response in %s", u.What, a.Reply)
 	case errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) || errors.Is(x.Cause, syscall.ECONNRESET):
-		o := broken(x, "%s got no response: %s", u.What, x.Cause)
-		again := a.post(ctx, suite.Request{Body: []byte("{}")}, nil)
-		o.once = errors.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before
+		o := Broken(x, "%s got no response: %s", u.What, x.Cause)
+		again := a.Post(ctx, suite.Request{Body: []byte("{}")}, nil)
+		o.Once = errors.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before
 		return o
 	}
-	return unverified("there was %s", answer(x))
+	return Unverified("there was %s", Answer(x))
 }
 
-func remote() outcome {
-	return unverified("the server is not on this machine: nothing is sent that could end it")
+func remote() Outcome {
+	return Unverified("the server is not on this machine: nothing is sent that could end it")
 }
 
 // frames are lines of stack traces: JavaScript, Python, Go, Java, .NET, Rust.
 var frames = regexp.MustCompile(`(?m)\bat .*[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
 
 // traced judges the refusal of unusual arguments.
-func traced(x, control *mcp.Exchange, u argument.Unusual) outcome {
-	if silent(x) {
-		return unverified("there was %s", answer(x))
+func traced(x, control *mcp.Exchange, u argument.Unusual) Outcome {
+	if Silent(x) {
+		return Unverified("there was %s", Answer(x))
 	}
 	text := string(x.Response)
 	if x.Response == nil {
@@ -165,11 +165,11 @@ func traced(x, control *mcp.Exchange, u argument.Unusual) outcome {
 	}
 	text = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`).Replace(text)
 	switch {
-	case !refused(x) && !result(x).Lookup("isError").Bool():
+	case !Refused(x) && !Result(x).Lookup("isError").Bool():
 	case frames.MatchString(text):
-		return broken(x, "%s got a stack trace: %s", u.What, strings.TrimSpace(frames.FindString(text)))
-	case gotCode(x, protocol.CodeInternal) && !gotCode(control, protocol.CodeInternal) && u.Args.Kind() == jsonv.KindObject:
-		return broken(x, "%s got %s, an internal error, not one that says what is wrong", u.What, answer(x))
+		return Broken(x, "%s got a stack trace: %s", u.What, strings.TrimSpace(frames.FindString(text)))
+	case GotCode(x, protocol.CodeInternal) && !GotCode(control, protocol.CodeInternal) && u.Args.Kind() == jsonv.KindObject:
+		return Broken(x, "%s got %s, an internal error, not one that says what is wrong", u.What, Answer(x))
 	}
-	return held()
+	return Held()
 }

@@ -22,92 +22,92 @@ const wellKnown = "/.well-known/oauth-protected-resource"
 // noToken are the headers of a request without credentials.
 func noToken() http.Header { return http.Header{"Authorization": nil} }
 
-// authorization examines a server that asks for a bearer token, publishes metadata, or gets
+// Authorization examines a server that asks for a bearer token, publishes metadata, or gets
 // credentials.
-func authorization(ctx context.Context, v *visit) {
-	if v.stdio() || v.hello.HTTP == nil {
+func Authorization(ctx context.Context, v *Visit) {
+	if v.Stdio() || v.Hello.HTTP == nil {
 		return
 	}
-	at, err := url.Parse(v.pinned.URL)
+	at, err := url.Parse(v.Pinned.URL)
 	if err != nil {
 		return
 	}
-	message := v.frame(7301, v.firstList(), jsonv.Value{})
-	anonymous := v.tell(ctx, message, noToken())
+	message := v.Frame(7301, v.FirstList(), jsonv.Value{})
+	anonymous := v.Tell(ctx, message, noToken())
 	challenge := ""
-	if status(anonymous) == http.StatusUnauthorized {
+	if Status(anonymous) == http.StatusUnauthorized {
 		challenge = anonymous.HTTP.Header.Get("Www-Authenticate")
 	}
 	document, place := metadataAt(ctx, v, wellKnown+strings.TrimSuffix(at.Path, "/"), wellKnown)
 	bearer := strings.HasPrefix(strings.ToLower(challenge), "bearer")
 	if !bearer && document == nil && !credentials(v) {
-		v.enterAll("auth", inapplicable("the server asks for no token, and none was given"))
+		v.EnterAll("auth", Inapplicable("the server asks for no token, and none was given"))
 		return
 	}
-	tokens(ctx, v, message, status(anonymous) < 300)
+	tokens(ctx, v, message, Status(anonymous) < 300)
 	named := ""
 	if m := resourceMetadata.FindStringSubmatch(challenge); m != nil {
 		named = m[1]
 	}
-	discovery := held()
+	discovery := Held()
 	switch {
 	case !bearer:
-		discovery = unverified("the server sent no challenge for a bearer token")
-	case named == "" && (document == nil || v.version.Name == "2025-06-18"):
+		discovery = Unverified("the server sent no challenge for a bearer token")
+	case named == "" && (document == nil || v.Version.Name == "2025-06-18"):
 		evidence := verdict.Evidence{Sent: "a request without a token", Received: "WWW-Authenticate: " + challenge}
-		discovery = brokenBy(evidence, "the challenge has no resource_metadata, and %s has no document", wellKnown)
+		discovery = BrokenBy(evidence, "the challenge has no resource_metadata, and %s has no document", wellKnown)
 	}
-	v.state(ctx, "auth-discovery", "", discovery)
+	v.State(ctx, "auth-discovery", "", discovery)
 	if u, err := url.Parse(named); named != "" && err == nil && u.Host == at.Host {
 		if document, place = metadataAt(ctx, v, u.RequestURI()); document == nil {
-			v.check(ctx, "auth-metadata", "", func(ctx context.Context) outcome {
-				x := v.post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, noToken())
-				return broken(x, "the metadata at %s got %s", named, answer(x))
+			v.Check(ctx, "auth-metadata", "", func(ctx context.Context) Outcome {
+				x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, noToken())
+				return Broken(x, "the metadata at %s got %s", named, Answer(x))
 			})
 		}
 	} else if named != "" && err == nil {
-		v.enter(unverified("the metadata is on another host: %s", u.Host), "auth-metadata")
+		v.Enter(Unverified("the metadata is on another host: %s", u.Host), "auth-metadata")
 	}
 	if document != nil {
 		published(ctx, v, at, document, place)
 	}
-	v.state(ctx, "auth-query-token", "", unverified("it would put the token into an address, which logs keep"))
+	v.State(ctx, "auth-query-token", "", Unverified("it would put the token into an address, which logs keep"))
 }
 
 // tokens sends requests with an invalid token and without one; public says that the server
 // answers without.
-func tokens(ctx context.Context, v *visit, message jsonv.Value, public bool) {
-	v.check(ctx, "auth-401", "", func(ctx context.Context) outcome {
-		x := v.tell(ctx, message, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
-		switch s := status(x); {
+func tokens(ctx context.Context, v *Visit, message jsonv.Value, public bool) {
+	v.Check(ctx, "auth-401", "", func(ctx context.Context) Outcome {
+		x := v.Tell(ctx, message, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
+		switch s := Status(x); {
 		case s == 0 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
-			return unverified("there was %s", answer(x))
+			return Unverified("there was %s", Answer(x))
 		case s < 300 && public:
-			return unverified("the server answers without a token, too")
+			return Unverified("the server answers without a token, too")
 		}
-		return expectStatus(x, http.StatusUnauthorized, "a request with an invalid token")
+		return ExpectStatus(x, http.StatusUnauthorized, "a request with an invalid token")
 	})
-	v.check(ctx, "auth-anonymous", "", func(ctx context.Context) outcome {
-		x := v.tell(ctx, message, noToken())
-		if s := status(x); s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
-			return held()
+	v.Check(ctx, "auth-anonymous", "", func(ctx context.Context) Outcome {
+		x := v.Tell(ctx, message, noToken())
+		if s := Status(x); s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+			return Held()
 		}
-		return expectStatus(x, http.StatusUnauthorized, "a request without a token")
+		return ExpectStatus(x, http.StatusUnauthorized, "a request without a token")
 	})
-	v.check(ctx, "auth-challenge", "", func(ctx context.Context) outcome {
-		x := v.tell(ctx, message, noToken())
-		if status(x) != http.StatusUnauthorized {
-			return unverified("a request without a token got %s", answer(x))
+	v.Check(ctx, "auth-challenge", "", func(ctx context.Context) Outcome {
+		x := v.Tell(ctx, message, noToken())
+		if Status(x) != http.StatusUnauthorized {
+			return Unverified("a request without a token got %s", Answer(x))
 		}
-		return brokenIf(x.HTTP.Header.Get("Www-Authenticate") == "", x, "the 401 has no WWW-Authenticate")
+		return BrokenIf(x.HTTP.Header.Get("Www-Authenticate") == "", x, "the 401 has no WWW-Authenticate")
 	})
 }
 
 // metadataAt requests the metadata of the resource at places of the server.
-func metadataAt(ctx context.Context, v *visit, places ...string) (found *mcp.Exchange, place string) {
+func metadataAt(ctx context.Context, v *Visit, places ...string) (found *mcp.Exchange, place string) {
 	for _, place := range places {
-		x := v.post(ctx, suite.Request{Method: http.MethodGet, Path: place}, noToken())
-		if body, err := jsonv.Parse(x.Response); status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
+		x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: place}, noToken())
+		if body, err := jsonv.Parse(x.Response); Status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
 			return x, place
 		}
 	}
@@ -115,20 +115,20 @@ func metadataAt(ctx context.Context, v *visit, places ...string) (found *mcp.Exc
 }
 
 // published examines the metadata of the resource.
-func published(ctx context.Context, v *visit, at *url.URL, document *mcp.Exchange, place string) {
+func published(ctx context.Context, v *Visit, at *url.URL, document *mcp.Exchange, place string) {
 	body, _ := jsonv.Parse(document.Response)
 	servers := body.Lookup("authorization_servers")
-	v.state(ctx, "auth-metadata", "", brokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
-	resource := held()
+	v.State(ctx, "auth-metadata", "", BrokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
+	resource := Held()
 	switch u, err := url.Parse(body.Lookup("resource").Text()); {
 	case err != nil || u.Host == "":
-		resource = broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
+		resource = Broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
 	case strings.EqualFold(u.Host, at.Host):
 	case web.IsLoopback(at.Hostname()):
-		resource = unverified("the server is tested on this machine, its resource is %s", u.Host)
+		resource = Unverified("the server is tested on this machine, its resource is %s", u.Host)
 	default:
-		resource = broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, at.Host)
+		resource = Broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, at.Host)
 	}
-	v.state(ctx, "auth-metadata-resource", "", resource)
-	v.state(ctx, "auth-as-metadata", "", unverified("it would send a request to %s", strings.Join(servers.Texts(), ", ")))
+	v.State(ctx, "auth-metadata-resource", "", resource)
+	v.State(ctx, "auth-as-metadata", "", Unverified("it would send a request to %s", strings.Join(servers.Texts(), ", ")))
 }

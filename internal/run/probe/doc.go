@@ -9,9 +9,9 @@
 //	          ▼                                 ▼
 //	        mcp.Session, boundary            ledger ──► Report ──► Document
 //
-// A family is a function. It provokes rules one by one through [visit.check], which decides
+// A family is a function. It provokes rules one by one through [Visit.Check], which decides
 // whether a rule applies, runs it, repeats a failure, and enters the verdict in the ledger.
-// Violations that sessions report by themselves reach the ledger through [visit.observe].
+// Violations that sessions report by themselves reach the ledger through [Visit.observe].
 //
 // Invariants:
 //   - a rule fails only after a second sighting;

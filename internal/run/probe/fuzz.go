@@ -18,29 +18,29 @@ const (
 	shrinks = 40 // calls that look for smaller arguments
 )
 
-// fuzz calls tools with values made from their input schemas. Arguments that end the
+// Fuzz calls tools with values made from their input schemas. Arguments that end the
 // server are reduced to the smallest ones that do.
-func fuzz(ctx context.Context, v *visit) {
+func Fuzz(ctx context.Context, v *Visit) {
 	const rule = "fuzz-crash"
-	if !v.local {
-		v.enter(remote(), rule)
+	if !v.Local {
+		v.Enter(remote(), rule)
 		return
 	}
 	eachCallable(ctx, v, []string{rule}, func(tool jsonv.Value) {
 		schema := tool.Lookup("inputSchema")
-		if schema.Lookup("properties").Len() == 0 || !v.applies(rule) {
+		if schema.Lookup("properties").Len() == 0 || !v.Applies(rule) {
 			return
 		}
 		a := attackerOf(ctx, v, tool)
-		try := func(ctx context.Context, args jsonv.Value) outcome {
+		try := func(ctx context.Context, args jsonv.Value) Outcome {
 			x, o := a.attack(ctx, argument.Unusual{What: "generated arguments", Args: args})
-			if o.verdict == verdict.Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
-				return unverified("generated arguments got no response in %s, which may be right for them", v.Reply)
+			if o.Verdict == verdict.Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
+				return Unverified("generated arguments got no response in %s, which may be right for them", v.Reply)
 			}
 			return o
 		}
 		var smallest jsonv.Value
-		v.check(ctx, rule, subject(tool), func(ctx context.Context) outcome {
+		v.Check(ctx, rule, Subject(tool), func(ctx context.Context) Outcome {
 			if !smallest.IsAbsent() {
 				return try(ctx, smallest)
 			}
@@ -49,36 +49,36 @@ func fuzz(ctx context.Context, v *visit) {
 			h := fnv.New64a()
 			h.Write([]byte(tool.Lookup("name").Text()))
 			random := rand.New(rand.NewPCG(v.Seed, h.Sum64()))
-			o, ends := held(), v.restarts
-			for i := 0; i < fuzzed && o.verdict != verdict.Fail && ctx.Err() == nil; i++ {
+			o, ends := Held(), v.Restarts
+			for i := 0; i < fuzzed && o.Verdict != verdict.Fail && ctx.Err() == nil; i++ {
 				smallest = jsonschema.Random(schema, random)
-				if tried := try(ctx, smallest); tried.verdict != verdict.Pass || i == 0 {
+				if tried := try(ctx, smallest); tried.Verdict != verdict.Pass || i == 0 {
 					o = tried
 				}
 			}
-			if o.verdict != verdict.Fail || o.once {
+			if o.Verdict != verdict.Fail || o.Once {
 				return o
 			}
 			o = shrunk(ctx, &smallest, o, try)
-			v.restarts = ends + 1
+			v.Restarts = ends + 1
 			return o
 		})
 	})
 }
 
 // shrunk reduces arguments as long as the smaller ones fail too, and sets the smallest.
-func shrunk(ctx context.Context, args *jsonv.Value, o outcome, try func(context.Context, jsonv.Value) outcome) outcome {
+func shrunk(ctx context.Context, args *jsonv.Value, o Outcome, try func(context.Context, jsonv.Value) Outcome) Outcome {
 	tries, until := 0, time.Now().Add(10*time.Second)
 again:
 	for _, smaller := range argument.Reductions(*args) {
 		if tries++; tries > shrinks || time.Now().After(until) || ctx.Err() != nil {
 			break
 		}
-		if got := try(ctx, smaller); got.verdict == verdict.Fail {
+		if got := try(ctx, smaller); got.Verdict == verdict.Fail {
 			*args, o = smaller, got
 			goto again
 		}
 	}
-	o.why += " (smallest arguments found: " + args.Short(200) + ")"
+	o.Why += " (smallest arguments found: " + args.Short(200) + ")"
 	return o
 }

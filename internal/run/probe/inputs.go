@@ -24,23 +24,23 @@ type sent struct {
 
 // inputs examines what a server sends, while its read-only tools are called, to a client
 // that supports some kinds of input and has no subscription: all of that at once.
-func inputs(ctx context.Context, v *visit) {
+func inputs(ctx context.Context, v *Visit) {
 	rules := []string{"input-mode", "input-sampling-tools", "request-id", "unsubscribed", "stateless-capabilities"}
-	if slices.ContainsFunc(rules, v.applies) {
-		each(ctx, v, rules, func(ctx context.Context) sent { return converse(ctx, v) }, func(rule string, seen sent) outcome { return judge(v, rule, seen) })
+	if slices.ContainsFunc(rules, v.Applies) {
+		Each(ctx, v, rules, func(ctx context.Context) sent { return converse(ctx, v) }, func(rule string, seen sent) Outcome { return judge(v, rule, seen) })
 	}
 }
 
 // converse calls the tools in a session of its own: no URL mode, and no tools in sampling.
-func converse(ctx context.Context, v *visit) (out sent) {
-	sess, err := v.open(ctx, jsonv.ObjectOf("elicitation", jsonv.ObjectOf("form", jsonv.Object()), "sampling", jsonv.Object(), "roots", jsonv.Object()))
+func converse(ctx context.Context, v *Visit) (out sent) {
+	sess, err := v.Open(ctx, jsonv.ObjectOf("elicitation", jsonv.ObjectOf("form", jsonv.Object()), "sampling", jsonv.Object(), "roots", jsonv.Object()))
 	if err != nil {
 		return sent{why: err.Error()}
 	}
-	defer v.end(sess)
-	do := within(min(long, v.Reply), sess)
-	for i, tool := range read(ctx, surface.Lists()[0], do).items {
-		if i >= callable || v.slow(tool) {
+	defer v.End(sess)
+	do := Within(min(Long, v.Reply), sess)
+	for i, tool := range Read(ctx, surface.Lists()[0], do).Items {
+		if i >= callable || v.Slow(tool) {
 			continue
 		}
 		x := counted(ctx, v, do, tool, jsonv.Object())
@@ -49,18 +49,18 @@ func converse(ctx context.Context, v *visit) (out sent) {
 		if x.Request != nil && x.Response == nil {
 			break // the server may be gone
 		}
-		if len(asked) == 0 || out.control || !v.modern() {
+		if len(asked) == 0 || out.control || !v.Modern() {
 			continue
 		}
-		if fresh, err := v.open(ctx, jsonv.Value{}); err == nil {
+		if fresh, err := v.Open(ctx, jsonv.Value{}); err == nil {
 			x := counted(ctx, v, fresh.Do, tool, jsonv.Object())
 			out.control = x.Response != nil && len(requested(x)) == 0
-			v.end(fresh)
+			v.End(fresh)
 		}
 		out.remembered = requested(counted(ctx, v, do, tool, jsonv.ObjectOf(protocol.MetaCapabilities, jsonv.Object())))
 	}
 	time.Sleep(time.Second / 5) // what the server announces may come after the response
-	if !v.modern() {
+	if !v.Modern() {
 		out.all = nil
 	}
 	out.all = append(out.all, sess.Messages(0)...)
@@ -68,12 +68,12 @@ func converse(ctx context.Context, v *visit) (out sent) {
 }
 
 // counted calls a tool if it is read-only, with members of _meta.
-func counted(ctx context.Context, v *visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
+func counted(ctx context.Context, v *Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
 	args := argument.Valid(tool)
-	if !allow.ReadOnly(tool) || v.policy.Call(tool, args) != "" {
+	if !allow.ReadOnly(tool) || v.Policy.Call(tool, args) != "" {
 		return &mcp.Exchange{}
 	}
-	return do(ctx, mcp.Call{Method: "tools/call", Params: text(params(tool, args, "_meta", meta))})
+	return do(ctx, mcp.Call{Method: "tools/call", Params: Text(Params(tool, args, "_meta", meta))})
 }
 
 // requested are the requests that came with a call.
@@ -81,9 +81,9 @@ func requested(x *mcp.Exchange) []mcp.Message {
 	return slices.DeleteFunc(slices.Clone(x.During), func(m mcp.Message) bool { return m.Kind != mcp.KindRequest })
 }
 
-func judge(v *visit, rule string, seen sent) outcome {
+func judge(v *Visit, rule string, seen sent) Outcome {
 	if seen.why != "" {
-		return unverified("%s", seen.why)
+		return Unverified("%s", seen.why)
 	}
 	// Whether a request of the server's own comes in time is chance: none at all is right, too.
 	provoked := rule == "unsubscribed" || rule == "request-id" || rule == "stateless-capabilities" && seen.control
@@ -92,8 +92,8 @@ func judge(v *visit, rule string, seen sent) outcome {
 		params, _ := jsonv.Parse(m.Params)
 		e := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
 		if m.Kind != mcp.KindRequest {
-			if rule == "unsubscribed" && changes(m) {
-				return brokenBy(e, "%s came without a subscription", m.Method)
+			if rule == "unsubscribed" && Changes(m) {
+				return BrokenBy(e, "%s came without a subscription", m.Method)
 			}
 			continue
 		}
@@ -103,21 +103,21 @@ func judge(v *visit, rule string, seen sent) outcome {
 		ids[m.ID] = string(m.Raw)
 		switch {
 		case rule == "request-id" && id.Kind() != jsonv.KindString && !whole:
-			return brokenBy(e, "the server sent %s with the id %s, expected text or an integer", m.Method, m.ID)
-		case rule == "request-id" && again && (v.stdio() || v.hello.HTTP.Header.Get(sessionID) != "" && earlier != string(m.Raw)): // over HTTP it may be sent again
-			return brokenBy(e, "the server sent a second request with the id %s", m.ID)
+			return BrokenBy(e, "the server sent %s with the id %s, expected text or an integer", m.Method, m.ID)
+		case rule == "request-id" && again && (v.Stdio() || v.Hello.HTTP.Header.Get(SessionID) != "" && earlier != string(m.Raw)): // over HTTP it may be sent again
+			return BrokenBy(e, "the server sent a second request with the id %s", m.ID)
 		case rule == "input-mode" && params.Lookup("mode").Text() == "url":
-			return brokenBy(e, "%s has the mode url, but the client supports forms only", m.Method)
+			return BrokenBy(e, "%s has the mode url, but the client supports forms only", m.Method)
 		case rule == "input-sampling-tools" && m.Method == "sampling/createMessage" && !params.Lookup("tools").IsAbsent():
-			return brokenBy(e, "sampling/createMessage has tools, but the client does not declare sampling.tools")
+			return BrokenBy(e, "sampling/createMessage has tools, but the client does not declare sampling.tools")
 		}
 		provoked = provoked || rule == "input-mode" && m.Method == "elicitation/create" || rule == "input-sampling-tools" && m.Method == "sampling/createMessage"
 	}
 	switch {
 	case !provoked:
-		return unverified("no call of a tool with readOnlyHint: true provokes it")
+		return Unverified("no call of a tool with readOnlyHint: true provokes it")
 	case rule == "stateless-capabilities" && len(seen.remembered) > 0:
-		return brokenBy(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
+		return BrokenBy(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
 	}
-	return held()
+	return Held()
 }

@@ -29,27 +29,27 @@ func (l ledger) of(rule string) *entry {
 	return l[rule]
 }
 
-// add enters the outcome of one check.
-func (l ledger) add(rule, subject string, o outcome) {
+// Add enters the outcome of one check.
+func (l ledger) Add(rule, subject string, o Outcome) {
 	e := l.of(rule)
-	switch o.verdict {
+	switch o.Verdict {
 	case verdict.Pass:
 		e.held = true
 	case verdict.Fail:
 		same := slices.ContainsFunc(e.failures, func(f verdict.Failure) bool { return f.Subject == subject })
 		if !same {
-			e.failures = append(e.failures, verdict.Failure{Subject: subject, Message: o.why, Evidence: o.evidence})
+			e.failures = append(e.failures, verdict.Failure{Subject: subject, Message: o.Why, Evidence: o.Evidence})
 		}
 	case verdict.NotVerified:
-		if strings.HasPrefix(o.why, "not repeatable") {
-			e.once = cmp.Or(e.once, o.why)
+		if strings.HasPrefix(o.Why, "not repeatable") {
+			e.once = cmp.Or(e.once, o.Why)
 		}
-		e.unverified = cmp.Or(e.unverified, o.why)
+		e.unverified = cmp.Or(e.unverified, o.Why)
 	case verdict.NotApplicable:
-		e.outside = cmp.Or(e.outside, o.why)
+		e.outside = cmp.Or(e.outside, o.Why)
 	}
-	if o.note != "" && !slices.Contains(e.notes, o.note) {
-		e.notes = append(e.notes, o.note)
+	if o.Note != "" && !slices.Contains(e.notes, o.Note) {
+		e.notes = append(e.notes, o.Note)
 	}
 }
 

@@ -20,14 +20,14 @@ type introduction struct {
 	early []mcp.Message // what the server sent before notifications/initialized
 }
 
-func (i introduction) version() string { return result(i.Exchange).Lookup("protocolVersion").Text() }
+func (i introduction) version() string { return Result(i.Exchange).Lookup("protocolVersion").Text() }
 
 // introduce sends initialize with a version, for a client that can do everything.
-func introduce(ctx context.Context, v *visit, version string) (i introduction) {
+func introduce(ctx context.Context, v *Visit, version string) (i introduction) {
 	caps := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
-	i.Exchange = v.alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
+	i.Exchange = v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		mark := c.Mark()
-		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: text(v.greeting(version, caps))}, conn.Delivery{})
+		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: Text(v.Greeting(version, caps))}, conn.Delivery{})
 		if x.Result != nil {
 			time.Sleep(200 * time.Millisecond)
 		}
@@ -37,109 +37,109 @@ func introduce(ctx context.Context, v *visit, version string) (i introduction) {
 	return i
 }
 
-// lifecycle examines the handshake.
-func lifecycle(ctx context.Context, v *visit) {
-	if v.modern() {
-		v.state(ctx, "discover-present", "", discovered(v))
-		v.check(ctx, "lifecycle-modern-initialize", "", func(ctx context.Context) outcome {
+// Lifecycle examines the handshake.
+func Lifecycle(ctx context.Context, v *Visit) {
+	if v.Modern() {
+		v.State(ctx, "discover-present", "", discovered(v))
+		v.Check(ctx, "lifecycle-modern-initialize", "", func(ctx context.Context) Outcome {
 			switch {
 			case dual(ctx, v):
-				return inapplicable("the server speaks versions with initialize, too")
-			case !refused(v.greeted):
-				return unverified("initialize got %s", answer(v.greeted))
+				return Inapplicable("the server speaks versions with initialize, too")
+			case !Refused(v.Greeted):
+				return Unverified("initialize got %s", Answer(v.Greeted))
 			}
-			return brokenIf(!strings.Contains(shown(v.greeted).Received, v.version.Name), v.greeted, "the error to initialize does not name %s", v.version.Name)
+			return BrokenIf(!strings.Contains(Shown(v.Greeted).Received, v.Version.Name), v.Greeted, "the error to initialize does not name %s", v.Version.Name)
 		})
 		return
 	}
-	v.state(ctx, "lifecycle-result", "", initialized(v.hello))
+	v.State(ctx, "lifecycle-result", "", initialized(v.Hello))
 	var offer introduction
-	v.check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) outcome {
+	v.Check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) Outcome {
 		offer = introduce(ctx, v, "1999-01-01")
-		if offer.Response == nil && !refused(offer.Exchange) {
-			return broken(offer.Exchange, "initialize with the version 1999-01-01 got %s", answer(offer.Exchange))
+		if offer.Response == nil && !Refused(offer.Exchange) {
+			return Broken(offer.Exchange, "initialize with the version 1999-01-01 got %s", Answer(offer.Exchange))
 		}
-		return brokenIf(offer.version() == "1999-01-01", offer.Exchange, "the made-up version 1999-01-01 was confirmed")
+		return BrokenIf(offer.version() == "1999-01-01", offer.Exchange, "the made-up version 1999-01-01 was confirmed")
 	})
-	if offer.Exchange != nil && refused(offer.Exchange) {
-		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(shown(offer.Exchange).Received, known) })
-		v.state(ctx, "lifecycle-version-error", "", brokenIf(!names, offer.Exchange, "the refusal of an unknown version names no version that the server supports"))
+	if offer.Exchange != nil && Refused(offer.Exchange) {
+		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(Shown(offer.Exchange).Received, known) })
+		v.State(ctx, "lifecycle-version-error", "", BrokenIf(!names, offer.Exchange, "the refusal of an unknown version names no version that the server supports"))
 	}
-	v.check(ctx, "lifecycle-early-request", "", func(ctx context.Context) outcome {
+	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) Outcome {
 		if offer.Exchange == nil || offer.Result == nil {
-			offer = introduce(ctx, v, v.version.Name)
+			offer = introduce(ctx, v, v.Version.Name)
 		}
 		for _, m := range offer.early {
 			if m.Kind == mcp.KindRequest && m.Method != "ping" {
-				return brokenBy(verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
+				return BrokenBy(verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
 			}
 		}
-		return held()
+		return Held()
 	})
 	// Other versions that the server says it supports:
-	stated := append(v.stated, errorData(offer.Exchange).Lookup("supported").Texts()...)
+	stated := append(v.Stated, ErrorData(offer.Exchange).Lookup("supported").Texts()...)
 	for _, version := range stated {
-		if protocol.VersionOf(version).Era() != protocol.EraSession || version == v.version.Name {
+		if protocol.VersionOf(version).Era() != protocol.EraSession || version == v.Version.Name {
 			continue
 		}
-		v.check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) outcome {
+		v.Check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) Outcome {
 			x := introduce(ctx, v, version)
-			return brokenIf(x.version() != version, x.Exchange, "the server supports %s, but answered it with %s", version, cmp.Or(x.version(), answer(x.Exchange)))
+			return BrokenIf(x.version() != version, x.Exchange, "the server supports %s, but answered it with %s", version, cmp.Or(x.version(), Answer(x.Exchange)))
 		})
 	}
 	if len(stated) == 0 {
-		v.enter(unverified("no second version is known that the server supports"), "lifecycle-version-echo")
+		v.Enter(Unverified("no second version is known that the server supports"), "lifecycle-version-echo")
 	}
 }
 
 // initialized examines the result of initialize.
-func initialized(x *mcp.Exchange) outcome {
+func initialized(x *mcp.Exchange) Outcome {
 	for _, path := range []string{"protocolVersion", "capabilities", "serverInfo", "serverInfo.name", "serverInfo.version"} {
 		kind := jsonv.KindString
 		if path == "capabilities" || path == "serverInfo" {
 			kind = jsonv.KindObject
 		}
-		if got := result(x).Lookup(strings.Split(path, ".")...); got.Kind() != kind {
-			return broken(x, "%s of the result of initialize is %s, expected %s", path, got.Kind(), kind)
+		if got := Result(x).Lookup(strings.Split(path, ".")...); got.Kind() != kind {
+			return Broken(x, "%s of the result of initialize is %s, expected %s", path, got.Kind(), kind)
 		}
 	}
-	return held()
+	return Held()
 }
 
 // discovered examines the result of server/discover.
-func discovered(v *visit) outcome {
-	x, res := v.hello, result(v.hello)
+func discovered(v *Visit) Outcome {
+	x, res := v.Hello, Result(v.Hello)
 	if x.Result == nil {
-		return broken(x, "server/discover got %s, but other requests of 2026-07-28 are served", answer(x))
+		return Broken(x, "server/discover got %s, but other requests of 2026-07-28 are served", Answer(x))
 	}
 	if kind := res.Lookup("supportedVersions").Kind(); kind != jsonv.KindArray {
-		return broken(x, "supportedVersions of server/discover is %s, expected a list", kind)
+		return Broken(x, "supportedVersions of server/discover is %s, expected a list", kind)
 	}
 	kind := res.Lookup("capabilities").Kind()
-	return brokenIf(kind != jsonv.KindObject, x, "capabilities of server/discover is %s, expected an object", kind)
+	return BrokenIf(kind != jsonv.KindObject, x, "capabilities of server/discover is %s, expected an object", kind)
 }
 
 // dual reports whether a server of a stateless revision speaks versions with sessions, too.
-func dual(ctx context.Context, v *visit) bool {
-	if v.greeted == nil {
-		v.greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name).Exchange
+func dual(ctx context.Context, v *Visit) bool {
+	if v.Greeted == nil {
+		v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name).Exchange
 	}
-	return v.greeted.Result != nil
+	return v.Greeted.Result != nil
 }
 
-// diagnose examines a server whose handshake failed: a defective handshake is the defect
+// Diagnose examines a server whose handshake failed: a defective handshake is the defect
 // of a rule. It reports whether the server speaks the era.
-func diagnose(ctx context.Context, v *visit) bool {
-	v.version = protocol.Newest(v.era)
-	if !v.modern() {
-		x := introduce(ctx, v, v.version.Name)
-		if res := result(x.Exchange); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
+func Diagnose(ctx context.Context, v *Visit) bool {
+	v.Version = protocol.Newest(v.Era)
+	if !v.Modern() {
+		x := introduce(ctx, v, v.Version.Name)
+		if res := Result(x.Exchange); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
 			return false
 		}
-		v.check(ctx, "lifecycle-result", "", func(ctx context.Context) outcome { return initialized(introduce(ctx, v, v.version.Name).Exchange) })
+		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) Outcome { return initialized(introduce(ctx, v, v.Version.Name).Exchange) })
 		return true
 	}
-	c, err := v.bare(ctx)
+	c, err := v.Bare(ctx)
 	if err != nil {
 		return false
 	}
@@ -147,14 +147,14 @@ func diagnose(ctx context.Context, v *visit) bool {
 	send := func(ctx context.Context, method string) *mcp.Exchange {
 		ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 		defer cancel()
-		return c.Do(ctx, mcp.Call{Method: method, Params: text(jsonv.ObjectOf("_meta", v.meta()))}, conn.Delivery{Version: v.version})
+		return c.Do(ctx, mcp.Call{Method: method, Params: Text(jsonv.ObjectOf("_meta", v.Meta()))}, conn.Delivery{Version: v.Version})
 	}
 	served := slices.ContainsFunc([]string{"tools/list", "resources/list", "prompts/list"}, func(method string) bool {
-		return result(send(ctx, method)).Lookup("resultType").Kind() == jsonv.KindString
+		return Result(send(ctx, method)).Lookup("resultType").Kind() == jsonv.KindString
 	})
 	if served {
-		v.check(ctx, "discover-present", "", func(ctx context.Context) outcome {
-			v.hello = send(ctx, protocol.MethodDiscover)
+		v.Check(ctx, "discover-present", "", func(ctx context.Context) Outcome {
+			v.Hello = send(ctx, protocol.MethodDiscover)
 			return discovered(v)
 		})
 	}

@@ -36,18 +36,18 @@ type Options struct {
 	Doing func(what string)
 }
 
-// prober examines a server in one revision after the other.
-type prober struct {
+// Prober examines a server in one revision after the other.
+type Prober struct {
 	Options
-	rules   ruleset.Rules
-	policy  *allow.Policy
-	retries *allow.Policy // of the calls of retry:
-	local   bool          // the server runs on this machine
-	stated  []string      // versions that the server says it supports
+	Rules   ruleset.Rules
+	Policy  *allow.Policy
+	Retries *allow.Policy // of the calls of retry:
+	Local   bool          // the server runs on this machine
+	Stated  []string      // versions that the server says it supports
 }
 
-// newProber completes the options.
-func newProber(o Options) (*prober, error) {
+// NewProber completes the options.
+func NewProber(o Options) (*Prober, error) {
 	rules, err := ruleset.Builtin()
 	if err != nil {
 		return nil, err
@@ -59,19 +59,19 @@ func newProber(o Options) (*prober, error) {
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
-	p := &prober{Options: o, rules: rules, policy: &allow.Policy{Named: o.Writes}, retries: &allow.Policy{}, local: true}
+	p := &Prober{Options: o, Rules: rules, Policy: &allow.Policy{Named: o.Writes}, Retries: &allow.Policy{}, Local: true}
 	if o.Server.URL != "" {
 		at, err := url.Parse(o.Server.URL)
-		p.local = err == nil && web.IsLoopback(at.Hostname())
+		p.Local = err == nil && web.IsLoopback(at.Hostname())
 	}
-	if !p.local {
+	if !p.Local {
 		p.Connect.Wrap = web.Paced(pause, p.Connect.Wrap)
 	}
 	return p, nil
 }
 
-// visit begins to examine the server in an era.
-func (p *prober) visit(era protocol.Era) *visit {
+// Visit begins to examine the server in an era.
+func (p *Prober) Visit(era protocol.Era) *Visit {
 	pinned := *p.Server
 	pinned.Protocol = ""
 	if era == protocol.EraStateless {
@@ -81,5 +81,5 @@ func (p *prober) visit(era protocol.Era) *visit {
 	if protocol.VersionOf(p.Server.Protocol).Known() {
 		pinned.Protocol = p.Server.Protocol
 	}
-	return &visit{link: link{prober: p, era: era, pinned: &pinned}, ledger: ledger{}}
+	return &Visit{link: link{Prober: p, Era: era, Pinned: &pinned}, ledger: ledger{}}
 }

@@ -47,8 +47,8 @@ func violated(kind string) string {
 // observe enters what an exchange of a valid request shows about passive rules. A
 // violation counts if the repeated request shows it too; again is nil if it can't be
 // repeated.
-func (v *visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
-	v.enter(held(), exercised(x)...)
+func (v *Visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
+	v.Enter(Held(), exercised(x)...)
 	v.errorForm(x)
 	found := v.violations(x)
 	repeated := found
@@ -57,9 +57,9 @@ func (v *visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
 	}
 	for rule, o := range found {
 		if _, ok := repeated[rule]; !ok {
-			o = unverified("not repeatable: %s", o.why)
+			o = Unverified("not repeatable: %s", o.Why)
 		}
-		v.enter(o, rule)
+		v.Enter(o, rule)
 	}
 }
 
@@ -68,8 +68,8 @@ func cached(method string) bool {
 	return slices.Contains([]string{protocol.MethodDiscover, "tools/list", "resources/list", "resources/templates/list", "prompts/list", "resources/read"}, method)
 }
 
-// changes reports whether a message announces a change to those who subscribed to it.
-func changes(m mcp.Message) bool {
+// Changes reports whether a message announces a change to those who subscribed to it.
+func Changes(m mcp.Message) bool {
 	return m.Kind == mcp.KindNotification && (strings.HasSuffix(m.Method, "/list_changed") || m.Method == "notifications/resources/updated")
 }
 
@@ -101,56 +101,56 @@ func exercised(x *mcp.Exchange) (rules []string) {
 }
 
 // errorForm examines the code of an error to a valid request of a stateless revision.
-func (v *visit) errorForm(x *mcp.Exchange) {
-	e := rpcError(x)
-	if e == nil || !v.modern() {
+func (v *Visit) errorForm(x *mcp.Exchange) {
+	e := RPCError(x)
+	if e == nil || !v.Modern() {
 		return
 	}
-	v.enter(brokenIf(e.Code <= -32023 && e.Code >= -32099 || e.Code == -32002, x, "%s got the reserved code %d", x.Method, e.Code), "message-reserved-code")
-	meaning := held()
+	v.Enter(BrokenIf(e.Code <= -32023 && e.Code >= -32099 || e.Code == -32002, x, "%s got the reserved code %d", x.Method, e.Code), "message-reserved-code")
+	meaning := Held()
 	switch {
-	case e.Code == protocol.CodeHeaderMismatch && v.stdio():
-		meaning = broken(x, "%s got -32020 (headers differ), but stdio has no headers", x.Method)
+	case e.Code == protocol.CodeHeaderMismatch && v.Stdio():
+		meaning = Broken(x, "%s got -32020 (headers differ), but stdio has no headers", x.Method)
 	case e.Code == protocol.CodeUnsupportedVersion && v.info.Lookup("supportedVersions").Kind() == jsonv.KindArray:
-		meaning = broken(x, "%s got -32022 (unsupported version) for a version that the server lists", x.Method)
-	case e.Code == protocol.CodeMissingCapability && errorData(x).Lookup("requiredCapabilities").IsAbsent():
-		v.enter(broken(x, "the error -32021 has no data.requiredCapabilities"), "capability-error-data")
+		meaning = Broken(x, "%s got -32022 (unsupported version) for a version that the server lists", x.Method)
+	case e.Code == protocol.CodeMissingCapability && ErrorData(x).Lookup("requiredCapabilities").IsAbsent():
+		v.Enter(Broken(x, "the error -32021 has no data.requiredCapabilities"), "capability-error-data")
 	case e.Code == protocol.CodeMissingCapability:
-		v.enter(brokenIf(otherStatus(x, http.StatusBadRequest), x, "the error -32021 has the status %d, expected 400", status(x)), "capability-error-data")
+		v.Enter(BrokenIf(OtherStatus(x, http.StatusBadRequest), x, "the error -32021 has the status %d, expected 400", Status(x)), "capability-error-data")
 	}
-	v.enter(meaning, "message-code-meaning")
+	v.Enter(meaning, "message-code-meaning")
 }
 
 // findings are the rules that an exchange breaks, and how.
-type findings map[string]outcome
+type findings map[string]Outcome
 
 // add adds how a rule is broken, unless this is known.
 func (f findings) add(rule string, x *mcp.Exchange, format string, args ...any) {
-	f.addBy(rule, shown(x), format, args...)
+	f.addBy(rule, Shown(x), format, args...)
 }
 
 func (f findings) addBy(rule string, e verdict.Evidence, format string, args ...any) {
 	if _, ok := f[rule]; !ok {
-		f[rule] = brokenBy(e, format, args...)
+		f[rule] = BrokenBy(e, format, args...)
 	}
 }
 
-// metaKey is the form of a key in _meta.
-var metaKey = regexp.MustCompile(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$`)
+// MetaKey is the form of a key in _meta.
+var MetaKey = regexp.MustCompile(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$`)
 
 // violations returns the rules that an exchange breaks, and how.
-func (v *visit) violations(x *mcp.Exchange) findings {
-	out, res := findings{}, result(x)
+func (v *Visit) violations(x *mcp.Exchange) findings {
+	out, res := findings{}, Result(x)
 	all := x.Violations
-	if v.version.Known() {
-		all = append(all[:len(all):len(all)], check.Response(v.version.Name, x.Method, x, res).Violations...)
+	if v.Version.Known() {
+		all = append(all[:len(all):len(all)], check.Response(v.Version.Name, x.Method, x, res).Violations...)
 	}
 	for _, found := range all {
 		rule := violated(found.Kind)
 		switch {
 		case found.Kind == protocol.IDType && otherID(x): // 3.0 is the number 3
 			rule = "message-id"
-		case found.Kind == protocol.ContentType && served(x):
+		case found.Kind == protocol.ContentType && Served(x):
 			rule = "http-content-type"
 		}
 		if rule != "" {
@@ -165,11 +165,11 @@ func (v *visit) violations(x *mcp.Exchange) findings {
 	}
 	if res.Kind() == jsonv.KindObject {
 		for key := range res.Lookup("_meta").Members() {
-			if !metaKey.MatchString(key) {
+			if !MetaKey.MatchString(key) {
 				out.add("meta-key", x, "the key %q of _meta has no valid form", key)
 			}
 		}
-		if v.modern() {
+		if v.Modern() {
 			v.modernResult(out, x, res)
 		}
 	}
@@ -182,39 +182,39 @@ func otherID(x *mcp.Exchange) bool {
 }
 
 // during examines a message that came with a call.
-func (v *visit) during(out findings, x *mcp.Exchange, m mcp.Message) {
+func (v *Visit) during(out findings, x *mcp.Exchange, m mcp.Message) {
 	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
 	switch {
-	case m.Kind == mcp.KindRequest && v.modern():
+	case m.Kind == mcp.KindRequest && v.Modern():
 		out.addBy("server-request", e, "the server sent the request %s", m.Method)
 	case m.Kind == mcp.KindRequest && protocol.CapabilityOf(m.Method) != "":
 		out.addBy("undeclared-request", e, "the server sent %s to a client that does not declare it", m.Method)
-	case v.modern() && m.Stream == x.ID && changes(m):
+	case v.Modern() && m.Stream == x.ID && Changes(m):
 		out.addBy("stream-related", e, "%s came on the response stream of %s", m.Method, x.Method)
-	case m.Method == "notifications/cancelled" && v.modern():
+	case m.Method == "notifications/cancelled" && v.Modern():
 		out.addBy("cancel-by-server", e, "the server sent notifications/cancelled for a request")
 	case m.Method == "notifications/message" && m.Kind == mcp.KindNotification:
-		if !v.declares("logging") {
+		if !v.Declares("logging") {
 			out.addBy("logging-undeclared", e, "the server sent a log message, but does not declare logging")
 		}
-		if v.modern() {
+		if v.Modern() {
 			out.addBy("logging-unasked", e, "a log message came for a request without logLevel")
 		}
 	}
 }
 
 // modernResult examines what 2026-07-28 requires of every result.
-func (v *visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value) {
+func (v *Visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value) {
 	kind := res.Lookup("resultType")
 	asks := kind.Text() == "input_required"
 	switch {
 	case kind.Kind() != jsonv.KindString:
 		out.add("result-type", x, "the result of %s has no resultType", x.Method)
-	case kind.Text() != "complete" && !asks && v.caps.Lookup("extensions").Len() == 0:
+	case kind.Text() != "complete" && !asks && v.Caps.Lookup("extensions").Len() == 0:
 		out.add("result-type", x, "the result of %s has the resultType %s", x.Method, kind.Short(40))
 	}
-	if v.signed = v.signed || !res.Lookup("_meta", protocol.MetaServer).IsAbsent(); !v.signed {
-		v.unsigned = x
+	if v.Signed = v.Signed || !res.Lookup("_meta", protocol.MetaServer).IsAbsent(); !v.Signed {
+		v.Unsigned = x
 	}
 	if ttl, scope := res.Lookup("ttlMs"), res.Lookup("cacheScope"); cached(x.Method) && !asks {
 		switch {
@@ -243,8 +243,8 @@ func (v *visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value) {
 	}
 }
 
-// conclude enters the violations of no call. For one alone the lists are requested again.
-func (v *visit) conclude() {
+// Conclude enters the violations of no call. For one alone the lists are requested again.
+func (v *Visit) Conclude() {
 	byRule := func() map[string][]protocol.Violation {
 		out := map[string][]protocol.Violation{}
 		for _, found := range v.loose {
@@ -258,16 +258,16 @@ func (v *visit) conclude() {
 		first := byRule()[rule][0]
 		if len(byRule()[rule]) == 1 {
 			ctx, cancel := context.WithTimeout(context.Background(), v.Reply)
-			for _, l := range v.listed {
-				read(ctx, l.List, v.once)
+			for _, l := range v.Listed {
+				Read(ctx, l.List, v.Once)
 			}
-			v.close()
+			v.Close()
 			cancel()
 		}
 		if len(byRule()[rule]) > 1 {
-			v.enter(brokenBy(verdict.Evidence{Received: first.Excerpt}, "%s", first.Msg), rule)
+			v.Enter(BrokenBy(verdict.Evidence{Received: first.Excerpt}, "%s", first.Msg), rule)
 		} else {
-			v.enter(unverified("not repeatable: %s", first.Msg), rule)
+			v.Enter(Unverified("not repeatable: %s", first.Msg), rule)
 		}
 	}
 }

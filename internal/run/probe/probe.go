@@ -15,30 +15,30 @@ import (
 // family is a group of rules that are examined one after the other.
 type family struct {
 	name    string
-	run     func(context.Context, *visit)
+	run     func(context.Context, *Visit)
 	traffic bool // other families examine its messages
 }
 
 // families are run in this order: what may end the process comes last.
 func families() []family {
 	return []family{
-		{"lifecycle", lifecycle, false},
-		{"messages", messages, false},
-		{"capabilities", capabilities, false},
-		{"lists", lists, false},
-		{"tools", tools, true},
-		{"resources", resources, true},
-		{"prompts", prompts, true},
-		{"utilities", utilities, false},
-		{"http", overHTTP, false},
-		{"session", sessions, false},
-		{"stateless", stateless, false},
-		{"auth", authorization, false},
-		{"isolation", isolation, false},
-		{"arguments", arguments, false},
-		{"fuzz", fuzz, false},
-		{"retry", retry, false}, // from here on, doubles examine the requests
-		{"shutdown", shutdown, false},
+		{"lifecycle", Lifecycle, false},
+		{"messages", Messages, false},
+		{"capabilities", Capabilities, false},
+		{"lists", Lists, false},
+		{"tools", Tools, true},
+		{"resources", Resources, true},
+		{"prompts", Prompts, true},
+		{"utilities", Utilities, false},
+		{"http", OverHTTP, false},
+		{"session", Sessions, false},
+		{"stateless", Stateless, false},
+		{"auth", Authorization, false},
+		{"isolation", Isolation, false},
+		{"arguments", Arguments, false},
+		{"fuzz", Fuzz, false},
+		{"retry", Retry, false}, // from here on, doubles examine the requests
+		{"shutdown", Shutdown, false},
 	}
 }
 
@@ -46,7 +46,7 @@ func families() []family {
 // server that could not be started or reached, or speaks no known revision.
 func Run(ctx context.Context, o Options) (verdict.Report, error) {
 	out := verdict.Report{Seed: o.Seed}
-	p, err := newProber(o)
+	p, err := NewProber(o)
 	if err != nil {
 		return out, err
 	}
@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 			continue
 		}
 		share, cancel := shareOf(ctx, len(eras)-i)
-		v := p.visit(era)
+		v := p.Visit(era)
 		err := run(share, v)
 		cancel()
 		if err != nil {
@@ -65,12 +65,12 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 			out.Absent = append(out.Absent, protocol.Newest(era).Name+" is not spoken: "+err.Error())
 			continue
 		}
-		out.Revisions = append(out.Revisions, v.version.Name)
-		out.Results = append(out.Results, v.results()...)
-		out.Server = cmp.Or(out.Server, v.name())
+		out.Revisions = append(out.Revisions, v.Version.Name)
+		out.Results = append(out.Results, v.Results()...)
+		out.Server = cmp.Or(out.Server, v.Name())
 	}
-	out.Calls = p.policy.Calls()
-	for name, n := range p.retries.Calls() {
+	out.Calls = p.Policy.Calls()
+	for name, n := range p.Retries.Calls() {
 		out.Calls[name] += n
 	}
 	if len(out.Revisions) > 0 {
@@ -80,29 +80,29 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 }
 
 // run examines the families in one era.
-func run(ctx context.Context, v *visit) error {
-	if err := v.look(ctx); err != nil {
-		if diagnose(ctx, v) {
+func run(ctx context.Context, v *Visit) error {
+	if err := v.Look(ctx); err != nil {
+		if Diagnose(ctx, v) {
 			return nil
 		}
 		return err
 	}
-	defer v.close()
+	defer v.Close()
 	for _, f := range families() {
-		if len(v.results()) == 0 {
+		if len(v.Results()) == 0 {
 			break // no rule is about this version
 		}
-		if !slices.ContainsFunc(v.rules.Rules, func(r ruleset.Rule) bool {
-			return v.selected(r) && (r.Family == f.name || f.traffic && r.Traffic)
+		if !slices.ContainsFunc(v.Rules.Rules, func(r ruleset.Rule) bool {
+			return v.Selected(r) && (r.Family == f.name || f.traffic && r.Traffic)
 		}) {
 			continue
 		}
-		v.Doing(v.version.Name + " · " + f.name)
-		v.restarts = 0
+		v.Doing(v.Version.Name + " · " + f.name)
+		v.Restarts = 0
 		f.run(ctx, v)
 	}
-	v.close()
-	v.conclude()
+	v.Close()
+	v.Conclude()
 	return nil
 }
 

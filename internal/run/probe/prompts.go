@@ -10,13 +10,13 @@ import (
 	"mcptest/internal/client/protocol"
 )
 
-// prompts examines prompts and their messages.
-func prompts(ctx context.Context, v *visit) {
-	if !v.declares("prompts") {
+// Prompts examines prompts and their messages.
+func Prompts(ctx context.Context, v *Visit) {
+	if !v.Declares("prompts") {
 		return
 	}
-	v.refuses(ctx, "prompt-unknown", "", "prompts/get", jsonv.ObjectOf("name", "mcptest-no-such-prompt"), protocol.CodeInvalidParams)
-	for _, def := range v.prompts {
+	v.Refuses(ctx, "prompt-unknown", "", "prompts/get", jsonv.ObjectOf("name", "mcptest-no-such-prompt"), protocol.CodeInvalidParams)
+	for _, def := range v.Prompts {
 		name := def.Lookup("name").Text()
 		args, lacks, subject := jsonv.Object(), "", "prompt "+name
 		for _, a := range def.Lookup("arguments").Elems() {
@@ -26,17 +26,17 @@ func prompts(ctx context.Context, v *visit) {
 			args = args.With(a.Lookup("name").Text(), jsonv.String("example"))
 		}
 		if lacks != "" {
-			v.refuses(ctx, "prompt-arguments", subject, "prompts/get", jsonv.ObjectOf("name", name, "arguments", args.Without(lacks)), protocol.CodeInvalidParams)
+			v.Refuses(ctx, "prompt-arguments", subject, "prompts/get", jsonv.ObjectOf("name", name, "arguments", args.Without(lacks)), protocol.CodeInvalidParams)
 		}
 		get := func(ctx context.Context) *mcp.Exchange {
-			return v.do(ctx, "prompts/get", jsonv.ObjectOf("name", name, "arguments", args))
+			return v.Do(ctx, "prompts/get", jsonv.ObjectOf("name", name, "arguments", args))
 		}
 		x := get(ctx)
-		if x.Result == nil || another(x) {
-			v.enter(unverified("prompt %s needs other arguments: it got %s", name, answer(x)), "prompt-message", "prompt-content")
+		if x.Result == nil || Another(x) {
+			v.Enter(Unverified("prompt %s needs other arguments: it got %s", name, Answer(x)), "prompt-message", "prompt-content")
 			continue
 		}
-		v.elements(ctx, "prompt-message", subject, x, get, "messages", func(m jsonv.Value) string {
+		v.Elements(ctx, "prompt-message", subject, x, get, "messages", func(m jsonv.Value) string {
 			if role := m.Lookup("role"); role.Text() != "user" && role.Text() != "assistant" {
 				return "a message has the role " + role.OrNull().Short(40)
 			}
@@ -45,7 +45,7 @@ func prompts(ctx context.Context, v *visit) {
 			}
 			return check.Block(m.Lookup("content"))
 		})
-		v.elements(ctx, "prompt-content", subject, x, get, "messages", func(m jsonv.Value) string {
+		v.Elements(ctx, "prompt-content", subject, x, get, "messages", func(m jsonv.Value) string {
 			block := m.Lookup("content")
 			if _, err := base64.StdEncoding.DecodeString(block.Lookup("data").Text()); err != nil {
 				return "data is not base64: " + err.Error()

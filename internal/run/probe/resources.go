@@ -19,40 +19,40 @@ import (
 // maxReads is the number of resources that are read.
 const maxReads = 20
 
-// resources examines resources and their templates.
-func resources(ctx context.Context, v *visit) {
-	if !v.declares("resources") {
+// Resources examines resources and their templates.
+func Resources(ctx context.Context, v *Visit) {
+	if !v.Declares("resources") {
 		return
 	}
-	for i, def := range v.resources {
+	for i, def := range v.Resources {
 		uri := def.Lookup("uri").Text()
 		u, err := url.Parse(uri)
-		v.state(ctx, "resource-uri-syntax", "resource "+uri, brokenIf(err != nil || u.Scheme == "", listed("resources/list", def), "the URI is not an absolute URI"))
+		v.State(ctx, "resource-uri-syntax", "resource "+uri, BrokenIf(err != nil || u.Scheme == "", listed("resources/list", def), "the URI is not an absolute URI"))
 		if i < maxReads && ctx.Err() == nil {
 			content(ctx, v, uri)
 		}
 	}
 	missing(ctx, v)
-	for _, t := range v.templates {
+	for _, t := range v.Templates {
 		traversal(ctx, v, t.Lookup("uriTemplate").Text())
 	}
 }
 
-func fetch(ctx context.Context, v *visit, uri string) *mcp.Exchange {
-	return v.do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
+func fetch(ctx context.Context, v *Visit, uri string) *mcp.Exchange {
+	return v.Do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 }
 
 // content reads a listed resource.
-func content(ctx context.Context, v *visit, uri string) {
+func content(ctx context.Context, v *Visit, uri string) {
 	x, subject := fetch(ctx, v, uri), "resource "+uri
 	if !strings.HasPrefix(uri, "https:") { // clients load these by themselves
-		v.state(ctx, "resource-listed-readable", subject, brokenIf(x.Result == nil && !refusesAll(status(x)), x, "the resource is listed, but reading it got %s", answer(x)))
+		v.State(ctx, "resource-listed-readable", subject, BrokenIf(x.Result == nil && !RefusesAll(Status(x)), x, "the resource is listed, but reading it got %s", Answer(x)))
 	}
-	if x.Result == nil || another(x) {
+	if x.Result == nil || Another(x) {
 		return
 	}
 	contents := func(rule string, wrong func(c jsonv.Value) string) {
-		v.elements(ctx, rule, subject, x, func(ctx context.Context) *mcp.Exchange { return fetch(ctx, v, uri) }, "contents", wrong)
+		v.Elements(ctx, rule, subject, x, func(ctx context.Context) *mcp.Exchange { return fetch(ctx, v, uri) }, "contents", wrong)
 	}
 	contents("resource-uri", func(c jsonv.Value) string {
 		if c.Lookup("uri").Kind() != jsonv.KindString {
@@ -75,52 +75,52 @@ func content(ctx context.Context, v *visit, uri string) {
 }
 
 // missing reads a sibling of a listed URI that does not exist.
-func missing(ctx context.Context, v *visit) {
-	for _, def := range v.resources {
+func missing(ctx context.Context, v *Visit) {
+	for _, def := range v.Resources {
 		uri := def.Lookup("uri").Text() + "-mcptest-no-such-resource"
-		if strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:") || slices.ContainsFunc(v.templates, func(t jsonv.Value) bool {
+		if strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:") || slices.ContainsFunc(v.Templates, func(t jsonv.Value) bool {
 			return surface.TemplatePattern(t.Lookup("uriTemplate").Text()).MatchString(uri)
 		}) {
 			continue // it may exist
 		}
 		codes := []int64{protocol.CodeInvalidParams}
-		if !v.modern() {
+		if !v.Modern() {
 			codes = []int64{-32002, protocol.CodeInvalidParams}
 		}
-		v.check(ctx, "resource-missing", "", func(ctx context.Context) outcome {
+		v.Check(ctx, "resource-missing", "", func(ctx context.Context) Outcome {
 			x := fetch(ctx, v, uri)
-			if x.Result != nil && result(x).Lookup("contents").Len() == 0 && !another(x) && v.modern() {
-				return unverified("see resource-missing-empty")
+			if x.Result != nil && Result(x).Lookup("contents").Len() == 0 && !Another(x) && v.Modern() {
+				return Unverified("see resource-missing-empty")
 			}
-			return v.expectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
+			return v.ExpectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
 		})
-		v.check(ctx, "resource-missing-empty", "", func(ctx context.Context) outcome {
+		v.Check(ctx, "resource-missing-empty", "", func(ctx context.Context) Outcome {
 			x := fetch(ctx, v, uri)
-			contents := result(x).Lookup("contents")
-			return brokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
+			contents := Result(x).Lookup("contents")
+			return BrokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
 		})
 		return
 	}
-	v.enter(unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
+	v.Enter(Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
 }
 
 var expression = regexp.MustCompile(`\{[^}]*\}`)
 
 // traversal reads a file that the probe made through a template of file: URIs.
-func traversal(ctx context.Context, v *visit, template string) {
-	if !strings.HasPrefix(template, "file:") || strings.Count(template, "{") != 1 || !v.local {
+func traversal(ctx context.Context, v *Visit, template string) {
+	if !strings.HasPrefix(template, "file:") || strings.Count(template, "{") != 1 || !v.Local {
 		return
 	}
-	v.check(ctx, "resource-traversal", template, func(ctx context.Context) outcome {
+	v.Check(ctx, "resource-traversal", template, func(ctx context.Context) Outcome {
 		const secret = "mcptest-probe-file"
 		dir, err := os.MkdirTemp("", "mcptest-probe-")
 		if err != nil {
-			return unverified("%v", err)
+			return Unverified("%v", err)
 		}
 		defer os.RemoveAll(dir)
 		file := filepath.Join(dir, "secret.txt")
 		if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
-			return unverified("%v", err)
+			return Unverified("%v", err)
 		}
 		below := filepath.ToSlash(strings.TrimPrefix(file, string(filepath.Separator)))
 		for _, up := range []string{"", strings.Repeat("../", 12), strings.Repeat("..%2F", 12), strings.Repeat("%2e%2e/", 12)} {
@@ -128,11 +128,11 @@ func traversal(ctx context.Context, v *visit, template string) {
 			switch {
 			case !strings.Contains(string(x.Result), secret):
 			case up == "":
-				return inapplicable("the template gives every file")
+				return Inapplicable("the template gives every file")
 			default:
-				return broken(x, "a path with .. gave a file outside of the template")
+				return Broken(x, "a path with .. gave a file outside of the template")
 			}
 		}
-		return held()
+		return Held()
 	})
 }

@@ -12,61 +12,61 @@ import (
 	"mcptest/internal/run/allow"
 )
 
-// retry makes calls twice with equal arguments, as a client does that lost the response,
+// Retry makes calls twice with equal arguments, as a client does that lost the response,
 // and counts their effects.
-func retry(ctx context.Context, v *visit) {
+func Retry(ctx context.Context, v *Visit) {
 	if len(v.Retry) == 0 {
-		v.enter(inapplicable("no entry of probe: in a suite names a call that may be repeated"), "retry-once")
+		v.Enter(Inapplicable("no entry of probe: in a suite names a call that may be repeated"), "retry-once")
 	}
 	for _, r := range v.Retry {
-		v.check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) outcome { return twice(ctx, v, r) })
+		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) Outcome { return twice(ctx, v, r) })
 	}
 }
 
-func twice(ctx context.Context, v *visit, r *ruleset.Retry) outcome {
+func twice(ctx context.Context, v *Visit, r *ruleset.Retry) Outcome {
 	tool, args := listedTool(v, r.Tool), jsonv.Object()
 	if r.Args != nil {
 		args = r.Args.JSON()
 	}
 	if tool.IsAbsent() {
-		return unverified("the server lists no tool %s", r.Tool)
+		return Unverified("the server lists no tool %s", r.Tool)
 	}
 	before, why := effects(ctx, v, r.Effects)
 	var x *mcp.Exchange
-	v.retries.Named = []string{r.Tool}
+	v.Retries.Named = []string{r.Tool}
 	for range 2 {
 		if why == "" {
-			why = v.retries.Call(tool, args)
+			why = v.Retries.Call(tool, args)
 		}
 		if why != "" {
-			return unverified("%s", why)
+			return Unverified("%s", why)
 		}
-		x = v.do(ctx, "tools/call", params(tool, args))
+		x = v.Do(ctx, "tools/call", Params(tool, args))
 	}
 	after, why := effects(ctx, v, r.Effects)
 	switch grown := after - before; {
 	case why != "":
-		return unverified("%s", why)
+		return Unverified("%s", why)
 	case grown > 1:
-		o := broken(x, "two equal calls had %d effects", grown)
-		o.once = true
+		o := Broken(x, "two equal calls had %d effects", grown)
+		o.Once = true
 		return o
 	case grown < 1:
-		return unverified("no effect of the call was counted: it got %s", failure(x))
+		return Unverified("no effect of the call was counted: it got %s", failure(x))
 	}
-	return held()
+	return Held()
 }
 
 // listedTool is the definition of a tool, absent if it is not listed.
-func listedTool(v *visit, name string) jsonv.Value {
-	if i := slices.IndexFunc(v.tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
-		return v.tools[i]
+func listedTool(v *Visit, name string) jsonv.Value {
+	if i := slices.IndexFunc(v.Tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
+		return v.Tools[i]
 	}
 	return jsonv.Value{}
 }
 
 // effects counts what calls have done so far, or says why it cannot.
-func effects(ctx context.Context, v *visit, e ruleset.Effects) (n int, why string) {
+func effects(ctx context.Context, v *Visit, e ruleset.Effects) (n int, why string) {
 	if e.Upstream != "" {
 		for _, q := range v.Requests().Lookup(e.Upstream, "requests").List() {
 			if (e.Method == "" || e.Method == q.Lookup("method").Text()) && (e.Path == "" || e.Path == q.Lookup("path").Text()) {
@@ -82,7 +82,7 @@ func effects(ctx context.Context, v *visit, e ruleset.Effects) (n int, why strin
 	if !allow.ReadOnly(tool) {
 		return 0, fmt.Sprintf("effects: the tool %s is not listed with readOnlyHint: true", e.Tool)
 	}
-	x, why := v.call(ctx, tool, args)
+	x, why := v.Call(ctx, tool, args)
 	if why != "" {
 		return 0, why
 	}
@@ -90,7 +90,7 @@ func effects(ctx context.Context, v *visit, e ruleset.Effects) (n int, why strin
 	if err != nil {
 		return 0, err.Error()
 	}
-	val, miss := count.Eval(&target.Observation{Result: result(x)})
+	val, miss := count.Eval(&target.Observation{Result: Result(x)})
 	whole, ok := val.Int64()
 	switch {
 	case val.Kind() == jsonv.KindArray:

@@ -23,23 +23,23 @@ type ending struct {
 	err error
 }
 
-// shutdown ends the process of a server that has answered a call: the input is closed, then
+// Shutdown ends the process of a server that has answered a call: the input is closed, then
 // comes SIGTERM, then SIGKILL.
-func shutdown(ctx context.Context, v *visit) {
-	if !v.stdio() {
+func Shutdown(ctx context.Context, v *Visit) {
+	if !v.Stdio() {
 		return
 	}
-	v.close()
-	each(ctx, v, []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}, func(ctx context.Context) (end ending) {
+	v.Close()
+	Each(ctx, v, []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}, func(ctx context.Context) (end ending) {
 		o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
 		o.Options.Grace = proc.Grace{Stdin: patience, Term: patience}
-		sess, err := o.Open(ctx, v.pinned, jsonv.Value{})
+		sess, err := o.Open(ctx, v.Pinned, jsonv.Value{})
 		if err != nil {
 			return ending{err: err}
 		}
-		for _, tool := range v.tools {
-			if args := argument.Valid(tool); !v.slow(tool) && v.policy.Call(tool, args) == "" {
-				within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: text(params(tool, args))})
+		for _, tool := range v.Tools {
+			if args := argument.Valid(tool); !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
+				Within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: Text(Params(tool, args))})
 				break
 			}
 		}
@@ -48,29 +48,29 @@ func shutdown(ctx context.Context, v *visit) {
 }
 
 // ended judges the end of a process by a rule.
-func ended(rule string, end ending) outcome {
+func ended(rule string, end ending) Outcome {
 	evidence := verdict.Evidence{Sent: "the end of standard input", Received: fmt.Sprintf("ended after %.1f s (%s, %s)", end.Took.Seconds(), end.How, end.Exit)}
 	switch {
 	case end.err != nil:
-		return unverified("no session could be opened: %v", end.err)
+		return Unverified("no session could be opened: %v", end.err)
 	case end.How == proc.ByItself:
-		return unverified("the server ended before its input was closed (%s)", end.Exit)
+		return Unverified("the server ended before its input was closed (%s)", end.Exit)
 	case rule == "shutdown-children" && len(end.Leftovers) > 0 && end.How != proc.ByKill:
 		var list []string
 		for _, l := range end.Leftovers {
 			list = append(list, fmt.Sprintf("%d %s", l.Pid, l.Command))
 		}
 		evidence.Received += "\n" + strings.Join(list, "\n")
-		return brokenBy(evidence, "processes of the server remained after it had ended: %s", verdict.Excerpt(strings.Join(list, "; "), 200))
+		return BrokenBy(evidence, "processes of the server remained after it had ended: %s", verdict.Excerpt(strings.Join(list, "; "), 200))
 	case rule == "shutdown-children" && end.How == proc.ByKill:
-		return unverified("the server had to be killed")
+		return Unverified("the server had to be killed")
 	case rule == "shutdown-eof" && end.How != proc.ByEOF:
-		return brokenBy(evidence, "the server still ran %s after its input had been closed", patience)
+		return BrokenBy(evidence, "the server still ran %s after its input had been closed", patience)
 	case rule == "shutdown-sigterm" && end.How == proc.ByEOF:
-		return inapplicable("the server exits when its input is closed")
+		return Inapplicable("the server exits when its input is closed")
 	case rule == "shutdown-sigterm" && end.How == proc.ByKill:
 		evidence.Sent += ", then SIGTERM"
-		return brokenBy(evidence, "the server still ran %s after SIGTERM", patience)
+		return BrokenBy(evidence, "the server still ran %s after SIGTERM", patience)
 	}
-	return held()
+	return Held()
 }
