@@ -41,7 +41,6 @@ var largerPackages = map[string]struct {
 	reason string
 }{
 	"internal/run":        {2740, "the order of everything in one run; sessions, doubles and steps are packages below it"},
-	"internal/run/probe":  {3136, "143 rules: the engine, and a function for each family"},
 	"internal/spec/plan":  {2600, "every key of the language ends here; rows and doubles are packages below it"},
 	"internal/spec/suite": {2890, "one struct for each part of the language"},
 }
@@ -61,7 +60,6 @@ var largerTypes = map[string]struct {
 	"internal/process/proc.Process":   {29, 8, "one process on each system"},
 	"internal/tape/cassette.Cassette": {16, 7, "what a file of recorded traffic says, by who asks"},
 	"internal/run.attempt":            {45, 8, "one attempt: open, scope, call, repeat, observe, judge, measure, snapshots"},
-	"internal/run/probe.visit":        {34, 10, "one examination: its verdicts, what the server offers, what several families use"},
 	"internal/spec/plan.compiler":     {42, 10, "one file of a suite, by what it compiles"},
 }
 

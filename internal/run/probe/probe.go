@@ -9,36 +9,42 @@ import (
 
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/run/probe/basics"
+	"mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/features"
 	"mcptest/internal/run/probe/verdict"
 )
+
+// Options describe a server and what the probe may do.
+type Options = exam.Options
 
 // family is a group of rules that are examined one after the other.
 type family struct {
 	name    string
-	run     func(context.Context, *Visit)
+	run     func(context.Context, *exam.Visit)
 	traffic bool // other families examine its messages
 }
 
 // families are run in this order: what may end the process comes last.
 func families() []family {
 	return []family{
-		{"lifecycle", Lifecycle, false},
-		{"messages", Messages, false},
-		{"capabilities", Capabilities, false},
-		{"lists", Lists, false},
-		{"tools", Tools, true},
-		{"resources", Resources, true},
-		{"prompts", Prompts, true},
-		{"utilities", Utilities, false},
-		{"http", OverHTTP, false},
-		{"session", Sessions, false},
-		{"stateless", Stateless, false},
-		{"auth", Authorization, false},
-		{"isolation", Isolation, false},
-		{"arguments", Arguments, false},
-		{"fuzz", Fuzz, false},
-		{"retry", Retry, false}, // from here on, doubles examine the requests
-		{"shutdown", Shutdown, false},
+		{"lifecycle", basics.Lifecycle, false},
+		{"messages", basics.Messages, false},
+		{"capabilities", features.Capabilities, false},
+		{"lists", features.Lists, false},
+		{"tools", features.Tools, true},
+		{"resources", features.Resources, true},
+		{"prompts", features.Prompts, true},
+		{"utilities", features.Utilities, false},
+		{"http", basics.OverHTTP, false},
+		{"session", basics.Sessions, false},
+		{"stateless", basics.Stateless, false},
+		{"auth", basics.Authorization, false},
+		{"isolation", features.Isolation, false},
+		{"arguments", features.Arguments, false},
+		{"fuzz", features.Fuzz, false},
+		{"retry", features.Retry, false}, // from here on, doubles examine the requests
+		{"shutdown", basics.Shutdown, false},
 	}
 }
 
@@ -46,7 +52,7 @@ func families() []family {
 // server that could not be started or reached, or speaks no known revision.
 func Run(ctx context.Context, o Options) (verdict.Report, error) {
 	out := verdict.Report{Seed: o.Seed}
-	p, err := NewProber(o)
+	p, err := exam.New(o)
 	if err != nil {
 		return out, err
 	}
@@ -80,9 +86,9 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 }
 
 // run examines the families in one era.
-func run(ctx context.Context, v *Visit) error {
+func run(ctx context.Context, v *exam.Visit) error {
 	if err := v.Look(ctx); err != nil {
-		if Diagnose(ctx, v) {
+		if basics.Diagnose(ctx, v) {
 			return nil
 		}
 		return err

@@ -1,4 +1,4 @@
-package probe
+package basics
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/streams"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/plan"

@@ -1,4 +1,4 @@
-package probe
+package basics
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )

@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 

@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/run/allow"
+	. "mcptest/internal/run/probe/exam"
 )
 
 // Retry makes calls twice with equal arguments, as a client does that lost the response,

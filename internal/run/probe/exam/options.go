@@ -1,4 +1,4 @@
-package probe
+package exam
 
 import (
 	"cmp"
@@ -46,8 +46,8 @@ type Prober struct {
 	Stated  []string      // versions that the server says it supports
 }
 
-// NewProber completes the options.
-func NewProber(o Options) (*Prober, error) {
+// New completes the options.
+func New(o Options) (*Prober, error) {
 	rules, err := ruleset.Builtin()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 )
 
 // Isolation looks in one session for what another one has sent.

@@ -1,4 +1,4 @@
-package probe
+package basics
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 

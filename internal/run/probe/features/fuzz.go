@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 

@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
+	. "mcptest/internal/run/probe/exam"
 )
 
 // maxReads is the number of resources that are read.

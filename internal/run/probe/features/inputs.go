@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 

@@ -1,4 +1,4 @@
-package probe
+package basics
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/spec/suite"
 )
 

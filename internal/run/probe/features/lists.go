@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
+	. "mcptest/internal/run/probe/exam"
 )
 
 // keys are the names or URIs of a list.

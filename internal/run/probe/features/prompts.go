@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	. "mcptest/internal/run/probe/exam"
 )
 
 // Prompts examines prompts and their messages.

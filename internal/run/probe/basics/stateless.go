@@ -1,4 +1,4 @@
-package probe
+package basics
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )

@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
+	. "mcptest/internal/run/probe/exam"
 )
 
 // Capabilities compares what is declared with what is served.

@@ -1,4 +1,4 @@
-package probe
+package basics
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 

@@ -1,4 +1,4 @@
-package probe
+package features
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
+	. "mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )
