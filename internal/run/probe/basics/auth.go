@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )
@@ -25,7 +25,7 @@ func noToken() http.Header { return http.Header{"Authorization": nil} }
 
 // Authorization examines a server that asks for a bearer token, publishes metadata, or gets
 // credentials.
-func Authorization(ctx context.Context, v *Visit) {
+func Authorization(ctx context.Context, v *exam.Visit) {
 	if v.Stdio() || v.Hello.HTTP == nil {
 		return
 	}
@@ -36,79 +36,79 @@ func Authorization(ctx context.Context, v *Visit) {
 	message := v.Frame(7301, v.FirstList(), jsonv.Value{})
 	anonymous := v.Tell(ctx, message, noToken())
 	challenge := ""
-	if Status(anonymous) == http.StatusUnauthorized {
+	if exam.Status(anonymous) == http.StatusUnauthorized {
 		challenge = anonymous.HTTP.Header.Get("Www-Authenticate")
 	}
 	document, place := metadataAt(ctx, v, wellKnown+strings.TrimSuffix(at.Path, "/"), wellKnown)
 	bearer := strings.HasPrefix(strings.ToLower(challenge), "bearer")
 	if !bearer && document == nil && !credentials(v) {
-		v.EnterAll("auth", Inapplicable("the server asks for no token, and none was given"))
+		v.EnterAll("auth", exam.Inapplicable("the server asks for no token, and none was given"))
 		return
 	}
-	tokens(ctx, v, message, Status(anonymous) < 300)
+	tokens(ctx, v, message, exam.Status(anonymous) < 300)
 	named := ""
 	if m := resourceMetadata.FindStringSubmatch(challenge); m != nil {
 		named = m[1]
 	}
-	discovery := Held()
+	discovery := exam.Held()
 	switch {
 	case !bearer:
-		discovery = Unverified("the server sent no challenge for a bearer token")
+		discovery = exam.Unverified("the server sent no challenge for a bearer token")
 	case named == "" && (document == nil || v.Version.Name == "2025-06-18"):
 		evidence := verdict.Evidence{Sent: "a request without a token", Received: "WWW-Authenticate: " + challenge}
-		discovery = BrokenBy(evidence, "the challenge has no resource_metadata, and %s has no document", wellKnown)
+		discovery = exam.BrokenBy(evidence, "the challenge has no resource_metadata, and %s has no document", wellKnown)
 	}
 	v.State(ctx, "auth-discovery", "", discovery)
 	if u, err := url.Parse(named); named != "" && err == nil && u.Host == at.Host {
 		if document, place = metadataAt(ctx, v, u.RequestURI()); document == nil {
-			v.Check(ctx, "auth-metadata", "", func(ctx context.Context) Outcome {
+			v.Check(ctx, "auth-metadata", "", func(ctx context.Context) exam.Outcome {
 				x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, noToken())
-				return Broken(x, "the metadata at %s got %s", named, Answer(x))
+				return exam.Broken(x, "the metadata at %s got %s", named, exam.Answer(x))
 			})
 		}
 	} else if named != "" && err == nil {
-		v.Enter(Unverified("the metadata is on another host: %s", u.Host), "auth-metadata")
+		v.Enter(exam.Unverified("the metadata is on another host: %s", u.Host), "auth-metadata")
 	}
 	if document != nil {
 		published(ctx, v, at, document, place)
 	}
-	v.State(ctx, "auth-query-token", "", Unverified("it would put the token into an address, which logs keep"))
+	v.State(ctx, "auth-query-token", "", exam.Unverified("it would put the token into an address, which logs keep"))
 }
 
 // tokens sends requests with an invalid token and without one; public says that the server
 // answers without.
-func tokens(ctx context.Context, v *Visit, message jsonv.Value, public bool) {
-	v.Check(ctx, "auth-401", "", func(ctx context.Context) Outcome {
+func tokens(ctx context.Context, v *exam.Visit, message jsonv.Value, public bool) {
+	v.Check(ctx, "auth-401", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
-		switch s := Status(x); {
+		switch s := exam.Status(x); {
 		case s == 0 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
-			return Unverified("there was %s", Answer(x))
+			return exam.Unverified("there was %s", exam.Answer(x))
 		case s < 300 && public:
-			return Unverified("the server answers without a token, too")
+			return exam.Unverified("the server answers without a token, too")
 		}
-		return ExpectStatus(x, http.StatusUnauthorized, "a request with an invalid token")
+		return exam.ExpectStatus(x, http.StatusUnauthorized, "a request with an invalid token")
 	})
-	v.Check(ctx, "auth-anonymous", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "auth-anonymous", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, noToken())
-		if s := Status(x); s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
-			return Held()
+		if s := exam.Status(x); s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+			return exam.Held()
 		}
-		return ExpectStatus(x, http.StatusUnauthorized, "a request without a token")
+		return exam.ExpectStatus(x, http.StatusUnauthorized, "a request without a token")
 	})
-	v.Check(ctx, "auth-challenge", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "auth-challenge", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, noToken())
-		if Status(x) != http.StatusUnauthorized {
-			return Unverified("a request without a token got %s", Answer(x))
+		if exam.Status(x) != http.StatusUnauthorized {
+			return exam.Unverified("a request without a token got %s", exam.Answer(x))
 		}
-		return BrokenIf(x.HTTP.Header.Get("Www-Authenticate") == "", x, "the 401 has no WWW-Authenticate")
+		return exam.BrokenIf(x.HTTP.Header.Get("Www-Authenticate") == "", x, "the 401 has no WWW-Authenticate")
 	})
 }
 
 // metadataAt requests the metadata of the resource at places of the server.
-func metadataAt(ctx context.Context, v *Visit, places ...string) (found *mcp.Exchange, place string) {
+func metadataAt(ctx context.Context, v *exam.Visit, places ...string) (found *mcp.Exchange, place string) {
 	for _, place := range places {
 		x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: place}, noToken())
-		if body, err := jsonv.Parse(x.Response); Status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
+		if body, err := jsonv.Parse(x.Response); exam.Status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
 			return x, place
 		}
 	}
@@ -116,20 +116,20 @@ func metadataAt(ctx context.Context, v *Visit, places ...string) (found *mcp.Exc
 }
 
 // published examines the metadata of the resource.
-func published(ctx context.Context, v *Visit, at *url.URL, document *mcp.Exchange, place string) {
+func published(ctx context.Context, v *exam.Visit, at *url.URL, document *mcp.Exchange, place string) {
 	body, _ := jsonv.Parse(document.Response)
 	servers := body.Lookup("authorization_servers")
-	v.State(ctx, "auth-metadata", "", BrokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
-	resource := Held()
+	v.State(ctx, "auth-metadata", "", exam.BrokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
+	resource := exam.Held()
 	switch u, err := url.Parse(body.Lookup("resource").Text()); {
 	case err != nil || u.Host == "":
-		resource = Broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
+		resource = exam.Broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
 	case strings.EqualFold(u.Host, at.Host):
 	case web.IsLoopback(at.Hostname()):
-		resource = Unverified("the server is tested on this machine, its resource is %s", u.Host)
+		resource = exam.Unverified("the server is tested on this machine, its resource is %s", u.Host)
 	default:
-		resource = Broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, at.Host)
+		resource = exam.Broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, at.Host)
 	}
 	v.State(ctx, "auth-metadata-resource", "", resource)
-	v.State(ctx, "auth-as-metadata", "", Unverified("it would send a request to %s", strings.Join(servers.Texts(), ", ")))
+	v.State(ctx, "auth-as-metadata", "", exam.Unverified("it would send a request to %s", strings.Join(servers.Texts(), ", ")))
 }

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/probe/argument"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/streams"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/plan"
@@ -25,56 +25,56 @@ import (
 var trace = regexp.MustCompile(`(?m)^\s+at .+:\d+:\d+|Traceback \(most recent call last\)|goroutine \d+ \[|(/home/|/usr/|/app/|/var/|[A-Z]:\\\\)[\w./\\-]+\.(js|ts|py|go|rb|java|cs)\b`)
 
 // OverHTTP examines the transport with raw requests.
-func OverHTTP(ctx context.Context, v *Visit) {
+func OverHTTP(ctx context.Context, v *exam.Visit) {
 	if v.Stdio() || v.Hello.HTTP == nil {
 		return
 	}
 	message := v.Frame(7101, v.Idle(), jsonv.Value{})
 	origins(ctx, v, message)
-	v.Check(ctx, "http-get", "", func(ctx context.Context) Outcome { return get(ctx, v) })
+	v.Check(ctx, "http-get", "", func(ctx context.Context) exam.Outcome { return get(ctx, v) })
 	if !v.Modern() {
 		streaming(ctx, v)
 	}
-	v.Check(ctx, "http-notification", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-notification", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}), nil)
-		switch s := Status(x); {
+		switch s := exam.Status(x); {
 		case s == 0:
-			return Unverified("there was %s", Answer(x))
+			return exam.Unverified("there was %s", exam.Answer(x))
 		case s >= 400:
-			return Held()
+			return exam.Held()
 		case s == http.StatusAccepted && len(strings.TrimSpace(string(x.Response))) > 0:
-			return Broken(x, "a notification got 202 with a body")
+			return exam.Broken(x, "a notification got 202 with a body")
 		}
-		return ExpectStatus(x, http.StatusAccepted, "a notification")
+		return exam.ExpectStatus(x, http.StatusAccepted, "a notification")
 	})
-	v.Check(ctx, "http-version-header", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-version-header", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, http.Header{"Mcp-Protocol-Version": {"1999-01-01"}})
-		return ExpectStatus(x, http.StatusBadRequest, "a request with MCP-Protocol-Version: 1999-01-01")
+		return exam.ExpectStatus(x, http.StatusBadRequest, "a request with MCP-Protocol-Version: 1999-01-01")
 	})
-	v.Check(ctx, "http-error-trace", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-error-trace", "", func(ctx context.Context) exam.Outcome {
 		for _, action := range []suite.Request{{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)}, {Method: http.MethodGet, Path: "/mcptest-no-such-path"}} {
 			if x := v.Post(ctx, action, v.InSession(ctx, message)); trace.Match(x.Response) {
-				return Broken(x, "the response shows a stack trace or a path of the server")
+				return exam.Broken(x, "the response shows a stack trace or a path of the server")
 			}
 		}
-		return Held()
+		return exam.Held()
 	})
-	v.Check(ctx, "http-modern-get", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-modern-get", "", func(ctx context.Context) exam.Outcome {
 		if dual(ctx, v) {
-			return Inapplicable("the server speaks versions with sessions, too")
+			return exam.Inapplicable("the server speaks versions with sessions, too")
 		}
 		for _, method := range []string{http.MethodGet, http.MethodDelete} {
 			x := v.Post(ctx, suite.Request{Method: method}, http.Header{"Mcp-Protocol-Version": {v.Version.Name}})
-			if o := ExpectStatus(x, http.StatusMethodNotAllowed, method); o.Verdict != verdict.Pass {
+			if o := exam.ExpectStatus(x, http.StatusMethodNotAllowed, method); o.Verdict != verdict.Pass {
 				return o
 			}
 		}
-		return Held()
+		return exam.Held()
 	})
 }
 
 // origins sends requests from pages of other sites, and of the server itself.
-func origins(ctx context.Context, v *Visit, message jsonv.Value) {
+func origins(ctx context.Context, v *exam.Visit, message jsonv.Value) {
 	at, err := url.Parse(v.Pinned.URL)
 	if err != nil {
 		return
@@ -84,101 +84,101 @@ func origins(ctx context.Context, v *Visit, message jsonv.Value) {
 	}
 	const foreign = "https://mcptest.invalid"
 	control := v.Tell(ctx, message, nil)
-	v.Check(ctx, "http-origin", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-origin", "", func(ctx context.Context) exam.Outcome {
 		x := with(ctx, "Origin", foreign)
 		switch {
-		case !Served(control):
-			return Unverified("the same request without Origin got %s", Answer(control))
-		case Served(x) && (!v.Local || at.Scheme == "https" || credentials(v)):
-			return Unverified("which origins a public server allows is its own decision")
+		case !exam.Served(control):
+			return exam.Unverified("the same request without Origin got %s", exam.Answer(control))
+		case exam.Served(x) && (!v.Local || at.Scheme == "https" || credentials(v)):
+			return exam.Unverified("which origins a public server allows is its own decision")
 		}
-		return BrokenIf(Served(x), x, "a request with Origin: https://mcptest.invalid was served: a page of another site can use the server")
+		return exam.BrokenIf(exam.Served(x), x, "a request with Origin: https://mcptest.invalid was served: a page of another site can use the server")
 	})
-	v.Check(ctx, "http-origin-status", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-origin-status", "", func(ctx context.Context) exam.Outcome {
 		x := with(ctx, "Origin", foreign)
-		switch s := Status(x); {
-		case Served(x) || s == 0:
-			return Unverified("a foreign Origin is served")
+		switch s := exam.Status(x); {
+		case exam.Served(x) || s == 0:
+			return exam.Unverified("a foreign Origin is served")
 		case s == http.StatusUnauthorized || s == http.StatusBadRequest:
-			return Held() // another check may come first
+			return exam.Held() // another check may come first
 		}
-		return ExpectStatus(x, http.StatusForbidden, "a request with a foreign Origin")
+		return exam.ExpectStatus(x, http.StatusForbidden, "a request with a foreign Origin")
 	})
-	v.Check(ctx, "http-host", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-host", "", func(ctx context.Context) exam.Outcome {
 		if !v.Local {
-			return Unverified("only a server on this machine is rebound")
+			return exam.Unverified("only a server on this machine is rebound")
 		}
 		x := with(ctx, "Host", "mcptest.invalid")
-		return BrokenIf(Served(x) && Served(control), x, "a request with Host: mcptest.invalid was served")
+		return exam.BrokenIf(exam.Served(x) && exam.Served(control), x, "a request with Host: mcptest.invalid was served")
 	})
-	v.Check(ctx, "http-origin-own", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "http-origin-own", "", func(ctx context.Context) exam.Outcome {
 		x := with(ctx, "Origin", at.Scheme+"://"+at.Host)
-		return BrokenIf(Served(control) && !Served(x), x, "a request from the origin of the server got %s", Answer(x))
+		return exam.BrokenIf(exam.Served(control) && !exam.Served(x), x, "a request from the origin of the server got %s", exam.Answer(x))
 	})
 }
 
 // credentials reports whether the server gets credentials.
-func credentials(v *Visit) bool {
+func credentials(v *exam.Visit) bool {
 	return v.Pinned.Auth != nil || slices.ContainsFunc(v.Pinned.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 }
 
 // streaming examines the event streams of a session of its own.
-func streaming(ctx context.Context, v *Visit) {
+func streaming(ctx context.Context, v *exam.Visit) {
 	rules := []string{"get-no-response", "no-broadcast", "event-id-unique", "replay-own-stream", "http-stream-response"}
 	lasts := false
-	Each(ctx, v, rules, func(ctx context.Context) streams.Session {
+	exam.Each(ctx, v, rules, func(ctx context.Context) streams.Session {
 		h := introduced(ctx, v)
 		requests := []jsonv.Value{v.Frame(7301, v.FirstList(), jsonv.Value{})}
 		for _, tool := range v.Tools {
 			args := argument.Valid(tool)
 			if id := 7301 + len(requests); len(requests) < 6 && allow.ReadOnly(tool) && v.Policy.Call(tool, args) == "" {
-				requests = append(requests, v.Frame(id, "tools/call", Params(tool, args, "_meta", jsonv.ObjectOf("progressToken", id))))
+				requests = append(requests, v.Frame(id, "tools/call", exam.Params(tool, args, "_meta", jsonv.ObjectOf("progressToken", id))))
 			}
 		}
 		s := streams.Capture(ctx, boundary.Env{Connect: v.Connect, Client: v.Client, Headers: h}, v.Pinned, requests)
-		lasts = Status(v.Post(ctx, suite.Request{Body: requests[0].Append(nil)}, h)) < http.StatusBadRequest
+		lasts = exam.Status(v.Post(ctx, suite.Request{Body: requests[0].Append(nil)}, h)) < http.StatusBadRequest
 		v.Post(ctx, suite.Request{Method: http.MethodDelete}, h)
 		return s
-	}, func(rule string, s streams.Session) Outcome {
+	}, func(rule string, s streams.Session) exam.Outcome {
 		what, at, seen := s.Judge(rule)
 		switch {
-		case rule == "event-id-unique" && v.Hello.HTTP.Header.Get(SessionID) == "":
-			return Unverified("without a session, the server cannot know its client")
+		case rule == "event-id-unique" && v.Hello.HTTP.Header.Get(exam.SessionID) == "":
+			return exam.Unverified("without a session, the server cannot know its client")
 		case !seen || rule == "http-stream-response" && !lasts:
-			return Unverified("the session has no such event streams")
+			return exam.Unverified("the session has no such event streams")
 		case what != "":
-			return BrokenBy(verdict.Evidence{Sent: "a list and calls in one session", Received: verdict.Excerpt(at.String(), 1000)}, "%s", what)
+			return exam.BrokenBy(verdict.Evidence{Sent: "a list and calls in one session", Received: verdict.Excerpt(at.String(), 1000)}, "%s", what)
 		}
-		return Held()
+		return exam.Held()
 	})
 }
 
 // introduced are the headers of a session without a stream of GET: a second one may be
 // refused.
-func introduced(ctx context.Context, v *Visit) http.Header {
+func introduced(ctx context.Context, v *exam.Visit) http.Header {
 	h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
 	if id, _ := begin(ctx, v, ""); id != "" {
-		h.Set(SessionID, id)
+		h.Set(exam.SessionID, id)
 	}
 	v.Post(ctx, suite.Request{Body: v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}).Append(nil)}, h)
 	return h
 }
 
 // get opens the stream of a session of its own.
-func get(ctx context.Context, v *Visit) Outcome {
+func get(ctx context.Context, v *exam.Visit) exam.Outcome {
 	h := introduced(ctx, v)
 	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
 	h.Set("Accept", "text/event-stream")
 	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
 	defer cancel()
 	x := v.Post(ctx, suite.Request{Method: http.MethodGet}, h)
-	switch s := Status(x); {
+	switch s := exam.Status(x); {
 	case s == 0:
-		return Unverified("GET got %s", Answer(x))
-	case s == http.StatusMethodNotAllowed || Served(x) && protocol.IsEventStream(x.HTTP.ContentType):
-		return Held()
-	case s == http.StatusConflict || s == http.StatusBadRequest || s == http.StatusNotFound || RefusesAll(s):
-		return Unverified("GET got HTTP %d", s)
+		return exam.Unverified("GET got %s", exam.Answer(x))
+	case s == http.StatusMethodNotAllowed || exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType):
+		return exam.Held()
+	case s == http.StatusConflict || s == http.StatusBadRequest || s == http.StatusNotFound || exam.RefusesAll(s):
+		return exam.Unverified("GET got HTTP %d", s)
 	}
-	return Broken(x, "GET got HTTP %d %s, expected an event stream or 405", Status(x), x.HTTP.ContentType)
+	return exam.Broken(x, "GET got HTTP %d %s, expected an event stream or 405", exam.Status(x), x.HTTP.ContentType)
 }

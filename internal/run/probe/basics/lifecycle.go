@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -21,14 +21,14 @@ type introduction struct {
 	early []mcp.Message // what the server sent before notifications/initialized
 }
 
-func (i introduction) version() string { return Result(i.Exchange).Lookup("protocolVersion").Text() }
+func (i introduction) version() string { return exam.Result(i.Exchange).Lookup("protocolVersion").Text() }
 
 // introduce sends initialize with a version, for a client that can do everything.
-func introduce(ctx context.Context, v *Visit, version string) (i introduction) {
+func introduce(ctx context.Context, v *exam.Visit, version string) (i introduction) {
 	caps := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
 	i.Exchange = v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		mark := c.Mark()
-		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: Text(v.Greeting(version, caps))}, conn.Delivery{})
+		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: exam.Text(v.Greeting(version, caps))}, conn.Delivery{})
 		if x.Result != nil {
 			time.Sleep(200 * time.Millisecond)
 		}
@@ -39,89 +39,89 @@ func introduce(ctx context.Context, v *Visit, version string) (i introduction) {
 }
 
 // Lifecycle examines the handshake.
-func Lifecycle(ctx context.Context, v *Visit) {
+func Lifecycle(ctx context.Context, v *exam.Visit) {
 	if v.Modern() {
 		v.State(ctx, "discover-present", "", discovered(v))
-		v.Check(ctx, "lifecycle-modern-initialize", "", func(ctx context.Context) Outcome {
+		v.Check(ctx, "lifecycle-modern-initialize", "", func(ctx context.Context) exam.Outcome {
 			switch {
 			case dual(ctx, v):
-				return Inapplicable("the server speaks versions with initialize, too")
-			case !Refused(v.Greeted):
-				return Unverified("initialize got %s", Answer(v.Greeted))
+				return exam.Inapplicable("the server speaks versions with initialize, too")
+			case !exam.Refused(v.Greeted):
+				return exam.Unverified("initialize got %s", exam.Answer(v.Greeted))
 			}
-			return BrokenIf(!strings.Contains(Shown(v.Greeted).Received, v.Version.Name), v.Greeted, "the error to initialize does not name %s", v.Version.Name)
+			return exam.BrokenIf(!strings.Contains(exam.Shown(v.Greeted).Received, v.Version.Name), v.Greeted, "the error to initialize does not name %s", v.Version.Name)
 		})
 		return
 	}
 	v.State(ctx, "lifecycle-result", "", initialized(v.Hello))
 	var offer introduction
-	v.Check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) exam.Outcome {
 		offer = introduce(ctx, v, "1999-01-01")
-		if offer.Response == nil && !Refused(offer.Exchange) {
-			return Broken(offer.Exchange, "initialize with the version 1999-01-01 got %s", Answer(offer.Exchange))
+		if offer.Response == nil && !exam.Refused(offer.Exchange) {
+			return exam.Broken(offer.Exchange, "initialize with the version 1999-01-01 got %s", exam.Answer(offer.Exchange))
 		}
-		return BrokenIf(offer.version() == "1999-01-01", offer.Exchange, "the made-up version 1999-01-01 was confirmed")
+		return exam.BrokenIf(offer.version() == "1999-01-01", offer.Exchange, "the made-up version 1999-01-01 was confirmed")
 	})
-	if offer.Exchange != nil && Refused(offer.Exchange) {
-		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(Shown(offer.Exchange).Received, known) })
-		v.State(ctx, "lifecycle-version-error", "", BrokenIf(!names, offer.Exchange, "the refusal of an unknown version names no version that the server supports"))
+	if offer.Exchange != nil && exam.Refused(offer.Exchange) {
+		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(exam.Shown(offer.Exchange).Received, known) })
+		v.State(ctx, "lifecycle-version-error", "", exam.BrokenIf(!names, offer.Exchange, "the refusal of an unknown version names no version that the server supports"))
 	}
-	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome {
 		if offer.Exchange == nil || offer.Result == nil {
 			offer = introduce(ctx, v, v.Version.Name)
 		}
 		for _, m := range offer.early {
 			if m.Kind == mcp.KindRequest && m.Method != "ping" {
-				return BrokenBy(verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
+				return exam.BrokenBy(verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
 			}
 		}
-		return Held()
+		return exam.Held()
 	})
 	// Other versions that the server says it supports:
-	stated := append(v.Stated, ErrorData(offer.Exchange).Lookup("supported").Texts()...)
+	stated := append(v.Stated, exam.ErrorData(offer.Exchange).Lookup("supported").Texts()...)
 	for _, version := range stated {
 		if protocol.VersionOf(version).Era() != protocol.EraSession || version == v.Version.Name {
 			continue
 		}
-		v.Check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) Outcome {
+		v.Check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) exam.Outcome {
 			x := introduce(ctx, v, version)
-			return BrokenIf(x.version() != version, x.Exchange, "the server supports %s, but answered it with %s", version, cmp.Or(x.version(), Answer(x.Exchange)))
+			return exam.BrokenIf(x.version() != version, x.Exchange, "the server supports %s, but answered it with %s", version, cmp.Or(x.version(), exam.Answer(x.Exchange)))
 		})
 	}
 	if len(stated) == 0 {
-		v.Enter(Unverified("no second version is known that the server supports"), "lifecycle-version-echo")
+		v.Enter(exam.Unverified("no second version is known that the server supports"), "lifecycle-version-echo")
 	}
 }
 
 // initialized examines the result of initialize.
-func initialized(x *mcp.Exchange) Outcome {
+func initialized(x *mcp.Exchange) exam.Outcome {
 	for _, path := range []string{"protocolVersion", "capabilities", "serverInfo", "serverInfo.name", "serverInfo.version"} {
 		kind := jsonv.KindString
 		if path == "capabilities" || path == "serverInfo" {
 			kind = jsonv.KindObject
 		}
-		if got := Result(x).Lookup(strings.Split(path, ".")...); got.Kind() != kind {
-			return Broken(x, "%s of the result of initialize is %s, expected %s", path, got.Kind(), kind)
+		if got := exam.Result(x).Lookup(strings.Split(path, ".")...); got.Kind() != kind {
+			return exam.Broken(x, "%s of the result of initialize is %s, expected %s", path, got.Kind(), kind)
 		}
 	}
-	return Held()
+	return exam.Held()
 }
 
 // discovered examines the result of server/discover.
-func discovered(v *Visit) Outcome {
-	x, res := v.Hello, Result(v.Hello)
+func discovered(v *exam.Visit) exam.Outcome {
+	x, res := v.Hello, exam.Result(v.Hello)
 	if x.Result == nil {
-		return Broken(x, "server/discover got %s, but other requests of 2026-07-28 are served", Answer(x))
+		return exam.Broken(x, "server/discover got %s, but other requests of 2026-07-28 are served", exam.Answer(x))
 	}
 	if kind := res.Lookup("supportedVersions").Kind(); kind != jsonv.KindArray {
-		return Broken(x, "supportedVersions of server/discover is %s, expected a list", kind)
+		return exam.Broken(x, "supportedVersions of server/discover is %s, expected a list", kind)
 	}
 	kind := res.Lookup("capabilities").Kind()
-	return BrokenIf(kind != jsonv.KindObject, x, "capabilities of server/discover is %s, expected an object", kind)
+	return exam.BrokenIf(kind != jsonv.KindObject, x, "capabilities of server/discover is %s, expected an object", kind)
 }
 
 // dual reports whether a server of a stateless revision speaks versions with sessions, too.
-func dual(ctx context.Context, v *Visit) bool {
+func dual(ctx context.Context, v *exam.Visit) bool {
 	if v.Greeted == nil {
 		v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name).Exchange
 	}
@@ -130,14 +130,14 @@ func dual(ctx context.Context, v *Visit) bool {
 
 // Diagnose examines a server whose handshake failed: a defective handshake is the defect
 // of a rule. It reports whether the server speaks the era.
-func Diagnose(ctx context.Context, v *Visit) bool {
+func Diagnose(ctx context.Context, v *exam.Visit) bool {
 	v.Version = protocol.Newest(v.Era)
 	if !v.Modern() {
 		x := introduce(ctx, v, v.Version.Name)
-		if res := Result(x.Exchange); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
+		if res := exam.Result(x.Exchange); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
 			return false
 		}
-		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) Outcome { return initialized(introduce(ctx, v, v.Version.Name).Exchange) })
+		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) exam.Outcome { return initialized(introduce(ctx, v, v.Version.Name).Exchange) })
 		return true
 	}
 	c, err := v.Bare(ctx)
@@ -148,13 +148,13 @@ func Diagnose(ctx context.Context, v *Visit) bool {
 	send := func(ctx context.Context, method string) *mcp.Exchange {
 		ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 		defer cancel()
-		return c.Do(ctx, mcp.Call{Method: method, Params: Text(jsonv.ObjectOf("_meta", v.Meta()))}, conn.Delivery{Version: v.Version})
+		return c.Do(ctx, mcp.Call{Method: method, Params: exam.Text(jsonv.ObjectOf("_meta", v.Meta()))}, conn.Delivery{Version: v.Version})
 	}
 	served := slices.ContainsFunc([]string{"tools/list", "resources/list", "prompts/list"}, func(method string) bool {
-		return Result(send(ctx, method)).Lookup("resultType").Kind() == jsonv.KindString
+		return exam.Result(send(ctx, method)).Lookup("resultType").Kind() == jsonv.KindString
 	})
 	if served {
-		v.Check(ctx, "discover-present", "", func(ctx context.Context) Outcome {
+		v.Check(ctx, "discover-present", "", func(ctx context.Context) exam.Outcome {
 			v.Hello = send(ctx, protocol.MethodDiscover)
 			return discovered(v)
 		})

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -15,40 +15,40 @@ import (
 const unknown = "mcptest/no-such-method"
 
 // Messages examines the form of messages.
-func Messages(ctx context.Context, v *Visit) {
-	v.Check(ctx, "message-unanswered", "", func(ctx context.Context) Outcome {
+func Messages(ctx context.Context, v *exam.Visit) {
+	v.Check(ctx, "message-unanswered", "", func(ctx context.Context) exam.Outcome {
 		x := v.Once(ctx, mcp.Call{Method: unknown})
-		return BrokenIf(Silent(x), x, "a request with an unknown method got %s", Answer(x))
+		return exam.BrokenIf(exam.Silent(x), x, "a request with an unknown method got %s", exam.Answer(x))
 	})
-	v.Check(ctx, "message-unknown-method", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "message-unknown-method", "", func(ctx context.Context) exam.Outcome {
 		x := v.Send(ctx, mcp.Call{Method: unknown})
-		if RPCError(x) == nil && x.Result == nil {
-			return Unverified("there was %s", Answer(x))
+		if exam.RPCError(x) == nil && x.Result == nil {
+			return exam.Unverified("there was %s", exam.Answer(x))
 		}
-		return BrokenIf(!NotFound(x), x, "an unknown method got %s, expected the error -32601", Answer(x))
+		return exam.BrokenIf(!exam.NotFound(x), x, "an unknown method got %s, expected the error -32601", exam.Answer(x))
 	})
-	v.Check(ctx, "message-id", "text as id", func(ctx context.Context) Outcome {
+	v.Check(ctx, "message-id", "text as id", func(ctx context.Context) exam.Outcome {
 		x := v.Raw(ctx, v.Frame("mcptest-1", v.Idle(), jsonv.Value{}))
 		message, err := jsonv.Parse(x.Response)
 		if x.Response == nil || err != nil {
-			return Unverified("there was %s", Answer(x))
+			return exam.Unverified("there was %s", exam.Answer(x))
 		}
 		id := message.Lookup("id")
-		return BrokenIf(id.Text() != "mcptest-1", x, "the response to the request with the id \"mcptest-1\" has the id %s", id.Short(40))
+		return exam.BrokenIf(id.Text() != "mcptest-1", x, "the response to the request with the id \"mcptest-1\" has the id %s", id.Short(40))
 	})
-	v.Check(ctx, "message-notification", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "message-notification", "", func(ctx context.Context) exam.Outcome {
 		message := v.Frame(jsonv.Value{}, "notifications/mcptest-unknown", jsonv.Value{})
 		if !v.Stdio() {
 			x := v.Tell(ctx, message, nil) // an error status may have a body
-			return BrokenIf(Served(x) && strings.Contains(string(x.Response), `"jsonrpc"`), x, "a notification got a message as response")
+			return exam.BrokenIf(exam.Served(x) && strings.Contains(string(x.Response), `"jsonrpc"`), x, "a notification got a message as response")
 		}
 		_, found, err := v.Notify(ctx, message.Lookup("method").Text(), message.Lookup("params").Append(nil), protocol.NullID, protocol.MissingID, protocol.UnknownID, protocol.Echo)
 		switch {
 		case err != nil:
-			return Unverified("%v", err)
+			return exam.Unverified("%v", err)
 		case found != nil:
-			return BrokenBy(verdict.Evidence{Sent: message.String(), Received: found.Excerpt}, "a notification got a response")
+			return exam.BrokenBy(verdict.Evidence{Sent: message.String(), Received: found.Excerpt}, "a notification got a response")
 		}
-		return Held()
+		return exam.Held()
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/probe/argument"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -26,12 +26,12 @@ type ending struct {
 
 // Shutdown ends the process of a server that has answered a call: the input is closed, then
 // comes SIGTERM, then SIGKILL.
-func Shutdown(ctx context.Context, v *Visit) {
+func Shutdown(ctx context.Context, v *exam.Visit) {
 	if !v.Stdio() {
 		return
 	}
 	v.Close()
-	Each(ctx, v, []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}, func(ctx context.Context) (end ending) {
+	exam.Each(ctx, v, []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}, func(ctx context.Context) (end ending) {
 		o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
 		o.Options.Grace = proc.Grace{Stdin: patience, Term: patience}
 		sess, err := o.Open(ctx, v.Pinned, jsonv.Value{})
@@ -40,7 +40,7 @@ func Shutdown(ctx context.Context, v *Visit) {
 		}
 		for _, tool := range v.Tools {
 			if args := argument.Valid(tool); !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
-				Within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: Text(Params(tool, args))})
+				exam.Within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args))})
 				break
 			}
 		}
@@ -49,29 +49,29 @@ func Shutdown(ctx context.Context, v *Visit) {
 }
 
 // ended judges the end of a process by a rule.
-func ended(rule string, end ending) Outcome {
+func ended(rule string, end ending) exam.Outcome {
 	evidence := verdict.Evidence{Sent: "the end of standard input", Received: fmt.Sprintf("ended after %.1f s (%s, %s)", end.Took.Seconds(), end.How, end.Exit)}
 	switch {
 	case end.err != nil:
-		return Unverified("no session could be opened: %v", end.err)
+		return exam.Unverified("no session could be opened: %v", end.err)
 	case end.How == proc.ByItself:
-		return Unverified("the server ended before its input was closed (%s)", end.Exit)
+		return exam.Unverified("the server ended before its input was closed (%s)", end.Exit)
 	case rule == "shutdown-children" && len(end.Leftovers) > 0 && end.How != proc.ByKill:
 		var list []string
 		for _, l := range end.Leftovers {
 			list = append(list, fmt.Sprintf("%d %s", l.Pid, l.Command))
 		}
 		evidence.Received += "\n" + strings.Join(list, "\n")
-		return BrokenBy(evidence, "processes of the server remained after it had ended: %s", verdict.Excerpt(strings.Join(list, "; "), 200))
+		return exam.BrokenBy(evidence, "processes of the server remained after it had ended: %s", verdict.Excerpt(strings.Join(list, "; "), 200))
 	case rule == "shutdown-children" && end.How == proc.ByKill:
-		return Unverified("the server had to be killed")
+		return exam.Unverified("the server had to be killed")
 	case rule == "shutdown-eof" && end.How != proc.ByEOF:
-		return BrokenBy(evidence, "the server still ran %s after its input had been closed", patience)
+		return exam.BrokenBy(evidence, "the server still ran %s after its input had been closed", patience)
 	case rule == "shutdown-sigterm" && end.How == proc.ByEOF:
-		return Inapplicable("the server exits when its input is closed")
+		return exam.Inapplicable("the server exits when its input is closed")
 	case rule == "shutdown-sigterm" && end.How == proc.ByKill:
 		evidence.Sent += ", then SIGTERM"
-		return BrokenBy(evidence, "the server still ran %s after SIGTERM", patience)
+		return exam.BrokenBy(evidence, "the server still ran %s after SIGTERM", patience)
 	}
-	return Held()
+	return exam.Held()
 }

@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )
@@ -25,21 +25,21 @@ import (
 const callable = 12
 
 // Arguments calls tools with arguments that a model gets wrong, and with hostile ones.
-func Arguments(ctx context.Context, v *Visit) {
+func Arguments(ctx context.Context, v *exam.Visit) {
 	const crash, trace, textual = "argument-crash", "argument-trace", "argument-text-json"
 	eachCallable(ctx, v, []string{crash, trace, textual}, func(tool jsonv.Value) {
 		a := attackerOf(ctx, v, tool)
 		for _, u := range argument.Hostile(argument.Complete(tool), v.Local) {
 			var x *mcp.Exchange // of both rules
 			if v.Local {
-				v.Check(ctx, crash, Subject(tool), func(ctx context.Context) (o Outcome) {
+				v.Check(ctx, crash, exam.Subject(tool), func(ctx context.Context) (o exam.Outcome) {
 					x, o = a.attack(ctx, u)
 					return o
 				})
 			} else {
 				v.Enter(remote(), crash)
 			}
-			v.Check(ctx, trace, Subject(tool), func(ctx context.Context) (o Outcome) {
+			v.Check(ctx, trace, exam.Subject(tool), func(ctx context.Context) (o exam.Outcome) {
 				answered := x
 				if x = nil; answered == nil {
 					answered, o = a.attack(ctx, u)
@@ -52,11 +52,11 @@ func Arguments(ctx context.Context, v *Visit) {
 		}
 		var accepts, refuses []string
 		for _, u := range argument.Textual(tool) {
-			v.Check(ctx, textual, Subject(tool), func(ctx context.Context) Outcome {
+			v.Check(ctx, textual, exam.Subject(tool), func(ctx context.Context) exam.Outcome {
 				x, o := a.attack(ctx, u)
 				switch {
 				case x == nil:
-				case Refused(x) || Result(x).Lookup("isError").Bool():
+				case exam.Refused(x) || exam.Result(x).Lookup("isError").Bool():
 					refuses = append(refuses, u.What)
 				case x.Result != nil:
 					accepts = append(accepts, u.What)
@@ -65,42 +65,42 @@ func Arguments(ctx context.Context, v *Visit) {
 			})
 		}
 		if len(accepts)+len(refuses) > 0 {
-			v.Add(textual, "", Outcome{Note: fmt.Sprintf("%s accepts: %s; refuses: %s", Subject(tool), cmp.Or(strings.Join(accepts, ", "), "nothing"), cmp.Or(strings.Join(refuses, ", "), "nothing"))})
+			v.Add(textual, "", exam.Outcome{Note: fmt.Sprintf("%s accepts: %s; refuses: %s", exam.Subject(tool), cmp.Or(strings.Join(accepts, ", "), "nothing"), cmp.Or(strings.Join(refuses, ", "), "nothing"))})
 		}
 	})
 }
 
 // eachCallable visits the tools that may be called; without any the rules are not
 // verified.
-func eachCallable(ctx context.Context, v *Visit, rules []string, visit func(tool jsonv.Value)) {
+func eachCallable(ctx context.Context, v *exam.Visit, rules []string, visit func(tool jsonv.Value)) {
 	why, n := "the server offers no tools", 0
 	for _, tool := range v.Tools {
 		if refusal := v.Policy.Allows(tool); refusal != "" {
 			why = refusal
 		} else if v.Slow(tool) {
-			why = Subject(tool) + " is too slow for further calls"
+			why = exam.Subject(tool) + " is too slow for further calls"
 		} else if n++; n <= callable && ctx.Err() == nil {
 			visit(tool)
 		}
 	}
 	switch {
 	case len(v.Tools) == 0:
-		v.Enter(Inapplicable("%s", why), rules...)
+		v.Enter(exam.Inapplicable("%s", why), rules...)
 	case n == 0:
-		v.Enter(Unverified("%s", why), rules...)
+		v.Enter(exam.Unverified("%s", why), rules...)
 	case n > callable:
-		v.Enter(Outcome{Note: fmt.Sprintf("%d of %d tools were called", callable, n)}, rules...)
+		v.Enter(exam.Outcome{Note: fmt.Sprintf("%d of %d tools were called", callable, n)}, rules...)
 	}
 }
 
 // attacker calls a tool with unusual arguments, and knows its response to valid ones.
 type attacker struct {
-	*Visit
+	*exam.Visit
 	tool    jsonv.Value
 	control *mcp.Exchange
 }
 
-func attackerOf(ctx context.Context, v *Visit, tool jsonv.Value) attacker {
+func attackerOf(ctx context.Context, v *exam.Visit, tool jsonv.Value) attacker {
 	x, why := v.Call(ctx, tool, argument.Valid(tool))
 	if why != "" {
 		return attacker{v, tool, &mcp.Exchange{Cause: errors.New(why)}}
@@ -111,10 +111,10 @@ func attackerOf(ctx context.Context, v *Visit, tool jsonv.Value) attacker {
 
 // attack calls the tool with arguments that must not end the server. The exchange is nil if
 // the tool was not called.
-func (a attacker) attack(ctx context.Context, u argument.Unusual) (*mcp.Exchange, Outcome) {
+func (a attacker) attack(ctx context.Context, u argument.Unusual) (*mcp.Exchange, exam.Outcome) {
 	x, why := a.Call(ctx, a.tool, u.Args)
 	if why != "" {
-		return nil, Unverified("%s", why)
+		return nil, exam.Unverified("%s", why)
 	}
 	o := a.survived(ctx, x, u)
 	if o.Verdict == verdict.Fail {
@@ -126,39 +126,39 @@ func (a attacker) attack(ctx context.Context, u argument.Unusual) (*mcp.Exchange
 
 // survived judges whether a server responded to unusual arguments. A limit of mcptest, a
 // session that could not be opened and a tool that is slow anyway fail no rule.
-func (a attacker) survived(ctx context.Context, x *mcp.Exchange, u argument.Unusual) Outcome {
+func (a attacker) survived(ctx context.Context, x *mcp.Exchange, u argument.Unusual) exam.Outcome {
 	closed, ended := errors.AsType[*wire.ClosedError](x.Cause)
 	switch {
-	case !Silent(x):
-		return Held()
+	case !exam.Silent(x):
+		return exam.Held()
 	case len(x.Request) == 0 || ended && closed.Ours:
-		return Unverified("there was %s", Answer(x))
-	case Silent(a.control):
-		return Unverified("valid arguments got %s", Answer(a.control))
+		return exam.Unverified("there was %s", exam.Answer(x))
+	case exam.Silent(a.control):
+		return exam.Unverified("valid arguments got %s", exam.Answer(a.control))
 	case ended && a.Stdio():
-		return Broken(x, "%s ended the server: %s", u.What, x.Cause)
-	case errors.Is(x.Cause, context.DeadlineExceeded) && ctx.Err() == nil && a.control.Elapsed < Long:
-		return Broken(x, "%s got no response in %s", u.What, a.Reply)
+		return exam.Broken(x, "%s ended the server: %s", u.What, x.Cause)
+	case errors.Is(x.Cause, context.DeadlineExceeded) && ctx.Err() == nil && a.control.Elapsed < exam.Long:
+		return exam.Broken(x, "%s got no response in %s", u.What, a.Reply)
 	case errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) || errors.Is(x.Cause, syscall.ECONNRESET):
-		o := Broken(x, "%s got no response: %s", u.What, x.Cause)
+		o := exam.Broken(x, "%s got no response: %s", u.What, x.Cause)
 		again := a.Post(ctx, suite.Request{Body: []byte("{}")}, nil)
 		o.Once = errors.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before
 		return o
 	}
-	return Unverified("there was %s", Answer(x))
+	return exam.Unverified("there was %s", exam.Answer(x))
 }
 
-func remote() Outcome {
-	return Unverified("the server is not on this machine: nothing is sent that could end it")
+func remote() exam.Outcome {
+	return exam.Unverified("the server is not on this machine: nothing is sent that could end it")
 }
 
 // frames are lines of stack traces: JavaScript, Python, Go, Java, .NET, Rust.
 var frames = regexp.MustCompile(`(?m)\bat .*[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
 
 // traced judges the refusal of unusual arguments.
-func traced(x, control *mcp.Exchange, u argument.Unusual) Outcome {
-	if Silent(x) {
-		return Unverified("there was %s", Answer(x))
+func traced(x, control *mcp.Exchange, u argument.Unusual) exam.Outcome {
+	if exam.Silent(x) {
+		return exam.Unverified("there was %s", exam.Answer(x))
 	}
 	text := string(x.Response)
 	if x.Response == nil {
@@ -166,11 +166,11 @@ func traced(x, control *mcp.Exchange, u argument.Unusual) Outcome {
 	}
 	text = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`).Replace(text)
 	switch {
-	case !Refused(x) && !Result(x).Lookup("isError").Bool():
+	case !exam.Refused(x) && !exam.Result(x).Lookup("isError").Bool():
 	case frames.MatchString(text):
-		return Broken(x, "%s got a stack trace: %s", u.What, strings.TrimSpace(frames.FindString(text)))
-	case GotCode(x, protocol.CodeInternal) && !GotCode(control, protocol.CodeInternal) && u.Args.Kind() == jsonv.KindObject:
-		return Broken(x, "%s got %s, an internal error, not one that says what is wrong", u.What, Answer(x))
+		return exam.Broken(x, "%s got a stack trace: %s", u.What, strings.TrimSpace(frames.FindString(text)))
+	case exam.GotCode(x, protocol.CodeInternal) && !exam.GotCode(control, protocol.CodeInternal) && u.Args.Kind() == jsonv.KindObject:
+		return exam.Broken(x, "%s got %s, an internal error, not one that says what is wrong", u.What, exam.Answer(x))
 	}
-	return Held()
+	return exam.Held()
 }

@@ -9,24 +9,24 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 )
 
 // Capabilities compares what is declared with what is served.
-func Capabilities(ctx context.Context, v *Visit) {
+func Capabilities(ctx context.Context, v *exam.Visit) {
 	for _, l := range surface.Lists() {
 		if l.Kind == surface.Template {
 			continue
 		}
-		v.Check(ctx, "capability-"+l.Capability, "", func(ctx context.Context) Outcome {
+		v.Check(ctx, "capability-"+l.Capability, "", func(ctx context.Context) exam.Outcome {
 			if v.Declares(l.Capability) {
-				return Held()
+				return exam.Held()
 			}
 			x := v.Do(ctx, l.Method, jsonv.Value{})
-			if n := Result(x).Lookup(l.Member).Len(); n > 0 {
-				return Broken(x, "%s has %d entries, but the capability %s is not declared", l.Method, n, l.Capability)
+			if n := exam.Result(x).Lookup(l.Member).Len(); n > 0 {
+				return exam.Broken(x, "%s has %d entries, but the capability %s is not declared", l.Method, n, l.Capability)
 			}
-			return Inapplicable("%s is neither declared nor offered", l.Capability)
+			return exam.Inapplicable("%s is neither declared nor offered", l.Capability)
 		})
 		serves(ctx, v, "capability-served", l.Method, l.Capability, l.Method, jsonv.Value{})
 	}
@@ -34,41 +34,41 @@ func Capabilities(ctx context.Context, v *Visit) {
 	serves(ctx, v, "capability-completions", "", "completions", "completion/complete", argument)
 	serves(ctx, v, "capability-logging", "", "logging", "logging/setLevel", jsonv.ObjectOf("level", "info"))
 	if v.Declares("logging") {
-		v.Enter(Held(), "logging-undeclared")
+		v.Enter(exam.Held(), "logging-undeclared")
 	}
 	announced := []string{"tools.listChanged", "prompts.listChanged", "resources.listChanged", "resources.subscribe"}
 	i := slices.IndexFunc(announced, func(path string) bool { return v.Caps.Lookup(strings.Split(path, ".")...).Bool() })
 	if i >= 0 {
-		v.Check(ctx, "capability-listen", "", func(ctx context.Context) Outcome {
+		v.Check(ctx, "capability-listen", "", func(ctx context.Context) exam.Outcome {
 			sub := listen(ctx, v)
-			return BrokenIf(NotFound(sub), sub, "the server declares %s, but subscriptions/listen got %s", announced[i], Answer(sub))
+			return exam.BrokenIf(exam.NotFound(sub), sub, "the server declares %s, but subscriptions/listen got %s", announced[i], exam.Answer(sub))
 		})
 	}
-	v.Enter(Inapplicable("the server declares neither listChanged nor subscribe"), "capability-listen")
+	v.Enter(exam.Inapplicable("the server declares neither listChanged nor subscribe"), "capability-listen")
 	for key := range v.Caps.Lookup("extensions").Members() {
-		v.Enter(BrokenIf(!strings.Contains(key, "/") || !MetaKey.MatchString(key), v.Hello, "the name of the extension %q has no valid prefix", key), "extension-key")
+		v.Enter(exam.BrokenIf(!strings.Contains(key, "/") || !exam.MetaKey.MatchString(key), v.Hello, "the name of the extension %q has no valid prefix", key), "extension-key")
 	}
 }
 
 // serves requests something if it is declared. Only "method not found" is certain.
-func serves(ctx context.Context, v *Visit, rule, subject, capability, method string, params jsonv.Value) {
+func serves(ctx context.Context, v *exam.Visit, rule, subject, capability, method string, params jsonv.Value) {
 	if !v.Declares(capability) {
 		return
 	}
-	v.Check(ctx, rule, subject, func(ctx context.Context) Outcome {
+	v.Check(ctx, rule, subject, func(ctx context.Context) exam.Outcome {
 		x := v.Do(ctx, method, params)
 		switch {
-		case NotFound(x):
-			return Broken(x, "the capability is declared, but %s got %s", method, Answer(x))
+		case exam.NotFound(x):
+			return exam.Broken(x, "the capability is declared, but %s got %s", method, exam.Answer(x))
 		case x.Result == nil && capability != "completions":
-			return Unverified("%s got %s", method, Answer(x))
+			return exam.Unverified("%s got %s", method, exam.Answer(x))
 		}
-		return Held()
+		return exam.Held()
 	})
 }
 
 // reference names something that completion/complete may know.
-func reference(v *Visit) jsonv.Value {
+func reference(v *exam.Visit) jsonv.Value {
 	switch {
 	case len(v.Prompts) > 0:
 		return jsonv.ObjectOf("type", "ref/prompt", "name", v.Prompts[0].Lookup("name"))
@@ -80,7 +80,7 @@ func reference(v *Visit) jsonv.Value {
 
 // listen opens a subscription for changes of the tools, and returns it once it is
 // acknowledged or refused.
-func listen(ctx context.Context, v *Visit) *mcp.Exchange {
+func listen(ctx context.Context, v *exam.Visit) *mcp.Exchange {
 	params := jsonv.ObjectOf("notifications", jsonv.ObjectOf("toolsListChanged", true))
 	return v.Once(ctx, mcp.Call{Method: protocol.MethodListen, Params: params.Append(nil)})
 }

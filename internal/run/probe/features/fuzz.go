@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/run/probe/argument"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // Fuzz calls tools with values made from their input schemas. Arguments that end the
 // server are reduced to the smallest ones that do.
-func Fuzz(ctx context.Context, v *Visit) {
+func Fuzz(ctx context.Context, v *exam.Visit) {
 	const rule = "fuzz-crash"
 	if !v.Local {
 		v.Enter(remote(), rule)
@@ -33,15 +33,15 @@ func Fuzz(ctx context.Context, v *Visit) {
 			return
 		}
 		a := attackerOf(ctx, v, tool)
-		try := func(ctx context.Context, args jsonv.Value) Outcome {
+		try := func(ctx context.Context, args jsonv.Value) exam.Outcome {
 			x, o := a.attack(ctx, argument.Unusual{What: "generated arguments", Args: args})
 			if o.Verdict == verdict.Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
-				return Unverified("generated arguments got no response in %s, which may be right for them", v.Reply)
+				return exam.Unverified("generated arguments got no response in %s, which may be right for them", v.Reply)
 			}
 			return o
 		}
 		var smallest jsonv.Value
-		v.Check(ctx, rule, Subject(tool), func(ctx context.Context) Outcome {
+		v.Check(ctx, rule, exam.Subject(tool), func(ctx context.Context) exam.Outcome {
 			if !smallest.IsAbsent() {
 				return try(ctx, smallest)
 			}
@@ -50,7 +50,7 @@ func Fuzz(ctx context.Context, v *Visit) {
 			h := fnv.New64a()
 			h.Write([]byte(tool.Lookup("name").Text()))
 			random := rand.New(rand.NewPCG(v.Seed, h.Sum64()))
-			o, ends := Held(), v.Restarts
+			o, ends := exam.Held(), v.Restarts
 			for i := 0; i < fuzzed && o.Verdict != verdict.Fail && ctx.Err() == nil; i++ {
 				smallest = jsonschema.Random(schema, random)
 				if tried := try(ctx, smallest); tried.Verdict != verdict.Pass || i == 0 {
@@ -68,7 +68,7 @@ func Fuzz(ctx context.Context, v *Visit) {
 }
 
 // shrunk reduces arguments as long as the smaller ones fail too, and sets the smallest.
-func shrunk(ctx context.Context, args *jsonv.Value, o Outcome, try func(context.Context, jsonv.Value) Outcome) Outcome {
+func shrunk(ctx context.Context, args *jsonv.Value, o exam.Outcome, try func(context.Context, jsonv.Value) exam.Outcome) exam.Outcome {
 	tries, until := 0, time.Now().Add(10*time.Second)
 again:
 	for _, smaller := range argument.Reductions(*args) {

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -25,22 +25,22 @@ type sent struct {
 
 // inputs examines what a server sends, while its read-only tools are called, to a client
 // that supports some kinds of input and has no subscription: all of that at once.
-func inputs(ctx context.Context, v *Visit) {
+func inputs(ctx context.Context, v *exam.Visit) {
 	rules := []string{"input-mode", "input-sampling-tools", "request-id", "unsubscribed", "stateless-capabilities"}
 	if slices.ContainsFunc(rules, v.Applies) {
-		Each(ctx, v, rules, func(ctx context.Context) sent { return converse(ctx, v) }, func(rule string, seen sent) Outcome { return judge(v, rule, seen) })
+		exam.Each(ctx, v, rules, func(ctx context.Context) sent { return converse(ctx, v) }, func(rule string, seen sent) exam.Outcome { return judge(v, rule, seen) })
 	}
 }
 
 // converse calls the tools in a session of its own: no URL mode, and no tools in sampling.
-func converse(ctx context.Context, v *Visit) (out sent) {
+func converse(ctx context.Context, v *exam.Visit) (out sent) {
 	sess, err := v.Open(ctx, jsonv.ObjectOf("elicitation", jsonv.ObjectOf("form", jsonv.Object()), "sampling", jsonv.Object(), "roots", jsonv.Object()))
 	if err != nil {
 		return sent{why: err.Error()}
 	}
 	defer v.End(sess)
-	do := Within(min(Long, v.Reply), sess)
-	for i, tool := range Read(ctx, surface.Lists()[0], do).Items {
+	do := exam.Within(min(exam.Long, v.Reply), sess)
+	for i, tool := range exam.Read(ctx, surface.Lists()[0], do).Items {
 		if i >= callable || v.Slow(tool) {
 			continue
 		}
@@ -69,12 +69,12 @@ func converse(ctx context.Context, v *Visit) (out sent) {
 }
 
 // counted calls a tool if it is read-only, with members of _meta.
-func counted(ctx context.Context, v *Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
+func counted(ctx context.Context, v *exam.Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
 	args := argument.Valid(tool)
 	if !allow.ReadOnly(tool) || v.Policy.Call(tool, args) != "" {
 		return &mcp.Exchange{}
 	}
-	return do(ctx, mcp.Call{Method: "tools/call", Params: Text(Params(tool, args, "_meta", meta))})
+	return do(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args, "_meta", meta))})
 }
 
 // requested are the requests that came with a call.
@@ -82,9 +82,9 @@ func requested(x *mcp.Exchange) []mcp.Message {
 	return slices.DeleteFunc(slices.Clone(x.During), func(m mcp.Message) bool { return m.Kind != mcp.KindRequest })
 }
 
-func judge(v *Visit, rule string, seen sent) Outcome {
+func judge(v *exam.Visit, rule string, seen sent) exam.Outcome {
 	if seen.why != "" {
-		return Unverified("%s", seen.why)
+		return exam.Unverified("%s", seen.why)
 	}
 	// Whether a request of the server's own comes in time is chance: none at all is right, too.
 	provoked := rule == "unsubscribed" || rule == "request-id" || rule == "stateless-capabilities" && seen.control
@@ -93,8 +93,8 @@ func judge(v *Visit, rule string, seen sent) Outcome {
 		params, _ := jsonv.Parse(m.Params)
 		e := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
 		if m.Kind != mcp.KindRequest {
-			if rule == "unsubscribed" && Changes(m) {
-				return BrokenBy(e, "%s came without a subscription", m.Method)
+			if rule == "unsubscribed" && exam.Changes(m) {
+				return exam.BrokenBy(e, "%s came without a subscription", m.Method)
 			}
 			continue
 		}
@@ -104,21 +104,21 @@ func judge(v *Visit, rule string, seen sent) Outcome {
 		ids[m.ID] = string(m.Raw)
 		switch {
 		case rule == "request-id" && id.Kind() != jsonv.KindString && !whole:
-			return BrokenBy(e, "the server sent %s with the id %s, expected text or an integer", m.Method, m.ID)
-		case rule == "request-id" && again && (v.Stdio() || v.Hello.HTTP.Header.Get(SessionID) != "" && earlier != string(m.Raw)): // over HTTP it may be sent again
-			return BrokenBy(e, "the server sent a second request with the id %s", m.ID)
+			return exam.BrokenBy(e, "the server sent %s with the id %s, expected text or an integer", m.Method, m.ID)
+		case rule == "request-id" && again && (v.Stdio() || v.Hello.HTTP.Header.Get(exam.SessionID) != "" && earlier != string(m.Raw)): // over HTTP it may be sent again
+			return exam.BrokenBy(e, "the server sent a second request with the id %s", m.ID)
 		case rule == "input-mode" && params.Lookup("mode").Text() == "url":
-			return BrokenBy(e, "%s has the mode url, but the client supports forms only", m.Method)
+			return exam.BrokenBy(e, "%s has the mode url, but the client supports forms only", m.Method)
 		case rule == "input-sampling-tools" && m.Method == "sampling/createMessage" && !params.Lookup("tools").IsAbsent():
-			return BrokenBy(e, "sampling/createMessage has tools, but the client does not declare sampling.tools")
+			return exam.BrokenBy(e, "sampling/createMessage has tools, but the client does not declare sampling.tools")
 		}
 		provoked = provoked || rule == "input-mode" && m.Method == "elicitation/create" || rule == "input-sampling-tools" && m.Method == "sampling/createMessage"
 	}
 	switch {
 	case !provoked:
-		return Unverified("no call of a tool with readOnlyHint: true provokes it")
+		return exam.Unverified("no call of a tool with readOnlyHint: true provokes it")
 	case rule == "stateless-capabilities" && len(seen.remembered) > 0:
-		return BrokenBy(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
+		return exam.BrokenBy(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
 	}
-	return Held()
+	return exam.Held()
 }

@@ -8,11 +8,11 @@ import (
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 )
 
 // Prompts examines prompts and their messages.
-func Prompts(ctx context.Context, v *Visit) {
+func Prompts(ctx context.Context, v *exam.Visit) {
 	if !v.Declares("prompts") {
 		return
 	}
@@ -33,8 +33,8 @@ func Prompts(ctx context.Context, v *Visit) {
 			return v.Do(ctx, "prompts/get", jsonv.ObjectOf("name", name, "arguments", args))
 		}
 		x := get(ctx)
-		if x.Result == nil || Another(x) {
-			v.Enter(Unverified("prompt %s needs other arguments: it got %s", name, Answer(x)), "prompt-message", "prompt-content")
+		if x.Result == nil || exam.Another(x) {
+			v.Enter(exam.Unverified("prompt %s needs other arguments: it got %s", name, exam.Answer(x)), "prompt-message", "prompt-content")
 			continue
 		}
 		v.Elements(ctx, "prompt-message", subject, x, get, "messages", func(m jsonv.Value) string {

@@ -14,21 +14,21 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 )
 
 // maxReads is the number of resources that are read.
 const maxReads = 20
 
 // Resources examines resources and their templates.
-func Resources(ctx context.Context, v *Visit) {
+func Resources(ctx context.Context, v *exam.Visit) {
 	if !v.Declares("resources") {
 		return
 	}
 	for i, def := range v.Resources {
 		uri := def.Lookup("uri").Text()
 		u, err := url.Parse(uri)
-		v.State(ctx, "resource-uri-syntax", "resource "+uri, BrokenIf(err != nil || u.Scheme == "", listed("resources/list", def), "the URI is not an absolute URI"))
+		v.State(ctx, "resource-uri-syntax", "resource "+uri, exam.BrokenIf(err != nil || u.Scheme == "", listed("resources/list", def), "the URI is not an absolute URI"))
 		if i < maxReads && ctx.Err() == nil {
 			content(ctx, v, uri)
 		}
@@ -39,17 +39,17 @@ func Resources(ctx context.Context, v *Visit) {
 	}
 }
 
-func fetch(ctx context.Context, v *Visit, uri string) *mcp.Exchange {
+func fetch(ctx context.Context, v *exam.Visit, uri string) *mcp.Exchange {
 	return v.Do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 }
 
 // content reads a listed resource.
-func content(ctx context.Context, v *Visit, uri string) {
+func content(ctx context.Context, v *exam.Visit, uri string) {
 	x, subject := fetch(ctx, v, uri), "resource "+uri
 	if !strings.HasPrefix(uri, "https:") { // clients load these by themselves
-		v.State(ctx, "resource-listed-readable", subject, BrokenIf(x.Result == nil && !RefusesAll(Status(x)), x, "the resource is listed, but reading it got %s", Answer(x)))
+		v.State(ctx, "resource-listed-readable", subject, exam.BrokenIf(x.Result == nil && !exam.RefusesAll(exam.Status(x)), x, "the resource is listed, but reading it got %s", exam.Answer(x)))
 	}
-	if x.Result == nil || Another(x) {
+	if x.Result == nil || exam.Another(x) {
 		return
 	}
 	contents := func(rule string, wrong func(c jsonv.Value) string) {
@@ -76,7 +76,7 @@ func content(ctx context.Context, v *Visit, uri string) {
 }
 
 // missing reads a sibling of a listed URI that does not exist.
-func missing(ctx context.Context, v *Visit) {
+func missing(ctx context.Context, v *exam.Visit) {
 	for _, def := range v.Resources {
 		uri := def.Lookup("uri").Text() + "-mcptest-no-such-resource"
 		if strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:") || slices.ContainsFunc(v.Templates, func(t jsonv.Value) bool {
@@ -88,40 +88,40 @@ func missing(ctx context.Context, v *Visit) {
 		if !v.Modern() {
 			codes = []int64{-32002, protocol.CodeInvalidParams}
 		}
-		v.Check(ctx, "resource-missing", "", func(ctx context.Context) Outcome {
+		v.Check(ctx, "resource-missing", "", func(ctx context.Context) exam.Outcome {
 			x := fetch(ctx, v, uri)
-			if x.Result != nil && Result(x).Lookup("contents").Len() == 0 && !Another(x) && v.Modern() {
-				return Unverified("see resource-missing-empty")
+			if x.Result != nil && exam.Result(x).Lookup("contents").Len() == 0 && !exam.Another(x) && v.Modern() {
+				return exam.Unverified("see resource-missing-empty")
 			}
 			return v.ExpectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
 		})
-		v.Check(ctx, "resource-missing-empty", "", func(ctx context.Context) Outcome {
+		v.Check(ctx, "resource-missing-empty", "", func(ctx context.Context) exam.Outcome {
 			x := fetch(ctx, v, uri)
-			contents := Result(x).Lookup("contents")
-			return BrokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
+			contents := exam.Result(x).Lookup("contents")
+			return exam.BrokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
 		})
 		return
 	}
-	v.Enter(Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
+	v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
 }
 
 var expression = regexp.MustCompile(`\{[^}]*\}`)
 
 // traversal reads a file that the probe made through a template of file: URIs.
-func traversal(ctx context.Context, v *Visit, template string) {
+func traversal(ctx context.Context, v *exam.Visit, template string) {
 	if !strings.HasPrefix(template, "file:") || strings.Count(template, "{") != 1 || !v.Local {
 		return
 	}
-	v.Check(ctx, "resource-traversal", template, func(ctx context.Context) Outcome {
+	v.Check(ctx, "resource-traversal", template, func(ctx context.Context) exam.Outcome {
 		const secret = "mcptest-probe-file"
 		dir, err := os.MkdirTemp("", "mcptest-probe-")
 		if err != nil {
-			return Unverified("%v", err)
+			return exam.Unverified("%v", err)
 		}
 		defer os.RemoveAll(dir)
 		file := filepath.Join(dir, "secret.txt")
 		if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
-			return Unverified("%v", err)
+			return exam.Unverified("%v", err)
 		}
 		below := filepath.ToSlash(strings.TrimPrefix(file, string(filepath.Separator)))
 		for _, up := range []string{"", strings.Repeat("../", 12), strings.Repeat("..%2F", 12), strings.Repeat("%2e%2e/", 12)} {
@@ -129,11 +129,11 @@ func traversal(ctx context.Context, v *Visit, template string) {
 			switch {
 			case !strings.Contains(string(x.Result), secret):
 			case up == "":
-				return Inapplicable("the template gives every file")
+				return exam.Inapplicable("the template gives every file")
 			default:
-				return Broken(x, "a path with .. gave a file outside of the template")
+				return exam.Broken(x, "a path with .. gave a file outside of the template")
 			}
 		}
-		return Held()
+		return exam.Held()
 	})
 }

@@ -10,27 +10,27 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/run/allow"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 )
 
 // Retry makes calls twice with equal arguments, as a client does that lost the response,
 // and counts their effects.
-func Retry(ctx context.Context, v *Visit) {
+func Retry(ctx context.Context, v *exam.Visit) {
 	if len(v.Retry) == 0 {
-		v.Enter(Inapplicable("no entry of probe: in a suite names a call that may be repeated"), "retry-once")
+		v.Enter(exam.Inapplicable("no entry of probe: in a suite names a call that may be repeated"), "retry-once")
 	}
 	for _, r := range v.Retry {
-		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) Outcome { return twice(ctx, v, r) })
+		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) exam.Outcome { return twice(ctx, v, r) })
 	}
 }
 
-func twice(ctx context.Context, v *Visit, r *ruleset.Retry) Outcome {
+func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
 	tool, args := listedTool(v, r.Tool), jsonv.Object()
 	if r.Args != nil {
 		args = r.Args.JSON()
 	}
 	if tool.IsAbsent() {
-		return Unverified("the server lists no tool %s", r.Tool)
+		return exam.Unverified("the server lists no tool %s", r.Tool)
 	}
 	before, why := effects(ctx, v, r.Effects)
 	var x *mcp.Exchange
@@ -40,26 +40,26 @@ func twice(ctx context.Context, v *Visit, r *ruleset.Retry) Outcome {
 			why = v.Retries.Call(tool, args)
 		}
 		if why != "" {
-			return Unverified("%s", why)
+			return exam.Unverified("%s", why)
 		}
-		x = v.Do(ctx, "tools/call", Params(tool, args))
+		x = v.Do(ctx, "tools/call", exam.Params(tool, args))
 	}
 	after, why := effects(ctx, v, r.Effects)
 	switch grown := after - before; {
 	case why != "":
-		return Unverified("%s", why)
+		return exam.Unverified("%s", why)
 	case grown > 1:
-		o := Broken(x, "two equal calls had %d effects", grown)
+		o := exam.Broken(x, "two equal calls had %d effects", grown)
 		o.Once = true
 		return o
 	case grown < 1:
-		return Unverified("no effect of the call was counted: it got %s", failure(x))
+		return exam.Unverified("no effect of the call was counted: it got %s", failure(x))
 	}
-	return Held()
+	return exam.Held()
 }
 
 // listedTool is the definition of a tool, absent if it is not listed.
-func listedTool(v *Visit, name string) jsonv.Value {
+func listedTool(v *exam.Visit, name string) jsonv.Value {
 	if i := slices.IndexFunc(v.Tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
 		return v.Tools[i]
 	}
@@ -67,7 +67,7 @@ func listedTool(v *Visit, name string) jsonv.Value {
 }
 
 // effects counts what calls have done so far, or says why it cannot.
-func effects(ctx context.Context, v *Visit, e ruleset.Effects) (n int, why string) {
+func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why string) {
 	if e.Upstream != "" {
 		for _, q := range v.Requests().Lookup(e.Upstream, "requests").List() {
 			if (e.Method == "" || e.Method == q.Lookup("method").Text()) && (e.Path == "" || e.Path == q.Lookup("path").Text()) {
@@ -91,7 +91,7 @@ func effects(ctx context.Context, v *Visit, e ruleset.Effects) (n int, why strin
 	if err != nil {
 		return 0, err.Error()
 	}
-	val, miss := count.Eval(&target.Observation{Result: Result(x)})
+	val, miss := count.Eval(&target.Observation{Result: exam.Result(x)})
 	whole, ok := val.Int64()
 	switch {
 	case val.Kind() == jsonv.KindArray:

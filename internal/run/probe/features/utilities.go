@@ -10,34 +10,34 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/argument"
-	. "mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 )
 
 // Utilities examines ping, completion, logging, cancellation and subscriptions.
-func Utilities(ctx context.Context, v *Visit) {
-	v.Check(ctx, "ping", "", func(ctx context.Context) Outcome {
+func Utilities(ctx context.Context, v *exam.Visit) {
+	v.Check(ctx, "ping", "", func(ctx context.Context) exam.Outcome {
 		x := v.Do(ctx, "ping", jsonv.Value{})
-		return BrokenIf(x.Result == nil, x, "ping got %s", Answer(x))
+		return exam.BrokenIf(x.Result == nil, x, "ping got %s", exam.Answer(x))
 	})
-	v.Check(ctx, "ping-empty", "", func(ctx context.Context) Outcome {
+	v.Check(ctx, "ping-empty", "", func(ctx context.Context) exam.Outcome {
 		x := v.Do(ctx, "ping", jsonv.Value{})
-		for key := range Result(x).Members() {
+		for key := range exam.Result(x).Members() {
 			if key != "_meta" && key != "resultType" {
-				return Broken(x, "the result of ping has the member %s", key)
+				return exam.Broken(x, "the result of ping has the member %s", key)
 			}
 		}
-		return Held()
+		return exam.Held()
 	})
 	if v.Declares("completions") {
-		v.Check(ctx, "completion-limit", "", func(ctx context.Context) Outcome { return completion(ctx, v) })
+		v.Check(ctx, "completion-limit", "", func(ctx context.Context) exam.Outcome { return completion(ctx, v) })
 		v.Refuses(ctx, "completion-invalid", "", "completion/complete", ofPrompt("mcptest-no-such-prompt", "a", "a"), protocol.CodeInvalidParams)
 	}
 	if v.Declares("logging") && !v.Modern() {
 		v.Refuses(ctx, "logging-level", "", "logging/setLevel", jsonv.ObjectOf("level", "loud"), protocol.CodeInvalidParams)
-		v.Check(ctx, "logging-filter", "", func(ctx context.Context) Outcome { return logFilter(ctx, v) })
+		v.Check(ctx, "logging-filter", "", func(ctx context.Context) exam.Outcome { return logFilter(ctx, v) })
 	}
-	v.Check(ctx, "cancel-unknown", "", func(ctx context.Context) Outcome { return cancelUnknown(ctx, v) })
+	v.Check(ctx, "cancel-unknown", "", func(ctx context.Context) exam.Outcome { return cancelUnknown(ctx, v) })
 	inputs(ctx, v)
 	subscriptions(ctx, v)
 }
@@ -48,43 +48,43 @@ func ofPrompt(prompt, argument any, value string) jsonv.Value {
 }
 
 // completion asks for the values of the first argument of a prompt.
-func completion(ctx context.Context, v *Visit) Outcome {
+func completion(ctx context.Context, v *exam.Visit) exam.Outcome {
 	for _, p := range v.Prompts {
 		for _, a := range p.Lookup("arguments").Elems() {
 			x := v.Do(ctx, "completion/complete", ofPrompt(p.Lookup("name"), a.Lookup("name"), ""))
-			values := Result(x).Lookup("completion", "values")
+			values := exam.Result(x).Lookup("completion", "values")
 			switch {
 			case x.Result == nil:
-				return Unverified("completion/complete got %s", Answer(x))
+				return exam.Unverified("completion/complete got %s", exam.Answer(x))
 			case values.Kind() != jsonv.KindArray:
-				return Broken(x, "the result has no completion.values")
+				return exam.Broken(x, "the result has no completion.values")
 			}
-			return BrokenIf(values.Len() > 100, x, "completion.values has %d entries, at most 100 are allowed", values.Len())
+			return exam.BrokenIf(values.Len() > 100, x, "completion.values has %d entries, at most 100 are allowed", values.Len())
 		}
 	}
-	return Unverified("no prompt has an argument")
+	return exam.Unverified("no prompt has an argument")
 }
 
 // logFilter sets the level error and calls tools.
-func logFilter(ctx context.Context, v *Visit) Outcome {
-	if v.Hello.HTTP != nil && v.InSession(ctx, jsonv.Value{}).Get(SessionID) == "" {
-		return Unverified("without a session, the level has no place")
+func logFilter(ctx context.Context, v *exam.Visit) exam.Outcome {
+	if v.Hello.HTTP != nil && v.InSession(ctx, jsonv.Value{}).Get(exam.SessionID) == "" {
+		return exam.Unverified("without a session, the level has no place")
 	}
 	if x := v.Do(ctx, "logging/setLevel", jsonv.ObjectOf("level", "error")); x.Result == nil {
-		return Unverified("logging/setLevel got %s", Answer(x))
+		return exam.Unverified("logging/setLevel got %s", exam.Answer(x))
 	}
 	defer v.Do(ctx, "logging/setLevel", jsonv.ObjectOf("level", "debug"))
-	o := Unverified("no tool may be called")
+	o := exam.Unverified("no tool may be called")
 	for _, tool := range v.Quick {
 		x, why := v.Call(ctx, tool, argument.Valid(tool))
 		if why != "" {
 			continue
 		}
-		o = Held()
+		o = exam.Held()
 		for _, m := range x.During {
 			params, _ := jsonv.Parse(m.Params)
 			if level := params.Lookup("level").Text(); m.Method == "notifications/message" && slices.Contains([]string{"debug", "info", "notice", "warning"}, level) {
-				return BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "a message of level %s came after the level error was set", level)
+				return exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "a message of level %s came after the level error was set", level)
 			}
 		}
 	}
@@ -92,33 +92,33 @@ func logFilter(ctx context.Context, v *Visit) Outcome {
 }
 
 // cancelUnknown cancels a request that does not exist.
-func cancelUnknown(ctx context.Context, v *Visit) Outcome {
+func cancelUnknown(ctx context.Context, v *exam.Visit) exam.Outcome {
 	if !v.Stdio() && v.Modern() {
-		return Inapplicable("only stdio defines the notification")
+		return exam.Inapplicable("only stdio defines the notification")
 	}
 	if _, err := v.Session(ctx); err != nil {
-		return Unverified("%v", err)
+		return exam.Unverified("%v", err)
 	}
 	x, found, err := v.Notify(ctx, "notifications/cancelled", []byte(`{"requestId":987654321}`), protocol.NullID, protocol.MissingID, protocol.UnknownID)
 	switch {
 	case err != nil: // an HTTP error status is allowed
-		return Held()
+		return exam.Held()
 	case found != nil:
-		return BrokenBy(verdict.Evidence{Sent: "notifications/cancelled", Received: found.Excerpt}, "the cancellation of an unknown request got a response")
+		return exam.BrokenBy(verdict.Evidence{Sent: "notifications/cancelled", Received: found.Excerpt}, "the cancellation of an unknown request got a response")
 	}
-	return BrokenIf(x.Response == nil, x, "after the cancellation of an unknown request, %s got %s", v.Idle(), Answer(x))
+	return exam.BrokenIf(x.Response == nil, x, "after the cancellation of an unknown request, %s got %s", v.Idle(), exam.Answer(x))
 }
 
 // subscriptions examines the beginning of a subscription.
-func subscriptions(ctx context.Context, v *Visit) {
-	v.Check(ctx, "listen-ack", "", func(ctx context.Context) Outcome {
+func subscriptions(ctx context.Context, v *exam.Visit) {
+	v.Check(ctx, "listen-ack", "", func(ctx context.Context) exam.Outcome {
 		mark := v.Mark()
 		x := listen(ctx, v)
 		switch {
-		case Refused(x):
-			return Unverified("subscriptions/listen got %s", Answer(x))
+		case exam.Refused(x):
+			return exam.Unverified("subscriptions/listen got %s", exam.Answer(x))
 		case len(x.During) == 0:
-			return Broken(x, "the subscription was not acknowledged within %v", v.Reply)
+			return exam.Broken(x, "the subscription was not acknowledged within %v", v.Reply)
 		}
 		for _, m := range append(v.Sess.Messages(mark), x.During...) {
 			params, _ := jsonv.Parse(m.Params)
@@ -126,21 +126,21 @@ func subscriptions(ctx context.Context, v *Visit) {
 				break
 			}
 			if params.Lookup("_meta", protocol.MetaSubscription).String() == x.ID {
-				return BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the first message of the subscription is %s, expected its acknowledgement", m.Method)
+				return exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the first message of the subscription is %s, expected its acknowledgement", m.Method)
 			}
 		}
-		return Held()
+		return exam.Held()
 	})
 	if !slices.ContainsFunc([]string{"listen-tag", "listen-filter", "listen-only"}, v.Applies) {
 		return
 	}
 	x := listen(ctx, v)
-	if Refused(x) {
+	if exam.Refused(x) {
 		return
 	}
 	for _, tool := range v.Quick {
 		counted(ctx, v, v.Once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
-		v.Enter(Held(), "listen-only")
+		v.Enter(exam.Held(), "listen-only")
 	}
 	time.Sleep(100 * time.Millisecond)
 	logged := 0
@@ -154,17 +154,17 @@ func subscriptions(ctx context.Context, v *Visit) {
 		switch {
 		case m.Method == "notifications/message" && (m.Stream == x.ID || string(protocol.SubscriptionOf(m.Params)) == x.ID):
 			if logged++; logged > 1 { // seen twice
-				v.Enter(BrokenBy(e, "a log message came on a subscription"), "listen-only")
+				v.Enter(exam.BrokenBy(e, "a log message came on a subscription"), "listen-only")
 			}
 		case m.Method != protocol.ListenAcknowledged && !strings.HasSuffix(m.Method, "/list_changed"):
 		case params.Lookup("_meta", protocol.MetaSubscription).IsAbsent():
-			v.Enter(BrokenBy(e, "a notification of the subscription has no subscriptionId in _meta"), "listen-tag")
+			v.Enter(exam.BrokenBy(e, "a notification of the subscription has no subscriptionId in _meta"), "listen-tag")
 		default:
-			v.Enter(Held(), "listen-tag")
+			v.Enter(exam.Held(), "listen-tag")
 		}
 		if m.Method == "notifications/prompts/list_changed" || m.Method == "notifications/resources/list_changed" || m.Method == "notifications/resources/updated" {
-			v.Enter(BrokenBy(e, "%s came, but only changes of tools were asked for", m.Method), "listen-filter")
+			v.Enter(exam.BrokenBy(e, "%s came, but only changes of tools were asked for", m.Method), "listen-filter")
 		}
 	}
-	v.Enter(Held(), "listen-filter")
+	v.Enter(exam.Held(), "listen-filter")
 }
