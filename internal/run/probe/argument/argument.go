@@ -1,6 +1,7 @@
 package argument
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonschema"
@@ -25,10 +26,9 @@ func Complete(tool jsonv.Value) jsonv.Value {
 // Hostile are wrong and extreme arguments.
 func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
 	each := func(what string, change func(jsonv.Value) jsonv.Value) {
-		if valid.Len() == 0 {
-			return
+		if valid.Len() > 0 {
+			out = append(out, Unusual{what, mapped(valid, change)})
 		}
-		out = append(out, Unusual{what, valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) { return key, change(e) })})
 	}
 	each("arguments of another type", func(e jsonv.Value) jsonv.Value {
 		if e.Kind() == jsonv.KindString {
@@ -37,40 +37,44 @@ func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
 		return jsonv.String("mcptest")
 	})
 	each("null as every argument", func(jsonv.Value) jsonv.Value { return jsonv.Null() })
-	inTexts := func(text string) func(jsonv.Value) jsonv.Value {
-		return func(e jsonv.Value) jsonv.Value {
-			if e.Kind() == jsonv.KindString {
-				return jsonv.String(text)
-			}
-			return e
-		}
-	}
-	each("text of unusual characters", inTexts("\U0001F0A1\U00010348 \u202e\u0000 é̈ \\ \" ' %s ${x} ../"))
+	each("text of unusual characters", texts("\U0001F0A1\U00010348 \u202e\u0000 é̈ \\ \" ' %s ${x} ../"))
 	if local {
-		each("a text of 300 kB", inTexts(strings.Repeat("mcptest ", 37_500)))
+		each("a text of 300 kB", texts(strings.Repeat("mcptest ", 37_500)))
 	}
 	return append(out, Unusual{"a list as arguments", jsonv.Array()}, Unusual{"text as arguments", jsonv.String("{}")})
+}
+
+// mapped are arguments, each of which is changed.
+func mapped(args jsonv.Value, change func(jsonv.Value) jsonv.Value) jsonv.Value {
+	return args.Map(func(key string, e jsonv.Value) (string, jsonv.Value) { return key, change(e) })
+}
+
+// texts replaces a text.
+func texts(by string) func(jsonv.Value) jsonv.Value {
+	return func(e jsonv.Value) jsonv.Value {
+		if e.Kind() == jsonv.KindString {
+			return jsonv.String(by)
+		}
+		return e
+	}
 }
 
 // Textual are arguments as models write them when they confuse JSON with text.
 func Textual(tool jsonv.Value) (out []Unusual) {
 	valid := Valid(tool)
-	asText, changed := map[bool]jsonv.Value{}, map[bool]bool{}
-	for _, nested := range []bool{true, false} {
-		asText[nested] = valid.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
-			if k := e.Kind(); nested == (k == jsonv.KindObject || k == jsonv.KindArray) && k != jsonv.KindString && k != jsonv.KindNull {
-				changed[nested] = true
-				return key, jsonv.String(e.String())
+	asText := func(what string, kinds ...jsonv.Kind) {
+		changed := mapped(valid, func(e jsonv.Value) jsonv.Value {
+			if slices.Contains(kinds, e.Kind()) {
+				return jsonv.String(e.String())
 			}
-			return key, e
+			return e
 		})
+		if !jsonv.Equal(changed, valid) {
+			out = append(out, Unusual{what, changed})
+		}
 	}
-	if changed[true] {
-		out = append(out, Unusual{"objects and lists as JSON text", asText[true]})
-	}
-	if changed[false] {
-		out = append(out, Unusual{"numbers and booleans as text", asText[false]})
-	}
+	asText("objects and lists as JSON text", jsonv.KindObject, jsonv.KindArray)
+	asText("numbers and booleans as text", jsonv.KindNumber, jsonv.KindBool)
 	optional := valid
 	for key := range tool.Lookup("inputSchema", "properties").Members() {
 		if valid.Lookup(key).IsAbsent() {
@@ -85,18 +89,10 @@ func Textual(tool jsonv.Value) (out []Unusual) {
 
 // Marked are arguments with a mark in each free text; absent without any.
 func Marked(args jsonv.Value, mark string) jsonv.Value {
-	found := false
-	out := args.Map(func(key string, e jsonv.Value) (string, jsonv.Value) {
-		if e.Kind() == jsonv.KindString {
-			found = true
-			return key, jsonv.String(mark)
-		}
-		return key, e
-	})
-	if !found {
-		return jsonv.Value{}
+	if out := mapped(args, texts(mark)); !jsonv.Equal(out, args) {
+		return out
 	}
-	return out
+	return jsonv.Value{}
 }
 
 // Reductions are simpler forms of a value, the simplest first.

@@ -9,70 +9,47 @@ import (
 	"mcptest/internal/run/probe/verdict"
 )
 
-// entry collects what was found out about one rule in one revision.
+// ledger has the outcomes of one revision, by rule.
+type ledger map[string][]entry
+
+// entry is the outcome of one check about a subject.
 type entry struct {
-	held       bool
-	once       string // seen, but not when it was repeated
-	failures   []verdict.Failure
-	notes      []string
-	unverified string
-	outside    string // why it does not apply
-}
-
-// ledger collects the verdicts of one revision, by rule.
-type ledger map[string]*entry
-
-func (l ledger) of(rule string) *entry {
-	if l[rule] == nil {
-		l[rule] = &entry{}
-	}
-	return l[rule]
+	subject string
+	Outcome
 }
 
 // Add enters the outcome of one check.
 func (l ledger) Add(rule, subject string, o Outcome) {
-	e := l.of(rule)
-	switch o.Verdict {
-	case verdict.Pass:
-		e.held = true
-	case verdict.Fail:
-		same := slices.ContainsFunc(e.failures, func(f verdict.Failure) bool { return f.Subject == subject })
-		if !same {
-			e.failures = append(e.failures, verdict.Failure{Subject: subject, Message: o.Why, Evidence: o.Evidence})
-		}
-	case verdict.NotVerified:
-		if strings.HasPrefix(o.Why, "not repeatable") {
-			e.once = cmp.Or(e.once, o.Why)
-		}
-		e.unverified = cmp.Or(e.unverified, o.Why)
-	case verdict.NotApplicable:
-		e.outside = cmp.Or(e.outside, o.Why)
-	}
-	if o.Note != "" && !slices.Contains(e.notes, o.Note) {
-		e.notes = append(e.notes, o.Note)
-	}
+	l[rule] = append(l[rule], entry{subject, o})
 }
 
-// result returns the verdict of a rule.
+// result returns the verdict of a rule. What failed decides, then what failed but not when
+// it was repeated, then what held.
 func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict.Result {
-	e := l.of(r.ID)
-	x := verdict.Result{
-		Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Clause: c.URL(revision), Sentence: c.Sentence, Notes: e.notes,
-		Verdict: verdict.NotVerified,
+	x := verdict.Result{Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Clause: c.URL(revision), Sentence: c.Sentence}
+	once, reasons := "", map[verdict.Verdict]string{}
+	for _, e := range l[r.ID] {
+		if e.Verdict == verdict.Fail && !slices.ContainsFunc(x.Failures, func(f verdict.Failure) bool { return f.Subject == e.subject }) {
+			x.Failures = append(x.Failures, verdict.Failure{Subject: e.subject, Message: e.Why, Evidence: e.Evidence})
+		}
+		if e.Note != "" && !slices.Contains(x.Notes, e.Note) {
+			x.Notes = append(x.Notes, e.Note)
+		}
+		if e.Verdict == verdict.NotVerified && strings.HasPrefix(e.Why, "not repeatable") {
+			once = cmp.Or(once, e.Why)
+		}
+		if _, known := reasons[e.Verdict]; !known {
+			reasons[e.Verdict] = e.Why
+		}
 	}
-	switch {
-	case len(e.failures) > 0:
-		x.Verdict, x.Failures = verdict.Fail, e.failures
-	case e.once != "":
-		x.Reason = e.once
-	case e.held:
-		x.Verdict = verdict.Pass
-	case e.unverified != "":
-		x.Reason = e.unverified
-	case e.outside != "":
-		x.Verdict, x.Reason = verdict.NotApplicable, e.outside
-	default:
-		x.Reason = "nothing that the server offers provokes it"
+	x.Verdict, x.Reason = verdict.NotVerified, cmp.Or(once, "nothing that the server offers provokes it")
+	for _, v := range []verdict.Verdict{verdict.NotApplicable, verdict.NotVerified, verdict.Pass} {
+		if why, ok := reasons[v]; ok && once == "" {
+			x.Verdict, x.Reason = v, why
+		}
+	}
+	if len(x.Failures) > 0 {
+		x.Verdict, x.Reason = verdict.Fail, ""
 	}
 	return x
 }
