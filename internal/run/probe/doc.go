@@ -4,19 +4,17 @@
 //
 // [Run] is the entry point; it returns a verdict.Report.
 //
-//	Run ──► visit (one revision) ──► families (lifecycle.go, messages.go, …)
-//	          │ link: session, raw, post        │ check(rule, subject, provoke)
-//	          ▼                                 ▼
-//	        mcp.Session, boundary            ledger ──► Report ──► Document
-//
-// A family is a function. It provokes rules one by one through [Visit.Check], which decides
-// whether a rule applies, runs it, repeats a failure, and enters the verdict in the ledger.
-// Violations that sessions report by themselves reach the ledger through [Visit.observe].
+//	Run ──► families of basics and features, one after the other
+//	          │ Check(rule, subject, provoke), Enter(outcome, rules)
+//	          ▼
+//	        exam.Visit (one revision): what the server offers, the ledger of outcomes ──► Report
+//	          │ Do, Call, Tell, Raw, …
+//	          ▼
+//	        sessions, raw messages and requests
 //
 // Invariants:
-//   - a rule fails only after a second sighting;
-//   - HTTP 401, 403, 429 and 503 fail no rule but those of authorization;
-//   - a tool is called only through package allow;
+//   - the families that may end the process come last;
+//   - each era that a server speaks gets its share of the time;
 //   - after Run has returned, no process and no session that it opened is left;
 //   - a report is neither masked nor escaped.
 package probe

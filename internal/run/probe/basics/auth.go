@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
@@ -29,17 +28,13 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 	if v.Stdio() || v.Hello.HTTP == nil {
 		return
 	}
-	at, err := url.Parse(v.Pinned.URL)
-	if err != nil {
-		return
-	}
 	message := v.Frame(7301, v.FirstList(), jsonv.Value{})
 	anonymous := v.Tell(ctx, message, noToken())
 	challenge := ""
 	if exam.Status(anonymous) == http.StatusUnauthorized {
 		challenge = anonymous.HTTP.Header.Get("Www-Authenticate")
 	}
-	document, place := metadataAt(ctx, v, wellKnown+strings.TrimSuffix(at.Path, "/"), wellKnown)
+	document, place := metadataAt(ctx, v, wellKnown+strings.TrimSuffix(v.At.Path, "/"), wellKnown)
 	bearer := strings.HasPrefix(strings.ToLower(challenge), "bearer")
 	if !bearer && document == nil && !credentials(v) {
 		v.EnterAll("auth", exam.Inapplicable("the server asks for no token, and none was given"))
@@ -59,7 +54,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 		discovery = exam.BrokenBy(evidence, "the challenge has no resource_metadata, and %s has no document", wellKnown)
 	}
 	v.State(ctx, "auth-discovery", "", discovery)
-	if u, err := url.Parse(named); named != "" && err == nil && u.Host == at.Host {
+	if u, err := url.Parse(named); named != "" && err == nil && u.Host == v.At.Host {
 		if document, place = metadataAt(ctx, v, u.RequestURI()); document == nil {
 			v.Check(ctx, "auth-metadata", "", func(ctx context.Context) exam.Outcome {
 				x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, noToken())
@@ -70,7 +65,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 		v.Enter(exam.Unverified("the metadata is on another host: %s", u.Host), "auth-metadata")
 	}
 	if document != nil {
-		published(ctx, v, at, document, place)
+		published(ctx, v, document, place)
 	}
 	v.State(ctx, "auth-query-token", "", exam.Unverified("it would put the token into an address, which logs keep"))
 }
@@ -116,7 +111,7 @@ func metadataAt(ctx context.Context, v *exam.Visit, places ...string) (found *mc
 }
 
 // published examines the metadata of the resource.
-func published(ctx context.Context, v *exam.Visit, at *url.URL, document *mcp.Exchange, place string) {
+func published(ctx context.Context, v *exam.Visit, document *mcp.Exchange, place string) {
 	body, _ := jsonv.Parse(document.Response)
 	servers := body.Lookup("authorization_servers")
 	v.State(ctx, "auth-metadata", "", exam.BrokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
@@ -124,11 +119,11 @@ func published(ctx context.Context, v *exam.Visit, at *url.URL, document *mcp.Ex
 	switch u, err := url.Parse(body.Lookup("resource").Text()); {
 	case err != nil || u.Host == "":
 		resource = exam.Broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
-	case strings.EqualFold(u.Host, at.Host):
-	case web.IsLoopback(at.Hostname()):
+	case strings.EqualFold(u.Host, v.At.Host):
+	case v.Local:
 		resource = exam.Unverified("the server is tested on this machine, its resource is %s", u.Host)
 	default:
-		resource = exam.Broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, at.Host)
+		resource = exam.Broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, v.At.Host)
 	}
 	v.State(ctx, "auth-metadata-resource", "", resource)
 	v.State(ctx, "auth-as-metadata", "", exam.Unverified("it would send a request to %s", strings.Join(servers.Texts(), ", ")))

@@ -3,7 +3,6 @@ package basics
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,10 +74,6 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 
 // origins sends requests from pages of other sites, and of the server itself.
 func origins(ctx context.Context, v *exam.Visit, message jsonv.Value) {
-	at, err := url.Parse(v.Pinned.URL)
-	if err != nil {
-		return
-	}
 	with := func(ctx context.Context, name, value string) *mcp.Exchange {
 		return v.Tell(ctx, message, http.Header{name: {value}})
 	}
@@ -89,7 +84,7 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value) {
 		switch {
 		case !exam.Served(control):
 			return exam.Unverified("the same request without Origin got %s", exam.Answer(control))
-		case exam.Served(x) && (!v.Local || at.Scheme == "https" || credentials(v)):
+		case exam.Served(x) && (!v.Local || v.At.Scheme == "https" || credentials(v)):
 			return exam.Unverified("which origins a public server allows is its own decision")
 		}
 		return exam.BrokenIf(exam.Served(x), x, "a request with Origin: https://mcptest.invalid was served: a page of another site can use the server")
@@ -112,7 +107,7 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value) {
 		return exam.BrokenIf(exam.Served(x) && exam.Served(control), x, "a request with Host: mcptest.invalid was served")
 	})
 	v.Check(ctx, "http-origin-own", "", func(ctx context.Context) exam.Outcome {
-		x := with(ctx, "Origin", at.Scheme+"://"+at.Host)
+		x := with(ctx, "Origin", v.At.Scheme+"://"+v.At.Host)
 		return exam.BrokenIf(exam.Served(control) && !exam.Served(x), x, "a request from the origin of the server got %s", exam.Answer(x))
 	})
 }

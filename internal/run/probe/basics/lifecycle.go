@@ -15,28 +15,23 @@ import (
 	"mcptest/internal/run/probe/verdict"
 )
 
-// introduction is an initialize request on a connection of its own.
-type introduction struct {
-	*mcp.Exchange
-	early []mcp.Message // what the server sent before notifications/initialized
-}
-
-func (i introduction) version() string { return exam.Result(i.Exchange).Lookup("protocolVersion").Text() }
-
-// introduce sends initialize with a version, for a client that can do everything.
-func introduce(ctx context.Context, v *exam.Visit, version string) (i introduction) {
+// introduce sends initialize with a version, for a client that can do everything, on a
+// connection of its own. With the exchange is what came before notifications/initialized.
+func introduce(ctx context.Context, v *exam.Visit, version string) *mcp.Exchange {
 	caps := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
-	i.Exchange = v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
+	return v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		mark := c.Mark()
 		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: exam.Text(v.Greeting(version, caps))}, conn.Delivery{})
 		if x.Result != nil {
 			time.Sleep(200 * time.Millisecond)
 		}
-		i.early = c.Messages(mark)
+		x.During = c.Messages(mark)
 		return x
 	})
-	return i
 }
+
+// confirmed is the version that a server answers initialize with.
+func confirmed(x *mcp.Exchange) string { return exam.Result(x).Lookup("protocolVersion").Text() }
 
 // Lifecycle examines the handshake.
 func Lifecycle(ctx context.Context, v *exam.Visit) {
@@ -54,23 +49,23 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	v.State(ctx, "lifecycle-result", "", initialized(v.Hello))
-	var offer introduction
+	var offer *mcp.Exchange
 	v.Check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) exam.Outcome {
 		offer = introduce(ctx, v, "1999-01-01")
-		if offer.Response == nil && !exam.Refused(offer.Exchange) {
-			return exam.Broken(offer.Exchange, "initialize with the version 1999-01-01 got %s", exam.Answer(offer.Exchange))
+		if offer.Response == nil && !exam.Refused(offer) {
+			return exam.Broken(offer, "initialize with the version 1999-01-01 got %s", exam.Answer(offer))
 		}
-		return exam.BrokenIf(offer.version() == "1999-01-01", offer.Exchange, "the made-up version 1999-01-01 was confirmed")
+		return exam.BrokenIf(confirmed(offer) == "1999-01-01", offer, "the made-up version 1999-01-01 was confirmed")
 	})
-	if offer.Exchange != nil && exam.Refused(offer.Exchange) {
-		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(exam.Shown(offer.Exchange).Received, known) })
-		v.State(ctx, "lifecycle-version-error", "", exam.BrokenIf(!names, offer.Exchange, "the refusal of an unknown version names no version that the server supports"))
+	if offer != nil && exam.Refused(offer) {
+		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(exam.Shown(offer).Received, known) })
+		v.State(ctx, "lifecycle-version-error", "", exam.BrokenIf(!names, offer, "the refusal of an unknown version names no version that the server supports"))
 	}
 	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome {
-		if offer.Exchange == nil || offer.Result == nil {
+		if offer == nil || offer.Result == nil {
 			offer = introduce(ctx, v, v.Version.Name)
 		}
-		for _, m := range offer.early {
+		for _, m := range offer.During {
 			if m.Kind == mcp.KindRequest && m.Method != "ping" {
 				return exam.BrokenBy(verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
 			}
@@ -78,14 +73,14 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 		return exam.Held()
 	})
 	// Other versions that the server says it supports:
-	stated := append(v.Stated, exam.ErrorData(offer.Exchange).Lookup("supported").Texts()...)
+	stated := append(v.Stated, exam.ErrorData(offer).Lookup("supported").Texts()...)
 	for _, version := range stated {
 		if protocol.VersionOf(version).Era() != protocol.EraSession || version == v.Version.Name {
 			continue
 		}
 		v.Check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) exam.Outcome {
 			x := introduce(ctx, v, version)
-			return exam.BrokenIf(x.version() != version, x.Exchange, "the server supports %s, but answered it with %s", version, cmp.Or(x.version(), exam.Answer(x.Exchange)))
+			return exam.BrokenIf(confirmed(x) != version, x, "the server supports %s, but answered it with %s", version, cmp.Or(confirmed(x), exam.Answer(x)))
 		})
 	}
 	if len(stated) == 0 {
@@ -123,7 +118,7 @@ func discovered(v *exam.Visit) exam.Outcome {
 // dual reports whether a server of a stateless revision speaks versions with sessions, too.
 func dual(ctx context.Context, v *exam.Visit) bool {
 	if v.Greeted == nil {
-		v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name).Exchange
+		v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name)
 	}
 	return v.Greeted.Result != nil
 }
@@ -134,10 +129,10 @@ func Diagnose(ctx context.Context, v *exam.Visit) bool {
 	v.Version = protocol.Newest(v.Era)
 	if !v.Modern() {
 		x := introduce(ctx, v, v.Version.Name)
-		if res := exam.Result(x.Exchange); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
+		if res := exam.Result(x); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
 			return false
 		}
-		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) exam.Outcome { return initialized(introduce(ctx, v, v.Version.Name).Exchange) })
+		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) exam.Outcome { return initialized(introduce(ctx, v, v.Version.Name)) })
 		return true
 	}
 	c, err := v.Bare(ctx)

@@ -3,6 +3,7 @@ package basics
 import (
 	"context"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,11 +24,7 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 	if !v.Modern() {
 		return
 	}
-	signed := exam.Held()
-	if v.Unsigned != nil && !v.Signed {
-		signed = exam.Broken(v.Unsigned, "no result has serverInfo in _meta")
-	}
-	v.Enter(signed, "result-server-info")
+	v.Enter(exam.BrokenIf(v.Unsigned != nil && !v.Signed, v.Unsigned, "no result has serverInfo in _meta"), "result-server-info")
 	for _, l := range v.Listed {
 		v.Check(ctx, "cache-scope-pages", l.Method, func(context.Context) exam.Outcome {
 			for _, page := range l.Pages[1:] {
@@ -181,9 +178,7 @@ func param(ctx context.Context, v *exam.Visit, tool jsonv.Value, headers []proto
 		v.Policy.Call(tool, args)
 		message := v.Frame(7005, "tools/call", exam.Params(tool, args))
 		h := v.InSession(ctx, message)
-		for key, values := range protocol.ParamValues(headers, message.Lookup("params").Append(nil)) {
-			h[key] = values
-		}
+		maps.Copy(h, protocol.ParamValues(headers, message.Lookup("params").Append(nil)))
 		if len(value) > 0 {
 			h[http.CanonicalHeaderKey(name)] = value
 		}

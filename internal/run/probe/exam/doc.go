@@ -4,12 +4,12 @@
 //
 // [New] completes the options of a probe, and [Prober.Visit] begins a [Visit]. A family
 // provokes rules one by one through [Visit.Check], which decides whether a rule applies,
-// runs it, repeats a failure, and enters the verdict. Violations that sessions report by
-// themselves are entered with [Visit.Send].
+// runs it, repeats a failure, and enters the verdict. What sessions report by themselves about
+// a valid request is entered by [Visit.Send].
 //
 // Invariants:
 //   - a rule fails only after a second sighting;
 //   - HTTP 401, 403, 429 and 503 fail no rule but those of authorization;
 //   - what this package calls, package allow has allowed;
-//   - nothing here knows a family.
+//   - which families there are, and their order, is not known here.
 package exam

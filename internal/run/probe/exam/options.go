@@ -8,15 +8,14 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 )
 
-// discovery is the time for server/discover, which some servers never answer.
-const discovery = 15 * time.Second
+// pause is the time between requests to an address that is not this machine.
+const pause = 50 * time.Millisecond
 
 // Options describe a server and what the probe may do.
 type Options struct {
@@ -43,6 +42,7 @@ type Prober struct {
 	Policy  *allow.Policy
 	Retries *allow.Policy // of the calls of retry:
 	Local   bool          // the server runs on this machine
+	At      *url.URL      // of a server over HTTP
 	Stated  []string      // versions that the server says it supports
 }
 
@@ -61,25 +61,11 @@ func New(o Options) (*Prober, error) {
 	}
 	p := &Prober{Options: o, Rules: rules, Policy: &allow.Policy{Named: o.Writes}, Retries: &allow.Policy{}, Local: true}
 	if o.Server.URL != "" {
-		at, err := url.Parse(o.Server.URL)
-		p.Local = err == nil && web.IsLoopback(at.Hostname())
+		p.At, err = url.Parse(o.Server.URL)
+		p.Local = err == nil && web.IsLoopback(p.At.Hostname())
 	}
 	if !p.Local {
 		p.Connect.Wrap = web.Paced(pause, p.Connect.Wrap)
 	}
 	return p, nil
-}
-
-// Visit begins to examine the server in an era.
-func (p *Prober) Visit(era protocol.Era) *Visit {
-	pinned := *p.Server
-	pinned.Protocol = ""
-	if era == protocol.EraStateless {
-		pinned.Protocol = protocol.Newest(era).Name
-		pinned.ConnectTimeout = min(pinned.ConnectTimeout, discovery)
-	}
-	if protocol.VersionOf(p.Server.Protocol).Known() {
-		pinned.Protocol = p.Server.Protocol
-	}
-	return &Visit{link: link{Prober: p, Era: era, Pinned: &pinned}, ledger: ledger{}}
 }

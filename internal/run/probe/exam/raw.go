@@ -15,10 +15,8 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-const (
-	pause     = 50 * time.Millisecond // between requests to an address that is not this machine
-	SessionID = "Mcp-Session-Id"
-)
+// SessionID is the header with the id of a session.
+const SessionID = "Mcp-Session-Id"
 
 // Frame is a complete message of the revision: in 2026-07-28 with the members of _meta
 // that it requires. A notification has an absent id.

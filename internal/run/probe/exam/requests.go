@@ -13,8 +13,69 @@ import (
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/probe/verdict"
 )
+
+// Look opens the first session and requests the lists.
+func (v *Visit) Look(ctx context.Context) error {
+	sess, err := v.Session(ctx)
+	if err != nil {
+		return err
+	}
+	v.Version, v.info, v.Hello = sess.ProtocolVersion(), sess.ServerInfo(), sess.Handshake()
+	v.Caps = v.info.Lookup("capabilities")
+	v.observe(v.Hello, nil)
+	v.Stated = append(v.Stated, v.info.Lookup("supportedVersions").Texts()...)
+	into := map[surface.Kind]*[]jsonv.Value{surface.Tool: &v.Tools, surface.Resource: &v.Resources, surface.Template: &v.Templates, surface.Prompt: &v.Prompts}
+	for _, l := range surface.Lists() {
+		if v.Declares(l.Capability) {
+			v.Doing(v.Version.Name + " · " + l.Method)
+			list := Read(ctx, l, v.Send)
+			v.Listed, *into[l.Kind] = append(v.Listed, list), list.Items
+		}
+	}
+	return nil
+}
+
+// Do makes one valid request in the open session.
+func (v *Visit) Do(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
+	return v.Send(ctx, mcp.Call{Method: method, Params: Text(params)})
+}
+
+// Send makes a call in the open session. What the session reports about the exchange
+// reaches the ledger.
+func (v *Visit) Send(ctx context.Context, call mcp.Call) *mcp.Exchange {
+	x := v.Once(ctx, call)
+	v.observe(x, func() *mcp.Exchange { return v.Once(ctx, call) })
+	return x
+}
+
+// Call calls a tool, or says why it must not.
+func (v *Visit) Call(ctx context.Context, tool, args jsonv.Value) (x *mcp.Exchange, why string) {
+	if why := v.Policy.Call(tool, args); why != "" {
+		return nil, why
+	}
+	return v.Send(ctx, mcp.Call{Method: "tools/call", Params: Text(Params(tool, args)), ProgressToken: true}), ""
+}
+
+// Refuses checks that a request gets an error with one of the codes.
+func (v *Visit) Refuses(ctx context.Context, rule, subject, method string, params jsonv.Value, codes ...int64) {
+	v.Check(ctx, rule, subject, func(ctx context.Context) Outcome { return v.ExpectCode(ctx, method, params, codes...) })
+}
+
+// ExpectCode sends a request that must get an error with one of the codes.
+func (v *Visit) ExpectCode(ctx context.Context, method string, params jsonv.Value, codes ...int64) Outcome {
+	x := v.Do(ctx, method, params)
+	e := RPCError(x)
+	switch {
+	case e != nil && slices.Contains(codes, e.Code), Another(x):
+		return Held()
+	case e == nil && x.Result == nil:
+		return Unverified("%s got %s", method, Answer(x))
+	}
+	return Broken(x, "%s with %s got %s, expected the error %d", method, params.Short(120), Answer(x), codes[0])
+}
 
 // violated is the rule that a kind of violation breaks, "" for a kind that forbids
 // nothing or is a limit of mcptest.
@@ -48,7 +109,18 @@ func violated(kind string) string {
 // violation counts if the repeated request shows it too; again is nil if it can't be
 // repeated.
 func (v *Visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
-	v.Enter(Held(), exercised(x)...)
+	exercised := func(could bool, rules ...string) {
+		if could && x.Response != nil {
+			v.Enter(Held(), rules...)
+		}
+	}
+	exercised(true, "message-jsonrpc", "message-id", "message-stdout", "message-utf8", "message-duplicate", "message-schema", "meta-key", "undeclared-request", "server-request", "cancel-by-server")
+	exercised(x.Error != nil, "message-error")
+	exercised(x.Result != nil, "result-type", "input-content", "input-kind", "input-declared", "input-method")
+	exercised(x.Result != nil && cached(x.Method), "cache-hints")
+	exercised(x.Method == "tools/call", "logging-unasked")
+	exercised(x.HTTP != nil, "session-ascii", "http-content-type")
+	exercised(x.HTTP != nil && protocol.IsEventStream(x.HTTP.ContentType), "stream-related")
 	v.errorForm(x)
 	found := v.violations(x)
 	repeated := found
@@ -71,33 +143,6 @@ func cached(method string) bool {
 // Changes reports whether a message announces a change to those who subscribed to it.
 func Changes(m mcp.Message) bool {
 	return m.Kind == mcp.KindNotification && (strings.HasSuffix(m.Method, "/list_changed") || m.Method == "notifications/resources/updated")
-}
-
-// exercised are the passive rules that an exchange could have broken.
-func exercised(x *mcp.Exchange) (rules []string) {
-	if x.Response == nil {
-		return nil
-	}
-	rules = []string{"message-jsonrpc", "message-id", "message-stdout", "message-utf8", "message-duplicate", "message-schema", "meta-key", "undeclared-request", "server-request", "cancel-by-server"}
-	if x.Error != nil {
-		rules = append(rules, "message-error")
-	}
-	if x.Result != nil {
-		rules = append(rules, "result-type", "input-content", "input-kind", "input-declared", "input-method")
-	}
-	if x.Method == "tools/call" {
-		rules = append(rules, "logging-unasked")
-	}
-	if cached(x.Method) && x.Result != nil {
-		rules = append(rules, "cache-hints")
-	}
-	if x.HTTP != nil {
-		rules = append(rules, "session-ascii", "http-content-type")
-		if protocol.IsEventStream(x.HTTP.ContentType) {
-			rules = append(rules, "stream-related")
-		}
-	}
-	return rules
 }
 
 // errorForm examines the code of an error to a valid request of a stateless revision.

@@ -10,13 +10,14 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/ruleset"
-	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/probe/verdict"
 )
 
 const (
 	Long   = 2 * time.Second // a call that takes longer is not repeated with other arguments
 	deaths = 3               // ends of the process in a row after which a family ends
+	// discovery is the time for server/discover, which some servers never answer.
+	discovery = 15 * time.Second
 )
 
 // Visit examines the server in one revision.
@@ -37,6 +38,20 @@ type Visit struct {
 	Greeted                              *mcp.Exchange // initialize, sent to a server of a stateless revision
 }
 
+// Visit begins to examine the server in an era.
+func (p *Prober) Visit(era protocol.Era) *Visit {
+	pinned := *p.Server
+	pinned.Protocol = ""
+	if era == protocol.EraStateless {
+		pinned.Protocol = protocol.Newest(era).Name
+		pinned.ConnectTimeout = min(pinned.ConnectTimeout, discovery)
+	}
+	if protocol.VersionOf(p.Server.Protocol).Known() {
+		pinned.Protocol = p.Server.Protocol
+	}
+	return &Visit{link: link{Prober: p, Era: era, Pinned: &pinned}, ledger: ledger{}}
+}
+
 // Declares reports whether the server declares a capability.
 func (v *Visit) Declares(path ...string) bool { return !v.Caps.Lookup(path...).IsAbsent() }
 
@@ -54,27 +69,6 @@ func (v *Visit) Name() string {
 	return self.Lookup("name").Text() + " " + self.Lookup("version").Text()
 }
 
-// Look opens the first session and requests the lists.
-func (v *Visit) Look(ctx context.Context) error {
-	sess, err := v.Session(ctx)
-	if err != nil {
-		return err
-	}
-	v.Version, v.info, v.Hello = sess.ProtocolVersion(), sess.ServerInfo(), sess.Handshake()
-	v.Caps = v.info.Lookup("capabilities")
-	v.observe(v.Hello, nil)
-	v.Stated = append(v.Stated, v.info.Lookup("supportedVersions").Texts()...)
-	into := map[surface.Kind]*[]jsonv.Value{surface.Tool: &v.Tools, surface.Resource: &v.Resources, surface.Template: &v.Templates, surface.Prompt: &v.Prompts}
-	for _, l := range surface.Lists() {
-		if v.Declares(l.Capability) {
-			v.Doing(v.Version.Name + " · " + l.Method)
-			list := Read(ctx, l, v.Send)
-			v.Listed, *into[l.Kind] = append(v.Listed, list), list.Items
-		}
-	}
-	return nil
-}
-
 // FirstList is a list that the server returns.
 func (v *Visit) FirstList() string {
 	for _, l := range v.Listed {
@@ -83,27 +77,6 @@ func (v *Visit) FirstList() string {
 		}
 	}
 	return v.Idle()
-}
-
-// Do makes one valid request in the open session.
-func (v *Visit) Do(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
-	return v.Send(ctx, mcp.Call{Method: method, Params: Text(params)})
-}
-
-// Send makes a call in the open session. What the session reports about the exchange
-// reaches the ledger.
-func (v *Visit) Send(ctx context.Context, call mcp.Call) *mcp.Exchange {
-	x := v.Once(ctx, call)
-	v.observe(x, func() *mcp.Exchange { return v.Once(ctx, call) })
-	return x
-}
-
-// Call calls a tool, or says why it must not.
-func (v *Visit) Call(ctx context.Context, tool, args jsonv.Value) (x *mcp.Exchange, why string) {
-	if why := v.Policy.Call(tool, args); why != "" {
-		return nil, why
-	}
-	return v.Send(ctx, mcp.Call{Method: "tools/call", Params: Text(Params(tool, args)), ProgressToken: true}), ""
 }
 
 // Subject names a tool.
@@ -137,24 +110,6 @@ func (v *Visit) Check(ctx context.Context, rule, subject string, provoke func(co
 // State is check for what needs no further request.
 func (v *Visit) State(ctx context.Context, rule, subject string, o Outcome) {
 	v.Check(ctx, rule, subject, func(context.Context) Outcome { return o })
-}
-
-// Refuses checks that a request gets an error with one of the codes.
-func (v *Visit) Refuses(ctx context.Context, rule, subject, method string, params jsonv.Value, codes ...int64) {
-	v.Check(ctx, rule, subject, func(ctx context.Context) Outcome { return v.ExpectCode(ctx, method, params, codes...) })
-}
-
-// ExpectCode sends a request that must get an error with one of the codes.
-func (v *Visit) ExpectCode(ctx context.Context, method string, params jsonv.Value, codes ...int64) Outcome {
-	x := v.Do(ctx, method, params)
-	e := RPCError(x)
-	switch {
-	case e != nil && slices.Contains(codes, e.Code), Another(x):
-		return Held()
-	case e == nil && x.Result == nil:
-		return Unverified("%s got %s", method, Answer(x))
-	}
-	return Broken(x, "%s with %s got %s, expected the error %d", method, params.Short(120), Answer(x), codes[0])
 }
 
 // Each checks rules about one observation, which is made again for a second sighting.

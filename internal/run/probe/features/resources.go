@@ -52,27 +52,24 @@ func content(ctx context.Context, v *exam.Visit, uri string) {
 	if x.Result == nil || exam.Another(x) {
 		return
 	}
-	contents := func(rule string, wrong func(c jsonv.Value) string) {
-		v.Elements(ctx, rule, subject, x, func(ctx context.Context) *mcp.Exchange { return fetch(ctx, v, uri) }, "contents", wrong)
+	again := func(ctx context.Context) *mcp.Exchange { return fetch(ctx, v, uri) }
+	for _, rule := range []string{"resource-uri", "resource-body", "resource-base64"} {
+		v.Elements(ctx, rule, subject, x, again, "contents", func(c jsonv.Value) string { return wrong(rule, c) })
 	}
-	contents("resource-uri", func(c jsonv.Value) string {
-		if c.Lookup("uri").Kind() != jsonv.KindString {
-			return "a content has no uri"
-		}
-		return ""
-	})
-	contents("resource-body", func(c jsonv.Value) string {
-		if c.Lookup("text").IsAbsent() && c.Lookup("blob").IsAbsent() {
-			return "a content has neither text nor blob"
-		}
-		return ""
-	})
-	contents("resource-base64", func(c jsonv.Value) string {
-		if _, err := base64.StdEncoding.DecodeString(c.Lookup("blob").Text()); err != nil {
-			return "the blob is not base64: " + err.Error()
-		}
-		return ""
-	})
+}
+
+// wrong says how a content of a resource breaks a rule, "" if it does not.
+func wrong(rule string, c jsonv.Value) string {
+	_, err := base64.StdEncoding.DecodeString(c.Lookup("blob").Text())
+	switch {
+	case rule == "resource-uri" && c.Lookup("uri").Kind() != jsonv.KindString:
+		return "a content has no uri"
+	case rule == "resource-body" && c.Lookup("text").IsAbsent() && c.Lookup("blob").IsAbsent():
+		return "a content has neither text nor blob"
+	case rule == "resource-base64" && err != nil:
+		return "the blob is not base64: " + err.Error()
+	}
+	return ""
 }
 
 // missing reads a sibling of a listed URI that does not exist.

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/run/allow"
@@ -25,10 +26,7 @@ func Retry(ctx context.Context, v *exam.Visit) {
 }
 
 func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
-	tool, args := listedTool(v, r.Tool), jsonv.Object()
-	if r.Args != nil {
-		args = r.Args.JSON()
-	}
+	tool, args := listedTool(v, r.Tool, r.Args)
 	if tool.IsAbsent() {
 		return exam.Unverified("the server lists no tool %s", r.Tool)
 	}
@@ -58,12 +56,15 @@ func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
 	return exam.Held()
 }
 
-// listedTool is the definition of a tool, absent if it is not listed.
-func listedTool(v *exam.Visit, name string) jsonv.Value {
-	if i := slices.IndexFunc(v.Tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
-		return v.Tools[i]
+// listedTool is the definition of a tool, absent if it is not listed, and its arguments.
+func listedTool(v *exam.Visit, name string, args *source.Node) (tool, arguments jsonv.Value) {
+	if arguments = args.JSON(); args == nil {
+		arguments = jsonv.Object()
 	}
-	return jsonv.Value{}
+	if i := slices.IndexFunc(v.Tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
+		tool = v.Tools[i]
+	}
+	return tool, arguments
 }
 
 // effects counts what calls have done so far, or says why it cannot.
@@ -76,10 +77,7 @@ func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why 
 		}
 		return n, ""
 	}
-	tool, args := listedTool(v, e.Tool), jsonv.Object()
-	if e.Args != nil {
-		args = e.Args.JSON()
-	}
+	tool, args := listedTool(v, e.Tool, e.Args)
 	if !allow.ReadOnly(tool) {
 		return 0, fmt.Sprintf("effects: the tool %s is not listed with readOnlyHint: true", e.Tool)
 	}
