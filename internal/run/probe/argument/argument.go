@@ -109,12 +109,11 @@ func Reductions(v jsonv.Value) (out []jsonv.Value) {
 		}
 	case jsonv.KindArray:
 		for i := range v.Elems() {
-			list := v.List()
-			out = append(out, jsonv.Array(append(list[:i:i], list[i+1:]...)...))
+			out = append(out, jsonv.Array(slices.Delete(v.List(), i, i+1)...))
 		}
 		for i, e := range v.Elems() {
 			for _, smaller := range Reductions(e) {
-				list := append([]jsonv.Value{}, v.List()...)
+				list := v.List()
 				list[i] = smaller
 				out = append(out, jsonv.Array(list...))
 			}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -28,13 +29,9 @@ func (r Report) Document(rules ruleset.Rules, on ruleset.Level, p term.Palette, 
 
 // failed are the results that failed, the worst level first.
 func (r Report) failed() (out []Result) {
-	for _, level := range []ruleset.Level{ruleset.Must, ruleset.Should, ruleset.Practice} {
-		for _, x := range r.Results {
-			if x.Verdict == Fail && x.Level == level {
-				out = append(out, x)
-			}
-		}
-	}
+	levels := []ruleset.Level{ruleset.Must, ruleset.Should, ruleset.Practice}
+	out = slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return x.Verdict != Fail })
+	slices.SortStableFunc(out, func(a, b Result) int { return slices.Index(levels, a.Level) - slices.Index(levels, b.Level) })
 	return out
 }
 
@@ -43,7 +40,7 @@ func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
 	for _, x := range r.failed() {
 		level := "warning"
 		switch {
-		case counts(x.Level, on):
+		case Counts(x.Level, on):
 			level = "error"
 		case x.Level == ruleset.Practice:
 			level = "note"
@@ -94,35 +91,27 @@ func (t Tally) line() string {
 // text writes a line for each family, the failures, and the verdict last.
 func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 	fmt.Fprintln(b, p.Paint(term.Strong, term.Escape(strings.TrimSpace(r.Server))))
+	families, unverified := r.Families(rules), 0
 	for _, revision := range r.Revisions {
 		fmt.Fprintf(b, "\n%s  %s\n", p.Paint(term.Strong, revision), r.Tally(revision).line())
-		for _, n := range r.Families(rules) {
+		for _, n := range families {
 			if n.Revision == revision {
 				familyLine(b, n, p)
+				unverified += n.Unverified
 			}
 		}
 	}
 	for _, absent := range r.Absent {
 		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, term.Escape(absent)))
 	}
-	failed := r.failed()
-	for _, x := range failed {
+	for _, x := range r.failed() {
 		rule, _ := rules.Rule(x.Rule)
 		writeFailure(b, x, rule, p)
 	}
-	if r.unverified() > 0 {
-		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, fmt.Sprintf("%s not verified: -f json has the reasons", display.Count(r.unverified(), "rule"))))
+	if unverified > 0 {
+		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, fmt.Sprintf("%s not verified: -f json has the reasons", display.Count(unverified, "rule"))))
 	}
 	fmt.Fprintf(b, "\n%s\n", r.Summary())
-}
-
-func (r Report) unverified() (n int) {
-	for _, x := range r.Results {
-		if x.Verdict == NotVerified {
-			n++
-		}
-	}
-	return n
 }
 
 // familyLine writes the verdicts of one family in one revision.

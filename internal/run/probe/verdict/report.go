@@ -165,13 +165,13 @@ func (x Result) Open() bool {
 // Fails reports whether a failed rule decides: of level must, or with should also the others.
 func (r Report) Fails(on ruleset.Level) bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool {
-		return x.Verdict == Fail && x.Open() && counts(x.Level, on)
+		return x.Verdict == Fail && x.Open() && Counts(x.Level, on)
 	})
 }
 
-// counts reports whether a failed rule of a level fails what fails on another one. Practice
+// Counts reports whether a failed rule of a level fails what fails on another one. Practice
 // never does.
-func counts(l, on ruleset.Level) bool { return l == ruleset.Must || l == on && on == ruleset.Should }
+func Counts(l, on ruleset.Level) bool { return l == ruleset.Must || l == on && on == ruleset.Should }
 
 // Accept marks the failures that a baseline accepts, and adds a failure for each of its
 // entries that accepts none.
