@@ -220,12 +220,12 @@ gobench:
 
 # Tests that `make test` runs in part: packages and names.
 DEEP_PACKAGES := cli cli/gen mcpaql/aql mcpaql/aqlcli offer/compat offer/contain report report/result run/leak run/probe tape/tee
-DEEP_TESTS    := RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects
+DEEP_TESTS    := DeepScripts|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep
-deep:
-	MCPTEST_DEEP=1 $(GO) test -count=1 -timeout 30m -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
+deep: servers
+	MCPTEST_DEEP=1 MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
 
 ## releases: compare the releases of real servers (docs/spec/releases.md; 20 minutes, network); FOLDER keeps the results
 .PHONY: releases locks replays

@@ -65,11 +65,22 @@ func (w withCache) Run() int {
 	return w.m.Run()
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "testdata/script/*") }
+
+// TestDeepScripts runs the scripts whose measurements take long.
+func TestDeepScripts(t *testing.T) {
+	if !testkit.Deep() {
+		t.Skip("only in make deep")
+	}
+	runScripts(t, "testdata/deep")
+}
+
+// runScripts runs the scripts of each folder that matches a pattern.
+func runScripts(t *testing.T, folders string) {
 	hearHangup()
 	_, here, _, _ := runtime.Caller(0)
 	root := filepath.Join(filepath.Dir(here), "..", "..")
-	dirs, err := filepath.Glob("testdata/script/*")
+	dirs, err := filepath.Glob(folders)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,10 +189,14 @@ func (b *store) adapter() small {
 
 // whole counts the notes of others that are as they were, and those of the run.
 func (b *store) whole() (others, own int) {
+	mine := map[string]jsonv.Value{}
+	for _, m := range slices.Backward(b.mine) { // the first of equal ones is the last to be stored
+		mine[m.Lookup("note_id").String()] = m
+	}
 	for _, n := range b.notes {
-		if i := at(b.mine, n); i < 0 {
+		if m, ok := mine[n.Lookup("note_id").String()]; !ok {
 			own++
-		} else if m := b.mine[i]; jsonv.Equal(m.Lookup("title"), n.Lookup("title")) && jsonv.Equal(m.Lookup("folder"), n.Lookup("folder")) {
+		} else if jsonv.Equal(m.Lookup("title"), n.Lookup("title")) && jsonv.Equal(m.Lookup("folder"), n.Lookup("folder")) {
 			others++
 		}
 	}

@@ -134,7 +134,7 @@ func TestReplayGivesTheSameBundle(t *testing.T) {
 		recordRun(t, context.Background(), guard.Options{Dial: library(t, demo.Options{Features: features}), Mode: guard.ModeFull, Confirm: true}).again(t)
 	})
 	for i, d := range demo.Defects() {
-		if i%4 != 0 && (d.Feature == "" || !testkit.Deep()) {
+		if i%8 != 0 && (d.Feature == "" || !testkit.Deep()) {
 			continue
 		}
 		t.Run(d.Name, func(t *testing.T) {

@@ -55,6 +55,7 @@ type Adapter struct {
 	library    library
 	resources  []*resource
 	operations []*operation
+	tools      []jsonv.Value
 
 	mu    sync.Mutex
 	items map[string][]jsonv.Value // by the resource's name

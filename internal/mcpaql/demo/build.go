@@ -33,6 +33,7 @@ func New(o Options) (*Adapter, error) {
 		a.o.Mode = ModeCrude
 	}
 	a.build(o.Operations)
+	a.addTools()
 	for _, r := range a.resources {
 		for _, s := range r.Seed {
 			a.insert(r, s)

@@ -35,7 +35,7 @@ func (a *Adapter) handle(s session, req *mcpserver.Request) *mcpserver.Reply {
 	case "ping":
 		return reply(jsonv.Object())
 	case "tools/list":
-		return reply(jsonv.ObjectOf("tools", jsonv.Array(a.tools()...)))
+		return reply(jsonv.ObjectOf("tools", jsonv.Array(a.tools...)))
 	case "tools/call":
 		return a.callTool(s, req)
 	}
@@ -47,7 +47,7 @@ func reply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.A
 func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 	params, err := jsonv.Parse(req.Params)
 	tool := params.Lookup("name").Text()
-	if err != nil || !slices.ContainsFunc(a.tools(), func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }) {
+	if err != nil || !slices.ContainsFunc(a.tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }) {
 		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInvalidParams, Message: "There is no tool " + tool}}
 	}
 	a.mu.Lock()
@@ -89,17 +89,15 @@ func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
 	return reply(toolResult(success(jsonv.ObjectOf("operations", list), nil), false))
 }
 
-func (a *Adapter) tools() []jsonv.Value {
-	var out []jsonv.Value
+func (a *Adapter) addTools() {
 	if a.o.Mode != ModeSingle {
 		for _, c := range categories {
-			out = append(out, a.tool(toolOf(c), c))
+			a.tools = append(a.tools, a.tool(toolOf(c), c))
 		}
 	}
 	if a.o.Mode != ModeCrude {
-		out = append(out, a.tool(singleTool, ""))
+		a.tools = append(a.tools, a.tool(singleTool, ""))
 	}
-	return out
 }
 
 func (a *Adapter) tool(name, category string) jsonv.Value {
