@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/report/result"
+	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/spec/plan"
 )
@@ -173,7 +174,7 @@ func (f *fileRun) finish(ctx context.Context) {
 		f.warming.Wait()
 	}
 	r := f.run
-	r.pool.Settle(ctx)
+	doubles.Settle(ctx, r.pool.Doubles())
 	f.scope.Background.TestsOver()
 	r.recoverPanic(func() { r.coverage.survey(ctx, f) })
 	if f.setupBegun {

@@ -81,7 +81,7 @@ type outside struct {
 }
 
 func (t outside) observe(ctx context.Context) (target.Observation, error) {
-	def, started, err := t.server.Prepare()
+	def, started, err := t.server.Doubles().Prepare(t.server.Def)
 	if t.a.c.Block == "probe" { // which counts requests after the start
 		started()
 	} else {

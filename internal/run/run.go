@@ -247,7 +247,7 @@ func (r *runner) finish(ctx context.Context) int {
 			r.report(f)
 		}
 	}
-	for _, f := range r.pool.UnusedUpstreams() {
+	for _, f := range doubles.Unused(r.pool.Doubles()) {
 		r.report(f)
 	}
 	r.recoverPanic(func() { r.saveSnapshots(ctx) })

@@ -30,10 +30,7 @@ func (p *Pool) Lease(c *plan.Case, file *plan.File, more ...*plan.Server) *Lease
 		}
 	}
 	slices.SortFunc(l.Servers, func(a, b *Server) int {
-		if n := strings.Compare(a.Def.Name, b.Def.Name); n != 0 {
-			return n
-		}
-		return strings.Compare(a.caps.Key(), b.caps.Key())
+		return cmp.Or(strings.Compare(a.Def.Name, b.Def.Name), strings.Compare(a.caps.Key(), b.caps.Key()))
 	})
 	for _, s := range l.Servers {
 		s.gate.acquire(l.exclusive)

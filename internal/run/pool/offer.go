@@ -41,12 +41,16 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 	if o.offer != nil && calls == o.calls && !sess.ListChanged(o.since) {
 		return o.offer, nil
 	}
-	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
-	offer, err := surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, pages(sess, nil, s.report))
+	offer, err := surface.Fetch(ctx, sess.ServerInfo(), s.limits(), pages(sess, nil, s.report))
 	if err == nil {
 		o.offer, o.calls, o.since = offer, calls, mark
 	}
 	return offer, err
+}
+
+func (s *Server) limits() surface.Limits {
+	most := s.pool.deps.Opener.Options.Limits.WithDefaults()
+	return surface.Limits{Items: most.Items, Pages: most.Pages}
 }
 
 // pages returns a function that requests pages of lists, with HTTP headers. It passes

@@ -61,12 +61,6 @@ func (s *Server) update(fn func(*state)) state {
 	return s.state
 }
 
-// Prepare starts the doubles of the server's upstreams. It returns the definition with
-// their addresses, and a function to call when the program has started.
-func (s *Server) Prepare() (def *plan.Server, started func(), err error) {
-	return s.doubles.Prepare(s.Def)
-}
-
 // Doubles returns the doubles of the server's upstreams.
 func (s *Server) Doubles() *doubles.Group { return s.doubles }
 
@@ -75,9 +69,6 @@ func (s *Server) First() *Slot { return s.slots[0] }
 
 // Next returns the slot of the next case, in rotation.
 func (s *Server) Next() *Slot {
-	if len(s.slots) == 1 {
-		return s.slots[0]
-	}
 	st := s.update(func(st *state) { st.next++ })
 	return s.slots[st.next%len(s.slots)]
 }
@@ -138,7 +129,7 @@ func (s *Server) close(ctx context.Context) []ending {
 	}
 	t := s.Tools()
 	<-t.done
-	t.warn(s)
+	t.warn(s, &t.listed)
 	if s.apart == nil {
 		s.doubles.Close()
 	}

@@ -37,8 +37,7 @@ func (s *Server) Survey(ctx context.Context) (*surface.Offer, error) {
 	}
 	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
 	defer cancel()
-	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
-	return surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, pages(sess, nil, func([]protocol.Violation) {}))
+	return surface.Fetch(ctx, sess.ServerInfo(), s.limits(), pages(sess, nil, func([]protocol.Violation) {}))
 }
 
 // idle returns a session of the server. It does not replace a session that has

@@ -35,7 +35,11 @@ type Tools struct {
 	warned sync.Once
 	forced bool // requested even from a server that does not declare tools
 
-	// The following fields are written before done is closed.
+	listed // written before done is closed; now and complete return it
+}
+
+// listed is what a list of tools says.
+type listed struct {
 	undeclared bool // not requested, because the server does not declare tools
 	err        error
 	schemas    map[string]*check.OutputSchema // every tool; nil for one without a schema
@@ -72,7 +76,7 @@ func (s *Server) listTools(sess *mcp.Session) {
 // does not declare tools, the list is requested now: the result is checked like any other.
 func (s *Server) toolsOfCall() *Tools {
 	t := s.Tools()
-	if t.isDone() && t.undeclared {
+	if t.now().undeclared {
 		sess := t.sess
 		t = s.replaceTools(t, true)
 		t.fetch(s, sess)
@@ -119,7 +123,7 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 			if !late && t.ctx.Err() != nil {
 				t.err = nil // given up
 			} else if sess.Alive() {
-				t.warn(s)
+				t.warn(s, &t.listed)
 			}
 		}()
 	})
@@ -140,16 +144,16 @@ func (t *Tools) lost() bool {
 	return t.err != nil || t.undeclared
 }
 
-// warn reports once that the list could not be read. The caller has waited for it.
+// warn reports once that the list could not be read.
 // For a list that was lost with its session, warn is called when a result could not be
 // checked, or at the end of the server: another session may replace the list before.
-func (t *Tools) warn(s *Server) {
-	if t.err != nil && s.Def.ValidateOutput {
+func (t *Tools) warn(s *Server, l *listed) {
+	if l.err != nil && s.Def.ValidateOutput {
 		what := "the tool list could not be read, so outputSchema is not checked: "
-		if t.schemas != nil {
+		if l.schemas != nil {
 			what = "the tool list is incomplete, and outputSchema is checked only for the tools that were read: "
 		}
-		t.warned.Do(func() { s.warn("tool-list", what+t.err.Error()) })
+		t.warned.Do(func() { s.warn("tool-list", what+l.err.Error()) })
 	}
 }
 
@@ -184,63 +188,25 @@ func (t *Tools) Ahead(ctx context.Context) {
 	}
 }
 
-// complete waits for the list and reports whether it is available.
-func (t *Tools) complete(ctx context.Context) bool {
+// complete waits for the list and returns what it says; nothing if it is not available.
+func (t *Tools) complete(ctx context.Context) *listed {
 	t.Wait(ctx)
-	return t.isDone()
+	return t.now()
 }
 
-func (t *Tools) isDone() bool {
+// now is complete without waiting.
+func (t *Tools) now() *listed {
 	select {
 	case <-t.done:
-		return true
+		return &t.listed
 	default:
-		return false
+		return &listed{}
 	}
-}
-
-// Has reports whether the server lists a tool called name; known is false if there
-// is no list.
-func (t *Tools) Has(ctx context.Context, name string) (has, known bool) {
-	if !t.complete(ctx) {
-		return false, false
-	}
-	_, has = t.schemas[name]
-	return has, t.err == nil && t.schemas != nil
-}
-
-// schema returns a tool's outputSchema, or nil.
-func (t *Tools) schema(ctx context.Context, name string) *check.OutputSchema {
-	if !t.complete(ctx) {
-		return nil
-	}
-	return t.schemas[name]
-}
-
-// input returns a tool's inputSchema; absent if the list is not available.
-func (t *Tools) input(ctx context.Context, name string) jsonv.Value {
-	if !t.complete(ctx) {
-		return jsonv.Value{}
-	}
-	return t.inputs[name]
-}
-
-// violation describes the mistake in a tool's entry in the list, or returns "".
-func (t *Tools) violation(ctx context.Context, name string) string {
-	if !t.complete(ctx) {
-		return ""
-	}
-	return t.violations[name]
 }
 
 // Unusable returns the reason why a client must not call a tool, or "". It does not
 // wait: if arguments are sent as headers, the caller has waited for the list.
-func (t *Tools) Unusable(name string) string {
-	if !t.isDone() {
-		return ""
-	}
-	return t.dropped[name]
-}
+func (t *Tools) Unusable(name string) string { return t.now().dropped[name] }
 
 // read reads every page of tools/list. Violations are findings of the run, because
 // no test made the requests.
@@ -249,7 +215,7 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 	t.violations, t.inputs = map[string]string{}, map[string]jsonv.Value{}
 	seen := map[string]bool{}
 	var params jsonv.Value
-	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
+	limits := s.limits()
 	for range limits.Pages {
 		res, err := readPage(ctx, s, sess, params)
 		if err != nil {
@@ -325,7 +291,8 @@ func (s *Server) reportList(msg string) {
 func (s *Server) Request(ctx context.Context, op *plan.Op) mcp.Call {
 	call := mcp.Call{Method: op.Method, Params: op.Params, CancelAfter: op.CancelAfter}
 	if op.MaybeMethod {
-		if has, known := s.Tools().Has(ctx, op.Subject); !has || !known {
+		l := s.Tools().complete(ctx)
+		if _, has := l.schemas[op.Subject]; !has || l.err != nil {
 			call.Method, call.Params = op.Subject, op.Args
 		}
 	}
@@ -338,9 +305,10 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 		return check.Report{}
 	}
 	t := s.toolsOfCall()
-	schema := t.schema(ctx, tool)
-	if schema == nil && t.isDone() {
-		t.warn(s)
+	l := t.complete(ctx)
+	schema := l.schemas[tool]
+	if schema == nil {
+		t.warn(s, l)
 	}
 	return schema.Check(ctx, tool, res)
 }
@@ -351,5 +319,5 @@ func (s *Server) ToolViolation(ctx context.Context, tool string) string {
 	if !s.Def.ValidateOutput {
 		return ""
 	}
-	return s.Tools().violation(ctx, tool)
+	return s.Tools().complete(ctx).violations[tool]
 }

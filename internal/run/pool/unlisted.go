@@ -79,23 +79,19 @@ func (l lister) wrong(name string, problems []string) string {
 // known returns the list as it was first read, or nil if it cannot be read.
 func (s *Server) known(ctx context.Context, sess *mcp.Session, l lister) *list {
 	if l.what == "tool" {
-		t := s.Tools()
-		if !t.complete(ctx) || t.err != nil || t.schemas == nil {
+		l := s.Tools().complete(ctx)
+		if l.err != nil || l.schemas == nil {
 			return nil
 		}
-		return &list{schemas: t.inputs}
+		return &list{schemas: l.inputs}
 	}
-	if known := s.update(func(*state) {}).lists[l.capability]; known != nil {
-		return known
+	known := s.update(func(*state) {}).lists[l.capability]
+	if known == nil {
+		if known, _ = s.read(ctx, sess, l, nil); known != nil {
+			s.update(func(st *state) { st.lists[l.capability] = known })
+		}
 	}
-	first, err := s.read(ctx, sess, l, nil)
-	if err != nil {
-		return nil
-	}
-	s.update(func(st *state) {
-		st.lists[l.capability] = first
-	})
-	return first
+	return known
 }
 
 var (
@@ -111,8 +107,7 @@ func (s *Server) read(ctx context.Context, sess *mcp.Session, l lister, header h
 	if slices.Contains(s.update(func(*state) {}).silent, l.capability) {
 		return nil, errSilent
 	}
-	most := s.pool.deps.Opener.Options.Limits.WithDefaults()
-	limits, request := surface.Limits{Items: most.Items, Pages: most.Pages}, pages(sess, header, s.report)
+	limits, request := s.limits(), pages(sess, header, s.report)
 	items, err := surface.Pages(ctx, l.capability+"/list", l.capability, limits, request)
 	if err != nil {
 		return nil, err

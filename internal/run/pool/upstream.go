@@ -1,10 +1,7 @@
 package pool
 
 import (
-	"context"
-
 	"mcptest/internal/base/lists"
-	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/spec/plan"
 )
@@ -25,13 +22,8 @@ func (l *Lease) Doubles() []*doubles.Group {
 	return lists.Map(l.Servers, func(s *Server) *doubles.Group { return s.doubles })
 }
 
-// UnusedUpstreams returns a finding for each upstream that got no request in the run.
-func (p *Pool) UnusedUpstreams() []result.Finding { return doubles.Unused(p.groups()) }
-
-// Settle waits for late requests of the tests so far.
-func (p *Pool) Settle(ctx context.Context) { doubles.Settle(ctx, p.groups()) }
-
-func (p *Pool) groups() (groups []*doubles.Group) {
+// Doubles returns the doubles of all servers and programs.
+func (p *Pool) Doubles() (groups []*doubles.Group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.order {
