@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
 )
 
@@ -310,24 +311,9 @@ func Within(want, got jsonv.Value) bool {
 	return jsonv.Equal(want, got)
 }
 
-// like reports whether a name fits a pattern, in which * is any text.
-func like(pattern, name string) bool {
-	first, rest, found := strings.Cut(pattern, "*")
-	name, ok := strings.CutPrefix(name, first)
-	if !found || !ok {
-		return ok && name == ""
-	}
-	for i := range len(name) + 1 {
-		if like(rest, name[i:]) {
-			return true
-		}
-	}
-	return false
-}
-
 // called reports whether a pattern fits the name of the tool of a call, or that at its server.
 func called(pattern string, call jsonv.Value) bool {
-	return like(pattern, nameOf(call)) || like(pattern, call.Lookup("tool").Text())
+	return secret.Glob(pattern, nameOf(call)) || secret.Glob(pattern, call.Lookup("tool").Text())
 }
 
 // unsent reports whether nothing answered a call: its arguments are no JSON object, or no

@@ -5,12 +5,15 @@ import "strings"
 // Matches reports whether masked matches text; each [Mask] in it matches any text but the
 // empty one.
 func Matches(masked, text string) bool {
-	return masked == text || MatchesPieces(strings.Split(masked, Mask), text, 1)
+	return masked == text || matchesPieces(strings.Split(masked, Mask), text, 1)
 }
 
-// MatchesPieces reports whether text consists of pieces with at least as many bytes between
+// Glob reports whether text matches a pattern, in which * is any text.
+func Glob(pattern, text string) bool { return matchesPieces(strings.Split(pattern, "*"), text, 0) }
+
+// matchesPieces reports whether text consists of pieces with at least as many bytes between
 // two of them.
-func MatchesPieces(pieces []string, text string, least int) bool {
+func matchesPieces(pieces []string, text string, least int) bool {
 	first, last := pieces[0], pieces[len(pieces)-1]
 	if len(pieces) == 1 || len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
 		return len(pieces) == 1 && first == text

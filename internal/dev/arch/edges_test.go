@@ -113,7 +113,7 @@ var edges = map[string][]string{
 	"internal/run/record":        {"internal/assert/expect", "internal/client/mcp", "internal/report/result", "internal/base/source"},
 	"internal/run/agent":         {"internal/base/stats", "internal/assert/grading", "internal/run/allow", "internal/spec/agent", "internal/spec/suite", "internal/model", "internal/assert/target", "internal/assert/trajectory", "internal/server/manifest", "internal/server/mcpserver", "internal/server/mock", "internal/report/result", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
 	"internal/spec/agent":        {"internal/assert/grading", "internal/assert/snapshot", "internal/server/manifest", "internal/base/jsonv", "internal/base/source"},
-	"internal/assert/trajectory": {"internal/assert/shown", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
+	"internal/assert/trajectory": {"internal/assert/shown", "internal/base/secret", "internal/base/display", "internal/base/jsonv", "internal/base/source"},
 	"internal/run/leak":          {"internal/process/usage", "internal/client/wire", "internal/report/gate", "internal/report/html", "internal/base/term"},
 	"internal/run/load": {
 		"internal/run/boundary", "internal/base/stats", "internal/spec/plan", "internal/assert/expect", "internal/assert/target", "internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire",

@@ -64,15 +64,12 @@ func (c *condition) miss(got []string) string {
 		return fmt.Sprintf("is absent, expected %q", strings.Join(c.values, ", "))
 	}
 	for _, want := range c.values {
-		if !slices.ContainsFunc(got, func(s string) bool { return glob(want, s) }) {
+		if !slices.ContainsFunc(got, func(s string) bool { return secret.Glob(want, s) }) {
 			return fmt.Sprintf("is %q, expected %q", strings.Join(got, ", "), want)
 		}
 	}
 	return ""
 }
-
-// glob compares a text with a pattern in which * is any text.
-func glob(pattern, s string) bool { return secret.MatchesPieces(strings.Split(pattern, "*"), s, 0) }
 
 // differences yields how a request differs from a route, each with its weight.
 func (r *Route) differences(q *Request) iter.Seq2[int, string] {
@@ -210,6 +207,8 @@ func (c *condition) follows(h condition) bool {
 		return c.absent && h.absent
 	}
 	return !slices.ContainsFunc(c.values, func(want string) bool {
-		return !slices.ContainsFunc(h.values, func(s string) bool { return want == s || want == "*" || !strings.Contains(s, "*") && glob(want, s) })
+		return !slices.ContainsFunc(h.values, func(s string) bool {
+			return want == s || want == "*" || !strings.Contains(s, "*") && secret.Glob(want, s)
+		})
 	})
 }

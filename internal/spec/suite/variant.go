@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite/variants"
 )
@@ -129,19 +130,7 @@ func MatchName(written, name string) bool {
 	if base, unknown := strings.CutSuffix(name, variants.Unknown); unknown && strings.HasPrefix(written, base) {
 		return true
 	}
-	parts := strings.Split(written, "*")
-	last := len(parts) - 1
-	if last == 0 || written == name {
-		return written == name
-	}
-	name, ok := strings.CutPrefix(name, parts[0])
-	for _, part := range parts[1:last] {
-		if !ok {
-			break
-		}
-		_, name, ok = strings.Cut(name, part)
-	}
-	return ok && strings.HasSuffix(name, parts[last])
+	return secret.Glob(written, name)
 }
 
 // ServerHint returns a hint for a name, or pattern, that matches no server.
