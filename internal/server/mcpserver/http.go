@@ -64,9 +64,10 @@ type webSession struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 
-	mu      sync.Mutex
-	stream  *eventOut // the client's GET, nil while there is none
-	running map[string]context.CancelFunc
+	running running
+
+	mu     sync.Mutex
+	stream *eventOut // the client's GET, nil while there is none
 }
 
 // ServeHTTP handles one request of a client.
@@ -207,11 +208,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 	case req.Notification:
 		if method == "notifications/cancelled" {
-			sess.mu.Lock()
-			if cancel := sess.running[string(protocol.MemberOf(e.Params, "requestId"))]; cancel != nil {
-				cancel()
-			}
-			sess.mu.Unlock()
+			sess.running.cancel(e.Params)
 		}
 		req.conn = &httpPeer{out: &eventOut{}, asks: &sess.asks}
 		sess.handler.Handle(sess.ctx, req)
@@ -223,7 +220,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 
 // initialize starts a session.
 func (s *HTTPServer) initialize(w http.ResponseWriter, r *http.Request, req *Request) {
-	sess := &webSession{handler: s.handler(), running: map[string]context.CancelFunc{}}
+	sess := &webSession{handler: s.handler()}
 	sess.ctx, sess.stop = context.WithCancel(s.ctx)
 	id := rand.Text()
 	s.mu.Lock()
@@ -241,18 +238,14 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 	// is no client left to answer either.
 	defer context.AfterFunc(r.Context(), cancel)()
 	id := string(req.ID)
-	sess.mu.Lock()
-	sess.running[id] = cancel
-	sess.mu.Unlock()
+	sess.running.Store(id, cancel)
 	out := &eventOut{w: w}
 	req.conn = &httpPeer{out: out, asks: &sess.asks}
 	var reply *Reply
 	if admits(sess.handler, req) {
 		reply = sess.handler.Handle(ctx, req)
 	}
-	sess.mu.Lock()
-	delete(sess.running, id)
-	sess.mu.Unlock()
+	sess.running.Delete(id)
 	if reply != nil && reply.Reset {
 		out.reset()
 		return

@@ -23,8 +23,17 @@ type conn struct {
 	asks clientRequests
 	free *stateless // serves requests without a session, nil when h supports no such revision
 
-	mu      sync.Mutex
-	running map[string]context.CancelFunc
+	running running
+}
+
+// running are the functions that cancel the requests of a connection, by id.
+type running struct{ sync.Map }
+
+// cancel ends the context of a request that the client cancelled.
+func (r *running) cancel(params []byte) {
+	if cancel, ok := r.Load(string(protocol.MemberOf(params, "requestId"))); ok {
+		cancel.(context.CancelFunc)()
+	}
 }
 
 // errHangUp ends Ask when the client has disconnected.
@@ -38,7 +47,7 @@ var errHangUp = errors.New("the client closed the connection")
 func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &conn{ctx: ctx, h: h, out: wire.NewLineWriter(w), scan: protocol.NewScanner(), running: map[string]context.CancelFunc{}}
+	c := &conn{ctx: ctx, h: h, out: wire.NewLineWriter(w), scan: protocol.NewScanner()}
 	if sp, ok := h.(VersionedHandler); ok {
 		c.free = newStateless(ctx, func() Handler { return h }, sp.Versions())
 	}
@@ -123,7 +132,7 @@ func (c *conn) one(raw []byte, respond func([]byte)) {
 	req := &Request{Method: method, ID: id, Params: e.Params, Raw: raw, Notification: e.Has&protocol.HasID == 0, conn: c}
 	if req.Notification {
 		if method == "notifications/cancelled" {
-			c.cancel(string(protocol.MemberOf(e.Params, "requestId")))
+			c.running.cancel(e.Params)
 		}
 		c.h.Handle(c.ctx, req)
 		return
@@ -139,14 +148,8 @@ func (c *conn) one(raw []byte, respond func([]byte)) {
 func (c *conn) run(req *Request, respond func([]byte)) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	id := string(req.ID)
-	c.mu.Lock()
-	c.running[id] = cancel
-	c.mu.Unlock()
-	forget := func() {
-		c.mu.Lock()
-		delete(c.running, id)
-		c.mu.Unlock()
-	}
+	c.running.Store(id, cancel)
+	forget := func() { c.running.Delete(id) }
 	out := &lineOut{c: c, respond: respond, before: forget}
 	sub := c.free.subscribes(ctx, out, req) // here, because a later message may cause a change
 	c.wg.Go(func() {
@@ -228,15 +231,6 @@ func (b *batchReply) add(reply []byte) {
 	}
 	if b.open--; b.open == 0 && b.buf != nil {
 		b.flush(append(b.buf, ']', '\n'))
-	}
-}
-
-// cancel ends the context of a request that the client canceled.
-func (c *conn) cancel(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel := c.running[id]; cancel != nil {
-		cancel()
 	}
 }
 
