@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	Long   = 2 * time.Second // a call that takes longer is not repeated with other arguments
-	deaths = 3               // ends of the process in a row after which a family ends
+	// Long is how long a call may take that is repeated with other arguments.
+	Long   = 2 * time.Second
+	deaths = 3 // ends of the process in a row after which a family ends
 	// discovery is the time for server/discover, which some servers never answer.
 	discovery = 15 * time.Second
 )
