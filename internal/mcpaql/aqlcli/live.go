@@ -129,11 +129,11 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	var odd source.Diagnostics
 	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
 	status := term.NewStatus(c.Err, c.Env)
-	o.Progress = func(p guard.Progress) { status.Set(progressLine(p)) }
+	show := status.Set
 	if !status.Live() {
-		lines := slowLines(c.Err, time.Now)
-		o.Progress = func(p guard.Progress) { lines(progressLine(p)) }
+		show = slowLines(c.Err, time.Now)
 	}
+	o.Progress = func(p guard.Progress) { show(progressLine(p)) }
 	e, err := live.Collect(ctx, o)
 	status.Clear()
 	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)

@@ -16,10 +16,6 @@ import (
 // checkParams checks the parameters of a call against the table. The warnings are
 // about unknown ones that a defect accepts.
 func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jsonv.Value, no *failure) {
-	var valid []jsonv.Value
-	for _, p := range op.Params {
-		valid = append(valid, jsonv.String(p.Name))
-	}
 	for name := range params.Members() {
 		if p := op.param(name); p != nil && !p.deny {
 			continue
@@ -30,7 +26,7 @@ func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jso
 			warnings = append(warnings, jsonv.ObjectOf("code", "UNKNOWN_PARAM_IGNORED", "message", "The parameter '"+name+"' is ignored."))
 		default:
 			return nil, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '%s'.", op.Name, name).
-				with("operation", jsonv.String(op.Name)).with("unknown_params", jsonv.Array(jsonv.String(name))).with("valid_params", jsonv.Array(valid...))
+				with("operation", jsonv.String(op.Name)).with("unknown_params", jsonv.Array(jsonv.String(name))).with("valid_params", jsonv.List(op.Params, func(p param) jsonv.Value { return jsonv.String(p.Name) }))
 		}
 	}
 	for _, p := range op.Params {

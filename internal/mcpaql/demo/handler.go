@@ -82,11 +82,7 @@ func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
 	if _, asked := args.Lookup("params").Get("query"); asked {
 		return reply(toolResult(a.fail(refuse("VALIDATION_UNKNOWN_PARAM", "introspect takes no parameter 'query'.")), false))
 	}
-	var list []jsonv.Value
-	for _, op := range a.operations {
-		list = append(list, a.detail(op))
-	}
-	return reply(toolResult(success(jsonv.ObjectOf("operations", list), nil), false))
+	return reply(toolResult(success(jsonv.ObjectOf("operations", jsonv.List(a.operations, a.detail)), nil), false))
 }
 
 func (a *Adapter) addTools() {

@@ -65,17 +65,13 @@ func (a *Adapter) operationList() jsonv.Value {
 }
 
 func (a *Adapter) detail(op *operation) jsonv.Value {
-	var params []jsonv.Value
-	for _, p := range op.Params {
-		params = append(params, describe(p))
-	}
 	search := op.Name == "search_books"
 	endpoint := pick(a.is("category-differs") && search, "UPDATE", op.Category)
 	tool := pick(a.o.Mode == ModeSingle, singleTool, toolOf(op.Category))
 	tool = pick(a.is("tool-unlisted") && search, "mcp_aql_search", tool)
 	v := jsonv.ObjectOf("name", op.Name, "semantic_category", op.Category, "endpoint", endpoint, "mcpTool", tool, "description", op.Doc,
 		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", op.Category == "UPDATE" || op.Category == "DELETE"),
-		"parameters", jsonv.Array(params...),
+		"parameters", jsonv.List(op.Params, describe),
 		"returns", jsonv.ObjectOf("name", op.Returns, "kind", "object"))
 	if a.has("executions") && op.Verb == "execute" {
 		v = v.With("lifecycle", jsonv.ObjectOf("states", jsonv.From([]string{pending, running, completed, "failed", cancelled}), "supports_cancel", true, "supports_retry", false))
@@ -121,12 +117,10 @@ func (a *Adapter) types() []typeInfo {
 }
 
 func (a *Adapter) typeList() jsonv.Value {
-	var list []jsonv.Value
-	for _, t := range a.types() {
+	return jsonv.ObjectOf("types", jsonv.List(a.types(), func(t typeInfo) jsonv.Value {
 		v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
-		list = append(list, pick(a.is("types-inline") && t.Kind == "enum", v.With("values", jsonv.From(t.Values)), v))
-	}
-	return jsonv.ObjectOf("types", jsonv.Array(list...))
+		return pick(a.is("types-inline") && t.Kind == "enum", v.With("values", jsonv.From(t.Values)), v)
+	}))
 }
 
 func (a *Adapter) typeDetail(name string) jsonv.Value {
@@ -139,12 +133,10 @@ func (a *Adapter) typeDetail(name string) jsonv.Value {
 		case t.Kind == "enum" && !a.is("type-detail-bare"):
 			return v.With("values", jsonv.From(t.Values))
 		case t.Kind == "object":
-			var fields []jsonv.Value
-			for _, f := range t.Fields {
+			return v.With("fields", jsonv.List(t.Fields, func(f param) jsonv.Value {
 				doc := pick(a.is("read-only-undisclosed"), strings.ReplaceAll(f.Doc, "read-only", "kept"), f.Doc)
-				fields = append(fields, jsonv.ObjectOf("name", f.Name, "type", f.Type, "required", f.Required, "description", doc))
-			}
-			return v.With("fields", jsonv.Array(fields...))
+				return jsonv.ObjectOf("name", f.Name, "type", f.Type, "required", f.Required, "description", doc)
+			}))
 		}
 		return v
 	}

@@ -91,13 +91,6 @@ func ReadDetail(d jsonv.Value) Reading {
 // read as one. required is a list of names, if it is a list.
 func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 	var out []jsonv.Value
-	add := func(p jsonv.Value) bool {
-		if p.Lookup("name").Kind() != jsonv.KindString {
-			return false
-		}
-		out = append(out, r.parameter(p, required))
-		return true
-	}
 	switch {
 	case list.Kind() == jsonv.KindArray:
 		for _, p := range list.Elems() {
@@ -105,9 +98,11 @@ func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 				r.deviates("parameters are texts instead of objects")
 				p = parameterOf(p.Text())
 			}
-			if !add(r.Named(p, parameterNameKeys, "parameters")) {
+			p = r.Named(p, parameterNameKeys, "parameters")
+			if p.Lookup("name").Kind() != jsonv.KindString {
 				return nil, false
 			}
+			out = append(out, r.parameter(p, required))
 		}
 	case list.Lookup("properties").Kind() == jsonv.KindObject:
 		r.deviates("parameters are a JSON Schema instead of a list")

@@ -44,19 +44,13 @@ func (b bundle) finish() {
 // left out from the evidence: the prototype's rules fail a detail without such
 // a case. Their accepted parameters go too, because they fail without a detail.
 func (b bundle) keepProbed() {
-	called := map[string]bool{}
-	for _, m := range b.run.Evidence.MissingRequired {
-		called[m.Operation] = true
-	}
-	untested := map[string]bool{}
-	for _, u := range b.run.Rows.Untested {
-		if u.Lookup("test").Text() == "required" {
-			untested[u.Lookup("operation").Text()] = true
-		}
-	}
 	dropped := func(name string) bool {
 		op := b.run.Catalog.Op(name)
-		return op != nil && (b.run.Gate.Skipped[op.Name] != "" || untested[op.Name] || !called[op.Name] && !op.Bare())
+		untested := slices.ContainsFunc(b.run.Rows.Untested, func(u jsonv.Value) bool {
+			return u.Lookup("test").Text() == "required" && u.Lookup("operation").Text() == name
+		})
+		called := slices.ContainsFunc(b.run.Evidence.MissingRequired, func(c evidence.ParameterCase) bool { return c.Operation == name })
+		return op != nil && (b.run.Gate.Skipped[name] != "" || untested || !called && !op.Bare())
 	}
 	b.run.Evidence.OperationDetails = slices.DeleteFunc(b.run.Evidence.OperationDetails, func(d jsonv.Value) bool {
 		return dropped(evidence.ReadDetail(d).Value.Lookup("name").Text())

@@ -116,13 +116,8 @@ func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 			rest = rest.With(name, v)
 		}
 	}
-	var out []jsonv.Value
-	for _, v := range mk.catalog.enumOf(*create.Param(names[0])) {
-		if len(out) < maxKinds {
-			out = append(out, rest.With(names[0], v))
-		}
-	}
-	return out
+	list := mk.catalog.enumOf(*create.Param(names[0]))
+	return evidence.Each(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value { return rest.With(names[0], v) })
 }
 
 // Common reports whether an item is of the kind that requests use by default.

@@ -60,22 +60,18 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 			return
 		}
 		kp.Ledger.doubtful = append(kp.Ledger.doubtful, func() { kp.keepCreated(op, params, r, true) })
-	case unmarked:
-		kp.disown(op, params, r, thing.ID)
-	case foreign:
-		kp.disown(op, params, r)
+	case unmarked, foreign:
+		kp.disown(op, params, r, thing.ID) // absent if it is foreign
 	}
 }
 
 // disown reports a create whose answer names no item of the run, or one without the
 // run's mark. Its item, if any, cannot be removed, so no more of them are created.
-func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, named ...jsonv.Value) {
+func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, named jsonv.Value) {
 	kp.Rows.Fail("consistency.created", r, "the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
 	ids, certain := kp.lister.newOnes(op)
-	for _, id := range named {
-		if !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, id) }) {
-			ids = append(ids, id)
-		}
+	if !named.IsAbsent() && !slices.ContainsFunc(ids, func(id jsonv.Value) bool { return jsonv.Equal(id, named) }) {
+		ids = append(ids, named)
 	}
 	kp.Ledger.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
 	kp.unread(op, params)
