@@ -190,16 +190,15 @@ var shapingDefaults = map[string]string{"mode": guard.ModeSafe, "bundle-scope": 
 
 // checkedOption checks a value from a file against its option.
 func checkedOption(name, value string) (string, error) {
-	for _, o := range optionsOfLive() {
-		switch {
-		case o.long != name:
-		case o.value == "":
-			return "yes", nil
-		default:
-			return o.checked(value)
-		}
+	options := optionsOfLive()
+	switch i := slices.IndexFunc(options, func(o option) bool { return o.long == name }); {
+	case i < 0:
+		return "", errors.New("no such option")
+	case options[i].value == "":
+		return "yes", nil
+	default:
+		return options[i].checked(value)
 	}
-	return "", errors.New("no such option")
 }
 
 func shownOption(v string) string { return strings.ReplaceAll(v, "\x00", " ") }

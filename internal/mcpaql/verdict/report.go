@@ -347,19 +347,6 @@ func ReadReport(f *source.File) (*Report, source.Diagnostics) {
 		return out, r.Problems
 	}
 	r.Object(root, "", out)
-	for _, c := range out.Categories {
-		for i := range c.Tests {
-			c.Tests[i].complete()
-		}
-	}
 	r.Problems.Sort()
 	return out, r.Problems
-}
-
-// complete derives what the JSON form of a row does not contain.
-func (t *TestResult) complete() {
-	for i := range t.Findings {
-		t.Findings[i].Offset = -1
-	}
-	t.Unproven = t.Result == Skipped && strings.HasPrefix(t.Detail, "No evidence")
 }
