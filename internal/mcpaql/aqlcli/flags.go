@@ -192,6 +192,10 @@ var (
 	judgeBundleOption = option{long: "bundle", value: "file", doc: "with --judge: write the bundle with its verdicts, to be used again"}
 )
 
+// formats lists the formats of reports: the specification's own layouts
+// and those shared with the test runner that make sense for a finished run.
+var formats = []string{"json", "text", "markdown", "junit", "tap", "html", "sarif", "github"}
+
 func formatOption() option {
 	return choice("format", "f", "format", "format of the report (default text)", formats)
 }
@@ -224,6 +228,14 @@ func positive(s string) (string, error) {
 		return "", fmt.Errorf("must be a number greater than zero; got %q", s)
 	}
 	return s, nil
+}
+
+// number returns a check that accepts whole numbers from 1.
+func number(most int) func(string) (string, error) {
+	return func(s string) (string, error) {
+		n, err := strconv.Atoi(s)
+		return expect(s, err == nil && n >= 1 && n <= most, fmt.Sprintf("a whole number from 1 to %d", most))
+	}
 }
 
 // optionsOfLive returns the options of live, which recordings store by name.

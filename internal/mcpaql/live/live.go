@@ -11,8 +11,10 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/live/probe"
 	"mcptest/internal/mcpaql/reference"
@@ -236,4 +238,144 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 		}
 	}
 	return out, nil
+}
+
+// UnknownNameError reports that an option names an operation or a field that the
+// adapter does not have. No operation was called, because a rule with an unknown name
+// would protect nothing.
+type UnknownNameError struct {
+	Option, Name string
+	Near         string // the name that was probably meant; usually ""
+}
+
+// Error names the option and the name.
+func (e *UnknownNameError) Error() string {
+	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, source.Parenthesis(source.Suggest(e.Near)))
+}
+
+// checkNames compares the names in the options with those that the adapter lists. An
+// unknown name is an error, and a notice in the values of the user.
+func (dy discovery) checkNames() error {
+	if len(dy.run.Catalog.Operations) == 0 || len(dy.run.Caller.Short) > 0 {
+		return nil
+	}
+	all := evidence.Each(dy.run.Catalog.Operations, func(op *catalog.Operation) string { return op.Name })
+	matches := func(glob string) bool {
+		return slices.ContainsFunc(all, func(name string) bool { return catalog.MatchesAny(name, []string{glob}) })
+	}
+	for i, globs := range [][]string{dy.run.Options.Deny, dy.run.Options.Allow} {
+		for _, glob := range globs {
+			if !matches(glob) {
+				return &UnknownNameError{[]string{"--deny-op", "--allow-op"}[i], glob, source.Nearest(glob, all)}
+			}
+		}
+	}
+	for _, rule := range dy.run.Options.AppendOnly {
+		if name, _, _ := strings.Cut(rule, ":"); dy.run.Catalog.Op(name) == nil {
+			return &UnknownNameError{"--append-only", name, source.Nearest(name, all)}
+		}
+	}
+	dy.checkValues(all)
+	return nil
+}
+
+// ReadValues reads a file for [Options.Values]. Every mistake is an error diagnostic
+// with its position. The returned file is the one that the offsets of the value refer
+// to.
+func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) {
+	r := evidence.NewReader(f)
+	root, notes, ok := r.Parse()
+	if !ok {
+		return root, r.File, r.Problems
+	}
+	const hint = `write {"create_invoice": {"customer": "c-17"}, "*": {"tenant": "sandbox"}}`
+	mistake := func(v jsonv.Value, at, format string, args ...any) {
+		d := source.Errorf(r.Pos(v), at, format, args...)
+		d.Hint = hint
+		r.Problems.Add(d)
+	}
+	if root.Kind() != jsonv.KindObject {
+		mistake(root, "", "expected an object {operation: {parameter: value}}, this is %s", evidence.Describe(root))
+		return root, r.File, r.Problems
+	}
+	for op, params := range root.Members() {
+		if params.Kind() != jsonv.KindObject {
+			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", evidence.Quoted(display.Truncate(op, 60)), evidence.Describe(params))
+		}
+	}
+	for _, n := range notes {
+		if n.Kind == jsonv.DuplicateKey {
+			d := source.Errorf(r.Places.At(n.Offset), n.Pointer, "duplicate key: only the last one would count")
+			d.Hint = "remove one of them"
+			r.Problems.Add(d)
+		}
+	}
+	r.Problems.Sort()
+	return root, r.File, r.Problems
+}
+
+// checkValues compares the user's values with the documentation of the operations. A
+// mismatch never ends the run: the documentation may be wrong, and the value may be
+// there for that reason.
+func (dy discovery) checkValues(names []string) {
+	for name, params := range dy.run.Options.Values.Members() {
+		op := dy.run.Catalog.Op(name)
+		switch {
+		case name == "*":
+			for param, v := range params.Members() {
+				dy.checkEverywhere(param, v)
+			}
+			continue
+		case op == nil:
+			dy.report(params, (&UnknownNameError{"--values", name, source.Nearest(name, names)}).Error(), "")
+			continue
+		}
+		for param, v := range params.Members() {
+			if op.Detail.IsAbsent() {
+				continue
+			}
+			if p := op.Param(param); p != nil {
+				dy.checkValue(op, *p, v)
+				continue
+			}
+			known := evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name })
+			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
+		}
+	}
+}
+
+// checkEverywhere checks a value for every operation against the first operation that
+// has the parameter.
+func (dy discovery) checkEverywhere(param string, v jsonv.Value) {
+	for _, op := range dy.run.Catalog.Operations {
+		if p := op.Param(param); p != nil && dy.run.Options.Values.Lookup(op.Name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
+			return
+		}
+	}
+}
+
+// checkValue reports whether a value conforms to the documentation of its parameter.
+func (dy discovery) checkValue(op *catalog.Operation, p catalog.Parameter, v jsonv.Value) bool {
+	want := dy.run.Catalog.Fits(p, v)
+	if want == "" {
+		return true
+	}
+	dy.report(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.Name, 60)), op.Name, want, evidence.Describe(v)),
+		"it is sent as it is, and calls with it may fail for that reason")
+	return false
+}
+
+// report records a notice about a value.
+func (dy discovery) report(v jsonv.Value, says, hint string) {
+	dy.run.Notices = append(dy.run.Notices, says)
+	if dy.run.Options.Warn == nil {
+		return
+	}
+	pos := source.Pos{File: dy.run.Options.ValuesFile}
+	if dy.run.Options.ValuesFile != nil && v.Offset() >= 0 {
+		pos = dy.run.Options.ValuesFile.At(v.Offset())
+	}
+	d := source.Warnf(pos, "", "%s", says)
+	d.Hint = hint
+	dy.run.Options.Warn(d)
 }
