@@ -59,7 +59,7 @@ func (j *judgement) weight(id string) rule.Weight {
 
 func (x *evaluation) result() verdict.TestResult {
 	x.excuse()
-	t := verdict.TestResult{Name: x.test.Name, Result: verdict.Pass, Findings: x.found}
+	t := verdict.TestResult{Name: x.test.Name, Findings: x.found}
 	x.locate(t.Findings)
 	if x.e.IsLive() {
 		for i := range t.Findings {
@@ -72,12 +72,7 @@ func (x *evaluation) result() verdict.TestResult {
 	if x.set == rule.Strict && x.cases > 0 {
 		t.Missing = x.gaps
 	}
-	switch heaviest(x.found) {
-	case rule.Fail:
-		t.Result = verdict.Failed
-	case rule.Warn:
-		t.Result = verdict.Warned
-	}
+	t.Result = map[rule.Weight]verdict.Result{rule.Off: verdict.Pass, rule.Warn: verdict.Warned, rule.Fail: verdict.Failed}[heaviest(x.found)]
 	switch {
 	case len(x.found) > 0:
 		t.Detail = verdict.Narrate(x.found)

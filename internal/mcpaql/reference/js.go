@@ -75,16 +75,13 @@ func Text(v jsonv.Value) string {
 	case jsonv.KindObject:
 		return "[object Object]"
 	}
-	var b strings.Builder
+	parts := make([]string, v.Len())
 	for i, e := range v.Elems() {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if k := e.Kind(); k != jsonv.KindNull && k != jsonv.KindAbsent {
-			b.WriteString(Text(e))
+		if e.Kind() != jsonv.KindNull {
+			parts[i] = Text(e)
 		}
 	}
-	return b.String()
+	return strings.Join(parts, ",")
 }
 
 // Members returns an object's members as JavaScript sees them after

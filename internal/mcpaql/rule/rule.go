@@ -214,14 +214,20 @@ func Explain(topic string) (text string, ok bool) {
 			continue
 		}
 		var b strings.Builder
-		for _, t := range Tests() {
-			if t.Category == c.Name {
-				b.WriteString(explainTest(t) + "\n")
-			}
+		for _, t := range c.tests() {
+			b.WriteString(explainTest(t) + "\n")
 		}
 		return strings.TrimSuffix(b.String(), "\n"), true
 	}
 	return source.Nearest(topic, names), false
+}
+
+func (c Category) tests() []Test {
+	return slices.DeleteFunc(Tests(), func(t Test) bool { return t.Category != c.Name })
+}
+
+func (t Test) rules() []Rule {
+	return slices.DeleteFunc(All(), func(r Rule) bool { return r.Test != t.ID })
 }
 
 func explainTest(t Test) string {
@@ -233,10 +239,8 @@ func explainTest(t Test) string {
 		}
 	}
 	fmt.Fprintf(&b, "%s  (%s)\n%s [%s], %s\n\n%s\n\n", t.Name, t.ID, t.Category, requirement, t.Section, t.About)
-	for _, r := range All() {
-		if r.Test == t.ID {
-			b.WriteString("  " + strings.ReplaceAll(strings.TrimSpace(explainRule(r)), "\n", "\n  ") + "\n\n")
-		}
+	for _, r := range t.rules() {
+		b.WriteString("  " + strings.ReplaceAll(strings.TrimSpace(explainRule(r)), "\n", "\n  ") + "\n\n")
 	}
 	switch t.ID {
 	case "batch":
@@ -264,10 +268,8 @@ func Markdown() string {
 		if c.Live {
 			b.WriteString("Only live runs, and the bundles that they write, have it.\n")
 		}
-		for _, t := range Tests() {
-			if t.Category == c.Name {
-				testMarkdown(&b, t)
-			}
+		for _, t := range c.tests() {
+			testMarkdown(&b, t)
 		}
 	}
 	return b.String()
@@ -279,10 +281,7 @@ func testMarkdown(b *strings.Builder, t Test) {
 		b.WriteString("Only live runs, and the bundles that they write, have the row.\n")
 	}
 	head := "\n| rule | section | reference | strict | requirement | when it is broken |\n|---|---|---|---|---|---|\n"
-	for _, r := range All() {
-		if r.Test != t.ID {
-			continue
-		}
+	for _, r := range t.rules() {
 		b.WriteString(head)
 		head = ""
 		fmt.Fprintf(b, "| `%s` | %s %s | %s | %s | %s | %s |\n", r.ID, r.Requirement, r.Section, r.Reference, r.Strict,

@@ -278,19 +278,11 @@ func ExitCode(cs []CategoryResult) int {
 
 // Summarize counts the results of the tests.
 func Summarize(cs []CategoryResult) (s Summary) {
+	counts := map[Result]*int{Pass: &s.Passed, Warned: &s.Warned, Failed: &s.Failed}
 	for _, c := range cs {
 		for _, t := range c.Tests {
 			s.Total++
-			switch t.Result {
-			case Pass:
-				s.Passed++
-			case Warned:
-				s.Warned++
-			case Failed:
-				s.Failed++
-			default:
-				s.Skipped++
-			}
+			*cmp.Or(counts[t.Result], &s.Skipped)++
 		}
 	}
 	return s

@@ -103,11 +103,10 @@ func ItemID(keys []string, item jsonv.Value) jsonv.Value {
 
 // Of returns the listing of an operation; nil when there is none.
 func (s *Census) Of(op *catalog.Operation) *Listing {
-	i := slices.IndexFunc(s.Lists, func(l *Listing) bool { return l.Op == op })
-	if i < 0 {
-		return nil
+	if i := slices.IndexFunc(s.Lists, func(l *Listing) bool { return l.Op == op }); i >= 0 {
+		return s.Lists[i]
 	}
-	return s.Lists[i]
+	return nil
 }
 
 // Learn records the differences between two readings with no write between them.

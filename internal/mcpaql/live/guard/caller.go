@@ -97,7 +97,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	x := a.Session.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
 	cancel()
 	r.Silent = x.Cause != nil
-	r.cut = r.Silent && parent.Err() != nil
+	r.void = r.Silent && parent.Err() != nil
 	a.read(&r, x)
 	a.ledger.track(a.catalog.Op(r.operation()), r)
 	a.write(r, x)
@@ -364,7 +364,7 @@ func (a *caller) unlimited(ctx context.Context, r Reply) Reply {
 		r = a.SendNow(ctx, Reply{Tool: r.Tool, Args: r.Args})
 	}
 	if r.rateLimited() || r.busy() {
-		r.limited, r.Cause = true, errLimited
+		r.void, r.Cause = true, errLimited
 	}
 	return r
 }

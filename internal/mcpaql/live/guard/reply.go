@@ -27,9 +27,8 @@ type Reply struct {
 	raw      jsonv.Value // the tool's result, absent when there is none
 	rpc      *protocol.RPCError
 	Cause    error
-	limited  bool // the adapter limits the rate, and waiting did not help
 	Barred   bool // not sent: the policy forbids it
-	cut      bool // canceled when the run was ended
+	void     bool // its outcome does not count: it was canceled when the run ended, or the rate is limited
 	Silent   bool // no answer came
 }
 
@@ -42,7 +41,7 @@ func (r Reply) OK() bool {
 func (r Reply) Refused() bool { return evidence.Refused(r.Envelope) }
 
 // Sent reports whether the call was sent and its outcome counts.
-func (r Reply) Sent() bool { return r.Number > 0 && !r.limited && !r.cut }
+func (r Reply) Sent() bool { return r.Number > 0 && !r.void }
 
 // Heard reports whether an answer came.
 func (r Reply) Heard() bool { return r.Sent() && !r.Silent }

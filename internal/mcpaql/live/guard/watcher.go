@@ -36,17 +36,16 @@ func (w *watcher) harm(d change.Difference) {
 
 // note records a difference as harm, with the state before.
 func (w *watcher) note(d change.Difference) {
-	v := jsonv.ObjectOf("operation", d.List.Op.Name, "says", d.Says)
-	if !d.Before.IsAbsent() {
-		before := w.Caller.Redact(d.Before)
-		v = v.With("before", before)
-		if d.Item.IsAbsent() {
-			v = v.With("says", jsonv.String(d.Says+": it was "+display.Truncate(before.String(), maxShownState)))
-		} else {
-			v = v.With("after", w.Caller.Redact(d.Item)).With("says", jsonv.String(d.Says+": "+w.states(d)))
-		}
+	says, before, after := d.Says, w.Caller.Redact(d.Before), w.Caller.Redact(d.Item)
+	switch {
+	case before.IsAbsent():
+		after = before
+	case after.IsAbsent():
+		says += ": it was " + display.Truncate(before.String(), maxShownState)
+	default:
+		says += ": " + w.states(d)
 	}
-	w.Changed = append(w.Changed, v)
+	w.Changed = append(w.Changed, jsonv.ObjectOf("operation", d.List.Op.Name, "says", says, "before", before, "after", after))
 }
 
 // maxShownState is how much of the state before a change the report shows.

@@ -323,10 +323,7 @@ func (p requestProbe) stress() {
 		}
 		return otherwise
 	}
-	zeros := make([]jsonv.Value, limit("max_array_elements", defaultArray)+1)
-	for i := range zeros {
-		zeros[i] = jsonv.Int(0)
-	}
+	zeros := slices.Repeat([]jsonv.Value{jsonv.Int(0)}, limit("max_array_elements", defaultArray)+1)
 	nested := jsonv.Int(0)
 	for range limit("max_nesting_depth", defaultNesting) + 1 {
 		nested = jsonv.Array(nested)
