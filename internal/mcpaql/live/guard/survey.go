@@ -170,10 +170,7 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 		if depth > 20 {
 			return
 		}
-		for _, e := range v.Elems() {
-			walkDates(e, depth+1)
-		}
-		for k, e := range v.Members() {
+		for k, e := range v.Children() {
 			named := change.DateName().MatchString(k) || dateOn().MatchString(k) && (epoch(e) || dateLike().MatchString(e.Text()))
 			if named && (e.Kind() == jsonv.KindString || epoch(e)) {
 				st.rows.Count("dates")
