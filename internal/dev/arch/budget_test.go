@@ -53,10 +53,9 @@ var largerTypes = map[string]struct {
 }{
 	"internal/assert/match.Compiler":  {41, 17, "each matcher compiles its own argument, next to its row"},
 	"internal/base/jsonv.Value":       {42, 9, "one value: reading, changing, walking, comparing and printing it"},
-	"internal/mcpaql/aql.judgement":   {19, 7, "one row each: the checks of a bundle"},
-	"internal/mcpaql/aql.evaluation":  {48, 7, "the verdict on one rule, by category"},
-	"internal/mcpaql/aqlcli.call":     {62, 10, "the flags and streams of one command"},
-	"internal/mcpaql/demo.Adapter":    {56, 9, "one server that can break every rule"},
+	"internal/mcpaql/aql.evaluation":  {48, 6, "the verdict on one rule, by category"},
+	"internal/mcpaql/aqlcli.call":     {62, 8, "the flags and streams of one command"},
+	"internal/mcpaql/demo.Adapter":    {56, 7, "one server that can break every rule"},
 	"internal/process/proc.Process":   {29, 8, "one process on each system"},
 	"internal/tape/cassette.Cassette": {16, 7, "what a file of recorded traffic says, by who asks"},
 	"internal/run.attempt":            {45, 8, "one attempt: open, scope, call, repeat, observe, judge, measure, snapshots"},
