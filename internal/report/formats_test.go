@@ -18,7 +18,6 @@ import (
 	"mcptest/internal/report"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
-	"mcptest/internal/report/result"
 )
 
 // TestEveryFormatOfEveryRun checks the reports that have no golden: each is well-formed, shows no hidden character and names every test
@@ -45,7 +44,7 @@ func TestEveryFormatOfEveryRun(t *testing.T) {
 					return
 				}
 				text := letters(string(out))
-				for c, err := range result.NotPassed(r.Cases) {
+				for c, err := range r.Cases.NotPassed() {
 					if err != nil {
 						t.Fatal(err)
 					}

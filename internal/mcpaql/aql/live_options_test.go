@@ -111,7 +111,10 @@ func TestLeftoversInTheReport(t *testing.T) {
 		t.Fatal("nothing is left")
 	}
 	said := false
-	for _, k := range r.AsRun(result.Tool{}).Cases.(result.Slice) {
+	for k, err := range r.AsRun(result.Tool{}).Cases.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		said = said || strings.Contains(strings.Join(k.Warnings, "\n"), "left behind: create_book")
 	}
 	if !said {

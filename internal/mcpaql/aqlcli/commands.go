@@ -226,7 +226,9 @@ func layOut(r *verdict.Report, format string) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = f.Write(&b, r.AsRun(result.Tool{Name: aqlName, Version: cmdutil.Version()}), render.Options{})
+	run := r.AsRun(result.Tool{Name: aqlName, Version: cmdutil.Version()})
+	defer run.Close()
+	err = f.Write(&b, run, render.Options{})
 	return b.Bytes(), err
 }
 

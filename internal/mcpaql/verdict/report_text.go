@@ -250,10 +250,9 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 		ExitCode:   r.ExitCode,
 		Parallel:   1,
 		DurationMS: float64(r.DurationMS),
-		Servers:    []result.Server{},
 		Notes:      append([]string{"Conformance: " + strings.Join(evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] }), ", ")}, r.closing()...),
 	}
-	var cases result.Slice
+	var cases []*result.Case
 	var last *result.Case // the last case of round trips, or else of all
 	if line := r.warning(); line != "" {
 		run.Notes = append([]string{line}, run.Notes...)
@@ -265,7 +264,6 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
 			k := r.asCase(c, t)
-			k.Index = len(cases)
 			cases = append(cases, k)
 			run.Summary.Add(k)
 			if last == nil || last.Block != rule.RoundTrip || c.Name == rule.RoundTrip {
@@ -281,7 +279,7 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 		last.Warnings = append(last.Warnings, evidence.Each(r.Leftovers, func(l string) string { return "left behind: " + l })...)
 		run.Summary.Warnings += n
 	}
-	run.Cases = cases
+	run.Cases = result.Stored(cases...)
 	return run
 }
 

@@ -27,7 +27,7 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 		g.annotate("error", e.Kind, e.File, e.Line, 0, e.MessageLine())
 	}
 	dropped := 0
-	for c, err := range result.NotPassed(r.Cases) {
+	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (g *github) warnings(r *result.Run) error {
 	if r.Summary.Flaky == 0 {
 		return nil
 	}
-	for c, err := range result.Select(r.Cases, result.Pass) {
+	for c, err := range r.Cases.Select(result.Pass) {
 		if err != nil {
 			return err
 		}

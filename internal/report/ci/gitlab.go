@@ -30,7 +30,7 @@ func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 		}
 		g.entry("mcptest/"+slug(e.Kind), e.Name+": "+e.MessageLine(), severity, e.File, e.Line, e.Kind+"\x00"+e.Name+"\x00"+e.Server)
 	}
-	for c, err := range result.NotPassed(r.Cases) {
+	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
 			return err
 		}

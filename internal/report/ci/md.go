@@ -164,7 +164,7 @@ func (m *markdown) failures() error {
 	n, more := 0, 0
 	all, shown := explain.Causes{Verbose: m.Verbose}, map[*explain.Cause]bool{}
 	var same []string
-	for c, err := range result.NotPassed(m.run.Cases) {
+	for c, err := range m.run.Cases.NotPassed() {
 		if err != nil {
 			return err
 		}

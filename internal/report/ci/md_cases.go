@@ -21,7 +21,7 @@ func (m *markdown) tests(all []*explain.Section) error {
 	m.Put("<details><summary>All tests</summary>\n\n")
 	m.table("", "Test", "Server", "Time:", "Score:", "Remarks")
 	p := render.NewPrinter(nil, m.run, render.Options{})
-	for c, err := range result.Select(m.run.Cases) {
+	for c, err := range m.run.Cases.All() {
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (m *markdown) requests(tests []*result.Case) {
 // for each test and server or model.
 func (m *markdown) trials() error {
 	var rows [][]string
-	for c, err := range result.Select(m.run.Cases) {
+	for c, err := range m.run.Cases.All() {
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (m *markdown) trials() error {
 func (m *markdown) models() error {
 	var tests [][2]string // file and name
 	head, columns, texts := []string{"Test"}, []string{}, map[[3]string]string{}
-	for c, err := range result.Select(m.run.Cases) {
+	for c, err := range m.run.Cases.All() {
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func WriteOTLP(w io.Writer, r *result.Run, _ render.Options) error {
 	for i := range r.Phases {
 		t.phase(&r.Phases[i], root, fmt.Sprint("phase ", i))
 	}
-	for c, err := range result.Select(r.Cases) {
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
 			identity: e.Kind + "\x00" + e.Name + "\x00" + e.Server, props: map[string]any{"server": term.Escape(e.Server)},
 		})
 	}
-	for c, err := range result.NotPassed(r.Cases) {
+	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
 			return err
 		}

@@ -19,10 +19,7 @@ import (
 func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 	t := &tap{Out: render.NewOut(w)}
 	runLevel := explain.PseudoTests(r, explain.NewExplainer(r, render.Options{}))
-	total := len(runLevel)
-	if r.Cases != nil {
-		total += r.Cases.Len()
-	}
+	total := len(runLevel) + r.Cases.Len()
 	t.Put("TAP version 14\n")
 	if total == 0 {
 		t.Put("1..0 # SKIP no tests\n")
@@ -72,7 +69,7 @@ type tap struct {
 
 func (t *tap) cases(r *result.Run) error {
 	suite := ""
-	for c, err := range result.Select(r.Cases) {
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 	old := map[testKey]*earlier{}
 	var order []testKey
 	count := map[[2]string]int{}
-	for t, err := range result.Select(before.Cases) {
+	for t, err := range before.Cases.All() {
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 	}
 	clear(count)
 	names := renamed(before, after)
-	for t, err := range result.Select(after.Cases) {
+	for t, err := range after.Cases.All() {
 		if err != nil {
 			return nil, err
 		}

@@ -81,7 +81,7 @@ func TestSections(t *testing.T) {
 	c := func(suite string, status result.Status, ms float64) *result.Case {
 		return &result.Case{Suite: suite, File: suite + ".yaml", Status: status, DurationMS: ms}
 	}
-	r := &result.Run{Cases: result.Slice{c("a", result.Pass, 1), c("a", result.Fail, 2), c("b", result.Skip, 0)}}
+	r := &result.Run{Cases: result.Stored(c("a", result.Pass, 1), c("a", result.Fail, 2), c("b", result.Skip, 0))}
 	all, err := explain.Sections(r)
 	if err != nil || len(all) != 2 || all[0].Total != 2 || all[0].Failed != 1 || all[0].MS != 3 || all[1].Skipped != 1 {
 		t.Fatalf("got %+v, %v", all, err)

@@ -42,7 +42,7 @@ func Sections(r *result.Run) ([]*Section, error) {
 		clear(metric)
 		order = nil
 	}
-	for c, err := range result.Select(r.Cases) {
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (s *Section) Title() string {
 // Sections for the same record.
 func BySection(r *result.Run, all []*Section, fn func(s *Section, first bool, c *result.Case) error) error {
 	at, n := 0, 0
-	for c, err := range result.Select(r.Cases) {
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func Variants(r *result.Run) ([]*Variant, error) {
 	}
 	var servers []string
 	of := map[string][]*Variant{}
-	for c, err := range result.Select(r.Cases) {
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return nil, err
 		}

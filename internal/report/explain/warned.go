@@ -57,7 +57,7 @@ func Warnings(r *result.Run) (list []*Warning, err error) {
 		return list, nil
 	}
 	known := map[string]*Warning{}
-	for c, err := range result.Select(r.Cases) {
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 // the script makes elements of those that the reader asks for.
 func (p *htmlPage) writeTests(w *bufio.Writer, all []*explain.Section) error {
 	n := 0
-	for c, err := range result.Select(p.Run.Cases) {
+	for c, err := range p.Run.Cases.All() {
 		if err != nil {
 			return err
 		}

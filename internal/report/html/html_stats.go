@@ -66,8 +66,8 @@ func survey(r *result.Run) (*stats, error) {
 	servers := map[string]int{}
 	metrics := map[string]*metricRow{}
 	all, links := explain.Causes{}, map[*explain.Cause]int{}
-	few := r.Cases == nil || r.Cases.Len() <= namedBars
-	for c, err := range result.Select(r.Cases) {
+	few := r.Cases.Len() <= namedBars
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return nil, err
 		}

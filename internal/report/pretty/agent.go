@@ -81,7 +81,7 @@ func agentTests(p *render.Printer, r *result.Run) error {
 	var shared []*explain.Cause
 	explained := map[*explain.Cause]bool{}
 	shown, more := 0, 0
-	for c, err := range result.NotPassed(r.Cases) {
+	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func agentTests(p *render.Printer, r *result.Run) error {
 func agentSkipped(p *render.Printer, r *result.Run) error {
 	count := map[string]int{}
 	var lines, reasons []string
-	for c, err := range result.Select(r.Cases, result.Skip) {
+	for c, err := range r.Cases.Select(result.Skip) {
 		if err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func list(p *render.Printer, r *result.Run) error {
 		}
 	}
 	first, current, file := true, "", ""
-	for c, err := range result.Select(r.Cases) {
+	for c, err := range r.Cases.All() {
 		if err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ type matrixCell struct {
 func (m *matrix) read() error {
 	rows := map[string]int{}
 	title := ""
-	for c, err := range result.Select(m.Run.Cases) {
+	for c, err := range m.Run.Cases.All() {
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 			entry(st, word, render.Colon(render.Place(ph.File, ph.Line, 0)), render.Colon(term.Escape(ph.Phase+" "+ph.Name)), render.OneLine(ph.Message, render.LongestLine))
 		}
 	}
-	for c, err := range result.NotPassed(r.Cases) {
+	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
 			return err
 		}

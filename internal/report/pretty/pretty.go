@@ -108,7 +108,7 @@ func listFailures(p *render.Printer, r *result.Run) error {
 	var groups []*group
 	known, all := map[*explain.Cause]*group{}, explain.Causes{Verbose: p.Verbose}
 	dropped := 0
-	for c, err := range result.NotPassed(r.Cases) {
+	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
 			return err
 		}

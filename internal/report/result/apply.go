@@ -2,7 +2,6 @@ package result
 
 import (
 	"cmp"
-	"io"
 	"reflect"
 	"slices"
 
@@ -150,11 +149,11 @@ func rollups(metrics map[string][]reported) []Rollup {
 	return lists.Map(all, func(e entry) Rollup { return e.Rollup })
 }
 
-// Close releases the storage of the cases (a Spool's file). The record must not be
+// Close releases the storage of the cases (their file). The record must not be
 // read afterwards.
 func (r *Run) Close() error {
-	if c, ok := r.Cases.(io.Closer); ok {
-		return c.Close()
+	if r.Cases == nil {
+		return nil
 	}
-	return nil
+	return r.Cases.Close()
 }

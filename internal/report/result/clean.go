@@ -18,7 +18,6 @@ import (
 // plan.
 type cleaner struct {
 	secrets *secret.Redactor
-	limits  Limits
 	// keys follow the private keys in the output of each server: each printed line is
 	// a separate excerpt.
 	keys map[string]secret.KeyLines
@@ -94,7 +93,7 @@ func (k *cleaner) coverage(c *Coverage) {
 func (k *cleaner) text(fields ...*string) {
 	for _, f := range fields {
 		if *f != "" {
-			*f, _ = shorten(display.ShowInvalid(k.secrets.String(*f)), k.limits.Text)
+			*f, _ = shorten(display.ShowInvalid(k.secrets.String(*f)), otherText)
 		}
 	}
 }
@@ -122,7 +121,7 @@ func (k *cleaner) fields(structure any, but *string) {
 // tail is text for fields whose end is the most useful part.
 func (k *cleaner) tail(f *string) {
 	if *f != "" {
-		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.WithoutColors(*f))), k.limits.Text)
+		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.WithoutColors(*f))), otherText)
 	}
 }
 
@@ -222,12 +221,12 @@ func (k *cleaner) testCase(c *Case) {
 	}
 }
 
-// frames returns the limit for a frame of a case with this status.
-func (k *cleaner) frames(s Status) int {
+// frame returns the limit for a frame of a case with this status.
+func (s Status) frame() int {
 	if s == Pass {
-		return k.limits.PassFrame
+		return passFrame
 	}
-	return k.limits.FailFrame
+	return failFrame
 }
 
 // known returns s if it is one of the statuses; anything else is an internal

@@ -53,7 +53,7 @@ func (k *cleaner) exchanges(c *Case) {
 			if !found.Empty() {
 				*p = k.secrets.String(*p)
 			}
-			shorter, was := shorten(display.ShowInvalid(*p), k.frames(status))
+			shorter, was := shorten(display.ShowInvalid(*p), status.frame())
 			*p, cut = shorter, cut || was
 		}
 		x.Truncated = x.Truncated || cut
@@ -66,7 +66,7 @@ func (k *cleaner) exchanges(c *Case) {
 	}
 	for i := range c.Upstream {
 		u := &c.Upstream[i]
-		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), k.frames(c.Status))
+		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), c.Status.frame())
 		k.fields(u, &u.Body)
 		k.values(u.Headers)
 	}
@@ -188,7 +188,7 @@ func (k *cleaner) excerpt(server string, f *string) {
 		*f = secret.Mask
 		return
 	}
-	*f, _ = shorten(display.ShowInvalid(k.secrets.Cut(*f)), k.limits.Text)
+	*f, _ = shorten(display.ShowInvalid(k.secrets.Cut(*f)), otherText)
 }
 
 // leftOut is the end of the line that replaces the middle of a long output.

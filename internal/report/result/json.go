@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"unicode/utf8"
 
@@ -30,7 +29,7 @@ func WriteJSON(w io.Writer, r *Run) error {
 	b.Write(head)
 	b.WriteString(key + "[")
 	separator := ""
-	for _, raw := range encoded(r.Cases) {
+	for _, raw := range r.Cases.raw(nil) {
 		b.WriteString(separator + "\n    ")
 		separator = ","
 		if raw.err == nil {
@@ -51,28 +50,6 @@ func WriteJSON(w io.Writer, r *Run) error {
 	b.WriteString("\n")
 	_, err = b.WriteTo(w)
 	return err
-}
-
-// encoded returns an iterator over the JSON of the cases. A Spool stores it already.
-func encoded(cases Cases) iter.Seq2[int, rawCase] {
-	if s, ok := cases.(*Spool); ok {
-		return s.raw(nil)
-	}
-	return func(yield func(int, rawCase) bool) {
-		if cases == nil {
-			return
-		}
-		for c, err := range cases.All() {
-			if err != nil {
-				yield(0, rawCase{err: err})
-				return
-			}
-			text, err := marshal(listed(c))
-			if !yield(c.Index, rawCase{text, err}) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // marshal returns the JSON of v without a line feed. It escapes characters that are

@@ -122,13 +122,11 @@ func WriteLog(w io.Writer, r *Run, explain func(*Case, *Run) string) error {
 	for _, p := range r.Phases {
 		send(PhaseFinished{p})
 	}
-	if r.Cases != nil {
-		for c, err := range r.Cases.All() {
-			if err != nil {
-				return err
-			}
-			send(CaseFinished{c})
+	for c, err := range r.Cases.All() {
+		if err != nil {
+			return err
 		}
+		send(CaseFinished{c})
 	}
 	for _, f := range r.Findings {
 		send(FindingSeen{f})
@@ -151,10 +149,9 @@ func WriteLog(w io.Writer, r *Run, explain func(*Case, *Run) string) error {
 // record so far, with a finding and the exit code 1; a complete log with a missing
 // test is an error. The caller must close the Run.
 func Fold(log io.Reader) (*Run, error) {
-	f := folder{spool: NewSpool("")}
-	f.run = &Run{Schema: Schema, Cases: f.spool}
+	f := folder{run: &Run{Schema: Schema, Cases: NewSpool("")}}
 	if err := f.read(log); err != nil {
-		f.spool.Close()
+		f.run.Close()
 		return nil, err
 	}
 	return f.run, nil
@@ -162,7 +159,6 @@ func Fold(log io.Reader) (*Run, error) {
 
 type folder struct {
 	run     *Run
-	spool   *Spool
 	started bool
 	ended   bool
 	planned int
@@ -281,7 +277,7 @@ func (f *folder) test(l *logLine) error {
 	if err := unmarshalCase(l.Test, c); err != nil {
 		return fmt.Errorf("test: %w", err)
 	}
-	if err := f.spool.Put(c); err != nil {
+	if err := f.run.Cases.Put(c); err != nil {
 		return err
 	}
 	f.run.Apply(CaseFinished{c})

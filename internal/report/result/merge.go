@@ -50,10 +50,9 @@ func Merge(parts []Part) (*Run, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
-	m := merger{run: &Run{Schema: Schema}, spool: NewSpool(""), parts: parts}
-	m.run.Cases = m.spool
+	m := merger{run: &Run{Schema: Schema, Cases: NewSpool("")}, parts: parts}
 	if err := m.merge(); err != nil {
-		m.spool.Close()
+		m.run.Close()
 		return nil, err
 	}
 	return m.run, nil
@@ -141,7 +140,6 @@ func lacking(have map[int]string, total int) string {
 // merger is the state of one Merge.
 type merger struct {
 	run   *Run
-	spool *Spool
 	parts []Part
 	began time.Time // of the first shard
 	owner []int32   // index in the plan → number of its part, from 1
@@ -233,7 +231,7 @@ func (m *merger) cases(n int, p Part) error {
 		if c.Flaky {
 			m.flaky = append(m.flaky, c.Name)
 		}
-		if err := m.spool.Put(c); err != nil {
+		if err := m.run.Cases.Put(c); err != nil {
 			return err
 		}
 		m.run.Apply(CaseFinished{c})
@@ -315,7 +313,7 @@ func (m *merger) notes() {
 	if len(versions) > 1 {
 		notes = append(notes, "the shards were run by different versions: "+strings.Join(versions, ", "))
 	}
-	if err := m.spool.Err(); err != nil {
+	if err := m.run.Cases.Err(); err != nil {
 		notes = append(notes, "the results were kept in memory: "+err.Error())
 	}
 	for _, n := range notes {

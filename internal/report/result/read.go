@@ -25,11 +25,10 @@ func Read(rd io.Reader) (*Run, error) {
 // stores the cases in a Spool, so that a record can have any number of tests. Errors
 // contain the line. The caller must close the Run.
 func ReadJSON(rd io.Reader) (*Run, error) {
-	spool := NewSpool("")
 	lines := &lineCounter{r: rd, line: 1}
-	r := &recordReader{run: &Run{Cases: spool}, spool: spool, lines: lines, dec: json.NewDecoder(lines)}
+	r := &recordReader{run: &Run{Cases: NewSpool("")}, lines: lines, dec: json.NewDecoder(lines)}
 	if err := r.record(); err != nil {
-		spool.Close()
+		r.run.Close()
 		return nil, err
 	}
 	return r.run, nil
@@ -39,7 +38,6 @@ func ReadJSON(rd io.Reader) (*Run, error) {
 // of "tests" at a time.
 type recordReader struct {
 	run     *Run
-	spool   *Spool
 	counted Run // computed from the tests, to compare with the record's summary
 	lines   *lineCounter
 	dec     *json.Decoder
@@ -129,7 +127,7 @@ func (r *recordReader) tests() error {
 		return fmt.Errorf("line %d: %q must be a list", r.line(), "tests")
 	}
 	for r.dec.More() {
-		c := &Case{Index: r.spool.Len()}
+		c := &Case{Index: r.run.Cases.Len()}
 		var raw json.RawMessage
 		if err := r.dec.Decode(&raw); err != nil {
 			return r.failure(err)
@@ -140,7 +138,7 @@ func (r *recordReader) tests() error {
 		}
 		r.line()
 		r.counted.Summary.Add(c)
-		if err := r.spool.Put(c); err != nil {
+		if err := r.run.Cases.Put(c); err != nil {
 			return err
 		}
 	}

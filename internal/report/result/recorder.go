@@ -3,7 +3,6 @@ package result
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"sync"
 
 	"mcptest/internal/base/secret"
@@ -13,12 +12,9 @@ import (
 // serialized.
 type Recorder struct {
 	mu        sync.Mutex
-	redactor  *secret.Redactor
-	limits    Limits
-	spool     *Spool
+	cleaner   cleaner // for each event a copy
 	run       *Run
 	listeners []Listener
-	keys      map[string]secret.KeyLines // see cleaner
 	err       error
 }
 
@@ -26,34 +22,25 @@ type Recorder struct {
 type RecorderOptions struct {
 	Redactor  *secret.Redactor // nil: secret.NewRedactor()
 	Spool     *Spool           // nil: NewSpool("")
-	Limits    Limits           // zero fields: the defaults
 	Listeners []Listener
 }
 
-// Limits limit the bytes of a frame in the record. Frames are redacted first and then
-// shortened at a rune boundary, and the exchange is marked as truncated. Zero means
-// the default, a negative number no limit.
-type Limits struct {
-	PassFrame int // request, response or message of a passed case; default 2 KiB
-	FailFrame int // those of other cases; default 256 KiB
-	Text      int // any other text; default 64 KiB
-}
+// Limits of the bytes of a text in the record. Frames are redacted first and then
+// shortened at a rune boundary, and the exchange is marked as truncated.
+const (
+	passFrame = 2 << 10   // request, response or message of a passed case
+	failFrame = 256 << 10 // those of other cases
+	otherText = 64 << 10
+)
 
 // NewRecorder returns a recorder with an empty record.
 func NewRecorder(o RecorderOptions) *Recorder {
 	o.Redactor, o.Spool = cmp.Or(o.Redactor, secret.NewRedactor()), cmp.Or(o.Spool, NewSpool(""))
 	return &Recorder{
-		redactor:  o.Redactor,
-		limits:    o.Limits.withDefaults(),
-		spool:     o.Spool,
+		cleaner:   cleaner{secrets: o.Redactor, keys: map[string]secret.KeyLines{}},
 		run:       &Run{Schema: Schema, Cases: o.Spool},
 		listeners: o.Listeners,
-		keys:      map[string]secret.KeyLines{},
 	}
-}
-
-func (r *Recorder) clean(e Event) Event {
-	return cleaner{secrets: r.redactor, limits: r.limits, keys: r.keys}.clean(e)
 }
 
 // Send redacts and shortens an event in place, applies it to the record, stores it,
@@ -62,16 +49,16 @@ func (r *Recorder) clean(e Event) Event {
 func (r *Recorder) Send(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e = r.clean(e)
+	e = r.cleaner.clean(e)
 	switch e := e.(type) {
 	case CaseFinished:
-		if err := r.spool.Put(e.Case); err != nil {
+		if err := r.run.Cases.Put(e.Case); err != nil {
 			r.err = cmp.Or(r.err, fmt.Errorf("record an event: %w", err)) // a second case with the same index: the first one is kept
 			return
 		}
 	case RunFinished:
-		if err := r.spool.Err(); err != nil {
-			r.apply(r.clean(Noted{"the results were kept in memory: " + err.Error()}))
+		if err := r.run.Cases.Err(); err != nil {
+			r.apply(r.cleaner.clean(Noted{"the results were kept in memory: " + err.Error()}))
 		}
 	}
 	r.apply(e)
@@ -89,7 +76,7 @@ func (r *Recorder) apply(e Event) {
 func (r *Recorder) Run() *Run { return r.run }
 
 // Redactor returns the redactor. Secrets may be added to it at any time.
-func (r *Recorder) Redactor() *secret.Redactor { return r.redactor }
+func (r *Recorder) Redactor() *secret.Redactor { return r.cleaner.secrets }
 
 // Err returns the first error in the events, or nil.
 func (r *Recorder) Err() error {
@@ -99,19 +86,4 @@ func (r *Recorder) Err() error {
 }
 
 // Close releases the stored cases. The record must not be read afterwards.
-func (r *Recorder) Close() error { return r.spool.Close() }
-
-func (l Limits) withDefaults() Limits {
-	set := func(p *int, n int) {
-		switch {
-		case *p == 0:
-			*p = n
-		case *p < 0:
-			*p = math.MaxInt
-		}
-	}
-	set(&l.PassFrame, 2<<10)
-	set(&l.FailFrame, 256<<10)
-	set(&l.Text, 64<<10)
-	return l
-}
+func (r *Recorder) Close() error { return r.run.Cases.Close() }

@@ -144,16 +144,16 @@ func TestHeadersAreMaskedByName(t *testing.T) {
 func TestCutAfterRedaction(t *testing.T) {
 	red := secret.NewRedactor()
 	red.Add(planted)
-	frame := strings.Repeat("x", 90) + planted + strings.Repeat("é", 50)
-	c := &result.Case{Status: result.Pass, Stderr: frame, Exchanges: []result.Exchange{{Request: frame}}}
-	rec := result.NewRecorder(result.RecorderOptions{Redactor: red, Limits: result.Limits{PassFrame: 101, Text: 20}})
+	frame := strings.Repeat("x", 2037) + planted + strings.Repeat("é", 50)
+	c := &result.Case{Status: result.Pass, Stderr: planted + strings.Repeat("é", 40_000), Exchanges: []result.Exchange{{Request: frame}}}
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: red})
 	defer rec.Close()
 	rec.Send(result.CaseFinished{Case: c})
 	x := c.Exchanges[0]
-	if want := strings.Repeat("x", 90) + "[redacted]… (100 of 200 bytes)"; x.Request != want || !x.Truncated {
+	if want := strings.Repeat("x", 2037) + "[redacted]… (2047 of 2147 bytes)"; x.Request != want || !x.Truncated {
 		t.Errorf("got %q, truncated %v", x.Request, x.Truncated)
 	}
-	if want := "(the last 20 of 200 bytes) …" + strings.Repeat("é", 10); c.Stderr != want {
+	if want := "(the last 65536 of 80010 bytes) …" + strings.Repeat("é", 32_768); c.Stderr != want {
 		t.Errorf("got %q", c.Stderr)
 	}
 }

@@ -1,9 +1,6 @@
 package result
 
-import (
-	"iter"
-	"time"
-)
+import "time"
 
 // Schema is the name of the JSON format of a Run.
 const Schema = "mcptest.run/v1"
@@ -26,7 +23,7 @@ const (
 func (s Status) Failed() bool { return s == Fail || s == Error || s == Inconclusive }
 
 // Run is the record of one run. Cases are stored separately because there may be
-// many: see Cases.
+// many: see Spool.
 type Run struct {
 	Schema     string    `json:"schema"`
 	Tool       Tool      `json:"tool"`
@@ -49,7 +46,7 @@ type Run struct {
 	Shard *Shard `json:"shard,omitempty"`
 
 	Summary  Summary   `json:"summary"`
-	Cases    Cases     `json:"tests"`
+	Cases    *Spool    `json:"tests"`
 	Phases   []Phase   `json:"phases,omitempty"`
 	Rollups  []Rollup  `json:"metric_rollups,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
@@ -181,28 +178,4 @@ type Phase struct {
 	File       string   `json:"file,omitempty"`
 	Line       int      `json:"line,omitempty"`
 	Source     string   `json:"source,omitempty"`
-}
-
-// Cases is a sequence of cases in plan order. It may be read several times; the *Case
-// passed to the loop body is only valid until the next iteration.
-type Cases interface {
-	Len() int
-	All() iter.Seq2[*Case, error]
-}
-
-// Slice is Cases kept in memory.
-type Slice []*Case
-
-// Len returns the number of cases.
-func (s Slice) Len() int { return len(s) }
-
-// All yields the cases in order.
-func (s Slice) All() iter.Seq2[*Case, error] {
-	return func(yield func(*Case, error) bool) {
-		for _, c := range s {
-			if !yield(c, nil) {
-				return
-			}
-		}
-	}
 }

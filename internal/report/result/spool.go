@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ import (
 // immediately, so that a killed process leaves nothing behind.
 //
 // If the file cannot be created or written, the cases stay in memory, and Err returns
-// the reason. Spool is safe for concurrent use.
+// the reason. Spool is safe for concurrent use; a nil one has no cases.
 type Spool struct {
 	mu      sync.Mutex
 	dir     string
@@ -27,6 +28,7 @@ type Spool struct {
 	file    *os.File // nil while everything fits in memory
 	remove  string   // the file's name, if it still has one
 	err     error    // why the file is no longer used
+	bad     error    // why Stored could not store a case
 }
 
 // entry is the position of a case. Size 0: the case has not ended yet.
@@ -48,6 +50,16 @@ const (
 // NewSpool returns an empty spool. dir is the folder of its file; "" is the system's
 // folder for temporary files.
 func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
+
+// Stored returns a spool of cases in this order.
+func Stored(cases ...*Case) *Spool {
+	s := NewSpool("")
+	for i, c := range cases {
+		c.Index = i
+		s.bad = cmp.Or(s.bad, s.Put(c))
+	}
+	return s
+}
 
 // Put stores a case under its index. There may be one per index.
 func (s *Spool) Put(c *Case) error {
@@ -101,6 +113,9 @@ func (s *Spool) flush() error {
 
 // Len returns the number of cases.
 func (s *Spool) Len() int {
+	if s == nil {
+		return 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
@@ -130,7 +145,10 @@ func (s *Spool) Close() error {
 	return err
 }
 
-// All yields the cases in plan order.
+// NotPassed yields the cases that neither passed nor were skipped.
+func (s *Spool) NotPassed() iter.Seq2[*Case, error] { return s.Select(Fail, Error, Inconclusive) }
+
+// All yields all cases.
 func (s *Spool) All() iter.Seq2[*Case, error] { return s.Select() }
 
 // Select yields the cases of the given statuses in plan order, without
@@ -165,10 +183,13 @@ type rawCase struct {
 // raw returns an iterator over index and JSON of the cases with some statuses.
 func (s *Spool) raw(statuses []Status) iter.Seq2[int, rawCase] {
 	return func(yield func(int, rawCase) bool) {
-		for i := 0; ; i++ {
+		for i := 0; s != nil; i++ {
 			s.mu.Lock()
 			if i >= len(s.index) {
 				s.mu.Unlock()
+				if s.bad != nil {
+					yield(i, rawCase{err: s.bad})
+				}
 				return
 			}
 			e := s.index[i]
@@ -201,30 +222,4 @@ func (s *Spool) read(e entry) ([]byte, error) {
 		return nil, fmt.Errorf("read the stored results: %w", err)
 	}
 	return text, nil
-}
-
-// Select returns an iterator over the cases with the given statuses in order,
-// skipping the others as cheaply as possible; no status means every case.
-func Select(cases Cases, statuses ...Status) iter.Seq2[*Case, error] {
-	if cases == nil {
-		return func(func(*Case, error) bool) {}
-	}
-	if s, ok := cases.(*Spool); ok {
-		return s.Select(statuses...)
-	}
-	return func(yield func(*Case, error) bool) {
-		for c, err := range cases.All() {
-			if err == nil && len(statuses) > 0 && !slices.Contains(statuses, c.Status) {
-				continue
-			}
-			if !yield(c, err) {
-				return
-			}
-		}
-	}
-}
-
-// NotPassed yields the cases that neither passed nor were skipped.
-func NotPassed(cases Cases) iter.Seq2[*Case, error] {
-	return Select(cases, Fail, Error, Inconclusive)
 }
