@@ -275,7 +275,7 @@ func (m *markdown) totalColumns() []string {
 }
 
 func (m *markdown) totals(s *explain.Section) []string {
-	cells := []string{fmt.Sprint(s.Total), fmt.Sprint(s.Passed()), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS)}
+	cells := []string{fmt.Sprint(s.Total), fmt.Sprint(s.Passed), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS)}
 	if m.run.Summary.Inconclusive > 0 {
 		cells = slices.Insert(cells, 4, fmt.Sprint(s.Inconclusive))
 	}

@@ -28,16 +28,8 @@ func exchanges(p *render.Printer, c *result.Case) {
 // the headline contains it.
 func exchange(p *render.Printer, indent int, x *result.Exchange, headline string) {
 	p.Line(indent, p.Faint(ExchangeTitle(x)))
-	writeFrame(p, indent, "→ ", x.Request)
-	for _, m := range x.During {
-		arrow := "← "
-		if m.Dir == "to-server" {
-			arrow = "→ "
-		}
-		writeFrame(p, indent, arrow, m.Raw)
-	}
-	if x.Response != "" {
-		writeFrame(p, indent, "← ", x.Response)
+	for _, f := range Frames(x) {
+		writeFrame(p, indent, f.Arrow, f.Raw)
 	}
 	if x.Error != "" && (p.Verbose || !strings.Contains(headline, x.Error)) {
 		p.Line(indent, p.Paint(term.Broken, "✗ "), render.OneLine(x.Error, render.LongestLine))
@@ -101,22 +93,28 @@ func writeFrame(p *render.Printer, indent int, arrow, raw string) {
 // their direction.
 func ExchangeLines(x *result.Exchange) string {
 	var b strings.Builder
-	line := func(arrow, raw string) {
-		if raw != "" {
-			b.WriteString(arrow + " " + raw + "\n")
+	for _, f := range append(Frames(x), Frame{"✗ ", x.Error}) {
+		if f.Raw != "" {
+			b.WriteString(f.Arrow + f.Raw + "\n")
 		}
 	}
-	line("→", x.Request)
-	for _, m := range x.During {
-		if m.Dir == "to-server" {
-			line("→", m.Raw)
-		} else {
-			line("←", m.Raw)
-		}
-	}
-	line("←", x.Response)
-	line("✗", x.Error)
 	return b.String()
+}
+
+// Frame is a message of an exchange, and an arrow for its direction.
+type Frame struct{ Arrow, Raw string }
+
+// Frames returns the messages of an exchange: the request, which may be empty, what was
+// sent until the response, and the response if there is one.
+func Frames(x *result.Exchange) []Frame {
+	all := []Frame{{"→ ", x.Request}}
+	for _, m := range x.During {
+		all = append(all, Frame{map[bool]string{true: "→ ", false: "← "}[m.Dir == "to-server"], m.Raw})
+	}
+	if x.Response != "" {
+		all = append(all, Frame{"← ", x.Response})
+	}
+	return all
 }
 
 // upstreamRequests limits the requests to upstreams that are shown.

@@ -9,12 +9,11 @@ import (
 
 // Section is a run of cases that belong to one suite, in plan order, with its totals.
 type Section struct {
-	name, File             string
-	Total, Failed, Errored int
-	Skipped, Inconclusive  int
-	MS                     float64
-	Scores                 []named // of cases that have one
-	Metrics                []named
+	name, File string
+	result.Summary
+	MS      float64
+	Scores  []named // of cases that have one
+	Metrics []named
 }
 
 type named struct {
@@ -65,14 +64,6 @@ func Sections(r *result.Run) ([]*Section, error) {
 	return out, nil
 }
 
-// Passed returns the number of cases that passed.
-func (s *Section) Passed() int { return s.Total - s.Failed - s.Errored - s.Inconclusive - s.Skipped }
-
-// Summary returns the counts.
-func (s *Section) Summary() result.Summary {
-	return result.Summary{Total: s.Total, Passed: s.Passed(), Failed: s.Failed, Errored: s.Errored, Skipped: s.Skipped, Inconclusive: s.Inconclusive}
-}
-
 // Status returns the worst status of the cases.
 func (s *Section) Status() result.Status {
 	switch {
@@ -89,18 +80,8 @@ func (s *Section) Status() result.Status {
 }
 
 func (s *Section) add(c *result.Case) {
-	s.Total++
+	s.Summary.Add(c)
 	s.MS += c.DurationMS
-	switch c.Status {
-	case result.Fail:
-		s.Failed++
-	case result.Error:
-		s.Errored++
-	case result.Skip:
-		s.Skipped++
-	case result.Inconclusive:
-		s.Inconclusive++
-	}
 	if c.Score != nil {
 		s.Scores = append(s.Scores, named{c.Name, *c.Score})
 	}

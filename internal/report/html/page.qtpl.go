@@ -701,7 +701,7 @@ func streamvariants(qw422016 *qt422016.Writer, all []*explain.Variant) {
 		qw422016.N().S(`</th><td class="num">`)
 		qw422016.N().D(sum.Total)
 		qw422016.N().S(`</td><td class="num">`)
-		qw422016.N().D(sum.Passed())
+		qw422016.N().D(sum.Passed)
 		qw422016.N().S(`</td><td class="num`)
 		if sum.Failed != 0 {
 			qw422016.N().S(` n-fail`)

@@ -170,21 +170,13 @@ func listPassed(p *render.Printer, c *result.Case) {
 
 func passedExchange(p *render.Printer, x *result.Exchange) {
 	p.Line(6, p.Faint(explain.ExchangeTitle(x)))
-	frame := func(arrow, raw string) { p.Line(6, p.Faint(arrow), render.OneLine(raw, render.LongestLine)) }
-	frame("→ ", x.Request)
-	for i, m := range x.During {
-		if i == passedMessages {
-			p.Line(6, p.Faint(fmt.Sprintf("… and %s", display.Count(len(x.During)-i, "more message"))))
-			break
+	for i, f := range explain.Frames(x) {
+		if more := len(x.During) - passedMessages; i == 1+passedMessages && more > 0 {
+			p.Line(6, p.Faint(fmt.Sprintf("… and %s", display.Count(more, "more message"))))
 		}
-		if m.Dir == "to-server" {
-			frame("→ ", m.Raw)
-			continue
+		if i <= passedMessages || i > len(x.During) {
+			p.Line(6, p.Faint(f.Arrow), render.OneLine(f.Raw, render.LongestLine))
 		}
-		frame("← ", m.Raw)
-	}
-	if x.Response != "" {
-		frame("← ", x.Response)
 	}
 	if x.Error != "" {
 		p.Line(6, p.Paint(term.Broken, "✗ "), render.OneLine(x.Error, render.LongestLine))

@@ -223,7 +223,7 @@ func listVariants(p *render.Printer, r *result.Run) error {
 			last = v.Server
 		}
 		t := &v.Totals
-		p.Line(4, p.Glyph(t.Status()), " ", term.Pad(term.Escape(v.Name), width), "  ", explain.Counts(p, t.Summary()))
+		p.Line(4, p.Glyph(t.Status()), " ", term.Pad(term.Escape(v.Name), width), "  ", explain.Counts(p, t.Summary))
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ import "time"
 
 // Event is a completed step of a run. Package run sends events in the order in which
 // the steps ended.
-type Event interface{ event() }
+type Event interface {
+	event() string // its name in a log
+}
 
 // RunStarted is the first event.
 type RunStarted struct {
@@ -66,16 +68,16 @@ type RunFinished struct {
 	Interrupted string  `json:"interrupted,omitempty"`
 }
 
-func (RunStarted) event()       {}
-func (ServerUp) event()         {}
-func (ServerDown) event()       {}
-func (PhaseFinished) event()    {}
-func (CaseStarted) event()      {}
-func (CaseFinished) event()     {}
-func (FindingSeen) event()      {}
-func (CoverageMeasured) event() {}
-func (Noted) event()            {}
-func (RunFinished) event()      {}
+func (RunStarted) event() string       { return evRunStarted }
+func (ServerUp) event() string         { return evServerUp }
+func (ServerDown) event() string       { return evServerDown }
+func (PhaseFinished) event() string    { return evPhase }
+func (CaseStarted) event() string      { return evTestStarted }
+func (CaseFinished) event() string     { return evTestFinished }
+func (FindingSeen) event() string      { return evFinding }
+func (CoverageMeasured) event() string { return evCoverage }
+func (Noted) event() string            { return evNote }
+func (RunFinished) event() string      { return evRunFinished }
 
 // Listener receives every event after it was applied. It is never called
 // concurrently, so it must not block for long.

@@ -31,48 +31,28 @@ const (
 // test_finished event contains the case as in the record, its index in the plan, and
 // the explanation of a failure.
 func marshalEvent(e Event, explanation string) ([]byte, error) {
-	var name string
 	var body any = e
 	switch e := e.(type) {
 	case RunStarted:
-		name = evRunStarted
 		body = struct {
 			Schema string `json:"schema"`
 			RunStarted
 		}{Schema, e}
-	case ServerUp:
-		name = evServerUp
-	case ServerDown:
-		name = evServerDown
-	case PhaseFinished:
-		name = evPhase
-	case CaseStarted:
-		name = evTestStarted
 	case CaseFinished:
-		name = evTestFinished
 		body = struct {
 			Index       int    `json:"index"`
 			Test        *Case  `json:"test"`
 			Explanation string `json:"explanation,omitempty"`
 		}{e.Case.Index, listed(e.Case), explanation}
-	case FindingSeen:
-		name = evFinding
-	case CoverageMeasured:
-		name = evCoverage
-	case Noted:
-		name = evNote
 	case RunFinished:
-		name = evRunFinished
 		e.DurationMS = finite(e.DurationMS)
 		body = e
-	default:
-		return nil, fmt.Errorf("unknown event %T", e)
 	}
 	text, err := marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte(eventHead+name+`",`), text[1:]...), nil
+	return append([]byte(eventHead+e.event()+`",`), text[1:]...), nil
 }
 
 // LogWriter is a Listener that writes each event immediately as one line of JSON, so

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/lists"
 )
 
@@ -305,11 +306,7 @@ func (m *merger) notes() {
 			}
 		}
 	}
-	if n := len(m.parts); n == 1 {
-		notes = append(notes, "merged from 1 shard")
-	} else {
-		notes = append(notes, fmt.Sprintf("merged from %d shards", n))
-	}
+	notes = append(notes, "merged from "+display.Count(len(m.parts), "shard"))
 	if len(versions) > 1 {
 		notes = append(notes, "the shards were run by different versions: "+strings.Join(versions, ", "))
 	}
@@ -355,12 +352,8 @@ func FlakyFinding(names []string) Finding {
 	if total > 10 {
 		names, more = names[:10], fmt.Sprintf(" and %d more", total-10)
 	}
-	tests := "1 test"
-	if total != 1 {
-		tests = strconv.Itoa(total) + " tests"
-	}
 	return Finding{
 		Kind: flakyKind, Severity: "error",
-		Message: fmt.Sprintf("%s passed only after a retry (--fail-on-flaky): %s%s", tests, strings.Join(names, ", "), more),
+		Message: fmt.Sprintf("%s passed only after a retry (--fail-on-flaky): %s%s", display.Count(total, "test"), strings.Join(names, ", "), more),
 	}
 }
