@@ -10,6 +10,7 @@ import (
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 )
 
 // MaxBytes is the longest text that is checked; longer texts are invalid in every
@@ -64,11 +65,7 @@ var (
 
 // Names returns the names of the formats, sorted.
 func Names() []string {
-	names := make([]string, len(table))
-	for i := range table {
-		names[i] = table[i].Name
-	}
-	return names
+	return lists.Map(table[:], func(f Format) string { return f.Name })
 }
 
 // Find returns the format called name, or nil.

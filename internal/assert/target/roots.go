@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // Root is the beginning of a target.
@@ -86,11 +87,7 @@ var roots = []Root{
 func Roots() []Root { return append([]Root(nil), roots...) }
 
 func rootNames() []string {
-	names := make([]string, len(roots))
-	for i := range roots {
-		names[i] = roots[i].Name
-	}
-	return names
+	return lists.Map(roots, func(r Root) string { return r.Name })
 }
 
 func rootsHint() string { return "a target starts with " + display.Alternatives(rootNames(), "or") }

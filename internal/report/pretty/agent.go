@@ -157,16 +157,12 @@ func agentVerdict(r *result.Run) string {
 	if r.ExitCode == 0 {
 		word = "pass"
 	}
-	var parts []string
+	parts := explain.NotPassed(term.Palette{}, s)
 	add := func(n int, text string) {
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, text))
 		}
 	}
-	add(s.Failed, "failed")
-	add(s.Errored, display.Plural(s.Errored, "error"))
-	add(s.Inconclusive, "inconclusive")
-	add(s.Skipped, "skipped")
 	add(s.Flaky, "flaky")
 	add(explain.FailedPhases(r), explain.HooksOrSteps(explain.FailedPhases(r))+" failed")
 	add(explain.ErrorFindings(r), display.Plural(explain.ErrorFindings(r), "finding"))

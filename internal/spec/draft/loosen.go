@@ -10,6 +10,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 )
 
 // assertion is one line below expect.
@@ -191,11 +192,7 @@ func (l *loosener) value(target string, values []jsonv.Value) {
 	case jsonv.KindAbsent:
 		return
 	case jsonv.KindString:
-		texts := make([]string, len(values))
-		for i := range values {
-			texts[i] = values[i].Text()
-		}
-		l.text(target, texts)
+		l.text(target, lists.Map(values, jsonv.Value.Text))
 		return
 	case jsonv.KindObject, jsonv.KindArray:
 		if slices.ContainsFunc(values, isEnvironment) {
@@ -231,11 +228,7 @@ func kinds(values []jsonv.Value) (alike, there bool) {
 func (l *loosener) parts(target string, values []jsonv.Value) {
 	v := values[0]
 	at := func(of func(jsonv.Value) jsonv.Value) []jsonv.Value {
-		out := make([]jsonv.Value, len(values))
-		for i := range values {
-			out[i] = of(values[i])
-		}
-		return out
+		return lists.Map(values, of)
 	}
 	if v.Kind() == jsonv.KindObject {
 		if v.Len() == 0 {
