@@ -23,16 +23,6 @@ type askKeys struct {
 	Optional bool `yaml:"optional"`
 }
 
-func (k askKeys) kind() string {
-	switch {
-	case k.Sampling != nil:
-		return "sampling"
-	case k.Elicitation != nil:
-		return "elicitation"
-	}
-	return "roots"
-}
-
 // askNames returns the names of the asks in a list of steps.
 func askNames(n *source.Node) []string {
 	names := []string{}
@@ -105,16 +95,14 @@ func (c compiler) ask(n *source.Node, path string) *Question {
 		c.d.Errorf(n, path, "must have exactly one of sampling, elicitation and roots")
 		return nil
 	}
-	q := &Question{As: k.As, Needs: k.kind(), Optional: k.Optional}
-	q.As = cmp.Or(q.As, q.Needs)
-	switch q.Needs {
-	case "sampling":
-		q.Method, q.Params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")
-	case "elicitation":
-		q.Method, q.Params = "elicitation/create", c.elicitation(k.Elicitation, path+".elicitation")
-	default:
-		q.Method = "roots/list"
+	q := &Question{Method: "roots/list", Needs: "roots", Optional: k.Optional}
+	switch {
+	case k.Sampling != nil:
+		q.Method, q.Needs, q.Params = "sampling/createMessage", "sampling", c.sampling(k.Sampling, path+".sampling")
+	case k.Elicitation != nil:
+		q.Method, q.Needs, q.Params = "elicitation/create", "elicitation", c.elicitation(k.Elicitation, path+".elicitation")
 	}
+	q.As = cmp.Or(k.As, q.Needs)
 	return q
 }
 

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -39,7 +40,7 @@ func (c compiler) block(n *source.Node, path string) *Template {
 		c.d.WrongType(n, path, "a content block: text, or a map with a type")
 		return literal(jsonv.Object())
 	}
-	n = renameKeys(n, path, c.d, blockKeys)
+	n = renameKeys(n, path, c.d, blockKeys) // a copy, which is changed below
 	kind := ""
 	if t := n.Get("type"); t != nil {
 		kind = t.Text
@@ -49,12 +50,14 @@ func (c compiler) block(n *source.Node, path string) *Template {
 				kind = guess
 			}
 		}
-		n = prepend(n, "type", kind)
+		n.Fields = slices.Insert(n.Fields, 0, source.Field{Key: n.WithText("type"), Value: n.WithText(kind)})
 	}
 	c.checkBlock(n, path, kind)
-	if r := n.Get("resource"); r != nil && kind == "resource" {
-		n = replace(n, "resource", renameKeys(r, path+".resource", c.d, blockKeys))
-		c.checkResource(n.Get("resource"), path+".resource")
+	for i := range n.Fields {
+		if f := &n.Fields[i]; f.Key.Text == "resource" && kind == "resource" {
+			f.Value = renameKeys(f.Value, path+".resource", c.d, blockKeys)
+			c.checkResource(f.Value, path+".resource")
+		}
 	}
 	return c.compileWithText(n, path)
 }
@@ -62,22 +65,15 @@ func (c compiler) block(n *source.Node, path string) *Template {
 // compileWithText compiles a map whose member text, and that of a member resource, is
 // converted to a text regardless of its type.
 func (c compiler) compileWithText(n *source.Node, path string) *Template {
-	var keys []string
-	var items []*Template
-	for _, f := range n.Fields {
-		key, at := f.Key.Text, source.PathKey(path, f.Key.Text)
-		var item *Template
+	return members(n, path, func(key string, v *source.Node, at string) *Template {
 		switch {
 		case key == "text":
-			item = asText(c.compile(f.Value, at))
-		case key == "resource" && f.Value.Kind == source.KindMap:
-			item = c.compileWithText(f.Value, at)
-		default:
-			item = c.compile(f.Value, at)
+			return asText(c.compile(v, at))
+		case key == "resource" && v.Kind == source.KindMap:
+			return c.compileWithText(v, at)
 		}
-		keys, items = append(keys, key), append(items, item)
-	}
-	return composite(source.KindMap, keys, items...)
+		return c.compile(v, at)
+	})
 }
 
 func textBlock(text *Template) *Template {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
@@ -45,7 +46,8 @@ func ParseFault(text string) (Fault, error) {
 		if hint := source.DidYouMean(kind, words); hint != "" {
 			return Fault{}, fmt.Errorf("unknown fault %q (%s)", text, hint)
 		}
-		return Fault{}, fmt.Errorf("unknown fault %q: expected %s", text, forms())
+		forms := lists.Map(faultKinds, func(k [2]string) string { return k[0] })
+		return Fault{}, fmt.Errorf("unknown fault %q: expected %s", text, display.Alternatives(forms, "or"))
 	}
 	switch kind {
 	case "slow", "recover-after":
@@ -56,21 +58,15 @@ func ParseFault(text string) (Fault, error) {
 		if kind == "recover-after" {
 			return Fault{Recover: n}, nil
 		}
-		d := time.Duration(n) * time.Millisecond
 		if n > int(maxDelay/time.Millisecond) {
 			return Fault{}, fmt.Errorf("fault %q: must be at most %d ms", text, maxDelay/time.Millisecond)
 		}
-		return Fault{Slow: d}, nil
+		return Fault{Slow: time.Duration(n) * time.Millisecond}, nil
 	}
 	if hasArg {
 		return Fault{}, fmt.Errorf("fault %q: %s takes no number", text, kind)
 	}
 	return Fault{Hang: kind == "hang", Wedged: kind == "wedged"}, nil
-}
-
-func forms() string {
-	all := lists.Map(faultKinds, func(k [2]string) string { return k[0] })
-	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
 func decodeFault(n *source.Node, path string, d *source.Decoder) Fault {

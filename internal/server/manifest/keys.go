@@ -69,22 +69,3 @@ func optional[T any](n *source.Node, path string, compile func(*source.Node, str
 	}
 	return out
 }
-
-// prepend returns the map with a member inserted at the front.
-func prepend(n *source.Node, key, text string) *source.Node {
-	out := *n
-	out.Fields = append([]source.Field{{Key: n.WithText(key), Value: n.WithText(text)}}, n.Fields...)
-	return &out
-}
-
-// replace returns the map with another value for an existing key.
-func replace(n *source.Node, key string, v *source.Node) *source.Node {
-	out := *n
-	out.Fields = append([]source.Field(nil), n.Fields...)
-	for i := range out.Fields {
-		if out.Fields[i].Key.Text == key {
-			out.Fields[i].Value = v
-		}
-	}
-	return &out
-}

@@ -82,13 +82,7 @@ func (c compiler) compile(n *source.Node, path string) *Template {
 	case source.KindList:
 		return each(n, path, c.compile)
 	case source.KindMap:
-		var keys []string
-		var items []*Template
-		for _, f := range n.Fields {
-			keys = append(keys, f.Key.Text)
-			items = append(items, c.compile(f.Value, source.PathKey(path, f.Key.Text)))
-		}
-		return composite(source.KindMap, keys, items...)
+		return members(n, path, func(_ string, v *source.Node, at string) *Template { return c.compile(v, at) })
 	}
 	return literal(n.JSON())
 }
@@ -111,6 +105,16 @@ func composite(kind source.Kind, keys []string, items ...*Template) *Template {
 		return t
 	}
 	return literal(t.build(func(item *Template) jsonv.Value { return item.lit }))
+}
+
+// members compiles every member of a map.
+func members(n *source.Node, path string, compile func(key string, v *source.Node, at string) *Template) *Template {
+	var keys []string
+	var items []*Template
+	for _, f := range n.Fields {
+		keys, items = append(keys, f.Key.Text), append(items, compile(f.Key.Text, f.Value, source.PathKey(path, f.Key.Text)))
+	}
+	return composite(source.KindMap, keys, items...)
 }
 
 // each compiles every item of a list.
