@@ -117,6 +117,17 @@ func (a *atom) declares(name string) bool {
 	return slices.Contains(a.names, name) || slices.ContainsFunc(a.res, func(re *regexp.Regexp) bool { return re.MatchString(name) })
 }
 
+// covers reports whether the property of a name must match the atom's schema.
+func (a *atom) covers(name string) bool {
+	switch a.op {
+	case opProperty:
+		return a.text == name
+	case opPattProp:
+		return a.re.MatchString(name)
+	}
+	return a.op == opAdditional && !a.declares(name)
+}
+
 // lit is an atom or a node, or its negation.
 type lit struct {
 	n   *node

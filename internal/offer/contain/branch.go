@@ -135,10 +135,7 @@ func (b *branch) add(work []lit) {
 
 func (b *branch) addNode(l lit, work []lit) []lit {
 	if !l.neg {
-		for _, a := range l.n.atoms {
-			work = append(work, lit{a: a})
-		}
-		return work
+		return append(work, lists.Map(l.n.atoms, func(a *atom) lit { return lit{a: a} })...)
 	}
 	switch len(l.n.atoms) {
 	case 0:
@@ -170,10 +167,7 @@ func (b *branch) addAtom(l lit, work []lit) []lit {
 		return append(work, lit{n: a.rest, neg: !l.neg})
 	case opAny:
 		if l.neg {
-			for _, n := range a.nodes {
-				work = append(work, neg(n))
-			}
-			return work
+			return append(work, lists.Map(a.nodes, neg)...)
 		}
 		alt := lists.Map(a.nodes, func(n *node) []lit { return []lit{pos(n)} })
 		b.either = append(b.either, alt)

@@ -207,21 +207,11 @@ func (s *solver) objectHolds(a *atom, v jsonv.Value, depth int) truth {
 	}
 	all := yes
 	for _, k := range keys {
-		switch e, _ := v.Get(k); a.op {
-		case opNames:
+		switch e, _ := v.Get(k); {
+		case a.op == opNames:
 			all = min(all, s.node(a.rest, jsonv.String(k), depth+1))
-		case opProperty:
-			if k == a.text {
-				all = min(all, s.node(a.rest, e, depth+1))
-			}
-		case opPattProp:
-			if a.re.MatchString(k) {
-				all = min(all, s.node(a.rest, e, depth+1))
-			}
-		case opAdditional:
-			if !a.declares(k) {
-				all = min(all, s.node(a.rest, e, depth+1))
-			}
+		case a.covers(k):
+			all = min(all, s.node(a.rest, e, depth+1))
 		}
 	}
 	return all

@@ -174,18 +174,8 @@ func (g *objectGoal) nameFits(name string) truth { return g.b.s.holds(g.keys, js
 // at returns the conditions on a property.
 func (g *objectGoal) at(name string) []lit {
 	var goal []lit
-	for _, a := range g.props {
-		if a.text == name {
-			goal = append(goal, pos(a.rest))
-		}
-	}
-	for _, a := range g.patterns {
-		if a.re.MatchString(name) {
-			goal = append(goal, pos(a.rest))
-		}
-	}
-	for _, a := range g.additional {
-		if !a.declares(name) {
+	for _, a := range slices.Concat(g.props, g.patterns, g.additional) {
+		if a.covers(name) {
 			goal = append(goal, pos(a.rest))
 		}
 	}

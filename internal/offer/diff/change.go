@@ -82,13 +82,6 @@ func (c *comparer) look(s *surface.Surface, it surface.Item) {
 	c.at = Change{Kind: it.Kind, Name: it.Name, File: s.Source, Line: it.Line}
 }
 
-func noun(k surface.Kind) string {
-	if k == surface.Template {
-		return "resource template"
-	}
-	return string(k)
-}
-
 func keysOf(a, b jsonv.Value) []string {
 	keys := append(a.Keys(), b.Keys()...)
 	slices.Sort(keys)

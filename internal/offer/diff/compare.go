@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/offer/surface"
 )
 
@@ -19,10 +20,7 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 		c.surfaces(old[0], new[0])
 	} else {
 		find := func(list []*surface.Surface, name string) *surface.Surface {
-			if i := slices.IndexFunc(list, func(s *surface.Surface) bool { return s.Server == name }); i >= 0 {
-				return list[i]
-			}
-			return nil
+			return lists.First(list, func(s *surface.Surface) bool { return s.Server == name })
 		}
 		for _, s := range old {
 			c.of = s.Server
@@ -97,16 +95,16 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 			renamed[id(fresh[i])] = it.Name
 			note = fmt.Sprintf("; %q has the same definition", fresh[i].Name)
 		}
-		c.add(Breaking, "", c.use(it), "the %s was removed%s", noun(it.Kind), note)
+		c.add(Breaking, "", c.use(it), "the %s was removed%s", it.Kind.Noun(), note)
 	}
 	for _, it := range fresh {
 		c.look(new, it)
 		if was := renamed[id(it)]; was != "" {
 			c.add(Trust, "", "", "the definition of %q under a new name: approvals that are bound to the name or to the definition may not cover it", was)
 		} else if why := doubt(it); why != "" {
-			c.add(Review, "", "", "new %s that clients may reject: %s", noun(it.Kind), why)
+			c.add(Review, "", "", "new %s that clients may reject: %s", it.Kind.Noun(), why)
 		} else {
-			c.add(Safe, "", "", "new %s", noun(it.Kind))
+			c.add(Safe, "", "", "new %s", it.Kind.Noun())
 		}
 		c.texts(jsonv.Value{}, it.Def)
 	}

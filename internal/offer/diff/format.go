@@ -42,7 +42,7 @@ func count(changes []Change, c Class) int {
 }
 
 func (ch *Change) subject() string {
-	what := strings.TrimSpace(noun(ch.Kind) + " " + display.Escape(ch.Name))
+	what := strings.TrimSpace(ch.Kind.Noun() + " " + display.Escape(ch.Name))
 	if ch.Server != "" && ch.Kind != surface.Server {
 		return display.Escape(ch.Server) + ": " + what
 	}
@@ -84,7 +84,7 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 		if ch.Witness != "" {
 			text += "<br>" + display.MarkdownCode(ch.shownWitness())
 		}
-		what := noun(ch.Kind) + " " + display.MarkdownCode(ch.Name+" "+ch.Pointer)
+		what := ch.Kind.Noun() + " " + display.MarkdownCode(ch.Name+" "+ch.Pointer)
 		if ch.Server != "" && ch.Kind != surface.Server {
 			what = display.MarkdownCode(ch.Server) + ": " + what
 		}

@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/offer/contain"
 	"mcptest/internal/offer/surface"
 )
@@ -59,12 +60,7 @@ func (c *comparer) annotations(ptr string, a, b jsonv.Value, flagged map[string]
 // promptArguments compares the arguments of a prompt, which are always strings.
 func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
 	find := func(list jsonv.Value, name string) jsonv.Value {
-		for _, e := range list.Elems() {
-			if e.Lookup("name").Text() == name {
-				return e
-			}
-		}
-		return jsonv.Value{}
+		return lists.First(list.List(), func(e jsonv.Value) bool { return e.Lookup("name").Text() == name })
 	}
 	for i, e := range b.Elems() {
 		ptr := jsonv.AppendPointer("/arguments", fmt.Sprint(i))
