@@ -263,8 +263,6 @@ func member(target, key string) string {
 	return target + "[" + string(jsonv.AppendString(nil, key)) + "]"
 }
 
-// lastKey returns the name of the last member in a target.
-
 func same(values []jsonv.Value) bool {
 	return !slices.ContainsFunc(values[1:], func(v jsonv.Value) bool { return !jsonv.Equal(values[0], v) })
 }

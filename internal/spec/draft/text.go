@@ -40,21 +40,19 @@ const maxPattern = 300
 // of their words differ, otherwise by their beginning.
 func (l *loosener) text(target string, texts []string) {
 	first := texts[0]
-	for _, other := range texts {
-		if other == "" {
-			if first != other || !sameTexts(texts) {
-				l.add(target, "type", jsonv.String("string"), "it changes")
-				return
-			}
-			l.add(target, "exact", jsonv.String(""), "")
-			return
-		}
+	stable := sameTexts(texts)
+	switch {
+	case stable && first == "":
+		l.add(target, "exact", jsonv.String(""), "")
+		return
+	case slices.Contains(texts, ""):
+		l.add(target, "type", jsonv.String("string"), "it changes")
+		return
 	}
 	if slices.ContainsFunc(texts, environment().MatchString) {
 		l.add(target, "length", jsonv.ObjectOf("min", 1), "it lists environment variables")
 		return
 	}
-	stable := sameTexts(texts)
 	if stable && len(first) <= maxExact && l.steady(jsonv.String(first), "") {
 		l.add(target, "exact", jsonv.String(first), "")
 		return
@@ -147,7 +145,7 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 			if !blank {
 				open++
 			}
-		case differs || !blank && !l.steadyWord(w):
+		case differs || !blank && (!l.steady(jsonv.String(w), "") || digits().MatchString(w)):
 			b.WriteString(`\S+`)
 			open++
 		default:
@@ -164,10 +162,6 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 // overlaps reports whether one of the spans has a byte from start to end.
 func overlaps(spans [][]int, start, end int) bool {
 	return slices.ContainsFunc(spans, func(s []int) bool { return s[0] < end && start < s[1] })
-}
-
-func (l *loosener) steadyWord(w string) bool {
-	return l.steady(jsonv.String(w), "") && !digits().MatchString(w)
 }
 
 // digits matches a word that contains a long number: in a text with changing words it

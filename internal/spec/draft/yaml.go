@@ -223,17 +223,10 @@ func (w *writer) test(t *Test, name string) {
 		w.line("    expect:")
 	}
 	for _, a := range items {
-		w.line("      # review%s", prefix(": ", a.note))
+		w.line("      # review%s", strings.TrimSuffix(": "+a.note, ": "))
 		w.line("      - {target: %s, matcher: {%s: %s}}", literal(a.target), a.matcher, flow(a.value))
 	}
 	w.line("")
-}
-
-func prefix(p, s string) string {
-	if s == "" {
-		return ""
-	}
-	return p + s
 }
 
 // reason returns the message of a refusal, if every answer was a refusal.
