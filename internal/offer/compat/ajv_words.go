@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -215,12 +214,3 @@ func (a *ajv) formatLimit(key string, format jsonv.Value) {
 // ajvFormats are the formats of ajv-formats whose values it does not compare.
 var ajvFormats = strings.Fields("duration uri uri-reference uri-template url email hostname ipv4 ipv6 regex uuid json-pointer " +
 	"json-pointer-uri-fragment relative-json-pointer byte int32 int64 float double")
-
-// invalidPattern returns why no engine accepts an expression.
-func invalidPattern(p string) string {
-	_, err := jsonschema.Compile(jsonv.ObjectOf("pattern", p), jsonschema.Options{})
-	if err == nil {
-		return ""
-	}
-	return "it is not a regular expression"
-}

@@ -308,19 +308,11 @@ func (r *Rule) fill(text string, at place, l List) string {
 
 // evidence describes how the fact is known, and whether it is still fresh.
 func (r *Rule) evidence(today time.Time) string {
-	s := r.Basis + " " + r.Seen
-	if r.Versions != "" {
-		s += " (" + r.Versions + ")"
-	}
-	if r.Expired(today) {
+	s := r.Basis + " " + r.Seen + versions(*r)
+	if r.Expires != "" && today.Format(time.DateOnly) > r.Expires {
 		s += "; not confirmed since"
 	}
 	return s + ": " + r.Source
-}
-
-// Expired reports whether the rule should have been confirmed again by now.
-func (r *Rule) Expired(today time.Time) bool {
-	return r.Expires != "" && today.Format(time.DateOnly) > r.Expires
 }
 
 // verdicts returns the worst effect for each client and store. A warning concerns

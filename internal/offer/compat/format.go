@@ -204,11 +204,10 @@ func WriteBadge(w io.Writer, r Report) error {
 }
 
 // gateRules returns the rules for SARIF.
-func gateRules(rules Rules) (out []gate.Rule) {
-	for _, rule := range rules.Rules {
-		out = append(out, gate.Rule{ID: rule.ID, Text: rule.Profile + ": " + rule.Message, Help: rule.Fix, URL: rule.Source})
-	}
-	return out
+func gateRules(rules Rules) []gate.Rule {
+	return lists.Map(rules.Rules, func(r Rule) gate.Rule {
+		return gate.Rule{ID: r.ID, Text: r.Profile + ": " + r.Message, Help: r.Fix, URL: r.Source}
+	})
 }
 
 // gateFindings returns the findings for SARIF and GitHub.

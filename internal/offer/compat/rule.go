@@ -275,14 +275,6 @@ func (r Rules) Clients() (names []string) {
 	return names
 }
 
-// expand replaces "all" with the names of the clients and directories.
-func (r Rules) expand(names []string) []string {
-	if slices.Contains(names, "all") {
-		return r.Clients()
-	}
-	return names
-}
-
 // Choose is like Only, but reports an error if the choice excludes requested rules.
 // lock reports whether there is a lock file to compare with.
 func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
@@ -311,7 +303,9 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 // groups; an empty list means all. Directories that were not chosen fail no check,
 // and their errors become warnings.
 func (r Rules) Only(profiles, groups []string) Rules {
-	profiles = r.expand(profiles)
+	if slices.Contains(profiles, "all") {
+		profiles = r.Clients()
+	}
 	out := Rules{}
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
