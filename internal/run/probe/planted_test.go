@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -110,7 +111,9 @@ func (l *link) answer(raw []byte) string {
 		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}`
 	}
 	_ = json.Unmarshal(m.Params, &m.params)
-	if m.params == nil {
+	if m.params == nil && bytes.Contains(raw, []byte(`"params":`)) && m.Method != "" { // JSON-RPC wants an object or an array
+		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"params is no object"}}`
+	} else if m.params == nil {
 		m.params = object{}
 	}
 	m.meta, _ = m.params["_meta"].(object)

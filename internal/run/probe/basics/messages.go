@@ -42,7 +42,7 @@ func Messages(ctx context.Context, v *exam.Visit) {
 			x := v.Tell(ctx, message, nil) // an error status may have a body
 			return exam.BrokenIf(exam.Served(x) && strings.Contains(string(x.Response), `"jsonrpc"`), x, "a notification got a message as response")
 		}
-		_, found, err := v.Notify(ctx, message.Lookup("method").Text(), message.Lookup("params").Append(nil), protocol.NullID, protocol.MissingID, protocol.UnknownID, protocol.Echo)
+		_, found, err := v.Notify(ctx, message.Lookup("method").Text(), exam.Text(message.Lookup("params")), protocol.NullID, protocol.MissingID, protocol.UnknownID, protocol.Echo)
 		switch {
 		case err != nil:
 			return exam.Unverified("%v", err)
