@@ -20,13 +20,13 @@ func Nearest(word string, candidates []string) string {
 		return ""
 	}
 	from := []rune(word)
-	best, bestDistance := "", limit(len(from))+1
+	best, bestDistance := "", min(3, (len(from)+3)/4)+1 // an edit for each four letters
 	for _, c := range candidates {
 		if c == "" || len(c) > 4*maxNearest {
 			continue
 		}
 		to := []rune(c)
-		if abs(len(to)-len(from)) >= bestDistance {
+		if max(len(to)-len(from), len(from)-len(to)) >= bestDistance {
 			continue
 		}
 		d := distance(from, to, false)
@@ -42,18 +42,6 @@ func Nearest(word string, candidates []string) string {
 	}
 	return best
 }
-
-func limit(letters int) int {
-	switch {
-	case letters <= 4:
-		return 1
-	case letters <= 8:
-		return 2
-	}
-	return 3
-}
-
-func abs(n int) int { return max(n, -n) }
 
 // distance counts edits between a and b over three rows of the usual table.
 func distance(a, b []rune, fold bool) int {
