@@ -140,11 +140,10 @@ func (p *leakPattern) may(s string) bool {
 	return slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(s, h) })
 }
 
-var leakPatterns = sync.OnceValue(func() (out []leakPattern) {
-	for _, l := range rule.Leaks() {
-		out = append(out, leakPattern{l.Rule, l.Hints, regexp.MustCompile(l.Pattern)})
-	}
-	return out
+var leakPatterns = sync.OnceValue(func() []leakPattern {
+	return evidence.Each(rule.Leaks(), func(l rule.LeakPattern) leakPattern {
+		return leakPattern{l.Rule, l.Hints, regexp.MustCompile(l.Pattern)}
+	})
 })
 
 // leakIn returns the first rule that a text breaks and the offending part, or "". A

@@ -315,13 +315,8 @@ func demoOptions() []option {
 
 func (c *call) demoAdapter() int {
 	o := demo.Options{
-		Mode: c.flags["mode"], Defects: c.all("defect"), Features: c.all("with"), State: c.flags["state"],
+		Mode: cmp.Or(cmdutil.LookupEnv(c.Env, "MCP_AQL_ENDPOINT_MODE"), c.flags["mode"]), Defects: c.all("defect"), Features: c.all("with"), State: c.flags["state"],
 		Launch: time.Now().Format(time.RFC3339Nano),
-	}
-	for _, e := range c.Env {
-		if v, ok := strings.CutPrefix(e, "MCP_AQL_ENDPOINT_MODE="); ok {
-			o.Mode = v
-		}
 	}
 	if o.Mode == "semantic" {
 		o.Mode = demo.ModeCrude

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/mcpaql/evidence"
@@ -115,10 +116,8 @@ func (c *call) all(long string) []string {
 // oneOf returns a check that accepts one of the given words in any case.
 func oneOf(words ...string) func(string) (string, error) {
 	return func(s string) (string, error) {
-		for _, w := range words {
-			if strings.EqualFold(w, s) {
-				return w, nil
-			}
+		if w := lists.First(words, func(w string) bool { return strings.EqualFold(w, s) }); w != "" {
+			return w, nil
 		}
 		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Parenthesis(source.Suggest(similar(s, words))))
 	}
@@ -139,12 +138,7 @@ func similar(word string, names []string) string {
 		}, s)
 	}
 	part := letters(word)
-	for _, name := range names {
-		if len(part) >= 3 && strings.Contains(letters(name), part) {
-			return name
-		}
-	}
-	return ""
+	return lists.First(names, func(name string) bool { return len(part) >= 3 && strings.Contains(letters(name), part) })
 }
 
 // choice returns an option with a fixed set of values, which help lists.

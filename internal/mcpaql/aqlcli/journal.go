@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/osfile"
@@ -157,10 +158,6 @@ func readJournal(data, target string) (live.Left, bool) {
 			gone[l.ID.String()] = true
 		}
 	}
-	for _, m := range made {
-		if !gone[m.ID.String()] {
-			left.IDs = append(left.IDs, m)
-		}
-	}
+	left.IDs = slices.DeleteFunc(made, func(m guard.JournalEntry) bool { return gone[m.ID.String()] })
 	return left, ours
 }

@@ -118,11 +118,7 @@ func (a *Adapter) tool(name, category string) jsonv.Value {
 }
 
 func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
-	v := jsonv.ObjectOf("success", true, "data", data)
-	if len(warnings) > 0 {
-		v = v.With("warnings", jsonv.Array(warnings...))
-	}
-	return v
+	return jsonv.ObjectOf("success", true, "data", data, "warnings", jsonv.Array(warnings...).If(len(warnings) > 0))
 }
 
 // failure is an answer that refuses a call.

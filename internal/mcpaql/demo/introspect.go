@@ -69,14 +69,12 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 	endpoint := pick(a.is("category-differs") && search, "UPDATE", op.Category)
 	tool := pick(a.o.Mode == ModeSingle, singleTool, toolOf(op.Category))
 	tool = pick(a.is("tool-unlisted") && search, "mcp_aql_search", tool)
+	cycle := jsonv.ObjectOf("states", jsonv.From([]string{pending, running, completed, "failed", cancelled}), "supports_cancel", true, "supports_retry", false)
 	v := jsonv.ObjectOf("name", op.Name, "semantic_category", op.Category, "endpoint", endpoint, "mcpTool", tool, "description", op.Doc,
 		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", op.Category == "UPDATE" || op.Category == "DELETE"),
 		"parameters", jsonv.List(op.Params, describe),
-		"returns", jsonv.ObjectOf("name", op.Returns, "kind", "object"))
-	if a.has("executions") && op.Verb == "execute" {
-		v = v.With("lifecycle", jsonv.ObjectOf("states", jsonv.From([]string{pending, running, completed, "failed", cancelled}), "supports_cancel", true, "supports_retry", false))
-	}
-	v = pick(op.example.IsAbsent(), v, v.With("examples", jsonv.Array(op.example)))
+		"returns", jsonv.ObjectOf("name", op.Returns, "kind", "object"),
+		"lifecycle", cycle.If(a.has("executions") && op.Verb == "execute"), "examples", jsonv.Array(op.example).If(!op.example.IsAbsent()))
 	switch {
 	case a.is("detail-no-returns") && search:
 		v = v.Without("returns")

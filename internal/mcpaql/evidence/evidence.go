@@ -173,22 +173,11 @@ type Judge struct {
 // JSON returns the evidence as a bundle. Empty parts are left out.
 func (e *Evidence) JSON() jsonv.Value {
 	v := Encode(*e)
-	if e.ExpectedLevel == rule.LevelOne {
-		v = v.Without("expected_level")
-	}
-	return v
+	return v.With("expected_level", v.Lookup("expected_level").If(e.ExpectedLevel != rule.LevelOne))
 }
 
-// Given returns a text, a list or an object, and absent if it is empty.
-func Given(v jsonv.Value) jsonv.Value {
-	if v.Len() == 0 {
-		return jsonv.Value{}
-	}
-	return v
-}
-
-// GivenText returns a text, and absent if it is empty.
-func GivenText(s string) jsonv.Value { return Given(jsonv.String(s)) }
+// Given returns a list or an object, and absent if it is empty.
+func Given(v jsonv.Value) jsonv.Value { return v.If(v.Len() > 0) }
 
 // Each applies f to every element.
 func Each[T, U any](in []T, f func(T) U) []U {

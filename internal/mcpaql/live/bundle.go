@@ -61,10 +61,7 @@ func (b bundle) keepProbed() {
 
 // live returns the bundle's x_live object.
 func (b bundle) live() jsonv.Value {
-	var batch, model, judge jsonv.Value
-	if b.run.BatchSent > 0 {
-		batch = jsonv.Int(int64(b.run.BatchSent))
-	}
+	var model, judge jsonv.Value
 	if m := b.run.Options.Asking.Model; m != nil {
 		model = semantic.JudgeNote(m).Without("kind")
 	}
@@ -73,7 +70,7 @@ func (b bundle) live() jsonv.Value {
 	}
 	short := jsonv.Object()
 	for _, id := range evidence.SortedKeys(b.run.Caller.Short) {
-		short = short.With(id, evidence.GivenText(b.run.Caller.Short[id]))
+		short = short.With(id, jsonv.Filled(b.run.Caller.Short[id]))
 	}
 	var volatile []string
 	for _, op := range b.run.Catalog.Operations {
@@ -86,7 +83,7 @@ func (b bundle) live() jsonv.Value {
 			tests = append(tests, evidence.Encode(*b.run.Rows.Tests[t.ID]))
 		}
 	}
-	text, texts := evidence.GivenText, func(list []string) jsonv.Value { return evidence.Given(evidence.TextList(list)) }
+	text, texts := jsonv.Filled[string], func(list []string) jsonv.Value { return evidence.Given(evidence.TextList(list)) }
 	list := func(list []jsonv.Value) jsonv.Value { return evidence.Given(jsonv.Array(list...)) }
 	o, session := b.run.Options, b.run.Caller.Session
 	return jsonv.ObjectOf(
@@ -106,7 +103,7 @@ func (b bundle) live() jsonv.Value {
 		"run", text(o.RunID),
 		"calls", b.run.Caller.Calls,
 		"ended", text(b.run.Caller.Ending()),
-		"batch_sent", batch,
+		"batch_sent", jsonv.Filled(b.run.BatchSent),
 		"skipped", list(b.skippedOperations()),
 		"notices", texts(b.run.Notices),
 		"untested", list(b.run.Rows.Untested),
@@ -129,7 +126,7 @@ func (b bundle) skippedOperations() (skipped []jsonv.Value) {
 			if word != probe.NotGeneratable {
 				word, detail = reason, ""
 			}
-			skipped = append(skipped, jsonv.ObjectOf("operation", op.Name, "reason", word, "detail", evidence.GivenText(detail)))
+			skipped = append(skipped, jsonv.ObjectOf("operation", op.Name, "reason", word, "detail", jsonv.Filled(detail)))
 		}
 	}
 	return skipped
@@ -171,9 +168,7 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 			}
 			args = args.With(q.Name, v)
 		}
-		if missing.Len() > 0 {
-			values = values.With(op.Name, missing)
-		}
+		values = values.With(op.Name, evidence.Given(missing))
 		if p.Skipped == "" {
 			p.Arguments = op.Request(b.run.Maker.Marking(op, args, ""))
 		}

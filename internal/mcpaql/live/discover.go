@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
@@ -59,10 +60,7 @@ func (dy discovery) listTools() error {
 	var names []string
 	cursor := ""
 	for range maxToolPages {
-		params := jsonv.Object()
-		if cursor != "" {
-			params = params.With("cursor", jsonv.String(cursor))
-		}
+		params := jsonv.ObjectOf("cursor", jsonv.Filled(cursor))
 		ctx, cancel := mcp.WithLimit(dy.run.Caller.Ctx, "--call-timeout", dy.run.Options.CallTimeout)
 		x := dy.run.Caller.Session.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
 		cancel()
@@ -118,13 +116,10 @@ func (dy discovery) assignTools() error {
 	if len(prefixes) > 1 {
 		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(evidence.SortedKeys(prefixes), ", ")}
 	}
-	dy.run.Catalog.Reader = dy.run.Catalog.Families["READ"]
-	for _, t := range dy.run.Catalog.Tools {
-		if dy.run.Catalog.Reader == "" && strings.Contains(strings.ToLower(t.Description), "introspect") && t.Annotations.Lookup("readOnlyHint").Bool() {
-			dy.run.Catalog.Reader = t.Name
-		}
-	}
-	dy.run.Catalog.Reader = cmp.Or(dy.run.Options.Tool, dy.run.Catalog.Reader, dy.run.Catalog.Single, dy.run.Catalog.Tools[0].Name)
+	reader := lists.First(dy.run.Catalog.Tools, func(t catalog.Tool) bool {
+		return strings.Contains(strings.ToLower(t.Description), "introspect") && t.Annotations.Lookup("readOnlyHint").Bool()
+	}).Name
+	dy.run.Catalog.Reader = cmp.Or(dy.run.Options.Tool, dy.run.Catalog.Families["READ"], reader, dy.run.Catalog.Single, dy.run.Catalog.Tools[0].Name)
 	return nil
 }
 

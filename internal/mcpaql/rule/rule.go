@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -232,12 +233,7 @@ func (t Test) rules() []Rule {
 
 func explainTest(t Test) string {
 	var b strings.Builder
-	requirement := Must
-	for _, c := range Categories() {
-		if c.Name == t.Category {
-			requirement = c.Requirement
-		}
-	}
+	requirement := lists.First(table().Categories, func(c Category) bool { return c.Name == t.Category }).Requirement
 	fmt.Fprintf(&b, "%s  (%s)\n%s [%s], %s\n\n%s\n\n", t.Name, t.ID, t.Category, requirement, t.Section, t.About)
 	for _, r := range t.rules() {
 		b.WriteString("  " + strings.ReplaceAll(strings.TrimSpace(explainRule(r)), "\n", "\n  ") + "\n\n")

@@ -190,10 +190,7 @@ func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error)
 		}
 		verdict := evidence.Encode(e.Semantics[i])
 		for _, key := range []string{"x_judge", "x_unjudged"} {
-			c = c.Without(key)
-			if v, has := verdict.Get(key); has {
-				c = c.With(key, v)
-			}
+			c = c.Without(key).With(key, verdict.Lookup(key))
 		}
 		tests = append(tests, c)
 	}

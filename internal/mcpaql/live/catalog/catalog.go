@@ -277,13 +277,4 @@ func (cat *Catalog) TakesObject(op *Operation) bool {
 }
 
 // enumValue returns an entry of an enum: the value, or the one inside an object.
-func enumValue(v jsonv.Value) jsonv.Value {
-	if v.Kind() == jsonv.KindObject {
-		for _, key := range []string{"value", "name"} {
-			if e, ok := v.Get(key); ok {
-				return e
-			}
-		}
-	}
-	return v
-}
+func enumValue(v jsonv.Value) jsonv.Value { return cmp.Or(v.Lookup("value"), v.Lookup("name"), v) }

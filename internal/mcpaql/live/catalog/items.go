@@ -63,12 +63,8 @@ func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
 	if len(out) == 0 && keyed {
 		out = evidence.Each(data.Keys(), jsonv.String)
 	}
-	for _, e := range data.Elems() {
-		if e.Kind() == jsonv.KindString || e.Kind() == jsonv.KindNumber {
-			out = append(out, e)
-		}
-	}
-	return out
+	other := func(e jsonv.Value) bool { return e.Kind() != jsonv.KindString && e.Kind() != jsonv.KindNumber }
+	return append(out, slices.DeleteFunc(data.List(), other)...)
 }
 
 // lists returns the lists of objects in an answer's data, without the empty ones.

@@ -302,10 +302,7 @@ var categoryRisks = map[string]int{"READ": RiskRead, "CREATE": RiskWrite, "UPDAT
 // dangerLevel returns the level that a detail declares, by number or by name (DL
 // 2.1); 0 if it declares none.
 func dangerLevel(op *Operation) int {
-	v := op.Detail.Lookup("danger", "level")
-	if v.IsAbsent() {
-		v = op.Detail.Lookup("danger_level")
-	}
+	v := cmp.Or(op.Detail.Lookup("danger", "level"), op.Detail.Lookup("danger_level"))
 	if n, ok := v.Int64(); ok {
 		return int(max(0, min(n, RiskExtreme)))
 	}

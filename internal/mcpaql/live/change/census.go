@@ -188,17 +188,14 @@ func Balance(found []Difference, got func(Difference) bool) map[*Listing]int {
 
 // Hurt lists the texts of an item that a later state lacks, except times, numbers, and
 // what changes by itself.
-func (l *Listing) Hurt(before, now jsonv.Value) (out []jsonv.Change) {
+func (l *Listing) Hurt(before, now jsonv.Value) []jsonv.Change {
 	if before.IsAbsent() {
 		return nil
 	}
-	for _, ch := range l.Changed(before, now) {
+	return slices.DeleteFunc(l.Changed(before, now), func(ch jsonv.Change) bool {
 		text := ch.Kind == jsonv.Removed || ch.Want.Kind() == jsonv.KindString && !sameText(ch, digitRuns) && !sameText(ch, clockText)
-		if text && !DateName().MatchString(ch.Path) {
-			out = append(out, ch)
-		}
-	}
-	return out
+		return !text || DateName().MatchString(ch.Path)
+	})
 }
 
 // VolatileKey matches keys whose values differ from call to call.

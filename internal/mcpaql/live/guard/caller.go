@@ -83,10 +83,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	a.wait(ctx)
 	a.Calls++
 	r.Number = len(a.Transcript) + 1
-	params := jsonv.ObjectOf("name", r.Tool)
-	if !r.Args.IsAbsent() {
-		params = params.With("arguments", r.Args)
-	}
+	params := jsonv.ObjectOf("name", r.Tool, "arguments", r.Args)
 	parent := ctx
 	if op := a.catalog.Op(r.Args.Lookup("operation").Text()); op != nil && op.Category == "CREATE" {
 		var done func()
@@ -177,9 +174,7 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
 		answer, whole = jsonv.String(display.Truncate(answer.String(), 1000)), jsonv.Int(int64(size))
 	}
-	if a.kept > maxKeptTranscript {
-		answer = jsonv.Value{}
-	}
+	answer = answer.If(a.kept <= maxKeptTranscript)
 	a.kept += len(answer.Append(nil)) + len(args.Append(nil))
 	a.Transcript = append(a.Transcript, jsonv.ObjectOf("n", r.Number, "tool", r.Tool, "arguments", args,
 		"ms", float64(x.Elapsed.Microseconds())/1000, "bytes", whole, "answer", answer))

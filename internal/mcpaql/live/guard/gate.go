@@ -186,12 +186,8 @@ func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
 
 // userNamed reports whether the user provided a value.
 func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) bool {
-	for _, at := range []string{op.Name, "*"} {
-		if own, ok := g.options.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
-			return true
-		}
-	}
-	return false
+	given := func(at string) bool { return jsonv.Equal(g.options.Values.Lookup(at, param), v) }
+	return !v.IsAbsent() && (given(op.Name) || given("*"))
 }
 
 // Forbidden returns why arguments may not be sent, or "".

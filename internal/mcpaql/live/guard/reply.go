@@ -132,10 +132,7 @@ func (r Reply) Response() jsonv.Value {
 	}
 	if size := len(v.Append(nil)); size > maxEvidenceAnswer {
 		cause := v.Lookup("error")
-		if len(cause.Append(nil)) >= maxKeptAnswer {
-			cause = jsonv.Value{}
-		}
-		return jsonv.ObjectOf("x_truncated", size, "success", v.Lookup("success"), "error", cause)
+		return jsonv.ObjectOf("x_truncated", size, "success", v.Lookup("success"), "error", cause.If(len(cause.Append(nil)) < maxKeptAnswer))
 	}
 	return v
 }

@@ -155,11 +155,7 @@ func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 	if len(t.Findings) >= maxLiveFindings {
 		return
 	}
-	f := jsonv.ObjectOf("rule", id, "says", fmt.Sprintf(format, args...))
-	if r.Number > 0 {
-		f = f.With("call", jsonv.Int(int64(r.Number)))
-	}
-	t.Findings = append(t.Findings, f)
+	t.Findings = append(t.Findings, jsonv.ObjectOf("rule", id, "says", fmt.Sprintf(format, args...), "call", jsonv.Filled(r.Number)))
 }
 
 // Skip records that a test left a parameter out, and why.
@@ -173,11 +169,7 @@ func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
 // Leave records that a test left a parameter out; policy reports whether the mode or
 // the rules of the run forbade it.
 func (rs *rows) Leave(test, op, param, reason string, policy bool) {
-	o := jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason)
-	if policy {
-		o = o.With("policy", jsonv.Bool(true))
-	}
-	rs.Untested = append(rs.Untested, o)
+	rs.Untested = append(rs.Untested, jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason, "policy", jsonv.Filled(policy)))
 }
 
 // The modes of a live run, which decide what it may call.

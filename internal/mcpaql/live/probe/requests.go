@@ -149,11 +149,7 @@ func (pr featureProbe) probeLevel2() {
 // with the capabilities that the adapter declares.
 func (pr featureProbe) probeBatch() {
 	part := func(op, query string) jsonv.Value {
-		o := jsonv.ObjectOf("operation", op)
-		if query != "" {
-			o = o.With("params", jsonv.ObjectOf("query", query))
-		}
-		return o
+		return jsonv.ObjectOf("operation", op, "params", jsonv.ObjectOf("query", query).If(query != ""))
 	}
 	list := jsonv.Array(part("introspect", "operations"), part(guard.NoOperation, ""), part("introspect", "types"))
 	r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operations", list))

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -73,17 +74,12 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 		}
 		m.Calls = m.Calls[:min(len(m.Calls), semantic.MaxTurnCalls)]
 		for i, call := range m.Calls {
-			if len(call.Arguments.Append(nil)) > semantic.MaxArguments {
-				m.Calls[i].Arguments = jsonv.Value{}
-			}
+			m.Calls[i].Arguments = call.Arguments.If(len(call.Arguments.Append(nil)) <= semantic.MaxArguments)
 		}
 		turns = append(turns, m)
 		for _, call := range m.Calls {
 			op := call.Arguments.Lookup("operation")
-			if op.Kind() != jsonv.KindString {
-				op = jsonv.Value{}
-			}
-			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op, Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
+			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op.If(op.Kind() == jsonv.KindString), Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
 			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
 		}
 	}
@@ -134,12 +130,9 @@ func rehearsed(code, message string) string {
 // smuggled reports whether parameters name an operation of their own, which a
 // careless adapter may confuse with the requested one.
 func smuggled(op *catalog.Operation, params jsonv.Value) bool {
-	for _, key := range []string{"operation", "operations"} {
-		if _, has := params.Get(key); has && (op == nil || op.Param(key) == nil) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"operation", "operations"}, func(key string) bool {
+		return !params.Lookup(key).IsAbsent() && (op == nil || op.Param(key) == nil)
+	})
 }
 
 // scenarios builds the questions of the four families (S 5.3): discovery, field

@@ -107,11 +107,7 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 	case jsonv.KindBool:
 		other = append(other, jsonv.Bool(!def.Bool()))
 	case jsonv.KindString:
-		for _, e := range p.Schema.Lookup("enum").Elems() {
-			if !jsonv.Equal(e, def) {
-				other = append(other, e)
-			}
-		}
+		other = append(other, slices.DeleteFunc(p.Schema.Lookup("enum").List(), func(e jsonv.Value) bool { return jsonv.Equal(e, def) })...)
 	}
 	differs := false
 	for i, v := range other {
