@@ -2,6 +2,7 @@ package aql
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -190,15 +191,12 @@ func (x *evaluation) completeness() {
 // compare compares the parameters that an operation accepted with its detail.
 func (x *evaluation) compare(d jsonv.Value, at place, suffix string, left *[]string) {
 	name := d.Lookup("name").Text()
-	accepted, documented := map[string]bool{}, map[string]bool{}
-	for _, a := range x.accepted[name] {
-		accepted[a] = true
-	}
+	accepted, documented := x.accepted[name], map[string]bool{}
 	for k, p := range d.Lookup("parameters").Elems() {
 		if n := p.Lookup("name"); n.Kind() == jsonv.KindString {
 			documented[n.Text()] = true
 			switch {
-			case accepted[n.Text()]:
+			case slices.Contains(accepted, n.Text()):
 			case x.passedOver("accuracy", name, n.Text()):
 				x.lackOf("accuracy", name, n.Text(), name+" "+n.Text(), left)
 			default:
@@ -206,7 +204,7 @@ func (x *evaluation) compare(d jsonv.Value, at place, suffix string, left *[]str
 			}
 		}
 	}
-	for k, a := range x.accepted[name] {
+	for k, a := range accepted {
 		if !documented[a] {
 			x.fail("completeness.undocumented"+suffix, placeOf("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
 		}

@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -95,10 +96,8 @@ func (x *evaluation) refusal(c evidence.ParameterCase, at place) {
 		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
 		return
 	}
-	m := evidence.Message(c.Response)
-	if text := c.Response.Lookup("error"); x.set == rule.Strict && text.Kind() == jsonv.KindString {
-		m = text // in the wrong form, which error-form reports
-	}
+	text := c.Response.Lookup("error") // a message in the wrong form, which error-form reports
+	m := cmp.Or(text.If(x.set == rule.Strict && text.Kind() == jsonv.KindString), evidence.Message(c.Response))
 	if x.set == rule.Reference {
 		if !reference.Contains(m, c.Parameter) {
 			x.fail("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))

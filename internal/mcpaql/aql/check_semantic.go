@@ -181,7 +181,7 @@ func (x *evaluation) judged(j *evidence.Judge, at place) {
 func (x *evaluation) phrases(c evidence.SemanticCase, at place, occurs func(string) bool) {
 	for i, group := range c.PhraseGroups {
 		if !slices.ContainsFunc(group, occurs) {
-			x.fail("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(evidence.TextList(group)))
+			x.fail("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(jsonv.List(group, jsonv.String)))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // New returns an adapter with the initial library, or with the one stored in
@@ -193,10 +194,7 @@ func (a *Adapter) add(group string, r *resource) {
 }
 
 func (a *Adapter) find(name string) *operation {
-	if i := slices.IndexFunc(a.operations, func(o *operation) bool { return o.Name == name }); i >= 0 {
-		return a.operations[i]
-	}
-	return nil
+	return lists.First(a.operations, func(o *operation) bool { return o.Name == name })
 }
 
 //go:embed library.json

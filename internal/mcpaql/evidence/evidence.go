@@ -188,9 +188,6 @@ func Each[T, U any](in []T, f func(T) U) []U {
 	return out
 }
 
-// TextList returns texts as a JSON list.
-func TextList(in []string) jsonv.Value { return jsonv.Array(Each(in, jsonv.String)...) }
-
 // IsLive reports whether evidence was collected by a live run of this program.
 func (e *Evidence) IsLive() bool { return e.Live.Lookup("tests").Kind() == jsonv.KindArray }
 

@@ -83,7 +83,7 @@ func (b bundle) live() jsonv.Value {
 			tests = append(tests, evidence.Encode(*b.run.Rows.Tests[t.ID]))
 		}
 	}
-	text, texts := jsonv.Filled[string], func(list []string) jsonv.Value { return evidence.Given(evidence.TextList(list)) }
+	text, texts := jsonv.Filled[string], func(list []string) jsonv.Value { return evidence.Given(jsonv.List(list, jsonv.String)) }
 	list := func(list []jsonv.Value) jsonv.Value { return evidence.Given(jsonv.Array(list...)) }
 	o, session := b.run.Options, b.run.Caller.Session
 	return jsonv.ObjectOf(
@@ -98,8 +98,8 @@ func (b bundle) live() jsonv.Value {
 		"model", model,
 		"judge", judge,
 		"dialect", texts(b.run.Dialect),
-		"modes", evidence.TextList(b.run.Modes),
-		"policy", jsonv.ObjectOf("mode", o.Mode, "allow", evidence.TextList(o.Allow), "deny", evidence.TextList(o.Deny), "max_calls", o.MaxCalls),
+		"modes", jsonv.List(b.run.Modes, jsonv.String),
+		"policy", jsonv.ObjectOf("mode", o.Mode, "allow", jsonv.List(o.Allow, jsonv.String), "deny", jsonv.List(o.Deny, jsonv.String), "max_calls", o.MaxCalls),
 		"run", text(o.RunID),
 		"calls", b.run.Caller.Calls,
 		"ended", text(b.run.Caller.Ending()),
@@ -169,9 +169,7 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 			args = args.With(q.Name, v)
 		}
 		values = values.With(op.Name, evidence.Given(missing))
-		if p.Skipped == "" {
-			p.Arguments = op.Request(b.run.Maker.Marking(op, args, ""))
-		}
+		p.Arguments = op.Request(b.run.Maker.Marking(op, args, "")).If(p.Skipped == "")
 		plan = append(plan, p)
 	}
 	return plan, values

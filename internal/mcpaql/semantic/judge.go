@@ -197,8 +197,5 @@ func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error)
 	if len(tests) > 0 {
 		bundle = bundle.With("semantic_tests", jsonv.Array(tests...))
 	}
-	if j, has := e.Live.Get("judge"); has {
-		bundle = bundle.With("x_live", bundle.Lookup("x_live").With("judge", j))
-	}
-	return bundle, nil
+	return bundle.With("x_live", bundle.Lookup("x_live").With("judge", e.Live.Lookup("judge"))), nil
 }

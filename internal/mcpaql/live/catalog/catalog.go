@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 )
 
@@ -28,10 +29,7 @@ func (cat *Catalog) Partner(verb, category, resource string) *Operation {
 
 // First returns the first operation that match accepts; nil if there is none.
 func (cat *Catalog) First(match func(*Operation) bool) *Operation {
-	if i := slices.IndexFunc(cat.Operations, match); i >= 0 {
-		return cat.Operations[i]
-	}
-	return nil
+	return lists.First(cat.Operations, match)
 }
 
 // Creator returns the CREATE operation of an operation's resource; nil when there is none.

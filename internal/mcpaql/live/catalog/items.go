@@ -30,7 +30,7 @@ func ScalarKeys(v jsonv.Value) (keys []string) {
 // Items returns the first list of objects in an answer's data, searching a few levels
 // deep; nil if there is none.
 func Items(data jsonv.Value, depth int) []jsonv.Value {
-	for _, list := range lists(data, depth) {
+	for _, list := range objectLists(data, depth) {
 		return list
 	}
 	return nil
@@ -40,7 +40,7 @@ func Items(data jsonv.Value, depth int) []jsonv.Value {
 // of the keys: the list may be in groups, or have counts in front of it. If none has, it
 // returns the first list.
 func NamedItems(data jsonv.Value, keys []string) (out []jsonv.Value) {
-	for _, list := range lists(data, ListDepth) {
+	for _, list := range objectLists(data, ListDepth) {
 		if slices.ContainsFunc(keys, func(key string) bool { return !list[0].Lookup(key).IsAbsent() }) {
 			out = append(out, list...)
 		}
@@ -67,8 +67,8 @@ func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
 	return append(out, slices.DeleteFunc(data.List(), other)...)
 }
 
-// lists returns the lists of objects in an answer's data, without the empty ones.
-func lists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
+// objectLists returns the lists of objects in an answer's data, without the empty ones.
+func objectLists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
 	var list []jsonv.Value
 	for _, e := range data.Elems() {
 		if node := e.Lookup("node"); node.Kind() == jsonv.KindObject {
@@ -83,7 +83,7 @@ func lists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
 	}
 	for _, m := range data.Members() {
 		if depth > 0 {
-			out = append(out, lists(m, depth-1)...)
+			out = append(out, objectLists(m, depth-1)...)
 		}
 	}
 	return out

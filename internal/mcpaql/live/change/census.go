@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/reference"
@@ -103,10 +104,7 @@ func ItemID(keys []string, item jsonv.Value) jsonv.Value {
 
 // Of returns the listing of an operation; nil when there is none.
 func (s *Census) Of(op *catalog.Operation) *Listing {
-	if i := slices.IndexFunc(s.Lists, func(l *Listing) bool { return l.Op == op }); i >= 0 {
-		return s.Lists[i]
-	}
-	return nil
+	return lists.First(s.Lists, func(l *Listing) bool { return l.Op == op })
 }
 
 // Learn records the differences between two readings with no write between them.

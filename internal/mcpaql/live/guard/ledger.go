@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/live/catalog"
 )
 
@@ -74,10 +75,7 @@ func (l *ledger) holds(t CreatedThing) bool {
 // execution returns an execution by its identifier, or nil if the run did not start
 // it.
 func (l *ledger) execution(id jsonv.Value) *execution {
-	if i := slices.IndexFunc(l.executions, func(x *execution) bool { return jsonv.Equal(x.id, id) }); i >= 0 {
-		return l.executions[i]
-	}
-	return nil
+	return lists.First(l.executions, func(x *execution) bool { return jsonv.Equal(x.id, id) })
 }
 
 // CreatedThing is an item that the run created: its identifier, absent where there is

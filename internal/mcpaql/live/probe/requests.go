@@ -128,7 +128,7 @@ func (pr featureProbe) probeLevel2() {
 			continue
 		}
 		want := keys[len(keys)-2:]
-		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With("fields", evidence.TextList(want)))
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With("fields", jsonv.List(want, jsonv.String)))
 		if !r.Sent() {
 			pr.run.Caller.CutsShort("fields")
 		}
