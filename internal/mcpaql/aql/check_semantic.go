@@ -138,10 +138,7 @@ func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
 	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
-	answer := ""
-	if k := c.ResponseText.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
-		answer = reference.Text(c.ResponseText)
-	}
+	answer := reference.Text(cmp.Or(c.ResponseText.If(c.ResponseText.Kind() != jsonv.KindNull), jsonv.String("")))
 	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
@@ -206,10 +203,7 @@ var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 // serializedParams returns the JSON text of a call's parameters; under the strict
 // rules without escape sequences, so that words stay whole.
 func (x *evaluation) serializedParams(t evidence.ToolCall) string {
-	s := "{}"
-	if k := t.Params.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
-		s = reference.Stringify(t.Params)
-	}
+	s := reference.Stringify(cmp.Or(t.Params.If(t.Params.Kind() != jsonv.KindNull), jsonv.Object()))
 	if x.set == rule.Strict {
 		s = escapeSequence().ReplaceAllString(s, " ")
 	}

@@ -184,10 +184,8 @@ func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure
 		params = params.Without("note")
 	case a.is("sorts-drop") && params.Lookup("part_sort").Text() == "wheel":
 		params = params.Without("note")
-	case a.is("create-changes"):
-		if t := params.Lookup("title"); t.Kind() == jsonv.KindString {
-			params = params.With("title", jsonv.String(strings.ToUpper(t.Text())))
-		}
+	case a.is("create-changes") && params.Lookup("title").Kind() == jsonv.KindString:
+		params = params.With("title", jsonv.String(strings.ToUpper(params.Lookup("title").Text())))
 	}
 	for defect, field := range map[string]string{"create-drops": "author", "charter-drops": "text", "loans-drop": "until", "keys-drop": "color"} {
 		params = pick(a.is(defect), params.Without(field), params)

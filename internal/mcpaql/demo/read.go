@@ -19,15 +19,10 @@ func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure
 			*n = given
 		}
 	}
-	var found []jsonv.Value
-	for _, v := range a.items[op.res.Name] {
-		if kind := op.res.Kind; kind != "" && !jsonv.Equal(v.Lookup(kind), params.Lookup(kind)) {
-			continue
-		}
-		if text := params.Lookup("text"); text.IsAbsent() || strings.Contains(strings.ToLower(v.Lookup("title").Text()), strings.ToLower(text.Text())) {
-			found = append(found, v)
-		}
-	}
+	kind, text := op.res.Kind, strings.ToLower(params.Lookup("text").Text())
+	found := slices.DeleteFunc(slices.Clone(a.items[op.res.Name]), func(v jsonv.Value) bool {
+		return kind != "" && !jsonv.Equal(v.Lookup(kind), params.Lookup(kind)) || !strings.Contains(strings.ToLower(v.Lookup("title").Text()), text)
+	})
 	cursor := slices.ContainsFunc(a.library.Cursors, func(p param) bool { return !params.Lookup(p.Name).IsAbsent() })
 	if op.Name == "list_books" && cursor {
 		return a.byCursor(found, params)

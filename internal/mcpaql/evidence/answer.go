@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -28,10 +29,7 @@ func Succeeded(answer jsonv.Value) bool { return answer.Lookup("success").Bool()
 // Message returns the message of a failure; a missing one is an empty text.
 func Message(answer jsonv.Value) jsonv.Value {
 	m := answer.Lookup("error", "message")
-	if k := m.Kind(); k == jsonv.KindAbsent || k == jsonv.KindNull {
-		return jsonv.String("")
-	}
-	return m
+	return cmp.Or(m.If(m.Kind() != jsonv.KindNull), jsonv.String(""))
 }
 
 // Names reports whether a text contains a name as a whole word.

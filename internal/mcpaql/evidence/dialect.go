@@ -201,13 +201,10 @@ func parameterOf(s string) jsonv.Value {
 // typed reads a text such as "integer (optional)".
 func typed(s string) jsonv.Value {
 	m := markedText().FindStringSubmatch(s)
-	p := jsonv.Object()
 	if m == nil {
-		return p
+		return jsonv.Object()
 	}
-	if name := strings.TrimSpace(m[1]); name != "" {
-		p = p.With("type", jsonv.String(name))
-	}
+	p := jsonv.ObjectOf("type", jsonv.Filled(strings.TrimSpace(m[1])))
 	switch mark := strings.ToLower(strings.Trim(m[2], "()")); mark {
 	case "required", "!":
 		p = p.With("required", jsonv.Bool(true))

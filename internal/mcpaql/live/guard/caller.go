@@ -250,10 +250,7 @@ func (a *caller) Ending() string {
 
 // EndedBefore returns the reason why something was not tested.
 func (a *caller) EndedBefore() string {
-	if why := a.Ending(); why != "" {
-		return why
-	}
-	return "the run ended before"
+	return cmp.Or(a.Ending(), "the run ended before")
 }
 
 // CutsShort records that the run ended before it had tested everything that the rows

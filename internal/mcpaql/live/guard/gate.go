@@ -192,10 +192,7 @@ func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) boo
 
 // Forbidden returns why arguments may not be sent, or "".
 func (g *gate) Forbidden(args jsonv.Value) string {
-	if reason := g.Poison[args.Lookup("operation").Text()]; reason != "" {
-		return reason
-	}
-	return g.refuses(args)
+	return cmp.Or(g.Poison[args.Lookup("operation").Text()], g.refuses(args))
 }
 
 // Barred returns why an operation may not be called at all, or "".

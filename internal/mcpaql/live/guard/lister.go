@@ -238,9 +238,5 @@ func (l *lister) readList(into *change.Listing, kind, params jsonv.Value) {
 // maxCensusPages bounds how many pages of a list are read.
 const maxCensusPages = 50
 
-func firstKey(v jsonv.Value) string {
-	for k := range v.Members() {
-		return k
-	}
-	return ""
-}
+// firstKey returns the first key of an object, "" if it has none.
+func firstKey(v jsonv.Value) string { return append(v.Keys(), "")[0] }

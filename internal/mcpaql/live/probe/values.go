@@ -180,23 +180,17 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 		return
 	}
 	pr.alias(op, base)
-	list := catalog.Items(base.Data(), catalog.ListDepth)
-	candidates := []jsonv.Member{{Key: "query", Value: jsonv.String(matchesNothing)}, {Key: "filter", Value: jsonv.String(matchesNothing)}}
-	if len(list) >= 2 {
-		one := func(name string) jsonv.Member { return jsonv.Member{Key: name, Value: jsonv.Int(1)} }
-		candidates = append(candidates, evidence.Each([]string{"limit", "first", "page_size", "per_page", "offset"}, one)...)
-	}
-	if keys := catalog.ScalarKeys(catalog.Sample(base.Data())); len(keys) > 1 {
-		candidates = append(candidates, jsonv.Member{Key: "fields", Value: jsonv.Array(jsonv.String(keys[0]))})
-	}
-	candidates = append(candidates, pr.siblings(op, candidates)...)
-	for _, m := range candidates {
-		if op.Param(m.Key) != nil {
+	one := jsonv.Int(1).If(len(catalog.Items(base.Data(), catalog.ListDepth)) >= 2)
+	keys := catalog.ScalarKeys(catalog.Sample(base.Data()))
+	candidates := jsonv.ObjectOf("query", matchesNothing, "filter", matchesNothing, "limit", one, "first", one, "page_size", one, "per_page", one, "offset", one,
+		"fields", jsonv.List(keys[:min(len(keys), 1)], jsonv.String).If(len(keys) > 1))
+	for name, v := range pr.withSiblings(op, candidates).Members() {
+		if op.Param(name) != nil {
 			continue
 		}
-		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(m.Key, m.Value))
-		if r.OK() && !r.UnknownParameter(m.Key) && pr.run.Steady.Differs(op, base, r) {
-			pr.accept(op, m.Key)
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(name, v))
+		if r.OK() && !r.UnknownParameter(name) && pr.run.Steady.Differs(op, base, r) {
+			pr.accept(op, name)
 		}
 	}
 }
@@ -218,21 +212,22 @@ func (pr operationProbe) alias(op *catalog.Operation, base guard.Reply) {
 
 const maxSiblings = 6
 
-// siblings returns the parameters of other READ operations of the same resource.
-func (pr operationProbe) siblings(op *catalog.Operation, have []jsonv.Member) (out []jsonv.Member) {
+// withSiblings adds to candidates the parameters of other READ operations of the same
+// resource.
+func (pr operationProbe) withSiblings(op *catalog.Operation, candidates jsonv.Value) jsonv.Value {
+	most := candidates.Len() + maxSiblings
 	for _, other := range pr.run.Catalog.Operations {
 		if other == op || other.Category != "READ" || !catalog.SameResource(other.Resource, op.Resource) {
 			continue
 		}
 		for _, p := range other.Params {
-			known := func(m jsonv.Member) bool { return m.Key == p.Name }
-			if p.Required || slices.ContainsFunc(have, known) || slices.ContainsFunc(out, known) || len(out) >= maxSiblings {
+			if p.Required || !candidates.Lookup(p.Name).IsAbsent() || candidates.Len() >= most {
 				continue
 			}
 			if v, err := pr.run.Maker.Value(other, p, p.Name); err == nil {
-				out = append(out, jsonv.Member{Key: p.Name, Value: v})
+				candidates = candidates.With(p.Name, v)
 			}
 		}
 	}
-	return out
+	return candidates
 }
