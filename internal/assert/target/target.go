@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/assert/jsonpath"
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -105,12 +106,7 @@ func (t *Target) CheckList(list string) *Error {
 		e.Hint = "this test makes a call"
 		return e
 	}
-	var has []string
-	for _, r := range roots {
-		if r.in(list) {
-			has = append(has, r.Name)
-		}
-	}
+	has := lists.Kept(roots, func(r Root) (string, bool) { return r.Name, r.in(list) })
 	e.Msg = fmt.Sprintf("%s is no target of tests under %s:", t.root.Name, list)
 	e.Hint = "their targets are " + display.Alternatives(has, "and")
 	return e

@@ -12,6 +12,16 @@ func Map[T, U any](list []T, of func(T) U) []U {
 	return out
 }
 
+// Kept returns the values made from the elements of a list that of accepts.
+func Kept[T, U any](list []T, of func(T) (U, bool)) (kept []U) {
+	for _, e := range list {
+		if made, ok := of(e); ok {
+			kept = append(kept, made)
+		}
+	}
+	return kept
+}
+
 // First returns the first element of a list that ok accepts, or the zero value.
 func First[T any](list []T, ok func(T) bool) (first T) {
 	for _, e := range list {

@@ -32,3 +32,14 @@ func TestCount(t *testing.T) {
 		t.Errorf("got %d", n)
 	}
 }
+
+func TestKept(t *testing.T) {
+	t.Parallel()
+	got := lists.Kept([]string{"3", "x", "1"}, func(s string) (int, bool) {
+		n, err := strconv.Atoi(s)
+		return n, err == nil
+	})
+	if !slices.Equal(got, []int{3, 1}) {
+		t.Errorf("got %v", got)
+	}
+}

@@ -30,8 +30,8 @@ const (
 // and 190 for messages about the mistakes of newcomers. The target of mcptest is that of
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {97293, 82000},
-	"MCP-AQL": {14599, 14500},
+	"mcptest": {97271, 82000},
+	"MCP-AQL": {14572, 14500},
 }
 
 // largerPackages are the packages over the budget, with a ceiling, which may only be

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
 	"mcptest/internal/mcpaql/rule"
@@ -201,27 +202,23 @@ func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 
 // omitted notes the operations as gaps that the row's test passed over as a whole.
 func (x *evaluation) omitted() {
-	for _, u := range x.e.Live.Lookup("untested").Elems() {
-		if op := u.Lookup("operation").Text(); u.Lookup("test").Text() == x.test.ID && u.Lookup("parameter").Text() == "" && !u.Lookup("policy").Bool() && x.e.IsLive() {
-			x.gaps = append(x.gaps, op+" ("+u.Lookup("reason").Text()+")")
-		}
-	}
+	x.gaps = append(x.gaps, lists.Kept(x.e.Live.Lookup("untested").List(), func(u jsonv.Value) (string, bool) {
+		return u.Lookup("operation").Text() + " (" + u.Lookup("reason").Text() + ")",
+			u.Lookup("test").Text() == x.test.ID && u.Lookup("parameter").Text() == "" && !u.Lookup("policy").Bool() && x.e.IsLive()
+	})...)
 }
 
 // obstacles describes what kept a live run from a row's cases, of the operations
 // named and of what the row's test passed over.
 func (x *evaluation) obstacles(ops []string) string {
-	var why []string
-	for _, u := range x.e.Live.Lookup("untested").Elems() {
-		if u.Lookup("test").Text() == x.test.ID {
-			why = append(why, strings.TrimSpace(u.Lookup("operation").Text()+" "+u.Lookup("parameter").Text())+": "+u.Lookup("reason").Text())
-		}
-	}
-	for _, s := range x.e.Live.Lookup("skipped").Elems() {
-		if op := s.Lookup("operation").Text(); slices.Contains(ops, op) {
-			why = append(why, strings.TrimSuffix(op+": "+s.Lookup("reason").Text()+": "+s.Lookup("detail").Text(), ": "))
-		}
-	}
+	why := lists.Kept(x.e.Live.Lookup("untested").List(), func(u jsonv.Value) (string, bool) {
+		what := strings.TrimSpace(u.Lookup("operation").Text() + " " + u.Lookup("parameter").Text())
+		return what + ": " + u.Lookup("reason").Text(), u.Lookup("test").Text() == x.test.ID
+	})
+	why = append(why, lists.Kept(x.e.Live.Lookup("skipped").List(), func(s jsonv.Value) (string, bool) {
+		op := s.Lookup("operation").Text()
+		return strings.TrimSuffix(op+": "+s.Lookup("reason").Text()+": "+s.Lookup("detail").Text(), ": "), slices.Contains(ops, op)
+	})...)
 	if len(why) == 0 {
 		if collectedSafely(x.e.Live) {
 			return "the run found none; --mode write checks more, and --values provides values"

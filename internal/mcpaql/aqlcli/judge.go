@@ -2,6 +2,7 @@ package aqlcli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -123,15 +124,8 @@ func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
 	if other && api != o.API {
 		o.API, o.URL = api, ""
 	}
-	if moved {
-		o.URL = address
-	}
-	if o.URL == "" {
-		o.URL = localModels
-		if o.API == model.Anthropic {
-			o.URL = "https://api.anthropic.com"
-		}
-	}
+	usual := map[string]string{model.Anthropic: "https://api.anthropic.com"}
+	o.URL = cmp.Or(address, o.URL, usual[o.API], localModels)
 	if name, given := c.flags[prefix+"-key-env"]; given {
 		if o.Key = strings.TrimSpace(cmdutil.LookupEnv(c.Env, name)); o.Key == "" {
 			return o, c.wrong("--%s-key-env: the variable %s is not set", prefix, name)
@@ -235,10 +229,7 @@ func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) 
 // askJudge asks the judge, and stops the processes that it started.
 func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 	return withProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
-		dir, err := stateDir()
-		if err != nil {
-			dir = "" // then nothing is stored next to the bundle
-		}
+		dir, _ := stateDir() // without one, nothing is stored next to the bundle
 		var a semantic.Asking
 		var keys []string
 		if !c.judging(&a, model.Options{}, dir, registry, &keys) {

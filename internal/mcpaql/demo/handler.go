@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/mcpserver"
 )
@@ -97,12 +98,7 @@ func (a *Adapter) addTools() {
 }
 
 func (a *Adapter) tool(name, category string) jsonv.Value {
-	var ops []string
-	for _, op := range a.operations {
-		if category == "" || op.Category == category {
-			ops = append(ops, op.Name)
-		}
-	}
+	ops := lists.Kept(a.operations, func(op *operation) (string, bool) { return op.Name, category == "" || op.Category == category })
 	if a.is("hidden-operation") && category == "READ" {
 		ops = append(ops, "peek_book")
 	}

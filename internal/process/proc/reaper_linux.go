@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mcptest/internal/base/lists"
 )
 
 // Reaper adopts orphans: a process that a server leaves running becomes a child of
@@ -270,7 +272,7 @@ func children() []procInfo {
 		}
 		var now []int
 		if now, ok = childIDs(); ok && slices.Equal(last, now) {
-			return infos(now)
+			return lists.Kept(now, readStat)
 		}
 		last = now
 	}
@@ -284,17 +286,7 @@ func childrenFast() []procInfo {
 	if !ok {
 		return children()
 	}
-	return infos(ids)
-}
-
-func infos(ids []int) []procInfo {
-	var out []procInfo
-	for _, pid := range ids {
-		if p, ok := readStat(pid); ok {
-			out = append(out, p)
-		}
-	}
-	return out
+	return lists.Kept(ids, readStat)
 }
 
 // childIDs reads the kernel's list of the first thread's children; false means that

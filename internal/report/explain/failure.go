@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
@@ -120,13 +121,8 @@ func CaseLocation(p *render.Printer, c *result.Case) string {
 }
 
 // Failing returns the failed assertions at the top level.
-func Failing(as []result.Assertion) (out []result.Assertion) {
-	for _, a := range as {
-		if !a.Pass {
-			out = append(out, a)
-		}
-	}
-	return out
+func Failing(as []result.Assertion) []result.Assertion {
+	return lists.Kept(as, func(a result.Assertion) (result.Assertion, bool) { return a, !a.Pass })
 }
 
 // Alone reports whether the case's message is that of its only failed assertion,

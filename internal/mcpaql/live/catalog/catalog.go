@@ -39,17 +39,14 @@ func (cat *Catalog) Creator(op *Operation) *Operation {
 
 // Discriminators returns the parameters, in addition to the identifier, that name a
 // resource: an enum that create and delete both require.
-func (cat *Catalog) Discriminators(create, remove *Operation) (names []string) {
+func (cat *Catalog) Discriminators(create, remove *Operation) []string {
 	if remove == nil {
 		return nil
 	}
-	for _, p := range create.Params {
+	return lists.Kept(create.Params, func(p Parameter) (string, bool) {
 		q := remove.Param(p.Name)
-		if p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.enumOf(p)) > 0 {
-			names = append(names, p.Name)
-		}
-	}
-	return names
+		return p.Name, p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.enumOf(p)) > 0
+	})
 }
 
 // enumOf lists the values that a parameter accepts: its own enum, that of its type,

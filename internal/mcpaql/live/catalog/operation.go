@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 )
@@ -190,13 +191,10 @@ func SameResource(a, b string) bool {
 }
 
 func singulars(s string) []string {
-	out := []string{s}
-	for _, p := range [][2]string{{"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"es", ""}, {"s", ""}} {
-		if stem, ok := strings.CutSuffix(s, p[0]); ok && stem != "" {
-			out = append(out, stem+p[1])
-		}
-	}
-	return out
+	return append([]string{s}, lists.Kept([][2]string{{"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"es", ""}, {"s", ""}}, func(p [2]string) (string, bool) {
+		stem, ok := strings.CutSuffix(s, p[0])
+		return stem + p[1], ok && stem != ""
+	})...)
 }
 
 // Names that suggest an action. An adapter's declaration is only a claim, and a run

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/guard"
@@ -142,12 +143,7 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 		out = append(out, evidence.SemanticCase{Name: name, Question: question, Facts: facts, RequiredPatterns: patterns, PhraseGroups: groups})
 		return &out[len(out)-1]
 	}
-	var creates []string
-	for _, op := range pr.run.Catalog.Operations {
-		if op.Category == "CREATE" {
-			creates = append(creates, op.Name)
-		}
-	}
+	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) { return op.Name, op.Category == "CREATE" })
 	if len(creates) > 0 {
 		ask("Discovery: what can be created", "Which operations of this adapter create something? Name all of them.", "The CREATE operations are "+strings.Join(creates, ", ")+".",
 			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string { return []string{name} })...).ExpectedOperations = []string{"introspect"}
