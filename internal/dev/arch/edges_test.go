@@ -171,9 +171,9 @@ var edges = map[string][]string{
 	// MCP-AQL. The evaluation uses JavaScript's semantics, the table of rules and
 	// the evidence. A live run only collects evidence, and a recording contains only
 	// what passed between run and adapter, so neither imports the evaluation.
-	"internal/mcpaql/reference": {"internal/base/jsonv"},
+	"internal/mcpaql/reference": {"internal/base/jsonv", "internal/base/lazy"},
 	"internal/mcpaql/rule":      {"internal/base/source"},
-	"internal/mcpaql/evidence":  {"internal/mcpaql/reference", "internal/mcpaql/rule", "internal/base/jsonv", "internal/base/shellwords", "internal/base/secret", "internal/base/source"},
+	"internal/mcpaql/evidence":  {"internal/mcpaql/reference", "internal/mcpaql/rule", "internal/base/jsonv", "internal/base/lazy", "internal/base/shellwords", "internal/base/secret", "internal/base/source"},
 	"internal/mcpaql/verdict":   {"internal/mcpaql/evidence", "internal/mcpaql/rule", "internal/base/jsonv", "internal/report/result", "internal/base/source"},
 	"internal/mcpaql/aql":       {"internal/mcpaql/evidence", "internal/mcpaql/reference", "internal/mcpaql/rule", "internal/mcpaql/verdict", "internal/base/jsonv"},
 	"internal/mcpaql/fixtures":  {"internal/mcpaql/aql", "internal/mcpaql/evidence", "internal/mcpaql/rule", "internal/mcpaql/verdict", "internal/base/jsonv", "internal/base/source"},

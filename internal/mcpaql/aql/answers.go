@@ -150,9 +150,7 @@ var leakPatterns = sync.OnceValue(func() []leakPattern {
 // part that repeats the request is not a leak.
 func leakIn(s string, request jsonv.Value) (rule, part string) {
 	best := len(s)
-	patterns := leakPatterns()
-	for i := range patterns {
-		p := &patterns[i]
+	for _, p := range leakPatterns() {
 		if !p.may(s) {
 			continue
 		}

@@ -110,15 +110,14 @@ func (x *evaluation) without(category, does string) {
 	if x.cases > 0 || x.set == rule.Reference || !x.e.IsLive() {
 		return // a bundle may list only a part of the operations
 	}
-	listed, ops := 0, []string{}
+	var ops []string
 	for op := range listedOperations(x.e) {
-		listed++
 		if strings.EqualFold(cmp.Or(op.Lookup("semantic_category").Text(), op.Lookup("endpoint").Text()), category) {
 			ops = append(ops, op.Lookup("name").Text())
 		}
 	}
 	switch {
-	case listed > 0 && len(ops) == 0:
+	case len(x.listed) > 0 && len(ops) == 0:
 		x.notApplicable = "there is no " + category + " operation"
 	case collectedSafely(x.e.Live):
 		x.incomplete = "mode safe " + does + " nothing; --mode write does"

@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
 	"mcptest/internal/mcpaql/rule"
@@ -101,12 +102,9 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 	say(phrases > 0 && len(judges) > 0, "the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
 	say(phrases > 0 && len(judges) == 0, "no judge was asked: the phrase rules decide tier 2")
 	say(len(judges) > 0, "tier 2 is judged by %s", strings.Join(judges, " and "))
-	n := 0 // answers that one tier accepts and the other rejects
-	for _, r := range rows {
-		if r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
-			n++
-		}
-	}
+	n := lists.Count(rows, func(r verdict.TestResult) bool { // answers that one tier accepts and the other rejects
+		return r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass)
+	})
 	say(n > 0, "the tiers disagree on %s", display.Count(n, "answer"))
 	return display.Truncate(strings.Join(parts, "; "), 600)
 }
@@ -167,11 +165,9 @@ func (x *evaluation) occurs(part, in string) bool {
 }
 
 func (x *evaluation) judged(j *evidence.Judge, at place) {
-	switch j.Verdict {
-	case evidence.NotUnderstood:
-		x.fail("semantic.judge", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
-	case evidence.Unsure:
-		x.fail("semantic.judge-unsure", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
+	broken := map[string]string{"not_understood": "semantic.judge", "unsure": "semantic.judge-unsure"}
+	if rule := broken[j.Verdict]; rule != "" {
+		x.fail(rule, at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
 	}
 }
 

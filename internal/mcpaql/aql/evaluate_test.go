@@ -193,7 +193,7 @@ func TestJudgeOverrulesPhrases(t *testing.T) {
 	e := level2(t)
 	s := &e.Semantics[0]
 	s.PhraseGroups = [][]string{{"not in the answer"}}
-	s.Judge = &evidence.Judge{Verdict: evidence.Understood}
+	s.Judge = &evidence.Judge{Verdict: "understood"}
 	if got := rowResult(aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict}), s.Name); got != verdict.Pass {
 		t.Errorf("strict: %s", got)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/demo"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/semantic"
@@ -177,7 +176,7 @@ func TestJudgedAnswers(t *testing.T) {
 	cache := &memory{m: map[string]llm.Verdict{}}
 	o := guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return saying("Some idea.") }), Judge: judging, Votes: 3, Cache: cache}}
 	e := collect(t, o)
-	if j := e.Semantics[0].Judge; j == nil || j.Verdict != evidence.Understood || len(j.Votes) != 3 || j.Rubric != llm.RubricVersion {
+	if j := e.Semantics[0].Judge; j == nil || j.Verdict != llm.Understood || len(j.Votes) != 3 || j.Rubric != llm.RubricVersion {
 		t.Errorf("%+v", j)
 	}
 	before := asked

@@ -181,9 +181,9 @@ func TestRejudge(t *testing.T) {
 		if j.asked != c.asked || unjudged(e) != 0 {
 			t.Errorf("%s: asked %d times", name, j.asked)
 		}
-		want := evidence.Understood
+		want := llm.Understood
 		if c.asked > 0 {
-			want = evidence.NotUnderstood
+			want = llm.NotUnderstood
 		}
 		if got := e.Semantics[3].Judge.Verdict; got != want {
 			t.Errorf("%s: %s", name, got)
@@ -236,7 +236,7 @@ func TestVerdictsBelongToTheirAnswer(t *testing.T) {
 		e.Semantics[i].Judge = nil
 	}
 	semantic.JudgeAnswers(context.Background(), e, semantic.Asking{Judge: m, Cache: cache})
-	if got := e.Semantics[0].Judge.Verdict; got != evidence.Understood {
+	if got := e.Semantics[0].Judge.Verdict; got != llm.Understood {
 		t.Errorf("%q", got)
 	}
 }

@@ -76,8 +76,7 @@ func (s *objectShape) look(p *probe, at place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, rule) {
 		return
 	}
-	for i := range s.fields {
-		f := &s.fields[i]
+	for _, f := range s.fields {
 		switch m, there := v.Get(f.name); {
 		case there:
 			f.want.look(p, at.member(f.name), m, f.rule)

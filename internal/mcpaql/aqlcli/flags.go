@@ -218,10 +218,8 @@ func expect(s string, valid bool, what string) (string, error) {
 }
 
 func positive(s string) (string, error) {
-	if f, err := strconv.ParseFloat(s, 64); err != nil || !(f > 0) || f > 1e6 {
-		return "", fmt.Errorf("must be a number greater than zero; got %q", s)
-	}
-	return s, nil
+	f, err := strconv.ParseFloat(s, 64)
+	return expect(s, err == nil && f > 0 && f <= 1e6, "a number greater than zero")
 }
 
 // number returns a check that accepts whole numbers from 1.

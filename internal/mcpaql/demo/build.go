@@ -79,7 +79,7 @@ func (a *Adapter) addCollection(r *resource) {
 		list = append(list, a.library.Cursors...)
 	}
 	if r.Kind != "" {
-		list = append([]param{*r.field(r.Kind)}, list...)
+		list = append([]param{r.field(r.Kind)}, list...)
 	}
 	update := append(slices.Clone(named), param{Name: "input", Type: "object", Doc: "The fields to change, by name; null removes one." + note, Required: true})
 	if a.is("update-flat") {
@@ -113,7 +113,7 @@ func (a *Adapter) addCollection(r *resource) {
 // naming returns the parameters that identify an item of a resource.
 func (a *Adapter) naming(r *resource) (out []param) {
 	if r.Kind != "" {
-		out = append(out, *r.field(r.Kind))
+		out = append(out, r.field(r.Kind))
 	}
 	switch {
 	case r.One:
@@ -260,14 +260,11 @@ type resource struct {
 func (r *resource) typeName() string { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
 func (r *resource) key() string      { return pick(r.ByName, "name", r.Name+"_id") }
 
-func (r *resource) field(name string) *param { return named(r.Fields, name) }
+func (r *resource) field(name string) param { return named(r.Fields, name) }
 
-// named returns the parameter with a name; nil if there is none.
-func named(params []param, name string) *param {
-	if i := slices.IndexFunc(params, func(p param) bool { return p.Name == name }); i >= 0 {
-		return &params[i]
-	}
-	return nil
+// named returns the parameter with a name; one without a name if there is none.
+func named(params []param, name string) param {
+	return lists.First(params, func(p param) bool { return p.Name == name })
 }
 
 // operation is one operation of the adapter.
@@ -294,8 +291,8 @@ func (o *operation) does() string {
 	return "read"
 }
 
-func (o *operation) param(name string) *param {
-	return cmp.Or(named(o.Params, name), named(o.hidden, name))
+func (o *operation) param(name string) param {
+	return named(slices.Concat(o.Params, o.hidden), name)
 }
 
 // typeInfo is one named type.

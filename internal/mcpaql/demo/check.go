@@ -17,7 +17,7 @@ import (
 // about unknown ones that a defect accepts.
 func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jsonv.Value, no *failure) {
 	for name := range params.Members() {
-		if p := op.param(name); p != nil && !p.deny {
+		if p := op.param(name); p.Name != "" && !p.deny {
 			continue
 		}
 		switch {
@@ -89,15 +89,11 @@ func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
 
 func isA(typ string, v jsonv.Value) bool {
 	switch typ {
-	case "string":
-		return v.Kind() == jsonv.KindString
+	case "string", "boolean", "array":
+		return v.Kind().String() == typ
 	case "integer":
 		_, ok := v.Int64()
 		return v.Kind() == jsonv.KindNumber && ok
-	case "boolean":
-		return v.Kind() == jsonv.KindBool
-	case "array":
-		return v.Kind() == jsonv.KindArray
 	case "string | string[]":
 		return v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindArray
 	}

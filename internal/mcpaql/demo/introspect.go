@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 )
 
 // protocolVersion is the version of the specification.
@@ -98,11 +99,9 @@ func describe(p param) jsonv.Value {
 func (a *Adapter) types() []typeInfo {
 	out := slices.Clone(a.library.Types[:1])
 	for _, r := range a.resources {
-		for _, f := range r.Fields {
-			if f.Listed != "" {
-				out = append(out, typeInfo{Name: f.Listed, Kind: "enum", Doc: f.Doc, Values: f.Enum})
-			}
-		}
+		out = append(out, lists.Kept(r.Fields, func(f param) (typeInfo, bool) {
+			return typeInfo{Name: f.Listed, Kind: "enum", Doc: f.Doc, Values: f.Enum}, f.Listed != ""
+		})...)
 		out = append(out,
 			typeInfo{Name: r.typeName(), Kind: "object", Doc: "One " + r.Name + ".", Fields: r.Fields},
 			typeInfo{Name: r.typeName() + "List", Kind: "object", Doc: "A page of " + r.Plural + ".", Fields: []param{
@@ -122,21 +121,18 @@ func (a *Adapter) typeList() jsonv.Value {
 }
 
 func (a *Adapter) typeDetail(name string) jsonv.Value {
-	for _, t := range a.types() {
-		if t.Name != name {
-			continue
-		}
-		v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
-		switch {
-		case t.Kind == "enum" && !a.is("type-detail-bare"):
-			return v.With("values", jsonv.From(t.Values))
-		case t.Kind == "object":
-			return v.With("fields", jsonv.List(t.Fields, func(f param) jsonv.Value {
-				doc := pick(a.is("read-only-undisclosed"), strings.ReplaceAll(f.Doc, "read-only", "kept"), f.Doc)
-				return jsonv.ObjectOf("name", f.Name, "type", f.Type, "required", f.Required, "description", doc)
-			}))
-		}
-		return v
+	t := lists.First(a.types(), func(t typeInfo) bool { return t.Name == name })
+	v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
+	switch {
+	case t.Name == "":
+		return jsonv.Null()
+	case t.Kind == "enum" && !a.is("type-detail-bare"):
+		return v.With("values", jsonv.From(t.Values))
+	case t.Kind == "object":
+		return v.With("fields", jsonv.List(t.Fields, func(f param) jsonv.Value {
+			doc := pick(a.is("read-only-undisclosed"), strings.ReplaceAll(f.Doc, "read-only", "kept"), f.Doc)
+			return jsonv.ObjectOf("name", f.Name, "type", f.Type, "required", f.Required, "description", doc)
+		}))
 	}
-	return jsonv.Null()
+	return v
 }

@@ -124,7 +124,7 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 	out := jsonv.Object()
 	for _, name := range names {
 		head, rest, nested := strings.Cut(name, ".")
-		if r.field(head) == nil {
+		if r.field(head).Name == "" {
 			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' names '%s', which no %s has.", name, r.Name).with("param_name", jsonv.String("fields"))
 		}
 		switch v, ok := item.Get(head); {
@@ -171,9 +171,9 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 	for name, v := range input.Members() {
 		f := r.field(name)
 		switch {
-		case f == nil && a.is("update-unknown-field"):
+		case f.Name == "" && a.is("update-unknown-field"):
 			continue
-		case f == nil:
+		case f.Name == "":
 			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.Name, name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
 		case f.AppendOnly && a.is("append-only-vague"):
 			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is not taken.", name).with("param_name", jsonv.String(name))
@@ -187,7 +187,7 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is read-only: the adapter assigns it.", name).with("param_name", jsonv.String(name))
 		}
 		if v.Kind() != jsonv.KindNull {
-			if no := a.checkValue(*f, name, v); no != nil {
+			if no := a.checkValue(f, name, v); no != nil {
 				return jsonv.Value{}, no
 			}
 		} else if f.Required {

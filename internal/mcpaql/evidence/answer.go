@@ -3,16 +3,15 @@ package evidence
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/mcpaql/reference"
 )
@@ -139,9 +138,7 @@ func onlyTexts(data jsonv.Value) (out []string) {
 
 // Pattern compiles a regular expression on first use: most starts of the programs
 // need none of them.
-func Pattern(s string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
-}
+var Pattern = lazy.Regexp
 
 // maxNamed is the maximum number of names in one sentence.
 const maxNamed = 6

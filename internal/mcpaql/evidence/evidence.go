@@ -11,6 +11,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/mcpaql/rule"
@@ -149,21 +150,11 @@ type ToolCall struct {
 	Params    jsonv.Value `member:"params"`
 }
 
-// Verdict is a judge's verdict on a model's answer.
-type Verdict string
-
-// The verdicts of a judge.
-const (
-	Understood    Verdict = "understood"
-	NotUnderstood Verdict = "not_understood"
-	Unsure        Verdict = "unsure"
-)
-
 // Judge is a recorded judgement of a semantic case (x_judge in a bundle).
 type Judge struct {
 	Kind    string   `member:"kind,omitempty"`
 	Model   string   `member:"model,omitempty"`
-	Verdict Verdict  `member:"verdict,need,oneof=understood|not_understood|unsure"`
+	Verdict string   `member:"verdict,need,oneof=understood|not_understood|unsure"`
 	Reason  string   `member:"reason,omitempty"`
 	Rubric  string   `member:"rubric,omitempty"` // version of the judge's instructions
 	Votes   []string `member:"votes,omitempty"`  // the verdict of each vote
@@ -181,11 +172,7 @@ func Given(v jsonv.Value) jsonv.Value { return v.If(v.Len() > 0) }
 
 // Each applies f to every element.
 func Each[T, U any](in []T, f func(T) U) []U {
-	out := make([]U, len(in))
-	for i, x := range in {
-		out[i] = f(x)
-	}
-	return out
+	return lists.Map(in, f)
 }
 
 // IsLive reports whether evidence was collected by a live run of this program.

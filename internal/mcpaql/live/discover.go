@@ -87,7 +87,7 @@ func (dy discovery) listTools() error {
 		}
 		cursor = next
 	}
-	if dy.run.Options.Tool != "" && dy.run.Catalog.ToolNamed(dy.run.Options.Tool) == nil {
+	if dy.run.Options.Tool != "" && dy.run.Catalog.ToolNamed(dy.run.Options.Tool).Name == "" {
 		return &NoAdapterError{Reason: "there is no tool " + evidence.Quoted(dy.run.Options.Tool), Tools: names}
 	}
 	if len(dy.run.Catalog.Tools) == 0 {
@@ -281,9 +281,9 @@ func (dy discovery) readDetail(op *catalog.Operation) {
 // findModes determines the endpoint modes of the adapter. If the adapter shows only
 // one, it is started a second time.
 func (dy discovery) findModes() {
-	add := func(m string) {
-		if !slices.Contains(dy.run.Modes, m) {
-			dy.run.Modes = append(dy.run.Modes, m)
+	add := func(modes *[]string, m string) {
+		if !slices.Contains(*modes, m) {
+			*modes = append(*modes, m)
 		}
 	}
 	semantic := func(families map[string]string) string {
@@ -293,10 +293,10 @@ func (dy discovery) findModes() {
 		return "semantic:crude"
 	}
 	if len(dy.run.Catalog.Families) > 0 {
-		add(semantic(dy.run.Catalog.Families))
+		add(&dy.run.Modes, semantic(dy.run.Catalog.Families))
 	}
 	if dy.run.Catalog.Single != "" {
-		add("single")
+		add(&dy.run.Modes, "single")
 	}
 	defer func() {
 		if dy.run.Caller.Ending() != "" {
@@ -312,9 +312,9 @@ func (dy discovery) findModes() {
 		}
 		if families, single, ok := dy.otherLaunch(variant); ok && (len(families) > 0 && dy.run.Catalog.Single != "" || single && len(dy.run.Catalog.Families) > 0) {
 			if single {
-				add("single")
+				add(&dy.run.Modes, "single")
 			} else {
-				add(semantic(families))
+				add(&dy.run.Modes, semantic(families))
 			}
 			break
 		}
@@ -323,9 +323,7 @@ func (dy discovery) findModes() {
 		if strings.HasPrefix(m, "semantic") {
 			m = "crude"
 		}
-		if !slices.Contains(dy.run.Evidence.EndpointModes, m) {
-			dy.run.Evidence.EndpointModes = append(dy.run.Evidence.EndpointModes, m)
-		}
+		add(&dy.run.Evidence.EndpointModes, m)
 	}
 }
 

@@ -66,18 +66,13 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	}
 	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
 	var broken *BrokenRunError
-	err := guarded(discovery{c}.discover)
-	if errors.As(err, &broken) {
-		c.Caller.Dead = broken.Error()
-	} else if err != nil {
+	err := guarded(c, discovery{c}.discover)
+	if err != nil && !errors.As(err, &broken) {
 		return nil, err
 	}
 	c.Caller.Tape.Introspected(c.Caller.Sensitive, c.Options.Values)
 	if c.Options.Mode != guard.ModePlan && broken == nil {
-		err = guarded(func() error { probe.All(c); return nil })
-		if errors.As(err, &broken) {
-			c.Caller.Dead = broken.Error()
-		}
+		err = guarded(c, func() error { probe.All(c); return nil })
 	}
 	bundle{c}.finish()
 	return c.Evidence, err
@@ -108,11 +103,13 @@ func (e *BrokenRunError) Error() string {
 	return fmt.Sprintf("the run was ended by an error in this program, not in the adapter: %v", e.Value)
 }
 
-// guarded runs a part of a run and turns a panic into a *BrokenRunError.
-func guarded(part func() error) (err error) {
+// guarded runs a part of a run and turns a panic into a *BrokenRunError, after which
+// nothing more is sent.
+func guarded(c *guard.Run, part func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &BrokenRunError{Value: v, Stack: string(debug.Stack())}
+			c.Caller.Dead = err.Error()
 		}
 	}()
 	return part()

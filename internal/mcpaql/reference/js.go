@@ -3,15 +3,14 @@ package reference
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 )
 
 // The prototype runner is a JavaScript program, and some of its verdicts depend on
@@ -222,9 +221,7 @@ func Contains(message jsonv.Value, part string) bool {
 }
 
 // leaks are the eight patterns of the reference implementation.
-var leaks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[tj]s:[0-9]|at[` + Blank + `]+[^` + Blank + `]`)
-})
+var leaks = lazy.Regexp(`typeerror|referenceerror|syntaxerror|/src/|/node_modules/|\.[tj]s:[0-9]|at[` + Blank + `]+[^` + Blank + `]`)
 
 // LeaksLikeReference implements the prototype's test of a message. It ignores the case
 // of ASCII letters only.

@@ -111,7 +111,7 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 			o.Cache.Put(key, v)
 		}
 		s.Unjudged = ""
-		s.Judge = &evidence.Judge{Kind: o.Judge.Kind(), Model: o.Judge.Model(), Verdict: evidence.Verdict(v.Verdict), Reason: v.Reason, Rubric: llm.RubricVersion, Votes: v.Votes, Key: key}
+		s.Judge = &evidence.Judge{Kind: o.Judge.Kind(), Model: o.Judge.Model(), Verdict: v.Verdict, Reason: v.Reason, Rubric: llm.RubricVersion, Votes: v.Votes, Key: key}
 	}
 	if e.IsLive() {
 		e.Live = e.Live.With("judge", JudgeNote(o.Judge))
@@ -141,7 +141,7 @@ const (
 // judgeCase returns the case that a judge sees. If a bundle contains neither question
 // nor facts, such as one written by hand, they are derived from its expectations.
 func judgeCase(s *evidence.SemanticCase) llm.Case {
-	calls, _ := json.Marshal(evidence.Each(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
+	calls, _ := json.Marshal(jsonv.List(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
 		params := t.Params.OrNull()
 		if text := params.String(); len(text) > judgedParams {
 			params = jsonv.String(display.Truncate(text, judgedParams))

@@ -155,10 +155,7 @@ func (s Summary) String() string {
 }
 
 func (c CategoryResult) requirement() rule.Requirement {
-	if c.Required {
-		return rule.Must
-	}
-	return rule.Should
+	return map[bool]rule.Requirement{true: rule.Must, false: rule.Should}[c.Required]
 }
 
 // escapeMarkdown escapes a foreign text for Markdown. An underscore inside a word

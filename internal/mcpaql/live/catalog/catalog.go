@@ -125,20 +125,14 @@ func (cat *Catalog) Getter(op *Operation) *Operation {
 	})
 }
 
-// ToolNamed returns a tool by its name; nil if it is not listed.
-func (cat *Catalog) ToolNamed(name string) *Tool {
-	if i := slices.IndexFunc(cat.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
-		return &cat.Tools[i]
-	}
-	return nil
+// ToolNamed returns a tool by its name, without one if it is not listed.
+func (cat *Catalog) ToolNamed(name string) Tool {
+	return lists.First(cat.Tools, func(t Tool) bool { return t.Name == name })
 }
 
 // Route chooses the tool that an operation is called with.
 func (cat *Catalog) Route(op *Operation) {
-	named := op.Detail.Lookup("mcpTool").Text()
-	if cat.ToolNamed(named) == nil {
-		named = ""
-	}
+	named := cat.ToolNamed(op.Detail.Lookup("mcpTool").Text()).Name
 	op.Tool = cmp.Or(cat.Families[op.Category], named, cat.Families[op.Endpoint], cat.Single, cat.Reader)
 }
 
@@ -248,15 +242,12 @@ func (cat *Catalog) JSONKind(p Parameter) string {
 	if k := basicKinds[t.name]; k != "" {
 		return k
 	}
-	if n := cat.Types[t.name]; n != nil {
-		switch n.Kind {
-		case "enum":
-			if v := enumValue(n.Detail.Lookup("values").At(0)); v.Kind() == jsonv.KindString {
-				return "string"
-			}
-		case "object":
-			return "object"
-		}
+	switch n := cat.Types[t.name]; {
+	case n == nil:
+	case n.Kind == "enum" && enumValue(n.Detail.Lookup("values").At(0)).Kind() == jsonv.KindString:
+		return "string"
+	case n.Kind == "object":
+		return "object"
 	}
 	return ""
 }

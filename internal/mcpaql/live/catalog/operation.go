@@ -246,7 +246,7 @@ func (cat *Catalog) Assess(op *Operation) {
 	if ro := p.Lookup("readOnly"); ro.Kind() == jsonv.KindBool && !ro.Bool() {
 		raise(RiskWrite, "it does not declare itself readOnly")
 	}
-	if t := cat.ToolNamed(op.Tool); t != nil && op.Tool != cat.Single && op.Category == "READ" {
+	if t := cat.ToolNamed(op.Tool); t.Name != "" && op.Tool != cat.Single && op.Category == "READ" {
 		if h := t.Annotations.Lookup("readOnlyHint"); h.Kind() == jsonv.KindBool && !h.Bool() {
 			raise(RiskWrite, "its tool does not declare readOnlyHint")
 		}
@@ -326,10 +326,7 @@ func SplitName(name string) (verb, resource string) {
 	if !ok {
 		return "", name
 	}
-	if v := verbs[word]; v != "" {
-		return v, rest
-	}
-	return word, rest
+	return cmp.Or(verbs[word], word), rest
 }
 
 var (

@@ -109,13 +109,11 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 		}
 		return jsonv.Array(v), nil
 	}
-	switch basicKinds[t.name] {
+	switch kind := basicKinds[t.name]; kind {
 	case "string":
 		return mk.makeText(t.name, p, tag)
-	case "integer":
-		return makeNumber(p, true)
-	case "number":
-		return makeNumber(p, false)
+	case "integer", "number":
+		return makeNumber(p, kind == "integer")
 	case "boolean":
 		return jsonv.Bool(false), nil
 	case "object":

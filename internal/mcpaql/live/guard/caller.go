@@ -129,8 +129,7 @@ func (a *caller) wait(ctx context.Context) {
 // read finds the envelope in an answer: the first text block that is an object with
 // success, or else structuredContent.
 func (a *caller) read(r *Reply, x *mcp.Exchange) {
-	r.Cause = x.Cause
-	if x.Cause != nil {
+	if r.Cause = x.Cause; r.Cause != nil {
 		return
 	}
 	if r.rpc = x.RPCError(); r.rpc != nil {

@@ -292,12 +292,8 @@ func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
 	data, at := unwrapped(r.Envelope)
 	if y.Get == nil {
 		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
-			for _, key := range []string{"id", y.Create.Resource + "_id", "name", "key", "slug"} {
-				if id, ok := v.Get(key); ok && jsonv.Equal(id, y.Thing.ID) {
-					return true
-				}
-			}
-			return false
+			keys := []string{"id", y.Create.Resource + "_id", "name", "key", "slug"}
+			return slices.ContainsFunc(keys, func(key string) bool { id, ok := v.Get(key); return ok && jsonv.Equal(id, y.Thing.ID) })
 		})
 	}
 	for _, key := range []string{y.Create.Resource, "item", "resource", "result"} {

@@ -90,7 +90,7 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 // rehearse answers a model's call. A documented call that only reads is carried out;
 // any other call is recorded and not carried out, in every mode.
 func (pr semanticProbe) rehearse(call llm.Call) string {
-	if pr.run.Catalog.ToolNamed(call.Name) == nil {
+	if pr.run.Catalog.ToolNamed(call.Name).Name == "" {
 		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
 	}
 	if call.Arguments.Kind() != jsonv.KindObject {

@@ -103,7 +103,7 @@ func (pr Description) CheckOperations() {
 				pr.Run.Rows.Fail("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Quoted(display.Truncate(a, 40)), evidence.Quoted(display.Truncate(b, 40)))
 			}
 		}
-		if tool := op.Detail.Lookup("mcpTool").Text(); tool != "" && pr.Run.Catalog.ToolNamed(tool) == nil {
+		if tool := op.Detail.Lookup("mcpTool").Text(); tool != "" && pr.Run.Catalog.ToolNamed(tool).Name == "" {
 			pr.Run.Rows.Fail("consistency.tool", none, "the detail of %s names the tool %s, which is not listed", op.Name, evidence.Quoted(display.Truncate(tool, 60)))
 		}
 	}
