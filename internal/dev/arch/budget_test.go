@@ -31,7 +31,7 @@ const (
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
 	"mcptest": {97271, 82000},
-	"MCP-AQL": {14508, 14500},
+	"MCP-AQL": {14499, 14500},
 }
 
 // largerPackages are the packages over the budget, with a ceiling, which may only be

@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/change"
@@ -62,14 +63,11 @@ func (pr Description) checkHints(t catalog.Tool) {
 
 // hidden finds operations that a tool names but the list omits (MCP 2.1).
 func (pr Description) hidden(t catalog.Tool) {
-	var mentioned []string
-	if m := supported().FindStringSubmatch(t.Description); m != nil {
-		for _, name := range strings.Split(m[1], ",") {
-			if name = strings.TrimSpace(name); evidence.SnakeCase().MatchString(name) {
-				mentioned = append(mentioned, name)
-			}
-		}
-	}
+	list := append(supported().FindStringSubmatch(t.Description), "", "")[1] // "" if there is none
+	mentioned := lists.Kept(strings.Split(list, ","), func(name string) (string, bool) {
+		name = strings.TrimSpace(name)
+		return name, evidence.SnakeCase().MatchString(name)
+	})
 	for _, name := range append(mentioned, t.Schema.Lookup("properties", "operation", "enum").Texts()...) {
 		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op(name) == nil {
 			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{}, "%s names the operation %s, which is not listed", t.Name, evidence.Quoted(display.Truncate(name, 60)))
