@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,8 +44,7 @@ const verdictTries = 3
 // of votes and the prompt.
 func (c *Client) Key(k Case, votes int) string {
 	data, _ := json.Marshal([]string{c.o.API, c.o.URL, c.o.Model, RubricVersion, rubric, fmt.Sprint(votes), prompt(k)})
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // Judge requests votes evaluations of a case. Several votes use a higher temperature

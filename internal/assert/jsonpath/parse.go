@@ -53,8 +53,7 @@ func (e *Error) Error() string { return e.Msg }
 // Parse parses a path, which may begin with $. offsets are the offsets of the steps
 // in text.
 func Parse(text string) (steps []Step, offsets []int, err *Error) {
-	p := parser{text: text}
-	return p.parse()
+	return (&parser{text: text}).parse()
 }
 
 // Prefix parses the path at the beginning of text in the syntax of placeholders and

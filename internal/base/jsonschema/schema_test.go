@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -457,4 +458,38 @@ func TestStrictSchemas(t *testing.T) {
 		}
 	}
 	compile(t, `{"x-note":1,"$ref":"#/x-defs/a","x-defs":{"a":{"type":"object"}}}`, jsonschema.Options{Strict: true})
+}
+
+// The library overwrites the location of a name that does not fit while it visits other
+// values, in the random order of its maps.
+func TestPlacesOfNames(t *testing.T) {
+	s := compile(t, `{"additionalProperties":{"items":{"propertyNames":{"maxLength":2},"additionalProperties":{"properties":{"deep":{"type":"object"}}}}}}`, jsonschema.Options{})
+	want := []string{
+		`one[0].long: the name of property "long" does not fit: expected at most 2 characters, got 4`,
+		`one[2].long: the name of property "long" does not fit: expected at most 2 characters, got 4`,
+		`two[0].long: the name of property "long" does not fit: expected at most 2 characters, got 4`,
+		`two[0].other: the name of property "other" does not fit: expected at most 2 characters, got 5`,
+	}
+	for range 50 {
+		got := validate(t, s, `{"one":[{"a":{"deep":{}},"long":1},{"b":{"deep":{}}},{"long":{"deep":{}},"c":2}],"two":[{"long":1,"other":{"deep":{}}}]}`)
+		testkit.Equal(t, "violations", got, want)
+		if t.Failed() {
+			return
+		}
+	}
+	s = compile(t, `{"items":{"anyOf":[{"type":"null"},{"propertyNames":{"maxLength":2},"additionalProperties":{"properties":{"deep":{}}}}]}}`, jsonschema.Options{})
+	for range 50 {
+		got := validate(t, s, `[{"a":{"deep":{}}},{"b":{"deep":{}},"long":{"deep":{}}},{"long":2},null]`)
+		testkit.Equal(t, "violations of alternatives", got, []string{
+			`[1].long: the name of property "long" does not fit: expected at most 2 characters, got 4`,
+			`[2].long: the name of property "long" does not fit: expected at most 2 characters, got 4`,
+		})
+	}
+	for range 50 {
+		_, err := jsonschema.Compile(mustParse(t, `{"properties":{"a":{"type":5}},"minProperties":1,"dependentRequired":{"a":["b"]},"patternProperties":{"[":{}}}`), jsonschema.Options{})
+		var bad *jsonschema.Error
+		if !errors.As(err, &bad) || bad.Pointer != "/properties/a/type" || len(bad.Rest) != 1 || bad.Rest[0].Pointer != "/patternProperties/[" {
+			t.Fatalf("%v, then %v", err, bad.Rest)
+		}
+	}
 }

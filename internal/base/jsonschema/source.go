@@ -201,6 +201,7 @@ func (s *sources) explainInvalid(invalid *jsonschema.SchemaValidationError) *Err
 	}
 	doc, tokens, prefix := s.split(invalid.URL)
 	doc = follow(doc, tokens)
+	namePlaces{}.repair(failed, doc, nil)
 	r := &reporter{sources: s, root: doc}
 	r.report(failed)
 	if r.fault != nil || len(r.found) == 0 {

@@ -45,6 +45,7 @@ const (
 )
 
 func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) ([]Violation, error) {
+	namePlaces{}.repair(failed, v, nil)
 	r := &reporter{sources: s, root: v}
 	r.report(failed)
 	if r.fault != nil {

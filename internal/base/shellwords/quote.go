@@ -21,6 +21,5 @@ func Quote(word string) string {
 
 // QuoteAll writes words as one command line, a space between them.
 func QuoteAll(words []string) string {
-	out := lists.Map(words, Quote)
-	return strings.Join(out, " ")
+	return strings.Join(lists.Map(words, Quote), " ")
 }

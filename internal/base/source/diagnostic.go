@@ -75,8 +75,7 @@ type Diagnostics []Diagnostic
 
 // Error returns the first line of every diagnostic.
 func (ds Diagnostics) Error() string {
-	lines := lists.Map(ds, func(d Diagnostic) string { return d.String() })
-	return strings.Join(lines, "\n")
+	return strings.Join(lists.Map(ds, Diagnostic.String), "\n")
 }
 
 // Err returns the diagnostics as an error if any of them is an error, otherwise nil.

@@ -106,8 +106,7 @@ func (n *Node) WithText(text string) *Node {
 // changes nothing in place: unchanged parts are shared, and n itself is returned if
 // nothing changed. Values shared by aliases are mapped once.
 func (n *Node) MapScalars(fn func(*Node) *Node) *Node {
-	m := scalarMapper{fn: fn, done: map[*Node]*Node{}}
-	return m.node(n)
+	return (&scalarMapper{fn: fn, done: map[*Node]*Node{}}).node(n)
 }
 
 type scalarMapper struct {

@@ -152,8 +152,7 @@ func (e *entry) gap(src []byte) string {
 		return ", "
 	}
 	rest := src[line+1:]
-	indent := rest[:len(rest)-len(bytes.TrimLeft(rest, " \t"))]
-	return ",\n" + string(indent)
+	return ",\n" + string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t"))])
 }
 
 // list writes arguments on one line, or one a line as they were.

@@ -213,8 +213,7 @@ func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string)
 		if r.Server.URL == "" && !f.given {
 			f.sessions, f.o.Settings.Sessions = 1, 1
 		}
-		never := 0 // an overloaded server is to be seen, not spared
-		r.Server.RetryHTTP = &never
+		r.Server.RetryHTTP = new(0) // an overloaded server is to be seen, not spared
 		if err := f.prepare(ctx, r, cases); err != nil {
 			return err
 		}

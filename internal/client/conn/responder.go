@@ -67,8 +67,7 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	}
 	a.state.journal.add(own)
 	a.state.mu.Unlock()
-	out := wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreed().Name}
-	_ = a.send(ctx, out) // if the server does not read it, it will end
+	_ = a.send(ctx, wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreed().Name}) // if the server does not read it, it will end
 }
 
 // cancel cancels the response to a request that the server has canceled.

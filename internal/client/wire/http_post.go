@@ -158,8 +158,7 @@ func (x *httpExchange) readResponse(resp *http.Response, json bool, session stri
 	if n := resp.ContentLength; n > 0 && n <= limit {
 		b.Grow(int(n) + bytes.MinRead)
 	}
-	rest := io.LimitedReader{R: resp.Body, N: limit + 1}
-	n, err := b.ReadFrom(&rest)
+	n, err := b.ReadFrom(io.LimitReader(resp.Body, limit+1))
 	if err != nil && n <= limit {
 		x.info.Body = bytes.Clone(b.Bytes()[:min(b.Len(), bodyExcerpt)])
 		if x.ctx.Err() != nil && x.t.ctx.Err() == nil {

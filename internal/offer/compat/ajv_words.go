@@ -142,9 +142,7 @@ func (a *ajv) applies(s jsonv.Value, key string) bool {
 	case "additionalItems":
 		return s.Lookup("items").Kind() == jsonv.KindArray
 	case "if":
-		then := has("then") && !a.trivial(s.Lookup("then"))
-		otherwise := has("else") && !a.trivial(s.Lookup("else"))
-		return then || otherwise
+		return has("then") && !a.trivial(s.Lookup("then")) || has("else") && !a.trivial(s.Lookup("else"))
 	case "then", "else":
 		return has("if")
 	}

@@ -169,8 +169,7 @@ func (b *branch) addAtom(l lit, work []lit) []lit {
 		if l.neg {
 			return append(work, lists.Map(a.nodes, neg)...)
 		}
-		alt := lists.Map(a.nodes, func(n *node) []lit { return []lit{pos(n)} })
-		b.either = append(b.either, alt)
+		b.either = append(b.either, lists.Map(a.nodes, func(n *node) []lit { return []lit{pos(n)} }))
 	case opOne:
 		b.either = append(b.either, oneOf(a.nodes, l.neg))
 	default:
@@ -199,8 +198,7 @@ func oneOf(nodes []*node, negated bool) [][]lit {
 		out = append(out, only)
 	}
 	if negated {
-		none := lists.Map(nodes, neg)
-		out = append(out, none)
+		out = append(out, lists.Map(nodes, neg))
 	}
 	return out
 }

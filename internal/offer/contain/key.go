@@ -88,8 +88,7 @@ func valueKey(v jsonv.Value) string {
 			return r.RatString()
 		}
 	case jsonv.KindArray:
-		parts := lists.Map(v.List(), valueKey)
-		return "[" + strings.Join(parts, ",") + "]"
+		return "[" + strings.Join(lists.Map(v.List(), valueKey), ",") + "]"
 	case jsonv.KindObject:
 		var parts []string
 		for _, k := range v.Keys() {

@@ -3,7 +3,6 @@ package surface
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
@@ -247,8 +246,7 @@ func (c *canon) text(s string) string {
 }
 
 func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(s)))
 }
 
 func sortItems(items []Item) { slices.SortStableFunc(items, compareItems) }

@@ -36,8 +36,7 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 	defer cancel()
 	var peer atomic.Pointer[net.Addr]
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
-		addr := i.Conn.RemoteAddr()
-		peer.Store(&addr)
+		peer.Store(new(i.Conn.RemoteAddr()))
 	}})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 	if err != nil {

@@ -35,6 +35,5 @@ func awaitExit(pid int) {
 // sleepBriefly is a short time.Sleep, which the poller of Go's runtime would round up to a
 // millisecond.
 func sleepBriefly(d time.Duration) {
-	t := syscall.NsecToTimespec(d.Nanoseconds())
-	_ = syscall.Nanosleep(&t, nil)
+	_ = syscall.Nanosleep(new(syscall.NsecToTimespec(d.Nanoseconds())), nil)
 }

@@ -296,8 +296,7 @@ func (m *markdown) coverage() {
 	all := explain.Coverages(m.run, m.Verbose)
 	var rows [][]string
 	for _, c := range all {
-		missing := lists.Map(c.Missing, cell)
-		rows = append(rows, []string{cell(c.Server), cell(c.Line), strings.Join(missing, "; ")})
+		rows = append(rows, []string{cell(c.Server), cell(c.Line), strings.Join(lists.Map(c.Missing, cell), "; ")})
 	}
 	m.section("Coverage", []string{"Server", "Coverage", "Missing"}, rows)
 	for _, c := range all {

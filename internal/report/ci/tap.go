@@ -180,8 +180,7 @@ func caseFacts(c *result.Case) (facts []fact) {
 		return facts
 	}
 	for _, a := range explain.Failing(c.Assertions) {
-		lines := []string{explain.Label(&a) + ": " + explain.AssertionReason(&a)}
-		add("assert", texts(append(lines, a.Diff...)))
+		add("assert", texts(append([]string{explain.Label(&a) + ": " + explain.AssertionReason(&a)}, a.Diff...)))
 	}
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; explain.Failed(ph.Status) {

@@ -212,16 +212,14 @@ func (c *Comparison) metrics(before, after *result.Run) {
 	at := map[string]int{}
 	for _, m := range before.Rollups {
 		at[m.Name] = len(c.Metrics)
-		mean := m.Mean
-		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, Before: &mean})
+		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, Before: new(m.Mean)})
 	}
 	for _, m := range after.Rollups {
-		mean := m.Mean
 		if i, ok := at[m.Name]; ok {
-			c.Metrics[i].After = &mean
+			c.Metrics[i].After = new(m.Mean)
 			continue
 		}
-		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, After: &mean})
+		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, After: new(m.Mean)})
 	}
 }
 

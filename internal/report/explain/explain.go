@@ -49,8 +49,7 @@ func (x *Explainer) flushText(indent int) string {
 	text := x.buf.String()
 	x.buf.Reset()
 	if indent > 0 {
-		margin := strings.Repeat(" ", indent)
-		text = strings.ReplaceAll("\n"+text, "\n"+margin, "\n")[1:]
+		text = strings.ReplaceAll("\n"+text, "\n"+strings.Repeat(" ", indent), "\n")[1:]
 	}
 	return strings.TrimRight(text, "\n")
 }

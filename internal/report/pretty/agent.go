@@ -194,8 +194,7 @@ func agentCase(p *render.Printer, c *result.Case) {
 	if text := explain.Headline(c, failed); !explain.Alone(c, failed) && !strings.HasSuffix(text, " failed") {
 		agentFact(p, "cause", render.OneLine(text, agentText))
 	}
-	left := agentAsserts
-	agentAssertions(p, failed, &left)
+	agentAssertions(p, failed, new(agentAsserts))
 	if c.Score != nil && c.Threshold != nil {
 		agentFact(p, "score", render.Number(*c.Score)+", needs "+render.Number(*c.Threshold))
 	}

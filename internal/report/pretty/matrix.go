@@ -204,8 +204,7 @@ func (m *matrix) group() {
 		return first[server]
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
-	servers := lists.Map(order, func(from int) matrixServer { return m.servers[from] })
-	m.servers = servers
+	m.servers = lists.Map(order, func(from int) matrixServer { return m.servers[from] })
 	for r := range m.rows {
 		row := &m.rows[r]
 		if row.cells == nil {

@@ -8,8 +8,7 @@ import (
 // pause sleeps precisely: the timers of Go are late by up to 1.1 ms in an idle process,
 // because it waits for the network in whole milliseconds.
 func pause(d time.Duration) {
-	ts := syscall.NsecToTimespec(int64(d))
-	_ = syscall.Nanosleep(&ts, nil)
+	_ = syscall.Nanosleep(new(syscall.NsecToTimespec(int64(d))), nil)
 }
 
 // cpuTime returns the time of processors that this process has used.

@@ -95,8 +95,7 @@ func (h *Histogram) Quantile(q float64) (out Quantile) {
 	low, high := stats.Ranks(n, q, 0.95)
 	out = Quantile{Value: most((edge(at) + edge(at+1)) / 2), Low: most(edge(step(low)))}
 	if high <= n {
-		bound := most(edge(step(high) + 1))
-		out.High = &bound
+		out.High = new(most(edge(step(high) + 1)))
 	}
 	return out
 }

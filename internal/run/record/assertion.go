@@ -19,12 +19,10 @@ func Assertions(items []expect.ItemResult, scored bool, file string) []result.As
 			Threshold: it.Threshold, Line: it.Pos.Line, Column: it.Pos.Col,
 		}
 		if scored || it.Set {
-			score := it.Score
-			r.Score = &score
+			r.Score = new(it.Score)
 		}
 		if scored {
-			weight := it.Weight
-			r.Weight = &weight
+			r.Weight = new(it.Weight)
 		}
 		r.File, r.Source = Place(it.Pos, it.Pass, file)
 		if it.Set {

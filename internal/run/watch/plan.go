@@ -198,6 +198,5 @@ func FailedFirst(p *plan.Plan, failed map[string]bool) {
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank)) })
-	order := lists.Map(places, func(pl place) int { return pl.at })
-	p.Arrange(order)
+	p.Arrange(lists.Map(places, func(pl place) int { return pl.at }))
 }

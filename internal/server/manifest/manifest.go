@@ -213,8 +213,7 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 
 // SessionProtocols returns the revisions of the manifest that have sessions.
 func (m *Manifest) SessionProtocols() []string {
-	sessions := protocol.SessionVersions()
-	return slices.DeleteFunc(slices.Clone(m.Protocols), func(r string) bool { return !slices.Contains(sessions, r) })
+	return slices.DeleteFunc(slices.Clone(m.Protocols), func(r string) bool { return !slices.Contains(protocol.SessionVersions(), r) })
 }
 
 // Find returns the reading for a URI: that of a resource, or that of a template with

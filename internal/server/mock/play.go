@@ -154,8 +154,7 @@ func (s *Session) updated(sc *scope, uri string) error {
 			return nil
 		}
 	}
-	params := jsonv.ObjectOf("uri", uri)
-	return lost(sc, sc.req.Notify("notifications/resources/updated", params.Append(nil)))
+	return lost(sc, sc.req.Notify("notifications/resources/updated", jsonv.ObjectOf("uri", uri).Append(nil)))
 }
 
 // ask sends questions to the client if it declared that it can answer them.

@@ -153,8 +153,7 @@ func (t *task) ask(ctx context.Context, qs []mcpserver.Question) ([]jsonv.Value,
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := lists.Map(qs, func(q mcpserver.Question) jsonv.Value { return t.answers[q.Key] })
-	return out, nil
+	return lists.Map(qs, func(q mcpserver.Question) jsonv.Value { return t.answers[q.Key] }), nil
 }
 
 // answer accepts answers to open questions; others are ignored. The task continues

@@ -71,8 +71,7 @@ func Compile(name string, decl *Declaration, o Options, dec *source.Decoder) *Up
 
 // CompileRoutes compiles the routes that a test adds to an upstream.
 func CompileRoutes(list []*RouteDecl, path string, o Options, dec *source.Decoder) []*Route {
-	c := &compiler{Options: o, dec: dec}
-	return c.routes(list, path)
+	return (&compiler{Options: o, dec: dec}).routes(list, path)
 }
 
 type compiler struct {

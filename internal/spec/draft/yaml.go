@@ -86,8 +86,7 @@ func (w *writer) entry(entry Copy) {
 	if sv.URL != "" {
 		w.line("    url: %s", quote(sv.URL))
 	} else {
-		words := lists.Map(sv.Command, quote)
-		w.line("    command: [%s]", strings.Join(words, ", "))
+		w.line("    command: [%s]", strings.Join(lists.Map(sv.Command, quote), ", "))
 	}
 	text := func(key, value string) {
 		if value != "" {

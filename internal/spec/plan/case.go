@@ -188,8 +188,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 }
 
 func (c *compiler) serverNames() string {
-	names := lists.Map(c.file.Servers, func(s *Server) string { return s.Name })
-	return display.List(names, 12)
+	return display.List(lists.Map(c.file.Servers, func(s *Server) string { return s.Name }), 12)
 }
 
 func stepsHaveServers(st *suite.Test) bool {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"mcptest/internal/base/source"
@@ -12,8 +11,7 @@ import (
 // NameHash replaces a case's name in a selection by names, if the name must not be
 // stored.
 func NameHash(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(name)))
 }
 
 // nameCheck reports two cases of a suite with the same name: filters, reports and

@@ -65,8 +65,7 @@ func (p *Plan) ServerOf(i int) *Server {
 // Arrange selects the cases with the given indexes, in that order. Cases of one
 // file must be contiguous.
 func (p *Plan) Arrange(places []int) {
-	refs := lists.Map(places, func(at int) ref { return p.refs[at] })
-	p.refs = refs
+	p.refs = lists.Map(places, func(at int) ref { return p.refs[at] })
 }
 
 // ref is one expanded case: a template, a row and a server. It is small because

@@ -145,8 +145,7 @@ func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (ex
 		return item, item.Assertion != nil && len(cc.dec.Diagnostics()) == 0
 	}
 	n := r.entry.Scope.Expand(r.list.Items[vary.at], r.path, b, cc.dec)
-	one := source.Node{Pos: r.list.Pos, Kind: source.KindList, Items: []*source.Node{n}}
-	ex := cc.expectations(&one, r.path, r.test.Block)
+	ex := cc.expectations(&source.Node{Pos: r.list.Pos, Kind: source.KindList, Items: []*source.Node{n}}, r.path, r.test.Block)
 	if len(cc.dec.Diagnostics()) > 0 || len(ex.Items) != 1 {
 		return item, false
 	}

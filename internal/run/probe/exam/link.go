@@ -45,8 +45,7 @@ func (l *link) Session(ctx context.Context) (*mcp.Session, error) {
 // Open opens a further session, for a client with capabilities; the caller closes it with
 // end.
 func (l *link) Open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error) {
-	o := connect.Opener{Options: l.Connect, Dial: l.Dial, Client: l.Client}
-	return o.Open(ctx, l.Pinned, caps)
+	return (&connect.Opener{Options: l.Connect, Dial: l.Dial, Client: l.Client}).Open(ctx, l.Pinned, caps)
 }
 
 // Bare opens a connection without a handshake; the caller closes it.
