@@ -276,8 +276,7 @@ func (f *runFlags) selected(p *plan.Plan) []string {
 	if have == all {
 		return nil
 	}
-	why := cmp.Or(f.selectionFlags(), "only: in the suite")
-	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"), why)}
+	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"), cmp.Or(f.selectionFlags(), "only: in the suite"))}
 }
 
 // rerunFlags returns the flags that affect a test and must be repeated to run it

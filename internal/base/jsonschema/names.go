@@ -39,11 +39,9 @@ func (p namePlaces) repair(e *jsonschema.ValidationError, root jsonv.Value, arou
 func objectsWith(v jsonv.Value, name string, depth int, within []string) (out [][]string) {
 	for token, e := range children(v) {
 		token = maskSurrogates(token)
-		switch {
-		case depth == 0 && token == name && v.Kind() == jsonv.KindObject:
+		if depth == 0 && token == name && v.Kind() == jsonv.KindObject {
 			return [][]string{{}}
-		case depth == 0 || len(within) > 0 && within[0] != token:
-		default:
+		} else if depth > 0 && (len(within) == 0 || within[0] == token) {
 			for _, below := range objectsWith(e, name, depth-1, within[min(1, len(within)):]) {
 				out = append(out, append([]string{token}, below...))
 			}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/testkit"
 )
 
 // style writes a text with the escapes of a language.
@@ -145,5 +146,20 @@ func checkStyles(t *rapid.T, value string, r *secret.Redactor, declare bool) {
 	want := parts[0] + secret.Mask + parts[2]
 	if got := r.String(in); got != want {
 		t.Fatalf("%q as %v: %s\n got %s\nwant %s", value, names, in, got, want)
+	}
+}
+
+// Python writes text with a double quote in single quotes: the quote is not escaped, other
+// characters are.
+func TestQuotesBesideEscapes(t *testing.T) {
+	for value, written := range map[string]string{
+		`abc\bdef"gh`:     `abc\\bdef"gh`,
+		`\b     "`:        `\\b     "`,
+		"line\nand \"two": `line\nand "two`,
+		"tab\tand \"two":  `tab\tand "two`,
+	} {
+		r := secret.NewRedactor()
+		r.Add(value)
+		testkit.Equal(t, "masked text", r.String("say: "+written+" , done"), "say: "+secret.Mask+" , done")
 	}
 }

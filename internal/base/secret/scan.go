@@ -3,6 +3,7 @@ package secret
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Limits on nested escapes, for any text.
@@ -104,7 +105,7 @@ func (t *searcher) deeper(places []place, s string, open bool, back []*decoding,
 		}
 		places = t.deeper(places, v.text, open, path, left)
 	}
-	if hasEscapes(s) {
+	if t.mixed && strings.Contains(s, `\`) || hasEscapes(s) { // no encoding covers a mixed value
 		d := unescaped(s, false)
 		if latin := unescaped(s, true); latin.text != d.text {
 			look(latin)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // searcher finds the places where a secret may begin. Secrets are identified by their
@@ -17,6 +18,7 @@ type searcher struct {
 	heads  map[uint32]*head
 	short  map[string]bool // declared values too short to be masked inside text
 	values []string        // all others
+	mixed  bool            // a value with characters that some styles escape and others do not
 }
 
 // head contains the secrets that begin with the same three bytes, or with one byte.
@@ -43,6 +45,7 @@ func newSearcher(patterns []pattern) *searcher {
 func (t *searcher) declare(v string) {
 	if len(v) >= MinLength {
 		t.values = append(t.values, v)
+		t.mixed = t.mixed || strings.Contains(v, `\`) || strings.Contains(v, `"`) && strings.ContainsFunc(v, unicode.IsControl)
 		t.head(ellipsis)
 		for _, e := range encodingsOf(v) {
 			t.enter(e)

@@ -48,8 +48,7 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, violations 
 	r = l.report
 	idle, between := betweenCalls(c, calls)
 	for n := range l.clients {
-		others := func(call *cassette.Call) bool { return call.Session != n }
-		l.idle[n], _ = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), others))
+		l.idle[n], _ = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), func(call *cassette.Call) bool { return call.Session != n }))
 	}
 	if err := c.Err(); err != nil {
 		return nil, nil, err
