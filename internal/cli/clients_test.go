@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcptest/internal/base/testkit"
 )
 
 // Clients of the SDKs get the same from a served cassette as from the server, over stdio
@@ -43,6 +45,9 @@ func TestClientsOfCassettes(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "typescript 1" && !testkit.Deep() {
+				t.Skip("slow: make deep")
+			}
 			file := filepath.Join(t.TempDir(), "c.cassette.ndjson")
 			direct := client(t, append([]string{"stdio", "mcptest", "record", "-q", "-o", file, "--"}, server...)...)
 			if strings.Count(direct, "\n") < 100 {

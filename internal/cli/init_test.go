@@ -27,6 +27,9 @@ func TestInitOnRealServers(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
+			if server == "server-everything" && !testkit.Deep() {
+				t.Skip("slow: make deep")
+			}
 			needServers(t)
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte("hello\n"), 0o600); err != nil {

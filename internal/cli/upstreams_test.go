@@ -8,12 +8,17 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"mcptest/internal/base/testkit"
 )
 
 // TestUpstreamFaults runs every fault of an API with five servers: each call ends in time,
 // the servers survive, and nothing is left behind.
 func TestUpstreamFaults(t *testing.T) {
 	t.Parallel()
+	if !testkit.Deep() {
+		t.Skip("170 calls of five slow servers: make deep")
+	}
 	needServers(t)
 	needUpstreams(t)
 	temp := t.TempDir()
