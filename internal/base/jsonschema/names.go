@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -9,9 +10,9 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// namePlaces are the locations of the objects with a name that does not fit, the next one
-// first, by what identifies the errors about it.
-type namePlaces map[string][][]string
+// namePlaces are the locations of the objects with a name, the next one first, by the
+// name and by what errors about such objects have in common.
+type namePlaces map[string]map[string][][]string
 
 // repair sets the locations of names that do not fit. The library overwrites them while
 // it visits other values: only their length is right, and the location of the error
@@ -24,28 +25,25 @@ func (p namePlaces) repair(e *jsonschema.ValidationError, root jsonv.Value, arou
 		}
 		return
 	}
-	depth := len(e.InstanceLocation)
-	id := fmt.Sprintf("%q %q %d %q", e.SchemaURL, k.Property, depth, around)
-	if _, known := p[id]; !known {
-		p[id] = objectsWith(root, k.Property, depth, around)
+	id := fmt.Sprintf("%q %d %q", e.SchemaURL, len(e.InstanceLocation), around)
+	if p[id] == nil {
+		p[id] = map[string][][]string{}
+		addNames(p[id], root, nil, len(e.InstanceLocation), around)
 	}
-	if all := p[id]; len(all) > 0 {
-		e.InstanceLocation, p[id] = all[0], append(all[1:], all[0])
+	if all := p[id][k.Property]; len(all) > 0 {
+		e.InstanceLocation, p[id][k.Property] = all[0], append(all[1:], all[0])
 	}
 }
 
-// objectsWith returns the locations of the objects with a member, at a depth below v and
-// within another location.
-func objectsWith(v jsonv.Value, name string, depth int, within []string) (out [][]string) {
+// addNames adds the names of the objects at a depth below v, which is at a location, and
+// within another one.
+func addNames(names map[string][][]string, v jsonv.Value, at []string, depth int, within []string) {
 	for token, e := range children(v) {
 		token = maskSurrogates(token)
-		if depth == 0 && token == name && v.Kind() == jsonv.KindObject {
-			return [][]string{{}}
+		if depth == 0 && v.Kind() == jsonv.KindObject {
+			names[token] = append(names[token], at)
 		} else if depth > 0 && (len(within) == 0 || within[0] == token) {
-			for _, below := range objectsWith(e, name, depth-1, within[min(1, len(within)):]) {
-				out = append(out, append([]string{token}, below...))
-			}
+			addNames(names, e, append(slices.Clip(at), token), depth-1, within[min(1, len(within)):])
 		}
 	}
-	return out
 }

@@ -493,3 +493,17 @@ func TestPlacesOfNames(t *testing.T) {
 		}
 	}
 }
+
+// TestManyNames: the places of names are found in time that grows with their number, not
+// with its square.
+func TestManyNames(t *testing.T) {
+	members := make([]jsonv.Member, 100_000)
+	for i := range members {
+		members[i] = jsonv.Member{Key: fmt.Sprintf("name %d", i), Value: jsonv.Int(1)}
+	}
+	s, start := compile(t, `{"propertyNames":{"maxLength":2}}`, jsonschema.Options{}), time.Now()
+	found, err := s.Validate(context.Background(), jsonv.Object(members...))
+	if took := time.Since(start); err != nil || len(found) != 1000 || took > 15*time.Second {
+		t.Errorf("%d violations in %v, %v", len(found), took, err)
+	}
+}
