@@ -91,11 +91,11 @@ release:
 ## test: install the npm test servers, vet, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
 # Tests with many inputs use a part of them here, and all in `make deep`. go test
-# need not run vet again.
+# need not run vet again. The packages whose tests wait longest are the first.
 .PHONY: test
 test: servers vet
 	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) ./internal/cli ./internal/run/probe $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
 	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,./...)
 
 ## quick: build, vet, the structure of the code, and the packages that differ from BASE; needs only Go, under a minute

@@ -111,6 +111,7 @@ func docPages(t *testing.T, root string) []string {
 }
 
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

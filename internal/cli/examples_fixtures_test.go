@@ -31,6 +31,7 @@ var fixtureExamples = []struct {
 // The examples of hooks and fixtures are run as a user would run them. In CI, all their
 // requirements must be installed.
 func TestFixtureExamples(t *testing.T) {
+	t.Parallel()
 	ci := os.Getenv("CI") == "true"
 	for _, ex := range fixtureExamples {
 		t.Run(filepath.Dir(ex.file)+"/"+filepath.Base(ex.file), func(t *testing.T) {

@@ -105,6 +105,7 @@ func TestGitHubWorkflowForAdapters(t *testing.T) {
 }
 
 func TestGitLabFileForAdapters(t *testing.T) {
+	t.Parallel()
 	w := ciFile(t, "mcpaql-gitlab.yml")[0]
 	build, job := w.at("mcpaql-conformance"), w.at("conformance")
 	script := func(n node) string { return strings.Join(n.texts(), "\n") }

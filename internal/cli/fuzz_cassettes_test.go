@@ -99,6 +99,7 @@ func fuzzCassettes(f *testing.F, check func(*cassetteTrial)) {
 	}
 	frames = append(frames, strings.SplitAfter(strings.TrimSuffix(oddFrames, "\n"), "\n")...)
 	f.Fuzz(func(t *testing.T, order []byte) {
+		t.Parallel() // verify waits for late messages
 		if len(order) == 0 || len(order) > 100 {
 			return
 		}

@@ -65,7 +65,10 @@ func (w withCache) Run() int {
 	return w.m.Run()
 }
 
-func TestScripts(t *testing.T) { runScripts(t, "testdata/script/*") }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/script/*")
+}
 
 // TestDeepScripts runs the scripts whose measurements take long.
 func TestDeepScripts(t *testing.T) {
