@@ -86,7 +86,7 @@ type Sink struct {
 func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 	s := &Sink{path: path, live: true}
 	if path == "" || path == "-" {
-		s.path, s.buf = "", bufio.NewWriterSize(stdout, 64<<10)
+		s.path, s.buf = "", bufio.NewWriterSize(stdout, 16<<10)
 		return s, nil
 	}
 	direct, _, err := target(path)
@@ -105,7 +105,7 @@ func (s *Sink) buffered(err error) (*Sink, error) {
 	if err != nil {
 		return nil, s.wrap(err)
 	}
-	s.buf = bufio.NewWriterSize(s.file, 64<<10)
+	s.buf = bufio.NewWriterSize(s.file, 16<<10)
 	return s, nil
 }
 
@@ -113,7 +113,7 @@ func (s *Sink) buffered(err error) (*Sink, error) {
 // folder before the run starts.
 func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 	if path == "" || path == "-" {
-		return &Sink{buf: bufio.NewWriterSize(stdout, 64<<10)}, nil
+		return &Sink{buf: bufio.NewWriterSize(stdout, 16<<10)}, nil
 	}
 	s := &Sink{path: path}
 	return s.buffered(s.open())

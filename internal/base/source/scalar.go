@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lazy"
 )
 
 // pair matches NAME=VALUE, as in Docker's files, and a line of an HTTP header.
-var pair = regexp.MustCompile(`^([^=:]+)(?:=|: )`)
+var pair = lazy.Regexp(`^([^=:]+)(?:=|: )`)
 
 // WrongType reports a node of another kind: expected a list or a map, got text "x".
 // want includes its article. The caller may set the Hint of the result.
@@ -28,7 +28,7 @@ func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 	case n.Kind == KindMap && want == "a list":
 		diag.Hint = "begin each entry with a hyphen: - name: …"
 	case n.Kind == KindList && strings.HasPrefix(want, "a map") && len(n.Items) > 0:
-		if at := pair.FindStringSubmatch(n.Items[0].Text); at != nil {
+		if at := pair().FindStringSubmatch(n.Items[0].Text); at != nil {
 			diag.Hint = "write " + at[1] + ": …"
 		} else if name := n.Items[0].Get("name"); name != nil {
 			diag.Hint = "write the name before it: " + name.Text + ": {…}, without a hyphen"

@@ -44,7 +44,7 @@ var edges = map[string][]string{
 	"internal/base/lazy":       {},
 	"internal/base/jsonschema": {"internal/base/jsonv"},
 	"internal/base/osfile":     {},
-	"internal/process/tail":    {},
+	"internal/process/tail":    {"internal/base/lazy"},
 	"internal/process/pipe":    {},
 	"internal/process/proc":    {"internal/process/pipe", "internal/process/tail", "internal/base/source"},
 	"internal/process/probe":   {"internal/process/proc", "internal/process/tail", "internal/base/web"},
@@ -61,7 +61,7 @@ var edges = map[string][]string{
 	"internal/base/source/syntax":     {},
 	"internal/base/source/stored":     {"internal/base/source", "internal/base/jsonv"},
 	"internal/spec/suite/dotenv":      {"internal/base/source"},
-	"internal/spec/suite/lint":        {"internal/base/source"},
+	"internal/spec/suite/lint":        {"internal/base/lazy", "internal/base/source"},
 	"internal/spec/suite/variants":    {"internal/base/source"},
 	"internal/spec/suite/interpolate": {"internal/base/placeholder", "internal/base/source", "internal/base/jsonv"},
 	"internal/assert/habit":           {"internal/base/source"},
@@ -104,7 +104,7 @@ var edges = map[string][]string{
 	"internal/report/result":  {"internal/base/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
-	"internal/run/connect":  {"internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
+	"internal/run/connect":  {"internal/base/lazy", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
 	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web"},
 	// Which tools may be called if the user has not named the calls.
 	"internal/run/allow":  {"internal/base/jsonv"},
@@ -124,14 +124,17 @@ var edges = map[string][]string{
 	"internal/run/probe/argument": {"internal/base/jsonschema", "internal/base/jsonv"},
 	"internal/run/probe/streams":  {"internal/run/boundary", "internal/client/protocol", "internal/spec/plan", "internal/spec/suite", "internal/base/jsonv"},
 	"internal/run/probe/exam": {
+		"internal/base/lazy",
 		"internal/run/probe/verdict", "internal/offer/ruleset", "internal/offer/surface", "internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite",
 		"internal/client/check", "internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/base/jsonv", "internal/base/web",
 	},
 	"internal/run/probe/features": {
+		"internal/base/lazy",
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/verdict", "internal/assert/target", "internal/offer/ruleset", "internal/offer/surface", "internal/run/allow", "internal/spec/suite",
 		"internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/run/probe/basics": {
+		"internal/base/lazy",
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite",
 		"internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/base/jsonv",
 	},

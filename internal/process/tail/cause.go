@@ -2,12 +2,12 @@ package tail
 
 import (
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 	"time"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lazy"
 )
 
 // Ends returns the beginning and the end of the kept output, n lines in total, with a
@@ -108,7 +108,7 @@ func ends(text string, n int) (lines []string, numbers []int) {
 }
 
 // npm404 matches the line in which npm says that there is no such package.
-var npm404 = regexp.MustCompile(`^npm (error|ERR!) 404 Not Found - `)
+var npm404 = lazy.Regexp(`^npm (error|ERR!) 404 Not Found - `)
 
 // Cause returns the line of a program's standard error that explains its failure, or
 // "" if none is recognized.
@@ -126,7 +126,7 @@ func Cause(lines []string) string {
 // error, or -1.
 func causeAt(lines []string) int {
 	for i := len(lines) - 1; i >= 0; i-- {
-		if npm404.MatchString(lines[i]) {
+		if npm404().MatchString(lines[i]) {
 			return i
 		}
 		head, rest, ok := strings.Cut(strings.TrimSpace(lines[i]), ":")

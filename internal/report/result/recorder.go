@@ -35,10 +35,12 @@ const (
 
 // NewRecorder returns a recorder with an empty record.
 func NewRecorder(o RecorderOptions) *Recorder {
-	o.Redactor, o.Spool = cmp.Or(o.Redactor, secret.NewRedactor()), cmp.Or(o.Spool, NewSpool(""))
+	if o.Redactor == nil {
+		o.Redactor = secret.NewRedactor()
+	}
 	return &Recorder{
 		cleaner:   cleaner{secrets: o.Redactor, keys: map[string]secret.KeyLines{}},
-		run:       &Run{Schema: Schema, Cases: o.Spool},
+		run:       &Run{Schema: Schema, Cases: cmp.Or(o.Spool, NewSpool(""))},
 		listeners: o.Listeners,
 	}
 }

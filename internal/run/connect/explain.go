@@ -11,12 +11,12 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"unicode"
 
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
@@ -120,7 +120,7 @@ func missingEnv(sv *plan.Server, err error) []string {
 }
 
 // required matches the name of a variable that a program says it needs.
-var required = regexp.MustCompile(`(?i)\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b.*\b(?:required|missing|not set|unset|must be|not defined|undefined)\b|\b(?:missing|requires?|set|provide)\b.*\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b`)
+var required = lazy.Regexp(`(?i)\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b.*\b(?:required|missing|not set|unset|must be|not defined|undefined)\b|\b(?:missing|requires?|set|provide)\b.*\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b`)
 
 // ownSettings returns the hint for a program that ended because its command or its
 // environment lacks something.
@@ -136,24 +136,24 @@ func ownSettings(sv *plan.Server, err error, flags bool) string {
 		return sv.Argv[0] + " run needs -i: without it the server has no standard input"
 	}
 	said := strings.Join(oe.StderrTail, "\n")
-	if noFile.MatchString(said) {
+	if noFile().MatchString(said) {
 		return "there is no such file: correct its path, or if it is built, build it first (such as npm run build)"
 	}
-	if m := absent.FindStringSubmatch(said); m != nil && strings.HasPrefix(filepath.Base(sv.Argv[0]), "python") {
+	if m := absent().FindStringSubmatch(said); m != nil && strings.HasPrefix(filepath.Base(sv.Argv[0]), "python") {
 		return sv.Argv[0] + " has no module " + m[1] + ": install it (" + sv.Argv[0] + " -m pip install …), or name the Python of your virtual environment: command: [" +
 			strings.Join(append([]string{".venv/bin/python"}, sv.Argv[1:]...), ", ") + "]"
 	}
-	if m := required.FindStringSubmatch(said); m != nil && !flags && !strings.HasPrefix(m[1]+m[2], "ERR_") {
+	if m := required().FindStringSubmatch(said); m != nil && !flags && !strings.HasPrefix(m[1]+m[2], "ERR_") {
 		return "give the server the variable: env: {" + m[1] + m[2] + ": …}"
 	}
 	return ""
 }
 
 // noFile matches a program that Node.js does not find: the path of a module is not absolute.
-var noFile = regexp.MustCompile(`(?m)^Error: Cannot find module '(?:/|[A-Z]:)`)
+var noFile = lazy.Regexp(`(?m)^Error: Cannot find module '(?:/|[A-Z]:)`)
 
 // absent matches the name of a package that Python does not find.
-var absent = regexp.MustCompile(`(?m)^ModuleNotFoundError: No module named '(\w+)'`)
+var absent = lazy.Regexp(`(?m)^ModuleNotFoundError: No module named '(\w+)'`)
 
 func diagnose(sv *plan.Server, err error) (message, hint string) {
 	for _, explain := range []func(*plan.Server, error) (string, string){explainTLS, explainNetwork, explainHTTP, explainSilence} {
@@ -224,7 +224,7 @@ func explainHTTP(_ *plan.Server, err error) (message, hint string) {
 }
 
 // listening matches an address that a program has written.
-var listening = regexp.MustCompile(`\bhttps?://[\w.\[\]-]+:\d+[\w./-]*`)
+var listening = lazy.Regexp(`\bhttps?://[\w.\[\]-]+:\d+[\w./-]*`)
 
 func explainSilence(sv *plan.Server, err error) (message, hint string) {
 	var oe *wire.OpenError
@@ -239,8 +239,8 @@ func explainSilence(sv *plan.Server, err error) (message, hint string) {
 	switch {
 	case sv.URL != "":
 		return message, "is this the address of an MCP server? a longer connect_timeout gives it more time"
-	case oe.Silent && listening.MatchString(strings.Join(oe.StderrTail, "\n")):
-		return message, "it listens for HTTP: start it yourself, and write url: " + listening.FindString(strings.Join(oe.StderrTail, "\n")) + " in place of command, or start it with its option for stdio"
+	case oe.Silent && listening().MatchString(strings.Join(oe.StderrTail, "\n")):
+		return message, "it listens for HTTP: start it yourself, and write url: " + listening().FindString(strings.Join(oe.StderrTail, "\n")) + " in place of command, or start it with its option for stdio"
 	case oe.Silent:
 		return message + "; the server wrote nothing to stdout", "is it a stdio MCP server? a longer connect_timeout gives it more time"
 	}

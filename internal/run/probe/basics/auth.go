@@ -4,17 +4,17 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
 	"mcptest/internal/spec/suite"
 )
 
-var resourceMetadata = regexp.MustCompile(`resource_metadata="?([^",\s]+)"?`)
+var resourceMetadata = lazy.Regexp(`resource_metadata="?([^",\s]+)"?`)
 
 // wellKnown is where the metadata of a resource is.
 const wellKnown = "/.well-known/oauth-protected-resource"
@@ -42,7 +42,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 	}
 	tokens(ctx, v, message, exam.Status(anonymous) < 300)
 	named := ""
-	if m := resourceMetadata.FindStringSubmatch(challenge); m != nil {
+	if m := resourceMetadata().FindStringSubmatch(challenge); m != nil {
 		named = m[1]
 	}
 	discovery := exam.Held()

@@ -3,11 +3,11 @@ package basics
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
@@ -21,7 +21,7 @@ import (
 )
 
 // trace is what no response should show: a stack trace or a path of the server.
-var trace = regexp.MustCompile(`(?m)^\s+at .+:\d+:\d+|Traceback \(most recent call last\)|goroutine \d+ \[|(/home/|/usr/|/app/|/var/|[A-Z]:\\\\)[\w./\\-]+\.(js|ts|py|go|rb|java|cs)\b`)
+var trace = lazy.Regexp(`(?m)^\s+at .+:\d+:\d+|Traceback \(most recent call last\)|goroutine \d+ \[|(/home/|/usr/|/app/|/var/|[A-Z]:\\\\)[\w./\\-]+\.(js|ts|py|go|rb|java|cs)\b`)
 
 // OverHTTP examines the transport with raw requests.
 func OverHTTP(ctx context.Context, v *exam.Visit) {
@@ -52,7 +52,7 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 	})
 	v.Check(ctx, "http-error-trace", "", func(ctx context.Context) exam.Outcome {
 		for _, action := range []suite.Request{{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)}, {Method: http.MethodGet, Path: "/mcptest-no-such-path"}} {
-			if x := v.Post(ctx, action, v.InSession(ctx, message)); trace.Match(x.Response) {
+			if x := v.Post(ctx, action, v.InSession(ctx, message)); trace().Match(x.Response) {
 				return exam.Broken(x, "the response shows a stack trace or a path of the server")
 			}
 		}

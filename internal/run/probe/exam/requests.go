@@ -5,11 +5,11 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -181,7 +181,7 @@ func (f findings) addBy(rule string, e verdict.Evidence, format string, args ...
 }
 
 // MetaKey is the form of a key in _meta.
-var MetaKey = regexp.MustCompile(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$`)
+var MetaKey = lazy.Regexp(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$`)
 
 // violations returns the rules that an exchange breaks, and how.
 func (v *Visit) violations(x *mcp.Exchange) findings {
@@ -210,7 +210,7 @@ func (v *Visit) violations(x *mcp.Exchange) findings {
 	}
 	if res.Kind() == jsonv.KindObject {
 		for key := range res.Lookup("_meta").Members() {
-			if !MetaKey.MatchString(key) {
+			if !MetaKey().MatchString(key) {
 				out.add("meta-key", x, "the key %q of _meta has no valid form", key)
 			}
 		}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -153,7 +153,7 @@ func remote() exam.Outcome {
 }
 
 // frames are lines of stack traces: JavaScript, Python, Go, Java, .NET, Rust.
-var frames = regexp.MustCompile(`(?m)\bat .*[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
+var frames = lazy.Regexp(`(?m)\bat .*[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
 
 // traced judges the refusal of unusual arguments.
 func traced(x, control *mcp.Exchange, u argument.Unusual) exam.Outcome {
@@ -167,8 +167,8 @@ func traced(x, control *mcp.Exchange, u argument.Unusual) exam.Outcome {
 	text = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`).Replace(text)
 	switch {
 	case !exam.Refused(x) && !exam.Result(x).Lookup("isError").Bool():
-	case frames.MatchString(text):
-		return exam.Broken(x, "%s got a stack trace: %s", u.What, strings.TrimSpace(frames.FindString(text)))
+	case frames().MatchString(text):
+		return exam.Broken(x, "%s got a stack trace: %s", u.What, strings.TrimSpace(frames().FindString(text)))
 	case exam.GotCode(x, protocol.CodeInternal) && !exam.GotCode(control, protocol.CodeInternal) && u.Args.Kind() == jsonv.KindObject:
 		return exam.Broken(x, "%s got %s, an internal error, not one that says what is wrong", u.What, exam.Answer(x))
 	}

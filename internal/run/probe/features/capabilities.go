@@ -46,7 +46,7 @@ func Capabilities(ctx context.Context, v *exam.Visit) {
 	}
 	v.Enter(exam.Inapplicable("the server declares neither listChanged nor subscribe"), "capability-listen")
 	for key := range v.Caps.Lookup("extensions").Members() {
-		v.Enter(exam.BrokenIf(!strings.Contains(key, "/") || !exam.MetaKey.MatchString(key), v.Hello, "the name of the extension %q has no valid prefix", key), "extension-key")
+		v.Enter(exam.BrokenIf(!strings.Contains(key, "/") || !exam.MetaKey().MatchString(key), v.Hello, "the name of the extension %q has no valid prefix", key), "extension-key")
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
@@ -102,7 +102,7 @@ func missing(ctx context.Context, v *exam.Visit) {
 	v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
 }
 
-var expression = regexp.MustCompile(`\{[^}]*\}`)
+var expression = lazy.Regexp(`\{[^}]*\}`)
 
 // traversal reads a file that the probe made through a template of file: URIs.
 func traversal(ctx context.Context, v *exam.Visit, template string) {
@@ -122,7 +122,7 @@ func traversal(ctx context.Context, v *exam.Visit, template string) {
 		}
 		below := filepath.ToSlash(strings.TrimPrefix(file, string(filepath.Separator)))
 		for _, up := range []string{"", strings.Repeat("../", 12), strings.Repeat("..%2F", 12), strings.Repeat("%2e%2e/", 12)} {
-			x := fetch(ctx, v, expression.ReplaceAllLiteralString(template, up+below))
+			x := fetch(ctx, v, expression().ReplaceAllLiteralString(template, up+below))
 			switch {
 			case !strings.Contains(string(x.Result), secret):
 			case up == "":

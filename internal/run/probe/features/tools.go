@@ -2,13 +2,13 @@ package features
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -17,7 +17,7 @@ import (
 	"mcptest/internal/run/probe/verdict"
 )
 
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+var toolName = lazy.Regexp(`^[A-Za-z0-9_.-]+$`)
 
 // Tools examines the definitions of tools and the results of those that may be called.
 func Tools(ctx context.Context, v *exam.Visit) {
@@ -56,7 +56,7 @@ func listed(method string, def jsonv.Value) *mcp.Exchange {
 // definition examines what a tool declares.
 func definition(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 	x, name := listed("tools/list", tool), tool.Lookup("name").Text()
-	v.State(ctx, "tool-name", exam.Subject(tool), exam.BrokenIf(len(name) > 128 || !toolName.MatchString(name), x, "the name has characters other than A-Z a-z 0-9 _ - . or more than 128"))
+	v.State(ctx, "tool-name", exam.Subject(tool), exam.BrokenIf(len(name) > 128 || !toolName().MatchString(name), x, "the name has characters other than A-Z a-z 0-9 _ - . or more than 128"))
 	v.Check(ctx, "tool-schema", exam.Subject(tool), func(context.Context) exam.Outcome { return schemas(v, tool, x) })
 	_, fault := protocol.ParamHeaders(tool.Lookup("inputSchema"))
 	v.State(ctx, "tool-header-param", exam.Subject(tool), exam.BrokenIf(fault != "", x, "%s", fault))

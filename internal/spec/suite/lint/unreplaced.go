@@ -1,16 +1,16 @@
 package lint
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 )
 
 // unreplaced matches $NAME as shells replace it: a whole word of capital letters that
 // does not continue another word.
-var unreplaced = regexp.MustCompile(`(?:^|[^\w$])\$([A-Z][A-Z0-9_]+)\b`)
+var unreplaced = lazy.Regexp(`(?:^|[^\w$])\$([A-Z][A-Z0-9_]+)\b`)
 
 // Unreplaced warns about $NAME in the keys of a server that contain values for the
 // outside: it is sent as written. A command that is one text is examined where it is
@@ -37,10 +37,10 @@ func Unreplaced(d *source.Decoder, server *source.Node, path string) {
 
 // binding matches $case.NAME and {{case.NAME}}, which suites write as ${case.NAME}; so
 // for steps.
-var binding = regexp.MustCompile(`(?:^|[^\\$])((?:\$|\{\{ ?)((case|steps)\.\w[\w.]*)(?: ?\}\})?)`)
+var binding = lazy.Regexp(`(?:^|[^\\$])((?:\$|\{\{ ?)((case|steps)\.\w[\w.]*)(?: ?\}\})?)`)
 
 // braces matches {{NAME}}, as promptfoo, Postman and Bruno write a value.
-var braces = regexp.MustCompile(`\{\{ ?(?:\$|process\.env\.)?(\w+) ?\}\}`)
+var braces = lazy.Regexp(`\{\{ ?(?:\$|process\.env\.)?(\w+) ?\}\}`)
 
 // hasColumn reports whether rows have a column; those of a file may have any.
 func hasColumn(cases *source.Node, name string) bool {
@@ -63,15 +63,14 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 			written(d, f.Value, source.PathKey(path, key), test, args || key == "args")
 		}
 	}
-	if n.Kind != source.KindString || n.Origin != source.Written {
+	if n.Kind != source.KindString || n.Origin != source.Written || !strings.ContainsAny(n.Text, "${“„‘”’") {
 		return
 	}
-	m := binding.FindStringSubmatchIndex(n.Text)
-	if m != nil && test.Get(map[string]string{"case": "cases", "steps": "steps"}[n.Text[m[6]:m[7]]]) != nil {
+	if m := binding().FindStringSubmatchIndex(n.Text); m != nil && test.Get(map[string]string{"case": "cases", "steps": "steps"}[n.Text[m[6]:m[7]]]) != nil {
 		name := n.Text[m[4]:m[5]]
 		warn(d, n, path, n.Text[m[2]:m[3]]+" is not replaced: it is used as written", "write ${"+name+"}")
 	}
-	if m := braces.FindStringSubmatch(n.Text); m != nil {
+	if m := braces().FindStringSubmatch(n.Text); m != nil {
 		prefix := ""
 		if hasColumn(test.Get("cases"), m[1]) {
 			prefix = "case."
@@ -86,10 +85,10 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 }
 
 func value(d *source.Decoder, n *source.Node, path string) {
-	if n.Kind != source.KindString || n.Origin != source.Written {
+	if n.Kind != source.KindString || n.Origin != source.Written || !strings.ContainsAny(n.Text, "${~") {
 		return
 	}
-	if at := unreplaced.FindStringSubmatchIndex(n.Text); at != nil {
+	if at := unreplaced().FindStringSubmatchIndex(n.Text); at != nil {
 		name := n.Text[at[2]:at[3]]
 		d.AddNew(source.Diagnostic{
 			Pos: n.In(at[2] - 1), Path: path, Severity: source.Warning, Code: "not-replaced",
@@ -99,22 +98,18 @@ func value(d *source.Decoder, n *source.Node, path string) {
 	if strings.HasPrefix(n.Text, "~/") {
 		warn(d, n, path, "~ is not replaced: it is passed on as written", "write ${HOME}"+n.Text[1:])
 	}
-	if m := braces.FindStringSubmatch(n.Text); m != nil {
+	if m := braces().FindStringSubmatch(n.Text); m != nil {
 		warn(d, n, path, m[0]+" is not replaced: it is passed on as written", "write ${"+m[1]+"}")
 	}
 }
 
 // escaped matches what is most likely part of a Windows path.
-var escaped = regexp.MustCompile(`\\[A-Za-z0-9._-]`)
+var escaped = lazy.Regexp(`\\[A-Za-z0-9._-]`)
 
 // Backslash warns about a command in one text whose words have lost a backslash.
 func Backslash(d *source.Decoder, n *source.Node, path string, words []string) {
-	at := escaped.FindStringIndex(n.Text)
-	if at == nil {
-		return
-	}
-	lost := n.Text[at[0]:at[1]]
-	if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, lost) }) {
+	lost := escaped().FindString(n.Text)
+	if lost == "" || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, lost) }) {
 		return
 	}
 	warn(d, n, path, lost+" is read as "+lost[1:]+": in a command that is one text, a backslash is an escape",

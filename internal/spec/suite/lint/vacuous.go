@@ -1,9 +1,9 @@
 package lint
 
 import (
-	"regexp"
 	"strings"
 
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 )
 
@@ -88,15 +88,15 @@ func empty(n *source.Node) bool {
 
 // script matches a regular expression as JavaScript, Perl and Ruby write it: between
 // slashes, with flags after them or with an anchor inside.
-var script = regexp.MustCompile(`^/((?:[^/\\]|\\.)+)/([dgimsuvy]*)$`)
+var script = lazy.Regexp(`^/((?:[^/\\]|\\.)+)/([dgimsuvy]*)$`)
 
 // literal warns about the slashes of other languages, which are part of the expression
 // here.
 func literal(d *source.Decoder, n *source.Node, path string) {
-	found := script.FindStringSubmatch(n.Text)
-	if found == nil || n.Kind != source.KindString || n.Origin != source.Written {
+	if n.Kind != source.KindString || n.Origin != source.Written || !strings.HasPrefix(n.Text, "/") || !script().MatchString(n.Text) {
 		return
 	}
+	found := script().FindStringSubmatch(n.Text)
 	inside, flags := found[1], ""
 	for _, r := range "ims" {
 		if strings.ContainsRune(found[2], r) {
