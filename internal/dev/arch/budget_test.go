@@ -30,7 +30,7 @@ const (
 // and 190 for messages about the mistakes of newcomers. The target of mcptest is that of
 // its state before probes, agents and load, and 88,500 with them.
 var products = map[string]struct{ ceiling, target int }{
-	"mcptest": {97268, 82000},
+	"mcptest": {97181, 82000},
 	"MCP-AQL": {14499, 14500},
 }
 
@@ -63,8 +63,8 @@ var largerTypes = map[string]struct {
 }
 
 // TestBudgets fails when a product, a package or a type exceeds its budget, and prints
-// the table: go test -v -run TestBudgets ./internal/dev/arch. Tests do not count, nor
-// does generated code: what it is generated from is what somebody maintains.
+// the table: go test -v -run TestBudgets ./internal/dev/arch. Tests and what only they import
+// do not count, nor does generated code: what it is generated from is what somebody maintains.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	root := repoRoot(t)
@@ -72,7 +72,7 @@ func TestBudgets(t *testing.T) {
 	files := map[string]int{}
 	methods := map[string]map[string]int{} // by type and file
 	for _, f := range loadTree(t) {
-		if f.test || f.generated {
+		if f.test || f.generated || f.pkg == forTests {
 			continue
 		}
 		n, err := codeLines(filepath.Join(root, f.rel))

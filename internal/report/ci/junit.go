@@ -25,13 +25,11 @@ func WriteJUnit(w io.Writer, r *result.Run, _ render.Options) error {
 	runLevel := explain.PseudoTests(r, x)
 	j := &junit{Out: render.NewOut(w), run: r, x: x}
 	j.head(runLevel)
-	open := false
 	err = explain.BySection(r, all, func(s *explain.Section, first bool, c *result.Case) error {
 		if first {
-			if open {
+			if j.begun {
 				j.Put("  </testsuite>\n")
 			}
-			open = true
 			j.suite(s)
 		}
 		j.testCase(s, c)
@@ -40,7 +38,7 @@ func WriteJUnit(w io.Writer, r *result.Run, _ render.Options) error {
 	if err != nil {
 		return err
 	}
-	if open {
+	if j.begun {
 		j.Put("  </testsuite>\n")
 	}
 	j.runLevel(runLevel)
