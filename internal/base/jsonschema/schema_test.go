@@ -501,9 +501,9 @@ func TestManyNames(t *testing.T) {
 	for i := range members {
 		members[i] = jsonv.Member{Key: fmt.Sprintf("name %d", i), Value: jsonv.Int(1)}
 	}
-	s, start := compile(t, `{"propertyNames":{"maxLength":2}}`, jsonschema.Options{}), time.Now()
+	s, start := compile(t, `{"propertyNames":{"maxLength":2}}`, jsonschema.Options{}), testkit.CPUTime()
 	found, err := s.Validate(context.Background(), jsonv.Object(members...))
-	if took := time.Since(start); err != nil || len(found) != 1000 || took > 15*time.Second {
+	if took := testkit.CPUTime() - start; err != nil || len(found) != 1000 || took > 15*time.Second {
 		t.Errorf("%d violations in %v, %v", len(found), took, err)
 	}
 }

@@ -162,7 +162,7 @@ func TestLoginIsNeitherRetryNorSilence(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	// Half of the limit is how long silence lasts.
-	const limit = 12 * time.Second
+	const limit = 24 * time.Second
 	o := wire.HTTPOptions{Auth: &token{takes: limit * 5 / 8}}
 	s, err := openHTTP(t, srv.URL, o, mcp.Options{
 		Protocol: mcp.Auto, ConnectTimeout: limit,
