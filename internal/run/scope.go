@@ -79,7 +79,7 @@ func (a *attempt) setup(ctx context.Context) bool {
 func (a *attempt) teardown() {
 	list := lists.Map(a.file.file.TeardownPerTest, func(s *plan.Step) *plan.Step { return s.For(a.c.Server) })
 	failed := a.out.c.Status.Failed()
-	a.file.tearDown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
+	a.file.runTeardown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		a.out.phases(ph)
 		if failure != "" {
 			a.out.warn(fmt.Sprintf("teardown_per_test step %q failed: %s", s.Name, failure))
