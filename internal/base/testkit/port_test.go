@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"testing"
 
 	"mcptest/internal/base/testkit"
@@ -46,7 +45,7 @@ func TestFreePortsDiffer(t *testing.T) {
 				t.Fatal(err)
 			}
 			if seen[port] {
-				t.Errorf("two tests got port %s", strings.TrimSpace(port))
+				t.Errorf("two tests got port %s", port)
 			}
 			seen[port] = true
 		}

@@ -144,13 +144,12 @@ func TestNothingHappensAtImport(t *testing.T) {
 
 // TestNoPackageState finds package-level variables that code changes: by assignment,
 // increment or index, or of a type that is made to be changed. Tables and compiled
-// patterns that are set in their declaration are allowed; tests and what only they import are
-// ignored.
+// patterns that are set in their declaration are allowed; flags in tests are ignored.
 func TestNoPackageState(t *testing.T) {
 	t.Parallel()
 	byPkg := map[string][]goFile{}
 	for _, f := range loadTree(t) {
-		if !f.test && f.pkg != forTests {
+		if !f.test {
 			byPkg[f.pkg] = append(byPkg[f.pkg], f)
 		}
 	}

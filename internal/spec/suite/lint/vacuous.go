@@ -93,18 +93,18 @@ var script = lazy.Regexp(`^/((?:[^/\\]|\\.)+)/([dgimsuvy]*)$`)
 // literal warns about the slashes of other languages, which are part of the expression
 // here.
 func literal(d *source.Decoder, n *source.Node, path string) {
-	if n.Kind != source.KindString || n.Origin != source.Written || !strings.HasPrefix(n.Text, "/") || !script().MatchString(n.Text) {
+	if n.Kind != source.KindString || n.Origin != source.Written || !strings.HasPrefix(n.Text, "/") {
 		return
 	}
 	found := script().FindStringSubmatch(n.Text)
+	if found == nil || found[2] == "" && !strings.HasPrefix(found[1], "^") && !strings.HasSuffix(found[1], "$") {
+		return // a path
+	}
 	inside, flags := found[1], ""
 	for _, r := range "ims" {
 		if strings.ContainsRune(found[2], r) {
 			flags += string(r)
 		}
-	}
-	if found[2] == "" && !strings.HasPrefix(inside, "^") && !strings.HasSuffix(inside, "$") {
-		return // a path
 	}
 	if flags != "" {
 		inside = "(?" + flags + ")" + inside
