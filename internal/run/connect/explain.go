@@ -203,8 +203,8 @@ func explainNetwork(sv *plan.Server, err error) (message, hint string) {
 		return "connection refused" + at, "nothing is listening there: is the server running, and is this its port?"
 	case strings.HasSuffix(err.Error(), "before a response: EOF") && strings.HasPrefix(sv.URL, "http:"):
 		return err.Error(), "is this the right port? A server on HTTPS needs https://"
-	case strings.Contains(err.Error(), "malformed HTTP"):
-		return "the response is not HTTP: " + err.Error(), "is this the right port? A server on HTTPS needs https://"
+	case strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "readLoopPeekFailLocked"): // text before the request
+		return "the response is not HTTP: " + strings.Replace(err.Error(), "readLoopPeekFailLocked: %!w(<nil>)", "malformed HTTP response", 1), "is this the right port? A server on HTTPS needs https://"
 	}
 	return "", ""
 }
