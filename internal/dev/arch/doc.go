@@ -7,9 +7,8 @@
 //   - edges_test.go: which package may import which, and which third-party module may
 //     be used where, from one table. The depguard section of .golangci.yml is generated
 //     from the same table (go test ./internal/dev/arch -update) and must match it;
-//   - shape_test.go: every package has a doc.go, files and functions keep to their size,
+//   - shape_test.go: every package has a doc.go, functions keep to their size,
 //     and there is no func init and no package-level state that code changes;
-//   - budget_test.go: the size of packages and types;
 //   - arrows_test.go: how many uses between the files of a package run backward;
 //   - text_test.go: what a committed file must not contain;
 //   - words_test.go: words that comments, messages and documents must not use.
