@@ -47,7 +47,7 @@ Only tools with readOnlyHint: true are called; --allow-writes TOOL allows anothe
 An address that is not this machine gets at most 20 requests a second.
 
 Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not start or respond, 2 invalid command line or file,
-6 a failed rule.`,
+6 a failed rule, or no verdict: no rule was examined, or a limit of time left a rule of level must unexamined.`,
 		Example: `  mcptest probe -- npx -y @modelcontextprotocol/server-everything
   mcptest probe --url https://mcp.example.com/mcp --only http,auth
   mcptest probe --config suite.yaml --server api -f sarif > probe.sarif
@@ -137,7 +137,7 @@ func (f *probeFlags) print(s cmdutil.Streams, l *option.Viewer, rep verdict.Repo
 	} else {
 		err = rep.Document(rules, ruleset.Level(f.failOn), l.Palette, cmdutil.Version()).Write(s.Out, f.format)
 	}
-	if err == nil && rep.Fails(ruleset.Level(f.failOn)) {
+	if err == nil && (rep.Fails(ruleset.Level(f.failOn)) || rep.Undecided() != "") {
 		err = &option.ExitError{Code: option.ExitGate}
 	}
 	return err

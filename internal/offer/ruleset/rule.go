@@ -34,8 +34,14 @@ func (c Claim) URL(revision string) string {
 	if c.Clause == "" || strings.HasPrefix(c.Clause, "https://") {
 		return c.Clause
 	}
+	if c.Clause == "schema" && revision < firstSchemaPage {
+		return "https://github.com/modelcontextprotocol/modelcontextprotocol/tree/main/schema/" + revision
+	}
 	return "https://modelcontextprotocol.io/specification/" + revision + "/" + c.Clause
 }
+
+// firstSchemaPage is the first revision whose specification has a page about the schema.
+const firstSchemaPage = "2025-06-18"
 
 // A Rule is one requirement of servers.
 type Rule struct {
@@ -45,6 +51,7 @@ type Rule struct {
 	Transport string     `yaml:"transport" enum:"stdio|http"` // both if empty
 	Needs     string     `yaml:"needs"`                       // the capability without which it does not concern a server
 	Traffic   bool       `yaml:"traffic"`                     // it is about messages of other families, too
+	Decides   bool       `yaml:"decides"`                     // a failure fails at every level, and leaves no A
 	Text      string     `yaml:"text,required"`               // what a correct server does
 	Fix       string     `yaml:"fix,required"`
 	In        []Claim    `yaml:"in,required"`

@@ -143,7 +143,8 @@ func (l *link) notify(m message, method, params string) {
 func (l *link) log(m message) {
 	wanted := !l.bare && l.has("logging")
 	if m.modern {
-		_, wanted = m.meta["io.modelcontextprotocol/logLevel"]
+		_, asked := m.meta["io.modelcontextprotocol/logLevel"]
+		wanted = l.has("logging") && asked
 	} else if l.level != "" {
 		wanted = wanted && slices.Index(levels, l.level) <= slices.Index(levels, "info")
 	}

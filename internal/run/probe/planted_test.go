@@ -104,8 +104,16 @@ type message struct {
 	modern bool
 }
 
-// answer returns the response to a message as text, "" for none.
+// answer returns the response to a message as text, "" for none. 2025-03-26 has batches.
 func (l *link) answer(raw []byte) string {
+	var batch []json.RawMessage
+	if json.Unmarshal(raw, &batch) == nil && slices.Contains(l.versions, "2025-03-26") && !l.is("message-batch/refused") {
+		var parts []string
+		for _, one := range batch {
+			parts = append(parts, l.answer(one))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
 	var m message
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}`

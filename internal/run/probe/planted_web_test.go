@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -181,6 +182,12 @@ func (p *planted) ends(w http.ResponseWriter, r *http.Request) {
 // post answers a message over HTTP.
 func (l *link) post(w http.ResponseWriter, r *http.Request, body []byte, id string) {
 	var m message
+	if bytes.HasPrefix(body, []byte("[")) && slices.Contains(l.versions, "2025-03-26") {
+		w.Header().Set("Content-Type", "application/json")
+		l.version = "2025-03-26"
+		fmt.Fprint(w, l.answer(body))
+		return
+	}
 	if err := json.Unmarshal(body, &m); err != nil {
 		if l.is("http-error-trace/json") {
 			http.Error(w, "SyntaxError: Unexpected end\n    at JSON.parse (<anonymous>)\n    at parse (/app/body-parser/json.js:92:19)", 400)

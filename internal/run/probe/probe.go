@@ -25,10 +25,11 @@ type family struct {
 	traffic bool // other families examine its messages
 }
 
-// families are run in this order: what may end the process comes last.
+// families are run in this order. First comes what one session shows; then what may end
+// it; then what needs further sessions, because a server may be there only once; last what
+// remains when everything is over.
 func families() []family {
 	return []family{
-		{"lifecycle", basics.Lifecycle, false},
 		{"messages", basics.Messages, false},
 		{"capabilities", features.Capabilities, false},
 		{"lists", features.Lists, false},
@@ -37,13 +38,19 @@ func families() []family {
 		{"prompts", features.Prompts, true},
 		{"utilities", features.Utilities, false},
 		{"http", basics.OverHTTP, false},
-		{"session", basics.Sessions, false},
 		{"stateless", basics.Stateless, false},
 		{"auth", basics.Authorization, false},
-		{"isolation", features.Isolation, false},
 		{"arguments", features.Arguments, false},
 		{"fuzz", features.Fuzz, false},
-		{"retry", features.Retry, false}, // from here on, doubles examine the requests
+		{"messages", func(ctx context.Context, v *exam.Visit) { v.AskAgain(ctx) }, false},
+		{"shutdown", basics.Descriptors, false},
+		{"lifecycle", basics.Lifecycle, false},
+		{"utilities", features.Inputs, false},
+		{"http", basics.Streams, false},
+		{"session", basics.Sessions, false},
+		{"isolation", features.Isolation, false},
+		{"retry", features.Retry, false}, // doubles examine its requests
+		{"lists", features.Stable, false},
 		{"shutdown", basics.Shutdown, false},
 	}
 }
@@ -107,8 +114,7 @@ func run(ctx context.Context, v *exam.Visit) error {
 		v.Restarts = 0
 		f.run(ctx, v)
 	}
-	v.Close()
-	v.Conclude()
+	v.Conclude(ctx)
 	return nil
 }
 

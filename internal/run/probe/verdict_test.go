@@ -206,6 +206,7 @@ var defects = []struct {
 		input-content/empty input-declared/elicitation input-kind/ping server-request/roots cancel-by-server/sends
 		argument-crash/type argument-crash/list argument-trace/stack fuzz-crash/pattern`},
 	{true, older, nil, `argument-crash/gone fuzz-crash/gone`},
+	{false, "2025-03-26", nil, `message-batch/refused`},
 	{false, modern, nil, `lifecycle-modern-initialize/unnamed meta-required/version`},
 	{false, older, nil, `
 		lifecycle-result/no-server-info lifecycle-result/no-version-of-server lifecycle-result/no-protocol lifecycle-result/capabilities lifecycle-version-offer/confirmed

@@ -30,10 +30,6 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 	}
 	message := v.Frame(7101, v.Idle(), jsonv.Value{})
 	origins(ctx, v, message)
-	v.Check(ctx, "http-get", "", func(ctx context.Context) exam.Outcome { return get(ctx, v) })
-	if !v.Modern() {
-		streaming(ctx, v)
-	}
 	v.Check(ctx, "http-notification", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}), nil)
 		switch s := exam.Status(x); {
@@ -70,6 +66,17 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.Held()
 	})
+}
+
+// Streams examines the event streams of further sessions over HTTP.
+func Streams(ctx context.Context, v *exam.Visit) {
+	if v.Stdio() || v.Hello.HTTP == nil {
+		return
+	}
+	v.Check(ctx, "http-get", "", func(ctx context.Context) exam.Outcome { return get(ctx, v) })
+	if !v.Modern() {
+		streaming(ctx, v)
+	}
 }
 
 // origins sends requests from pages of other sites, and of the server itself.

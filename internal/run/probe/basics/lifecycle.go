@@ -49,30 +49,75 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	v.State(ctx, "lifecycle-result", "", initialized(v.Hello))
-	var offer *mcp.Exchange
+	offer := offered(ctx, v)
+	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome { return early(ctx, v, offer) })
+	echoes(ctx, v, offer)
+}
+
+// madeUp is a version that no server supports.
+const madeUp = "1999-01-01"
+
+// offered offers a made-up version, and returns the exchange; nil if the rule is not examined.
+func offered(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
+	once := "" // why the server is not there a second time
 	v.Check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) exam.Outcome {
-		offer = introduce(ctx, v, "1999-01-01")
+		offer = introduce(ctx, v, madeUp)
+		if offer.Result != nil {
+			return exam.BrokenIf(confirmed(offer) == madeUp, offer, "the made-up version %s was confirmed", madeUp)
+		}
+		if once = onlyOnce(ctx, v); once != "" {
+			return exam.Unverified("%s", once)
+		}
 		if offer.Response == nil && !exam.Refused(offer) {
-			return exam.Broken(offer, "initialize with the version 1999-01-01 got %s", exam.Answer(offer))
+			return exam.Broken(offer, "initialize with the version %s got %s", madeUp, exam.Answer(offer))
 		}
-		return exam.BrokenIf(confirmed(offer) == "1999-01-01", offer, "the made-up version 1999-01-01 was confirmed")
+		return exam.Held() // an error that names versions is the specification's own example
 	})
-	if offer != nil && exam.Refused(offer) {
-		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(exam.Shown(offer).Received, known) })
-		v.State(ctx, "lifecycle-version-error", "", exam.BrokenIf(!names, offer, "the refusal of an unknown version names no version that the server supports"))
+	if offer == nil || !exam.Refused(offer) {
+		return offer
 	}
-	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome {
-		if offer == nil || offer.Result == nil {
-			offer = introduce(ctx, v, v.Version.Name)
+	naming := exam.Unverified("%s", once)
+	if once == "" {
+		names := slices.ContainsFunc(protocol.Versions(), func(known string) bool { return strings.Contains(exam.Shown(offer).Received, known) })
+		naming = exam.BrokenIf(!names, offer, "the refusal of an unknown version names no version that the server supports")
+	}
+	v.State(ctx, "lifecycle-version-error", "", naming)
+	return offer
+}
+
+// onlyOnce says why a further initialize with the version of the session is refused, too:
+// the server may have one session only, or hold a port or a lock. "" means that it is served.
+func onlyOnce(ctx context.Context, v *exam.Visit) string {
+	control := introduce(ctx, v, v.Version.Name)
+	if control.Result == nil && !v.Stdio() {
+		v.Close() // the session that is open may be the only one
+		control = introduce(ctx, v, v.Version.Name)
+	}
+	if control.Result != nil {
+		return ""
+	}
+	return "only one at a time: initialize with " + v.Version.Name + " got " + exam.Answer(control)
+}
+
+// early examines what comes before notifications/initialized.
+func early(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) exam.Outcome {
+	if offer == nil || offer.Result == nil {
+		offer = introduce(ctx, v, v.Version.Name)
+	}
+	if offer.Result == nil {
+		return exam.Unverified("only one at a time: initialize got %s", exam.Answer(offer))
+	}
+	for _, m := range offer.During {
+		if m.Kind == mcp.KindRequest && m.Method != "ping" {
+			evidence := verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}
+			return exam.BrokenBy(evidence, "the server sent %s before notifications/initialized", m.Method)
 		}
-		for _, m := range offer.During {
-			if m.Kind == mcp.KindRequest && m.Method != "ping" {
-				return exam.BrokenBy(verdict.Evidence{Sent: string(offer.Request), Received: string(m.Raw)}, "the server sent %s before notifications/initialized", m.Method)
-			}
-		}
-		return exam.Held()
-	})
-	// Other versions that the server says it supports:
+	}
+	return exam.Held()
+}
+
+// echoes asks for the other versions that the server says it supports.
+func echoes(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
 	stated := append(v.Stated, exam.ErrorData(offer).Lookup("supported").Texts()...)
 	for _, version := range stated {
 		if protocol.VersionOf(version).Era() != protocol.EraSession || version == v.Version.Name {
@@ -80,7 +125,13 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 		}
 		v.Check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) exam.Outcome {
 			x := introduce(ctx, v, version)
-			return exam.BrokenIf(confirmed(x) != version, x, "the server supports %s, but answered it with %s", version, cmp.Or(confirmed(x), exam.Answer(x)))
+			if x.Result == nil {
+				if once := onlyOnce(ctx, v); once != "" {
+					return exam.Unverified("%s", once)
+				}
+			}
+			got := cmp.Or(confirmed(x), exam.Answer(x))
+			return exam.BrokenIf(confirmed(x) != version, x, "the server supports %s, but answered it with %s", version, got)
 		})
 	}
 	if len(stated) == 0 {

@@ -36,6 +36,7 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		id := message.Lookup("id")
 		return exam.BrokenIf(id.Text() != "mcptest-1", x, "the response to the request with the id \"mcptest-1\" has the id %s", id.Short(40))
 	})
+	v.Check(ctx, "message-batch", "", func(ctx context.Context) exam.Outcome { return batch(ctx, v) })
 	v.Check(ctx, "message-notification", "", func(ctx context.Context) exam.Outcome {
 		message := v.Frame(jsonv.Value{}, "notifications/mcptest-unknown", jsonv.Value{})
 		if !v.Stdio() {
@@ -51,4 +52,19 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.Held()
 	})
+}
+
+// batch sends two requests in one message, which 2025-03-26 has. Both responses may come in
+// one message or in two.
+func batch(ctx context.Context, v *exam.Visit) exam.Outcome {
+	first, second := v.Frame("mcptest-batch-1", v.Idle(), jsonv.Value{}), v.Frame("mcptest-batch-2", v.FirstList(), jsonv.Value{})
+	message := jsonv.Array(first, second)
+	x := v.Raw(ctx, message)
+	if !v.Stdio() {
+		x = v.Tell(ctx, message, nil)
+	}
+	if len(x.Request) == 0 {
+		return exam.Unverified("a batch was not sent: %s", exam.Answer(x))
+	}
+	return exam.BrokenIf(exam.Silent(x) || exam.Refused(x), x, "a batch of two requests got %s", exam.Answer(x))
 }

@@ -9,7 +9,6 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/process/proc"
-	"mcptest/internal/run/connect"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
@@ -31,21 +30,27 @@ func Shutdown(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	v.Close()
-	exam.Each(ctx, v, []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}, func(ctx context.Context) (end ending) {
-		o := connect.Opener{Options: v.Connect, Dial: v.Dial, Client: v.Client}
-		o.Options.Grace = proc.Grace{Stdin: patience, Term: patience}
-		sess, err := o.Open(ctx, v.Pinned, jsonv.Value{})
-		if err != nil {
-			return ending{err: err}
+	rules := []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}
+	exam.Each(ctx, v, rules, func(ctx context.Context) ending { return endAfterCall(ctx, v) }, ended)
+}
+
+// endAfterCall opens a session, calls a tool, and ends the process.
+func endAfterCall(ctx context.Context, v *exam.Visit) ending {
+	o := v.Connect
+	o.Grace = proc.Grace{Stdin: patience, Term: patience}
+	sess, err := v.OpenWith(ctx, o, jsonv.Value{})
+	if err != nil {
+		return ending{err: err}
+	}
+	for _, tool := range v.Tools {
+		if args := argument.Valid(tool); !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
+			v.Within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args))})
+			break
 		}
-		for _, tool := range v.Tools {
-			if args := argument.Valid(tool); !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
-				exam.Within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args))})
-				break
-			}
-		}
-		return ending{Stopped: sess.Close(ctx)}
-	}, ended)
+	}
+	stopped := sess.Close(ctx)
+	v.End(sess)
+	return ending{Stopped: stopped}
 }
 
 // ended judges the end of a process by a rule.

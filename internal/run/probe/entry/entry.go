@@ -57,7 +57,7 @@ func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys,
 	var broken []string
 	for _, x := range rep.Results {
 		switch {
-		case x.Verdict == verdict.Fail && x.Open() && x.Rule != "retry-once" && !verdict.Counts(x.Level, keys.FailOn): // a repeated call is a claim of the author
+		case x.Verdict == verdict.Fail && x.Open() && x.Rule != "retry-once" && !x.Counts(keys.FailOn): // a repeated call is a claim of the author
 			if len(c.Warnings) < mostWarnings {
 				c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, message(x)))
 			}

@@ -1,7 +1,6 @@
 package exam
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -23,33 +22,74 @@ func (l ledger) Add(rule, subject string, o Outcome) {
 	l[rule] = append(l[rule], entry{subject, o})
 }
 
-// result returns the verdict of a rule. What failed decides, then what failed but not when
-// it was repeated, then what held.
+// result returns the verdict of a rule. A subject that failed decides; then one that could
+// not be verified, because a rule with two subjects of which one is not verified is not
+// passed.
 func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict.Result {
-	x := verdict.Result{Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Clause: c.URL(revision), Sentence: c.Sentence}
-	once, reasons := "", map[verdict.Verdict]string{}
+	x := verdict.Result{
+		Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Decides: r.Decides,
+		Clause: c.URL(revision), Sentence: c.Sentence,
+		Verdict: verdict.NotVerified, Reason: "nothing that the server offers provokes it",
+	}
+	bySubject := map[string]Outcome{}
+	var subjects []string
 	for _, e := range l[r.ID] {
-		if e.Verdict == verdict.Fail && !slices.ContainsFunc(x.Failures, func(f verdict.Failure) bool { return f.Subject == e.subject }) {
-			x.Failures = append(x.Failures, verdict.Failure{Subject: e.subject, Message: e.Why, Evidence: e.Evidence})
-		}
 		if e.Note != "" && !slices.Contains(x.Notes, e.Note) {
 			x.Notes = append(x.Notes, e.Note)
 		}
-		if e.Verdict == verdict.NotVerified && strings.HasPrefix(e.Why, "not repeatable") {
-			once = cmp.Or(once, e.Why)
+		if e.Verdict == "" {
+			continue // a note only
 		}
-		if _, known := reasons[e.Verdict]; !known {
-			reasons[e.Verdict] = e.Why
+		before, known := bySubject[e.subject]
+		if !known {
+			subjects = append(subjects, e.subject)
 		}
-	}
-	x.Verdict, x.Reason = verdict.NotVerified, cmp.Or(once, "nothing that the server offers provokes it")
-	for _, v := range []verdict.Verdict{verdict.NotApplicable, verdict.NotVerified, verdict.Pass} {
-		if why, ok := reasons[v]; ok && once == "" {
-			x.Verdict, x.Reason = v, why
+		if !known || weightIn(e.Outcome) > weightIn(before) {
+			bySubject[e.subject] = e.Outcome
 		}
 	}
-	if len(x.Failures) > 0 {
-		x.Verdict, x.Reason = verdict.Fail, ""
+	decided := 0
+	for _, subject := range subjects {
+		o := bySubject[subject]
+		if o.Verdict == verdict.Fail {
+			x.Failures = append(x.Failures, verdict.Failure{Subject: subject, Message: o.Why, Evidence: o.Evidence})
+		}
+		if w := weightOver(o); w > decided {
+			decided = w
+			x.Verdict, x.Reason = o.Verdict, o.Why
+		}
 	}
 	return x
 }
+
+// weightIn orders the outcomes about one subject: what failed decides, then what failed
+// but not when it was repeated, then what held.
+func weightIn(o Outcome) int {
+	switch {
+	case o.Verdict == verdict.Fail:
+		return 5
+	case o.Verdict == verdict.NotVerified && strings.HasPrefix(o.Why, notRepeatable):
+		return 4
+	case o.Verdict == verdict.Pass:
+		return 3
+	case o.Verdict == verdict.NotVerified:
+		return 2
+	}
+	return 1
+}
+
+// weightOver orders the outcomes about several subjects.
+func weightOver(o Outcome) int {
+	switch o.Verdict {
+	case verdict.Fail:
+		return 4
+	case verdict.NotVerified:
+		return 3
+	case verdict.Pass:
+		return 2
+	}
+	return 1
+}
+
+// notRepeatable begins the reason of what was seen once, and not when it was repeated.
+const notRepeatable = "not repeatable"

@@ -2,13 +2,11 @@ package exam
 
 import (
 	"context"
-	"slices"
-	"time"
-
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 )
@@ -20,10 +18,11 @@ type link struct {
 	Version protocol.Version
 	Era     protocol.Era
 
-	Sess     *mcp.Session         // nil: none is open
-	Restarts int                  // ends of the process in a row
-	ended    string               // why the last session ended
-	loose    []protocol.Violation // of no call
+	Sess     *mcp.Session // nil: none is open
+	Restarts int          // ends of the process in a row
+	ended    string       // why the last session ended
+	restless bool         // a process of the server is never idle
+	examiner examiner     // what every exchange is held against
 }
 
 func (l *link) Stdio() bool  { return l.Pinned.URL == "" }
@@ -42,10 +41,26 @@ func (l *link) Session(ctx context.Context) (*mcp.Session, error) {
 	return sess, err
 }
 
+// examiner holds what was seen against every rule that it concerns.
+type examiner interface {
+	examineSession(sess *mcp.Session, declared jsonv.Value)
+	examineEnd(sess *mcp.Session)
+	examineBare(c *conn.Conn, x *mcp.Exchange)
+}
+
 // Open opens a further session, for a client with capabilities; the caller closes it with
 // end.
 func (l *link) Open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error) {
-	return (&connect.Opener{Options: l.Connect, Dial: l.Dial, Client: l.Client}).Open(ctx, l.Pinned, caps)
+	return l.OpenWith(ctx, l.Connect, caps)
+}
+
+// OpenWith is Open with other options of the connection.
+func (l *link) OpenWith(ctx context.Context, o connect.Options, caps jsonv.Value) (*mcp.Session, error) {
+	sess, err := (&connect.Opener{Options: o, Dial: l.Dial, Client: l.Client}).Open(ctx, l.Pinned, caps)
+	if err == nil {
+		l.examiner.examineSession(sess, caps)
+	}
+	return sess, err
 }
 
 // Bare opens a connection without a handshake; the caller closes it.
@@ -59,16 +74,22 @@ func (l *link) Bare(ctx context.Context) (*conn.Conn, error) {
 	return c, c.Start()
 }
 
-// Alone makes a request on a connection of its own, without a handshake.
+// Alone makes a request on a connection of its own, without a handshake. A process that
+// runs is ended first: a server may hold a port or a lock, so that it can be there only once.
 func (l *link) Alone(ctx context.Context, do func(context.Context, *conn.Conn) *mcp.Exchange) *mcp.Exchange {
+	if l.Stdio() {
+		l.Close()
+	}
 	c, err := l.Bare(ctx)
 	if err != nil {
 		return &mcp.Exchange{Cause: err}
 	}
-	defer c.Close(context.WithoutCancel(ctx))
-	ctx, cancel := mcp.WithLimit(ctx, "response", l.Pinned.ConnectTimeout)
+	limited, cancel := mcp.WithLimit(ctx, "response", l.Pinned.ConnectTimeout)
 	defer cancel()
-	return do(ctx, c)
+	x := do(limited, c)
+	c.Close(context.WithoutCancel(ctx))
+	l.examiner.examineBare(c, x)
+	return x
 }
 
 // Close ends the open session.
@@ -79,18 +100,22 @@ func (l *link) Close() {
 	}
 }
 
-// End ends a session, and keeps the violations that belong to no call.
-func (l *link) End(sess *mcp.Session) {
+// End ends a session.
+func (l *link) End(sess *mcp.Session) proc.Stopped {
 	ctx, cancel := connect.Ending()
 	defer cancel()
-	sess.Close(ctx)
-	l.loose = append(l.loose, sess.TakeViolations()...)
+	stopped := sess.Close(ctx)
+	l.examiner.examineEnd(sess)
+	return stopped
 }
 
 // Revive counts the ends of the process. A server that no longer responds counts as ended.
 func (l *link) Revive(ctx context.Context) {
 	if l.Sess == nil {
 		return
+	}
+	if !l.restless && !l.Sess.AwaitIdle(ctx) { // an end that is in progress is noticed
+		l.restless = ctx.Err() == nil
 	}
 	err := l.Sess.Err()
 	if err == nil {
@@ -111,51 +136,6 @@ func (l *link) Mark() mcp.Mark {
 		return 0
 	}
 	return l.Sess.Mark()
-}
-
-// Once makes a call, and returns an exchange with a cause if no session can be opened.
-func (l *link) Once(ctx context.Context, call mcp.Call) *mcp.Exchange {
-	sess, err := l.Session(ctx)
-	if err != nil {
-		return &mcp.Exchange{Method: call.Method, Cause: err}
-	}
-	return Within(l.Reply, sess)(ctx, call)
-}
-
-// Within makes calls in a session, each with a time for its response.
-func Within(limit time.Duration, sess *mcp.Session) func(context.Context, mcp.Call) *mcp.Exchange {
-	return func(ctx context.Context, call mcp.Call) *mcp.Exchange {
-		ctx, cancel := mcp.WithLimit(ctx, "response", limit)
-		defer cancel()
-		return sess.Do(ctx, call)
-	}
-}
-
-// Notify sends a notification in the open session, and returns a violation of a kind that
-// comes before the response to the next request. x is nil if the notification was not sent.
-func (l *link) Notify(ctx context.Context, method string, params []byte, kinds ...string) (x *mcp.Exchange, found *protocol.Violation, err error) {
-	sess, err := l.Session(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	l.loose = append(l.loose, sess.TakeViolations()...)
-	if err := sess.Notify(ctx, method, params); err != nil {
-		return nil, nil, err
-	}
-	x = l.Once(ctx, mcp.Call{Method: l.Idle()})
-	all := append(sess.TakeViolations(), x.Violations...)
-	if i := slices.IndexFunc(all, func(f protocol.Violation) bool { return slices.Contains(kinds, f.Kind) }); i >= 0 {
-		found = &all[i]
-	}
-	return x, found, nil
-}
-
-// Idle is a method that does nothing.
-func (l *link) Idle() string {
-	if l.Modern() {
-		return protocol.MethodDiscover
-	}
-	return "ping"
 }
 
 // Text is a value as JSON text, nil if it is absent.

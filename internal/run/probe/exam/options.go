@@ -44,6 +44,7 @@ type Prober struct {
 	Local   bool          // the server runs on this machine
 	At      *url.URL      // of a server over HTTP
 	Stated  []string      // versions that the server says it supports
+	lives   *lives        // of its processes
 }
 
 // New completes the options.
@@ -55,11 +56,13 @@ func New(o Options) (*Prober, error) {
 	if o.Dial == nil {
 		o.Dial = connect.Dial
 	}
+	watched := &lives{}
+	o.Dial = watched.watch(o.Dial)
 	o.Reply = cmp.Or(o.Reply, 10*time.Second)
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
-	p := &Prober{Options: o, Rules: rules, Policy: &allow.Policy{Named: o.Writes}, Retries: &allow.Policy{}, Local: true}
+	p := &Prober{Options: o, Rules: rules, Policy: &allow.Policy{Named: o.Writes}, Retries: &allow.Policy{}, Local: true, lives: watched}
 	if o.Server.URL != "" {
 		p.At, err = url.Parse(o.Server.URL)
 		p.Local = err == nil && web.IsLoopback(p.At.Hostname())

@@ -42,24 +42,26 @@ func (l *link) Greeting(version string, caps jsonv.Value) jsonv.Value {
 	return jsonv.ObjectOf("protocolVersion", version, "capabilities", caps, "clientInfo", l.self())
 }
 
-// Raw sends one message unchanged in the open session. Its violations reach no ledger: a
-// deviation may be answered in ways that a request may not.
-func (l *link) Raw(ctx context.Context, message jsonv.Value) *mcp.Exchange {
-	sess, err := l.Session(ctx)
+// Raw sends one message unchanged in the open session: one that deviates on purpose may be
+// answered in ways that a request may not.
+func (v *Visit) Raw(ctx context.Context, message jsonv.Value) *mcp.Exchange {
+	sess, err := v.Session(ctx)
 	if err != nil {
 		return &mcp.Exchange{Cause: err}
 	}
-	ctx, cancel := mcp.WithLimit(ctx, "response", l.Reply)
+	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
-	return sess.SendRaw(ctx, message.Append(nil))
+	x := sess.SendRaw(ctx, message.Append(nil))
+	v.examineRaw(x)
+	return x
 }
 
 // Post sends a raw HTTP request to the server's address, outside of the session: with the
 // server's credentials and the given headers, and nothing else. A nil header removes one.
-func (l *link) Post(ctx context.Context, action suite.Request, headers http.Header) *mcp.Exchange {
-	ctx, cancel := mcp.WithLimit(ctx, "response", l.Reply)
+func (v *Visit) Post(ctx context.Context, action suite.Request, headers http.Header) *mcp.Exchange {
+	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
-	if !l.Local {
+	if !v.Local {
 		time.Sleep(pause)
 	}
 	if action.Method == "" {
@@ -71,13 +73,14 @@ func (l *link) Post(ctx context.Context, action suite.Request, headers http.Head
 		}
 	}
 	action.Events = 1
-	o, x, _ := boundary.Env{Connect: l.Connect, Client: l.Client, Headers: headers}.Request(ctx, l.Pinned, action)
+	o, x, _ := boundary.Env{Connect: v.Connect, Client: v.Client, Headers: headers}.Request(ctx, v.Pinned, action)
 	if events := o.Own.Lookup("http.events"); events.Len() > 0 {
 		x.Response = events.At(events.Len() - 1).Lookup("data").Append(nil)
 	}
 	if message, err := jsonv.Parse(x.Response); err == nil && message.Lookup("jsonrpc").Text() == "2.0" {
 		x.Result, x.Error = Text(message.Lookup("result")), Text(message.Lookup("error"))
 	}
+	v.examineRaw(x)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		x.Method += "\n" + name + ": " + strings.Join(headers[name], ", ")
 	}
@@ -85,10 +88,10 @@ func (l *link) Post(ctx context.Context, action suite.Request, headers http.Head
 }
 
 // Tell posts a message in the open session, with headers that replace its own.
-func (l *link) Tell(ctx context.Context, message jsonv.Value, headers http.Header) *mcp.Exchange {
-	h := l.InSession(ctx, message)
+func (v *Visit) Tell(ctx context.Context, message jsonv.Value, headers http.Header) *mcp.Exchange {
+	h := v.InSession(ctx, message)
 	maps.Copy(h, headers)
-	return l.Post(ctx, suite.Request{Body: message.Append(nil)}, h)
+	return v.Post(ctx, suite.Request{Body: message.Append(nil)}, h)
 }
 
 // InSession are the headers of a message in the open session.

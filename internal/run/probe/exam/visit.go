@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/ruleset"
@@ -37,6 +38,11 @@ type Visit struct {
 	Signed                               bool          // a result has serverInfo
 	Unsigned                             *mcp.Exchange // a result without
 	Greeted                              *mcp.Exchange // initialize, sent to a server of a stateless revision
+
+	memory   memory
+	declared map[*mcp.Session]jsonv.Value   // capabilities of the clients of open sessions
+	schemas  map[string]*check.OutputSchema // of tools, by name
+	replayed int                            // ends of processes that were provoked again
 }
 
 // Visit begins to examine the server in an era.
@@ -50,7 +56,12 @@ func (p *Prober) Visit(era protocol.Era) *Visit {
 	if protocol.VersionOf(p.Server.Protocol).Known() {
 		pinned.Protocol = p.Server.Protocol
 	}
-	return &Visit{link: link{Prober: p, Era: era, Pinned: &pinned}, ledger: ledger{}}
+	v := &Visit{
+		link: link{Prober: p, Era: era, Pinned: &pinned}, ledger: ledger{},
+		memory: newMemory(), declared: map[*mcp.Session]jsonv.Value{}, schemas: map[string]*check.OutputSchema{},
+	}
+	v.examiner = v
+	return v
 }
 
 // Declares reports whether the server declares a capability.
@@ -68,16 +79,6 @@ func (v *Visit) Name() string {
 		self = v.info.Lookup("_meta", protocol.MetaServer)
 	}
 	return self.Lookup("name").Text() + " " + self.Lookup("version").Text()
-}
-
-// FirstList is a list that the server returns.
-func (v *Visit) FirstList() string {
-	for _, l := range v.Listed {
-		if l.Pages[0].Result != nil {
-			return l.Method
-		}
-	}
-	return v.Idle()
 }
 
 // Subject names a tool.
@@ -102,7 +103,7 @@ func (v *Visit) Check(ctx context.Context, rule, subject string, provoke func(co
 			again = v.provoke(ctx, rule, provoke)
 		}
 		if again.Verdict != verdict.Fail {
-			o = Unverified("not repeatable: %s, but not when it was repeated", o.Why)
+			o = Unverified(notRepeatable+": %s, but not when it was repeated", o.Why)
 		}
 	}
 	v.Add(rule, subject, o)
@@ -129,36 +130,20 @@ func Each[T any](ctx context.Context, v *Visit, rules []string, observe func(con
 	}
 }
 
-// Elements checks a rule about the elements of a list in a result, which is requested again
-// for a second sighting. wrong says what is wrong with an element, if anything.
-func (v *Visit) Elements(ctx context.Context, rule, subject string, x *mcp.Exchange, again func(context.Context) *mcp.Exchange, list string, wrong func(jsonv.Value) string) {
-	v.Check(ctx, rule, subject, func(ctx context.Context) Outcome {
-		seen := x
-		if x = nil; seen == nil {
-			seen = again(ctx)
-		}
-		for _, e := range Result(seen).Lookup(list).Elems() {
-			if why := wrong(e); why != "" {
-				return Broken(seen, "%s", why)
-			}
-		}
-		return Held()
-	})
-}
-
 // provoke calls provoke once. What authorization and limits of rate refuse is no verdict
 // on any other rule.
 func (v *Visit) provoke(ctx context.Context, rule string, provoke func(context.Context) Outcome) Outcome {
 	switch {
 	case ctx.Err() != nil:
-		return Unverified("time: %v", context.Cause(ctx))
+		return Unverified(verdict.TimeReason+"%v", context.Cause(ctx))
 	case v.Restarts >= deaths:
 		return Unverified("the server ended %d times in a row: %s", v.Restarts, v.ended)
 	}
 	o := provoke(ctx)
 	v.Revive(ctx)
+	v.judgeEndings(ctx)
 	if o.Verdict == verdict.Fail && ctx.Err() != nil {
-		return Unverified("time: %v", context.Cause(ctx))
+		return Unverified(verdict.TimeReason+"%v", context.Cause(ctx))
 	}
 	if r, _ := v.Rules.Rule(rule); r.Family != "auth" && r.ID != "http-origin-own" && o.Verdict == verdict.Fail {
 		for _, e := range o.Evidence {
@@ -173,7 +158,7 @@ func (v *Visit) provoke(ctx context.Context, rule string, provoke func(context.C
 // RefusesAll reports whether a status may answer every request: authorization and limits
 // of rate come first.
 func RefusesAll(status int) bool {
-	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable}, status)
+	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, status)
 }
 
 // Selected reports whether a rule is examined.
@@ -197,6 +182,20 @@ func (v *Visit) Enter(o Outcome, rules ...string) {
 		if v.Applies(rule) {
 			v.Add(rule, "", o)
 		}
+	}
+}
+
+// enterAbout enters an outcome about a subject for a rule that applies.
+func (v *Visit) enterAbout(rule, subject string, o Outcome) {
+	if v.Applies(rule) {
+		v.Add(rule, subject, o)
+	}
+}
+
+// EnterAbout is Enter about a subject, such as one tool.
+func (v *Visit) EnterAbout(subject string, o Outcome, rules ...string) {
+	for _, rule := range rules {
+		v.enterAbout(rule, subject, o)
 	}
 }
 

@@ -23,9 +23,9 @@ type sent struct {
 	control    bool          // … by a tool that asks for nothing on a connection of its own
 }
 
-// inputs examines what a server sends, while its read-only tools are called, to a client
+// Inputs examines what a server sends, while its read-only tools are called, to a client
 // that supports some kinds of input and has no subscription: all of that at once.
-func inputs(ctx context.Context, v *exam.Visit) {
+func Inputs(ctx context.Context, v *exam.Visit) {
 	rules := []string{"input-mode", "input-sampling-tools", "request-id", "unsubscribed", "stateless-capabilities"}
 	if slices.ContainsFunc(rules, v.Applies) {
 		exam.Each(ctx, v, rules, func(ctx context.Context) sent { return converse(ctx, v) }, func(rule string, seen sent) exam.Outcome { return judge(v, rule, seen) })
@@ -33,13 +33,20 @@ func inputs(ctx context.Context, v *exam.Visit) {
 }
 
 // converse calls the tools in a session of its own: no URL mode, and no tools in sampling.
+// A process that runs is ended first, and the control has a connection of its own after that:
+// the server may be there only once.
 func converse(ctx context.Context, v *exam.Visit) (out sent) {
-	sess, err := v.Open(ctx, jsonv.ObjectOf("elicitation", jsonv.ObjectOf("form", jsonv.Object()), "sampling", jsonv.Object(), "roots", jsonv.Object()))
+	if v.Stdio() {
+		v.Close()
+	}
+	form := jsonv.ObjectOf("form", jsonv.Object())
+	sess, err := v.Open(ctx, jsonv.ObjectOf("elicitation", form, "sampling", jsonv.Object(), "roots", jsonv.Object()))
 	if err != nil {
 		return sent{why: err.Error()}
 	}
-	defer v.End(sess)
-	do := exam.Within(min(exam.Long, v.Reply), sess)
+	do := v.Within(min(exam.Long, v.Reply), sess)
+	var asking []jsonv.Value
+	remembered := map[string][]mcp.Message{}
 	for i, tool := range exam.Read(ctx, surface.Lists()[0], do).Items {
 		if i >= callable || v.Slow(tool) {
 			continue
@@ -50,22 +57,40 @@ func converse(ctx context.Context, v *exam.Visit) (out sent) {
 		if x.Request != nil && x.Response == nil {
 			break // the server may be gone
 		}
-		if len(asked) == 0 || out.control || !v.Modern() {
-			continue
+		if len(asked) > 0 && len(asking) < mostControls && v.Modern() {
+			asking = append(asking, tool)
+			nothing := jsonv.ObjectOf(protocol.MetaCapabilities, jsonv.Object())
+			remembered[exam.Subject(tool)] = requested(counted(ctx, v, do, tool, nothing))
 		}
-		if fresh, err := v.Open(ctx, jsonv.Value{}); err == nil {
-			x := counted(ctx, v, fresh.Do, tool, jsonv.Object())
-			out.control = x.Response != nil && len(requested(x)) == 0
-			v.End(fresh)
-		}
-		out.remembered = requested(counted(ctx, v, do, tool, jsonv.ObjectOf(protocol.MetaCapabilities, jsonv.Object())))
 	}
 	time.Sleep(time.Second / 5) // what the server announces may come after the response
 	if !v.Modern() {
 		out.all = nil
 	}
 	out.all = append(out.all, sess.Messages(0)...)
+	v.End(sess)
+	for _, tool := range asking {
+		if asksNothing(ctx, v, tool) {
+			out.control, out.remembered = true, remembered[exam.Subject(tool)]
+			break
+		}
+	}
 	return out
+}
+
+// mostControls is how many tools that asked for input are called on a fresh connection.
+const mostControls = 3
+
+// asksNothing reports whether a tool that asked a capable client for input asks nothing of
+// a client without capabilities on a fresh connection.
+func asksNothing(ctx context.Context, v *exam.Visit, tool jsonv.Value) bool {
+	fresh, err := v.Open(ctx, jsonv.Value{})
+	if err != nil {
+		return false
+	}
+	defer v.End(fresh)
+	x := counted(ctx, v, v.Within(v.Reply, fresh), tool, jsonv.Object())
+	return x.Response != nil && len(requested(x)) == 0
 }
 
 // counted calls a tool if it is read-only, with members of _meta.

@@ -60,6 +60,9 @@ func leaked(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 		return o
 	}
 	v.Close() // the next request opens another session
+	if _, err := v.Session(ctx); err != nil {
+		return exam.Unverified("no second session could be opened: %v", err)
+	}
 	// Tools without texts come first: one with a text may replace what the other session left.
 	for _, tool := range slices.Concat(others, takers) {
 		if x, why := v.Call(ctx, tool, argument.Valid(tool)); why == "" && bytes.Contains(x.Response, []byte(mark)) {

@@ -63,57 +63,94 @@ func Lists(ctx context.Context, v *exam.Visit) {
 			}
 			return exam.Unverified("an entry was listed twice, and once when the list was requested again")
 		})
-		if v.Modern() && l.Kind != surface.Template {
-			stable(ctx, v, l)
+		if v.Modern() && l.Kind == surface.Tool {
+			ordered(ctx, v, l)
 		}
 	}
 }
 
-// stable compares the lists of two connections: only a difference that stays with the
-// connection breaks the rule.
-func stable(ctx context.Context, v *exam.Visit, l exam.Listing) {
-	first := exam.Read(ctx, l.List, v.Send)
-	if l.Kind == surface.Tool {
-		v.Check(ctx, "list-order", l.Method, func(ctx context.Context) exam.Outcome {
-			again := exam.Read(ctx, l.List, v.Send)
-			return exam.BrokenIf(slices.Equal(sorted(first), sorted(again)) && !slices.Equal(keys(first), keys(again)), again.Pages[0],
-				"%s lists the same tools in another order each time", l.Method)
-		})
-	}
-	if v.Stdio() && l.Kind != surface.Tool {
-		return // a process for each list would cost more than it finds
+// ordered compares the order of the tools in two responses.
+func ordered(ctx context.Context, v *exam.Visit, l exam.Listing) {
+	v.Check(ctx, "list-order", l.Method, func(ctx context.Context) exam.Outcome {
+		first := exam.Read(ctx, l.List, v.Send)
+		again := exam.Read(ctx, l.List, v.Send)
+		turned := slices.Equal(sorted(first), sorted(again)) && !slices.Equal(keys(first), keys(again))
+		return exam.BrokenIf(turned, again.Pages[0], "%s lists the same tools in another order each time", l.Method)
+	})
+}
+
+// Stable compares the lists of two connections that exist at the same time. Whether the
+// server can be there twice is found out here, as the last thing next to a living session:
+// what a second one breaks counts for nothing.
+func Stable(ctx context.Context, v *exam.Visit) {
+	const rule = "list-stable"
+	if !v.Applies(rule) {
+		return
 	}
 	var other *mcp.Session
-	defer func() {
-		if other != nil {
-			v.End(other)
+	var refused error
+	for _, l := range v.Listed {
+		if l.Kind == surface.Template || v.Stdio() && l.Kind != surface.Tool {
+			continue // a process for each list would cost more than it finds
 		}
-	}()
-	v.Check(ctx, "list-stable", l.Method, func(ctx context.Context) exam.Outcome {
-		if other == nil {
-			var err error
-			if other, err = v.Open(ctx, jsonv.Value{}); err != nil {
-				return exam.Unverified("no second connection: %v", err)
+		v.Check(ctx, rule, l.Method, func(ctx context.Context) exam.Outcome {
+			if other == nil && refused == nil {
+				other, refused = company(ctx, v)
 			}
-		}
-		var sets [4]string
-		var b exam.Listing
-		for i := range sets {
-			send := v.Send
-			if i%2 == 1 {
-				send = exam.Within(v.Reply, other)
+			if refused != nil {
+				return exam.Unverified("only one at a time: %v", refused)
 			}
-			b = exam.Read(ctx, l.List, send)
-			sets[i] = strings.Join(sorted(b), "\n")
-			if i == 1 && sets[0] == sets[1] {
-				return exam.Held()
-			}
+			return comparedLists(ctx, v, l, other)
+		})
+	}
+	if other != nil {
+		v.End(other)
+	}
+	v.Close() // it may have been harmed
+}
+
+// company opens a second session next to the living one. The error says why the server is
+// not there twice.
+func company(ctx context.Context, v *exam.Visit) (*mcp.Session, error) {
+	first, err := v.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	other, err := v.Open(ctx, jsonv.Value{})
+	if err != nil {
+		return nil, fmt.Errorf("a second connection could not be opened: %w", err)
+	}
+	first.AwaitIdle(ctx)
+	if !first.Alive() {
+		v.End(other)
+		return nil, fmt.Errorf("the first connection ended when a second one was opened: %w", first.Err())
+	}
+	return other, nil
+}
+
+// comparedLists requests a list on two connections in turn: only a difference that stays
+// with the connection breaks the rule.
+func comparedLists(ctx context.Context, v *exam.Visit, l exam.Listing, other *mcp.Session) exam.Outcome {
+	var sets [4]string
+	var last exam.Listing
+	for i := range sets {
+		send := v.Send
+		if i%2 == 1 {
+			send = v.Within(v.Reply, other)
 		}
-		if sets[0] == sets[2] && sets[1] == sets[3] && b.Pages[0].Result != nil {
-			return exam.Broken(b.Pages[0], "%s has %s on one connection and %s on another", l.Method, entries(sets[0]), entries(sets[1]))
+		last = exam.Read(ctx, l.List, send)
+		if page := last.Pages[0]; page.Result == nil {
+			return exam.Unverified("only one at a time: %s got %s", l.Method, exam.Answer(page))
 		}
-		return exam.Unverified("the list changes over time")
-	})
+		sets[i] = strings.Join(sorted(last), "\n")
+		if i == 1 && sets[0] == sets[1] {
+			return exam.Held()
+		}
+	}
+	if sets[0] == sets[2] && sets[1] == sets[3] {
+		return exam.Broken(last.Pages[0], "%s has %s on one connection and %s on another", l.Method, entries(sets[0]), entries(sets[1]))
+	}
+	return exam.Unverified("the list changes over time")
 }
 
 func entries(set string) string {

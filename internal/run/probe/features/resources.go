@@ -2,7 +2,6 @@ package features
 
 import (
 	"context"
-	"encoding/base64"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -49,27 +48,6 @@ func content(ctx context.Context, v *exam.Visit, uri string) {
 	if !strings.HasPrefix(uri, "https:") { // clients load these by themselves
 		v.State(ctx, "resource-listed-readable", subject, exam.BrokenIf(x.Result == nil && !exam.RefusesAll(exam.Status(x)), x, "the resource is listed, but reading it got %s", exam.Answer(x)))
 	}
-	if x.Result == nil || exam.Another(x) {
-		return
-	}
-	again := func(ctx context.Context) *mcp.Exchange { return fetch(ctx, v, uri) }
-	for _, rule := range []string{"resource-uri", "resource-body", "resource-base64"} {
-		v.Elements(ctx, rule, subject, x, again, "contents", func(c jsonv.Value) string { return wrong(rule, c) })
-	}
-}
-
-// wrong says how a content of a resource breaks a rule, "" if it does not.
-func wrong(rule string, c jsonv.Value) string {
-	_, err := base64.StdEncoding.DecodeString(c.Lookup("blob").Text())
-	switch {
-	case rule == "resource-uri" && c.Lookup("uri").Kind() != jsonv.KindString:
-		return "a content has no uri"
-	case rule == "resource-body" && c.Lookup("text").IsAbsent() && c.Lookup("blob").IsAbsent():
-		return "a content has neither text nor blob"
-	case rule == "resource-base64" && err != nil:
-		return "the blob is not base64: " + err.Error()
-	}
-	return ""
 }
 
 // missing reads a sibling of a listed URI that does not exist.

@@ -9,7 +9,6 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
-	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/argument"
@@ -96,13 +95,16 @@ func unknownHere(err error) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(err.Error(), word) })
 }
 
-// calling examines what calls of a tool return.
+// calling calls a tool; the examiner holds the result against the rules.
 func calling(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
-	ofResult := []string{"tool-output-schema", "tool-structured-text", "tool-content"}
 	mark, args := v.Mark(), argument.Valid(tool)
 	x, why := v.Call(ctx, tool, args)
 	if why != "" {
-		v.Enter(exam.Unverified("%s", why), append(ofResult, "tool-required", "progress-increases", "progress-after", "logging-unasked")...)
+		v.EnterAbout(exam.Subject(tool), exam.Unverified("%s", why), ofResult(tool)...)
+		v.Enter(exam.Unverified("%s", why), "tool-structured-text", "progress-increases", "progress-after", "logging-unasked")
+		if len(requiredOf(tool)) > 0 {
+			v.EnterAbout(exam.Subject(tool), exam.Unverified("%s", why), "tool-required")
+		}
 		return
 	}
 	progress(ctx, v, x, mark)
@@ -115,57 +117,27 @@ func calling(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 		v.Quick = append(v.Quick, tool)
 	}
 	if !exam.Fulfilled(x) || exam.Another(x) {
-		v.Enter(exam.Unverified("%s needs real data: it got %s", exam.Subject(tool), failure(x)), ofResult...)
-		return
+		v.EnterAbout(exam.Subject(tool), exam.Unverified("%s needs real data: it got %s", exam.Subject(tool), failure(x)), ofResult(tool)...)
 	}
-	returned(ctx, v, tool, args, x)
 }
 
-// returned examines the result of a call.
-func returned(ctx context.Context, v *exam.Visit, tool, args jsonv.Value, x *mcp.Exchange) {
-	res, schema := exam.Result(x), tool.Lookup("outputSchema")
-	first := x
-	call := func(ctx context.Context) *mcp.Exchange { // again for a second sighting
-		if first != nil {
-			first = nil
-			return x
-		}
-		if repeated, why := v.Call(ctx, tool, args); why == "" {
-			return repeated
-		}
-		return x
+// ofResult are the rules about the result of a tool.
+func ofResult(tool jsonv.Value) []string {
+	if tool.Lookup("outputSchema").IsAbsent() {
+		return []string{"tool-content"}
 	}
-	if !schema.IsAbsent() {
-		compiled := check.NewOutputSchema(schema)
-		v.Check(ctx, "tool-output-schema", exam.Subject(tool), func(ctx context.Context) exam.Outcome {
-			x := call(ctx)
-			rep := compiled.Check(ctx, tool.Lookup("name").Text(), exam.Result(x))
-			switch {
-			case len(rep.Violations) > 0 && strings.Contains(rep.Violations[0].Msg, "took more than"): // a limit of mcptest
-				return exam.Unverified("%s", rep.Violations[0].Msg)
-			case len(rep.Violations) > 0:
-				return exam.Broken(x, "%s", rep.Violations[0].Msg)
-			case len(rep.Warnings) > 0:
-				return exam.Unverified("%s", rep.Warnings[0])
-			}
-			return exam.Held()
-		})
-	}
-	if !res.Lookup("structuredContent").IsAbsent() {
-		hasText := slices.ContainsFunc(res.Lookup("content").List(), func(b jsonv.Value) bool { return b.Lookup("type").Text() == "text" })
-		v.State(ctx, "tool-structured-text", exam.Subject(tool), exam.BrokenIf(!hasText, x, "the result has structuredContent, but no text block"))
-	}
-	for i, block := range res.Lookup("content").Elems() {
-		v.Check(ctx, "tool-content", exam.Subject(tool), func(ctx context.Context) exam.Outcome {
-			x := call(ctx)
-			why := check.Block(exam.Result(x).Lookup("content").At(i))
-			return exam.BrokenIf(why != "", x, "%s", why)
-		})
-		if kind := block.Lookup("type").Text(); kind == "image" || kind == "audio" {
-			why := check.Media(block)
-			v.State(ctx, "tool-content-mime", exam.Subject(tool), exam.BrokenIf(why != "", x, "%s", why))
+	return []string{"tool-content", "tool-output-schema"}
+}
+
+// requiredOf are the required arguments of a tool without a default.
+func requiredOf(tool jsonv.Value) (names []string) {
+	schema := tool.Lookup("inputSchema")
+	for _, name := range schema.Lookup("required").Texts() {
+		if schema.Lookup("properties", name, "default").IsAbsent() {
+			names = append(names, name)
 		}
 	}
+	return names
 }
 
 // failure says why a call returned no usable result.
@@ -180,20 +152,18 @@ func failure(x *mcp.Exchange) string {
 
 // required calls a tool without one of its required arguments.
 func required(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
-	schema := tool.Lookup("inputSchema")
-	for _, name := range schema.Lookup("required").Texts() {
-		if !schema.Lookup("properties", name, "default").IsAbsent() {
-			continue
-		}
-		v.Check(ctx, "tool-required", exam.Subject(tool), func(ctx context.Context) exam.Outcome {
-			x, why := v.Call(ctx, tool, argument.Valid(tool).Without(name))
-			if why != "" {
-				return exam.Unverified("%s", why)
-			}
-			return exam.BrokenIf(exam.Fulfilled(x) && !exam.Another(x), x, "the call without the required argument %s got a result", name)
-		})
+	names := requiredOf(tool)
+	if len(names) == 0 {
 		return
 	}
+	v.Check(ctx, "tool-required", exam.Subject(tool), func(ctx context.Context) exam.Outcome {
+		x, why := v.Call(ctx, tool, argument.Valid(tool).Without(names[0]))
+		if why != "" {
+			return exam.Unverified("%s", why)
+		}
+		served := exam.Fulfilled(x) && !exam.Another(x)
+		return exam.BrokenIf(served, x, "the call without the required argument %s got a result", names[0])
+	})
 }
 
 // taskOnly calls a tool that must be called as a task.

@@ -38,7 +38,6 @@ func Utilities(ctx context.Context, v *exam.Visit) {
 		v.Check(ctx, "logging-filter", "", func(ctx context.Context) exam.Outcome { return logFilter(ctx, v) })
 	}
 	v.Check(ctx, "cancel-unknown", "", func(ctx context.Context) exam.Outcome { return cancelUnknown(ctx, v) })
-	inputs(ctx, v)
 	subscriptions(ctx, v)
 }
 

@@ -40,7 +40,7 @@ func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
 	for _, x := range r.failed() {
 		level := "warning"
 		switch {
-		case Counts(x.Level, on):
+		case x.Counts(on):
 			level = "error"
 		case x.Level == ruleset.Practice:
 			level = "note"
@@ -67,11 +67,13 @@ func (r Report) Summary() string {
 // Badge is the verdict as an SVG image.
 func (r Report) Badge() []byte {
 	t, color := r.Tally(""), "#4c1"
-	if t.ShouldNot > 0 {
-		color = "#dfb317"
-	}
-	if t.Failed > 0 {
+	switch {
+	case t.Failed > 0:
 		color = "#e05d44"
+	case t.Musts() == 0 || r.Undecided() != "":
+		color = "#9f9f9f"
+	case t.ShouldNot > 0 || t.Left > 0:
+		color = "#dfb317"
 	}
 	return display.Badge("MCP", strings.TrimSpace(t.Grade()+" "+fmt.Sprintf("%d of %d", t.Passed, t.Passed+t.Failed)), color, "mcptest probe: "+r.Summary())
 }
@@ -110,6 +112,9 @@ func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 	}
 	if unverified > 0 {
 		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, fmt.Sprintf("%s not verified: -f json has the reasons", display.Count(unverified, "rule"))))
+	}
+	if why := r.Undecided(); why != "" {
+		fmt.Fprintf(b, "\n%s %s\n", p.Paint(term.Warn, "inconclusive:"), term.Escape(why))
 	}
 	fmt.Fprintf(b, "\n%s\n", r.Summary())
 }
@@ -204,7 +209,7 @@ func (r Report) json(b *strings.Builder) {
 	}
 	_ = gate.WriteJSON(b, map[string]any{ // a strings.Builder does not fail
 		"server": strings.TrimSpace(r.Server), "seed": r.Seed, "revisions": revisions, "absent": append([]string{}, r.Absent...), "rules": append([]Result{}, r.Results...),
-		"score": all.Score(), "grade": all.Grade(), "coverage": all.Coverage(), "calls": r.Calls,
+		"inconclusive": r.Undecided(), "score": all.Score(), "grade": all.Grade(), "coverage": all.Coverage(), "calls": r.Calls,
 	})
 }
 

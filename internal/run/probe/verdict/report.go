@@ -2,9 +2,11 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/gate"
 	"mcptest/internal/report/result"
@@ -48,7 +50,8 @@ type Result struct {
 	Clause   string        `json:"clause,omitempty"`
 	Sentence string        `json:"sentence,omitempty"`
 	Failures []Failure     `json:"failures,omitempty"`
-	Notes    []string      `json:"notes,omitempty"` // information that decides nothing
+	Notes    []string      `json:"notes,omitempty"`   // information that decides nothing
+	Decides  bool          `json:"decides,omitempty"` // a failure counts at every level
 	// Reproduce is the command that repeats the rule; set by the caller.
 	Reproduce string `json:"reproduce,omitempty"`
 }
@@ -61,7 +64,11 @@ type Tally struct {
 	ShouldNot  int `json:"should_failed"`
 	Applicable int `json:"applicable"` // of level must and should
 	Verified   int `json:"verified"`
+	Left       int `json:"left_failed"` // failed rules of level practice that count all the same: what a server leaves
 }
+
+// Musts is the number of rules of level must that were examined.
+func (t Tally) Musts() int { return t.Passed + t.Failed }
 
 // Score is the share of rules of level must that hold, in percent, rounded down; -1
 // without any.
@@ -77,12 +84,13 @@ func percent(part, all int) int {
 	return part * 100 / all
 }
 
-// Grade is a letter, or "" with a coverage below 60 %.
+// Grade is a letter, or "" with a coverage below 60 % or without any rule of level must
+// that was examined.
 func (t Tally) Grade() string {
 	switch should := t.Should + t.ShouldNot; {
-	case t.Coverage() < 60:
+	case t.Musts() == 0 || t.Coverage() < 60:
 		return ""
-	case t.Failed == 0 && t.Should*100 >= should*95:
+	case t.Failed == 0 && t.Left == 0 && t.Should*100 >= should*95:
 		return "A"
 	case t.Failed == 0:
 		return "B"
@@ -106,7 +114,13 @@ type Report struct {
 // Tally counts the results of a revision, or all with "".
 func (r Report) Tally(revision string) (t Tally) {
 	for _, x := range r.Results {
-		if x.Level == ruleset.Practice || x.Verdict == NotApplicable || revision != "" && x.Revision != revision {
+		if revision != "" && x.Revision != revision {
+			continue
+		}
+		if x.Decides && x.Verdict == Fail {
+			t.Left++
+		}
+		if x.Level == ruleset.Practice || x.Verdict == NotApplicable {
 			continue
 		}
 		t.Applicable++
@@ -165,13 +179,41 @@ func (x Result) Open() bool {
 // Fails reports whether a failed rule decides: of level must, or with should also the others.
 func (r Report) Fails(on ruleset.Level) bool {
 	return slices.ContainsFunc(r.Results, func(x Result) bool {
-		return x.Verdict == Fail && x.Open() && Counts(x.Level, on)
+		return x.Verdict == Fail && x.Open() && x.Counts(on)
 	})
 }
 
-// Counts reports whether a failed rule of a level fails what fails on another one. Practice
-// never does.
-func Counts(l, on ruleset.Level) bool { return l == ruleset.Must || l == on && on == ruleset.Should }
+// Counts reports whether a failure of the rule fails what fails on a level. A rule of
+// practice counts only if it is one that decides.
+func (x Result) Counts(on ruleset.Level) bool {
+	return x.Decides || x.Level == ruleset.Must || x.Level == on && on == ruleset.Should
+}
+
+// TimeReason begins the reason of a rule that was not verified because a limit of time was
+// reached.
+const TimeReason = "time: "
+
+// Undecided says why the report is no verdict: no rule was examined, or a limit of time
+// left a rule of level must unexamined. "" is a verdict.
+func (r Report) Undecided() string {
+	examined, late, limit := 0, 0, ""
+	for _, x := range r.Results {
+		switch {
+		case x.Verdict == Pass || x.Verdict == Fail:
+			examined++
+		case x.Level == ruleset.Must && x.Verdict == NotVerified && strings.HasPrefix(x.Reason, TimeReason):
+			late++
+			limit = strings.TrimPrefix(x.Reason, TimeReason)
+		}
+	}
+	switch {
+	case examined == 0:
+		return "no rule was examined"
+	case late > 0:
+		return fmt.Sprintf("%s of level must not examined: %s", display.Count(late, "rule"), limit)
+	}
+	return ""
+}
 
 // Accept marks the failures that a baseline accepts, and adds a failure for each of its
 // entries that accepts none.

@@ -1,0 +1,133 @@
+package basics
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/process/usage"
+	"mcptest/internal/run/probe/argument"
+	"mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/verdict"
+)
+
+const (
+	equalRequests = 20              // after each of which the descriptors are counted
+	firstRequests = 3               // what is opened once is no finding
+	givenBack     = 2 * time.Second // the time to close descriptors that are not needed
+)
+
+// equalCall is a request that is made many times, with equal arguments.
+type equalCall struct {
+	mcp.Call
+	subject string
+	tool    jsonv.Value // absent: it calls no tool
+}
+
+// Descriptors makes equal requests and counts the open descriptors of the process and its
+// descendants: a server that opens one more for each request stops working one day.
+func Descriptors(ctx context.Context, v *exam.Visit) {
+	const rule = "descriptors-returned"
+	if !v.Stdio() || !v.Applies(rule) {
+		return
+	}
+	if why := notCountable(v); why != "" {
+		v.Enter(exam.Unverified("%s", why), rule)
+		return
+	}
+	for _, call := range equalCalls(v) {
+		v.Check(ctx, rule, call.subject, func(ctx context.Context) exam.Outcome { return descriptorsAfter(ctx, v, call) })
+	}
+}
+
+// notCountable says why the descriptors of a server cannot be counted, "" if they can.
+func notCountable(v *exam.Visit) string {
+	engines := []string{"docker", "podman", "nerdctl"}
+	switch {
+	case runtime.GOOS != "linux":
+		return "descriptors are counted on Linux only"
+	case len(v.Pinned.Argv) > 0 && slices.Contains(engines, filepath.Base(v.Pinned.Argv[0])):
+		return "the server runs in a container"
+	}
+	return ""
+}
+
+// equalCalls are the requests that are made many times: one that does nothing, a list, a
+// resource that can be read, and the tools that are quick.
+func equalCalls(v *exam.Visit) []equalCall {
+	calls := []equalCall{{Call: mcp.Call{Method: v.Idle()}, subject: v.Idle()}}
+	if list := v.FirstList(); list != v.Idle() {
+		calls = append(calls, equalCall{Call: mcp.Call{Method: list}, subject: list})
+	}
+	for _, r := range v.Resources[:min(len(v.Resources), 1)] {
+		params := jsonv.ObjectOf("uri", r.Lookup("uri"))
+		calls = append(calls, equalCall{Call: mcp.Call{Method: "resources/read", Params: exam.Text(params)}, subject: "resources/read"})
+	}
+	for _, tool := range v.Quick {
+		params := exam.Params(tool, argument.Valid(tool))
+		calls = append(calls, equalCall{mcp.Call{Method: "tools/call", Params: exam.Text(params)}, exam.Subject(tool), tool})
+	}
+	return calls
+}
+
+// descriptorsAfter counts the descriptors after each of many equal requests.
+func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.Outcome {
+	sess, err := v.Session(ctx)
+	if err != nil {
+		return exam.Unverified("%v", err)
+	}
+	process := sess.Facts().Process
+	if process == nil {
+		return exam.Unverified("the server is no process of this machine")
+	}
+	meter := usage.New(process.Ref())
+	send := func() bool {
+		if !call.tool.IsAbsent() && v.Policy.Call(call.tool, argument.Valid(call.tool)) != "" {
+			return false
+		}
+		return v.Once(ctx, call.Call).Response != nil
+	}
+	for range firstRequests {
+		if !send() {
+			return exam.Unverified("%s is not answered many times", call.subject)
+		}
+	}
+	first, ok := meter.Read()
+	if !ok || first.Descriptors == usage.Unknown {
+		return exam.Unverified("the descriptors of the process cannot be read")
+	}
+	before := first.Descriptors
+	for range equalRequests {
+		if !send() {
+			return exam.Unverified("%s is not answered many times", call.subject)
+		}
+		now, ok := meter.Read()
+		if !ok || now.Descriptors <= before {
+			return exam.Held()
+		}
+		before = now.Descriptors
+	}
+	return keptDescriptors(ctx, meter, first.Descriptors, call)
+}
+
+// keptDescriptors waits for descriptors to be given back.
+func keptDescriptors(ctx context.Context, meter *usage.Meter, first float64, call equalCall) exam.Outcome {
+	now := first
+	for until := time.Now().Add(givenBack); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(givenBack / 20) {
+		read, ok := meter.Read()
+		if now = read.Descriptors; !ok || now < first+equalRequests {
+			return exam.Held()
+		}
+	}
+	evidence := verdict.Evidence{
+		Sent:     fmt.Sprintf("%d equal requests: %s %s", equalRequests, call.Method, call.Params),
+		Received: fmt.Sprintf("%.0f open descriptors before them, %.0f after them", first, now),
+	}
+	return exam.BrokenBy(evidence, "each of %d equal requests left a descriptor open: %.0f became %.0f, also %s later",
+		equalRequests, first, now, givenBack)
+}

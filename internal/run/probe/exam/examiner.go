@@ -1,0 +1,356 @@
+package exam
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
+	"mcptest/internal/client/check"
+	"mcptest/internal/client/conn"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
+	"mcptest/internal/run/probe/verdict"
+)
+
+// The examiner holds everything that comes from the server against every rule that it
+// concerns, whoever asked for it: exchanges, what comes between them, and the handshakes of
+// all sessions. A message that breaks a rule is its own proof, so it need not come twice.
+
+// examineSession examines the handshake of a session, for a client with capabilities.
+func (v *Visit) examineSession(sess *mcp.Session, declared jsonv.Value) {
+	v.declared[sess] = declared
+	if !v.Version.Known() { // the first session: it sets the revision, and is examined then
+		return
+	}
+	v.examine(sess.Handshake(), sess)
+}
+
+// examineEnd examines what a session got outside of its exchanges.
+func (v *Visit) examineEnd(sess *mcp.Session) {
+	found := findings{}
+	v.addViolations(found, &mcp.Exchange{}, sess.TakeViolations())
+	for _, m := range sess.Messages(0) {
+		v.during(found, &mcp.Exchange{}, m, v.declared[sess])
+	}
+	v.enterFindings(found)
+	delete(v.declared, sess)
+}
+
+// examineLoose examines violations that belong to no exchange.
+func (v *Visit) examineLoose(all []protocol.Violation) {
+	found := findings{}
+	v.addViolations(found, &mcp.Exchange{}, all)
+	v.enterFindings(found)
+}
+
+// examineBare examines what came on a connection without a handshake of a session. Its
+// client may have declared anything, and the revision may be another one: only the form of
+// the messages is judged.
+func (v *Visit) examineBare(c *conn.Conn, x *mcp.Exchange) {
+	found := findings{}
+	v.addViolations(found, x, slices.Concat(x.Violations, c.TakeViolations()))
+	v.enterFindings(found)
+}
+
+// examineRaw examines the response to a message that deviates on purpose: its id and its
+// error may be answered in ways that those of a valid request may not.
+func (v *Visit) examineRaw(x *mcp.Exchange) {
+	found := findings{}
+	v.addViolations(found, x, x.Violations)
+	delete(found, "message-id")
+	delete(found, "message-duplicate")
+	v.rawForm(found, x)
+	v.enterFindings(found)
+	v.examineResult(x)
+}
+
+// examine examines one exchange of a session.
+func (v *Visit) examine(x *mcp.Exchange, sess *mcp.Session) {
+	v.exercised(x)
+	found := findings{}
+	v.addViolations(found, x, x.Violations)
+	for _, m := range x.During {
+		v.during(found, x, m, v.declared[sess])
+	}
+	v.enterFindings(found)
+	v.examineResult(x)
+}
+
+// enterFindings enters how rules were broken.
+func (v *Visit) enterFindings(found findings) {
+	for _, rule := range slices.Sorted(maps.Keys(found)) {
+		v.Enter(found[rule], rule)
+	}
+}
+
+// exercised enters the rules that an exchange could have broken as held; a failure of the
+// same rule decides.
+func (v *Visit) exercised(x *mcp.Exchange) {
+	held := func(could bool, rules ...string) {
+		if could && x.Response != nil {
+			v.Enter(Held(), rules...)
+		}
+	}
+	held(true, "message-jsonrpc", "message-id", "message-stdout", "message-utf8", "message-duplicate", "message-schema", "message-unanswered",
+		"meta-key", "undeclared-request", "server-request", "cancel-by-server")
+	held(x.Error != nil, "message-error")
+	held(x.Result != nil, "result-type", "input-content", "input-kind", "input-declared", "input-method")
+	held(x.Result != nil && cached(x.Method), "cache-hints")
+	held(x.Method == "tools/call", "logging-unasked")
+	held(x.HTTP != nil, "session-ascii", "http-content-type")
+	held(x.HTTP != nil && protocol.IsEventStream(x.HTTP.ContentType), "stream-related")
+}
+
+// violated is the rule that a kind of violation breaks, "" for a kind that forbids
+// nothing or is a limit of mcptest.
+func violated(kind string) string {
+	switch kind {
+	case protocol.StrayOutput, protocol.BadJSON, protocol.PrettyJSON, protocol.BOM, protocol.NULByte:
+		return "message-stdout"
+	case protocol.InvalidUTF8:
+		return "message-utf8"
+	case protocol.BadJSONRPC, protocol.ResultAndError, protocol.NoResult:
+		return "message-jsonrpc"
+	case protocol.MissingID, protocol.NullID, protocol.UnknownID, protocol.EarlyResponse:
+		return "message-id"
+	case protocol.DuplicateID:
+		return "message-duplicate"
+	case protocol.BadError:
+		return "message-error"
+	case protocol.BadResult:
+		return "message-schema"
+	case protocol.ResultType:
+		return "result-type"
+	case protocol.ProgressToken:
+		return "progress-token"
+	case protocol.SessionID:
+		return "session-ascii"
+	}
+	return ""
+}
+
+// cached reports whether results of a method have hints for caches.
+func cached(method string) bool {
+	return slices.Contains([]string{protocol.MethodDiscover, "tools/list", "resources/list", "resources/templates/list", "prompts/list", "resources/read"}, method)
+}
+
+// Changes reports whether a message announces a change to those who subscribed to it.
+func Changes(m mcp.Message) bool {
+	return m.Kind == mcp.KindNotification && (strings.HasSuffix(m.Method, "/list_changed") || m.Method == "notifications/resources/updated")
+}
+
+// errorForm examines the code of an error to a valid request of a stateless revision.
+func (v *Visit) errorForm(x *mcp.Exchange) {
+	e := RPCError(x)
+	if e == nil || !v.Modern() {
+		return
+	}
+	v.Enter(BrokenIf(e.Code <= -32023 && e.Code >= -32099 || e.Code == -32002, x, "%s got the reserved code %d", x.Method, e.Code), "message-reserved-code")
+	meaning := Held()
+	switch {
+	case e.Code == protocol.CodeHeaderMismatch && v.Stdio():
+		meaning = Broken(x, "%s got -32020 (headers differ), but stdio has no headers", x.Method)
+	case e.Code == protocol.CodeUnsupportedVersion && v.info.Lookup("supportedVersions").Kind() == jsonv.KindArray:
+		meaning = Broken(x, "%s got -32022 (unsupported version) for a version that the server lists", x.Method)
+	case e.Code == protocol.CodeMissingCapability && ErrorData(x).Lookup("requiredCapabilities").IsAbsent():
+		v.Enter(Broken(x, "the error -32021 has no data.requiredCapabilities"), "capability-error-data")
+	case e.Code == protocol.CodeMissingCapability:
+		v.Enter(BrokenIf(OtherStatus(x, http.StatusBadRequest), x, "the error -32021 has the status %d, expected 400", Status(x)), "capability-error-data")
+	}
+	v.Enter(meaning, "message-code-meaning")
+}
+
+// findings are the rules that an exchange breaks, and how.
+type findings map[string]Outcome
+
+// add adds how a rule is broken, unless this is known.
+func (f findings) add(rule string, x *mcp.Exchange, format string, args ...any) {
+	f.addBy(rule, Shown(x), format, args...)
+}
+
+func (f findings) addBy(rule string, e verdict.Evidence, format string, args ...any) {
+	if _, ok := f[rule]; !ok {
+		f[rule] = BrokenBy(e, format, args...)
+	}
+}
+
+// MetaKey is the form of a key in _meta.
+var MetaKey = lazy.Regexp(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*/)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$`)
+
+// addViolations adds the rules that violations break, which a session has found in the
+// form of messages.
+func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Violation) {
+	for _, found := range all {
+		rule := violated(found.Kind)
+		switch {
+		case found.Kind == protocol.IDType && otherID(x): // 3.0 is the number 3
+			rule = "message-id"
+		case found.Kind == protocol.ContentType && Served(x):
+			rule = "http-content-type"
+		}
+		if rule == "" {
+			continue
+		}
+		if len(x.Request) == 0 {
+			out.addBy(rule, verdict.Evidence{Received: found.Excerpt}, "%s", found.Msg)
+		} else {
+			out.add(rule, x, "%s: %s", x.Method, found.Msg)
+		}
+	}
+}
+
+// rawForm adds what is wrong with the form of a response over HTTP that no session read.
+func (v *Visit) rawForm(out findings, x *mcp.Exchange) {
+	message, err := jsonv.Parse(x.Response)
+	if err != nil || message.Kind() != jsonv.KindObject || !Served(x) || !message.Lookup("method").IsAbsent() {
+		return
+	}
+	failed, result := message.Lookup("error"), message.Lookup("result")
+	if failed.IsAbsent() && result.IsAbsent() {
+		return // another document, such as the metadata of a resource
+	}
+	if message.Lookup("jsonrpc").Text() != "2.0" || failed.IsAbsent() == result.IsAbsent() {
+		out.add("message-jsonrpc", x, "the response has no \"jsonrpc\": \"2.0\", or not exactly one of result and error")
+	}
+	if failed.IsAbsent() {
+		return
+	}
+	_, whole := failed.Lookup("code").Int64()
+	if !whole || failed.Lookup("message").Kind() != jsonv.KindString {
+		out.add("message-error", x, "the error has the code %s and the message %s, expected an integer and text",
+			failed.Lookup("code").OrNull().Short(40), failed.Lookup("message").OrNull().Short(40))
+	}
+}
+
+// examineResult holds a result against what its method promises.
+func (v *Visit) examineResult(x *mcp.Exchange) {
+	res := Result(x)
+	if !v.Version.Known() || res.IsAbsent() {
+		return
+	}
+	found, method := findings{}, parsed(x.Request).Lookup("method").Text()
+	v.addViolations(found, x, check.Response(v.Version.Name, method, x, res).Violations)
+	v.metaKeys(found, x, res)
+	if v.Modern() && res.Kind() == jsonv.KindObject && method != "initialize" {
+		v.modernResult(found, x, res, method)
+	}
+	v.enterFindings(found)
+	v.examineContents(x, res)
+}
+
+// metaKeys examines the keys of every _meta in a value, but not in data of the server's own.
+func (v *Visit) metaKeys(out findings, x *mcp.Exchange, value jsonv.Value) {
+	for _, e := range value.Elems() {
+		v.metaKeys(out, x, e)
+	}
+	for key, e := range value.Members() {
+		switch key {
+		case "structuredContent", "inputSchema", "outputSchema", "arguments", "data":
+			continue
+		case "_meta":
+			for name := range e.Members() {
+				if !MetaKey().MatchString(name) {
+					out.add("meta-key", x, "the key %q of _meta has no valid form", name)
+				}
+			}
+			continue
+		}
+		v.metaKeys(out, x, e)
+	}
+}
+
+func otherID(x *mcp.Exchange) bool {
+	message, err := jsonv.Parse(x.Response)
+	return err == nil && message.Lookup("id").Kind() != jsonv.KindNumber
+}
+
+// during examines a message that came with a call, or outside of all calls with an empty
+// exchange, to a client that declared capabilities.
+func (v *Visit) during(out findings, x *mcp.Exchange, m mcp.Message, declared jsonv.Value) {
+	if m.Dir == wire.ToServer || isInput(x, m) {
+		return
+	}
+	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
+	switch {
+	case m.Kind == mcp.KindRequest && v.Modern():
+		out.addBy("server-request", e, "the server sent the request %s", m.Method)
+	case m.Kind == mcp.KindRequest && protocol.CapabilityOf(m.Method) != "" && declared.Lookup(protocol.CapabilityOf(m.Method)).IsAbsent():
+		out.addBy("undeclared-request", e, "the server sent %s to a client that does not declare it", m.Method)
+	case v.Modern() && x.ID != "" && m.Stream == x.ID && Changes(m) && x.Method != protocol.MethodListen:
+		out.addBy("stream-related", e, "%s came on the response stream of %s", m.Method, x.Method)
+	case m.Method == "notifications/cancelled" && v.Modern():
+		out.addBy("cancel-by-server", e, "the server sent notifications/cancelled for a request")
+	case m.Method == "notifications/message" && m.Kind == mcp.KindNotification:
+		if !v.Declares("logging") {
+			out.addBy("logging-undeclared", e, "the server sent a log message, but does not declare logging")
+		}
+		if v.Modern() && len(x.Request) > 0 && !asksLogs(x) {
+			out.addBy("logging-unasked", e, "a log message came for a request without logLevel")
+		}
+	}
+}
+
+// isInput reports whether a message is an entry of inputRequests in a result, which the
+// exchange lists as if the server had sent it.
+func isInput(x *mcp.Exchange, m mcp.Message) bool {
+	return m.Kind == mcp.KindRequest && m.ID == "" && len(x.Request) > 0
+}
+
+// asksLogs reports whether a request asked for log messages.
+func asksLogs(x *mcp.Exchange) bool {
+	return !parsed(x.Request).Lookup("params", "_meta", protocol.MetaLogLevel).IsAbsent()
+}
+
+// modernResult examines what 2026-07-28 requires of every result.
+func (v *Visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value, method string) {
+	kind := res.Lookup("resultType")
+	asks := kind.Text() == "input_required"
+	switch {
+	case kind.Kind() != jsonv.KindString:
+		out.add("result-type", x, "the result of %s has no resultType", method)
+	case kind.Text() != "complete" && !asks && v.Caps.Lookup("extensions").Len() == 0:
+		out.add("result-type", x, "the result of %s has the resultType %s", method, kind.Short(40))
+	}
+	if v.Signed = v.Signed || !res.Lookup("_meta", protocol.MetaServer).IsAbsent(); !v.Signed {
+		v.Unsigned = x
+	}
+	if ttl, scope := res.Lookup("ttlMs"), res.Lookup("cacheScope"); cached(method) && !asks {
+		switch {
+		case ttl.Kind() != jsonv.KindNumber || ttl.Float64() < 0:
+			out.add("cache-hints", x, "ttlMs of %s is %s, expected a number of 0 or more", method, ttl.OrNull().Short(40))
+		case scope.Text() != "public" && scope.Text() != "private":
+			out.add("cache-hints", x, "cacheScope of %s is %s, expected public or private", method, scope.OrNull().Short(40))
+		}
+	}
+	if !asks {
+		return
+	}
+	asked := res.Lookup("inputRequests")
+	switch {
+	case !protocol.AsksInput(method):
+		out.add("input-method", x, "%s asks for input", method)
+	case asked.IsAbsent() && res.Lookup("requestState").IsAbsent():
+		out.add("input-content", x, "the result asks for input, but has neither inputRequests nor requestState")
+	}
+	for _, request := range asked.Members() {
+		declared := parsed(x.Request).Lookup("params", "_meta", protocol.MetaCapabilities)
+		if method := request.Lookup("method"); protocol.CapabilityOf(method.Text()) == "" {
+			out.add("input-kind", x, "inputRequests has the method %s", method.OrNull().Short(60))
+		} else if declared.Lookup(protocol.CapabilityOf(method.Text())).IsAbsent() {
+			out.add("input-declared", x, "inputRequests has %s, but the client does not declare it", method.Text())
+		}
+	}
+}
+
+// Conclude judges what is known only at the end of a visit.
+func (v *Visit) Conclude(ctx context.Context) {
+	v.Close()
+	v.judgeEndings(ctx)
+	v.Close()
+	v.Enter(Held(), "process-ended")
+}

@@ -1,0 +1,249 @@
+package exam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/probe/verdict"
+)
+
+// enoughSilence is how often a request is sent that gets no response: after that it is
+// not waited for again, so that one silent method does not use up the time of the others.
+const enoughSilence = 2
+
+// repeatable is how many calls that were answered are asked again at the end.
+const repeatable = 10
+
+// memory is what a visit remembers of the requests that were answered, and of those that
+// were not.
+type memory struct {
+	answered map[string]bool // whether the answer was a result; absent: there was none
+	silent   map[string]int
+	calls    []mcp.Call // that got a result, the first ones
+}
+
+func newMemory() memory { return memory{answered: map[string]bool{}, silent: map[string]int{}} }
+
+// keyOf identifies a request: of a call, the same tool and arguments.
+func keyOf(call mcp.Call) string {
+	params, err := jsonv.Parse(call.Params)
+	if err != nil {
+		return call.Method
+	}
+	return call.Method + " " + params.Without("_meta").String()
+}
+
+// skippedError is why a request was not sent again.
+type skippedError struct {
+	method string
+	after  time.Duration
+}
+
+func (e *skippedError) Error() string {
+	return fmt.Sprintf("%s was not sent again, because it got no response in %s before", e.method, e.after)
+}
+
+// Once makes a call in the open session, examines what comes, and returns an exchange
+// with a cause if no session can be opened or nothing comes.
+func (v *Visit) Once(ctx context.Context, call mcp.Call) *mcp.Exchange {
+	sess, err := v.Session(ctx)
+	if err != nil {
+		return &mcp.Exchange{Method: call.Method, Cause: err}
+	}
+	return v.Within(v.Reply, sess)(ctx, call)
+}
+
+// Within makes calls in a session, each with a time for its response. Every exchange is
+// examined, whoever asked for it.
+func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Context, mcp.Call) *mcp.Exchange {
+	return func(ctx context.Context, call mcp.Call) *mcp.Exchange {
+		key := keyOf(call)
+		if v.memory.silent[key] >= enoughSilence {
+			return &mcp.Exchange{Method: call.Method, Cause: &skippedError{call.Method, v.Reply}}
+		}
+		x := v.exchange(ctx, sess, limit, call)
+		if !v.Stdio() && wasReset(x) {
+			x = v.afterReset(ctx, sess, limit, call, x)
+		}
+		switch {
+		case x.Response != nil:
+			v.remember(key, call, x)
+		case ranOut(ctx, x) && limit >= v.Reply && call.Method != protocol.MethodListen:
+			v.judgeSilence(ctx, sess, key, x)
+		}
+		v.examine(x, sess)
+		return x
+	}
+}
+
+// exchange makes one call with a time for its response.
+func (v *Visit) exchange(ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call) *mcp.Exchange {
+	limited, cancel := mcp.WithLimit(ctx, "response", limit)
+	defer cancel()
+	return sess.Do(limited, call)
+}
+
+// ranOut reports whether a request got no response in its own time.
+func ranOut(ctx context.Context, x *mcp.Exchange) bool {
+	late, ok := errors.AsType[*conn.TimeoutError](x.Cause)
+	return ok && ctx.Err() == nil && strings.HasPrefix(late.Limit, "response")
+}
+
+// remember notes that a request was answered.
+func (v *Visit) remember(key string, call mcp.Call, x *mcp.Exchange) {
+	_, before := v.memory.answered[key]
+	v.memory.answered[key] = v.memory.answered[key] || x.Result != nil
+	if !before && call.Method == "tools/call" && Fulfilled(x) && len(v.memory.calls) < repeatable {
+		v.memory.calls = append(v.memory.calls, call)
+	}
+}
+
+// judgeSilence judges a request that got no response in its time. It breaks a rule if the
+// same request was answered before, or if a cheap one stays unanswered after it; otherwise
+// the server may only be slow.
+func (v *Visit) judgeSilence(ctx context.Context, sess *mcp.Session, key string, x *mcp.Exchange) {
+	v.memory.silent[key]++
+	subject := nameOf(x.Request)
+	if _, before := v.memory.answered[key]; before {
+		v.enterAbout("message-unanswered", subject, Broken(x, "%s got no response in %s; it was answered before", subject, v.Reply))
+		return
+	}
+	cheap := mcp.Call{Method: v.Idle()}
+	if cheap.Method == x.Method {
+		cheap.Method = v.FirstList()
+	}
+	if cheap.Method == x.Method || !sess.Alive() {
+		v.enterAbout("message-unanswered", subject, Unverified("%s: no answer in %s", subject, v.Reply))
+		return
+	}
+	after := v.exchange(ctx, sess, v.Reply, cheap)
+	switch {
+	case ctx.Err() != nil:
+		v.enterAbout("message-unanswered", subject, Unverified(verdict.TimeReason+"%v", context.Cause(ctx)))
+	case ranOut(ctx, after):
+		v.memory.silent[key] = enoughSilence
+		v.enterAbout("message-unanswered", subject,
+			Broken(x, "%s got no response in %s, and after that %s got none either", subject, v.Reply, cheap.Method))
+	default:
+		v.enterAbout("message-unanswered", subject, Unverified("%s: no answer in %s", subject, v.Reply))
+	}
+	v.examine(after, sess)
+}
+
+// wasReset reports whether a connection ended without a response.
+func wasReset(x *mcp.Exchange) bool {
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE}, func(target error) bool {
+		return errors.Is(x.Cause, target)
+	})
+}
+
+// afterReset makes a request again whose connection was reset: a connection that is used
+// again may have been closed meanwhile. One that is reset twice, or after which nothing
+// listens any more, has no response.
+func (v *Visit) afterReset(ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, first *mcp.Exchange) *mcp.Exchange {
+	subject := nameOf(first.Request)
+	if call.Method == "tools/call" && v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params))) {
+		v.enterAbout("message-unanswered", subject, Unverified("%s got no response, and must not be called again: %v", subject, first.Cause))
+		return first
+	}
+	again := v.exchange(ctx, sess, limit, call)
+	switch {
+	case again.Response != nil || ctx.Err() != nil:
+	case wasReset(again):
+		v.enterAbout("message-unanswered", subject, Broken(first, "%s got no response twice: %v", subject, again.Cause))
+	case errors.Is(again.Cause, syscall.ECONNREFUSED):
+		v.enterAbout("message-unanswered", subject, Broken(first, "%s got no response, and the server is gone: %v", subject, again.Cause))
+		return first
+	}
+	return again
+}
+
+func parsed(raw []byte) jsonv.Value {
+	value, _ := jsonv.Parse(raw)
+	return value
+}
+
+// Idle is a request that does nothing; one that is never answered is not used for it.
+func (v *Visit) Idle() string {
+	method := "ping"
+	if v.Modern() {
+		method = protocol.MethodDiscover
+	}
+	if v.memory.silent[keyOf(mcp.Call{Method: method})] > 0 {
+		return v.FirstList()
+	}
+	return method
+}
+
+// FirstList is a list that the server returns; without one, the request that does nothing.
+func (v *Visit) FirstList() string {
+	for _, l := range v.Listed {
+		if l.Pages[0].Result != nil {
+			return l.Method
+		}
+	}
+	if v.Modern() {
+		return protocol.MethodDiscover
+	}
+	return "ping"
+}
+
+// AskAgain sends once more, at the end, what was answered before: the idle request, each
+// list, and some calls. Only no answer, or an internal error in place of a result, fails.
+func (v *Visit) AskAgain(ctx context.Context) {
+	const rule = "message-answered-again"
+	calls := []mcp.Call{{Method: v.Idle()}}
+	for _, l := range v.Listed {
+		if l.Pages[0].Result != nil {
+			calls = append(calls, mcp.Call{Method: l.Method})
+		}
+	}
+	asked := 0
+	for _, call := range append(calls, v.memory.calls...) {
+		if !v.memory.answered[keyOf(call)] || v.mustNotRepeat(call) {
+			continue
+		}
+		asked++
+		v.Check(ctx, rule, nameOfCall(call), func(ctx context.Context) Outcome { return v.answersAgain(ctx, call) })
+	}
+	if asked == 0 {
+		v.Enter(Unverified("nothing that was answered before could be asked again"), rule)
+	}
+}
+
+// mustNotRepeat reports whether a call must not be made again.
+func (v *Visit) mustNotRepeat(call mcp.Call) bool {
+	return call.Method == "tools/call" && v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params)))
+}
+
+// answersAgain repeats a request that was answered before.
+func (v *Visit) answersAgain(ctx context.Context, call mcp.Call) Outcome {
+	x := v.Once(ctx, call)
+	_, skipped := errors.AsType[*skippedError](x.Cause)
+	switch {
+	case skipped, len(x.Request) == 0 && v.Stdio() && ctx.Err() != nil:
+		return Unverified("%v", x.Cause)
+	case RefusesAll(Status(x)):
+		return Unverified("HTTP %d", Status(x))
+	case GotCode(x, protocol.CodeInternal):
+		return Broken(x, "%s got a result before, and %s at the end", nameOfCall(call), Answer(x))
+	case x.Response == nil && x.Cause != nil:
+		return Broken(x, "%s was answered before, and got no answer at the end: %s", nameOfCall(call), verdict.Excerpt(x.Cause.Error(), 200))
+	}
+	return Held()
+}
+
+// nameOfCall names a call as nameOf does its message.
+func nameOfCall(call mcp.Call) string {
+	return nameOf(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params)).Append(nil))
+}
