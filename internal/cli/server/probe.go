@@ -91,7 +91,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 		}
 		return explainProbeRule(s.Out, rule)
 	}
-	base, err := readBaseline(s, f.target.Color, f.baseline, rules.Unknown)
+	base, err := readBaseline(s, f.target.Color, f.baseline, rules.Unknown, rules.Revisions()...)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (k *ProbeKeys) Check(n *source.Node, path string, d *source.Decoder) {
 	}
 	if k.base = new(gate.Baseline); k.Baseline != "" {
 		if f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(name string) { k.read = append(k.read, name) }); f != nil {
-			base, ds := gate.LoadBaseline(f, rules.Unknown)
+			base, ds := gate.LoadBaseline(f, rules.Unknown, rules.Revisions()...)
 			d.Add(ds...)
 			k.base = base
 		}

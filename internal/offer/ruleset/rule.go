@@ -112,3 +112,15 @@ func (r Rules) Names() (out []string) {
 
 // Span names the revisions: "2025-06-18, 2025-11-25".
 func (c Claim) Span() string { return strings.Join(c.Revisions, ", ") }
+
+// Revisions are those that rules are about, the oldest first.
+func (r Rules) Revisions() []string {
+	var out []string
+	for _, rule := range r.Rules {
+		for _, c := range rule.In {
+			out = append(out, c.Revisions...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

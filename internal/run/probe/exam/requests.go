@@ -131,7 +131,7 @@ func (v *Visit) observe(x *mcp.Exchange, again func() *mcp.Exchange) {
 		if _, ok := repeated[rule]; !ok {
 			o = Unverified("not repeatable: %s", o.Why)
 		}
-		v.Enter(o, rule)
+		v.enterAbout(x, o, rule)
 	}
 }
 

@@ -1,12 +1,10 @@
 package verdict
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"mcptest/internal/offer/ruleset"
-	"mcptest/internal/report/gate"
 	"mcptest/internal/report/result"
 )
 
@@ -172,35 +170,6 @@ func (r Report) Fails(on ruleset.Level) bool {
 // Counts reports whether a failed rule of a level fails what fails on another one. Practice
 // never does.
 func Counts(l, on ruleset.Level) bool { return l == ruleset.Must || l == on && on == ruleset.Should }
-
-// Accept marks the failures that a baseline accepts, and adds a failure for each of its
-// entries that accepts none.
-func (r *Report) Accept(b *gate.Baseline) {
-	var places []gate.Place
-	var failures []*Failure
-	for i := range r.Results {
-		for k := range r.Results[i].Failures {
-			f := &r.Results[i].Failures[k]
-			place := gate.Place{Rule: r.Results[i].Rule, Subject: cmp.Or(f.Subject, "server")}
-			if tool, ok := strings.CutPrefix(f.Subject, "tool "); ok {
-				place.Tool, place.Subject = tool, ""
-			}
-			places, failures = append(places, place), append(failures, f)
-		}
-	}
-	accepted, stale := b.Split(places)
-	for i, ok := range accepted {
-		if ok {
-			failures[i].Accepted = "baseline"
-		}
-	}
-	for _, entry := range stale {
-		r.Results = append(r.Results, Result{
-			Rule: gate.StaleBaseline, Level: ruleset.Must, Verdict: Fail,
-			Failures: []Failure{{Message: "the entry for " + entry.Rule + " in the baseline accepts nothing: remove it (" + entry.Reason + ")"}},
-		})
-	}
-}
 
 // Reproduce sets the command that repeats each failed rule, with the rule for %s, and
 // masks what the server and its client sent.
