@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 		out.Calls[name] += n
 	}
 	if len(out.Revisions) > 0 {
-		failed = nil
+		failed = unknownTool(visits, o.Writes)
 	}
 	return out, failed
 }

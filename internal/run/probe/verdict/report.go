@@ -99,6 +99,9 @@ type Report struct {
 	Absent    []string       // eras that the server does not speak, with the reason
 	Results   []Result       // in the order of the rules, by revision
 	Calls     map[string]int // of tools
+
+	File string // that declares the server, for annotations; may be empty
+	Line int
 }
 
 // Tally counts the results of a revision, or all with "".
