@@ -350,7 +350,10 @@ func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 		msg += " before it read the request"
 	}
 	if timeout, ok := errors.AsType[*mcp.TimeoutError](x.Cause); ok {
-		msg += a.watch.Open(timeout.At) + sess.Facts().Meanwhile(timeout.At)
+		msg += a.watch.Open(timeout.At)
+		if sess != nil { // a probe opens its own sessions
+			msg += sess.Facts().Meanwhile(timeout.At)
+		}
 	}
 	a.out.fail(result.Error, msg)
 	if closed, ok := errors.AsType[*wire.ClosedError](x.Cause); ok {

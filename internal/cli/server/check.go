@@ -137,7 +137,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 }
 
 // readBaseline reads the file of --baseline; without one, nothing is accepted.
-func readBaseline(s cmdutil.Streams, color, path string, unknown func(rule string) string) (*gate.Baseline, error) {
+func readBaseline(s cmdutil.Streams, color, path string, unknown func(rule string) string, revisions ...string) (*gate.Baseline, error) {
 	if path == "" {
 		return &gate.Baseline{}, nil
 	}
@@ -145,7 +145,7 @@ func readBaseline(s cmdutil.Streams, color, path string, unknown func(rule strin
 	var b *gate.Baseline
 	if !ds.HasErrors() {
 		var more source.Diagnostics
-		b, more = gate.LoadBaseline(file, unknown)
+		b, more = gate.LoadBaseline(file, unknown, revisions...)
 		ds = append(ds, more...)
 	}
 	if ds.HasErrors() {

@@ -59,6 +59,9 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 	for i := range lists {
 		lists[i].Installed = f.name
 		lists[i].Server = cmp.Or(f.name, lists[i].Server)
+		if lists[i].File != "" {
+			lists[i].File = option.Shown(lists[i].File)
+		}
 	}
 	return lists, nil
 }

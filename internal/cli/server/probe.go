@@ -83,7 +83,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 	case f.maxTime <= 0:
 		return option.Invalid("--max-time must be positive, got %v", f.maxTime)
 	case f.list:
-		return listProbeRules(s.Out, rules)
+		return f.listRules(s.Out, rules)
 	case f.explain != "":
 		rule, ok := rules.Rule(f.explain)
 		if !ok {
@@ -91,7 +91,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 		}
 		return explainProbeRule(s.Out, rule)
 	}
-	base, err := readBaseline(s, f.target.Color, f.baseline, rules.Unknown)
+	base, err := readBaseline(s, f.target.Color, f.baseline, rules.Unknown, rules.Revisions()...)
 	if err != nil {
 		return err
 	}
@@ -108,10 +108,16 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 		defer cancel()
 		rep, err := probe.Run(limited, o)
 		l.Status.Clear()
+		if unknown, ok := errors.AsType[*probe.UnknownToolError](err); ok {
+			return option.Invalid("--allow-writes: %v", unknown)
+		}
 		if err != nil || ctx.Err() != nil {
 			return l.Failed(ctx, "", errors.Join(err, ctx.Err()))
 		}
 		rep.Accept(base)
+		if at := o.Server.Pos; at.File != nil && f.target.Server != "" {
+			rep.File, rep.Line = option.Shown(at.File.Name), at.Line
+		}
 		rep.Reproduce(f.again()+strings.TrimSpace(f.target.Usage(s, argv)), l.Redactor.String)
 		return f.print(s, l, rep, rules)
 	})
@@ -143,8 +149,11 @@ func (f *probeFlags) print(s cmdutil.Streams, l *option.Viewer, rep verdict.Repo
 	return err
 }
 
-// listProbeRules prints a line for each rule and group of revisions.
-func listProbeRules(w io.Writer, rules ruleset.Rules) error {
+// listRules prints a line for each rule and group of revisions, or all rules as JSON.
+func (f *probeFlags) listRules(w io.Writer, rules ruleset.Rules) error {
+	if f.format == "json" {
+		return gate.WriteJSON(w, rules.Rules)
+	}
 	for _, r := range rules.Rules {
 		for _, c := range r.In {
 			if _, err := fmt.Fprintf(w, "%-28s %-12s %-8s %-36s %s\n", r.ID, r.Family, c.Level, c.Span(), r.Text); err != nil {

@@ -126,7 +126,7 @@ var edges = map[string][]string{
 	"internal/run/probe/exam": {
 		"internal/base/lazy",
 		"internal/run/probe/verdict", "internal/offer/ruleset", "internal/offer/surface", "internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite",
-		"internal/client/check", "internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/base/jsonv", "internal/base/web",
+		"internal/client/check", "internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web",
 	},
 	"internal/run/probe/features": {
 		"internal/base/lazy",
@@ -136,9 +136,9 @@ var edges = map[string][]string{
 	"internal/run/probe/basics": {
 		"internal/base/lazy",
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite",
-		"internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/base/jsonv",
+		"internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/process/usage", "internal/base/jsonv",
 	},
-	"internal/run/probe":   {"internal/run/probe/basics", "internal/run/probe/exam", "internal/run/probe/features", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/client/protocol"},
+	"internal/run/probe":   {"internal/run/probe/basics", "internal/run/probe/exam", "internal/run/probe/features", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/client/mcp", "internal/client/protocol", "internal/base/source", "internal/offer/surface"},
 	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
 	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/pool": {

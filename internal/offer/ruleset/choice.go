@@ -74,9 +74,12 @@ func (k *ProbeKeys) Check(n *source.Node, path string, d *source.Decoder) {
 			d.Errorf(n.Get("retry").Items[i], at+".effects", "effects: counts either with tool: and count:, or with upstream:")
 		}
 	}
+	if len(k.Retry) > 0 && len(k.Only) > 0 && !slices.Contains(k.Only, "retry") && !slices.Contains(k.Only, "retry-once") {
+		d.Errorf(n.Get("retry"), path+".retry", "retry: has no effect, because only: leaves out the rule retry-once").Hint = "add retry to only:"
+	}
 	if k.base = new(gate.Baseline); k.Baseline != "" {
 		if f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(name string) { k.read = append(k.read, name) }); f != nil {
-			base, ds := gate.LoadBaseline(f, rules.Unknown)
+			base, ds := gate.LoadBaseline(f, rules.Unknown, rules.Revisions()...)
 			d.Add(ds...)
 			k.base = base
 		}

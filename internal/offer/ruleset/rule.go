@@ -23,10 +23,10 @@ const (
 
 // A Claim is what one or more revisions say about a rule.
 type Claim struct {
-	Revisions []string `yaml:"revisions,required"`
-	Level     Level    `yaml:"level,required" enum:"must|should|practice"`
-	Clause    string   `yaml:"clause"`   // page and anchor in the specification, or an address
-	Sentence  string   `yaml:"sentence"` // of the clause
+	Revisions []string `yaml:"revisions,required" json:"revisions"`
+	Level     Level    `yaml:"level,required" enum:"must|should|practice" json:"level"`
+	Clause    string   `yaml:"clause" json:"clause,omitempty"`     // page and anchor in the specification, or an address
+	Sentence  string   `yaml:"sentence" json:"sentence,omitempty"` // of the clause
 }
 
 // URL is the address of the clause in a revision.
@@ -46,15 +46,15 @@ const firstSchemaPage = "2025-06-18"
 // A Rule is one requirement of servers.
 type Rule struct {
 	Pos       source.Pos `json:"-"`
-	ID        string     `yaml:"id,required"`
-	Family    string     `yaml:"family,required"`
-	Transport string     `yaml:"transport" enum:"stdio|http"` // both if empty
-	Needs     string     `yaml:"needs"`                       // the capability without which it does not concern a server
-	Traffic   bool       `yaml:"traffic"`                     // it is about messages of other families, too
-	Decides   bool       `yaml:"decides"`                     // a failure fails at every level, and leaves no A
-	Text      string     `yaml:"text,required"`               // what a correct server does
-	Fix       string     `yaml:"fix,required"`
-	In        []Claim    `yaml:"in,required"`
+	ID        string     `yaml:"id,required" json:"id"`
+	Family    string     `yaml:"family,required" json:"family"`
+	Transport string     `yaml:"transport" enum:"stdio|http" json:"transport,omitempty"` // both if empty
+	Needs     string     `yaml:"needs" json:"needs,omitempty"`                           // the capability without which it does not concern a server
+	Traffic   bool       `yaml:"traffic" json:"-"`                                       // it is about messages of other families, too
+	Decides   bool       `yaml:"decides" json:"decides,omitempty"`                       // a failure fails at every level, and leaves no A
+	Text      string     `yaml:"text,required" json:"text"`                              // what a correct server does
+	Fix       string     `yaml:"fix,required" json:"fix"`
+	In        []Claim    `yaml:"in,required" json:"in"`
 }
 
 // Claim returns what a revision says; ok is false if it says nothing.
@@ -119,3 +119,15 @@ func (r Rules) Names() (out []string) {
 
 // Span names the revisions: "2025-06-18, 2025-11-25".
 func (c Claim) Span() string { return strings.Join(c.Revisions, ", ") }
+
+// Revisions are those that rules are about, the oldest first.
+func (r Rules) Revisions() []string {
+	var out []string
+	for _, rule := range r.Rules {
+		for _, c := range rule.In {
+			out = append(out, c.Revisions...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/source"
@@ -22,16 +23,19 @@ type Accepted struct {
 	Tool    string `yaml:"tool"`    // either this
 	Subject string `yaml:"subject"` // or this, for anything else: "prompt greet", "server"
 	Path    string `yaml:"path"`    // a JSON pointer in the definition; what is below it counts; everything if empty
-	Reason  string `yaml:"reason,required"`
+	// A protocol version, where the findings have one; every one if empty.
+	Revision string `yaml:"revision"`
+	Reason   string `yaml:"reason,required"`
 }
 
 // A Place is what a finding is about. The subject is "server" for the server as a
 // whole, and empty for a tool.
-type Place struct{ Rule, Server, Tool, Subject, Path string }
+type Place struct{ Rule, Server, Tool, Subject, Path, Revision string }
 
 // LoadBaseline reads a baseline. unknown returns the message for a rule that does not
-// exist, "" for one that does.
-func LoadBaseline(f *source.File, unknown func(rule string) string) (*Baseline, source.Diagnostics) {
+// exist, "" for one that does. revisions are those of the findings; without any an entry
+// has none.
+func LoadBaseline(f *source.File, unknown func(rule string) string, revisions ...string) (*Baseline, source.Diagnostics) {
 	node, ds := source.Parse(f)
 	if ds.HasErrors() {
 		return nil, ds
@@ -58,6 +62,13 @@ func LoadBaseline(f *source.File, unknown func(rule string) string) (*Baseline, 
 		if msg := unknown(e.Rule); msg != "" {
 			report("%s", msg)
 		}
+		switch {
+		case e.Revision == "" || slices.Contains(revisions, e.Revision):
+		case len(revisions) == 0:
+			report("the entry for rule %q must not have a revision: these findings are not about one", e.Rule)
+		default:
+			report("there is no revision %q", e.Revision).Hint = source.DidYouMean(e.Revision, revisions)
+		}
 	}
 	ds = append(ds, d.Diagnostics()...)
 	ds.Sort()
@@ -83,5 +94,6 @@ func (b *Baseline) Split(places []Place) (accepted []bool, stale []Accepted) {
 
 func (e Accepted) covers(p Place) bool {
 	return e.Rule == p.Rule && e.Tool == p.Tool && e.Subject == p.Subject && (e.Server == "" || e.Server == p.Server) &&
+		(e.Revision == "" || e.Revision == p.Revision) &&
 		(e.Path == "" || e.Path == p.Path || strings.HasPrefix(p.Path, e.Path+"/"))
 }

@@ -1,11 +1,15 @@
 package gate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -21,6 +25,23 @@ func SARIFText(text string) jsonv.Value {
 // SARIFRule returns the description of a rule.
 func SARIFRule(id, text, help, url string) jsonv.Value {
 	return jsonv.ObjectOf("id", id, "shortDescription", SARIFText(text), "help", SARIFText(help), "helpUri", jsonv.Filled(url))
+}
+
+// NoFile is the artifact of findings about a server that no file describes. Code scanning
+// accepts files only, no addresses; it need not exist in the repository.
+const NoFile = "mcp-server"
+
+// SARIFFile returns the artifact of a file: relative to the sources unless it is absolute.
+func SARIFFile(file string) jsonv.Value {
+	name := display.Escape(filepath.ToSlash(cmp.Or(file, NoFile)))
+	u := url.URL{Path: name}
+	switch drive := len(name) > 2 && name[1] == ':' && name[2] == '/'; {
+	case drive:
+		u.Scheme, u.Path = "file", "/"+name
+	case strings.HasPrefix(name, "/"):
+		u.Scheme = "file"
+	}
+	return jsonv.ObjectOf("uri", u.String())
 }
 
 // SARIFPlace returns a place in a file, or the file if its line is 0.

@@ -3,7 +3,6 @@ package gate
 import (
 	"encoding/json"
 	"io"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,13 +104,12 @@ func (f Finding) headline() string {
 	return f.Subject + ": " + f.Message
 }
 
-// locations returns the file, so that a service can show the finding in it, and the
-// place in the definition.
+// locations returns the file and line, because code scanning refuses a whole report for one
+// result without them, and the place in the definition.
 func (f Finding) locations() jsonv.Value {
-	physical := SARIFPlace(jsonv.ObjectOf("uri", (&url.URL{Path: filepath.ToSlash(f.File)}).EscapedPath()), f.Line, 0, "")
 	logical := jsonv.Array(jsonv.ObjectOf("fullyQualifiedName", display.Escape(f.Subject+f.Pointer)))
-	at := jsonv.ObjectOf("logicalLocations", logical.If(f.Subject != ""), "physicalLocation", physical.If(f.File != ""))
-	return jsonv.Array(at).If(at.Len() > 0)
+	at := jsonv.ObjectOf("logicalLocations", logical.If(f.Subject != ""), "physicalLocation", SARIFPlace(SARIFFile(f.File), max(f.Line, 1), 0, ""))
+	return jsonv.Array(at)
 }
 
 // github writes a workflow command for each finding.

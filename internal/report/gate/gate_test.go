@@ -11,6 +11,8 @@ import (
 var findings = []gate.Finding{
 	{Rule: "a", Level: "error", Subject: "tool x", Pointer: "/inputSchema", Message: "100%\nbroken\u202e", File: "dir/a b.yml", Line: 3},
 	{Rule: "other", Level: "note", Message: "fine"},
+	{Rule: "other", Level: "note", Message: "fine", File: "a:b.yml"},
+	{Rule: "other", Level: "note", Message: "fine", File: "/tmp/b.yml", Line: 2},
 }
 
 func TestGitHub(t *testing.T) {
@@ -19,7 +21,8 @@ func TestGitHub(t *testing.T) {
 	if err := (gate.Document{Title: "check:", Findings: findings}).Write(&b, "github"); err != nil {
 		t.Fatal(err)
 	}
-	want := "::error file=dir/a b.yml,line=3,title=check%3A a::tool x: 100%25\\nbroken\\u202e\n::notice title=check%3A other::fine\n"
+	want := "::error file=dir/a b.yml,line=3,title=check%3A a::tool x: 100%25\\nbroken\\u202e\n::notice title=check%3A other::fine\n" +
+		"::notice file=a%3Ab.yml,title=check%3A other::fine\n::notice file=/tmp/b.yml,line=2,title=check%3A other::fine\n"
 	if b.String() != want {
 		t.Errorf("got %q, expected %q", b.String(), want)
 	}
@@ -56,6 +59,12 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("a finding without a described rule has none: %s", b.String())
 	}
 	at := run.Results[0].Locations[0].PhysicalLocation
+	for i, want := range []string{"dir/a%20b.yml", gate.NoFile, "./a:b.yml", "file:///tmp/b.yml"} {
+		at := run.Results[i].Locations[0].PhysicalLocation
+		if at == nil || at.ArtifactLocation.URI != want || at.Region.StartLine < 1 { // code scanning refuses the whole report
+			t.Errorf("result %d: got %+v, expected %s", i, at, want)
+		}
+	}
 	if at.ArtifactLocation.URI != "dir/a%20b.yml" || at.Region.StartLine != 3 || strings.Contains(b.String(), "\u202e") {
 		t.Errorf("got %s", b.String())
 	}

@@ -63,19 +63,10 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 	if err != nil {
 		return out, err
 	}
-	eras := []protocol.Era{protocol.EraStateless, protocol.EraSession}
-	var failed error
-	for i, era := range eras {
-		if pin := protocol.VersionOf(p.Server.Protocol); pin.Known() && pin.Era() != era {
-			continue
-		}
-		share, cancel := shareOf(ctx, len(eras)-i)
-		v := p.Visit(era)
-		err := run(share, v)
-		cancel()
-		if err != nil {
-			failed = err // that of the session era is the better one
-			out.Absent = append(out.Absent, protocol.Newest(era).Name+" is not spoken: "+err.Error())
+	visits, failed := visitAll(ctx, p)
+	for _, v := range visits {
+		if v.err != nil {
+			out.Absent = append(out.Absent, protocol.Newest(v.Era).Name+" is not spoken: "+v.err.Error())
 			continue
 		}
 		out.Revisions = append(out.Revisions, v.Version.Name)
@@ -87,7 +78,7 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 		out.Calls[name] += n
 	}
 	if len(out.Revisions) > 0 {
-		failed = nil
+		failed = unknownTool(visits, o.Writes)
 	}
 	return out, failed
 }
@@ -95,6 +86,9 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 // run examines the families in one era.
 func run(ctx context.Context, v *exam.Visit) error {
 	if err := v.Look(ctx); err != nil {
+		if unanswered(err) && !v.Modern() {
+			return err // initialize, which was not answered, would only be sent again
+		}
 		if basics.Diagnose(ctx, v) {
 			return nil
 		}

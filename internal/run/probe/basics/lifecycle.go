@@ -174,6 +174,9 @@ func dual(ctx context.Context, v *exam.Visit) bool {
 	return v.Greeted.Result != nil
 }
 
+// diagnosis is the time for a response of a server that did not answer the handshake.
+const diagnosis = 3 * time.Second
+
 // Diagnose examines a server whose handshake failed: a defective handshake is the defect
 // of a rule. It reports whether the server speaks the era.
 func Diagnose(ctx context.Context, v *exam.Visit) bool {
@@ -192,13 +195,17 @@ func Diagnose(ctx context.Context, v *exam.Visit) bool {
 	}
 	defer c.Close(context.WithoutCancel(ctx))
 	send := func(ctx context.Context, method string) *mcp.Exchange {
-		ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
+		ctx, cancel := mcp.WithLimit(ctx, "response", min(v.Reply, diagnosis))
 		defer cancel()
 		return c.Do(ctx, mcp.Call{Method: method, Params: exam.Text(jsonv.ObjectOf("_meta", v.Meta()))}, conn.Delivery{Version: v.Version})
 	}
-	served := slices.ContainsFunc([]string{"tools/list", "resources/list", "prompts/list"}, func(method string) bool {
-		return exam.Result(send(ctx, method)).Lookup("resultType").Kind() == jsonv.KindString
-	})
+	served := false
+	for _, method := range []string{"tools/list", "resources/list", "prompts/list"} {
+		x := send(ctx, method)
+		if served = exam.Result(x).Lookup("resultType").Kind() == jsonv.KindString; served || exam.Silent(x) {
+			break
+		}
+	}
 	if served {
 		v.Check(ctx, "discover-present", "", func(ctx context.Context) exam.Outcome {
 			v.Hello = send(ctx, protocol.MethodDiscover)

@@ -3,6 +3,7 @@ package entry
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,9 @@ func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys,
 		Server: def, Connect: e.Connect, Dial: e.Dial, Client: e.Client, Only: keys.Only, Writes: keys.AllowWrites,
 		Seed: uint64(max(keys.Seed, 1)), Retry: keys.Retry, Requests: e.Requests,
 	})
+	if unknown, ok := errors.AsType[*probe.UnknownToolError](err); ok {
+		return o, "", fmt.Errorf("allow_writes: %w", unknown)
+	}
 	if err != nil {
 		return o, "", err
 	}
@@ -69,8 +73,10 @@ func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys,
 					c.Exchanges = append(c.Exchanges, result.Exchange{Step: x.Rule, Method: "probe", Request: sent.Sent, Response: sent.Received})
 				}
 			}
-		case x.Verdict == verdict.NotVerified && x.Rule == "retry-once":
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s) was not verified: %s", x.Rule, x.Revision, x.Reason))
+		case x.Verdict == verdict.NotVerified && x.Rule == "retry-once": // the author says that the call may be repeated
+			x.Failures = []verdict.Failure{{Message: "not verified: " + x.Reason}}
+			broken = append(broken, x.Rule+" ("+x.Revision+"): "+message(x))
+			c.Assertions = append(c.Assertions, e.assertion(x, rules))
 		case x.Verdict == verdict.Pass || x.Verdict == verdict.Fail:
 			c.Assertions = append(c.Assertions, result.Assertion{Target: x.Revision, Matcher: x.Rule, Pass: true})
 		}

@@ -85,7 +85,7 @@ func (v *Visit) outputSchema(name string) *check.OutputSchema {
 	return v.schemas[name]
 }
 
-// conforms holds a result against an outputSchema. A limit of mcptest accuses nobody.
+// conforms holds a result against an outputSchema. A limit of mcptest accuses no server.
 func conforms(schema *check.OutputSchema, tool string, x *mcp.Exchange, res jsonv.Value) Outcome {
 	rep := schema.Check(context.Background(), tool, res)
 	switch {

@@ -13,7 +13,7 @@ import (
 // replays is how many ends of processes are provoked again in one visit.
 const replays = 3
 
-// judgeEndings enters the ends of processes that nobody asked for since the last call.
+// judgeEndings enters the ends that were not asked for since the last call.
 func (v *Visit) judgeEndings(ctx context.Context) {
 	for _, e := range v.lives.take() {
 		v.judgeEnding(ctx, e)

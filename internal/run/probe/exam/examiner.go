@@ -33,11 +33,12 @@ func (v *Visit) examineSession(sess *mcp.Session, declared jsonv.Value) {
 // examineEnd examines what a session got outside of its exchanges.
 func (v *Visit) examineEnd(sess *mcp.Session) {
 	found := findings{}
-	v.addViolations(found, &mcp.Exchange{}, sess.TakeViolations())
+	outside := &mcp.Exchange{}
+	v.addViolations(found, outside, sess.TakeViolations())
 	for _, m := range sess.Messages(0) {
-		v.during(found, &mcp.Exchange{}, m, v.declared[sess])
+		v.during(found, outside, m, v.declared[sess])
 	}
-	v.enterFindings(found)
+	v.enterFindings(outside, found)
 	delete(v.declared, sess)
 }
 
@@ -45,7 +46,7 @@ func (v *Visit) examineEnd(sess *mcp.Session) {
 func (v *Visit) examineLoose(all []protocol.Violation) {
 	found := findings{}
 	v.addViolations(found, &mcp.Exchange{}, all)
-	v.enterFindings(found)
+	v.enterFindings(&mcp.Exchange{}, found)
 }
 
 // examineBare examines what came on a connection without a handshake of a session. Its
@@ -54,7 +55,7 @@ func (v *Visit) examineLoose(all []protocol.Violation) {
 func (v *Visit) examineBare(c *conn.Conn, x *mcp.Exchange) {
 	found := findings{}
 	v.addViolations(found, x, slices.Concat(x.Violations, c.TakeViolations()))
-	v.enterFindings(found)
+	v.enterFindings(x, found)
 }
 
 // examineRaw examines the response to a message that deviates on purpose: its id and its
@@ -65,7 +66,7 @@ func (v *Visit) examineRaw(x *mcp.Exchange) {
 	delete(found, "message-id")
 	delete(found, "message-duplicate")
 	v.rawForm(found, x)
-	v.enterFindings(found)
+	v.enterFindings(x, found)
 	v.examineResult(x)
 }
 
@@ -77,14 +78,14 @@ func (v *Visit) examine(x *mcp.Exchange, sess *mcp.Session) {
 	for _, m := range x.During {
 		v.during(found, x, m, v.declared[sess])
 	}
-	v.enterFindings(found)
+	v.enterFindings(x, found)
 	v.examineResult(x)
 }
 
-// enterFindings enters how rules were broken.
-func (v *Visit) enterFindings(found findings) {
+// enterFindings enters how rules were broken by an exchange.
+func (v *Visit) enterFindings(x *mcp.Exchange, found findings) {
 	for _, rule := range slices.Sorted(maps.Keys(found)) {
-		v.Enter(found[rule], rule)
+		v.enterAbout(rule, v.requestOf(x), found[rule])
 	}
 }
 
@@ -199,7 +200,7 @@ func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Viol
 		if len(x.Request) == 0 {
 			out.addBy(rule, verdict.Evidence{Received: found.Excerpt}, "%s", found.Msg)
 		} else {
-			out.add(rule, x, "%s: %s", x.Method, found.Msg)
+			out.add(rule, x, "%s", found.Msg)
 		}
 	}
 }
@@ -239,7 +240,7 @@ func (v *Visit) examineResult(x *mcp.Exchange) {
 	if v.Modern() && res.Kind() == jsonv.KindObject && method != "initialize" {
 		v.modernResult(found, x, res, method)
 	}
-	v.enterFindings(found)
+	v.enterFindings(x, found)
 	v.examineContents(x, res)
 }
 

@@ -23,7 +23,7 @@ type lives struct {
 	ends    []ending // not judged yet
 }
 
-// An ending is the end of a process that nobody asked for: its output was at its end
+// An ending is the end of a process that was not asked for: its output was at its end
 // before the probe closed its input or signalled it.
 type ending struct {
 	why        *wire.ClosedError

@@ -17,8 +17,13 @@ import (
 // Retry makes calls twice with equal arguments, as a client does that lost the response,
 // and counts their effects.
 func Retry(ctx context.Context, v *exam.Visit) {
-	if len(v.Retry) == 0 {
+	switch {
+	case len(v.Retry) == 0:
 		v.Enter(exam.Inapplicable("no entry of probe: in a suite names a call that may be repeated"), "retry-once")
+		return
+	case len(v.Retries.Calls()) > 0:
+		v.Enter(exam.Inapplicable("the calls were repeated in another revision"), "retry-once")
+		return
 	}
 	for _, r := range v.Retry {
 		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) exam.Outcome { return twice(ctx, v, r) })
@@ -28,7 +33,7 @@ func Retry(ctx context.Context, v *exam.Visit) {
 func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
 	tool, args := listedTool(v, r.Tool, r.Args)
 	if tool.IsAbsent() {
-		return exam.Unverified("the server lists no tool %s", r.Tool)
+		return exam.Unverified("%s", notListed(v, r.Tool))
 	}
 	before, why := effects(ctx, v, r.Effects)
 	var x *mcp.Exchange
@@ -67,6 +72,15 @@ func listedTool(v *exam.Visit, name string, args *source.Node) (tool, arguments 
 	return tool, arguments
 }
 
+// notListed says that the server lists no tool with a name, and which one was meant.
+func notListed(v *exam.Visit, name string) string {
+	var names []string
+	for _, tool := range v.Tools {
+		names = append(names, tool.Lookup("name").Text())
+	}
+	return "the server lists no tool " + name + source.Parenthesis(source.DidYouMean(name, names))
+}
+
 // effects counts what calls have done so far, or says why it cannot.
 func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why string) {
 	if e.Upstream != "" {
@@ -78,6 +92,9 @@ func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why 
 		return n, ""
 	}
 	tool, args := listedTool(v, e.Tool, e.Args)
+	if tool.IsAbsent() {
+		return 0, "effects: " + notListed(v, e.Tool)
+	}
 	if !allow.ReadOnly(tool) {
 		return 0, fmt.Sprintf("effects: the tool %s is not listed with readOnlyHint: true", e.Tool)
 	}

@@ -47,7 +47,7 @@ func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
 		}
 		for _, f := range x.Failures {
 			if f.Accepted == "" {
-				out = append(out, gate.Finding{Rule: x.Rule, Level: level, Subject: f.Subject, Message: x.Revision + ": " + f.Message})
+				out = append(out, gate.Finding{Rule: x.Rule, Level: level, Subject: f.Subject, Message: x.Revision + ": " + f.Message, File: r.File, Line: r.Line})
 			}
 		}
 	}

@@ -1,14 +1,12 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/offer/ruleset"
-	"mcptest/internal/report/gate"
 	"mcptest/internal/report/result"
 )
 
@@ -109,6 +107,9 @@ type Report struct {
 	Absent    []string       // eras that the server does not speak, with the reason
 	Results   []Result       // in the order of the rules, by revision
 	Calls     map[string]int // of tools
+
+	File string // that declares the server, for annotations; may be empty
+	Line int
 }
 
 // Tally counts the results of a revision, or all with "".
@@ -213,35 +214,6 @@ func (r Report) Undecided() string {
 		return fmt.Sprintf("%s of level must not examined: %s", display.Count(late, "rule"), limit)
 	}
 	return ""
-}
-
-// Accept marks the failures that a baseline accepts, and adds a failure for each of its
-// entries that accepts none.
-func (r *Report) Accept(b *gate.Baseline) {
-	var places []gate.Place
-	var failures []*Failure
-	for i := range r.Results {
-		for k := range r.Results[i].Failures {
-			f := &r.Results[i].Failures[k]
-			place := gate.Place{Rule: r.Results[i].Rule, Subject: cmp.Or(f.Subject, "server")}
-			if tool, ok := strings.CutPrefix(f.Subject, "tool "); ok {
-				place.Tool, place.Subject = tool, ""
-			}
-			places, failures = append(places, place), append(failures, f)
-		}
-	}
-	accepted, stale := b.Split(places)
-	for i, ok := range accepted {
-		if ok {
-			failures[i].Accepted = "baseline"
-		}
-	}
-	for _, entry := range stale {
-		r.Results = append(r.Results, Result{
-			Rule: gate.StaleBaseline, Level: ruleset.Must, Verdict: Fail,
-			Failures: []Failure{{Message: "the entry for " + entry.Rule + " in the baseline accepts nothing: remove it (" + entry.Reason + ")"}},
-		})
-	}
 }
 
 // Reproduce sets the command that repeats each failed rule, with the rule for %s, and
