@@ -52,9 +52,11 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 				a.watch.Answered(false)
 				return a.watch.Requests()
 			}
-			o, failed, err := entry.Env{Env: env, Dial: a.file.run.opener.Dial, Requests: requests, Pos: a.c.Pos}.Run(ctx, def, action.ProbeKeys, a.out.c)
-			if failed != "" {
-				a.out.fail(result.Fail, failed)
+			o, end, err := entry.Env{Env: env, Dial: a.file.run.opener.Dial, Requests: requests, Pos: a.c.Pos}.Run(ctx, def, action.ProbeKeys, a.out.c)
+			if end.Failed != "" {
+				a.out.fail(result.Fail, end.Failed)
+			} else if end.Undecided != "" {
+				a.out.fail(result.Inconclusive, end.Undecided)
 			}
 			return o, err
 		}}

@@ -104,7 +104,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 	o.Doing = func(what string) { l.Status.Set(what) }
 	return option.Guarded(l.World, s.Err, func() error {
 		defer end()
-		limited, cancel := context.WithTimeout(ctx, f.maxTime)
+		limited, cancel := context.WithTimeoutCause(ctx, f.maxTime, fmt.Errorf("--max-time %v was over", f.maxTime))
 		defer cancel()
 		rep, err := probe.Run(limited, o)
 		l.Status.Clear()

@@ -32,17 +32,23 @@ type Env struct {
 // mostWarnings bounds the failed rules that do not fail the test.
 const mostWarnings = 20
 
+// A Conclusion is what an entry says about the server; both texts are empty for a pass.
+type Conclusion struct {
+	Failed    string // why the test fails
+	Undecided string // why nothing is decided: no rule was examined, or there was too little time
+}
+
 // Run probes a server, and adds what was found to the case. It returns what assertions may
-// examine, and why the test fails, "" if it does not.
-func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys, c *result.Case) (o target.Observation, failed string, err error) {
+// examine, and the conclusion.
+func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys, c *result.Case) (o target.Observation, end Conclusion, err error) {
 	began := time.Now()
 	rules, err := ruleset.Builtin()
 	if err != nil {
-		return o, "", err
+		return o, end, err
 	}
 	for _, r := range keys.Retry {
 		if _, err := target.Parse(cmp.Or(r.Effects.Count, "result")); err != nil {
-			return o, "", fmt.Errorf("retry: effects.count: %w", err)
+			return o, end, fmt.Errorf("retry: effects.count: %w", err)
 		}
 	}
 	rep, err := probe.Run(ctx, probe.Options{
@@ -50,10 +56,10 @@ func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys,
 		Seed: uint64(max(keys.Seed, 1)), Retry: keys.Retry, Requests: e.Requests,
 	})
 	if unknown, ok := errors.AsType[*probe.UnknownToolError](err); ok {
-		return o, "", fmt.Errorf("allow_writes: %w", unknown)
+		return o, end, fmt.Errorf("allow_writes: %w", unknown)
 	}
 	if err != nil {
-		return o, "", err
+		return o, end, err
 	}
 	o.DurationMS, o.Result = float64(time.Since(began).Microseconds())/1000, jsonv.Object()
 	rep.Accept(keys.Accepted())
@@ -81,13 +87,14 @@ func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys,
 			c.Assertions = append(c.Assertions, result.Assertion{Target: x.Revision, Matcher: x.Rule, Pass: true})
 		}
 	}
-	switch len(broken) {
-	case 0:
-		return o, "", nil
-	case 1:
-		return o, broken[0], nil
+	end.Undecided = rep.Undecided()
+	if len(broken) == 1 {
+		end.Failed = broken[0]
 	}
-	return o, fmt.Sprintf("%d rules failed, the first: %s", len(broken), broken[0]), nil
+	if len(broken) > 1 {
+		end.Failed = fmt.Sprintf("%d rules failed, the first: %s", len(broken), broken[0])
+	}
+	return o, end, nil
 }
 
 // message describes the open failures of a rule.

@@ -74,6 +74,9 @@ func nameOf(raw []byte) string {
 	if err != nil {
 		return "a message that is not JSON"
 	}
+	if m.Kind() == jsonv.KindArray {
+		return "a batch"
+	}
 	method, params := m.Lookup("method").Text(), m.Lookup("params")
 	switch {
 	case method == "":
@@ -95,7 +98,7 @@ func nameOf(raw []byte) string {
 func (v *Visit) sightings(ctx context.Context, raw []byte) string {
 	const once = "once"
 	m, err := jsonv.Parse(raw)
-	if err != nil || v.replayed >= replays || ctx.Err() != nil || v.refusesReplay(m) {
+	if err != nil || m.Kind() != jsonv.KindObject || v.replayed >= replays || ctx.Err() != nil || v.refusesReplay(m) {
 		return once
 	}
 	v.replayed++

@@ -97,11 +97,25 @@ func (t *life) Start(sink wire.Receiver) error { return t.Transport.Start(&watch
 func (t *life) Send(ctx context.Context, out wire.Outgoing) error {
 	t.of.mu.Lock()
 	t.last = bytes.Clone(out.Raw)
+	t.await(out)
+	t.of.mu.Unlock()
+	return t.Transport.Send(ctx, out)
+}
+
+// await notes the requests in a message that is sent. The caller holds the lock.
+func (t *life) await(out wire.Outgoing) {
 	if out.ID != "" && out.Method != "" {
 		t.waiting[bareID(out.ID)] = t.last
 	}
-	t.of.mu.Unlock()
-	return t.Transport.Send(ctx, out)
+	if !bytes.HasPrefix(out.Raw, []byte("[")) {
+		return
+	}
+	batch, _ := jsonv.Parse(out.Raw)
+	for _, m := range batch.List() {
+		if !m.Lookup("id").IsAbsent() && !m.Lookup("method").IsAbsent() {
+			t.waiting[bareID(m.Lookup("id").String())] = t.last
+		}
+	}
 }
 
 // Await implements [wire.Awaiter].

@@ -140,8 +140,7 @@ func (v *Visit) provoke(ctx context.Context, rule string, provoke func(context.C
 		return Unverified("the server ended %d times in a row: %s", v.Restarts, v.ended)
 	}
 	o := provoke(ctx)
-	v.Revive(ctx)
-	v.judgeEndings(ctx)
+	v.Settle(ctx)
 	if o.Verdict == verdict.Fail && ctx.Err() != nil {
 		return Unverified(verdict.TimeReason+"%v", context.Cause(ctx))
 	}
@@ -153,6 +152,12 @@ func (v *Visit) provoke(ctx context.Context, rule string, provoke func(context.C
 		}
 	}
 	return o
+}
+
+// Settle waits for an end of the process that is in progress, and judges it.
+func (v *Visit) Settle(ctx context.Context) {
+	v.Revive(ctx)
+	v.judgeEndings(ctx)
 }
 
 // RefusesAll reports whether a status may answer every request: authorization and limits

@@ -48,6 +48,8 @@ func Lists(ctx context.Context, v *exam.Visit) {
 			v.Refuses(ctx, "list-cursor-invalid", l.Method, l.Method, jsonv.ObjectOf("cursor", "mcptest-no-such-cursor"), protocol.CodeInvalidParams)
 		} else {
 			v.Enter(exam.Inapplicable("no list has a second page"), "list-cursor-invalid")
+			v.Do(ctx, l.Method, jsonv.ObjectOf("cursor", "mcptest-no-such-cursor")) // any answer is right, none is not
+			v.Settle(ctx)
 		}
 		rule := "list-unique-others"
 		if l.Kind == surface.Tool {

@@ -81,7 +81,7 @@ func (r Report) Badge() []byte {
 // verdictLine describes the rules of a revision.
 func (t Tally) line() string {
 	if t.Applicable == 0 {
-		return "no rule applies"
+		return "no rule of level must or should applies"
 	}
 	line := fmt.Sprintf("%d of %d MUST, %d of %d SHOULD, coverage %d %%", t.Passed, t.Passed+t.Failed, t.Should, t.Should+t.ShouldNot, t.Coverage())
 	if g := t.Grade(); g != "" {
