@@ -230,7 +230,7 @@ func otherID(x *mcp.Exchange) bool {
 func (v *Visit) during(out findings, x *mcp.Exchange, m mcp.Message) {
 	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
 	switch {
-	case m.Kind == mcp.KindRequest && v.Modern():
+	case m.Kind == mcp.KindRequest && v.Modern() && m.ID != "": // an entry of inputRequests has none
 		out.addBy("server-request", e, "the server sent the request %s", m.Method)
 	case m.Kind == mcp.KindRequest && protocol.CapabilityOf(m.Method) != "":
 		out.addBy("undeclared-request", e, "the server sent %s to a client that does not declare it", m.Method)
