@@ -133,12 +133,12 @@ var edges = map[string][]string{
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/verdict", "internal/assert/target", "internal/offer/ruleset", "internal/offer/surface", "internal/run/allow", "internal/spec/suite",
 		"internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source",
 	},
-	"internal/run/probe/basics": {
+	"internal/run/probe/basics": {"internal/base/web",
 		"internal/base/lazy",
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite",
 		"internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/base/jsonv",
 	},
-	"internal/run/probe":   {"internal/run/probe/basics", "internal/run/probe/exam", "internal/run/probe/features", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/client/protocol"},
+	"internal/run/probe":   {"internal/client/mcp", "internal/base/source", "internal/offer/surface", "internal/run/probe/basics", "internal/run/probe/exam", "internal/run/probe/features", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/client/protocol"},
 	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
 	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/pool": {

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mcptest/internal/base/testkit"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/run/probe"
 	"mcptest/internal/run/probe/verdict"
@@ -173,7 +172,7 @@ func TestDefectsInUnlikelyPlacesAreFlagged(t *testing.T) {
 			d.plant(p)
 			rep := examine(t, p, d.http, func(o *probe.Options) {
 				o.Only = []string{r.Family, "tools", "resources"} // whose calls show it
-				if r.Traffic && !testkit.Deep() {
+				if r.Traffic {
 					o.Only = append(o.Only, "capabilities", "lists", "prompts", "utilities")
 				}
 			})

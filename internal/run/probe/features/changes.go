@@ -12,7 +12,6 @@ import (
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
-	"mcptest/internal/run/probe/verdict"
 )
 
 // announcement is the time in which a change of a list must be announced.
@@ -39,45 +38,51 @@ func listChanges(ctx context.Context, v *exam.Visit) {
 		v.Enter(exam.Unverified("over HTTP it is not known whether the stream of GET is open"), rule)
 		return
 	}
-	v.Check(ctx, rule, "", func(ctx context.Context) exam.Outcome {
-		if v.Modern() {
-			if x := subscribe(ctx, v); exam.Refused(x) || len(x.During) == 0 {
-				return exam.Unverified("subscriptions/listen got %s", exam.Answer(x))
-			}
+	v.Check(ctx, rule, "", func(ctx context.Context) exam.Outcome { return changes(ctx, v, lists) })
+}
+
+// changes calls the tools that may be called, one after the other, until a list changes.
+func changes(ctx context.Context, v *exam.Visit, lists []exam.Listing) exam.Outcome {
+	sess, err := v.Session(ctx)
+	if err != nil {
+		return exam.Unverified("%v", err)
+	}
+	mark := sess.Mark()
+	if v.Modern() {
+		if x := subscribe(ctx, v); exam.Refused(x) || len(x.During) == 0 {
+			return exam.Unverified("subscriptions/listen got %s", exam.Answer(x))
 		}
-		mark := v.Mark()
-		before, ok := allSets(ctx, v, lists)
-		if !ok {
-			return exam.Unverified("a list could not be read")
+	}
+	before, ok := allSets(ctx, v, lists)
+	if !ok {
+		return exam.Unverified("a list could not be read")
+	}
+	for _, tool := range v.Tools {
+		if v.Slow(tool) || allow.Destructive(tool) || ctx.Err() != nil {
+			continue
 		}
-		for _, tool := range v.Tools {
-			args := argument.Valid(tool)
-			if v.Slow(tool) || v.Policy.Allows(tool) != "" || allow.Destructive(tool) || ctx.Err() != nil {
+		x, why := v.Call(ctx, tool, argument.Valid(tool))
+		if why != "" || x.Elapsed > exam.Long {
+			continue
+		}
+		after, ok := allSets(ctx, v, lists)
+		if v.Sess != sess {
+			return exam.Unverified("the session ended, and with it what would announce a change")
+		}
+		if !ok || slices.EqualFunc(before, after, slices.Equal) {
+			continue
+		}
+		for i, l := range lists {
+			if slices.Equal(before[i], after[i]) || announced(ctx, sess, mark, l.Capability) {
 				continue
 			}
-			x, why := v.Call(ctx, tool, args)
-			if why != "" || x.Elapsed > exam.Long {
-				continue
-			}
-			after, ok := allSets(ctx, v, lists)
-			if !ok {
-				continue
-			}
-			for i, l := range lists {
-				if slices.Equal(before[i], after[i]) || announced(ctx, v, mark, l.Capability) {
-					continue
-				}
-				o := exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(x.Response)},
-					"after a call of %s, %s has other entries, but the change was not announced", tool.Lookup("name").Text(), l.Method)
-				o.Once = true // a call may have its effect once
-				return o
-			}
-			if !slices.EqualFunc(before, after, slices.Equal) {
-				return exam.Held()
-			}
+			o := exam.Broken(x, "after a call of %s, %s has other entries, but the change was not announced", tool.Lookup("name").Text(), l.Method)
+			o.Once = true // a call may have its effect once
+			return o
 		}
-		return exam.Unverified("no call that may be made changes a list")
-	})
+		return exam.Held()
+	}
+	return exam.Unverified("no call that may be made changes a list")
 }
 
 // subscribe asks for changes of all lists.
@@ -100,15 +105,12 @@ func allSets(ctx context.Context, v *exam.Visit, lists []exam.Listing) (sets [][
 
 // announced reports whether the change of a list was announced since a mark, or is within a
 // moment.
-func announced(ctx context.Context, v *exam.Visit, mark mcp.Mark, kind string) bool {
+func announced(ctx context.Context, sess *mcp.Session, mark mcp.Mark, kind string) bool {
 	method := "notifications/" + kind + "/list_changed"
-	if v.Sess == nil {
-		return true // nothing is known
-	}
 	ctx, cancel := context.WithTimeout(ctx, announcement)
 	defer cancel()
 	for {
-		if slices.ContainsFunc(v.Sess.Messages(mark), func(m mcp.Message) bool { return m.Method == method }) {
+		if slices.ContainsFunc(sess.Messages(mark), func(m mcp.Message) bool { return m.Method == method }) {
 			return true
 		}
 		select {

@@ -143,13 +143,7 @@ func subscriptions(ctx context.Context, v *exam.Visit) {
 	if exam.Refused(x) {
 		return
 	}
-	for _, tool := range v.Tools {
-		if v.Slow(tool) || !allow.ReadOnly(tool) || ctx.Err() != nil {
-			continue
-		}
-		counted(ctx, v, v.Once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
-		v.Enter(exam.Held(), "listen-only")
-	}
+	callWithLogs(ctx, v)
 	time.Sleep(100 * time.Millisecond)
 	logged := 0
 	var sub []mcp.Message
@@ -175,4 +169,15 @@ func subscriptions(ctx context.Context, v *exam.Visit) {
 		}
 	}
 	v.Enter(exam.Held(), "listen-filter")
+}
+
+// callWithLogs calls the read-only tools with requests that ask for log messages.
+func callWithLogs(ctx context.Context, v *exam.Visit) {
+	for _, tool := range v.Tools {
+		if v.Slow(tool) || !allow.ReadOnly(tool) || ctx.Err() != nil {
+			continue
+		}
+		counted(ctx, v, v.Once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
+		v.Enter(exam.Held(), "listen-only")
+	}
 }
