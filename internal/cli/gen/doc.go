@@ -19,4 +19,5 @@
 //   - every key has a description, an example and, where it has one, its default.
 package gen
 
+//go:generate go test ../../run/probe -run ^TestPlantedTable$ -update
 //go:generate go test . -run ^TestGeneratedFiles$ -update

@@ -37,6 +37,7 @@ func Files(schema jsonv.Value, facts Facts) []File {
 		{"docs/reference/violations.md", violationsPage()},
 		{"docs/reference/check-rules.md", checkRulesPage()},
 		{"docs/reference/probe-rules.md", probeRulesPage()},
+		{"docs/reference/probe-planted.md", probePlantedPage()},
 		{"docs/reference/reporters.md", reportersPage()},
 		{"docs/reference/exit-codes.md", exitCodesPage(facts.Programs)},
 		{"docs/reference/cli.md", cliPage(facts.Programs)},

@@ -18,7 +18,7 @@ const (
 	secondQuestion = 1500 * time.Millisecond
 )
 
-// visit is the visit of one era.
+// visit is the result of one era.
 type visit struct {
 	*exam.Visit
 	err error // the era is not spoken

@@ -3,6 +3,8 @@ package probe_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -103,6 +105,9 @@ func (l *link) list(m message) (object, *failure) {
 	}
 	switch {
 	case m.Method == "resources/templates/list":
+		if l.is("resource-traversal/file") {
+			return object{"resourceTemplates": []object{{"uriTemplate": "file:///data/{+path}", "name": "file"}}}, nil
+		}
 		return object{"resourceTemplates": []object{{"uriTemplate": "user:///{name}", "name": "user"}}}, nil
 	case kind == "resources":
 		return object{"resources": l.resources()}, nil
@@ -147,6 +152,9 @@ func (l *link) log(m message) {
 		wanted = l.has("logging") && asked
 	} else if l.level != "" {
 		wanted = wanted && slices.Index(levels, l.level) <= slices.Index(levels, "info")
+	}
+	if m.params["name"] == "ask" && l.is("logging-filter/last") {
+		wanted = true
 	}
 	if wanted || l.is("logging-unasked/sends") || l.is("logging-undeclared/sends") || l.is("logging-filter/ignored") {
 		l.notify(m, "notifications/message", `"level":"info","data":"called"`)
@@ -201,6 +209,9 @@ func (l *link) callTool(m message) (object, *failure) {
 	}
 	if args == nil && m.params["arguments"] != nil && !l.is("argument-crash/list") {
 		return nil, fail(-32602, "arguments must be an object")
+	}
+	if args["arguments"] != nil && l.is("argument-text-json/crash") {
+		panic("arguments in arguments")
 	}
 	if l.is("argument-crash/list") && args == nil && m.params["arguments"] != nil {
 		panic("a list")
@@ -337,6 +348,12 @@ func (l *link) readResource(m message) (object, *failure) {
 	default:
 		switch {
 		case strings.HasPrefix(uri, "user:///"):
+		case strings.HasPrefix(uri, "file:///data/") && l.is("resource-traversal/file"):
+			data, err := os.ReadFile(filepath.Join("/data", strings.TrimPrefix(uri, "file:///data/")))
+			if err != nil {
+				return nil, fail(-32602, "no such file")
+			}
+			content["text"] = string(data)
 		case l.is("resource-missing-empty/empty"):
 			return object{"contents": []object{}}, nil
 		case l.is("resource-missing/served"):

@@ -148,6 +148,7 @@ func (l *link) announce(m message, name string) {
 	l.grown = !l.grown
 	l.mu.Unlock()
 	switch {
+	case l.is("list-changed/silent"):
 	case !m.modern:
 		l.send(change)
 	case l.listens != "":

@@ -271,7 +271,7 @@ func (l *link) capabilities() object {
 	if l.is("extension-key/bare") {
 		caps["extensions"] = object{"ui": object{}}
 	}
-	if l.is("task-unknown/result") {
+	if l.is("task-unknown/result") || l.is("task-required/served") {
 		caps["tasks"] = object{"requests": object{"tools": object{"call": object{}}}}
 	}
 	if caps["tools"] != nil && (l.modern() || l.grows) && !l.bare {

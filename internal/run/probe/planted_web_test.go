@@ -52,7 +52,11 @@ func (p *planted) serve(stream io.ReadWriteCloser, n int) {
 // web serves Streamable HTTP.
 func (p *planted) web() *httptest.Server {
 	mux := http.NewServeMux()
-	s := httptest.NewServer(mux)
+	s := httptest.NewUnstartedServer(mux)
+	if p.is("header-case/exact") {
+		s.Listener = exactNames{s.Listener}
+	}
+	s.Start()
 	p.gone = func() {
 		s.Listener.Close()
 		s.CloseClientConnections()
@@ -64,7 +68,10 @@ func (p *planted) web() *httptest.Server {
 			http.Error(w, "not found", http.StatusNotFound)
 			return
 		}
-		doc := object{"resource": s.URL + "/mcp", "authorization_servers": []string{"https://id.example"}}
+		doc := object{"resource": s.URL + "/mcp", "authorization_servers": []string{s.URL + "/as"}}
+		if p.is("auth-metadata-resource/port") {
+			doc["resource"] = "http://127.0.0.1:9/mcp"
+		}
 		if p.is("auth-metadata/no-servers") {
 			delete(doc, "authorization_servers")
 		}
@@ -72,6 +79,13 @@ func (p *planted) web() *httptest.Server {
 			delete(doc, "resource")
 		}
 		_ = json.NewEncoder(w).Encode(doc)
+	})
+	mux.HandleFunc("/.well-known/oauth-authorization-server/as", func(w http.ResponseWriter, _ *http.Request) {
+		issuer := s.URL + "/as"
+		if p.is("auth-as-metadata/issuer") {
+			issuer = "https://id.example"
+		}
+		_ = json.NewEncoder(w).Encode(object{"issuer": issuer, "code_challenge_methods_supported": []string{"S256"}})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		if p.is("http-error-trace/path") {
@@ -150,6 +164,11 @@ func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own str
 	got := r.Header.Get("Authorization")
 	if p.token == "" || got == "Bearer "+p.token || got == "" && p.public {
 		return false
+	}
+	if got == "" && p.is("auth-anonymous/within") || got != "" && p.is("auth-401/within") {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":7301,"error":{"code":-32001,"message":"no access"}}`)
+		return true
 	}
 	status := http.StatusUnauthorized
 	if got == "" && p.is("auth-anonymous/500") || got != "" && p.is("auth-401/404") {
@@ -269,6 +288,7 @@ func (l *link) checkHeaders(r *http.Request, m message, meta object) *failure {
 		return fail(code, "MCP-Protocol-Version is missing")
 	case version != "" && r.Header.Get("Mcp-Protocol-Version") != "" && r.Header.Get("Mcp-Protocol-Version") != version && !l.is("header-mismatch/version"):
 		return fail(code, "MCP-Protocol-Version differs")
+	case needs && got == "" && l.is("header-missing/name"), needs && got != "" && m.Method == "resources/read" && l.is("header-mismatch/name"):
 	case needs && got != name:
 		return fail(code, "Mcp-Name differs")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
@@ -40,7 +41,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 		v.EnterAll("auth", exam.Inapplicable("the server asks for no token, and none was given"))
 		return
 	}
-	tokens(ctx, v, message, exam.Status(anonymous) < 300)
+	tokens(ctx, v, message, anonymous)
 	named := ""
 	if m := resourceMetadata().FindStringSubmatch(challenge); m != nil {
 		named = m[1]
@@ -70,14 +71,20 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 	v.State(ctx, "auth-query-token", "", exam.Unverified("it would put the token into an address, which logs keep"))
 }
 
-// tokens sends requests with an invalid token and without one; public says that the server
-// answers without.
-func tokens(ctx context.Context, v *exam.Visit, message jsonv.Value, public bool) {
+// tokens sends requests with an invalid token and without one. A refusal is one of HTTP: an
+// error of JSON-RPC with the status 200 does not tell a client to log in. It counts if the
+// same request with the credentials of the server gets none.
+func tokens(ctx context.Context, v *exam.Visit, message jsonv.Value, anonymous *mcp.Exchange) {
+	served := exam.RPCError(v.Tell(ctx, message, nil)) == nil
+	refusedWithin := func(x *mcp.Exchange) bool { return served && exam.Served(x) && exam.RPCError(x) != nil }
+	public := exam.Served(anonymous) && exam.RPCError(anonymous) == nil
 	v.Check(ctx, "auth-401", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
 		switch s := exam.Status(x); {
 		case s == 0 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
 			return exam.Unverified("there was %s", exam.Answer(x))
+		case refusedWithin(x):
+			return exam.Broken(x, "a request with an invalid token got the status %d and %s, expected 401", s, exam.Answer(x))
 		case s < 300 && public:
 			return exam.Unverified("the server answers without a token, too")
 		}
@@ -85,7 +92,10 @@ func tokens(ctx context.Context, v *exam.Visit, message jsonv.Value, public bool
 	})
 	v.Check(ctx, "auth-anonymous", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, noToken())
-		if s := exam.Status(x); s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+		switch s := exam.Status(x); {
+		case refusedWithin(x) && credentials(v):
+			return exam.Broken(x, "a request without a token got the status %d and %s, expected 401", s, exam.Answer(x))
+		case s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
 			return exam.Held()
 		}
 		return exam.ExpectStatus(x, http.StatusUnauthorized, "a request without a token")
@@ -115,16 +125,40 @@ func published(ctx context.Context, v *exam.Visit, document *mcp.Exchange, place
 	body, _ := jsonv.Parse(document.Response)
 	servers := body.Lookup("authorization_servers")
 	v.State(ctx, "auth-metadata", "", exam.BrokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
-	resource := exam.Held()
-	switch u, err := url.Parse(body.Lookup("resource").Text()); {
+	v.State(ctx, "auth-metadata-resource", "", ownResource(v, document, place))
+	issuers(ctx, v, servers.Texts())
+}
+
+// ownResource judges whether metadata is about the server.
+func ownResource(v *exam.Visit, document *mcp.Exchange, place string) exam.Outcome {
+	body, _ := jsonv.Parse(document.Response)
+	u, err := url.Parse(body.Lookup("resource").Text())
+	switch {
 	case err != nil || u.Host == "":
-		resource = exam.Broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
-	case strings.EqualFold(u.Host, v.At.Host):
-	case v.Local:
-		resource = exam.Unverified("the server is tested on this machine, its resource is %s", u.Host)
-	default:
-		resource = exam.Broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u.Host, v.At.Host)
+		return exam.Broken(document, "resource of the metadata is %s, expected the address of the server", body.Lookup("resource").OrNull().Short(80))
+	case sameOrigin(u, v.At):
+		return exam.Held()
+	case v.Local && !web.IsLoopback(u.Hostname()):
+		return exam.Unverified("the server is tested on this machine, its resource is %s", u.Host)
 	}
-	v.State(ctx, "auth-metadata-resource", "", resource)
-	v.State(ctx, "auth-as-metadata", "", exam.Unverified("it would send a request to %s", strings.Join(servers.Texts(), ", ")))
+	return exam.Broken(document, "resource of the metadata at %s is %s, but the server is %s", place, u, v.At)
+}
+
+// sameOrigin compares the origins of two addresses. The names of this machine are equal.
+func sameOrigin(a, b *url.URL) bool {
+	host := func(u *url.URL) string {
+		if web.IsLoopback(u.Hostname()) {
+			return "localhost"
+		}
+		return strings.ToLower(u.Hostname())
+	}
+	return strings.EqualFold(a.Scheme, b.Scheme) && host(a) == host(b) && port(a) == port(b)
+}
+
+// port is the port of an address, also if it is that of the scheme.
+func port(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Port()
+	}
+	return map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
 }

@@ -138,6 +138,7 @@ func headers(ctx context.Context, v *exam.Visit) {
 	} else {
 		rejected("header-missing", "no MCP-Protocol-Version", http.Header{"Mcp-Protocol-Version": nil})
 	}
+	names(ctx, v)
 	v.Check(ctx, "header-case", "", func(ctx context.Context) exam.Outcome {
 		h := v.InSession(ctx, message)
 		h["mcp-METHOD"] = h["Mcp-Method"]

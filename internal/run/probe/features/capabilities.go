@@ -46,11 +46,20 @@ func Capabilities(ctx context.Context, v *exam.Visit) {
 	}
 	v.Enter(exam.Inapplicable("the server declares neither listChanged nor subscribe"), "capability-listen")
 	for key := range v.Caps.Lookup("extensions").Members() {
-		v.Enter(exam.BrokenIf(!strings.Contains(key, "/") || !exam.MetaKey().MatchString(key), v.Hello, "the name of the extension %q has no valid prefix", key), "extension-key")
+		v.State(ctx, "extension-key", "extension "+key, exam.BrokenIf(!strings.Contains(key, "/") || !exam.MetaKey().MatchString(key), v.Hello, "the name has no valid prefix"))
 	}
 }
 
-// serves requests something if it is declared. Only "method not found" is certain.
+// failsAlways reports whether a list got an error that no client can avoid. One that names
+// a missing capability, a header or a version may be right.
+func failsAlways(x *mcp.Exchange) bool {
+	e := exam.RPCError(x)
+	avoidable := []int64{protocol.CodeMissingCapability, protocol.CodeHeaderMismatch, protocol.CodeUnsupportedVersion}
+	return e != nil && !slices.Contains(avoidable, e.Code) && !exam.RefusesAll(exam.Status(x))
+}
+
+// serves requests something if it is declared. That "method not found" is wrong is certain;
+// that another error of a list is, in 2026-07-28 only.
 func serves(ctx context.Context, v *exam.Visit, rule, subject, capability, method string, params jsonv.Value) {
 	if !v.Declares(capability) {
 		return
@@ -59,6 +68,8 @@ func serves(ctx context.Context, v *exam.Visit, rule, subject, capability, metho
 		x := v.Do(ctx, method, params)
 		switch {
 		case exam.NotFound(x):
+			return exam.Broken(x, "the capability is declared, but %s got %s", method, exam.Answer(x))
+		case rule == "capability-served" && v.Modern() && failsAlways(x):
 			return exam.Broken(x, "the capability is declared, but %s got %s", method, exam.Answer(x))
 		case x.Result == nil && capability != "completions":
 			return exam.Unverified("%s got %s", method, exam.Answer(x))

@@ -43,6 +43,9 @@ func Lists(ctx context.Context, v *exam.Visit) {
 		if l.Long {
 			end = exam.Unverified("%s has more than %d pages", l.Method, exam.MaxPages)
 		}
+		if cursor := exam.Result(last).Lookup("nextCursor"); v.Modern() && cursor.Kind() == jsonv.KindNull {
+			end = exam.Broken(last, "nextCursor of the last page of %s is null, expected none", l.Method)
+		}
 		v.State(ctx, "list-cursor-end", l.Method, end)
 		if len(l.Pages) > 1 {
 			v.Refuses(ctx, "list-cursor-invalid", l.Method, l.Method, jsonv.ObjectOf("cursor", "mcptest-no-such-cursor"), protocol.CodeInvalidParams)

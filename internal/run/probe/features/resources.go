@@ -52,32 +52,59 @@ func content(ctx context.Context, v *exam.Visit, uri string) {
 
 // missing reads a sibling of a listed URI that does not exist.
 func missing(ctx context.Context, v *exam.Visit) {
-	for _, def := range v.Resources {
-		uri := def.Lookup("uri").Text() + "-mcptest-no-such-resource"
-		if strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:") || slices.ContainsFunc(v.Templates, func(t jsonv.Value) bool {
-			return surface.TemplatePattern(t.Lookup("uriTemplate").Text()).MatchString(uri)
-		}) {
-			continue // it may exist
-		}
-		codes := []int64{protocol.CodeInvalidParams}
-		if !v.Modern() {
-			codes = []int64{-32002, protocol.CodeInvalidParams}
-		}
-		v.Check(ctx, "resource-missing", "", func(ctx context.Context) exam.Outcome {
-			x := fetch(ctx, v, uri)
-			if x.Result != nil && exam.Result(x).Lookup("contents").Len() == 0 && !exam.Another(x) && v.Modern() {
-				return exam.Unverified("see resource-missing-empty")
-			}
-			return v.ExpectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
-		})
-		v.Check(ctx, "resource-missing-empty", "", func(ctx context.Context) exam.Outcome {
-			x := fetch(ctx, v, uri)
-			contents := exam.Result(x).Lookup("contents")
-			return exam.BrokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
-		})
+	uri := unlisted(v)
+	if uri == "" {
+		v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
 		return
 	}
-	v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
+	codes := []int64{protocol.CodeInvalidParams}
+	if !v.Modern() {
+		codes = []int64{-32002, protocol.CodeInvalidParams}
+	}
+	v.Check(ctx, "resource-missing", "", func(ctx context.Context) exam.Outcome {
+		x := fetch(ctx, v, uri)
+		if x.Result != nil && exam.Result(x).Lookup("contents").Len() == 0 && !exam.Another(x) && v.Modern() {
+			return exam.Unverified("see resource-missing-empty")
+		}
+		return v.ExpectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
+	})
+	v.Check(ctx, "resource-missing-empty", "", func(ctx context.Context) exam.Outcome {
+		x := fetch(ctx, v, uri)
+		contents := exam.Result(x).Lookup("contents")
+		return exam.BrokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
+	})
+}
+
+// unlisted is a URI with the scheme of one that the server knows, which is not listed and
+// which no template matches; "" if there is none.
+func unlisted(v *exam.Visit) string {
+	var known []string
+	for _, def := range v.Resources {
+		known = append(known, def.Lookup("uri").Text())
+	}
+	for _, t := range v.Templates {
+		known = append(known, expression().ReplaceAllLiteralString(t.Lookup("uriTemplate").Text(), "mcptest"))
+	}
+	const name = "mcptest-no-such-resource"
+	for _, uri := range known {
+		scheme, _, found := strings.Cut(uri, ":")
+		if !found || scheme == "https" || scheme == "http" {
+			continue // anything may exist there
+		}
+		for _, candidate := range []string{uri + "-" + name, uri + "/a/b/" + name, scheme + ":///" + name, scheme + "://" + name + "/a/b"} {
+			if !slices.Contains(known, candidate) && !matched(v, candidate) {
+				return candidate
+			}
+		}
+	}
+	return ""
+}
+
+// matched reports whether a template may expand to a URI.
+func matched(v *exam.Visit, uri string) bool {
+	return slices.ContainsFunc(v.Templates, func(t jsonv.Value) bool {
+		return surface.TemplatePattern(t.Lookup("uriTemplate").Text()).MatchString(uri)
+	})
 }
 
 var expression = lazy.Regexp(`\{[^}]*\}`)

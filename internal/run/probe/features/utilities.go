@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
@@ -39,6 +40,7 @@ func Utilities(ctx context.Context, v *exam.Visit) {
 	}
 	v.Check(ctx, "cancel-unknown", "", func(ctx context.Context) exam.Outcome { return cancelUnknown(ctx, v) })
 	subscriptions(ctx, v)
+	listChanges(ctx, v)
 }
 
 // ofPrompt are the parameters for the values of an argument of a prompt.
@@ -74,7 +76,10 @@ func logFilter(ctx context.Context, v *exam.Visit) exam.Outcome {
 	}
 	defer v.Do(ctx, "logging/setLevel", jsonv.ObjectOf("level", "debug"))
 	o := exam.Unverified("no tool may be called")
-	for _, tool := range v.Quick {
+	for _, tool := range v.Tools {
+		if v.Slow(tool) || ctx.Err() != nil {
+			continue
+		}
 		x, why := v.Call(ctx, tool, argument.Valid(tool))
 		if why != "" {
 			continue
@@ -137,10 +142,7 @@ func subscriptions(ctx context.Context, v *exam.Visit) {
 	if exam.Refused(x) {
 		return
 	}
-	for _, tool := range v.Quick {
-		counted(ctx, v, v.Once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
-		v.Enter(exam.Held(), "listen-only")
-	}
+	callWithLogs(ctx, v)
 	time.Sleep(100 * time.Millisecond)
 	logged := 0
 	var sub []mcp.Message
@@ -166,4 +168,15 @@ func subscriptions(ctx context.Context, v *exam.Visit) {
 		}
 	}
 	v.Enter(exam.Held(), "listen-filter")
+}
+
+// callWithLogs calls the read-only tools with requests that ask for log messages.
+func callWithLogs(ctx context.Context, v *exam.Visit) {
+	for _, tool := range v.Tools {
+		if v.Slow(tool) || !allow.ReadOnly(tool) || ctx.Err() != nil {
+			continue
+		}
+		counted(ctx, v, v.Once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
+		v.Enter(exam.Held(), "listen-only")
+	}
 }

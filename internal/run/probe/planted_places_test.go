@@ -1,0 +1,222 @@
+package probe_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/run/probe"
+	"mcptest/internal/run/probe/verdict"
+)
+
+// exactNames is the listener of a server that knows the header Mcp-Method in one case only:
+// it does not see mcp-METHOD.
+type exactNames struct{ net.Listener }
+
+func (l exactNames) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return exactConn{c}, err
+}
+
+type exactConn struct{ net.Conn }
+
+func (c exactConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	copy(p, bytes.ReplaceAll(p[:n], []byte("\nmcp-METHOD:"), []byte("\nxxx-METHOD:")))
+	return n, err
+}
+
+// aside are defects in the place where one looks last.
+var aside = []struct {
+	rule, place string
+	http        bool
+	versions    string
+	plant       func(*planted)
+}{
+	{"message-schema", "capabilities of server/discover: {tools: yes}", false, modern, altered(inCapabilities("tools", "yes"))},
+	{"message-schema", "capabilities of initialize: listChanged is text", true, older, altered(inCapabilities("resources", object{"listChanged": "no"}))},
+	{"message-schema", "the last entry on the last page of tools/list", false, dual, altered(onLastPage(func(tool object) { tool["description"] = 7 }))},
+	{"message-schema", "nextCursor of the second page", true, modern, altered(func(method string, res object) {
+		if res["nextCursor"] == "from-6" {
+			res["nextCursor"] = 6
+		}
+	})},
+	{"list-cursor-end", "nextCursor: null on the last page", false, modern, altered(func(method string, res object) {
+		if list, ok := res["tools"].([]object); ok && res["nextCursor"] == nil && len(list) > 0 {
+			res["nextCursor"] = nil
+		}
+	})},
+	{"capability-served", "prompts/list is always -32603", true, modern, answered("prompts/list", -32603)},
+	{"capability-served", "resources/list is always -32000", false, modern, answered("resources/list", -32000)},
+	{"tool-name", "the last tool of the last page", true, older, altered(onLastPage(func(tool object) { tool["name"] = "ask it" }))},
+	{"tool-schema", "outputSchema of the last tool of the last page", false, modern, altered(onLastPage(func(tool object) {
+		tool["outputSchema"] = object{"type": "object", "properties": object{"a": object{"type": "strng"}}}
+	}))},
+	{"tool-content", "the third block of a result", false, older, altered(func(method string, res object) {
+		if list, ok := res["content"].([]object); ok && method == "tools/call" {
+			res["content"] = append(list, text("more"), object{"type": "image", "data": "?", "mimeType": "image/png"})
+		}
+	})},
+	{"cache-hints", "the second page of tools/list", false, modern, altered(func(method string, res object) {
+		if res["nextCursor"] == "from-6" {
+			delete(res, "ttlMs")
+		}
+	})},
+	{"result-type", "the result of completion/complete", true, modern, altered(func(method string, res object) {
+		if method == "completion/complete" {
+			delete(res, "resultType")
+		}
+	})},
+	{"message-jsonrpc", "the response to prompts/get", true, modern, changed("prompts/get", `"jsonrpc":"2.0"`, `"jsonrpc":"2"`)},
+	{"meta-key", "_meta of a resource that is read", true, older, altered(on("resources/read", "_meta", object{"a b": 1}))},
+	{"prompt-message", "the last prompt", true, older, altered(func(method string, res object) {
+		if list, ok := res["messages"].([]object); ok && list[0]["content"].(object)["type"] == "image" {
+			list[0]["role"] = "tool"
+		}
+	})},
+	{"resource-base64", "the last resource, over HTTP", true, modern, withDefect("resource-base64/text")},
+	{"resource-missing", "a template matches the siblings of all resources", false, dual, func(p *planted) {
+		p.defect = "resource-missing/served"
+		p.alter = on("resources/templates/list", "resourceTemplates", []object{{"uriTemplate": "note:///{name}", "name": "note"}})
+	}},
+	{"resource-traversal", "a template of files", false, modern, withDefect("resource-traversal/file")},
+	{"list-changed", "a call that adds a tool on the last page, in a session", false, older, growing},
+	{"list-changed", "a call that adds a tool on the last page, to a subscriber", false, modern, growing},
+	{"logging-filter", "the last tool", false, older, withDefect("logging-filter/last")},
+	{"input-method", "the result of completion/complete", false, modern, altered(func(method string, res object) {
+		if method == "completion/complete" {
+			res["resultType"], res["requestState"] = "input_required", "x"
+		}
+	})},
+	{"message-code-meaning", "refused arguments, over stdio", false, modern, changed("", `"code":-32602`, `"code":-32020`)},
+	{"capability-error-data", "an unknown resource", false, modern, changed("resources/read", `"code":-32602`, `"code":-32021`)},
+	{"task-required", "the second tool", true, "2025-11-25", withDefect("task-required/served")},
+	{"argument-text-json", "arguments within arguments", false, dual, withDefect("argument-text-json/crash")},
+	{"header-case", "the name of Mcp-Method", true, modern, withDefect("header-case/exact")},
+	{"header-mismatch", "Mcp-Name of resources/read", true, modern, withDefect("header-mismatch/name")},
+	{"header-missing", "Mcp-Name", true, modern, withDefect("header-missing/name")},
+	{"auth-401", "an error within the status 200", true, dual, guarded("auth-401/within")},
+	{"auth-anonymous", "an error within the status 200", true, older, guarded("auth-anonymous/within")},
+	{"auth-metadata-resource", "another port of this machine", true, dual, guarded("auth-metadata-resource/port")},
+	{"auth-as-metadata", "the issuer of another authorization server", true, older, guarded("auth-as-metadata/issuer")},
+}
+
+func altered(alter func(string, object)) func(*planted) {
+	return func(p *planted) { p.alter = alter }
+}
+
+func changed(method, old, now string) func(*planted) {
+	return func(p *planted) { p.raw = text2(method, old, now) }
+}
+
+func withDefect(defect string) func(*planted) { return func(p *planted) { p.defect = defect } }
+
+// guarded is a server that requires a token, with a defect.
+func guarded(defect string) func(*planted) {
+	return func(p *planted) { p.defect, p.token, p.sessions = defect, "good", false }
+}
+
+func growing(p *planted) { p.defect, p.grows = "list-changed/silent", true }
+
+// inCapabilities changes a capability in the handshake.
+func inCapabilities(name string, value any) func(string, object) {
+	return func(method string, res object) {
+		if caps, ok := res["capabilities"].(object); ok {
+			caps[name] = value
+		}
+	}
+}
+
+// onLastPage changes the last tool.
+func onLastPage(change func(tool object)) func(string, object) {
+	return func(method string, res object) {
+		if list, ok := res["tools"].([]object); ok && res["nextCursor"] == nil && len(list) > 0 {
+			change(list[len(list)-1])
+		}
+	}
+}
+
+// answered replaces each response to a method by an error.
+func answered(method string, code int) func(*planted) {
+	return func(p *planted) {
+		p.raw = func(m, out string) string {
+			head, _, ok := strings.Cut(out, `"result":`)
+			if m != method || !ok {
+				return out
+			}
+			return head + fmt.Sprintf(`"error":{"code":%d,"message":"it failed"}}`, code)
+		}
+	}
+}
+
+// Each defect fails its rule, wherever it is.
+func TestDefectsInUnlikelyPlacesAreFlagged(t *testing.T) {
+	t.Parallel()
+	rules, err := ruleset.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range aside {
+		t.Run(d.rule+"/"+d.place, func(t *testing.T) {
+			t.Parallel()
+			r, ok := rules.Rule(d.rule)
+			if !ok {
+				t.Fatal("there is no such rule")
+			}
+			p := &planted{versions: strings.Fields(d.versions), sessions: d.http}
+			d.plant(p)
+			rep := examine(t, p, d.http, func(o *probe.Options) {
+				o.Only = []string{r.Family, "tools", "resources"} // whose calls show it
+				if r.Traffic {
+					o.Only = append(o.Only, "capabilities", "lists", "prompts", "utilities")
+				}
+			})
+			for _, x := range rep.Results {
+				if x.Rule == d.rule && x.Verdict == verdict.Fail {
+					return
+				}
+			}
+			t.Errorf("not found; failed: %q", failed(rep, true))
+			for _, x := range rep.Results {
+				if x.Rule == d.rule {
+					t.Errorf("%s: %s %s", x.Revision, x.Verdict, x.Reason)
+				}
+			}
+		})
+	}
+}
+
+// A correct server may return fewer blocks in a later call, and end a list of 2026-07-28
+// with null; one that asks for input sends no request.
+func TestWhatIsNoViolation(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	fewer := func(method string, res object) {
+		if list, ok := res["content"].([]object); ok && calls.Add(1)%2 == 1 {
+			res["content"] = append(list, text("more"))
+		}
+	}
+	null := func(method string, res object) {
+		if res["tools"] != nil && res["nextCursor"] == nil {
+			res["nextCursor"] = nil
+		}
+	}
+	for _, c := range []struct {
+		p    *planted
+		rule string // that must not fail
+	}{
+		{&planted{versions: strings.Fields(dual), alter: fewer}, "tool-content"},
+		{&planted{versions: strings.Fields(modern), alter: null}, "message-schema"},
+		{&planted{versions: strings.Fields(modern), defect: "input-declared/elicitation"}, "server-request"},
+	} {
+		rep := examine(t, c.p, false, func(o *probe.Options) { o.Only = []string{c.rule, "tools", "lists"} })
+		if i := slices.IndexFunc(rep.Results, func(x verdict.Result) bool { return x.Rule == c.rule && x.Verdict == verdict.Fail }); i >= 0 {
+			t.Errorf("%s: %+v", c.rule, rep.Results[i].Failures)
+		}
+	}
+}
