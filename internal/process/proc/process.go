@@ -31,9 +31,10 @@ type Process struct {
 	err     *tail.Tail
 	streams []*stream
 
-	exited chan struct{} // closed after the process is reaped; exit is then set
-	done   chan struct{} // closed after its output is complete or was given up
-	exit   Exit
+	exited   chan struct{} // closed after the process is reaped; exit is then set
+	stopping chan struct{} // closed by the first Stop
+	done     chan struct{} // closed after its output is complete or was given up
+	exit     Exit
 
 	mu         sync.Mutex // held during a stop
 	stopped    *Stopped
@@ -59,7 +60,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{spec: s, cmd: cmd, exited: make(chan struct{}), done: make(chan struct{})}
+	p := &Process{spec: s, cmd: cmd, exited: make(chan struct{}), done: make(chan struct{}), stopping: make(chan struct{})}
 	var files startFiles
 	if err := p.open(&files); err != nil {
 		files.closeAll()
@@ -173,6 +174,7 @@ func (p *Process) wait() {
 	p.exit = exitOf(state, err)
 	close(p.exited)
 	p.detach()
+	p.awaitLaunched()
 	if p.stdin != nil {
 		if !p.group.alive() {
 			p.unread = p.stdin.rest() // read it while this is the last reader
@@ -185,6 +187,25 @@ func (p *Process) wait() {
 	}
 	close(p.done)
 }
+
+// awaitLaunched waits, after a launcher has ended, for the end of what it left running.
+func (p *Process) awaitLaunched() {
+	if !p.spec.Launcher || p.wire == nil || !p.exit.Success() {
+		return
+	}
+	for p.group.alive() {
+		select {
+		case <-p.wire.ended:
+			return
+		case <-p.stopping:
+			return
+		case <-time.After(launchedPoll):
+		}
+	}
+}
+
+// launchedPoll is the interval at which the group of a launcher is checked.
+const launchedPoll = 50 * time.Millisecond
 
 // drain waits until all captured streams have ended, for at most WaitDelay.
 func (p *Process) drain() {

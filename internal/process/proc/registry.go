@@ -112,6 +112,21 @@ func (l *Registry) nameOf(pid int) string {
 	return l.names[n-1]
 }
 
+// Strays returns the living processes that left the groups of the Specs with a name and
+// lost their parent. Only Linux knows them.
+func (l *Registry) Strays(name string) []Leftover {
+	if l == nil {
+		return nil
+	}
+	var out []Leftover
+	for _, ref := range l.reaper.strays(l.Live()) {
+		if l.nameOf(ref.Pid) == name {
+			out = append(out, Leftover{Pid: ref.Pid, Command: ref.Name, Of: name})
+		}
+	}
+	return out
+}
+
 // remove unregisters a group whose processes have ended.
 func (l *Registry) remove(ref Ref) { l.unregister(ref, (*Watchdog).Remove) }
 

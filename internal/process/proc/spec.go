@@ -35,6 +35,10 @@ type Spec struct {
 	// PipeStdout creates a pipe to read standard output from ([Process.Stdout]);
 	// otherwise it is captured ([Process.Output]).
 	PipeStdout bool
+	// Launcher says that the program may leave its pipes to another process of its group,
+	// and end with status 0: until that one closes the output, or Stop is called, they
+	// stay open.
+	Launcher bool
 	// OutputLimit is the number of bytes kept of each captured stream; 0 means
 	// tail.DefaultLimit for Start, DefaultRunLimit for Run.
 	OutputLimit int64

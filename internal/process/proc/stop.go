@@ -29,6 +29,7 @@ func (p *Process) Stop(ctx context.Context, g Grace) Stopped {
 	if p.released {
 		return Stopped{Name: p.Name(), Pid: p.Pid(), Exit: p.Exit()}
 	}
+	close(p.stopping)
 	start := time.Now()
 	st := Stopped{Name: p.Name(), Pid: p.Pid()}
 	st.How = p.end(ctx, g.withDefaults())

@@ -22,6 +22,7 @@ type Options struct {
 	Limits   wire.Limits
 	Grace    proc.Grace
 
+	Launcher  bool   // see [proc.Spec.Launcher]
 	UserAgent string // HTTP
 	Tokens    string // the file with user logins
 	// Secret receives values that must not appear in any output (OAuth tokens); it
@@ -36,7 +37,7 @@ func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error
 	if s.Argv == nil {
 		return dialHTTP(s, o)
 	}
-	spec := proc.Spec{Name: s.Name, Argv: slices.Concat(s.Argv, s.Added), Dir: s.Dir, Env: s.Env, Change: s.Change, Registry: o.Registry, OutputLimit: int64(o.Limits.Stderr)}
+	spec := proc.Spec{Name: s.Name, Argv: slices.Concat(s.Argv, s.Added), Dir: s.Dir, Env: s.Env, Change: s.Change, Registry: o.Registry, OutputLimit: int64(o.Limits.Stderr), Launcher: o.Launcher}
 	// The process must outlive the handshake's deadline.
 	return wire.NewStdio(context.WithoutCancel(ctx), spec, wire.StdioOptions{Limits: o.Limits, Grace: o.Grace})
 }

@@ -50,11 +50,14 @@ var provokes = map[string]string{
 // elsewhere are rules whose planted servers are processes in scripts of the command line, or
 // which are never provoked.
 var elsewhere = map[string]string{
-	"retry-once":        "a server that writes twice (script probe/suite)",
-	"shutdown-eof":      "a process that ignores the end of its input (script probe/probe_dies)",
-	"shutdown-children": "a process that leaves a child behind (script probe/probe_dies)",
-	"shutdown-sigterm":  "none: a process that ignores SIGTERM is killed only after the limit",
-	"auth-query-token":  "none: the rule is never provoked, because it would put a token into an address",
+	"retry-once":             "a server that writes twice (script probe/suite)",
+	"shutdown-eof":           "a process that ignores the end of its input (script probe/probe_dies)",
+	"shutdown-children":      "a process that leaves a child behind (script probe/probe_dies)",
+	"process-ended":          "a process that ends with status 3 after its response to an unknown method (script probe/ends)",
+	"message-answered-again": "a process that answers a list with -32603 after six responses (script probe/ends)",
+	"descriptors-returned":   "a process whose tool opens a file at each call (script probe/ends)",
+	"shutdown-sigterm":       "none: a process that ignores SIGTERM is killed only after the limit",
+	"auth-query-token":       "none: the rule is never provoked, because it would put a token into an address",
 }
 
 // row is a rule in the table, with its planted servers.

@@ -3,6 +3,7 @@ package basics
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,9 +49,30 @@ func endAfterCall(ctx context.Context, v *exam.Visit) ending {
 			break
 		}
 	}
+	before := v.Connect.Registry.Strays(v.Pinned.Name)
 	stopped := sess.Close(ctx)
 	v.End(sess)
+	if stopped.How != proc.ByKill {
+		stopped.Leftovers = append(stopped.Leftovers, strays(ctx, v, before)...)
+	}
 	return ending{Stopped: stopped}
+}
+
+// straysGrace is how long a process may outlive the server that started it.
+const straysGrace = time.Second
+
+// strays are the processes in sessions of their own that outlive the server, without those
+// that were there before it ended.
+func strays(ctx context.Context, v *exam.Visit, before []proc.Leftover) (left []proc.Leftover) {
+	for until := time.Now().Add(straysGrace); ctx.Err() == nil; time.Sleep(straysGrace / 10) {
+		left = slices.DeleteFunc(v.Connect.Registry.Strays(v.Pinned.Name), func(l proc.Leftover) bool {
+			return slices.Contains(before, l)
+		})
+		if len(left) == 0 || time.Now().After(until) {
+			return left
+		}
+	}
+	return nil
 }
 
 // ended judges the end of a process by a rule.

@@ -59,6 +59,9 @@ func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict
 			x.Verdict, x.Reason = o.Verdict, o.Why
 		}
 	}
+	if x.Verdict == verdict.Fail {
+		x.Reason = "" // the failures say it
+	}
 	return x
 }
 

@@ -114,7 +114,7 @@ func (l *link) Revive(ctx context.Context) {
 	if l.Sess == nil {
 		return
 	}
-	if !l.restless && !l.Sess.AwaitIdle(ctx) { // an end that is in progress is noticed
+	if !l.restless && (l.launched() || !l.Sess.AwaitIdle(ctx)) { // an end that is in progress is noticed
 		l.restless = ctx.Err() == nil
 	}
 	err := l.Sess.Err()
@@ -128,6 +128,20 @@ func (l *link) Revive(ctx context.Context) {
 	l.ended = err.Error()
 	l.Restarts++
 	l.Close()
+}
+
+// launched reports whether the process has ended and another one, which it started, answers.
+func (l *link) launched() bool {
+	p := l.Sess.Facts().Process
+	if p == nil || !l.Sess.Alive() {
+		return false
+	}
+	select {
+	case <-p.Exited():
+		return true
+	default:
+		return false
+	}
 }
 
 // Mark is the place of the next message in the open session.

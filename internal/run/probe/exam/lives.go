@@ -158,7 +158,9 @@ func (t *life) awaitEnd(ctx context.Context) {
 	}
 	select {
 	case <-t.ended:
-	case <-time.After(wire.ExitWait + 2*proc.WaitDelay):
+	case <-p.Done():
+		<-time.After(idleTime) // the end of the output is on its way
+	case <-time.After(idleTime): // a launcher that has ended: what it started answers on
 	case <-ctx.Done():
 	}
 }

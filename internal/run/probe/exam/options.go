@@ -56,6 +56,7 @@ func New(o Options) (*Prober, error) {
 	if o.Dial == nil {
 		o.Dial = connect.Dial
 	}
+	o.Connect.Launcher = true
 	watched := &lives{}
 	o.Dial = watched.watch(o.Dial)
 	o.Reply = cmp.Or(o.Reply, 10*time.Second)

@@ -28,11 +28,41 @@ const repeatable = 10
 // were not.
 type memory struct {
 	answered map[string]bool // whether the answer was a result; absent: there was none
-	silent   map[string]int
-	calls    []mcp.Call // that got a result, the first ones
+	calls    []mcp.Call      // that got a result, the first ones
+
+	silent map[string]int // by request
+	hung   map[string]int // by tool: calls without a response
+
+	session *mcp.Session    // that the next member is about
+	here    map[string]bool // what was answered in the session
 }
 
-func newMemory() memory { return memory{answered: map[string]bool{}, silent: map[string]int{}} }
+func newMemory() memory {
+	return memory{answered: map[string]bool{}, silent: map[string]int{}, hung: map[string]int{}}
+}
+
+// hopeless reports whether a request is not worth another wait: it was silent before, or its
+// tool was, and this one has never been answered.
+func (m *memory) hopeless(key, tool string) bool {
+	_, answered := m.answered[key]
+	return m.silent[key] >= enoughSilence || m.hung[tool] >= enoughSilence && !answered
+}
+
+// enter notes in which session the next request is made. A server may be slow at the first
+// request of each session.
+func (m *memory) enter(sess *mcp.Session) {
+	if m.session != sess {
+		m.session, m.here = sess, map[string]bool{}
+	}
+}
+
+// toolOf is the tool that a call calls, "" for another request.
+func toolOf(call mcp.Call) string {
+	if call.Method != "tools/call" {
+		return ""
+	}
+	return "tool " + parsed(call.Params).Lookup("name").Text()
+}
 
 // keyOf identifies a request: of a call, the same tool and arguments.
 func keyOf(call mcp.Call) string {
@@ -68,9 +98,10 @@ func (v *Visit) Once(ctx context.Context, call mcp.Call) *mcp.Exchange {
 func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Context, mcp.Call) *mcp.Exchange {
 	return func(ctx context.Context, call mcp.Call) *mcp.Exchange {
 		key := keyOf(call)
-		if v.memory.silent[key] >= enoughSilence {
+		if tool := toolOf(call); v.memory.hopeless(key, tool) {
 			return &mcp.Exchange{Method: call.Method, Cause: &skippedError{call.Method, v.Reply}}
 		}
+		v.memory.enter(sess)
 		x := v.exchange(ctx, sess, limit, call)
 		if !v.Stdio() && wasReset(x) {
 			x = v.afterReset(ctx, sess, limit, call, x)
@@ -79,6 +110,9 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 		case x.Response != nil:
 			v.remember(key, call, x)
 		case ranOut(ctx, x) && limit >= v.Reply && call.Method != protocol.MethodListen:
+			if tool := toolOf(call); tool != "" {
+				v.memory.hung[tool]++
+			}
 			v.judgeSilence(ctx, sess, key, x)
 		}
 		v.examine(x, sess)
@@ -103,6 +137,7 @@ func ranOut(ctx context.Context, x *mcp.Exchange) bool {
 func (v *Visit) remember(key string, call mcp.Call, x *mcp.Exchange) {
 	_, before := v.memory.answered[key]
 	v.memory.answered[key] = v.memory.answered[key] || x.Result != nil
+	v.memory.here[key] = true
 	if !before && call.Method == "tools/call" && Fulfilled(x) && len(v.memory.calls) < repeatable {
 		v.memory.calls = append(v.memory.calls, call)
 	}
@@ -114,7 +149,7 @@ func (v *Visit) remember(key string, call mcp.Call, x *mcp.Exchange) {
 func (v *Visit) judgeSilence(ctx context.Context, sess *mcp.Session, key string, x *mcp.Exchange) {
 	v.memory.silent[key]++
 	subject := nameOf(x.Request)
-	if _, before := v.memory.answered[key]; before {
+	if v.memory.here[key] {
 		v.enterAbout("message-unanswered", subject, Broken(x, "%s got no response in %s; it was answered before", subject, v.Reply))
 		return
 	}
@@ -208,6 +243,7 @@ func (v *Visit) AskAgain(ctx context.Context) {
 			calls = append(calls, mcp.Call{Method: l.Method})
 		}
 	}
+	v.rest(ctx)
 	asked := 0
 	for _, call := range append(calls, v.memory.calls...) {
 		if !v.memory.answered[keyOf(call)] || v.mustNotRepeat(call) {
@@ -219,6 +255,26 @@ func (v *Visit) AskAgain(ctx context.Context) {
 	if asked == 0 {
 		v.Enter(Unverified("nothing that was answered before could be asked again"), rule)
 	}
+}
+
+// quiet is how long a process is left alone, to see whether it ends by itself.
+const quiet = time.Second
+
+// rest leaves a process alone for a moment: one that ends after a pause is noticed.
+func (v *Visit) rest(ctx context.Context) {
+	if !v.Stdio() || !v.Applies("process-ended") {
+		return
+	}
+	sess, err := v.Session(ctx)
+	if err != nil || sess.Facts().Process == nil {
+		return
+	}
+	select {
+	case <-sess.Done():
+	case <-time.After(quiet):
+	case <-ctx.Done():
+	}
+	v.Settle(ctx)
 }
 
 // mustNotRepeat reports whether a call must not be made again.
