@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -15,6 +16,35 @@ import (
 // Open starts a session over t and performs the handshake. On failure, the transport
 // is closed and the error is an [*OpenError].
 func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
+	s, err := shakeHands(ctx, t, o)
+	if err != nil || s.Era() == protocol.EraStateless || s.o.initialized {
+		return s, err
+	}
+	if err := s.confirm(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// confirm ends the handshake of the era of sessions. On failure, the session is closed.
+func (s *Session) confirm(ctx context.Context) error {
+	limited, cancel := WithLimit(ctx, "connect_timeout", s.o.ConnectTimeout)
+	defer cancel()
+	err := s.Notify(limited, methodInitialized, nil)
+	if err == nil {
+		s.o.initialized = true
+		return nil
+	}
+	if limit, ok := errors.AsType[*Limit](context.Cause(limited)); ok {
+		err = &TimeoutError{Method: methodInitialized, After: limit.For, Limit: limit.Error()}
+	}
+	failed := s.openError("initialize", err, &negotiator{hello: s.hello})
+	s.Close(context.WithoutCancel(ctx))
+	return failed
+}
+
+// shakeHands is Open without the last message of the handshake, notifications/initialized.
+func shakeHands(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	o.ConnectTimeout = cmp.Or(max(o.ConnectTimeout, 0), defaultConnectTimeout)
 	o.Client.Name = cmp.Or(o.Client.Name, "mcptest")
 	s := newSession(t, o)
@@ -44,15 +74,6 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	}
 	s.hello, s.server = n.hello, n.server
 	s.conn.SetVersion(d)
-	if d.Stateless {
-		return s, nil
-	}
-	if err := s.Notify(ctx, methodInitialized, nil); err != nil {
-		if limit, ok := errors.AsType[*Limit](context.Cause(ctx)); ok {
-			err = &TimeoutError{Method: methodInitialized, After: limit.For, Limit: limit.Error()}
-		}
-		return fail("initialize", err)
-	}
 	return s, nil
 }
 
@@ -66,7 +87,10 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 	s.SkipGrace()
 	s.Close(context.WithoutCancel(ctx))
 	if why.guest != nil {
-		why.guest.o.redialed = why
+		why.guest.o.redialed, why.guest.o.detection = why, s.o.detection+", which is used"
+		if err := why.guest.confirm(ctx); err != nil {
+			return nil, err
+		}
 		why.guest.addViolations(first.Violations)
 		return why.guest, nil
 	}
@@ -76,7 +100,12 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 		return nil, first
 	}
 	o := s.o
-	o.Era, o.Redial, o.redialed = why.era, nil, why
+	o.Era, o.redialed, o.alone = why.era, why, o.alone || why.alone
+	if why.era != protocol.EraUnknown {
+		o.Redial = nil
+	} else {
+		o.Hint = protocol.EraUnknown
+	}
 	fresh, err := Open(ctx, t, o)
 	if err == nil {
 		fresh.addViolations(first.Violations)
@@ -119,13 +148,29 @@ func addFirst(e, first *wire.OpenError) {
 }
 
 // Restarted returns why a second connection was needed to detect the era, if the
-// server did not respond to server/discover: a *ClosedError if it exited. Otherwise
-// it returns nil.
+// server exited without a response to server/discover: a *ClosedError. Otherwise it
+// returns nil, also for a server that may have exited because it was started twice.
 func (s *Session) Restarted() error {
-	if f := s.o.redialed; f != nil && (f.silent || errors.As(f, new(*wire.ClosedError))) {
+	if f := s.o.redialed; f != nil && !f.alone && errors.As(f, new(*wire.ClosedError)) {
 		return f.why
 	}
 	return nil
+}
+
+// Detection says what the detection of the era did in addition to a request over the
+// first connection: a further connection, for instance. It is "" for most sessions.
+func (s *Session) Detection() string { return s.o.detection }
+
+// Identity is the name and version that the server reports, as JSON; "" if it has none.
+func (s *Session) Identity() string { return identify(s.server) }
+
+// identify returns the server's own name and version in the result of the handshake.
+func identify(hello jsonv.Value) string {
+	info := hello.Lookup("serverInfo")
+	if info.IsAbsent() {
+		return ""
+	}
+	return string(info.Append(nil))
 }
 
 // EraHint returns the [Options.Hint] that speeds up the detection in the next run:
@@ -133,7 +178,7 @@ func (s *Session) Restarted() error {
 // responded after initialize had been sent.
 func (s *Session) EraHint() protocol.Era {
 	switch f := s.o.redialed; {
-	case f != nil && f.silent:
+	case f != nil && f.silent, s.o.Hint == protocol.EraSession && s.Era() == protocol.EraSession:
 		return protocol.EraSession
 	case f != nil && f.era == protocol.EraStateless, s.o.Hint == protocol.EraStateless && s.Era() == protocol.EraStateless:
 		return protocol.EraStateless

@@ -23,9 +23,11 @@ type Options struct {
 	Protocol string
 	// Era is the era of the server, if it is known; "auto" then skips detection.
 	Era protocol.Era
-	// Hint is the [Session.EraHint] of an earlier run. It affects the duration of
-	// "auto", but never its result.
-	Hint protocol.Era
+	// Hint is the [Session.EraHint] of an earlier run, and HintServer the
+	// [Session.Identity] of its server. EraSession is used for a server that still
+	// has this identity; otherwise Hint only affects the duration of "auto".
+	Hint       protocol.Era
+	HintServer string
 	// Redial opens another connection, if the detection of the era made the first one
 	// unusable (the process exited, or got requests of both eras). If it is nil,
 	// initialize is sent only after a response to server/discover.
@@ -37,7 +39,10 @@ type Options struct {
 	Limits         wire.Limits
 	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
 
-	redialed *freshError // why the first connection could not be used
+	redialed    *freshError // why the first connection could not be used
+	initialized bool        // notifications/initialized was sent
+	alone       bool        // a second connection made the first one unusable
+	detection   string      // see Session.Detection
 }
 
 // defaultConnectTimeout limits the handshake.

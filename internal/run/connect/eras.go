@@ -24,6 +24,9 @@ type Eras struct {
 // Hint is what an earlier run found out about a server.
 type Hint struct {
 	Era protocol.Era // EraUnknown: it is detected without delay
+	// Server is the [mcp.Session.Identity] of a server that did not respond to
+	// server/discover. The era is detected anew if it has another one.
+	Server string
 	// IgnoresEOF is set if the process did not end when its input was closed.
 	IgnoresEOF bool
 }
@@ -44,13 +47,13 @@ func (e *Eras) Hints() (hints map[string]Hint, changed bool) {
 
 // Of returns the era that this run found for a server, and the hint of an earlier
 // run.
-func (e *Eras) Of(s *plan.Server) (known, hint protocol.Era) {
+func (e *Eras) Of(s *plan.Server) (known protocol.Era, hint Hint) {
 	if e == nil {
-		return protocol.EraUnknown, protocol.EraUnknown
+		return protocol.EraUnknown, Hint{}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.known[s.Key], e.hints[hintKey(s)].Era
+	return e.known[s.Key], e.hints[hintKey(s)]
 }
 
 // IgnoresEOF reports whether the server did not end when its input was closed, in
@@ -94,7 +97,10 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 	e.update(s, func(h *Hint) {
 		e.known[s.Key] = sess.Era()
 		if detected {
-			h.Era = sess.EraHint()
+			h.Era, h.Server = sess.EraHint(), ""
+			if h.Era == protocol.EraSession {
+				h.Server = sess.Identity()
+			}
 		}
 	})
 }

@@ -35,7 +35,7 @@ func (l *link) Session(ctx context.Context) (*mcp.Session, error) {
 		return l.Sess, nil
 	}
 	l.Close()
-	sess, err := l.Open(ctx, jsonv.Value{})
+	sess, err := l.open(ctx, jsonv.Value{}, l.Connect)
 	if err == nil {
 		l.Sess = sess
 	}
@@ -43,9 +43,15 @@ func (l *link) Session(ctx context.Context) (*mcp.Session, error) {
 }
 
 // Open opens a further session, for a client with capabilities; the caller closes it with
-// end.
+// end. It logs in by itself: rules compare it with the others.
 func (l *link) Open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error) {
-	return (&connect.Opener{Options: l.Connect, Dial: l.Dial, Client: l.Client}).Open(ctx, l.Pinned, caps)
+	o := l.Connect
+	o.Logins = nil
+	return l.open(ctx, caps, o)
+}
+
+func (l *link) open(ctx context.Context, caps jsonv.Value, o connect.Options) (*mcp.Session, error) {
+	return (&connect.Opener{Options: o, Dial: l.Dial, Client: l.Client}).Open(ctx, l.Pinned, caps)
 }
 
 // Bare opens a connection without a handshake; the caller closes it.

@@ -55,6 +55,7 @@ func New(o Options) (*Prober, error) {
 	if o.Dial == nil {
 		o.Dial = connect.Dial
 	}
+	o.Connect.Logins = connect.NewLogins() // not those of a run that probes
 	o.Reply = cmp.Or(o.Reply, 10*time.Second)
 	if o.Doing == nil {
 		o.Doing = func(string) {}
