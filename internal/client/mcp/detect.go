@@ -22,8 +22,6 @@ func (n *negotiator) negotiate(ctx context.Context) (protocol.Version, string, e
 		return n.pinned(ctx, d)
 	case n.o.Protocol != Auto || n.o.Era == protocol.EraSession:
 		return n.handshake(ctx)
-	case n.o.Hint == protocol.EraSession && n.o.Redial != nil && n.conn.Facts().Kind != wire.HTTPSSE:
-		return n.hinted(ctx)
 	case n.o.Era == protocol.EraStateless:
 		return n.pinned(ctx, protocol.Newest(protocol.EraStateless))
 	}
@@ -61,30 +59,6 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 		return n.useProbe(ctx, x)
 	}
 	return n.askBoth(ctx, probe, asked)
-}
-
-// hinted opens a server that did not respond to server/discover in an earlier run: it is
-// not asked again, as long as it reports the same name and version. Otherwise the era is
-// detected over another connection.
-func (n *negotiator) hinted(ctx context.Context) (protocol.Version, string, error) {
-	limited := ctx
-	if until, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithDeadline(ctx, time.Now().Add(time.Until(until)/2))
-		defer cancel()
-	}
-	d, phase, err := n.handshake(limited)
-	connect, refused := errors.AsType[*wire.ConnectError](err)
-	switch {
-	case err == nil && (n.o.HintServer == "" || n.o.HintServer == identify(n.server)):
-		return d, "", nil
-	case err == nil:
-		err = errors.New("the server reports another name or version than in an earlier run")
-	case ctx.Err() != nil, refused && connect.Info == nil:
-		return d, phase, err
-	}
-	n.o.detection = "an earlier run found a server without a response to server/discover, which this one is not: the connection was replaced"
-	return detectionFailed(phase, &freshError{era: protocol.EraUnknown, why: err})
 }
 
 // useProbe continues after a response to the probe.

@@ -483,7 +483,7 @@ func TestDetectRefusedTwice(t *testing.T) {
 }
 
 // A server that answers within three seconds sees one connection, and no request of the
-// other era; so does a server that was found silent in an earlier run.
+// other era.
 func TestDetectOneConnection(t *testing.T) {
 	for _, delay := range []time.Duration{500, 1000, 1500, 2500} {
 		delay *= time.Millisecond
@@ -503,21 +503,13 @@ func TestDetectOneConnection(t *testing.T) {
 			}
 			return slow(refused(id, -32601, ""))
 		}
-		silent := func(method, id string) string {
-			if method == "initialize" {
-				return slow(result(id, helloResult))
-			}
-			return ""
-		}
 		for _, c := range []struct {
 			name   string
 			server func(method, id string) string
-			hint   protocol.Era
 			want   []string
 		}{
-			{"modern", modern, protocol.EraUnknown, []string{"server/discover"}},
-			{"session", session, protocol.EraUnknown, []string{"server/discover", "initialize", "notifications/initialized"}},
-			{"silent before", silent, protocol.EraSession, []string{"initialize", "notifications/initialized"}},
+			{"modern", modern, []string{"server/discover"}},
+			{"session", session, []string{"server/discover", "initialize", "notifications/initialized"}},
 		} {
 			t.Run(c.name+" after "+delay.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -526,7 +518,7 @@ func TestDetectOneConnection(t *testing.T) {
 						sent = append(sent, method)
 						return c.server(method, id)
 					}
-					s, seen, err := connected(t, mcp.Options{Hint: c.hint}, server, server, func() error { return nil })
+					s, seen, err := connected(t, mcp.Options{}, server, server, func() error { return nil })
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -538,26 +530,6 @@ func TestDetectOneConnection(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The hint that a server was silent holds for the same server only.
-func TestDetectHintOfAnotherServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dual := func(method, id string) string {
-			if method == "initialize" {
-				return result(id, helloResult)
-			}
-			return result(id, discovered)
-		}
-		o := mcp.Options{Hint: protocol.EraSession, HintServer: `{"name":"f","version":"0.9"}`}
-		s, seen, err := connected(t, o, dual, dual, func() error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		testkit.Equal(t, "the era", s.Era(), protocol.EraStateless)
-		testkit.Equal(t, "the number of connections", len(seen), 2)
-		testkit.Equal(t, "the hint", s.EraHint(), protocol.EraUnknown)
-	})
 }
 
 // A first process that ends after a second one was started may have ended because of it:
@@ -634,7 +606,7 @@ func TestDetectWrongHint(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Equal(t, "the era", s.Era(), protocol.EraStateless)
-	testkit.Equal(t, "the number of servers that were started", len(seen), 2)
+	testkit.Equal(t, "the number of servers that were started", len(seen), 1)
 }
 
 // If the server responds to neither request, the error names both.

@@ -15,6 +15,8 @@ const (
 	silence = 3 * time.Second
 	// guestGrace is how long it must at least stay silent after the guest's response.
 	guestGrace = 500 * time.Millisecond
+	// hintGrace is the same for a server that did not respond in an earlier run, either.
+	hintGrace = 200 * time.Millisecond
 	// probeStart is how long it must be silent before initialize is sent on the first
 	// connection, if there can be no other; at most half of the connect timeout.
 	probeStart = 10 * time.Second
@@ -29,9 +31,14 @@ type probeWait struct {
 	since time.Duration // when the silence began, in the time of watch
 	most  time.Duration // how long it may last if there can be no second connection
 	limit time.Duration // how long it may last while the second one has no response, either
-	heard time.Time     // HTTP: the last response
-	spoke bool          // stdio: there was output
-	guest guest
+	// patience is how long it may last before a second connection is opened.
+	patience time.Duration
+
+	heard time.Time // HTTP: the last response
+	spoke bool      // stdio: there was output
+
+	awaited bool // at the last wake-up, the server had the request, and nothing else was waited for
+	guest   guest
 }
 
 // newProbeWait begins a wait.
@@ -41,6 +48,10 @@ func newProbeWait(ctx context.Context, n *negotiator) *probeWait {
 		w.most = min(w.most, time.Until(until)/2)
 	}
 	w.limit = w.most
+	w.patience, w.guest.grace = min(silence, w.most), guestGrace
+	if n.o.Hint == protocol.EraSession {
+		w.patience, w.most, w.guest.grace = 0, 0, hintGrace
+	}
 	if n.http != nil {
 		w.heard, _ = n.http.Awaits()
 	}
@@ -90,13 +101,15 @@ func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange, ask
 func (w *probeWait) wake(now time.Time) {
 	if w.n.http != nil {
 		heard, waits := w.n.http.Awaits()
-		w.watch.wake(now, waits)
+		w.awaited = waits
+		w.watch.wake(now, w.awaited)
 		if heard.After(w.heard) {
 			w.heard, w.since = heard, w.watch.counted
 		}
 		return
 	}
-	w.watch.wake(now, !w.n.starting())
+	w.awaited = !w.n.starting()
+	w.watch.wake(now, w.awaited)
 	if !w.spoke && !w.n.firstOutput().IsZero() {
 		w.spoke, w.since = true, w.watch.counted
 		if w.n.o.Hint != protocol.EraStateless {
@@ -111,20 +124,22 @@ func (w *probeWait) silent() time.Duration { return w.watch.counted - w.since }
 // mayInvite reports whether the server gets a guest now.
 func (w *probeWait) mayInvite() bool {
 	o := w.n.o
-	return w.guest.state == guestNone && o.Hint == protocol.EraUnknown && !o.alone && w.silent() >= min(silence, w.most)
+	return w.awaited && w.guest.state == guestNone && o.Hint != protocol.EraStateless && !o.alone && w.silent() >= w.patience
 }
 
 // exhausted reports whether initialize must be sent on the first connection: it has been
 // silent for long, and the second one proves nothing. A guest without a response gets
 // more time, as it may wait for what the first process holds.
 func (w *probeWait) exhausted() bool {
-	switch w.guest.state {
-	case guestOpening:
+	switch {
+	case !w.awaited || w.guest.modern:
+		return false
+	case w.guest.state == guestOpening:
 		return w.silent() >= w.limit
-	case guestOpened:
+	case w.guest.state == guestOpened:
 		return false // its time is limited by settled
 	}
-	return !w.guest.modern && w.silent() >= w.most
+	return w.silent() >= w.most
 }
 
 // starting reports whether the process has not read its input yet, so that it can't

@@ -16,8 +16,9 @@ import (
 // which a guest never begins.
 type guest struct {
 	state   guestState
-	session *Session // of an opened guest
-	modern  bool     // a refused guest: the server requires the other era
+	session *Session      // of an opened guest
+	grace   time.Duration // how long the first connection must at least stay silent after the response
+	modern  bool          // a refused guest: the server requires the other era
 	invited time.Duration
 	needed  time.Duration // from the invitation to the response; both are counted time
 
@@ -77,7 +78,7 @@ func (g *guest) receive(r guestResult, now time.Duration) {
 // settled reports whether the first connection has been silent for so long since the
 // guest's response that it will not respond.
 func (g *guest) settled(now time.Duration) bool {
-	return g.state == guestOpened && now-g.invited-g.needed >= max(g.needed, guestGrace)
+	return g.state == guestOpened && now-g.invited-g.needed >= max(g.needed, g.grace)
 }
 
 // take returns the session, which then belongs to the caller.

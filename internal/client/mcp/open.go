@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -103,8 +102,6 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 	o.Era, o.redialed, o.alone = why.era, why, o.alone || why.alone
 	if why.era != protocol.EraUnknown {
 		o.Redial = nil
-	} else {
-		o.Hint = protocol.EraUnknown
 	}
 	fresh, err := Open(ctx, t, o)
 	if err == nil {
@@ -161,24 +158,12 @@ func (s *Session) Restarted() error {
 // first connection: a further connection, for instance. It is "" for most sessions.
 func (s *Session) Detection() string { return s.o.detection }
 
-// Identity is the name and version that the server reports, as JSON; "" if it has none.
-func (s *Session) Identity() string { return identify(s.server) }
-
-// identify returns the server's own name and version in the result of the handshake.
-func identify(hello jsonv.Value) string {
-	info := hello.Lookup("serverInfo")
-	if info.IsAbsent() {
-		return ""
-	}
-	return string(info.Append(nil))
-}
-
 // EraHint returns the [Options.Hint] that speeds up the detection in the next run:
 // EraSession if the server did not respond to server/discover, EraRequests if it
 // responded after initialize had been sent.
 func (s *Session) EraHint() protocol.Era {
 	switch f := s.o.redialed; {
-	case f != nil && f.silent, s.o.Hint == protocol.EraSession && s.Era() == protocol.EraSession:
+	case f != nil && f.silent:
 		return protocol.EraSession
 	case f != nil && f.era == protocol.EraStateless, s.o.Hint == protocol.EraStateless && s.Era() == protocol.EraStateless:
 		return protocol.EraStateless

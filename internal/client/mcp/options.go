@@ -23,11 +23,9 @@ type Options struct {
 	Protocol string
 	// Era is the era of the server, if it is known; "auto" then skips detection.
 	Era protocol.Era
-	// Hint is the [Session.EraHint] of an earlier run, and HintServer the
-	// [Session.Identity] of its server. EraSession is used for a server that still
-	// has this identity; otherwise Hint only affects the duration of "auto".
-	Hint       protocol.Era
-	HintServer string
+	// Hint is the [Session.EraHint] of an earlier run. It affects the duration of
+	// "auto", but never its result.
+	Hint protocol.Era
 	// Redial opens another connection, if the detection of the era made the first one
 	// unusable (the process exited, or got requests of both eras). If it is nil,
 	// initialize is sent only after a response to server/discover.

@@ -24,9 +24,6 @@ type Eras struct {
 // Hint is what an earlier run found out about a server.
 type Hint struct {
 	Era protocol.Era // EraUnknown: it is detected without delay
-	// Server is the [mcp.Session.Identity] of a server that did not respond to
-	// server/discover. The era is detected anew if it has another one.
-	Server string
 	// IgnoresEOF is set if the process did not end when its input was closed.
 	IgnoresEOF bool
 }
@@ -47,13 +44,13 @@ func (e *Eras) Hints() (hints map[string]Hint, changed bool) {
 
 // Of returns the era that this run found for a server, and the hint of an earlier
 // run.
-func (e *Eras) Of(s *plan.Server) (known protocol.Era, hint Hint) {
+func (e *Eras) Of(s *plan.Server) (known, hint protocol.Era) {
 	if e == nil {
-		return protocol.EraUnknown, Hint{}
+		return protocol.EraUnknown, protocol.EraUnknown
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.known[s.Key], e.hints[hintKey(s)]
+	return e.known[s.Key], e.hints[hintKey(s)].Era
 }
 
 // IgnoresEOF reports whether the server did not end when its input was closed, in
@@ -97,10 +94,7 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 	e.update(s, func(h *Hint) {
 		e.known[s.Key] = sess.Era()
 		if detected {
-			h.Era, h.Server = sess.EraHint(), ""
-			if h.Era == protocol.EraSession {
-				h.Server = sess.Identity()
-			}
+			h.Era = sess.EraHint()
 		}
 	})
 }

@@ -21,7 +21,6 @@ const (
 type eras struct {
 	Schema     string            `json:"schema"`
 	Servers    map[string]string `json:"servers"` // by connect's key of a server
-	Identities map[string]string `json:"identities,omitempty"`
 	IgnoresEOF []string          `json:"ignores_eof,omitempty"`
 }
 
@@ -33,14 +32,12 @@ func Eras(dir string) *connect.Eras {
 		for key, name := range have.Servers {
 			for _, era := range []protocol.Era{protocol.EraSession, protocol.EraStateless} {
 				if era.String() == name {
-					hints[key] = connect.Hint{Era: era, Server: have.Identities[key]}
+					hints[key] = connect.Hint{Era: era}
 				}
 			}
 		}
 		for _, key := range have.IgnoresEOF {
-			hint := hints[key]
-			hint.IgnoresEOF = true
-			hints[key] = hint
+			hints[key] = connect.Hint{Era: hints[key].Era, IgnoresEOF: true}
 		}
 	}
 	return connect.NewEras(hints)
@@ -52,16 +49,13 @@ func KeepEras(dir string, known *connect.Eras) error {
 	if !changed || dir == "" {
 		return nil
 	}
-	st := eras{Schema: erasSchema, Servers: map[string]string{}, Identities: map[string]string{}}
+	st := eras{Schema: erasSchema, Servers: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(hints)) {
 		if len(hints) > maxEras {
 			break
 		}
 		if era := hints[key].Era; era != protocol.EraUnknown {
 			st.Servers[key] = era.String()
-		}
-		if id := hints[key].Server; id != "" {
-			st.Identities[key] = id
 		}
 		if hints[key].IgnoresEOF {
 			st.IgnoresEOF = append(st.IgnoresEOF, key)

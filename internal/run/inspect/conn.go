@@ -94,7 +94,7 @@ func (c *Conn) open(ctx context.Context) error {
 	}
 	_, hint := c.o.Eras.Of(sv)
 	c.session, err = mcp.Open(ctx, t, mcp.Options{
-		Protocol: sv.Protocol, Hint: hint.Era, HintServer: hint.Server, Redial: c.dial, Client: c.o.Client, ConnectTimeout: sv.ConnectTimeout,
+		Protocol: sv.Protocol, Hint: hint, Redial: c.dial, Client: c.o.Client, ConnectTimeout: sv.ConnectTimeout,
 		Limits: c.o.Connect.Limits, Capabilities: c.o.Capabilities, Answer: c.o.Answer,
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})
@@ -126,7 +126,7 @@ func OpenWith(ctx context.Context, o Options, version string) (*Conn, error) {
 func (c *Conn) Mute() bool {
 	_, hint := c.o.Eras.Of(c.o.Server)
 	died := c.session.Restarted()
-	return hint.Era == protocol.EraSession || died != nil && !connect.EndedByItself(died)
+	return hint == protocol.EraSession || died != nil && !connect.EndedByItself(died)
 }
 
 // Close ends the session, or what Start began.
