@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,9 +51,8 @@ type Authorizer struct {
 	secret func(...string)
 	latest atomic.Pointer[oauth2.Token] // the last used token; nil for none
 
-	turn   chan struct{} // holds one value while a caller gets a token
-	logins atomic.Int64  // logins that have ended
-	failed error         // why the last login was refused, nil if it was not
+	turn   chan struct{}    // holds one value while a caller gets a token
+	failed map[string]error // why logins failed, by what the server had asked for
 }
 
 // grant is one way to get a token.
@@ -73,7 +73,7 @@ func New(c Config) (*Authorizer, error) {
 	if c.Secret == nil {
 		c.Secret = func(...string) {}
 	}
-	a := &Authorizer{secret: c.Secret, turn: make(chan struct{}, 1)}
+	a := &Authorizer{secret: c.Secret, turn: make(chan struct{}, 1), failed: map[string]error{}}
 	var err error
 	switch {
 	case c.Grant == ClientCredentials:
@@ -160,26 +160,29 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 	if resp.StatusCode == http.StatusForbidden && !insufficientScope(resp) {
 		return false, nil
 	}
-	before := a.logins.Load()
 	end, err := a.begin(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer end()
 	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
-	switch last := a.latest.Load(); {
-	case last != nil && used != last.AccessToken:
+	if last := a.latest.Load(); last != nil && used != last.AccessToken {
 		return true, nil // another request has got a token
-	case a.logins.Load() != before && a.failed != nil:
-		return false, a.failed // of the login that this caller waited for
 	}
-	a.failed = a.renew(ctx, resp)
-	a.logins.Add(1)
-	err = a.failed
-	if ctx.Err() != nil {
-		a.failed = nil // the caller gave up, which is no result for others
+	asked := challengeOf(resp)
+	if err := a.failed[asked]; err != nil {
+		return false, err // it would fail again
+	}
+	err = a.renew(ctx, resp)
+	if err != nil && ctx.Err() == nil && !errors.As(err, new(net.Error)) {
+		a.failed[asked] = err
 	}
 	return err == nil, err
+}
+
+// challengeOf returns what a server asked for when it refused a request.
+func challengeOf(resp *http.Response) string {
+	return fmt.Sprintf("%d %q", resp.StatusCode, resp.Header.Values("WWW-Authenticate"))
 }
 
 // renew gets a token for a request that was refused.

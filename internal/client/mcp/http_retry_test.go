@@ -22,6 +22,7 @@ import (
 // A stream that ends too early is taken up where it ended, after the time the
 // server wants.
 func TestHTTPResume(t *testing.T) {
+	t.Parallel()
 	var gets atomic.Int32
 	var began time.Time
 	var gap atomic.Int64
