@@ -60,6 +60,9 @@ func (e *examination) handshake(ctx context.Context) bool {
 	if took > 5*time.Second {
 		l.State, l.Hint = Warn, "this is slow: every session starts with it"
 	}
+	if how := e.Conn.Session().Detection(); how != "" {
+		l.Details = append(l.Details, how+"; protocol: "+e.Conn.Session().Protocol()+" avoids the wait")
+	}
 	if died := e.Conn.Session().Restarted(); died != nil {
 		l.State = Warn
 		l.Details = append(l.Details, connect.StartedTwice(died, e.Conn.Session().Protocol()))
@@ -260,9 +263,13 @@ func (e *examination) end(context.Context) bool {
 	}
 	l := Layer{Name: "end", State: OK, Message: "the process exited when its input was closed"}
 	began := time.Now()
-	if why := connect.UncleanEnd(e.Conn.End()); why != "" {
+	ended := e.Conn.End()
+	if why := connect.UncleanEnd(ended); why != "" {
 		l.State, l.Message = Warn, why
-		l.Hint = "clients that only close the input leak the process: mcptest explain " + result.UncleanEnd
+		l.Hint = "a server should end with status 0 then: mcptest explain " + result.UncleanEnd
+		if connect.IgnoredEOF(ended) || len(ended.Leftovers) > 0 {
+			l.Hint = "clients that only close the input leak the process: mcptest explain " + result.UncleanEnd
+		}
 	}
 	l.Took = time.Since(began)
 	e.found(l)

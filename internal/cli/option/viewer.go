@@ -71,6 +71,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 		Server: l.Server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
 		Connect: connect.Options{
 			Registry: l.World.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.Redactor.Add, Tokens: f.tokenFile, Limits: f.limits.Wire(),
+			Logins: connect.NewLogins(),
 		},
 		Eras: history.Eras("."), Violations: l.violations, Doing: l.doing,
 	}

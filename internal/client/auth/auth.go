@@ -5,10 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -44,13 +45,14 @@ type Config struct {
 }
 
 // Authorizer adds a token to requests and gets another one if a server requires it.
-// It is safe for concurrent use.
+// It is safe for concurrent use: one caller logs in, and the others wait for the result.
 type Authorizer struct {
 	grant  grant
 	secret func(...string)
+	latest atomic.Pointer[oauth2.Token] // the last used token; nil for none
 
-	mu      sync.Mutex // one login at a time
-	current string     // the last used access token
+	turn   chan struct{}    // holds one value while a caller gets a token
+	failed map[string]error // why logins failed, by what the server had asked for
 }
 
 // grant is one way to get a token.
@@ -71,7 +73,7 @@ func New(c Config) (*Authorizer, error) {
 	if c.Secret == nil {
 		c.Secret = func(...string) {}
 	}
-	a := &Authorizer{secret: c.Secret}
+	a := &Authorizer{secret: c.Secret, turn: make(chan struct{}, 1), failed: map[string]error{}}
 	var err error
 	switch {
 	case c.Grant == ClientCredentials:
@@ -97,21 +99,39 @@ func newClient(c Config) *http.Client {
 	return &http.Client{Timeout: requestTime, CheckRedirect: web.SameOrigin, Transport: c.Transport}
 }
 
+// begin waits until no other caller gets a token. The function it returns ends that of
+// this caller.
+func (a *Authorizer) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case a.turn <- struct{}{}:
+		return func() { <-a.turn }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the login of another session: %w", context.Cause(ctx))
+	}
+}
+
 // Authorize adds the token, if there is one, to a request.
 func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	end, err := a.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	t, err := a.grant.token(ctx)
 	if err != nil {
 		return explain("get a token", err)
 	}
-	if t == nil {
-		a.current = ""
-		return nil
-	}
 	a.keep(t)
-	req.Header.Set("Authorization", t.Type()+" "+t.AccessToken)
+	a.Reuse(req)
 	return nil
+}
+
+// Reuse adds the token that was used last, if there is one, to a request. It gets no
+// other token.
+func (a *Authorizer) Reuse(req *http.Request) {
+	if t := a.latest.Load(); t != nil {
+		req.Header.Set("Authorization", t.Type()+" "+t.AccessToken)
+	}
 }
 
 // explain adds the current operation to an error, unless the error is clear without
@@ -123,16 +143,15 @@ func explain(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// keep declares a token as a secret before it is used.
+// keep declares a token as a secret before it is used. It may be nil.
 func (a *Authorizer) keep(t *oauth2.Token) {
-	if t.AccessToken == a.current {
-		return
+	if last := a.latest.Load(); t != nil && (last == nil || last.AccessToken != t.AccessToken) {
+		a.secret(t.AccessToken)
+		if t.RefreshToken != "" {
+			a.secret(t.RefreshToken)
+		}
 	}
-	a.current = t.AccessToken
-	a.secret(t.AccessToken)
-	if t.RefreshToken != "" {
-		a.secret(t.RefreshToken)
-	}
+	a.latest.Store(t)
 }
 
 // Challenged gets a token after a response with status 401, or 403 because of missing
@@ -141,22 +160,42 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 	if resp.StatusCode == http.StatusForbidden && !insufficientScope(resp) {
 		return false, nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " "); a.current != "" && used != a.current {
+	end, err := a.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
+	if last := a.latest.Load(); last != nil && used != last.AccessToken {
 		return true, nil // another request has got a token
 	}
+	asked := challengeOf(resp)
+	if err := a.failed[asked]; err != nil {
+		return false, err // it would fail again
+	}
+	err = a.renew(ctx, resp)
+	if err != nil && ctx.Err() == nil && !errors.As(err, new(net.Error)) {
+		a.failed[asked] = err
+	}
+	return err == nil, err
+}
+
+// challengeOf returns what a server asked for when it refused a request.
+func challengeOf(resp *http.Response) string {
+	return fmt.Sprintf("%d %q", resp.StatusCode, resp.Header.Values("WWW-Authenticate"))
+}
+
+// renew gets a token for a request that was refused.
+func (a *Authorizer) renew(ctx context.Context, resp *http.Response) error {
 	if err := a.grant.renew(ctx, resp); err != nil {
-		return false, explain("log in", err)
+		return explain("log in", err)
 	}
 	t, err := a.grant.token(ctx)
-	switch {
-	case err != nil:
-		return false, explain("get a token", err)
-	case t != nil:
-		a.keep(t)
+	if err != nil {
+		return explain("get a token", err)
 	}
-	return true, nil
+	a.keep(t)
+	return nil
 }
 
 // insufficientScope reports whether a 403 requires more scopes (RFC 6750, section

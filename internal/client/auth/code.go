@@ -26,6 +26,7 @@ type code struct {
 	client  *http.Client
 	login   *Login   // nil before the first one
 	granted []string // scopes of all logins so far
+	fresh   bool     // the token of login was got by a refresh after a refusal
 }
 
 const (
@@ -67,12 +68,16 @@ func (g *code) token(ctx context.Context) (*oauth2.Token, error) {
 	return g.login.token(), nil
 }
 
-// renew logs in. A later login adds the scopes that the server requires to those that
-// were granted.
+// renew refreshes a token that was refused, or logs in if that is not possible. A later
+// login adds the scopes that the server requires to those that were granted.
 func (g *code) renew(ctx context.Context, resp *http.Response) error {
 	guard, err := protectionOf(ctx, g.client, resp.Request.URL.String(), resp)
 	if err != nil {
 		return err
+	}
+	if g.refreshes(guard, resp) && refresh(ctx, g.c, g.client, g.login) == nil {
+		g.fresh = true
+		return nil
 	}
 	if len(g.c.Scopes) > 0 && g.granted == nil {
 		guard.scopes = g.c.Scopes
@@ -85,8 +90,18 @@ func (g *code) renew(ctx context.Context, resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	g.login, g.granted = &l, l.Scopes
+	g.login, g.granted, g.fresh = &l, l.Scopes, false
 	return nil
+}
+
+// refreshes reports whether a refresh can replace a token that was refused: not if it
+// lacks scopes, comes from another authorization server, or is itself the result of one.
+func (g *code) refreshes(guard protection, resp *http.Response) bool {
+	if g.login == nil || g.login.RefreshToken == "" || g.fresh || resp.StatusCode != http.StatusUnauthorized {
+		return false
+	}
+	issuer, err := guard.issuer(g.c.Issuer)
+	return err == nil && issuer == g.login.Issuer
 }
 
 // byCode logs in with the grant authorization_code. visit opens an address in a browser

@@ -241,3 +241,10 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	}
 	reply(w, 200, answer)
 }
+
+// revoke forgets all access tokens.
+func (a *authority) revoke() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.tokens)
+}

@@ -63,6 +63,9 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 
 // useProbe continues after a response to the probe.
 func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
+	if broken, ok := errors.AsType[*brokenByGuestError](x.Cause); ok {
+		return detectionFailed("initialize", &freshError{era: protocol.EraUnknown, alone: true, why: broken})
+	}
 	n.received(x)
 	d, err := n.versionIn(x)
 	var refused *unsupportedError

@@ -12,26 +12,18 @@ import (
 	"mcptest/internal/client/wire"
 )
 
-// Limits of the wait for the response to server/discover. They do not decide the era,
-// only when initialize is sent too, and how long after its response the one to
-// server/discover may arrive.
+// Limits of the wait for the response to server/discover after the one to initialize, in
+// time that a stopwatch counts.
 const (
-	// probeStart applies before the first output of a process, and to HTTP; it is at
-	// most half of the connect timeout.
-	probeStart = 10 * time.Second
-	// probeOutput starts with the first output of a process.
-	probeOutput = 2 * time.Second
-	// probeGrace and probeGraceHTTP start with the response to initialize.
 	probeGrace     = time.Second
 	probeGraceHTTP = 3 * time.Second
-	// probeLogin is the interval at which a login in progress is checked.
-	probeLogin = 100 * time.Millisecond
 )
 
 // freshError reports the era of a server for which this connection cannot be used.
 type freshError struct {
 	era    protocol.Era
 	silent bool     // no response to server/discover
+	alone  bool     // the first process may have ended because of a second one
 	guest  *Session // open, and to be used; may be nil
 	why    error
 	note   string // appended to the error of the other connection
@@ -47,89 +39,6 @@ func (e *silentProbeError) Error() string {
 	return "the server responded to initialize, but not to server/discover within " + wire.Duration(e.waited)
 }
 
-// awaitProbe waits for the response to the probe. It returns nil when initialize must
-// be sent too, and the session of the guest if that one has settled the era. Over HTTP, ask
-// repeats the probe once the guest has a session: only the first response of a server may
-// have been slow.
-func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange, ask func()) (*Exchange, *Session) {
-	if n.o.Redial == nil {
-		return <-probe, nil
-	}
-	start, most := time.Now(), probeStart
-	if until, ok := ctx.Deadline(); ok {
-		most = min(most, time.Until(until)/2)
-	}
-	g := &guest{}
-	defer g.dismiss(n.conn)
-	for {
-		wait := n.probePatience(start, most)
-		switch {
-		case g.session != nil:
-			wait = time.Until(g.settled)
-		case n.mayInvite(g):
-			if wait = min(wait, time.Until(start.Add(silence))); wait <= 0 {
-				g.invite(ctx, n)
-				continue
-			}
-		}
-		switch {
-		case wait <= 0 && g.session != nil:
-			return nil, g.take()
-		case wait <= 0:
-			return nil, nil
-		}
-		select {
-		case x := <-probe:
-			return x, nil
-		case g.session = <-g.opened:
-			g.opened = nil // its failure is no evidence
-			g.settled = time.Now().Add(max(silence, time.Since(g.invited)))
-			if g.session != nil && !n.isStdio() {
-				ask()
-			}
-		case <-time.After(wait):
-		}
-	}
-}
-
-// probePatience returns how long to wait before the next check, or 0 after the limit.
-func (n *negotiator) probePatience(start time.Time, most time.Duration) time.Duration {
-	if n.http != nil {
-		switch heard, busy := n.http.LastHeard(); {
-		case busy:
-			return probeLogin
-		case heard.After(start):
-			start = heard
-		case n.o.Hint == protocol.EraSession:
-			return 0
-		}
-		return most - time.Since(start)
-	}
-	if n.o.Hint == protocol.EraSession {
-		return 0
-	}
-	left := most - time.Since(start)
-	switch first := n.firstOutput(); {
-	case n.o.Hint == protocol.EraStateless:
-		return left
-	case first.IsZero():
-		return min(left, probeOutput) // the first output may arrive soon
-	default:
-		return min(most, probeOutput) - time.Since(first)
-	}
-}
-
-// firstOutput returns the time of the first output of a process, or zero.
-func (n *negotiator) firstOutput() time.Time {
-	first := n.conn.Output().First
-	if tail := n.conn.Facts().Stderr; tail != nil {
-		if at := tail.First(); first.IsZero() || !at.IsZero() && at.Before(first) {
-			return at
-		}
-	}
-	return first
-}
-
 // askBoth sends initialize while there is no response to server/discover, to find out
 // whether the server is up. It always ends the connection.
 func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
@@ -137,7 +46,10 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 	n.conn.Go(func() {
 		hello <- n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)}, conn.Delivery{})
 	})
-	var enough <-chan time.Time
+	n.o.detection = "server/discover had no response for a while, so initialize was sent over the same connection, which was then replaced"
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	watch, responded := startStopwatch(time.Now()), false
 	grace := probeGrace
 	if !n.isStdio() {
 		grace = probeGraceHTTP
@@ -162,11 +74,12 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 				initialize = "initialize was sent, too, and refused: " + err.Error()
 			}
 			if rpc == nil || rpc.Code != protocol.CodeUnsupportedVersion && rpc.Code != protocol.CodeHeaderMismatch || commonRevision(rpc.Data) != "" {
-				t := time.NewTimer(grace)
-				defer t.Stop()
-				enough = t.C
+				responded = true
 			}
-		case <-enough:
+		case now := <-ticks.C:
+			if watch.wake(now, responded); watch.counted < grace {
+				continue
+			}
 			return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
 		}
 	}

@@ -5,20 +5,24 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
 
 // A stream that ends too early is taken up where it ended, after the time the
 // server wants.
 func TestHTTPResume(t *testing.T) {
+	t.Parallel()
 	var gets atomic.Int32
 	var began time.Time
 	var gap atomic.Int64
@@ -134,6 +138,8 @@ func (a *token) Authorize(_ context.Context, r *http.Request) error {
 	return nil
 }
 
+func (a *token) Reuse(r *http.Request) { _ = a.Authorize(context.Background(), r) }
+
 func (a *token) Challenged(context.Context, *http.Response) (bool, error) {
 	time.Sleep(a.takes)
 	a.has.Store(true)
@@ -143,40 +149,122 @@ func (a *token) Challenged(context.Context, *http.Response) (bool, error) {
 // A request that is sent again with a token was not sent again because the
 // server was busy, and a login while the era is asked is not silence.
 func TestLoginIsNeitherRetryNorSilence(t *testing.T) {
-	t.Parallel()
-	var methods []string
-	var mu sync.Mutex
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m := readRPC(r)
-		mu.Lock()
-		methods = append(methods, m.Method)
-		mu.Unlock()
-		switch {
-		case r.Header.Get("Authorization") == "":
-			w.WriteHeader(http.StatusUnauthorized)
-		case m.Method == "server/discover":
-			answerJSON(w, m.ID, discovered)
-		default:
-			w.WriteHeader(http.StatusBadRequest)
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		server := inMemory(func(w http.ResponseWriter, r *http.Request) {
+			m := readRPC(r)
+			sent = append(sent, m.Method)
+			switch {
+			case r.Header.Get("Authorization") == "":
+				w.WriteHeader(http.StatusUnauthorized)
+			case m.Method == "server/discover":
+				answerJSON(w, m.ID, discovered)
+			default:
+				w.WriteHeader(http.StatusBadRequest)
+			}
+		})
+		o := wire.HTTPOptions{Auth: &token{takes: 40 * time.Second}, Wrap: func(http.RoundTripper) http.RoundTripper { return server }}
+		dial := func(context.Context) (wire.Transport, error) { return wire.NewHTTP("http://server.test/mcp", o) }
+		first, err := dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}))
-	t.Cleanup(srv.Close)
-	// Half of the limit is how long silence lasts.
-	const limit = 24 * time.Second
-	o := wire.HTTPOptions{Auth: &token{takes: limit * 5 / 8}}
-	s, err := openHTTP(t, srv.URL, o, mcp.Options{
-		Protocol: mcp.Auto, ConnectTimeout: limit,
-		Redial: func(context.Context) (wire.Transport, error) { return wire.NewHTTP(srv.URL, o) },
+		s, err := mcp.Open(t.Context(), first, mcp.Options{Protocol: mcp.Auto, Redial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(context.Background())
+		testkit.Equal(t, "the attempts", s.Handshake().HTTP.Attempts, 1)
+		testkit.Equal(t, "the requests", sent, []string{"server/discover", "server/discover"})
 	})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// inMemory is a server that is reached without a network, so that a test can use fake
+// time.
+type inMemory http.HandlerFunc
+
+func (h inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.WroteRequest != nil {
+		trace.WroteRequest(httptrace.WroteRequestInfo{})
 	}
-	if n := s.Handshake().HTTP.Attempts; n != 1 {
-		t.Errorf("%d attempts, want 1", n)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if strings.Join(methods, " ") != "server/discover server/discover" {
-		t.Errorf("sent %q", methods)
+	w := httptest.NewRecorder()
+	h(w, r)
+	resp := w.Result()
+	resp.Request = r
+	return resp, r.Context().Err()
+}
+
+// A server over HTTP that answers late gets one connection for three seconds, then a
+// second one with initialize only, which neither logs in nor decides anything.
+func TestDetectOverHTTP(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		modern bool
+		auth   bool
+		delay  time.Duration
+		want   string // the requests, with "+" after those with a token
+	}{
+		{"modern", true, false, 1500 * time.Millisecond, "server/discover"},
+		{"modern with a login", true, true, 2500 * time.Millisecond, "server/discover server/discover+"},
+		{"session", false, false, 2500 * time.Millisecond, "server/discover initialize notifications/initialized"},
+		{"session with a login", false, true, 1500 * time.Millisecond, "server/discover server/discover+ initialize+ notifications/initialized+"},
+		{"modern, very late", true, false, 5 * time.Second, "server/discover initialize"},
+		{"modern with a login, very late", true, true, 8 * time.Second, "server/discover initialize server/discover+"},
+		{"session with a login, very late", false, true, 8 * time.Second, "server/discover initialize server/discover+ initialize+ notifications/initialized+"},
+		// Only the first response was late: server/discover is repeated.
+		{"session, very late", false, false, 8 * time.Second, "server/discover initialize server/discover initialize notifications/initialized"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var sent []string
+				server := inMemory(func(w http.ResponseWriter, r *http.Request) {
+					if r.Method != http.MethodPost {
+						w.WriteHeader(http.StatusMethodNotAllowed)
+						return
+					}
+					m, held := readRPC(r), r.Header.Get("Authorization") != ""
+					mu.Lock()
+					sent = append(sent, m.Method+map[bool]string{true: "+"}[held])
+					first := len(sent) == 1
+					mu.Unlock()
+					if first {
+						time.Sleep(c.delay)
+					}
+					switch {
+					case c.auth && !held:
+						w.WriteHeader(http.StatusUnauthorized)
+					case c.modern && m.Method == "server/discover":
+						answerJSON(w, m.ID, discovered)
+					case !c.modern && m.Method == "initialize":
+						answerJSON(w, m.ID, helloResult)
+					case m.Method == "notifications/initialized":
+						w.WriteHeader(http.StatusAccepted)
+					default:
+						w.WriteHeader(http.StatusBadRequest)
+					}
+				})
+				o := wire.HTTPOptions{Wrap: func(http.RoundTripper) http.RoundTripper { return server }}
+				if c.auth {
+					o.Auth = &token{takes: 20 * time.Second}
+				}
+				dial := func(context.Context) (wire.Transport, error) { return wire.NewHTTP("http://server.test/mcp", o) }
+				first, err := dial(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := mcp.Open(t.Context(), first, mcp.Options{Protocol: mcp.Auto, Redial: dial})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close(context.Background())
+				synctest.Wait()
+				mu.Lock()
+				defer mu.Unlock()
+				testkit.Equal(t, "the requests", strings.Join(sent, " "), c.want)
+				testkit.Equal(t, "whether the era is that of requests", s.Era() == protocol.EraStateless, c.modern)
+				testkit.Equal(t, "whether the further connection is recorded", s.Detection() != "", c.delay > 3*time.Second)
+			})
+		})
 	}
 }

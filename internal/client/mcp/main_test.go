@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -16,6 +17,10 @@ const serverEnv = "MCP_TEST_SERVER"
 func TestMain(m *testing.M) {
 	if name := os.Getenv(serverEnv); name != "" {
 		os.Exit(serve(name))
+	}
+	// Most tests wait for a limit, so that more of them than processors run at once.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -15,6 +15,35 @@ import (
 // Open starts a session over t and performs the handshake. On failure, the transport
 // is closed and the error is an [*OpenError].
 func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
+	s, err := shakeHands(ctx, t, o)
+	if err != nil || s.Era() == protocol.EraStateless || s.o.initialized {
+		return s, err
+	}
+	if err := s.confirm(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// confirm ends the handshake of the era of sessions. On failure, the session is closed.
+func (s *Session) confirm(ctx context.Context) error {
+	limited, cancel := WithLimit(ctx, "connect_timeout", s.o.ConnectTimeout)
+	defer cancel()
+	err := s.Notify(limited, methodInitialized, nil)
+	if err == nil {
+		s.o.initialized = true
+		return nil
+	}
+	if limit, ok := errors.AsType[*Limit](context.Cause(limited)); ok {
+		err = &TimeoutError{Method: methodInitialized, After: limit.For, Limit: limit.Error()}
+	}
+	failed := s.openError("initialize", err, &negotiator{hello: s.hello})
+	s.Close(context.WithoutCancel(ctx))
+	return failed
+}
+
+// shakeHands is Open without the last message of the handshake, notifications/initialized.
+func shakeHands(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	o.ConnectTimeout = cmp.Or(max(o.ConnectTimeout, 0), defaultConnectTimeout)
 	o.Client.Name = cmp.Or(o.Client.Name, "mcptest")
 	s := newSession(t, o)
@@ -44,15 +73,6 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	}
 	s.hello, s.server = n.hello, n.server
 	s.conn.SetVersion(d)
-	if d.Stateless {
-		return s, nil
-	}
-	if err := s.Notify(ctx, methodInitialized, nil); err != nil {
-		if limit, ok := errors.AsType[*Limit](context.Cause(ctx)); ok {
-			err = &TimeoutError{Method: methodInitialized, After: limit.For, Limit: limit.Error()}
-		}
-		return fail("initialize", err)
-	}
 	return s, nil
 }
 
@@ -66,7 +86,10 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 	s.SkipGrace()
 	s.Close(context.WithoutCancel(ctx))
 	if why.guest != nil {
-		why.guest.o.redialed = why
+		why.guest.o.redialed, why.guest.o.detection = why, s.o.detection+", which is used"
+		if err := why.guest.confirm(ctx); err != nil {
+			return nil, err
+		}
 		why.guest.addViolations(first.Violations)
 		return why.guest, nil
 	}
@@ -76,7 +99,10 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 		return nil, first
 	}
 	o := s.o
-	o.Era, o.Redial, o.redialed = why.era, nil, why
+	o.Era, o.redialed, o.alone = why.era, why, o.alone || why.alone
+	if why.era != protocol.EraUnknown {
+		o.Redial = nil
+	}
 	fresh, err := Open(ctx, t, o)
 	if err == nil {
 		fresh.addViolations(first.Violations)
@@ -119,14 +145,18 @@ func addFirst(e, first *wire.OpenError) {
 }
 
 // Restarted returns why a second connection was needed to detect the era, if the
-// server did not respond to server/discover: a *ClosedError if it exited. Otherwise
-// it returns nil.
+// server exited without a response to server/discover: a *ClosedError. Otherwise it
+// returns nil, also for a server that may have exited because it was started twice.
 func (s *Session) Restarted() error {
-	if f := s.o.redialed; f != nil && (f.silent || errors.As(f, new(*wire.ClosedError))) {
+	if f := s.o.redialed; f != nil && !f.alone && errors.As(f, new(*wire.ClosedError)) {
 		return f.why
 	}
 	return nil
 }
+
+// Detection says what the detection of the era did in addition to a request over the
+// first connection: a further connection, for instance. It is "" for most sessions.
+func (s *Session) Detection() string { return s.o.detection }
 
 // EraHint returns the [Options.Hint] that speeds up the detection in the next run:
 // EraSession if the server did not respond to server/discover, EraRequests if it

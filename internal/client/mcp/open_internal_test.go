@@ -39,6 +39,7 @@ func TestSecondStartRecallsTheFirst(t *testing.T) {
 
 // A handshake whose last message is not taken names the limit.
 func TestInitializedTimesOut(t *testing.T) {
+	t.Parallel()
 	var reached atomic.Bool
 	done := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

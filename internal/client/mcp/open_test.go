@@ -79,7 +79,7 @@ var openFaults = []openFault{
 	{name: "open-silent", act: func(*faulty) { hang() }, timeout: 100 * time.Millisecond, want: []string{"initialize timed out after ", "(limit: connect_timeout 100ms)"}},
 	{name: "open-junk", act: func(s *faulty) {
 		s.drip(20*time.Millisecond, slices.Repeat([]string{"I am an HTTP server\n"}, 5000)...)
-	}, timeout: 10 * time.Second, want: []string{"connect_timeout 10s", "stray-output at byte 0", "last line on stdout: I am an HTTP server"}},
+	}, timeout: 5 * time.Second, want: []string{"connect_timeout 5s", "stray-output at byte 0", "last line on stdout: I am an HTTP server"}},
 	{name: "open-cat", act: func(s *faulty) {
 		for {
 			s.write(string(s.line()))

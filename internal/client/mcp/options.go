@@ -37,7 +37,10 @@ type Options struct {
 	Limits         wire.Limits
 	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
 
-	redialed *freshError // why the first connection could not be used
+	redialed    *freshError // why the first connection could not be used
+	initialized bool        // notifications/initialized was sent
+	alone       bool        // a second connection made the first one unusable
+	detection   string      // see Session.Detection
 }
 
 // defaultConnectTimeout limits the handshake.

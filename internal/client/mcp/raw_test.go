@@ -125,6 +125,7 @@ func TestNotificationFlood(t *testing.T) {
 
 // A server that does not read can't block a caller beyond its context, nor Close.
 func TestServerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	over := make(chan struct{})
 	defer close(over)
 	s := scripted(t, mcp.Options{}, func(*peer) {

@@ -34,6 +34,7 @@ func TestUnread(t *testing.T) {
 // A server that exits before the first request can be written has not read it, either:
 // that request is not why it exited.
 func TestUnreadDetection(t *testing.T) {
+	t.Parallel()
 	tr, err := wire.NewStdio(t.Context(), proc.Spec{Argv: []string{"sh", "-c", "exit 1"}}, wire.StdioOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,9 @@ type Authorizer interface {
 	// Challenged is called with a 401 or 403 response, whose body it must not keep.
 	// It reports whether to send the request again.
 	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
+	// Reuse adds the token that Authorize or Challenged got last, if there is one. It
+	// gets no other, and waits for nothing.
+	Reuse(req *http.Request)
 }
 
 // Limits of HTTP.
@@ -85,6 +88,8 @@ type HTTP struct {
 	address string
 	proto   *http.Request
 
+	guest bool         // see AsGuest
+	wrote atomic.Bool  // a request was written
 	heard atomic.Int64 // time of the last response or token, in Unix nanoseconds
 	busy  atomic.Int32 // number of logins and requested pauses in progress
 
@@ -287,10 +292,21 @@ var (
 	acceptSSE  = []string{"text/event-stream"}
 )
 
-// LastHeard returns the time of the last response, and whether the client is waiting
-// for something other than a response: a login, or a pause that the server requested.
-func (t *HTTP) LastHeard() (at time.Time, busy bool) {
-	return time.Unix(0, t.heard.Load()), t.busy.Load() > 0
+// Awaits returns the time of the last response, and whether the client waits for
+// another one. It does not while it connects, before it has written a request, during a
+// login, and during a pause that the server requested.
+func (t *HTTP) Awaits() (heard time.Time, waits bool) {
+	return time.Unix(0, t.heard.Load()), t.wrote.Load() && t.busy.Load() == 0
+}
+
+// AsGuest restricts the transport, before its first message, to the requests of its
+// caller: it uses the token that exists, but never logs in, and does not try another
+// kind of transport.
+func (t *HTTP) AsGuest() {
+	t.guest = true
+	if t.o.Kind == HTTPAuto {
+		t.o.Kind = StreamableHTTP
+	}
 }
 
 // beginPause marks such a wait, until the function it returns is called.

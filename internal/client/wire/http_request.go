@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 			}
 			u, hops = next, hops+1
 			r.attempts--
-		case (s == 401 || s == 403) && t.o.Auth != nil && !challenged:
+		case (s == 401 || s == 403) && t.o.Auth != nil && !t.guest && !challenged:
 			over := t.beginPause()
 			again, err := t.o.Auth.Challenged(ctx, resp)
 			over()
@@ -99,19 +100,41 @@ func (t *HTTP) once(ctx context.Context, r *httpRequest, u *url.URL) (*http.Resp
 		req.GetBody = r.open
 		req.Body, _ = r.open()
 	}
-	if t.o.Auth != nil {
-		req.Header = r.header.Clone()
-		over := t.beginPause()
-		err := t.o.Auth.Authorize(ctx, req)
-		over()
-		if err != nil {
-			return nil, err
-		}
+	if err := t.authorize(ctx, r, req); err != nil {
+		return nil, err
 	}
 	r.attempts++
+	if !t.wrote.Load() {
+		req = req.WithContext(t.noticeWrite(ctx))
+	}
 	resp, err := t.rt.RoundTrip(req)
+	t.wrote.Store(true)
 	t.heard.Store(time.Now().UnixNano())
 	return resp, err
+}
+
+// authorize adds credentials to a request.
+func (t *HTTP) authorize(ctx context.Context, r *httpRequest, req *http.Request) error {
+	if t.o.Auth == nil {
+		return nil
+	}
+	req.Header = r.header.Clone()
+	if t.guest {
+		t.o.Auth.Reuse(req)
+		return nil
+	}
+	over := t.beginPause()
+	defer over()
+	return t.o.Auth.Authorize(ctx, req)
+}
+
+// noticeWrite returns a context for a request that notices when it is written: until
+// then, the server can't respond. Only the first request is watched, because later ones
+// have a connection.
+func (t *HTTP) noticeWrite(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { t.wrote.Store(true) },
+	})
 }
 
 // open returns the body from its beginning, as a reader type that net/http recognizes

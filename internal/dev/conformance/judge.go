@@ -27,6 +27,10 @@ type judge struct {
 	bad     int
 }
 
+// scenarioTime limits a scenario of a client, in milliseconds. The suite starts all of
+// them at once, so that each takes as long as all on a busy machine.
+const scenarioTime = "150000"
+
 // revisions are the protocol versions with a set of requirements.
 var revisions = []string{"2025-11-25", "2026-07-28"}
 
@@ -46,7 +50,7 @@ func (j *judge) all(ctx context.Context) error {
 		}
 		for _, detect := range []bool{false, true} {
 			j.detect = detect
-			if err := j.side(ctx, revision, "client", required["Client"], "--command", j.self+" client"); err != nil {
+			if err := j.side(ctx, revision, "client", required["Client"], "--command", j.self+" client", "--timeout", scenarioTime); err != nil {
 				return err
 			}
 		}

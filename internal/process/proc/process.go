@@ -263,6 +263,15 @@ func (p *Process) OutputWaiting() int {
 	return p.wire.waiting()
 }
 
+// InputWaiting returns the number of bytes of standard input that the process has not
+// read. It is available on Linux with Spec.PipeStdin.
+func (p *Process) InputWaiting() int {
+	if p.stdin == nil {
+		return 0
+	}
+	return p.stdin.waiting()
+}
+
 // Output returns the captured standard output; an empty Tail with Spec.PipeStdout.
 func (p *Process) Output() *tail.Tail {
 	if p.out == nil {

@@ -36,6 +36,14 @@ func (s *stdinPipe) rest() []byte {
 }
 
 // waiting returns the number of bytes in the pipe.
+func (s *stdinPipe) waiting() (n int) {
+	if raw, err := s.f.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	}
+	return n
+}
+
+// waiting returns the number of bytes in the pipe.
 func (w *wire) waiting() (n int) {
 	if raw, err := w.f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })

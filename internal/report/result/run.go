@@ -141,18 +141,21 @@ func (r *Run) Unfinished() string {
 
 // Server is one server that the run used.
 type Server struct {
-	Name       string   `json:"name"`
-	File       string   `json:"file,omitempty"`
-	Transport  string   `json:"transport"` // "stdio", "streamable-http", "sse", "in-process"
-	Target     string   `json:"target"`    // command line or URL, redacted
-	Protocol   string   `json:"protocol,omitempty"`
-	ServerInfo *Info    `json:"server_info,omitempty"`
-	StartMS    float64  `json:"start_ms,omitempty"` // from the start of the process to the end of the handshake
-	Starts     int      `json:"starts,omitempty"`
-	Exit       string   `json:"exit,omitempty"`
-	Stderr     string   `json:"stderr,omitempty"` // its last lines, after a problem
-	Insecure   bool     `json:"insecure,omitempty"`
-	Tolerated  []string `json:"tolerated,omitempty"`
+	Name       string `json:"name"`
+	File       string `json:"file,omitempty"`
+	Transport  string `json:"transport"` // "stdio", "streamable-http", "sse", "in-process"
+	Target     string `json:"target"`    // command line or URL, redacted
+	Protocol   string `json:"protocol,omitempty"`
+	ServerInfo *Info  `json:"server_info,omitempty"`
+	// Detection says what was done to detect the protocol version in addition to a
+	// request over the first connection: a further connection, for instance.
+	Detection string   `json:"detection,omitempty"`
+	StartMS   float64  `json:"start_ms,omitempty"` // from the start of the process to the end of the handshake
+	Starts    int      `json:"starts,omitempty"`
+	Exit      string   `json:"exit,omitempty"`
+	Stderr    string   `json:"stderr,omitempty"` // its last lines, after a problem
+	Insecure  bool     `json:"insecure,omitempty"`
+	Tolerated []string `json:"tolerated,omitempty"`
 }
 
 // Info is a server's name and version.

@@ -25,12 +25,18 @@ type Options struct {
 	Launcher  bool   // see [proc.Spec.Launcher]
 	UserAgent string // HTTP
 	Tokens    string // the file with user logins
+	// Logins are shared by sessions that log in once; nil: each transport logs in by
+	// itself.
+	Logins *auth.Logins
 	// Secret receives values that must not appear in any output (OAuth tokens); it
 	// may be nil.
 	Secret func(values ...string)
 	// Wrap is [wire.HTTPOptions.Wrap].
 	Wrap func(http.RoundTripper) http.RoundTripper
 }
+
+// NewLogins returns the shared logins of a run; see [Options].
+func NewLogins() *auth.Logins { return auth.NewLogins() }
 
 // Dial opens the transport of a server.
 func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error) {
@@ -74,7 +80,11 @@ func authorizer(s *plan.Server, o Options, config *tls.Config) (*auth.Authorizer
 	if o.Tokens != "" {
 		c.Store = auth.OpenStore(o.Tokens)
 	}
-	return auth.New(c)
+	trust := ""
+	if s.TLS != nil {
+		trust = fmt.Sprintf("%t %q", s.TLS.Insecure, s.TLS.CAFile)
+	}
+	return o.Logins.Of(c, trust)
 }
 
 // Authorize adds the server's headers and credentials to a request, as its transport

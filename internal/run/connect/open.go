@@ -87,13 +87,12 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 }
 
 // StartedTwice explains that a server had to be started (or connected to) twice,
-// because it exited during the detection of its era, or did not respond to it. A
-// server that exited with the request in flight may have exited because of it, but
+// because it exited during the detection of its era. A server that exited with the request in flight may have exited because of it, but
 // that is not certain.
 func StartedTwice(why error, version string) string {
 	var died *wire.ClosedError
 	if !errors.As(why, &died) {
-		return fmt.Sprintf("it was started twice to find out its protocol version: %v; protocol: %s avoids the wait", why, version)
+		return fmt.Sprintf("it was started twice: %v", why)
 	}
 	if EndedByItself(why) {
 		return fmt.Sprintf("it was started twice: the first time it ended before it read a request: %v", died)

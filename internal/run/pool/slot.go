@@ -125,6 +125,7 @@ func (s *Slot) open(ctx context.Context) error {
 	s.info.StartMS = float64(time.Since(began).Microseconds()) / 1000
 	s.info.Protocol = sess.Protocol()
 	s.info.ServerInfo = serverInfo(sess)
+	s.info.Detection = sess.Detection()
 	deps.Send(result.ServerUp{Server: s.info})
 	sv.report(sess.Handshake().Violations)
 	sv.listTools(sess)

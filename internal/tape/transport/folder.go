@@ -241,6 +241,8 @@ type replayedAuth struct{ replay *httpReplay }
 
 func (replayedAuth) Authorize(context.Context, *http.Request) error { return nil }
 
+func (replayedAuth) Reuse(*http.Request) {}
+
 func (a replayedAuth) Challenged(_ context.Context, resp *http.Response) (bool, error) {
 	body, err := takeBody(resp.Request)
 	return err == nil && a.replay.client.More(body), err

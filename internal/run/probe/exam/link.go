@@ -34,7 +34,7 @@ func (l *link) Session(ctx context.Context) (*mcp.Session, error) {
 		return l.Sess, nil
 	}
 	l.Close()
-	sess, err := l.Open(ctx, jsonv.Value{})
+	sess, err := l.OpenWith(ctx, l.Connect, jsonv.Value{})
 	if err == nil {
 		l.Sess = sess
 	}
@@ -49,9 +49,11 @@ type examiner interface {
 }
 
 // Open opens a further session, for a client with capabilities; the caller closes it with
-// end.
+// end. It logs in by itself: rules compare it with the others.
 func (l *link) Open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error) {
-	return l.OpenWith(ctx, l.Connect, caps)
+	o := l.Connect
+	o.Logins = nil
+	return l.OpenWith(ctx, o, caps)
 }
 
 // OpenWith is Open with other options of the connection.

@@ -59,6 +59,7 @@ func New(o Options) (*Prober, error) {
 	o.Connect.Launcher = true
 	watched := &lives{}
 	o.Dial = watched.watch(o.Dial)
+	o.Connect.Logins = connect.NewLogins() // not those of a run that probes
 	o.Reply = cmp.Or(o.Reply, 10*time.Second)
 	if o.Doing == nil {
 		o.Doing = func(string) {}
