@@ -18,14 +18,17 @@ var fixtureExamples = []struct {
 	needs []string
 	ports []string // variables that name a port
 	tests int
+	// A program that needs minutes to compile is left to `make deep`; its suite is only
+	// validated otherwise.
+	compiles bool
 }{
-	{"hooks-context/sh.yml", []string{"sh"}, nil, 2},
-	{"hooks-context/node.yml", []string{"node"}, nil, 2},
-	{"hooks-context/python.yml", []string{"python3"}, nil, 2},
-	{"fixtures-reset/mcptest.yaml", []string{"node"}, nil, 4},
-	{"fixtures-stub/mcptest.yaml", []string{"node"}, []string{"STUB_PORT"}, 2},
-	{"boundary/mcptest.yaml", []string{"node"}, []string{"BOUNDARY_PORT"}, 13},
-	{"fixtures-postgres/mcptest.yaml", []string{"go", "sh"}, []string{"ISSUES_PORT"}, 5},
+	{"hooks-context/sh.yml", []string{"sh"}, nil, 2, false},
+	{"hooks-context/node.yml", []string{"node"}, nil, 2, false},
+	{"hooks-context/python.yml", []string{"python3"}, nil, 2, false},
+	{"fixtures-reset/mcptest.yaml", []string{"node"}, nil, 4, false},
+	{"fixtures-stub/mcptest.yaml", []string{"node"}, []string{"STUB_PORT"}, 2, false},
+	{"boundary/mcptest.yaml", []string{"node"}, []string{"BOUNDARY_PORT"}, 13, false},
+	{"fixtures-postgres/mcptest.yaml", []string{"go", "sh"}, []string{"ISSUES_PORT"}, 5, true},
 }
 
 // The examples of hooks and fixtures are run as a user would run them. In CI, all their
@@ -36,6 +39,10 @@ func TestFixtureExamples(t *testing.T) {
 	for _, ex := range fixtureExamples {
 		t.Run(filepath.Dir(ex.file)+"/"+filepath.Base(ex.file), func(t *testing.T) {
 			t.Parallel()
+			if ex.compiles && !testkit.Deep() {
+				validates(t, ex.file)
+				return
+			}
 			for _, tool := range ex.needs {
 				if _, err := exec.LookPath(tool); err != nil {
 					if ci {
@@ -74,8 +81,8 @@ func TestFixtureExamples(t *testing.T) {
 // The database example runs without PostgreSQL too.
 func TestDatabaseExampleOnSQLite(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it builds a program")
+	if !testkit.Deep() {
+		t.Skip("only in make deep: it compiles SQLite")
 	}
 	dir, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -84,5 +91,14 @@ func TestDatabaseExampleOnSQLite(t *testing.T) {
 	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml", "ISSUES_SQLITE=1", "ISSUES_PORT="+strconv.Itoa(testkit.FreePort()))
 	if code != 0 || len(rec.Tests) != 5 || rec.Tests[4].Status != "skip" {
 		t.Fatalf("exit %d\n%s", code, out)
+	}
+}
+
+// validates checks the suite of an example without a run.
+func validates(t *testing.T, file string) {
+	t.Helper()
+	cmd := exec.Command("mcptest", "validate", filepath.Join("../../examples", file))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -50,12 +52,32 @@ func repoRoot(t *testing.T) string {
 	}
 }
 
-// loadTree parses every Go file of the module. Folders that the go command
-// ignores (testdata, names with a leading dot or underscore), installed npm
-// packages and nested modules (tools) are left out.
+// loadTree returns every Go file of the module, for reading only: all tests share one
+// parsed tree, because parsing takes longer than what they do with it.
 func loadTree(t *testing.T) []goFile {
 	t.Helper()
-	root := repoRoot(t)
+	files, err := parseOnce(repoRoot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var (
+	parsing     sync.Once
+	parsed      []goFile
+	errOfParser error
+)
+
+func parseOnce(root string) ([]goFile, error) {
+	parsing.Do(func() { parsed, errOfParser = parseTree(root) })
+	return parsed, errOfParser
+}
+
+// parseTree parses every Go file of the module. Folders that the go command
+// ignores (testdata, names with a leading dot or underscore), installed npm
+// packages and nested modules (tools) are left out.
+func parseTree(root string) ([]goFile, error) {
 	fset := token.NewFileSet()
 	var files []goFile
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -84,12 +106,12 @@ func loadTree(t *testing.T) []goFile {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if len(files) < 10 {
-		t.Fatalf("found only %d Go files under %s: the walk is broken", len(files), root)
+		return nil, fmt.Errorf("found only %d Go files under %s: the walk is broken", len(files), root)
 	}
-	return files
+	return files, nil
 }
 
 func skipFolder(p, name string) bool {
