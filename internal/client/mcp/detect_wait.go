@@ -50,7 +50,7 @@ func newProbeWait(ctx context.Context, n *negotiator) *probeWait {
 	w.limit = w.most
 	w.patience, w.guest.grace = min(silence, w.most), guestGrace
 	if n.o.Hint == protocol.EraSession {
-		w.patience, w.most, w.guest.grace = 0, 0, hintGrace
+		w.patience, w.most, w.guest.grace, w.guest.hinted = 0, 0, hintGrace, true
 	}
 	if n.http != nil {
 		w.heard, _ = n.http.Awaits()

@@ -18,6 +18,7 @@ type guest struct {
 	state   guestState
 	session *Session      // of an opened guest
 	grace   time.Duration // how long the first connection must at least stay silent after the response
+	hinted  bool          // the server did not respond to server/discover in an earlier run
 	modern  bool          // a refused guest: the server requires the other era
 	invited time.Duration
 	needed  time.Duration // from the invitation to the response; both are counted time
@@ -78,7 +79,11 @@ func (g *guest) receive(r guestResult, now time.Duration) {
 // settled reports whether the first connection has been silent for so long since the
 // guest's response that it will not respond.
 func (g *guest) settled(now time.Duration) bool {
-	return g.state == guestOpened && now-g.invited-g.needed >= max(g.needed, g.grace)
+	enough := g.needed
+	if g.hinted {
+		enough /= 2 // it was silent before, and both connections were opened together
+	}
+	return g.state == guestOpened && now-g.invited-g.needed >= max(enough, g.grace)
 }
 
 // take returns the session, which then belongs to the caller.
