@@ -42,7 +42,7 @@ PACKAGES = $(shell $(GO) list ./...)
 # The packages with property tests: only they have the flag of the seed.
 RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep pgregory.net/rapid | cut -d' ' -f1)
 RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m -p $(shell expr 2 \* $(CORES)) \
-	-skip '^(TestBigRunsRenderFast|TestHugeTexts)$$' $(TESTFLAGS)
+	-skip '^TestHugeTexts$$' $(TESTFLAGS)
 
 .DEFAULT_GOAL := help
 
@@ -90,13 +90,14 @@ release:
 
 ## test: install the npm test servers, vet, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
-# Tests with many inputs use a part of them here, and all in `make deep`. go test
-# need not run vet again. The packages whose tests wait longest are the first.
+# Tests with many inputs use a part of them here, and all in `make deep`. go test runs
+# all of vet, which takes less time than `go vet` and then go test. The packages whose
+# tests wait longest are the first.
 .PHONY: test
-test: servers vet
-	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) ./internal/cli ./internal/run/probe $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,./...)
+test: servers
+	@echo "==> go test -vet=all ./... (unit and end-to-end; one line a package as it finishes)"
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=all -timeout 30m $(WIDE) $(TESTFLAGS) ./internal/cli ./internal/run/probe $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=all -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,./...)
 
 ## quick: build, vet, the structure of the code, and the packages that differ from BASE; needs only Go, under a minute
 .PHONY: quick
@@ -205,8 +206,11 @@ cross:
 
 ## bench: cost of a test, a start, a load and memory, compared with the minimum (docs/spec/performance.md)
 .PHONY: bench
+# Tests that compare times run one package at a time.
+TIMED_PACKAGES := base/source mcpaql/aql report
+TIMED_TESTS    := Cost|LoadIsFast|ManyErrorTests|BigRunsRenderFast
 bench: servers
-	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -v -run '^TestCost$$' ./internal/dev/bench
+	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -p 1 -timeout 30m -v -run '^Test($(TIMED_TESTS))$$' ./internal/dev/bench $(TIMED_PACKAGES:%=./internal/%)
 
 ## bench-peers: the same suites with other runners (Linux on x86-64; 500 MB from npm); WRITE=1 writes the table to docs/spec/peers.md
 .PHONY: bench-peers
@@ -220,7 +224,7 @@ gobench:
 
 # Tests that `make test` runs in part: packages and names.
 DEEP_PACKAGES := cli cli/gen dev/arch mcpaql/aql mcpaql/aqlcli offer/compat offer/contain report report/result run/leak run/probe tape/tee
-DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|FixtureExamples|DatabaseExampleOnSQLite
+DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|FixtureExamples|ExplainKnowsEveryWord|DatabaseExampleOnSQLite
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep

@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/cli"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/client/protocol"
@@ -85,7 +86,11 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 	if len(titles) < 150 {
 		t.Fatalf("only %d words", len(titles))
 	}
-	for word, title := range titles {
+	for i, word := range slices.Sorted(maps.Keys(titles)) {
+		if i%4 != 0 && !testkit.Deep() {
+			continue
+		}
+		title := titles[word]
 		var out, errs bytes.Buffer
 		code := cli.Main([]string{"explain", word}, cmdutil.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 		head := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(title) + `$`)

@@ -27,7 +27,7 @@ func TestInitOnRealServers(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			if server == "server-everything" && !testkit.Deep() {
+			if server != "server-memory" && !testkit.Deep() {
 				t.Skip("slow: make deep")
 			}
 			needServers(t)

@@ -158,7 +158,7 @@ func TestWatchTerminal(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d after Ctrl-C, want 130: %s\n%s", code, cmd.ProcessState, person.text.String())
 	}
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("Ctrl-C took %v", took)
 	}
 }

@@ -27,9 +27,9 @@ func TestHugeTexts(t *testing.T) {
 	rec.Send(result.RunFinished{ExitCode: 1})
 	for _, f := range report.Formats {
 		var out []byte
-		took := quickest(6*time.Second, func() { out = rendered(t, f.Name, rec.Run(), render.Options{}) })
+		took := quickest(time.Minute, func() { out = rendered(t, f.Name, rec.Run(), render.Options{}) })
 		t.Logf("%-8s %9d bytes in %v", f.Name, len(out), took.Round(time.Millisecond))
-		if took > 6*time.Second {
+		if took > time.Minute {
 			t.Errorf("%s took %v", f.Name, took)
 		}
 		// The record keeps 64 KiB of a text and 256 KiB of a frame; escaping

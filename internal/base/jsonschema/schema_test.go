@@ -503,7 +503,7 @@ func TestManyNames(t *testing.T) {
 	}
 	s, start := compile(t, `{"propertyNames":{"maxLength":2}}`, jsonschema.Options{}), testkit.CPUTime()
 	found, err := s.Validate(context.Background(), jsonv.Object(members...))
-	if took := testkit.CPUTime() - start; err != nil || len(found) != 1000 || took > 15*time.Second {
+	if took := testkit.CPUTime() - start; err != nil || len(found) != 1000 || took > time.Minute {
 		t.Errorf("%d violations in %v, %v", len(found), took, err)
 	}
 }

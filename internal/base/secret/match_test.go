@@ -81,7 +81,7 @@ func TestManyMasks(t *testing.T) {
 	if r.Matcher().Matches(masked, strings.Repeat(secret.Mask, 39)+"x"+secret.Mask) {
 		t.Error("another text matches")
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

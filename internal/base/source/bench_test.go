@@ -66,12 +66,12 @@ func BenchmarkDecode1000Tests(b *testing.B) {
 // TestLoadIsFast detects superlinear loading: the target is 60 ms, and test machines are
 // busy. If loading takes ten times that, it is compared with a quarter of the tests.
 func TestLoadIsFast(t *testing.T) {
+	if !testkit.Bench() {
+		t.Skip("only in make bench: it compares times")
+	}
 	best := quickestLoad(t, 1000)
 	t.Logf("1000 tests in %v", best)
 	limit := 600 * time.Millisecond
-	if slow {
-		limit *= 10
-	}
 	if best <= limit {
 		return
 	}

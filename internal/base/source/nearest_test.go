@@ -31,7 +31,7 @@ func TestNearestIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	source.Nearest(long, []string{long + "y", "a"})
 	source.Nearest("abcdefgh", []string{long})
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

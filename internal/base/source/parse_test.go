@@ -90,7 +90,7 @@ func TestParseRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, ds := parse(tt.text)
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 			first, _, _ := strings.Cut(ds.Error(), "\n")
@@ -241,7 +241,7 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 	if err := ds.Print(&b, source.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 20*time.Second || b.Len() > 10<<20 {
+	if took := time.Since(start); took > time.Minute || b.Len() > 10<<20 {
 		t.Errorf("printing took %v for %d bytes", took, b.Len())
 	}
 }

@@ -35,7 +35,7 @@ func TestReadPipe(t *testing.T) {
 		t.Fatalf("%v, %v", f, diags)
 	}
 	start := time.Now()
-	if _, diags = source.Read(name, "pipe"); len(diags) != 1 || !strings.Contains(diags[0].Msg, "no process writes") || time.Since(start) > 30*time.Second {
+	if _, diags = source.Read(name, "pipe"); len(diags) != 1 || !strings.Contains(diags[0].Msg, "no process writes") || time.Since(start) > 60*time.Second {
 		t.Error(diags)
 	}
 }

@@ -7,6 +7,10 @@ import "os"
 // `make test` stays short.
 func Deep() bool { return os.Getenv("MCPTEST_DEEP") != "" }
 
+// Bench reports whether tests are to compare times (`make bench`). Without it no result
+// depends on how busy the machine is.
+func Bench() bool { return os.Getenv("MCPTEST_BENCH") != "" }
+
 // Count is how many rounds a test makes: few, or many in a deep run.
 func Count(few, many int) int {
 	if Deep() {

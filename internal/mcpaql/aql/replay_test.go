@@ -134,7 +134,7 @@ func TestReplayGivesTheSameBundle(t *testing.T) {
 		recordRun(t, context.Background(), guard.Options{Dial: library(t, demo.Options{Features: features}), Mode: guard.ModeFull, Confirm: true}).again(t)
 	})
 	for i, d := range demo.Defects() {
-		if i%8 != 0 && (d.Feature == "" || !testkit.Deep()) {
+		if i%16 != 0 && (d.Feature == "" || !testkit.Deep()) {
 			continue
 		}
 		t.Run(d.Name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestReplayOfTrouble(t *testing.T) {
 			r := recordRun(t, context.Background(), o)
 			begin := time.Now()
 			r.again(t)
-			if took := time.Since(begin); took > 20*time.Second {
+			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("the replay took %s", took)
 			}
 		})
