@@ -133,7 +133,8 @@ var edges = map[string][]string{
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/verdict", "internal/assert/target", "internal/offer/ruleset", "internal/offer/surface", "internal/run/allow", "internal/spec/suite",
 		"internal/client/check", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/base/jsonschema", "internal/base/jsonv", "internal/base/source",
 	},
-	"internal/run/probe/basics": {"internal/base/web",
+	"internal/run/probe/basics": {
+		"internal/base/web",
 		"internal/base/lazy",
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite",
 		"internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/process/usage", "internal/base/jsonv",

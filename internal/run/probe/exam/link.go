@@ -2,6 +2,7 @@ package exam
 
 import (
 	"context"
+
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
