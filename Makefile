@@ -187,10 +187,12 @@ drift:
 .PHONY: race
 # Tests that hold a figure of time are left to
 # `make test`: the detector makes everything several times slower. So are the
-# packages whose tests run whole programs against limits of time.
+# packages whose tests run whole programs, compiled without the detector, or only read
+# files.
+NOT_RACED := %/internal/cli %/internal/mcpaql/aqlcli %/internal/dev/arch %/internal/dev/faults %/internal/dev/packaging
 race: servers
-	@echo "==> go test -race, all packages but internal/cli and internal/mcpaql/aqlcli"
-	$(RACE) $(filter-out $(if $(SEED),$(RANDOM)) %/internal/cli %/internal/mcpaql/aqlcli,$(PACKAGES)) $(if $(SEED),|| rc=1; $(RACE) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc)
+	@echo "==> go test -race, all packages but $(patsubst \%/%,%,$(NOT_RACED))"
+	$(RACE) $(filter-out $(if $(SEED),$(RANDOM)) $(NOT_RACED),$(PACKAGES)) $(if $(SEED),|| rc=1; $(RACE) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc)
 
 ## cross: compile for linux, darwin, windows on amd64 and arm64, and vet for each system
 # No file is for one architecture only, so vet sees the same code on both.
