@@ -41,7 +41,7 @@ func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
 	if local {
 		each("a text of 300 kB", texts(strings.Repeat("mcptest ", 37_500)))
 	}
-	return append(out, Unusual{"a list as arguments", jsonv.Array()}, Unusual{"text as arguments", jsonv.String("{}")})
+	return append(out, Unusual{"no arguments member", jsonv.Value{}}, Unusual{"a list as arguments", jsonv.Array()}, Unusual{"text as arguments", jsonv.String("{}")})
 }
 
 // mapped are arguments, each of which is changed.

@@ -57,18 +57,40 @@ func notCountable(v *exam.Visit) string {
 	return ""
 }
 
+// mostEqualCalls is how many tools are called many times.
+const mostEqualCalls = 12
+
 // equalCalls are the requests that are made many times: one that does nothing, a list, a
-// resource that can be read, and the tools that are quick.
+// call that is refused, a resource, a prompt, a completion, and the tools that are quick.
 func equalCalls(v *exam.Visit) []equalCall {
-	calls := []equalCall{{Call: mcp.Call{Method: v.Idle()}, subject: v.Idle()}}
+	request := func(method string, params jsonv.Value) equalCall {
+		return equalCall{Call: mcp.Call{Method: method, Params: exam.Text(params)}, subject: method}
+	}
+	calls := []equalCall{request(v.Idle(), jsonv.Value{})}
 	if list := v.FirstList(); list != v.Idle() {
-		calls = append(calls, equalCall{Call: mcp.Call{Method: list}, subject: list})
+		calls = append(calls, request(list, jsonv.Value{}))
+	}
+	if v.Declares("tools") {
+		refused := request("tools/call", jsonv.ObjectOf("name", "mcptest_no_such_tool", "arguments", jsonv.Object()))
+		refused.subject = "a call that is refused"
+		calls = append(calls, refused)
 	}
 	for _, r := range v.Resources[:min(len(v.Resources), 1)] {
-		params := jsonv.ObjectOf("uri", r.Lookup("uri"))
-		calls = append(calls, equalCall{Call: mcp.Call{Method: "resources/read", Params: exam.Text(params)}, subject: "resources/read"})
+		calls = append(calls, request("resources/read", jsonv.ObjectOf("uri", r.Lookup("uri"))))
 	}
-	for _, tool := range v.Quick {
+	for _, p := range v.Prompts[:min(len(v.Prompts), 1)] {
+		calls = append(calls, request("prompts/get", jsonv.ObjectOf("name", p.Lookup("name"))))
+		if v.Declares("completions") {
+			ref := jsonv.ObjectOf("type", "ref/prompt", "name", p.Lookup("name"))
+			calls = append(calls, request("completion/complete", jsonv.ObjectOf("ref", ref, "argument", jsonv.ObjectOf("name", "a", "value", "a"))))
+		}
+	}
+	called := 0
+	for _, tool := range v.Tools {
+		if v.Slow(tool) || v.Policy.Repeats(tool) != "" || called == mostEqualCalls {
+			continue
+		}
+		called++
 		params := exam.Params(tool, argument.Valid(tool))
 		calls = append(calls, equalCall{mcp.Call{Method: "tools/call", Params: exam.Text(params)}, exam.Subject(tool), tool})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -84,12 +83,9 @@ func ended(rule string, end ending) exam.Outcome {
 	case end.How == proc.ByItself:
 		return exam.Unverified("the server ended before its input was closed (%s)", end.Exit)
 	case rule == "shutdown-children" && len(end.Leftovers) > 0 && end.How != proc.ByKill:
-		var list []string
-		for _, l := range end.Leftovers {
-			list = append(list, fmt.Sprintf("%d %s", l.Pid, l.Command))
-		}
-		evidence.Received += "\n" + strings.Join(list, "\n")
-		return exam.BrokenBy(evidence, "processes of the server remained after it had ended: %s", verdict.Excerpt(strings.Join(list, "; "), 200))
+		list := exam.Remaining(end.Leftovers)
+		evidence.Received += "\n" + list
+		return exam.BrokenBy(evidence, "processes of the server remained after it had ended: %s", verdict.Excerpt(list, 200))
 	case rule == "shutdown-children" && end.How == proc.ByKill:
 		return exam.Unverified("the server had to be killed")
 	case rule == "shutdown-eof" && end.How != proc.ByEOF:

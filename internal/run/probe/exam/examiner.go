@@ -2,6 +2,7 @@ package exam
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -30,8 +32,9 @@ func (v *Visit) examineSession(sess *mcp.Session, declared jsonv.Value) {
 	v.examine(sess.Handshake(), sess)
 }
 
-// examineEnd examines what a session got outside of its exchanges.
-func (v *Visit) examineEnd(sess *mcp.Session) {
+// examineEnd examines what a session got outside of its exchanges, and what its process left.
+func (v *Visit) examineEnd(sess *mcp.Session, stopped proc.Stopped) {
+	v.examineLeftovers(stopped)
 	found := findings{}
 	outside := &mcp.Exchange{}
 	v.addViolations(found, outside, sess.TakeViolations())
@@ -40,6 +43,27 @@ func (v *Visit) examineEnd(sess *mcp.Session) {
 	}
 	v.enterFindings(outside, found)
 	delete(v.declared, sess)
+}
+
+// examineLeftovers examines the processes that remained after a process had ended by itself
+// or when its input was closed. One that had to be killed had no time to end them.
+func (v *Visit) examineLeftovers(stopped proc.Stopped) {
+	if len(stopped.Leftovers) == 0 || stopped.How != proc.ByEOF {
+		return
+	}
+	v.enterAbout("shutdown-children", "", BrokenBy(verdict.Evidence{
+		Sent:     "the end of standard input",
+		Received: fmt.Sprintf("ended after %.1f s (%s, %s)\n%s", stopped.Took.Seconds(), stopped.How, stopped.Exit, Remaining(stopped.Leftovers)),
+	}, "processes of the server remained after it had ended: %s", verdict.Excerpt(Remaining(stopped.Leftovers), 200)))
+}
+
+// Remaining lists processes, one a line.
+func Remaining(left []proc.Leftover) string {
+	var lines []string
+	for _, l := range left {
+		lines = append(lines, fmt.Sprintf("%d %s", l.Pid, l.Command))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // examineLoose examines violations that belong to no exchange.

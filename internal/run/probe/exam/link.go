@@ -45,7 +45,7 @@ func (l *link) Session(ctx context.Context) (*mcp.Session, error) {
 // examiner holds what was seen against every rule that it concerns.
 type examiner interface {
 	examineSession(sess *mcp.Session, declared jsonv.Value)
-	examineEnd(sess *mcp.Session)
+	examineEnd(sess *mcp.Session, stopped proc.Stopped)
 	examineBare(c *conn.Conn, x *mcp.Exchange)
 }
 
@@ -108,7 +108,7 @@ func (l *link) End(sess *mcp.Session) proc.Stopped {
 	ctx, cancel := connect.Ending()
 	defer cancel()
 	stopped := sess.Close(ctx)
-	l.examiner.examineEnd(sess)
+	l.examiner.examineEnd(sess, stopped)
 	return stopped
 }
 
