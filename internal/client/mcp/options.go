@@ -23,6 +23,9 @@ type Options struct {
 	Protocol string
 	// Era is the era of the server, if it is known; "auto" then skips detection.
 	Era protocol.Era
+	// OneEra sends a server that refuses the pinned revision nothing of the other era: it may
+	// have one session only, which that would take.
+	OneEra bool
 	// Hint is the [Session.EraHint] of an earlier run. It affects the duration of
 	// "auto", but never its result.
 	Hint protocol.Era

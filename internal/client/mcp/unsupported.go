@@ -57,6 +57,9 @@ func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version,
 			return e
 		}
 	}
+	if n.o.OneEra {
+		return e
+	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	if d.Stateless {

@@ -22,6 +22,7 @@ type Options struct {
 	Limits   wire.Limits
 	Grace    proc.Grace
 
+	OneEra    bool   // see [mcp.Options]
 	Launcher  bool   // see [proc.Spec.Launcher]
 	UserAgent string // HTTP
 	Tokens    string // the file with user logins

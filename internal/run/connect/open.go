@@ -76,7 +76,7 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 	client.Name = cmp.Or(s.Client, client.Name)
 	sess, err := mcp.Open(ctx, t, mcp.Options{
 		Protocol: s.Protocol, Client: client, Capabilities: caps, ConnectTimeout: limit, Limits: o.Options.Limits,
-		Era: era, Hint: hint, Redial: dial,
+		Era: era, Hint: hint, Redial: dial, OneEra: o.Options.OneEra,
 		Tolerate: func(kind string) bool { return s.Tolerate[kind] },
 	})
 	if err != nil {

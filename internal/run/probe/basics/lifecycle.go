@@ -62,6 +62,10 @@ func offered(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
 	once := "" // why the server is not there a second time
 	v.Check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) exam.Outcome {
 		offer = introduce(ctx, v, madeUp)
+		if offer.Result == nil && !v.Stdio() {
+			v.Close() // the session that is open may be the only one
+			offer = introduce(ctx, v, madeUp)
+		}
 		if offer.Result != nil {
 			return exam.BrokenIf(confirmed(offer) == madeUp, offer, "the made-up version %s was confirmed", madeUp)
 		}
@@ -89,10 +93,6 @@ func offered(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
 // the server may have one session only, or hold a port or a lock. "" means that it is served.
 func onlyOnce(ctx context.Context, v *exam.Visit) string {
 	control := introduce(ctx, v, v.Version.Name)
-	if control.Result == nil && !v.Stdio() {
-		v.Close() // the session that is open may be the only one
-		control = introduce(ctx, v, v.Version.Name)
-	}
 	if control.Result != nil {
 		return ""
 	}
@@ -125,6 +125,10 @@ func echoes(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
 		}
 		v.Check(ctx, "lifecycle-version-echo", version, func(ctx context.Context) exam.Outcome {
 			x := introduce(ctx, v, version)
+			if x.Result == nil && !v.Stdio() {
+				v.Close()
+				x = introduce(ctx, v, version)
+			}
 			if x.Result == nil {
 				if once := onlyOnce(ctx, v); once != "" {
 					return exam.Unverified("%s", once)

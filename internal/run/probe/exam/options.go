@@ -56,7 +56,7 @@ func New(o Options) (*Prober, error) {
 	if o.Dial == nil {
 		o.Dial = connect.Dial
 	}
-	o.Connect.Launcher = true
+	o.Connect.Launcher, o.Connect.OneEra = true, true
 	watched := &lives{}
 	o.Dial = watched.watch(o.Dial)
 	o.Connect.Logins = connect.NewLogins() // not those of a run that probes
