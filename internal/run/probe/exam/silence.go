@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -114,10 +115,23 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 				v.memory.hung[tool]++
 			}
 			v.judgeSilence(ctx, sess, key, x)
+		case noMessage(x):
+			subject := nameOf(x.Request)
+			v.enterAbout("message-unanswered", subject, Broken(x, "%s got HTTP %d without a response in it", subject, Status(x)))
 		}
 		v.examine(x, sess)
 		return x
 	}
+}
+
+// noMessage reports whether a request over HTTP succeeded with a status or a type of content
+// that has no room for its response.
+func noMessage(x *mcp.Exchange) bool {
+	if x.HTTP == nil || len(x.Request) == 0 || !Served(x) {
+		return false
+	}
+	empty := x.HTTP.Status == http.StatusAccepted || x.HTTP.Status == http.StatusNoContent
+	return empty || strings.HasPrefix(x.HTTP.ContentType, "text/html")
 }
 
 // exchange makes one call with a time for its response.
