@@ -3,7 +3,6 @@ package basics
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -48,30 +47,8 @@ func endAfterCall(ctx context.Context, v *exam.Visit) ending {
 			break
 		}
 	}
-	before := v.Connect.Registry.Strays(v.Pinned.Name)
-	stopped := sess.Close(ctx)
-	v.End(sess)
-	if stopped.How != proc.ByKill {
-		stopped.Leftovers = append(stopped.Leftovers, strays(ctx, v, before)...)
-	}
-	return ending{Stopped: stopped}
-}
-
-// straysGrace is how long a process may outlive the server that started it.
-const straysGrace = time.Second
-
-// strays are the processes in sessions of their own that outlive the server, without those
-// that were there before it ended.
-func strays(ctx context.Context, v *exam.Visit, before []proc.Leftover) (left []proc.Leftover) {
-	for until := time.Now().Add(straysGrace); ctx.Err() == nil; time.Sleep(straysGrace / 10) {
-		left = slices.DeleteFunc(v.Connect.Registry.Strays(v.Pinned.Name), func(l proc.Leftover) bool {
-			return slices.Contains(before, l)
-		})
-		if len(left) == 0 || time.Now().After(until) {
-			return left
-		}
-	}
-	return nil
+	sess.Close(ctx) // with its grace, which End need not have
+	return ending{Stopped: v.End(sess)}
 }
 
 // ended judges the end of a process by a rule.

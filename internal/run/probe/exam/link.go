@@ -2,6 +2,8 @@ package exam
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/conn"
@@ -24,6 +26,7 @@ type link struct {
 	ended    string       // why the last session ended
 	restless bool         // a process of the server is never idle
 	examiner examiner     // what every exchange is held against
+	strays   map[int]bool // processes that were found to outlive the server
 }
 
 func (l *link) Stdio() bool  { return l.Pinned.URL == "" }
@@ -108,8 +111,29 @@ func (l *link) End(sess *mcp.Session) proc.Stopped {
 	ctx, cancel := connect.Ending()
 	defer cancel()
 	stopped := sess.Close(ctx)
+	if stopped.How == proc.ByEOF || stopped.How == proc.ByTerm {
+		stopped.Leftovers = append(stopped.Leftovers, l.freshStrays(ctx)...)
+	}
 	l.examiner.examineEnd(sess, stopped)
 	return stopped
+}
+
+// straysGrace is how long a process may outlive the server that started it.
+const straysGrace = time.Second
+
+// freshStrays are the processes in sessions of their own that outlive a process of the
+// server, and that no earlier one left.
+func (l *link) freshStrays(ctx context.Context) (left []proc.Leftover) {
+	for until := time.Now().Add(straysGrace); ctx.Err() == nil; time.Sleep(straysGrace / 10) {
+		left = slices.DeleteFunc(l.Connect.Registry.Strays(l.Pinned.Name), func(s proc.Leftover) bool { return l.strays[s.Pid] })
+		if len(left) == 0 || time.Now().After(until) {
+			break
+		}
+	}
+	for _, s := range left {
+		l.strays[s.Pid] = true
+	}
+	return left
 }
 
 // Revive counts the ends of the process. A server that no longer responds counts as ended.

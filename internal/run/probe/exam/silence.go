@@ -201,7 +201,7 @@ func wasReset(x *mcp.Exchange) bool {
 // listens any more, has no response.
 func (v *Visit) afterReset(ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, first *mcp.Exchange) *mcp.Exchange {
 	subject := nameOf(first.Request)
-	if call.Method == "tools/call" && v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params))) {
+	if v.mustNotRepeat(call) {
 		v.enterAbout("message-unanswered", subject, Unverified("%s got no response, and must not be called again: %v", subject, first.Cause))
 		return first
 	}
@@ -293,7 +293,7 @@ func (v *Visit) rest(ctx context.Context) {
 
 // mustNotRepeat reports whether a call must not be made again.
 func (v *Visit) mustNotRepeat(call mcp.Call) bool {
-	return call.Method == "tools/call" && v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params)))
+	return v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params)))
 }
 
 // answersAgain repeats a request that was answered before.

@@ -57,7 +57,7 @@ func (p *Prober) Visit(era protocol.Era) *Visit {
 		pinned.Protocol = p.Server.Protocol
 	}
 	v := &Visit{
-		link: link{Prober: p, Era: era, Pinned: &pinned}, ledger: ledger{},
+		link: link{Prober: p, Era: era, Pinned: &pinned, strays: map[int]bool{}}, ledger: ledger{},
 		memory: newMemory(), declared: map[*mcp.Session]jsonv.Value{}, schemas: map[string]*check.OutputSchema{},
 	}
 	v.examiner = v
