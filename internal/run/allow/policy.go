@@ -51,26 +51,47 @@ func (p *Policy) Repeats(tool jsonv.Value) string {
 	return p.Allows(tool)
 }
 
-// Call permits one call and counts it, or returns why it must not be made. A named tool
-// that declares destructiveHint: true is called once with equal arguments.
+// Permits returns "" if a call may be made now, and otherwise why not. A named tool that
+// declares destructiveHint: true is called once with equal arguments.
+func (p *Policy) Permits(tool, args jsonv.Value) string {
+	if why := p.Allows(tool); why != "" {
+		return why
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refusal(tool, args)
+}
+
+// refusal returns why a call of a tool that is allowed must not be made again. The caller
+// holds the lock.
+func (p *Policy) refusal(tool, args jsonv.Value) string {
+	if !p.made[keyOf(tool, args)] {
+		return ""
+	}
+	return fmt.Sprintf("tool %s declares destructiveHint: true, so it is called once with equal arguments", tool.Lookup("name").Text())
+}
+
+func keyOf(tool, args jsonv.Value) string {
+	return tool.Lookup("name").Text() + " " + string(args.Append(nil))
+}
+
+// Call is Permits for a call that is made, and counts it.
 func (p *Policy) Call(tool, args jsonv.Value) string {
 	if why := p.Allows(tool); why != "" {
 		return why
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	name := tool.Lookup("name").Text()
+	if why := p.refusal(tool, args); why != "" {
+		return why
+	}
 	if p.made == nil {
 		p.made, p.all = map[string]bool{}, map[string]int{}
 	}
 	if Destructive(tool) {
-		key := name + " " + string(args.Append(nil))
-		if p.made[key] {
-			return fmt.Sprintf("tool %s declares destructiveHint: true, so it is called once with equal arguments", name)
-		}
-		p.made[key] = true
+		p.made[keyOf(tool, args)] = true
 	}
-	p.all[name]++
+	p.all[tool.Lookup("name").Text()]++
 	return ""
 }
 

@@ -41,7 +41,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 		v.EnterAll("auth", exam.Inapplicable("the server asks for no token, and none was given"))
 		return
 	}
-	tokens(ctx, v, message, anonymous)
+	tokens(ctx, v, servedKinds(ctx, v))
 	named := ""
 	if m := resourceMetadata().FindStringSubmatch(challenge); m != nil {
 		named = m[1]
@@ -74,32 +74,34 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 // tokens sends requests with an invalid token and without one. A refusal is one of HTTP: an
 // error of JSON-RPC with the status 200 does not tell a client to log in. It counts if the
 // same request with the credentials of the server gets none.
-func tokens(ctx context.Context, v *exam.Visit, message jsonv.Value, anonymous *mcp.Exchange) {
-	served := exam.RPCError(v.Tell(ctx, message, nil)) == nil
-	refusedWithin := func(x *mcp.Exchange) bool { return served && exam.Served(x) && exam.RPCError(x) != nil }
-	public := exam.Served(anonymous) && exam.RPCError(anonymous) == nil
-	v.Check(ctx, "auth-401", "", func(ctx context.Context) exam.Outcome {
-		x := v.Tell(ctx, message, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
+func tokens(ctx context.Context, v *exam.Visit, served []kind) {
+	eachKind(ctx, v, "auth-401", served, func(ctx context.Context, k kind) exam.Outcome {
+		x := k.send(ctx, v, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
 		switch s := exam.Status(x); {
-		case s == 0 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
+		case s == 0 || s == http.StatusTooManyRequests:
 			return exam.Unverified("there was %s", exam.Answer(x))
-		case refusedWithin(x):
-			return exam.Broken(x, "a request with an invalid token got the status %d and %s, expected 401", s, exam.Answer(x))
-		case s < 300 && public:
+		case exam.RefusesAll(s) && s >= 500 && exam.Status(k.send(ctx, v, nil)) == s:
+			return exam.Unverified("the same request with the credentials of the server got HTTP %d, too", s)
+		case refusedWithin(ctx, v, k, x):
+			return exam.Broken(x, "%s with an invalid token got the status %d and %s, expected 401", k.method, s, exam.Answer(x))
+		case s < 300 && fulfills(k.send(ctx, v, noToken())):
 			return exam.Unverified("the server answers without a token, too")
 		}
-		return exam.ExpectStatus(x, http.StatusUnauthorized, "a request with an invalid token")
+		return exam.ExpectStatus(x, http.StatusUnauthorized, k.method+" with an invalid token")
 	})
-	v.Check(ctx, "auth-anonymous", "", func(ctx context.Context) exam.Outcome {
-		x := v.Tell(ctx, message, noToken())
+	eachKind(ctx, v, "auth-anonymous", served, func(ctx context.Context, k kind) exam.Outcome {
+		x := k.send(ctx, v, noToken())
 		switch s := exam.Status(x); {
-		case refusedWithin(x) && credentials(v):
-			return exam.Broken(x, "a request without a token got the status %d and %s, expected 401", s, exam.Answer(x))
-		case s < 300 || s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable:
+		case refusedWithin(ctx, v, k, x) && credentials(v):
+			return exam.Broken(x, "%s without a token got the status %d and %s, expected 401", k.method, s, exam.Answer(x))
+		case s < 300 || s == http.StatusTooManyRequests:
+			return exam.Held()
+		case exam.RefusesAll(s) && s >= 500 && exam.Status(k.send(ctx, v, nil)) == s:
 			return exam.Held()
 		}
-		return exam.ExpectStatus(x, http.StatusUnauthorized, "a request without a token")
+		return exam.ExpectStatus(x, http.StatusUnauthorized, k.method+" without a token")
 	})
+	message := v.Frame(7301, v.FirstList(), jsonv.Value{})
 	v.Check(ctx, "auth-challenge", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, noToken())
 		if exam.Status(x) != http.StatusUnauthorized {
@@ -107,6 +109,12 @@ func tokens(ctx context.Context, v *exam.Visit, message jsonv.Value, anonymous *
 		}
 		return exam.BrokenIf(x.HTTP.Header.Get("Www-Authenticate") == "", x, "the 401 has no WWW-Authenticate")
 	})
+}
+
+// refusedWithin reports whether a request got an error of JSON-RPC within a successful
+// status, and the same request with the credentials of the server gets none.
+func refusedWithin(ctx context.Context, v *exam.Visit, k kind, x *mcp.Exchange) bool {
+	return exam.Served(x) && exam.RPCError(x) != nil && exam.RPCError(k.send(ctx, v, nil)) == nil
 }
 
 // metadataAt requests the metadata of the resource at places of the server.

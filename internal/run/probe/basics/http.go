@@ -29,22 +29,12 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	message := v.Frame(7101, v.Idle(), jsonv.Value{})
-	origins(ctx, v, message)
-	v.Check(ctx, "http-notification", "", func(ctx context.Context) exam.Outcome {
-		x := v.Tell(ctx, v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}), nil)
-		switch s := exam.Status(x); {
-		case s == 0:
-			return exam.Unverified("there was %s", exam.Answer(x))
-		case s >= 400:
-			return exam.Held()
-		case s == http.StatusAccepted && len(strings.TrimSpace(string(x.Response))) > 0:
-			return exam.Broken(x, "a notification got 202 with a body")
-		}
-		return exam.ExpectStatus(x, http.StatusAccepted, "a notification")
-	})
-	v.Check(ctx, "http-version-header", "", func(ctx context.Context) exam.Outcome {
-		x := v.Tell(ctx, message, http.Header{"Mcp-Protocol-Version": {"1999-01-01"}})
-		return exam.ExpectStatus(x, http.StatusBadRequest, "a request with MCP-Protocol-Version: 1999-01-01")
+	served := servedKinds(ctx, v)
+	origins(ctx, v, message, served)
+	notifications(ctx, v)
+	eachKind(ctx, v, "http-version-header", served, func(ctx context.Context, k kind) exam.Outcome {
+		x := k.send(ctx, v, http.Header{"Mcp-Protocol-Version": {"1999-01-01"}})
+		return exam.ExpectStatus(x, http.StatusBadRequest, k.method+" with MCP-Protocol-Version: 1999-01-01")
 	})
 	v.Check(ctx, "http-error-trace", "", func(ctx context.Context) exam.Outcome {
 		for _, action := range []suite.Request{{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)}, {Method: http.MethodGet, Path: "/mcptest-no-such-path"}} {
@@ -68,6 +58,31 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 	})
 }
 
+// notifications sends notifications of several kinds: a server may treat only one of them
+// as a message without a response.
+func notifications(ctx context.Context, v *exam.Visit) {
+	cancelled := jsonv.ObjectOf("requestId", 987654321)
+	for _, message := range []jsonv.Value{
+		v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}),
+		v.Frame(jsonv.Value{}, "notifications/cancelled", cancelled),
+		v.Frame(jsonv.Value{}, "notifications/mcptest-unknown", jsonv.Value{}),
+	} {
+		method := message.Lookup("method").Text()
+		v.Check(ctx, "http-notification", method, func(ctx context.Context) exam.Outcome {
+			x := v.Tell(ctx, message, nil)
+			switch s := exam.Status(x); {
+			case s == 0:
+				return exam.Unverified("there was %s", exam.Answer(x))
+			case s >= 400:
+				return exam.Held()
+			case s == http.StatusAccepted && len(strings.TrimSpace(string(x.Response))) > 0:
+				return exam.Broken(x, "%s got 202 with a body", method)
+			}
+			return exam.ExpectStatus(x, http.StatusAccepted, method)
+		})
+	}
+}
+
 // Streams examines the event streams of further sessions over HTTP.
 func Streams(ctx context.Context, v *exam.Visit) {
 	if v.Stdio() || v.Hello.HTTP == nil {
@@ -80,21 +95,21 @@ func Streams(ctx context.Context, v *exam.Visit) {
 }
 
 // origins sends requests from pages of other sites, and of the server itself.
-func origins(ctx context.Context, v *exam.Visit, message jsonv.Value) {
+func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []kind) {
 	with := func(ctx context.Context, name, value string) *mcp.Exchange {
 		return v.Tell(ctx, message, http.Header{name: {value}})
 	}
 	const foreign = "https://mcptest.invalid"
 	control := v.Tell(ctx, message, nil)
-	v.Check(ctx, "http-origin", "", func(ctx context.Context) exam.Outcome {
-		x := with(ctx, "Origin", foreign)
+	eachKind(ctx, v, "http-origin", served, func(ctx context.Context, k kind) exam.Outcome {
+		x := k.send(ctx, v, http.Header{"Origin": {foreign}})
 		switch {
 		case !exam.Served(control):
 			return exam.Unverified("the same request without Origin got %s", exam.Answer(control))
 		case exam.Served(x) && (!v.Local || v.At.Scheme == "https" || credentials(v)):
 			return exam.Unverified("which origins a public server allows is its own decision")
 		}
-		return exam.BrokenIf(exam.Served(x), x, "a request with Origin: https://mcptest.invalid was served: a page of another site can use the server")
+		return exam.BrokenIf(exam.Served(x), x, "%s with Origin: %s was served: a page of another site can use the server", k.method, foreign)
 	})
 	v.Check(ctx, "http-origin-status", "", func(ctx context.Context) exam.Outcome {
 		x := with(ctx, "Origin", foreign)
@@ -155,14 +170,13 @@ func streaming(ctx context.Context, v *exam.Visit) {
 	})
 }
 
-// introduced are the headers of a session without a stream of GET: a second one may be
-// refused.
+// introduced begins a session without a stream of GET, because a second one may be refused,
+// and returns its headers.
 func introduced(ctx context.Context, v *exam.Visit) http.Header {
 	h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
 	if id, _ := begin(ctx, v, ""); id != "" {
 		h.Set(exam.SessionID, id)
 	}
-	v.Post(ctx, suite.Request{Body: v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}).Append(nil)}, h)
 	return h
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/spec/suite"
 )
@@ -21,15 +20,35 @@ func Sessions(ctx context.Context, v *exam.Visit) {
 		v.EnterAll("session", exam.Inapplicable("the server has no sessions"))
 		return
 	}
-	list := suite.Request{Body: v.Frame(7201, v.FirstList(), jsonv.Value{}).Append(nil)}
-	v.Check(ctx, "session-missing", "", func(ctx context.Context) exam.Outcome {
-		x := v.Post(ctx, list, http.Header{"Mcp-Protocol-Version": {v.Version.Name}, exam.SessionID: nil})
-		if exam.Served(x) {
+	served := servedKinds(ctx, v)
+	withoutID(ctx, v, served)
+	endedSession(ctx, v, served)
+	v.Check(ctx, "session-random", "", func(ctx context.Context) exam.Outcome { return randomIDs(ctx, v) })
+	madeUpID(ctx, v, served)
+}
+
+// fulfills reports whether a raw request got a result: an error within the status 200 is a
+// refusal.
+func fulfills(x *mcp.Exchange) bool { return exam.Served(x) && exam.RPCError(x) == nil }
+
+// withoutID sends requests without the id of a session.
+func withoutID(ctx context.Context, v *exam.Visit, served []kind) {
+	post := func(ctx context.Context, k kind) *mcp.Exchange {
+		h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}, exam.SessionID: nil}
+		return v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, h)
+	}
+	optional := fulfills(post(ctx, served[0]))
+	eachKind(ctx, v, "session-missing", served, func(ctx context.Context, k kind) exam.Outcome {
+		if optional {
 			return exam.Unverified("the server requires no session id")
 		}
-		return exam.ExpectStatus(x, http.StatusBadRequest, "a request without a session id")
+		return exam.ExpectStatus(post(ctx, k), http.StatusBadRequest, k.method+" without a session id")
 	})
-	v.Check(ctx, "session-ended", "", func(ctx context.Context) exam.Outcome {
+}
+
+// endedSession sends requests in a session that was ended.
+func endedSession(ctx context.Context, v *exam.Visit, served []kind) {
+	eachKind(ctx, v, "session-ended", served, func(ctx context.Context, k kind) exam.Outcome {
 		id, _ := begin(ctx, v, "")
 		if id == "" {
 			return exam.Unverified("no further session was opened")
@@ -37,17 +56,22 @@ func Sessions(ctx context.Context, v *exam.Visit) {
 		if gone := v.Post(ctx, suite.Request{Method: http.MethodDelete}, named(v, id)); !exam.Served(gone) {
 			return exam.Unverified("DELETE got %s", exam.Answer(gone))
 		}
-		return exam.ExpectStatus(v.Post(ctx, list, named(v, id)), http.StatusNotFound, "a request in a session that was ended")
+		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, named(v, id))
+		return exam.ExpectStatus(x, http.StatusNotFound, k.method+" in a session that was ended")
 	})
-	v.Check(ctx, "session-random", "", func(ctx context.Context) exam.Outcome { return randomIDs(ctx, v) })
-	v.Check(ctx, "session-fixation", "", func(ctx context.Context) exam.Outcome {
-		const made = "mcptest-made-up-session-id"
+}
+
+// madeUpID begins a session with a made-up id, and sends requests with it.
+func madeUpID(ctx context.Context, v *exam.Visit, served []kind) {
+	const made = "mcptest-made-up-session-id"
+	const rule = "session-fixation"
+	v.Check(ctx, rule, "initialize", func(ctx context.Context) exam.Outcome {
 		id, x := begin(ctx, v, made)
-		if id == made {
-			return exam.Broken(x, "initialize with a made-up session id got a session with this id")
-		}
-		x = v.Post(ctx, list, named(v, made))
-		return exam.BrokenIf(exam.Served(x), x, "a request with a made-up session id was served")
+		return exam.BrokenIf(id == made, x, "initialize with a made-up session id got a session with this id")
+	})
+	eachKind(ctx, v, rule, served, func(ctx context.Context, k kind) exam.Outcome {
+		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, named(v, made))
+		return exam.BrokenIf(fulfills(x), x, "%s with a made-up session id was served", k.method)
 	})
 }
 
@@ -82,15 +106,24 @@ func randomIDs(ctx context.Context, v *exam.Visit) exam.Outcome {
 	return exam.Held()
 }
 
-// begin opens a session with a raw request and returns its id.
+// begin opens a session with a raw request and returns its id. It is begun completely: a
+// server may wait for notifications/initialized, also before it ends a session.
 func begin(ctx context.Context, v *exam.Visit, id string) (string, *mcp.Exchange) {
 	h := http.Header{}
 	if id != "" {
 		h.Set(exam.SessionID, id)
 	}
 	x := v.Post(ctx, suite.Request{Body: jsonv.ObjectOf("jsonrpc", "2.0", "id", 1, "method", "initialize", "params", v.Greeting(v.Version.Name, jsonv.Object())).Append(nil)}, h)
-	if x.HTTP == nil || !protocol.VersionOf(v.Version.Name).Known() {
+	if x.HTTP == nil || !v.Version.Known() {
 		return "", x
 	}
-	return x.HTTP.Header.Get(exam.SessionID), x
+	own := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
+	begun := x.HTTP.Header.Get(exam.SessionID)
+	if begun != "" {
+		own.Set(exam.SessionID, begun)
+	}
+	if fulfills(x) {
+		v.Post(ctx, suite.Request{Body: v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}).Append(nil)}, own)
+	}
+	return begun, x
 }

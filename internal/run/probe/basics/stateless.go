@@ -63,20 +63,22 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 
 // metadata sends requests whose _meta lacks something, or has another version.
 func metadata(ctx context.Context, v *exam.Visit) {
-	send := func(ctx context.Context, meta jsonv.Value, headers http.Header) *mcp.Exchange {
-		message := jsonv.ObjectOf("jsonrpc", "2.0", "id", 7001, "method", v.FirstList(), "params", jsonv.ObjectOf("_meta", meta))
+	send := func(ctx context.Context, k kind, meta jsonv.Value, headers http.Header) *mcp.Exchange {
+		message := k.frame(v, 7001)
+		message = message.With("params", message.Lookup("params").With("_meta", meta))
 		if v.Stdio() {
 			return v.Raw(ctx, message)
 		}
 		return v.Tell(ctx, message, headers)
 	}
-	v.Check(ctx, "version-unsupported", "", func(ctx context.Context) exam.Outcome {
+	served := servedKinds(ctx, v)
+	eachKind(ctx, v, "version-unsupported", served, func(ctx context.Context, k kind) exam.Outcome {
 		version := "1900-01-01" // of the example in the specification
 		if dual(ctx, v) {
 			version = "2099-01-01" // an early one may be taken for that of a session
 		}
-		x := send(ctx, v.Meta().With(protocol.MetaVersion, jsonv.String(version)), http.Header{"Mcp-Protocol-Version": {version}})
-		if o := refusedWith(x, protocol.CodeUnsupportedVersion, "a request of the version "+version); o.Verdict != verdict.Pass {
+		x := send(ctx, k, v.Meta().With(protocol.MetaVersion, jsonv.String(version)), http.Header{"Mcp-Protocol-Version": {version}})
+		if o := refusedWith(x, protocol.CodeUnsupportedVersion, k.method+" of the version "+version); o.Verdict != verdict.Pass {
 			return o
 		}
 		if exam.ErrorData(x).Lookup("supported").Kind() != jsonv.KindArray {
@@ -84,25 +86,32 @@ func metadata(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.BrokenIf(exam.OtherStatus(x, http.StatusBadRequest), x, "the error -32022 has the status %d, expected 400", exam.Status(x))
 	})
-	for _, key := range []string{protocol.MetaVersion, protocol.MetaCapabilities} {
-		v.Check(ctx, "meta-required", "without "+key, func(ctx context.Context) exam.Outcome {
-			if key == protocol.MetaVersion && dual(ctx, v) {
-				return exam.Unverified("a server of both eras may serve a request without a version as a legacy one")
-			}
-			x := send(ctx, v.Meta().Without(key), nil)
-			if key == protocol.MetaVersion && exam.GotCode(x, protocol.CodeHeaderMismatch) {
-				return exam.Held() // the header has no counterpart in the body
-			}
-			if o := refusedWith(x, protocol.CodeInvalidParams, "a request without "+key); o.Verdict != verdict.Pass {
-				return o
-			}
-			return exam.BrokenIf(exam.OtherStatus(x, http.StatusBadRequest), x, "the error -32602 for a request without %s has the status %d, expected 400", key, exam.Status(x))
-		})
+	for _, k := range served {
+		for _, key := range []string{protocol.MetaVersion, protocol.MetaCapabilities} {
+			v.Check(ctx, "meta-required", k.method+" without "+key, func(ctx context.Context) exam.Outcome {
+				if key == protocol.MetaVersion && dual(ctx, v) {
+					return exam.Unverified("a server of both eras may serve a request without a version as a legacy one")
+				}
+				return judgeIncomplete(send(ctx, k, v.Meta().Without(key), nil), k, key)
+			})
+		}
 	}
-	v.Check(ctx, "client-info-optional", "", func(ctx context.Context) exam.Outcome {
-		x := send(ctx, v.Meta().Without(protocol.MetaClient), nil)
-		return exam.BrokenIf(exam.Refused(x) && !exam.NotFound(x), x, "a request without clientInfo got %s", exam.Answer(x))
+	eachKind(ctx, v, "client-info-optional", served, func(ctx context.Context, k kind) exam.Outcome {
+		x := send(ctx, k, v.Meta().Without(protocol.MetaClient), nil)
+		return exam.BrokenIf(exam.Refused(x) && !exam.NotFound(x), x, "%s without clientInfo got %s", k.method, exam.Answer(x))
 	})
+}
+
+// judgeIncomplete judges what a request without a required key of _meta got.
+func judgeIncomplete(x *mcp.Exchange, k kind, key string) exam.Outcome {
+	if key == protocol.MetaVersion && exam.GotCode(x, protocol.CodeHeaderMismatch) {
+		return exam.Held() // the header has no counterpart in the body
+	}
+	if o := refusedWith(x, protocol.CodeInvalidParams, k.method+" without "+key); o.Verdict != verdict.Pass {
+		return o
+	}
+	return exam.BrokenIf(exam.OtherStatus(x, http.StatusBadRequest), x,
+		"the error -32602 for %s without %s has the status %d, expected 400", k.method, key, exam.Status(x))
 }
 
 // refusedWith judges whether a request got the error with a code.
@@ -120,23 +129,31 @@ func headers(ctx context.Context, v *exam.Visit) {
 		v.Enter(exam.Unverified("the same request with right headers got %s", exam.Answer(x)), "header-mismatch", "header-missing", "header-code", "header-case")
 		return
 	}
-	rejected := func(rule, what string, headers http.Header) {
-		v.Check(ctx, rule, what, func(ctx context.Context) exam.Outcome {
-			return exam.ExpectStatus(v.Tell(ctx, message, headers), http.StatusBadRequest, "a request with "+what)
+	rejected := func(rule, what string, k kind, headers http.Header) {
+		subject := k.method + " with " + what
+		v.Check(ctx, rule, subject, func(ctx context.Context) exam.Outcome {
+			return exam.ExpectStatus(k.send(ctx, v, headers), http.StatusBadRequest, subject)
 		})
-		v.Check(ctx, "header-code", what, func(ctx context.Context) exam.Outcome {
-			x := v.Tell(ctx, message, headers)
+		v.Check(ctx, "header-code", subject, func(ctx context.Context) exam.Outcome {
+			x := k.send(ctx, v, headers)
 			right := exam.GotCode(x, protocol.CodeHeaderMismatch) || exam.GotCode(x, protocol.CodeUnsupportedVersion)
-			return exam.BrokenIf(exam.Status(x) == http.StatusBadRequest && !right, x, "a request with %s got %s, expected the error -32020", what, exam.Answer(x))
+			return exam.BrokenIf(exam.Status(x) == http.StatusBadRequest && !right, x, "%s got %s, expected the error -32020", subject, exam.Answer(x))
 		})
 	}
-	rejected("header-mismatch", "another method in Mcp-Method", http.Header{"Mcp-Method": {"prompts/get"}})
-	rejected("header-mismatch", "another version in MCP-Protocol-Version", http.Header{"Mcp-Protocol-Version": {"2025-11-25"}})
-	rejected("header-missing", "no Mcp-Method", http.Header{"Mcp-Method": nil})
+	for _, k := range servedKinds(ctx, v) {
+		other := "prompts/get"
+		if k.method == other {
+			other = "resources/read"
+		}
+		rejected("header-mismatch", "another method in Mcp-Method", k, http.Header{"Mcp-Method": {other}})
+		rejected("header-mismatch", "another version in MCP-Protocol-Version", k, http.Header{"Mcp-Protocol-Version": {"2025-11-25"}})
+		rejected("header-missing", "no Mcp-Method", k, http.Header{"Mcp-Method": nil})
+		if !dual(ctx, v) {
+			rejected("header-missing", "no MCP-Protocol-Version", k, http.Header{"Mcp-Protocol-Version": nil})
+		}
+	}
 	if dual(ctx, v) {
 		v.Enter(exam.Unverified("a server of both eras may serve a request without a version as a legacy one"), "header-missing")
-	} else {
-		rejected("header-missing", "no MCP-Protocol-Version", http.Header{"Mcp-Protocol-Version": nil})
 	}
 	names(ctx, v)
 	v.Check(ctx, "header-case", "", func(ctx context.Context) exam.Outcome {

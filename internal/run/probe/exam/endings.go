@@ -133,7 +133,7 @@ func (v *Visit) refusesReplay(m jsonv.Value) bool {
 		return false
 	}
 	tool := v.listedTool(m.Lookup("params", "name").Text())
-	return !tool.IsAbsent() && v.Policy.Call(tool, m.Lookup("params", "arguments")) != ""
+	return !tool.IsAbsent() && v.Policy.Permits(tool, m.Lookup("params", "arguments")) != ""
 }
 
 // listedTool is the definition of a tool, absent if it is not listed.

@@ -18,6 +18,8 @@ type Outcome struct {
 	Evidence []verdict.Evidence
 	Once     bool   // it must not be repeated
 	Note     string // information that decides nothing
+
+	of *mcp.Exchange // that shows a violation
 }
 
 // Held says that the server did what a rule requires.
@@ -25,7 +27,9 @@ func Held() Outcome { return Outcome{Verdict: verdict.Pass} }
 
 // Broken says how an exchange broke a rule.
 func Broken(x *mcp.Exchange, format string, args ...any) Outcome {
-	return BrokenBy(Shown(x), format, args...)
+	o := BrokenBy(Shown(x), format, args...)
+	o.of = x
+	return o
 }
 
 // BrokenIf is broken if something is wrong, and held if not.

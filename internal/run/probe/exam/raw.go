@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -59,6 +60,16 @@ func (v *Visit) Raw(ctx context.Context, message jsonv.Value) *mcp.Exchange {
 // Post sends a raw HTTP request to the server's address, outside of the session: with the
 // server's credentials and the given headers, and nothing else. A nil header removes one.
 func (v *Visit) Post(ctx context.Context, action suite.Request, headers http.Header) *mcp.Exchange {
+	x := v.post(ctx, action, headers)
+	v.examineRaw(x)
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		x.Method += "\n" + name + ": " + strings.Join(headers[name], ", ")
+	}
+	return x
+}
+
+// post makes a raw HTTP request, which is not examined. It is safe for concurrent use.
+func (v *Visit) post(ctx context.Context, action suite.Request, headers http.Header) *mcp.Exchange {
 	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	if !v.Local {
@@ -80,11 +91,22 @@ func (v *Visit) Post(ctx context.Context, action suite.Request, headers http.Hea
 	if message, err := jsonv.Parse(x.Response); err == nil && message.Lookup("jsonrpc").Text() == "2.0" {
 		x.Result, x.Error = Text(message.Lookup("result")), Text(message.Lookup("error"))
 	}
-	v.examineRaw(x)
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		x.Method += "\n" + name + ": " + strings.Join(headers[name], ", ")
-	}
 	return x
+}
+
+// AtOnce posts messages at the same time, each with its headers, and returns what they got in
+// the same order.
+func (v *Visit) AtOnce(ctx context.Context, messages []jsonv.Value, headers []http.Header) []*mcp.Exchange {
+	got := make([]*mcp.Exchange, len(messages))
+	var all sync.WaitGroup
+	for i, message := range messages {
+		all.Go(func() { got[i] = v.post(ctx, suite.Request{Body: message.Append(nil)}, headers[i]) })
+	}
+	all.Wait()
+	for _, x := range got {
+		v.examineRaw(x)
+	}
+	return got
 }
 
 // Tell posts a message in the open session, with headers that replace its own.
@@ -96,18 +118,28 @@ func (v *Visit) Tell(ctx context.Context, message jsonv.Value, headers http.Head
 
 // InSession are the headers of a message in the open session.
 func (l *link) InSession(ctx context.Context, message jsonv.Value) http.Header {
+	session := ""
+	if !l.Modern() {
+		if sess, err := l.Session(ctx); err == nil {
+			if info := sess.Handshake().HTTP; info != nil {
+				session = info.Header.Get(SessionID)
+			}
+		}
+	}
+	return l.HeadersIn(message, session)
+}
+
+// HeadersIn are the headers of a message in a session with an id, or without one.
+func (l *link) HeadersIn(message jsonv.Value, session string) http.Header {
 	h := http.Header{"Mcp-Protocol-Version": {l.Version.Name}}
+	if session != "" {
+		h.Set(SessionID, session)
+	}
 	if l.Modern() {
 		method := message.Lookup("method").Text()
 		h.Set("Mcp-Method", method)
 		if name := protocol.NameOf(method, message.Lookup("params").Append(nil)); name != "" {
 			h.Set("Mcp-Name", protocol.HeaderValue(name))
-		}
-		return h
-	}
-	if sess, err := l.Session(ctx); err == nil {
-		if info := sess.Handshake().HTTP; info != nil && info.Header.Get(SessionID) != "" {
-			h.Set(SessionID, info.Header.Get(SessionID))
 		}
 	}
 	return h

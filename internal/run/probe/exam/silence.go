@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -115,23 +115,25 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 				v.memory.hung[tool]++
 			}
 			v.judgeSilence(ctx, sess, key, x)
-		case noMessage(x):
+		case ctx.Err() == nil && call.Method != protocol.MethodListen && noMessage(x):
 			subject := nameOf(x.Request)
-			v.enterAbout("message-unanswered", subject, Broken(x, "%s got HTTP %d without a response in it", subject, Status(x)))
+			v.enterAbout("message-unanswered", subject, Broken(x, "%s got HTTP %d without a response in it: %v", subject, Status(x), x.Cause))
 		}
 		v.examine(x, sess)
 		return x
 	}
 }
 
-// noMessage reports whether a request over HTTP succeeded with a status or a type of content
-// that has no room for its response.
+// noMessage reports whether a request over HTTP succeeded, but what came is not its response:
+// nothing, a page, broken JSON, two documents, or a stream that ends too early. An encoding
+// that is not read here is no fault of the server.
 func noMessage(x *mcp.Exchange) bool {
-	if x.HTTP == nil || len(x.Request) == 0 || !Served(x) {
+	if len(x.Request) == 0 || !Served(x) || x.HTTP.Header.Get("Content-Encoding") != "" {
 		return false
 	}
-	empty := x.HTTP.Status == http.StatusAccepted || x.HTTP.Status == http.StatusNoContent
-	return empty || strings.HasPrefix(x.HTTP.ContentType, "text/html")
+	_, other := errors.AsType[*wire.HTTPError](x.Cause)
+	_, early := errors.AsType[*wire.StreamError](x.Cause)
+	return other || early
 }
 
 // exchange makes one call with a time for its response.

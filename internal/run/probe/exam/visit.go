@@ -145,13 +145,41 @@ func (v *Visit) provoke(ctx context.Context, rule string, provoke func(context.C
 		return Unverified(verdict.TimeReason+"%v", context.Cause(ctx))
 	}
 	if r, _ := v.Rules.Rule(rule); r.Family != "auth" && r.ID != "http-origin-own" && o.Verdict == verdict.Fail {
-		for _, e := range o.Evidence {
-			if RefusesAll(e.Status) {
-				return Unverified("HTTP %d", e.Status)
-			}
+		if status := v.excuse(ctx, o); status != 0 {
+			return Unverified("HTTP %d", status)
 		}
 	}
 	return o
+}
+
+// excuse returns the status that excuses a failure, 0 if none does. A limit of rates may
+// come at any time; another status that may answer every request excuses only if the same
+// request in a living session gets it, too.
+func (v *Visit) excuse(ctx context.Context, o Outcome) int {
+	for _, e := range o.Evidence {
+		if RefusesAll(e.Status) && (e.Status == http.StatusTooManyRequests || v.refusedAlive(ctx, o.of)) {
+			return e.Status
+		}
+	}
+	return 0
+}
+
+// refusedAlive reports whether a request is refused in a living session, too, by a status
+// that may answer every request.
+func (v *Visit) refusedAlive(ctx context.Context, x *mcp.Exchange) bool {
+	if x == nil || v.Stdio() {
+		return true
+	}
+	message := parsed(x.Request)
+	method := message.Lookup("method").Text()
+	if method == "" { // a stream, or the end of a session: nothing else is like it
+		return true
+	}
+	if method == "initialize" || message.Lookup("id").IsAbsent() || v.refusesReplay(message) {
+		message = v.Frame("mcptest-control", v.FirstList(), jsonv.Value{})
+	}
+	control := v.Tell(ctx, message, nil)
+	return Status(control) == 0 || RefusesAll(Status(control))
 }
 
 // Settle waits for an end of the process that is in progress, and judges it.

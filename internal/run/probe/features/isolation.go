@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/verdict"
 )
 
 // Isolation looks in one session for what another one has sent.
@@ -26,9 +29,16 @@ func Isolation(ctx context.Context, v *exam.Visit) {
 	n := 0
 	v.Check(ctx, rule, "", func(ctx context.Context) exam.Outcome {
 		n++
-		return leaked(ctx, v, fmt.Sprintf("mcptest-mark-%d-%d-%s", v.Seed, n, v.Era))
+		return leaked(ctx, v, markOf(v, n))
+	})
+	v.Check(ctx, rule, "equal ids at the same time", func(ctx context.Context) exam.Outcome {
+		n++
+		return mixedUp(ctx, v, markOf(v, n))
 	})
 }
+
+// markOf is a text that nothing else contains.
+func markOf(v *exam.Visit, n int) string { return fmt.Sprintf("mcptest-mark-%d-%d-%s", v.Seed, n, v.Era) }
 
 // leaked sends a mark in one session, and reads everything in another one.
 func leaked(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
@@ -75,4 +85,115 @@ func leaked(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 		}
 	}
 	return exam.Held()
+}
+
+// mixedUp sends two requests with equal ids in two sessions at the same time, as two clients
+// do that both begin to count at 1, and looks for the answer to the other one.
+func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
+	const pairs = 5
+	own, end, err := twoSessions(ctx, v)
+	defer end()
+	if err != nil {
+		return exam.Unverified("not tried at the same time: a second session was refused: %v", err)
+	}
+	tool := echoing(ctx, v, mark)
+	for n := range pairs {
+		marks := []string{fmt.Sprintf("%s-a-%d", mark, n), fmt.Sprintf("%s-b-%d", mark, n)}
+		messages := pairOf(v, tool, marks, 7401+n)
+		headers := []http.Header{v.HeadersIn(messages[0], own[0]), v.HeadersIn(messages[1], own[1])}
+		got := v.AtOnce(ctx, messages, headers)
+		for i, x := range got {
+			if o := ownAnswer(x, messages[i], marks[1-i], got[1-i]); o.Verdict != verdict.Pass {
+				return o
+			}
+		}
+	}
+	return exam.Held()
+}
+
+// twoSessions opens two sessions and returns their ids, "" in a revision without sessions,
+// and what ends them.
+func twoSessions(ctx context.Context, v *exam.Visit) (ids [2]string, end func(), err error) {
+	var open []*mcp.Session
+	end = func() {
+		for _, sess := range open {
+			v.End(sess)
+		}
+	}
+	if v.Modern() {
+		return ids, end, nil
+	}
+	for i := range ids {
+		sess, err := v.Open(ctx, jsonv.Value{})
+		if err != nil {
+			return ids, end, err
+		}
+		open = append(open, sess)
+		if info := sess.Handshake().HTTP; info != nil {
+			ids[i] = info.Header.Get(exam.SessionID)
+		}
+	}
+	return ids, end, nil
+}
+
+// echoing is a tool that returns a text that it gets, absent if none does.
+func echoing(ctx context.Context, v *exam.Visit, mark string) jsonv.Value {
+	for _, tool := range v.Tools {
+		args := argument.Marked(argument.Complete(tool), mark)
+		if args.IsAbsent() || v.Slow(tool) || v.Policy.Repeats(tool) != "" {
+			continue
+		}
+		if x, why := v.Call(ctx, tool, args); why == "" && bytes.Contains(x.Result, []byte(mark)) {
+			return tool
+		}
+	}
+	return jsonv.Value{}
+}
+
+// pairOf are two requests with an equal id whose answers can be told apart: two calls of a
+// tool that returns its text, or two methods.
+func pairOf(v *exam.Visit, tool jsonv.Value, marks []string, id int) []jsonv.Value {
+	if tool.IsAbsent() {
+		return []jsonv.Value{v.Frame(id, v.FirstList(), jsonv.Value{}), v.Frame(id, v.Idle(), jsonv.Value{})}
+	}
+	var out []jsonv.Value
+	for _, mark := range marks {
+		args := argument.Marked(argument.Complete(tool), mark)
+		v.Policy.Call(tool, args)
+		out = append(out, v.Frame(id, "tools/call", exam.Params(tool, args)))
+	}
+	return out
+}
+
+// ownAnswer judges whether a request got its own answer, and not that of another one with
+// the same id.
+func ownAnswer(x *mcp.Exchange, message jsonv.Value, foreign string, other *mcp.Exchange) exam.Outcome {
+	method := message.Lookup("method").Text()
+	member, isList := memberOf(method)
+	wrong := bytes.Contains(x.Response, []byte(foreign))
+	if isList && x.Result != nil {
+		wrong = exam.Result(x).Lookup(member).IsAbsent()
+	}
+	what := ""
+	switch {
+	case wrong:
+		what = "got the answer to a request"
+	case x.Response == nil || exam.Refused(x) && !exam.Refused(other):
+		what = "got " + exam.Answer(x) + " next to a request"
+	default:
+		return exam.Held()
+	}
+	o := exam.Broken(x, "%s %s that had the same id in another session, at the same time", method, what)
+	o.Evidence = append(o.Evidence, exam.Shown(other))
+	return o
+}
+
+// memberOf is the member of the result of a list.
+func memberOf(method string) (member string, ok bool) {
+	for _, l := range surface.Lists() {
+		if l.Method == method {
+			return l.Member, true
+		}
+	}
+	return "", false
 }

@@ -219,9 +219,21 @@ func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark
 	if seen > 0 { // whether the response of a long call comes in time is chance
 		v.Enter(exam.Held(), "progress-increases", "progress-token")
 	}
-	if seen > 0 && x.Response != nil && x.Elapsed <= exam.Long {
-		v.Check(ctx, "progress-after", "", func(context.Context) exam.Outcome { return progressAfter(v, x, mark, seen) })
+	if x.Response == nil || x.Elapsed > exam.Long {
+		return
 	}
+	if after := progressAfter(v, x, mark, seen); seen > 0 || after.Verdict == verdict.Fail {
+		v.Check(ctx, "progress-after", "", func(context.Context) exam.Outcome { return after })
+	}
+}
+
+// lateProgress is how long progress of a call is waited for that comes after its response:
+// longer for a call that had progress before it.
+func lateProgress(seen int) time.Duration {
+	if seen > 0 {
+		return 50 * time.Millisecond
+	}
+	return 5 * time.Millisecond
 }
 
 // progressAfter waits a moment for progress of a call that comes after its response.
@@ -231,7 +243,7 @@ func progressAfter(v *exam.Visit, x *mcp.Exchange, mark mcp.Mark, during int) ex
 	}
 	request, _ := jsonv.Parse(x.Request)
 	token := request.Lookup("params", "_meta", "progressToken").String()
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(lateProgress(during))
 	n := 0
 	for _, m := range v.Sess.Messages(mark) {
 		params, _ := jsonv.Parse(m.Params)
