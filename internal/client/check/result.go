@@ -33,8 +33,24 @@ func Result(version, method string, res jsonv.Value, asTask bool) Report {
 	case "prompts/get":
 		c.optional("", res, "description", jsonv.KindString)
 		c.each("", res, "messages", c.message)
+	case "completion/complete":
+		c.completion(res)
 	}
 	return c.Report
+}
+
+// completion checks the values for an argument.
+func (c *checker) completion(res jsonv.Value) {
+	const at = "completion"
+	c.required("", res, at, jsonv.KindObject)
+	found := res.Lookup(at)
+	if found.Kind() != jsonv.KindObject {
+		return
+	}
+	c.required(at, found, "values", jsonv.KindArray)
+	c.strings(at, found, "values")
+	c.optional(at, found, "total", jsonv.KindNumber)
+	c.optional(at, found, "hasMore", jsonv.KindBool)
 }
 
 // another reports whether a result is of another kind than that of its method:

@@ -25,6 +25,9 @@ type Env struct {
 	Dir      string      // of the suite
 	Headers  http.Header // of the request
 	Response bool        // the JSON-RPC response in the body is examined
+
+	// Answers reports whether an event is the last one that is needed; nil if none is.
+	Answers func(data jsonv.Value) bool
 }
 
 // HeaderValue is the value of the target http.headers.

@@ -147,12 +147,18 @@ func cause(ctx context.Context, err error) error {
 func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Value, err error) {
 	list = []jsonv.Value{}
 	p := protocol.EventParser{Limit: limit}
-	for buf := make([]byte, 32<<10); err == nil && len(raw) <= limit && len(list) < q.Events; {
+	answered := false
+	for buf := make([]byte, 32<<10); err == nil && len(raw) <= limit && len(list) < q.Events && !answered; {
 		var n int
 		n, err = body.Read(buf)
 		raw = append(raw, buf[:n]...)
 		p.Feed(buf[:n], func(e protocol.Event) {
-			list = append(list, jsonv.ObjectOf("type", cmp.Or(e.Type, "message"), "id", e.ID, "data", parsed(e.Data)))
+			if answered {
+				return
+			}
+			data := parsed(e.Data)
+			list = append(list, jsonv.ObjectOf("type", cmp.Or(e.Type, "message"), "id", e.ID, "data", data))
+			answered = q.Answers != nil && q.Answers(data)
 		})
 	}
 	if err == io.EOF {

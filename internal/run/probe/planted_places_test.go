@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -100,6 +101,35 @@ var aside = []struct {
 	{"header-case", "the name of Mcp-Method", true, modern, withDefect("header-case/exact")},
 	{"header-mismatch", "Mcp-Name of resources/read", true, modern, withDefect("header-mismatch/name")},
 	{"header-missing", "Mcp-Name", true, modern, withDefect("header-missing/name")},
+	{"message-unanswered", "the status 200 and no body for prompts/get", true, dual, instead("prompts/get", 200, "application/json", "")},
+	{"message-unanswered", "a page for resources/read", true, dual, instead("resources/read", 200, "text/html", "<h1>hello</h1>")},
+	{"message-unanswered", "the status 202 for completion/complete", true, modern, instead("completion/complete", 202, "", "")},
+	{"message-unanswered", "an event stream without a response for prompts/get", true, dual, instead("prompts/get", 200, "text/event-stream", ": nothing\n\n")},
+	{"message-jsonrpc", "an event that is cut, for prompts/get", true, dual, instead("prompts/get", 200, "text/event-stream", "data: {\"jsonrpc\":\n\n")},
+	{"message-jsonrpc", "two documents for completion/complete", true, older, insteadBy("completion/complete", func(out string) string { return out + "\n" + out })},
+	{"message-jsonrpc", "a list with the response to prompts/get", true, modern, insteadBy("prompts/get", func(out string) string { return "[" + out + "]" })},
+	{"message-jsonrpc", "an empty list before a prompt, on a stream", false, older, func(p *planted) {
+		p.raw = text2("prompts/get", `{"jsonrpc"`, "[]\n"+`{"jsonrpc"`)
+	}},
+	{"message-schema", "a value of a completion is a number", false, dual, altered(func(method string, res object) {
+		if method == "completion/complete" {
+			res["completion"] = object{"values": []any{1}}
+		}
+	})},
+	{"message-answered-again", "DELETE ends the server", true, older, withDefect("message-answered-again/at:DELETE")},
+	{"http-origin", "only tools/call is served", true, older, withDefect("http-origin/at:tools/call")},
+	{"http-origin", "only GET is served", true, older, func(p *planted) { p.defect, p.replays = "http-origin/at:GET", true }},
+	{"http-version-header", "only prompts/get is served", true, older, withDefect("http-version-header/at:prompts/get")},
+	{"http-notification", "notifications/cancelled gets 200", true, older, withDefect("http-notification/at:notifications/cancelled")},
+	{"meta-required", "only completion/complete is served", false, modern, withDefect("meta-required/at:completion/complete")},
+	{"version-unsupported", "only tools/call is served", true, modern, withDefect("version-unsupported/at:tools/call")},
+	{"header-mismatch", "only Mcp-Method of resources/read is not compared", true, modern, withDefect("header-mismatch/at:resources/read")},
+	{"session-ended", "only tools/call is served", true, older, withDefect("session-ended/at:tools/call")},
+	{"session-ended", "503, which a living session does not get", true, older, withDefect("session-ended/503")},
+	{"session-missing", "an error within the status 200", true, older, withDefect("session-missing/within")},
+	{"session-fixation", "only resources/read is served", true, older, withDefect("session-fixation/at:resources/read")},
+	{"isolation-data", "one map of ids for all sessions", true, dual, withDefect("isolation-data/at:tools/call")},
+	{"auth-401", "only tools/call is served", true, dual, guarded("auth-401/at:tools/call")},
 	{"auth-401", "an error within the status 200", true, dual, guarded("auth-401/within")},
 	{"auth-anonymous", "an error within the status 200", true, older, guarded("auth-anonymous/within")},
 	{"auth-metadata-resource", "another port of this machine", true, dual, guarded("auth-metadata-resource/port")},
@@ -119,6 +149,27 @@ func withDefect(defect string) func(*planted) { return func(p *planted) { p.defe
 // guarded is a server that requires a token, with a defect.
 func guarded(defect string) func(*planted) {
 	return func(p *planted) { p.defect, p.token, p.sessions = defect, "good", false }
+}
+
+// instead is a server that writes something else over HTTP than the response to a method.
+func instead(method string, status int, kind, body string) func(*planted) {
+	return func(p *planted) {
+		p.insteadOf, p.instead = method, func(w http.ResponseWriter, _ string) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}
+	}
+}
+
+// insteadBy is a server that changes the body with the response to a method.
+func insteadBy(method string, change func(string) string) func(*planted) {
+	return func(p *planted) {
+		p.insteadOf, p.instead = method, func(w http.ResponseWriter, out string) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, change(out))
+		}
+	}
 }
 
 func growing(p *planted) { p.defect, p.grows = "list-changed/silent", true }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,12 +35,16 @@ type planted struct {
 	alter func(method string, res object)      // changes a result
 	raw   func(method, response string) string // changes a response
 
+	insteadOf string // a method: over HTTP, instead writes what it gets
+	instead   func(w http.ResponseWriter, out string)
+
 	mu      sync.Mutex
 	grown   bool
 	sent    []event // over HTTP, of all streams
 	streams int
-	getting chan event // the stream of GET
-	writes  int        // calls of tools that may write
+	getting chan event        // the stream of GET
+	byID    map[string]string // the latest response, by the id of the request
+	writes  int               // calls of tools that may write
 	notes   map[string]string
 	ids     map[string]bool // of sessions over HTTP
 	counter int
@@ -49,6 +54,9 @@ type object = map[string]any
 
 // is reports whether the server has a defect.
 func (p *planted) is(defect string) bool { return p.defect == defect }
+
+// at reports whether the server breaks a rule with one method only.
+func (p *planted) at(rule, method string) bool { return p.defect == rule+"/at:"+method }
 
 func (p *planted) modern() bool { return slices.Contains(p.versions, "2026-07-28") }
 func (p *planted) legacy() (out []string) {
@@ -374,10 +382,10 @@ func (l *link) checkMeta(m message) *failure {
 		if l.is("version-unsupported/no-list") {
 			data = object{}
 		}
-		if !l.is("version-unsupported/served") {
+		if !l.is("version-unsupported/served") && !l.at("version-unsupported", m.Method) {
 			return &failure{-32022, "unsupported protocol version", data}
 		}
-	case m.meta["io.modelcontextprotocol/clientCapabilities"] == nil && !l.is("meta-required/capabilities"):
+	case m.meta["io.modelcontextprotocol/clientCapabilities"] == nil && !l.is("meta-required/capabilities") && !l.at("meta-required", m.Method):
 		return fail(-32602, "_meta has no clientCapabilities")
 	case m.meta["io.modelcontextprotocol/clientInfo"] == nil && l.is("client-info-optional/required"):
 		return fail(-32602, "_meta has no clientInfo")

@@ -95,7 +95,10 @@ func (p *planted) web() *httptest.Server {
 		http.Error(w, "not found", http.StatusNotFound)
 	})
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		if p.refusesOutside(w, r, s.URL) {
+		body, _ := io.ReadAll(r.Body)
+		var head message
+		_ = json.Unmarshal(body, &head)
+		if p.refusesOutside(w, r, s.URL, head.Method) {
 			return
 		}
 		switch r.Method {
@@ -116,7 +119,6 @@ func (p *planted) web() *httptest.Server {
 		case http.MethodDelete:
 			p.ends(w, r)
 		default:
-			body, _ := io.ReadAll(r.Body)
 			id := r.Header.Get("Mcp-Session-Id")
 			mu.Lock()
 			l := state[id]
@@ -139,7 +141,7 @@ func (p *planted) web() *httptest.Server {
 }
 
 // refusesOutside checks what comes before any message.
-func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own string) bool {
+func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own, method string) bool {
 	if p.busy > 0 && p.next()%p.busy == 0 {
 		w.Header().Set("Retry-After", "0")
 		http.Error(w, "slow down", http.StatusTooManyRequests)
@@ -147,7 +149,7 @@ func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own str
 	}
 	origin := r.Header.Get("Origin")
 	switch {
-	case origin != "" && origin != own && !p.is("http-origin/served"):
+	case origin != "" && origin != own && !p.is("http-origin/served") && !p.at("http-origin", method) && !(method == "" && p.at("http-origin", r.Method)):
 		status := http.StatusForbidden
 		if p.is("http-origin-status/404") {
 			status = http.StatusNotFound
@@ -174,7 +176,7 @@ func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own str
 	if got == "" && p.is("auth-anonymous/500") || got != "" && p.is("auth-401/404") {
 		status = map[bool]int{true: 500, false: 404}[got == ""]
 	}
-	if got != "" && p.is("auth-401/served") {
+	if got != "" && (p.is("auth-401/served") || p.at("auth-401", method)) {
 		return false
 	}
 	if !p.is("auth-challenge/absent") {
@@ -196,6 +198,9 @@ func (p *planted) ends(w http.ResponseWriter, r *http.Request) {
 		delete(p.ids, id)
 	}
 	w.WriteHeader(http.StatusOK)
+	if p.at("message-answered-again", http.MethodDelete) {
+		p.gone()
+	}
 }
 
 // post answers a message over HTTP.
@@ -244,21 +249,44 @@ func (l *link) inSession(w http.ResponseWriter, m message, version, id string) b
 			w.Header().Set("Mcp-Session-Id", l.newSession(id))
 		}
 		return true
-	case version != "" && !slices.Contains(l.legacy(), version) && !l.is("http-version-header/served"):
+	case version != "" && !slices.Contains(l.legacy(), version) && !l.is("http-version-header/served") && !l.at("http-version-header", m.Method):
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
 		return false
-	case l.sessions && id == "" && !l.is("session-missing/404"):
+	case l.sessions && id == "" && !l.is("session-missing/404") && !l.is("session-missing/within"):
 		http.Error(w, "no session id", http.StatusBadRequest)
+		return false
+	case l.sessions && !known && (l.at("session-ended", m.Method) || l.at("session-fixation", m.Method)):
+	case l.sessions && !known && l.is("session-missing/within"):
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"error":{"code":-32001,"message":"no such session"}}`)
 		return false
 	case l.sessions && !known && !(l.is("session-fixation/served") && id != ""):
 		status := http.StatusNotFound
 		if l.is("session-ended/400") {
 			status = http.StatusBadRequest
 		}
+		if l.is("session-ended/503") {
+			status = http.StatusServiceUnavailable
+		}
 		http.Error(w, "no such session", status)
 		return false
 	}
 	return true
+}
+
+// latest waits a moment, and returns the latest response to a request with an id, whoever
+// sent it.
+func (p *planted) latest(id, out string) string {
+	p.mu.Lock()
+	if p.byID == nil {
+		p.byID = map[string]string{}
+	}
+	p.byID[id] = out
+	p.mu.Unlock()
+	time.Sleep(50 * time.Millisecond)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byID[id]
 }
 
 func (l *link) checkHeaders(r *http.Request, m message, meta object) *failure {
@@ -282,7 +310,7 @@ func (l *link) checkHeaders(r *http.Request, m message, meta object) *failure {
 	switch {
 	case r.Header.Get("Mcp-Method") == "" && !l.is("header-missing/method"):
 		return fail(code, "Mcp-Method is missing")
-	case r.Header.Get("Mcp-Method") != m.Method && r.Header.Get("Mcp-Method") != "" && !l.is("header-mismatch/method"):
+	case r.Header.Get("Mcp-Method") != m.Method && r.Header.Get("Mcp-Method") != "" && !l.is("header-mismatch/method") && !l.at("header-mismatch", m.Method):
 		return fail(code, "Mcp-Method differs")
 	case exact && r.Header.Get("Mcp-Protocol-Version") == "" && len(l.legacy()) == 0 && !l.is("header-missing/version"):
 		return fail(code, "MCP-Protocol-Version is missing")
@@ -310,7 +338,7 @@ func (l *link) respond(w http.ResponseWriter, r *http.Request, m message, body [
 	}
 	if m.ID == nil || m.Method == "" {
 		switch {
-		case l.is("http-notification/200"):
+		case l.is("http-notification/200"), l.at("http-notification", m.Method):
 			w.WriteHeader(http.StatusOK)
 		case l.is("http-notification/body"):
 			w.WriteHeader(http.StatusAccepted)
@@ -321,6 +349,13 @@ func (l *link) respond(w http.ResponseWriter, r *http.Request, m message, body [
 			w.WriteHeader(http.StatusAccepted)
 		}
 		return
+	}
+	if l.instead != nil && m.Method == l.insteadOf {
+		l.instead(w, out)
+		return
+	}
+	if l.at("isolation-data", m.Method) {
+		out = l.latest(string(m.ID), out)
 	}
 	status := http.StatusOK
 	if modern {

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	equalRequests = 20              // after each of which the descriptors are counted
+	equalRequests = 20              // each of which must leave a descriptor open to be a finding
+	lateReadings  = 3               // counts that may come before a descriptor is opened
 	firstRequests = 3               // what is opened once is no finding
 	givenBack     = 2 * time.Second // the time to close descriptors that are not needed
 )
@@ -27,6 +28,7 @@ type equalCall struct {
 	mcp.Call
 	subject string
 	tool    jsonv.Value // absent: it calls no tool
+	args    jsonv.Value
 }
 
 // Descriptors makes equal requests and counts the open descriptors of the process and its
@@ -91,10 +93,19 @@ func equalCalls(v *exam.Visit) []equalCall {
 			continue
 		}
 		called++
-		params := exam.Params(tool, argument.Valid(tool))
-		calls = append(calls, equalCall{mcp.Call{Method: "tools/call", Params: exam.Text(params)}, exam.Subject(tool), tool})
+		valid := argument.Valid(tool)
+		calls = append(calls, equalTool(tool, valid, exam.Subject(tool)))
+		if valid.Len() > 0 {
+			wrong := argument.Hostile(valid, false)[0].Args
+			calls = append(calls, equalTool(tool, wrong, exam.Subject(tool)+" with arguments of another type"))
+		}
 	}
 	return calls
+}
+
+// equalTool is a call of a tool that is made many times.
+func equalTool(tool, args jsonv.Value, subject string) equalCall {
+	return equalCall{mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args))}, subject, tool, args}
 }
 
 // descriptorsAfter counts the descriptors after each of many equal requests.
@@ -109,7 +120,7 @@ func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.O
 	}
 	meter := usage.New(process.Ref())
 	send := func() bool {
-		if !call.tool.IsAbsent() && v.Policy.Call(call.tool, argument.Valid(call.tool)) != "" {
+		if !call.tool.IsAbsent() && v.Policy.Call(call.tool, call.args) != "" {
 			return false
 		}
 		return v.Once(ctx, call.Call).Response != nil
@@ -123,16 +134,19 @@ func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.O
 	if !ok || first.Descriptors == usage.Unknown {
 		return exam.Unverified("the descriptors of the process cannot be read")
 	}
-	before := first.Descriptors
-	for range equalRequests {
+	before, late := first.Descriptors, 0
+	for range equalRequests + lateReadings {
 		if !send() {
 			return exam.Unverified("%s is not answered many times", call.subject)
 		}
 		now, ok := meter.Read()
-		if !ok || now.Descriptors <= before {
+		if ok && now.Descriptors > before {
+			before = now.Descriptors
+			continue
+		}
+		if late++; !ok || late > lateReadings {
 			return exam.Held()
 		}
-		before = now.Descriptors
 	}
 	return keptDescriptors(ctx, meter, first.Descriptors, call)
 }

@@ -89,17 +89,20 @@ func Streams(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	v.Check(ctx, "http-get", "", func(ctx context.Context) exam.Outcome { return get(ctx, v) })
+	v.Check(ctx, "http-origin", "GET", func(ctx context.Context) exam.Outcome { return foreignStream(ctx, v) })
 	if !v.Modern() {
 		streaming(ctx, v)
 	}
 }
+
+// foreign is the origin of a page of another site.
+const foreign = "https://mcptest.invalid"
 
 // origins sends requests from pages of other sites, and of the server itself.
 func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []kind) {
 	with := func(ctx context.Context, name, value string) *mcp.Exchange {
 		return v.Tell(ctx, message, http.Header{name: {value}})
 	}
-	const foreign = "https://mcptest.invalid"
 	control := v.Tell(ctx, message, nil)
 	eachKind(ctx, v, "http-origin", served, func(ctx context.Context, k kind) exam.Outcome {
 		x := k.send(ctx, v, http.Header{"Origin": {foreign}})
@@ -180,14 +183,35 @@ func introduced(ctx context.Context, v *exam.Visit) http.Header {
 	return h
 }
 
-// get opens the stream of a session of its own.
-func get(ctx context.Context, v *exam.Visit) exam.Outcome {
+// openStream opens the stream of a session of its own, as a page of an origin does; "" is no page.
+func openStream(ctx context.Context, v *exam.Visit, origin string) *mcp.Exchange {
 	h := introduced(ctx, v)
 	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
 	h.Set("Accept", "text/event-stream")
+	if origin != "" {
+		h.Set("Origin", origin)
+	}
 	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
 	defer cancel()
-	x := v.Post(ctx, suite.Request{Method: http.MethodGet}, h)
+	return v.Post(ctx, suite.Request{Method: http.MethodGet}, h)
+}
+
+// foreignStream opens a stream from a page of another site.
+func foreignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
+	isStream := func(x *mcp.Exchange) bool { return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType) }
+	x := openStream(ctx, v, foreign)
+	switch {
+	case !isStream(x):
+		return exam.Held() // no stream is there, or not for this page
+	case !v.Local || v.At.Scheme == "https" || credentials(v):
+		return exam.Unverified("which origins a public server allows is its own decision")
+	}
+	return exam.Broken(x, "GET with Origin: %s got an event stream: a page of another site can read it", foreign)
+}
+
+// get opens the stream of a session of its own.
+func get(ctx context.Context, v *exam.Visit) exam.Outcome {
+	x := openStream(ctx, v, "")
 	switch s := exam.Status(x); {
 	case s == 0:
 		return exam.Unverified("GET got %s", exam.Answer(x))

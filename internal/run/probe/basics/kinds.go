@@ -3,6 +3,7 @@ package basics
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -47,10 +48,10 @@ func namedKinds(v *exam.Visit) (out []kind) {
 		}
 	}
 	if len(tools) > 0 {
-		last := tools[len(tools)-1]
+		last := lastAnswered(v, tools)
 		request := kind{"tools/call", exam.Params(last, argument.Valid(last)), nothing, last}
-		if len(tools) > 1 {
-			request.other = tools[0].Lookup("name").Text()
+		if first := tools[0].Lookup("name").Text(); first != last.Lookup("name").Text() {
+			request.other = first
 		}
 		out = append(out, request)
 	}
@@ -64,6 +65,16 @@ func namedKinds(v *exam.Visit) (out []kind) {
 		out = append(out, kind{method: "resources/read", params: jsonv.ObjectOf("uri", v.Resources[n-1].Lookup("uri")), other: "mcptest:" + nothing})
 	}
 	return out
+}
+
+// lastAnswered is the last tool whose call got a result; without any, the last one.
+func lastAnswered(v *exam.Visit, tools []jsonv.Value) jsonv.Value {
+	for _, tool := range slices.Backward(tools) {
+		if v.Answered("tools/call", exam.Params(tool, argument.Valid(tool))) {
+			return tool
+		}
+	}
+	return tools[len(tools)-1]
 }
 
 // frame is the request as a message with an id, and counts a call that it makes.

@@ -79,6 +79,8 @@ func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys,
 					c.Exchanges = append(c.Exchanges, result.Exchange{Step: x.Rule, Method: "probe", Request: sent.Sent, Response: sent.Received})
 				}
 			}
+		case x.Verdict == verdict.NotVerified && x.Rule == "retry-once" && strings.HasPrefix(x.Reason, verdict.TimeReason):
+			end.Undecided = "retry-once was not examined: " + x.Reason
 		case x.Verdict == verdict.NotVerified && x.Rule == "retry-once": // the author says that the call may be repeated
 			x.Failures = []verdict.Failure{{Message: "not verified: " + x.Reason}}
 			broken = append(broken, x.Rule+" ("+x.Revision+"): "+message(x))
@@ -87,7 +89,7 @@ func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys,
 			c.Assertions = append(c.Assertions, result.Assertion{Target: x.Revision, Matcher: x.Rule, Pass: true})
 		}
 	}
-	end.Undecided = rep.Undecided()
+	end.Undecided = cmp.Or(rep.Undecided(), end.Undecided)
 	if len(broken) == 1 {
 		end.Failed = broken[0]
 	}

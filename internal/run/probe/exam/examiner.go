@@ -2,11 +2,14 @@ package exam
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
@@ -41,8 +44,40 @@ func (v *Visit) examineEnd(sess *mcp.Session, stopped proc.Stopped) {
 	for _, m := range sess.Messages(0) {
 		v.during(found, outside, m, v.declared[sess])
 	}
+	v.lateProgress(found, sess)
 	v.enterFindings(outside, found)
 	delete(v.declared, sess)
+	delete(v.finished, sess)
+}
+
+// finish notes that a call whose progress was asked for has its response.
+func (v *Visit) finish(x *mcp.Exchange, sess *mcp.Session) {
+	token := parsed(x.Request).Lookup("params", "_meta", "progressToken")
+	if token.IsAbsent() || x.Response == nil {
+		return
+	}
+	if v.finished[sess] == nil {
+		v.finished[sess] = map[string]time.Time{}
+	}
+	v.finished[sess][token.String()] = time.Now()
+}
+
+// lateProgress finds progress of a call that came after its response, however late. Over
+// HTTP the order of two streams is not certain.
+func (v *Visit) lateProgress(out findings, sess *mcp.Session) {
+	if !v.Stdio() {
+		return
+	}
+	for _, m := range sess.Messages(0) {
+		if m.Method != "notifications/progress" || m.Kind != mcp.KindNotification {
+			continue
+		}
+		over, known := v.finished[sess][parsed(m.Params).Lookup("progressToken").String()]
+		if known && m.At.After(over) {
+			e := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
+			out.addBy("progress-after", e, "progress of a call came %.1f s after its response", m.At.Sub(over).Seconds())
+		}
+	}
 }
 
 // examineLeftovers examines the processes that remained after a process had ended by itself
@@ -97,6 +132,7 @@ func (v *Visit) examineRaw(x *mcp.Exchange) {
 // examine examines one exchange of a session.
 func (v *Visit) examine(x *mcp.Exchange, sess *mcp.Session) {
 	v.exercised(x)
+	v.finish(x, sess)
 	found := findings{}
 	v.addViolations(found, x, x.Violations)
 	for _, m := range x.During {
@@ -139,7 +175,7 @@ func violated(kind string) string {
 		return "message-stdout"
 	case protocol.InvalidUTF8:
 		return "message-utf8"
-	case protocol.BadJSONRPC, protocol.ResultAndError, protocol.NoResult:
+	case protocol.BadJSONRPC, protocol.ResultAndError, protocol.NoResult, protocol.Batch:
 		return "message-jsonrpc"
 	case protocol.MissingID, protocol.NullID, protocol.UnknownID, protocol.EarlyResponse:
 		return "message-id"
@@ -217,6 +253,8 @@ func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Viol
 			rule = "message-id"
 		case found.Kind == protocol.ContentType && Served(x):
 			rule = "http-content-type"
+		case found.Kind == protocol.BadJSON && !v.Stdio(): // a body or an event, not a line
+			rule = "message-jsonrpc"
 		}
 		if rule == "" {
 			continue
@@ -377,5 +415,21 @@ func (v *Visit) Conclude(ctx context.Context) {
 	v.Close()
 	v.judgeEndings(ctx)
 	v.Close()
+	v.judgeGone(ctx)
 	v.Enter(Held(), "process-ended")
+}
+
+// judgeGone looks whether a server over HTTP that was there still is, when the last session
+// has ended: a request that no other one follows may have ended it.
+func (v *Visit) judgeGone(ctx context.Context) {
+	const rule = answeredAgain
+	if v.Stdio() || !v.Version.Known() || !v.Applies(rule) || ctx.Err() != nil {
+		return
+	}
+	_, err := v.Session(ctx)
+	v.Close()
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		evidence := verdict.Evidence{Sent: "a new connection, after the end of the last session", Received: err.Error()}
+		v.enterAbout(rule, "a new connection", BrokenBy(evidence, "the server was there before, and nothing accepts connections at the end"))
+	}
 }

@@ -45,6 +45,7 @@ type Prober struct {
 	At      *url.URL      // of a server over HTTP
 	Stated  []string      // versions that the server says it supports
 	lives   *lives        // of its processes
+	rested  bool          // a process was left alone for a while
 }
 
 // New completes the options.

@@ -83,8 +83,9 @@ func (v *Visit) post(ctx context.Context, action suite.Request, headers http.Hea
 			action.Removed = append(action.Removed, name)
 		}
 	}
-	action.Events = 1
-	o, x, _ := boundary.Env{Connect: v.Connect, Client: v.Client, Headers: headers}.Request(ctx, v.Pinned, action)
+	env := boundary.Env{Connect: v.Connect, Client: v.Client, Headers: headers, Answers: isResponse}
+	action.Events = mostEvents
+	o, x, _ := env.Request(ctx, v.Pinned, action)
 	if events := o.Own.Lookup("http.events"); events.Len() > 0 {
 		x.Response = events.At(events.Len() - 1).Lookup("data").Append(nil)
 	}
@@ -92,6 +93,15 @@ func (v *Visit) post(ctx context.Context, action suite.Request, headers http.Hea
 		x.Result, x.Error = Text(message.Lookup("result")), Text(message.Lookup("error"))
 	}
 	return x
+}
+
+// mostEvents is how many events of a stream are read for the response to a raw request.
+const mostEvents = 1000
+
+// isResponse reports whether an event is a response: what comes before it, such as progress
+// or a log message, is none.
+func isResponse(data jsonv.Value) bool {
+	return data.Kind() == jsonv.KindObject && data.Lookup("method").IsAbsent()
 }
 
 // AtOnce posts messages at the same time, each with its headers, and returns what they got in

@@ -28,8 +28,9 @@ const repeatable = 10
 // memory is what a visit remembers of the requests that were answered, and of those that
 // were not.
 type memory struct {
-	answered map[string]bool // whether the answer was a result; absent: there was none
-	calls    []mcp.Call      // that got a result, the first ones
+	answered map[string]bool     // whether the answer was a result; absent: there was none
+	calls    []mcp.Call          // of tools, that got a result, the first ones
+	latest   map[string]mcp.Call // of prompts, resources and completions, that got a result, by method
 
 	silent map[string]int // by request
 	hung   map[string]int // by tool: calls without a response
@@ -39,7 +40,7 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{answered: map[string]bool{}, silent: map[string]int{}, hung: map[string]int{}}
+	return memory{answered: map[string]bool{}, latest: map[string]mcp.Call{}, silent: map[string]int{}, hung: map[string]int{}}
 }
 
 // hopeless reports whether a request is not worth another wait: it was silent before, or its
@@ -157,6 +158,19 @@ func (v *Visit) remember(key string, call mcp.Call, x *mcp.Exchange) {
 	if !before && call.Method == "tools/call" && Fulfilled(x) && len(v.memory.calls) < repeatable {
 		v.memory.calls = append(v.memory.calls, call)
 	}
+	if x.Result != nil && slices.Contains(otherKinds(), call.Method) {
+		v.memory.latest[call.Method] = call
+	}
+}
+
+// otherKinds are the methods, besides lists and calls, of which one request is asked again.
+func otherKinds() []string {
+	return []string{"resources/read", "prompts/get", "completion/complete"}
+}
+
+// Answered reports whether a request with these parameters got a result before.
+func (v *Visit) Answered(method string, params jsonv.Value) bool {
+	return v.memory.answered[keyOf(mcp.Call{Method: method, Params: Text(params)})]
 }
 
 // judgeSilence judges a request that got no response in its time. It breaks a rule if the
@@ -250,31 +264,52 @@ func (v *Visit) FirstList() string {
 }
 
 // AskAgain sends once more, at the end, what was answered before: the idle request, each
-// list, and some calls. Only no answer, or an internal error in place of a result, fails.
+// list, some calls, and one request of each other kind. Then it leaves the process alone for
+// a while, and asks whether it is still there. Only no answer, or an internal error in place
+// of a result, fails.
 func (v *Visit) AskAgain(ctx context.Context) {
-	const rule = "message-answered-again"
-	calls := []mcp.Call{{Method: v.Idle()}}
+	idle := mcp.Call{Method: v.Idle()}
+	calls := []mcp.Call{idle}
 	for _, l := range v.Listed {
 		if l.Pages[0].Result != nil {
 			calls = append(calls, mcp.Call{Method: l.Method})
 		}
 	}
-	v.rest(ctx)
-	asked := 0
-	for _, call := range append(calls, v.memory.calls...) {
-		if !v.memory.answered[keyOf(call)] || v.mustNotRepeat(call) {
-			continue
+	calls = append(calls, v.memory.calls...)
+	for _, method := range otherKinds() {
+		if call, ok := v.memory.latest[method]; ok {
+			calls = append(calls, call)
 		}
-		asked++
-		v.Check(ctx, rule, nameOfCall(call), func(ctx context.Context) Outcome { return v.answersAgain(ctx, call) })
 	}
+	asked := 0
+	for _, call := range calls {
+		asked += v.askOnceMore(ctx, call)
+	}
+	v.rest(ctx)
+	asked += v.askOnceMore(ctx, idle)
 	if asked == 0 {
-		v.Enter(Unverified("nothing that was answered before could be asked again"), rule)
+		v.Enter(Unverified("nothing that was answered before could be asked again"), answeredAgain)
 	}
 }
 
-// quiet is how long a process is left alone, to see whether it ends by itself.
-const quiet = time.Second
+// answeredAgain is the rule that what was answered is answered at the end, too.
+const answeredAgain = "message-answered-again"
+
+// askOnceMore repeats a request that was answered before, and returns how many it sent.
+func (v *Visit) askOnceMore(ctx context.Context, call mcp.Call) int {
+	if !v.memory.answered[keyOf(call)] || v.mustNotRepeat(call) {
+		return 0
+	}
+	v.Check(ctx, answeredAgain, nameOfCall(call), func(ctx context.Context) Outcome { return v.answersAgain(ctx, call) })
+	return 1
+}
+
+// How long a process is left alone, to see whether it ends by itself: once long enough for
+// what a server does in the background after its start, and shorter in a further era.
+const (
+	firstQuiet   = 3 * time.Second
+	furtherQuiet = time.Second
+)
 
 // rest leaves a process alone for a moment: one that ends after a pause is noticed.
 func (v *Visit) rest(ctx context.Context) {
@@ -285,6 +320,11 @@ func (v *Visit) rest(ctx context.Context) {
 	if err != nil || sess.Facts().Process == nil {
 		return
 	}
+	quiet := firstQuiet
+	if v.rested {
+		quiet = furtherQuiet
+	}
+	v.rested = true
 	select {
 	case <-sess.Done():
 	case <-time.After(quiet):

@@ -40,9 +40,10 @@ type Visit struct {
 	Greeted                              *mcp.Exchange // initialize, sent to a server of a stateless revision
 
 	memory   memory
-	declared map[*mcp.Session]jsonv.Value   // capabilities of the clients of open sessions
-	schemas  map[string]*check.OutputSchema // of tools, by name
-	replayed int                            // ends of processes that were provoked again
+	declared map[*mcp.Session]jsonv.Value          // capabilities of the clients of open sessions
+	finished map[*mcp.Session]map[string]time.Time // of calls with progress, by token: when the response was there
+	schemas  map[string]*check.OutputSchema        // of tools, by name
+	replayed int                                   // ends of processes that were provoked again
 }
 
 // Visit begins to examine the server in an era.
@@ -58,7 +59,8 @@ func (p *Prober) Visit(era protocol.Era) *Visit {
 	}
 	v := &Visit{
 		link: link{Prober: p, Era: era, Pinned: &pinned, strays: map[int]bool{}}, ledger: ledger{},
-		memory: newMemory(), declared: map[*mcp.Session]jsonv.Value{}, schemas: map[string]*check.OutputSchema{},
+		memory: newMemory(), declared: map[*mcp.Session]jsonv.Value{},
+		finished: map[*mcp.Session]map[string]time.Time{}, schemas: map[string]*check.OutputSchema{},
 	}
 	v.examiner = v
 	return v

@@ -38,7 +38,9 @@ func Isolation(ctx context.Context, v *exam.Visit) {
 }
 
 // markOf is a text that nothing else contains.
-func markOf(v *exam.Visit, n int) string { return fmt.Sprintf("mcptest-mark-%d-%d-%s", v.Seed, n, v.Era) }
+func markOf(v *exam.Visit, n int) string {
+	return fmt.Sprintf("mcptest-mark-%d-%d-%s", v.Seed, n, v.Era)
+}
 
 // leaked sends a mark in one session, and reads everything in another one.
 func leaked(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
@@ -150,7 +152,7 @@ func echoing(ctx context.Context, v *exam.Visit, mark string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// pairOf are two requests with an equal id whose answers can be told apart: two calls of a
+// pairOf are two requests with an equal id with different answers: two calls of a
 // tool that returns its text, or two methods.
 func pairOf(v *exam.Visit, tool jsonv.Value, marks []string, id int) []jsonv.Value {
 	if tool.IsAbsent() {

@@ -33,8 +33,13 @@ func Resources(ctx context.Context, v *exam.Visit) {
 		}
 	}
 	missing(ctx, v)
-	for _, t := range v.Templates {
-		traversal(ctx, v, t.Lookup("uriTemplate").Text())
+	for i, t := range v.Templates {
+		template := t.Lookup("uriTemplate").Text()
+		if i < maxReads && ctx.Err() == nil && !strings.HasPrefix(template, "http") {
+			fetch(ctx, v, expression().ReplaceAllLiteralString(template, "1")) // any answer is right, none is not
+			v.Settle(ctx)
+		}
+		traversal(ctx, v, template)
 	}
 }
 
