@@ -1,5 +1,5 @@
 # dead.sh PIDFILE...: none of the processes lives. A zombie is dead: whoever
-# adopted it may be slow to notice. What was killed gets two seconds to go: it
+# adopted it may be slow to notice. What was killed gets twenty seconds to go: it
 # needs a processor for that.
 lives() {
 	kill -0 "$1" 2>/dev/null || return
@@ -12,7 +12,7 @@ for f; do
 	n=0
 	while lives "$pid"; do
 		n=$((n + 1))
-		if [ "$n" -gt 20 ]; then
+		if [ "$n" -gt 200 ]; then
 			echo "$f: process $pid lives" >&2
 			ps -o pid,ppid,stat,args -p "$pid" >&2
 			exit 1

@@ -9,7 +9,7 @@ pid=$!
 n=0
 while [ ! -e "$file" ]; do
 	n=$((n + 1))
-	[ "$n" -lt 500 ] || { echo "no $file" >&2; kill -9 "$pid"; exit 2; }
+	[ "$n" -lt 3000 ] || { echo "no $file" >&2; kill -9 "$pid"; exit 2; }
 	kill -0 "$pid" 2>/dev/null || break
 	sleep 0.02
 done

@@ -71,7 +71,7 @@ func (l *link) tools() []object {
 		k := l.turns % len(list)
 		list = append(list[k:], list[:k]...)
 	case "list-stable/connection":
-		if l.n == 1 {
+		if l.n%2 == 1 {
 			list = list[:4]
 		}
 	case "task-required/served":
