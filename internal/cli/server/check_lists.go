@@ -167,6 +167,7 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 		}
 	}
 	list := listOf(surface.New("", offer.Handshake, lists, nil, nil))
+	list.Handshake = offer.Handshake
 	list.Tools, list.Pages = lists[surface.Tool], offer.Pages // in the order of the server
 	list.Masked = toolsOf(surface.New("", jsonv.Value{}, lists, l.Redactor.String, nil))
 	list.Mask, list.Server, list.File, list.Line = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text(), "", 0

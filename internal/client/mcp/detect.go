@@ -148,7 +148,7 @@ func (n *negotiator) dropProbeViolations() {
 func (n *negotiator) adoptDiscover() {
 	v, _ := n.handshakeResult()
 	n.server = v
-	n.require("server/discover", jsonv.KindObject, "capabilities")
+	n.examineHandshake(true)
 	// In this era, serverInfo is in _meta. It is copied to its position in the result
 	// of initialize, so that a suite can test servers of both eras.
 	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/client/conn"
+	"mcptest/internal/client/handshake"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -88,11 +89,7 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 		return detectionFailed("protocol", fmt.Errorf("the server responded with protocol version %q, which is not supported (known: %s)",
 			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
 	}
-	n.require("initialize", jsonv.KindObject, "capabilities")
-	if n.require("initialize", jsonv.KindObject, "serverInfo") {
-		n.require("initialize", jsonv.KindString, "serverInfo", "name")
-		n.require("initialize", jsonv.KindString, "serverInfo", "version")
-	}
+	n.examineHandshake(false)
 	return d, "", nil
 }
 
@@ -108,15 +105,15 @@ func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (prot
 	return detectionFailed("initialize", refused)
 }
 
-// require adds a violation if the result of the handshake lacks a required member.
-func (n *negotiator) require(request string, kind jsonv.Kind, path ...string) bool {
-	got := n.server.Lookup(path...)
-	if got.Kind() == kind {
-		return true
+// examineHandshake adds a violation for each member of the result that keeps a widely used
+// client from connecting.
+func (n *negotiator) examineHandshake(stateless bool) {
+	for _, fault := range handshake.Faults(n.server, stateless) {
+		if len(fault.Refused) == 0 {
+			continue // see HandshakeWarnings
+		}
+		n.o.violate(n.hello, protocol.Violation{Kind: protocol.BadResult, Msg: fault.String(), Excerpt: protocol.Excerpt(n.hello.Result)})
 	}
-	msg := fmt.Sprintf("%s of the %s result is %s, expected %s", strings.Join(path, "."), request, got.Kind(), kind)
-	n.o.violate(n.hello, protocol.Violation{Kind: protocol.BadResult, Msg: msg, Excerpt: protocol.Excerpt(n.hello.Result)})
-	return false
 }
 
 // commonRevision returns the newest common revision in the data of an "unsupported

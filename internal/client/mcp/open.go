@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/client/handshake"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -157,6 +158,17 @@ func (s *Session) Restarted() error {
 // Detection says what the detection of the era did in addition to a request over the
 // first connection: a further connection, for instance. It is "" for most sessions.
 func (s *Session) Detection() string { return s.o.detection }
+
+// HandshakeWarnings says what in the result of the handshake is against the schema, but
+// keeps no widely used client from connecting.
+func (s *Session) HandshakeWarnings() (out []string) {
+	for _, fault := range handshake.Faults(s.ServerInfo(), s.ProtocolVersion().Stateless) {
+		if len(fault.Refused) == 0 {
+			out = append(out, fault.String())
+		}
+	}
+	return out
+}
 
 // EraHint returns the [Options.Hint] that speeds up the detection in the next run:
 // EraSession if the server did not respond to server/discover, EraRequests if it

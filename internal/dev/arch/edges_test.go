@@ -78,9 +78,11 @@ var edges = map[string][]string{
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
 	"internal/client/protocol": {"internal/base/jsonv"},
-	"internal/client/wire":     {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/web"},
-	"internal/client/conn":     {"internal/client/protocol", "internal/client/wire", "internal/base/display", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
-	"internal/client/mcp":      {"internal/client/conn", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
+	// How clients read the handshake: no network, because offer/compat reads files with it.
+	"internal/client/handshake": {"internal/base/jsonv"},
+	"internal/client/wire":      {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/web"},
+	"internal/client/conn":      {"internal/client/protocol", "internal/client/wire", "internal/base/display", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
+	"internal/client/mcp":       {"internal/client/handshake", "internal/client/conn", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	// What MCP requires of a response. run and cli import it; mcp does not.
 	"internal/client/check": {"internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
 	// The server half does not import the client half.
@@ -137,7 +139,7 @@ var edges = map[string][]string{
 		"internal/base/web",
 		"internal/base/lazy",
 		"internal/run/probe/argument", "internal/run/probe/exam", "internal/run/probe/streams", "internal/run/probe/verdict", "internal/run/allow", "internal/run/boundary", "internal/run/connect", "internal/spec/plan", "internal/spec/suite",
-		"internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/process/usage", "internal/base/jsonv",
+		"internal/client/handshake", "internal/client/conn", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/process/usage", "internal/base/jsonv",
 	},
 	"internal/run/probe":   {"internal/run/probe/basics", "internal/run/probe/exam", "internal/run/probe/features", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/client/mcp", "internal/client/protocol", "internal/base/source", "internal/offer/surface"},
 	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
@@ -205,7 +207,7 @@ var edges = map[string][]string{
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/report/gate":   {"internal/base/source", "internal/base/jsonv"},
 	"internal/offer/ruleset": {"internal/base/source", "internal/report/gate"},
-	"internal/offer/compat":  {"internal/base/lazy", "internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
+	"internal/offer/compat":  {"internal/client/handshake", "internal/base/lazy", "internal/base/secret", "internal/base/source", "internal/base/jsonv", "internal/base/jsonschema", "internal/report/gate", "internal/base/term"},
 	"internal/spec/draft":    {"internal/base/lazy", "internal/base/jsonv", "internal/base/jsonschema", "internal/base/source"},
 	// What a server offers, its lock files, and the effect of changes.
 	"internal/offer/surface":  {"internal/base/lazy", "internal/base/jsonv", "internal/client/protocol", "internal/base/source", "internal/base/source/stored", "internal/base/secret", "internal/base/osfile"},

@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/client/handshake"
 )
 
 // detectors find problems that a JSON Schema cannot express.
@@ -27,6 +28,8 @@ var detectors = map[string]func(List) []place{
 	"duplicate_keys":       duplicateKeys,
 	"duplicate_names":      duplicateNames,
 	"encoded_payload":      encodedPayloads,
+	"handshake_go":         handshakeOf(handshake.ReaderGo),
+	"handshake_ts":         handshakeOf(handshake.ReaderTS1, handshake.ReaderTS2),
 	"header_faults":        headerFaults,
 	"hidden_characters":    hiddenCharacters,
 	"error_content":        errorContents,

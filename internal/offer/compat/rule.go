@@ -213,7 +213,7 @@ func example(v jsonv.Value) []List {
 		l.Tools = elems(v)
 		return []List{l}
 	}
-	l.Tools, l.Pages = elems(v.Lookup("tools")), []jsonv.Value{v}
+	l.Tools, l.Pages, l.Handshake = elems(v.Lookup("tools")), []jsonv.Value{v}, v.Lookup("handshake")
 	for _, r := range v.Lookup("results").Elems() {
 		l.Results = append(l.Results, Result{Tool: r.Lookup("tool").Text(), Value: r.Lookup("result")})
 	}

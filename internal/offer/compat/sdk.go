@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/client/handshake"
 )
 
 // notDraft2020 finds input schemas that are invalid in draft 2020-12, including those
@@ -131,4 +132,19 @@ func headers(schema jsonv.Value, path string, seen map[string]bool, fault *strin
 		}
 	}
 	return true
+}
+
+// handshakeOf finds the members of the handshake that keep one of the clients from
+// connecting.
+func handshakeOf(clients ...handshake.Reader) func(List) []place {
+	return func(l List) (out []place) {
+		for _, fault := range handshake.Faults(l.Handshake, !l.Handshake.Lookup("supportedVersions").IsAbsent()) {
+			stops := func(r handshake.Reader) bool { return slices.Contains(clients, r) }
+			if i := slices.IndexFunc(fault.Refused, stops); i >= 0 {
+				fault.Refused = slices.DeleteFunc(slices.Clone(fault.Refused), func(r handshake.Reader) bool { return !stops(r) })
+				out = append(out, place{subject: "handshake", value: jsonv.String(fault.String())})
+			}
+		}
+		return out
+	}
 }

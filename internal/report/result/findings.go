@@ -22,6 +22,7 @@ var FindingKinds = []FindingKind{
 	{UncleanEnd, "a server did not exit when its input was closed, exited with an error, or left processes behind. Clients that only close the input leak it: for information, or a failure of the run with strict_exit: true. Exit at the end of the input. Node: process.stdin.on(\"close\", () => process.exit(0)), and end child processes there. Python: return from main after mcp.run(), and start threads with daemon=True. Go: return from main when the server's Run returns, and cancel the context of what it started"},
 	{"background-ended", "a background step exited before the tests that needed it: a warning"},
 	{"server-restarted", "a server crashed or hung and was restarted: a warning; if no test was waiting for it, a crash is also reported as server-crashed"},
+	{"handshake", "the result of the handshake has a member that the schema of the protocol forbids, but that keeps no widely used client from connecting: a warning"},
 	{"session-lost", "a server over HTTP no longer knew the session, which was opened again: a warning"},
 	{"tool-list", "the list of tools could not be read, so results are not compared with their outputSchema: a warning"},
 	{"tool-header", "a tool was dropped from the list, because a client must ignore tools with an invalid x-mcp-header: a warning"},

@@ -128,6 +128,9 @@ func (s *Slot) open(ctx context.Context) error {
 	s.info.Detection = sess.Detection()
 	deps.Send(result.ServerUp{Server: s.info})
 	sv.report(sess.Handshake().Violations)
+	for _, fault := range sess.HandshakeWarnings() {
+		sv.warn("handshake", fault)
+	}
 	sv.listTools(sess)
 	return nil
 }

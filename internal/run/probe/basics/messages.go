@@ -16,7 +16,7 @@ const unknown = "mcptest/no-such-method"
 
 // Messages examines the form of messages.
 func Messages(ctx context.Context, v *exam.Visit) {
-	v.State(ctx, "message-schema", v.Hello.Method, handshake(v))
+	v.State(ctx, "message-schema", v.Hello.Method, judgeHandshake(v))
 	v.Check(ctx, "message-unanswered", "", func(ctx context.Context) exam.Outcome {
 		x := v.Once(ctx, mcp.Call{Method: unknown})
 		return exam.BrokenIf(exam.Silent(x), x, "a request with an unknown method got %s", exam.Answer(x))
