@@ -27,9 +27,9 @@ func Sessions(ctx context.Context, v *exam.Visit) {
 	madeUpID(ctx, v, served)
 }
 
-// fulfills reports whether a raw request got a result: an error within the status 200 is a
-// refusal.
-func fulfills(x *mcp.Exchange) bool { return exam.Served(x) && exam.RPCError(x) == nil }
+// fulfills reports whether a raw request got a result: an error within the status 200, in
+// any form, is a refusal.
+func fulfills(x *mcp.Exchange) bool { return exam.Served(x) && x.Result != nil }
 
 // withoutID sends requests without the id of a session.
 func withoutID(ctx context.Context, v *exam.Visit, served []kind) {

@@ -12,7 +12,6 @@ import (
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
-	"mcptest/internal/run/probe/verdict"
 )
 
 // Isolation looks in one session for what another one has sent.
@@ -105,8 +104,13 @@ func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 		headers := []http.Header{v.HeadersIn(messages[0], own[0]), v.HeadersIn(messages[1], own[1])}
 		got := v.AtOnce(ctx, messages, headers)
 		for i, x := range got {
-			if o := ownAnswer(x, messages[i], marks[1-i], got[1-i]); o.Verdict != verdict.Pass {
-				return o
+			if foreign(x, messages[i], marks[1-i]) {
+				return mixUp(x, got[1-i], "the answer to")
+			}
+		}
+		for i, x := range got {
+			if other := got[1-i]; x.Response == nil || exam.Refused(x) && !exam.Refused(other) {
+				return mixUp(x, other, exam.Answer(x)+" next to")
 			}
 		}
 	}
@@ -167,25 +171,17 @@ func pairOf(v *exam.Visit, tool jsonv.Value, marks []string, id int) []jsonv.Val
 	return out
 }
 
-// ownAnswer judges whether a request got its own answer, and not that of another one with
-// the same id.
-func ownAnswer(x *mcp.Exchange, message jsonv.Value, foreign string, other *mcp.Exchange) exam.Outcome {
-	method := message.Lookup("method").Text()
-	member, isList := memberOf(method)
-	wrong := bytes.Contains(x.Response, []byte(foreign))
-	if isList && x.Result != nil {
-		wrong = exam.Result(x).Lookup(member).IsAbsent()
+// foreign reports whether a request got what another one asked for, whose text is known.
+func foreign(x *mcp.Exchange, message jsonv.Value, text string) bool {
+	if member, ok := memberOf(message.Lookup("method").Text()); ok && x.Result != nil {
+		return exam.Result(x).Lookup(member).IsAbsent()
 	}
-	what := ""
-	switch {
-	case wrong:
-		what = "got the answer to a request"
-	case x.Response == nil || exam.Refused(x) && !exam.Refused(other):
-		what = "got " + exam.Answer(x) + " next to a request"
-	default:
-		return exam.Held()
-	}
-	o := exam.Broken(x, "%s %s that had the same id in another session, at the same time", method, what)
+	return bytes.Contains(x.Response, []byte(text))
+}
+
+// mixUp says what a request got instead of its own answer, next to another one with its id.
+func mixUp(x, other *mcp.Exchange, what string) exam.Outcome {
+	o := exam.Broken(x, "a request got %s one that had the same id in another session, at the same time", what)
 	o.Evidence = append(o.Evidence, exam.Shown(other))
 	return o
 }
