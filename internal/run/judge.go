@@ -43,7 +43,10 @@ func (a *attempt) judge(ctx context.Context) {
 	env.Examined = env.Examined || last.Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 	c := a.out.c
-	c.Implicit = v.Implicit && len(c.Assertions) == 0
+	if c.Implicit = v.Implicit && len(c.Assertions) == 0; c.Implicit && c.Silent && last.CancelAfter > 0 {
+		c.Implicit = false
+		a.out.warn("the call was cancelled before it got a response, and nothing else was checked")
+	}
 	c.Assertions = append(c.Assertions, record.Assertions(v.Items, v.Scored || len(v.Metrics) > 0, c.File)...)
 	if v.Scored {
 		c.Score, c.Threshold = v.Score, tree.Threshold
@@ -158,6 +161,11 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
 	env := &match.Env{Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
+	env.Broken = func(why string) {
+		if ctx.Err() == nil { // the end of the run stops programs too
+			a.out.fail(result.Error, why)
+		}
+	}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) { a.out.ungraded(err, &a.file.run.exit) })
 	if a.snapshots != nil {

@@ -69,6 +69,9 @@ func Check(r *Repeat, t *Trials, retries *int, n *source.Node, path string, d *s
 		if retried {
 			d.Errorf(at, path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
 		}
+		if r.PassRate != nil && *r.PassRate == 0 {
+			d.Errorf(at.Get("pass_rate"), path+".repeat.pass_rate", "pass_rate: 0 passes if every run fails").Hint = "write the share of runs that must pass, such as 0.9"
+		}
 		for key, budget := range map[string]*time.Duration{"p50": r.P50, "p95": r.P95} {
 			if budget != nil && r.Times > 0 && r.Times < Percentile {
 				d.Errorf(at.Get(key), path+".repeat."+key, "%s needs at least %d runs, and times is %d", key, Percentile, r.Times).Hint = "write times: 20 or more, or use max"
