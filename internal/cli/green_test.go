@@ -86,7 +86,10 @@ func greenTests(kind, condition string) (tests []string) {
 			`{target: exit.code, matcher: {absent: true}}`, `{target: leftover, matcher: {length: 0}}`, `{target: stdout, matcher: {not: {contains: x}}}`,
 			`{target: stderr, matcher: {exact: ""}}`, `{target: duration_ms, matcher: {lt: 60000}}`,
 		}
-		form := map[string]string{"silent": "", "refused": "after: ready, stdin: close, ", "crashed": "after: ready, stdin: close, ", "cut": "after: ready, stdin: close, ", "missing program": ""}[condition]
+		form := "after: ready, stdin: close, "
+		if condition == "silent" || program {
+			form = ""
+		}
 		if condition != "empty" {
 			add(form+"timeout: 60ms, expect: EXPECT", started...)
 		}
@@ -155,7 +158,8 @@ func TestNoGreenOverNothing(t *testing.T) {
 		fmt.Fprintf(&suite, "  %s: {command: [greenserver, %s], protocol: \"2025-11-25\"}\n", condition, condition)
 	}
 	suite.WriteString("  web: {url: " + web.URL + "/mcp}\n")
-	suite.WriteString("  mute: {command: [sh, -c, 'exec sleep 60']}\n  refuses: {command: [sh, -c, \"read l; echo '{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"error\\\":{\\\"code\\\":-1,\\\"message\\\":\\\"no\\\"}}'; read l\"]}\n")
+	suite.WriteString("  mute: {command: [sh, -c, 'exec sleep 60']}\n")
+	suite.WriteString(`  refuses: {command: [sh, -c, 'read l; echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1}}"; read l']}` + "\n")
 	suite.WriteString("  exits: {command: [sh, -c, 'exit 0']}\n  halves: {command: [sh, -c, 'printf \"{\"; exit 0']}\n  absent: {command: [no-such-program]}\n")
 	for block, list := range lists {
 		suite.WriteString(block + ":\n" + strings.Join(list, "\n") + "\n")
