@@ -140,12 +140,18 @@ func (a *attempt) warnUnseen(prefix string, items []expect.ItemResult) {
 // the response, is that of a credential.
 func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	const least = 4 // a shorter value is unlikely to be a secret and occurs in other text
-	declare := a.file.run.deps.Secret
-	if declare == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
+	if val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
 	if v := val.Text(); secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
-		declare(v)
+		a.file.run.declare(v)
+	}
+}
+
+// declare masks values in all reports.
+func (r *runner) declare(values ...string) {
+	if r.deps.Secret != nil && len(values) > 0 {
+		r.deps.Secret(values...)
 	}
 }
 
@@ -179,6 +185,9 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 // exec runs a program of the suite for the exec matcher.
 func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	f := a.file.file
+	given := secret.NewProgram()
+	given.Words(argv)
+	a.file.run.declare(given.Secrets()...)
 	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: f.Dir, Env: f.HookEnv, Stdin: bytes.NewReader(stdin), Registry: a.file.run.deps.Registry})
 	if err := r.Err(); err != nil {
 		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {

@@ -97,6 +97,7 @@ func (t outside) observe(ctx context.Context) (target.Observation, error) {
 	opener := t.a.file.run.opener
 	env := boundary.Env{
 		Connect: opener.Options, Client: opener.Client, Dir: t.a.file.file.Dir, Headers: t.a.c.Headers, Response: t.a.c.Tree.Uses().Response(),
+		Secret: t.a.file.run.declare,
 	}
 	o, err := t.do(ctx, env, def)
 	if err == nil && fixture.Stopping(ctx) {

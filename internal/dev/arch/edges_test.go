@@ -105,7 +105,7 @@ var edges = map[string][]string{
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
 	"internal/run/connect":  {"internal/base/lazy", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
-	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/display", "internal/base/jsonv", "internal/base/lists", "internal/base/web"},
+	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/display", "internal/base/jsonv", "internal/base/lists", "internal/base/secret", "internal/base/web"},
 	// Which tools may be called if the user has not named the calls.
 	"internal/run/allow":  {"internal/base/jsonv"},
 	"internal/base/stats": {},

@@ -25,6 +25,8 @@ type Env struct {
 	Dir      string      // of the suite
 	Headers  http.Header // of the request
 	Response bool        // the JSON-RPC response in the body is examined
+	// Secret declares values that must not appear in any output.
+	Secret func(values ...string)
 }
 
 // HeaderValue is the value of the target http.headers.

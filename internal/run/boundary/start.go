@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/spec/plan"
@@ -32,6 +33,12 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 			dir = filepath.Join(e.Dir, dir)
 		}
 	}
+	given := secret.NewProgram()
+	given.Words(action.Args)
+	for _, v := range action.Set {
+		given.Variable(v.Key, string(v.Value.Value))
+	}
+	e.Secret(given.Secrets()...)
 	began := time.Now()
 	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{
 		Name: def.Name, Argv: slices.Concat(def.Argv, def.Added, action.Args), Dir: dir, Env: action.Environ(def.Env), Change: def.Change,
