@@ -2,7 +2,6 @@ package secret
 
 // Program collects the secrets that a program is given: in the variables and on the command
 // line that a suite, or a user, names for it. It decides for every program that is started,
-// whatever starts it.
 type Program struct {
 	known *Redactor
 	found []string
