@@ -114,6 +114,9 @@ func (l *loader) headers(sv *Server, path string) {
 			l.dec.ErrorAt(e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
 		}
 		l.header(e.Key, &e.Value, at)
+		if why := Unsent(e.Key, e.Value.Value, false); why != "" {
+			l.dec.ErrorAt(e.Pos, at, why, "")
+		}
 		if strings.ContainsAny(e.Value.Value, "\r\n\x00") {
 			l.dec.ErrorAt(e.Value.Pos, at, "a header's value can't have line breaks", "")
 		}
