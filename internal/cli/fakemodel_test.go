@@ -271,7 +271,7 @@ func (f *fakeModel) answer(w http.ResponseWriter, body map[string]any, anthropic
 			content = append(content, map[string]any{"type": "tool_use", "id": fmt.Sprintf("t%d_%d", turn, i), "name": c[0], "input": json.RawMessage(c[1])})
 		}
 		reason := map[string]string{"stop": "end_turn", "tool_calls": "tool_use", "content_filter": "refusal", "length": "max_tokens"}[stop]
-		_ = json.NewEncoder(w).Encode(map[string]any{"model": "large-1", "content": content, "stop_reason": reason, "usage": map[string]int{"input_tokens": 100, "output_tokens": 10}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"model": "large-1", "content": content, "stop_reason": reason, "usage": usageIn(prompt, "input_tokens", "output_tokens")})
 		return
 	}
 	m := map[string]any{"role": "assistant", "content": text}
@@ -282,5 +282,19 @@ func (f *fakeModel) answer(w http.ResponseWriter, body map[string]any, anthropic
 	if list != nil {
 		m["tool_calls"] = list
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"model": "small-1-2026", "choices": []any{map[string]any{"message": m, "finish_reason": stop}}, "usage": map[string]int{"prompt_tokens": 100, "completion_tokens": 10}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"model": "small-1-2026", "choices": []any{map[string]any{"message": m, "finish_reason": stop}}, "usage": usageIn(prompt, "prompt_tokens", "completion_tokens")})
+}
+
+// usageIn returns the tokens that an answer is said to use; "(USAGE …)" in the prompt replaces them.
+func usageIn(prompt, input, output string) any {
+	_, said, given := strings.Cut(prompt, "(USAGE ")
+	if !given {
+		return map[string]int{input: 100, output: 10}
+	}
+	said, _, _ = strings.Cut(said, ")")
+	if said == "none" {
+		return nil
+	}
+	in, out, _ := strings.Cut(said, " ")
+	return map[string]json.RawMessage{input: json.RawMessage(in), output: json.RawMessage(out)}
 }

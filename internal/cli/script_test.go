@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 		"fakemodel":   fakeModelMain,
 		"statuses":    statusesMain,
 		"leaky":       leakyMain,
+		"greenserver": greenMain,
 	})
 }
 

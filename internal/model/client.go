@@ -163,6 +163,7 @@ func (c *Client) Answer(ctx context.Context, system string, turns []Message, too
 	m, err := c.read(v)
 	a := Answer{Message: m, Model: v.Lookup("model").Text()}
 	a.Input, a.Output = usage(v)
+	a.Uncounted = uncounted(v)
 	switch reason := cmp.Or(v.Lookup("choices").At(0).Lookup("finish_reason").Text(), v.Lookup("stop_reason").Text()); {
 	case errors.Is(err, ErrRefused):
 		a.Stop, a.Text, err = Refused, strings.TrimPrefix(err.Error(), ErrRefused.Error()+": "), nil

@@ -48,7 +48,9 @@ type Answer struct {
 	Message
 	Stop          string // "", Refused or Truncated
 	Input, Output int    // tokens, as the endpoint counts them
-	Model         string // its name, as the endpoint gives it
+	// Uncounted says why they are not known: the endpoint counts none, or what can't be.
+	Uncounted string
+	Model     string // its name, as the endpoint gives it
 }
 
 // draw holds the sampling parameters of a request.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,6 +137,36 @@ func (c *Client) count(v jsonv.Value, sent, received int) float64 {
 	return c.o.Cost(input, output)
 }
 
+// mostTokens is more than any request or answer has.
+const mostTokens = 100_000_000
+
+// uncounted says why the tokens that an endpoint reports are not those of an answer; "" if they
+// can be.
+func uncounted(v jsonv.Value) string {
+	counts := v.Lookup("usage")
+	if counts.Kind() != jsonv.KindObject {
+		return "the endpoint did not count the tokens (usage is missing)"
+	}
+	for key, n := range counts.Members() {
+		if !slices.Contains(append(requestTokens[:len(requestTokens):len(requestTokens)], answerTokenKeys...), key) || n.Kind() == jsonv.KindNull {
+			continue
+		}
+		if whole, ok := n.Int64(); !ok || whole < 0 || whole > mostTokens {
+			return "the endpoint counted tokens that can't be (usage." + key + ": " + n.Short(40) + ")"
+		}
+	}
+	if input, output := usage(v); input == 0 || output == 0 {
+		return fmt.Sprintf("the endpoint counted no tokens (%d of the request, %d of the answer)", input, output)
+	}
+	return ""
+}
+
+// The keys of the numbers of tokens in usage.
+var (
+	requestTokens   = []string{"prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}
+	answerTokenKeys = []string{"completion_tokens", "output_tokens"}
+)
+
 // usage returns the tokens that an endpoint reports. Those that it wrote to or read from
 // a cache are tokens of the request.
 func usage(v jsonv.Value) (input, output int) {
@@ -146,7 +177,7 @@ func usage(v jsonv.Value) (input, output int) {
 		}
 		return all
 	}
-	return sum("prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"), sum("completion_tokens", "output_tokens")
+	return sum(requestTokens...), sum(answerTokenKeys...)
 }
 
 // once sends a request. size is that of the response; wait is negative if a retry is

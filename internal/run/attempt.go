@@ -46,6 +46,7 @@ type attempt struct {
 	watch    *doubles.Watch // of the requests to upstreams
 	notReady bool           // a server was not ready in time
 	mistake  string         // of the suite, which explains a failure
+	unsaid   string         // what an assertion must say for the case to pass
 
 	steps    jsonv.Value                 // captured values of a flow
 	obs      target.Observation          // of the last call

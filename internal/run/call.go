@@ -146,6 +146,7 @@ func stepName(op *plan.Op, i int) string {
 // which ends the case.
 func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, bool) {
 	a.dropObservation()
+	a.out.c.Silent = op.Notification
 	s := a.server(op)
 	if op.Until != nil && op.Timeout == 0 {
 		var cancel context.CancelFunc
@@ -304,6 +305,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 		return false
 	}
 	if cancelled, ok := errors.AsType[*mcp.CancelledError](x.Cause); ok && op.CancelAfter > 0 && cancelled.Cause == nil {
+		a.out.c.Silent = true
 		return true // the suite cancels it; the observation has neither result nor error
 	}
 	if refused, ok := errors.AsType[*wire.HTTPError](x.Cause); ok && examinesHTTP(a.c, op) {
@@ -315,6 +317,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 		tree = op.Tree
 	}
 	if op.Raw != nil && silenceAllowed(op, tree, x) {
+		a.out.c.Silent = true
 		return true
 	}
 	a.unanswered(x, a.sessions[a.server(op)])

@@ -45,6 +45,9 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	said, seen, err := trial.Run(ctx)
 	a.out.c.Conversation, a.out.c.DurationMS = &said, before
 	o.Own, o.DurationMS, o.Upstream = seen, said.DurationMS, a.watch.Requests()
+	if trial.Uncounted != "" && (t.does.Budget != nil || a.c.Tree.ExaminesCosts()) {
+		a.out.fail(result.Inconclusive, trial.Uncounted+", so nothing is known of its budget and cost")
+	}
 	if f, ok := errors.AsType[*agent.FailedError](err); ok {
 		a.out.fail(result.Fail, f.Msg)
 	} else if err != nil {

@@ -43,7 +43,10 @@ func (a *attempt) judge(ctx context.Context) {
 	env.Examined = env.Examined || last.Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 	c := a.out.c
-	c.Implicit = v.Implicit && len(c.Assertions) == 0
+	if c.Implicit = v.Implicit && len(c.Assertions) == 0; c.Implicit && c.Silent && last.CancelAfter > 0 {
+		c.Implicit = false
+		a.out.warn("the call was cancelled before it got a response, and nothing else was checked")
+	}
 	c.Assertions = append(c.Assertions, record.Assertions(v.Items, v.Scored || len(v.Metrics) > 0, c.File)...)
 	if v.Scored {
 		c.Score, c.Threshold = v.Score, tree.Threshold
@@ -137,12 +140,18 @@ func (a *attempt) warnUnseen(prefix string, items []expect.ItemResult) {
 // the response, is that of a credential.
 func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	const least = 4 // a shorter value is unlikely to be a secret and occurs in other text
-	declare := a.file.run.deps.Secret
-	if declare == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
+	if val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
 	if v := val.Text(); secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
-		declare(v)
+		a.file.run.declare(v)
+	}
+}
+
+// declare masks values in all reports.
+func (r *runner) declare(values ...string) {
+	if r.deps.Secret != nil && len(values) > 0 {
+		r.deps.Secret(values...)
 	}
 }
 
@@ -158,6 +167,11 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
 	env := &match.Env{Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
+	env.Broken = func(why string) {
+		if ctx.Err() == nil { // the end of the run stops programs too
+			a.out.fail(result.Error, why)
+		}
+	}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) { a.out.ungraded(err, &a.file.run.exit) })
 	if a.snapshots != nil {
@@ -171,6 +185,9 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 // exec runs a program of the suite for the exec matcher.
 func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	f := a.file.file
+	given := secret.NewProgram()
+	given.Words(argv)
+	a.file.run.declare(given.Secrets()...)
 	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: f.Dir, Env: f.HookEnv, Stdin: bytes.NewReader(stdin), Registry: a.file.run.deps.Registry})
 	if err := r.Err(); err != nil {
 		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {

@@ -40,8 +40,10 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (o target.Observation, err error) {
 			o, runs, err := env.Start(ctx, def, action)
 			if a.out.c.Stderr = o.Stderr; runs {
-				a.explain = func(v expect.Verdict) string {
-					return fmt.Sprintf("the program still ran after %s: %s", a.c.Timeout, v.Message)
+				still := fmt.Sprintf("the program still ran after %s", a.c.Timeout)
+				a.explain = func(v expect.Verdict) string { return still + ": " + v.Message }
+				if !a.c.Tree.SaysStillRuns() {
+					a.unsaid = still + ", and no assertion says that it may; if that is expected: - {target: exit, matcher: {exact: null}}"
 				}
 			}
 			return o, err
@@ -95,6 +97,7 @@ func (t outside) observe(ctx context.Context) (target.Observation, error) {
 	opener := t.a.file.run.opener
 	env := boundary.Env{
 		Connect: opener.Options, Client: opener.Client, Dir: t.a.file.file.Dir, Headers: t.a.c.Headers, Response: t.a.c.Tree.Uses().Response(),
+		Secret: t.a.file.run.declare,
 	}
 	o, err := t.do(ctx, env, def)
 	if err == nil && fixture.Stopping(ctx) {
@@ -116,6 +119,9 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 	examines := len(a.c.Tree.Items) > 0 || a.c.Tree.MaxDuration != nil || a.c.Block != "agents" // a script may say all
 	if a.out.c.Status == "" && a.answered(ctx, op, &mcp.Exchange{Cause: err}) && examines {
 		a.judge(ctx)
+		if a.unsaid != "" {
+			a.out.fail(result.Fail, a.unsaid)
+		}
 	}
 	a.measure(op, nil, a.out.c.Assertions)
 }
@@ -138,6 +144,7 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 	}
 	if t := sess.Stderr(); t != nil && a.c.Exclusive {
 		o.Stderr = t.Since(a.marks[sess])
+		o.Cut = map[string]string{"stderr": boundary.Cut(t.Lost(a.marks[sess]))}
 	}
 	method := op.Method
 	if op.MaybeMethod {

@@ -130,7 +130,25 @@ func (c *compiler) share(n *source.Node, path string) (float64, bool) {
 		c.Errorf(n, path, "", "the threshold %s is outside 0 to 1", display.Truncate(n.Text, shown.ShortKey))
 		return 0, false
 	}
+	if ok {
+		WarnThreshold(c.Mistakes, n, path, t, "set")
+	}
 	return t, ok
+}
+
+// WarnThreshold warns about a threshold that every score reaches. what has it: a test, a
+// set or a metric.
+func WarnThreshold(d *source.Decoder, n *source.Node, path string, threshold float64, what string) {
+	if n == nil || threshold > 0 || threshold < 0 && what != "metric" { // which is a mistake
+		return
+	}
+	if written, err := strconv.ParseFloat(n.Typed().Text, 64); err != nil || written != threshold {
+		return // another mistake
+	}
+	d.AddNew(source.Diagnostic{
+		Pos: n.Pos, Path: path, Severity: source.Warning, Code: "vacuous",
+		Msg: "no score is below " + n.Text + ": this " + what + " can't fail", Hint: "write a threshold above 0, or leave it out",
+	})
 }
 
 // name compiles a name for references of metrics.

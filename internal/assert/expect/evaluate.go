@@ -272,10 +272,11 @@ func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 		if m.Threshold == nil {
 			continue
 		}
-		pass := unknown[i] == "" && Reaches(r.Value, *m.Threshold)
+		known := unknown[i] == "" || *m.Threshold <= 0 // every score reaches 0, that of an unknown name too
+		pass := known && Reaches(r.Value, *m.Threshold)
 		r.Passed = &pass
 		switch {
-		case unknown[i] != "":
+		case !known:
 			why = append(why, "the metric "+shown.Key(m.Name)+" can't be compared with its threshold: "+unknown[i])
 		case !pass:
 			is, want := shown.Pair(r.Value, *m.Threshold)

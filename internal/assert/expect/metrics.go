@@ -74,7 +74,9 @@ func (c *compiler) metric(n *source.Node, path string) *Metric {
 			case "threshold":
 				var t float64
 				t, ok = c.Number(v, at)
-				m.Threshold = &t
+				if m.Threshold = &t; ok {
+					WarnThreshold(c.Mistakes, v, at, t, "metric")
+				}
 			}
 			return ok
 		}) {

@@ -68,6 +68,17 @@ func (t *Tree) SameAs() (found *assert.SameAs) {
 	return found
 }
 
+// ExaminesCosts reports whether an item examines how many tokens a conversation took, or what it
+// cost.
+func (t *Tree) ExaminesCosts() bool {
+	return anyItem(t.Items, func(a *Assertion) bool { return a.Target.Root() == "tokens" || a.Target.Root() == "cost_usd" })
+}
+
+// SaysStillRuns reports whether an item says that the program of a test still runs.
+func (t *Tree) SaysStillRuns() bool {
+	return anyItem(t.Items, func(a *Assertion) bool { return a.Target.String() == "exit" && a.Matcher.SaysStillRuns() })
+}
+
 // WantsNoResult reports whether an item requires that there is no result.
 func (t *Tree) WantsNoResult() bool {
 	return anyItem(t.Items, func(a *Assertion) bool { return a.Matcher.WantsNothing() && a.Target.WholeResult() })

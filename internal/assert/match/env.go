@@ -15,6 +15,8 @@ type Env struct {
 	// Exec runs a program of the suite's author and returns its standard output. If
 	// it is nil, no program is run.
 	Exec func(ctx context.Context, argv []string, stdin []byte) (stdout []byte, err error)
+	// Broken is called if a program of the suite's author could not judge; may be nil.
+	Broken func(why string)
 	// Snapshot compares a value with the stored one of that name; may be nil.
 	Snapshot func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison
 	// Surface evaluates what a server offers; nil: lock files are not read.

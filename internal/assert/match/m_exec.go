@@ -110,7 +110,11 @@ func (m execMatcher) Match(ctx context.Context, s target.Subject, env *Env) Outc
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		problem = fmt.Sprintf("no response within %s", execTime)
 	}
-	return Outcome{Unfit: true, Msg: "the program " + name + " could not judge: " + problem}
+	why := "the program " + name + " could not judge: " + problem
+	if env.Broken != nil {
+		env.Broken(why)
+	}
+	return Outcome{Unfit: true, Msg: why}
 }
 
 // parseOutcome parses the output of a program; the text describes a mistake in it.

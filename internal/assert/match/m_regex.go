@@ -1,15 +1,19 @@
 package match
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"mcptest/internal/assert/shown"
+	"mcptest/internal/assert/target"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
 )
 
@@ -41,13 +45,34 @@ func compileRegex(c *Compiler, n *source.Node, path string) Matcher {
 	if re == nil {
 		return nil
 	}
-	vacuous := n.Blank && re.MatchString("")
-	return matchFunc(func(v jsonv.Value) Outcome {
-		if vacuous && v.Kind() == jsonv.KindString {
-			return blankNeedle(v)
-		}
-		return matchRegex(re, v)
-	})
+	return expression{re: re, vacuous: n.Blank && re.MatchString("")}
+}
+
+// expression is a regular expression.
+type expression struct {
+	re      *regexp.Regexp
+	vacuous bool // although the author did not write an empty one
+}
+
+func (m expression) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
+	if m.vacuous && s.Value.Kind() == jsonv.KindString {
+		return blankNeedle(s.Value)
+	}
+	o := matchRegex(m.re, s.Value)
+	if o.Pass && s.Cut != "" && !m.matchesAnEnd(s.Value.Text()) {
+		return Outcome{} // only with what stands for the omitted part
+	}
+	return o
+}
+
+// omitted is the line in place of what was not kept of an output.
+var omitted = lazy.Regexp(`(?m)^\[\d+ bytes left out\]$`)
+
+// matchesAnEnd reports whether the expression matches a part of a text that has nothing of the
+// line in place of what was omitted.
+func (m expression) matchesAnEnd(text string) bool {
+	gap := omitted().FindStringIndex(text)
+	return gap == nil || slices.ContainsFunc(m.re.FindAllStringIndex(text, -1), func(at []int) bool { return at[1] < gap[0] || at[0] > gap[1] })
 }
 
 // regexError reports the mistake in an expression at its position.

@@ -10,7 +10,7 @@ import (
 )
 
 var rowTrajectory = Row{
-	Name: "trajectory", Doc: "a model made these calls: in_order or any_order, each a name (with *), {NAME: arguments that the call has at least} or {optional: …}; forbid names those that it must not make; for the target calls",
+	Name: "trajectory", Doc: "a model made these calls: in_order or any_order, each a name (with *), {NAME: arguments that the call has at least, lists of the same length} or {optional: …}; forbid names those that it must not make; for the target calls",
 	Example: `trajectory: {in_order: [search, {optional: get_me}, {get: {id: 4}}], extra: forbid, forbid: ["delete_*"]}`,
 	Passes:  `[{"name":"search"},{"name":"get","arguments":{"id":4}}]`, Fails: `[{"name":"get","arguments":{"id":4}}]`,
 	schema: trajectory.Schema,

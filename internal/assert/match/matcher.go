@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"slices"
 
 	"mcptest/internal/assert/grading"
 	"mcptest/internal/assert/shown"
@@ -89,6 +90,35 @@ func (k *Named) Exactly(want jsonv.Value) (Named, bool) {
 // WantsNothing reports whether the matcher requires that there is no value.
 func (k *Named) WantsNothing() bool { return k.m == presence{want: false} }
 
+// SaysStillRuns reports whether the matcher of the target exit passes for a program that still
+// runs, and for none that ended, unless its author names null as one of several values.
+func (k *Named) SaysStillRuns() bool {
+	passes := func(v jsonv.Value) bool {
+		return k.Match(context.Background(), target.Subject{Target: "exit", Value: v, Present: true}, nil).Pass
+	}
+	if !passes(jsonv.Null()) {
+		return false
+	}
+	if k.namesNull() {
+		return true
+	}
+	ends := []jsonv.Value{
+		jsonv.ObjectOf("code", 0, "signal", nil), jsonv.ObjectOf("code", 1, "signal", nil), jsonv.ObjectOf("code", nil, "signal", "killed"),
+	}
+	return !slices.ContainsFunc(ends, passes)
+}
+
+// namesNull reports whether null is one of the values that the matcher allows by name.
+func (k *Named) namesNull() bool {
+	switch m := k.m.(type) {
+	case exactly:
+		return m.want.Kind() == jsonv.KindNull
+	case combined:
+		return m.how != noneOf && slices.ContainsFunc(m.parts, (*Named).namesNull)
+	}
+	return false
+}
+
 // CountsLacking reports whether the matcher's outcome counts the elements that lack
 // the target.
 func (k *Named) CountsLacking() bool { return k.row.Name == rowEach.Name }
@@ -133,6 +163,9 @@ func (k *Named) Match(ctx context.Context, s target.Subject, env *Env) Outcome {
 		return missed(s, k.desc())
 	}
 	o := k.m.Match(ctx, s, env)
+	if s.Cut != "" && !k.row.transparent && !(o.Pass && slices.Contains(found, k.row.Name)) {
+		o = Outcome{Unfit: true, Msg: "this can't be judged, because " + s.Cut, Expected: o.Expected}
+	}
 	if o.Pass {
 		if !o.graded {
 			o.Score = 1
@@ -146,6 +179,13 @@ func (k *Named) Match(ctx context.Context, s target.Subject, env *Env) Outcome {
 		o.Actual = shown.Value(s.Value, shown.Alone)
 	}
 	return o
+}
+
+// found are the matchers that a text passes because of a part of it: if that part is known, what
+// was cut makes no difference.
+var found = []string{
+	"contains", "icontains", "contains-all", "icontains-all", "contains-any", "icontains-any", "starts-with", "ends-with",
+	"regex", "type",
 }
 
 // missed returns the outcome of a matcher that needs a value if there is none.

@@ -27,6 +27,8 @@ type Subject struct {
 	// counts them.
 	Lacking []*Miss
 
+	// Cut says why only the beginning and the end of the value, a text, are known.
+	Cut string
 	// Notes say what was left out.
 	Notes []string
 	// Name is that of the assertion.
@@ -44,6 +46,9 @@ func (t *Target) Eval(o *Observation) (jsonv.Value, *Miss) {
 func (t *Target) Subject(o *Observation) Subject {
 	if t.root.part == partSurface {
 		return t.surfaceSubject(o.Surface)
+	}
+	if o.Unanswered != "" && t.needsResponse() {
+		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: o.Unanswered, Unknown: true}}
 	}
 	base, why := o.base(t.root)
 	if base.IsAbsent() {
@@ -65,7 +70,9 @@ func (t *Target) Subject(o *Observation) Subject {
 			return t.callSubject(base)
 		}
 	}
-	return t.walk(base, t.steps, t.root.Name)
+	s := t.walk(base, t.steps, t.root.Name)
+	s.Cut = o.Cut[t.root.Name]
+	return s
 }
 
 // notFailed returns the subject of a target at error or refusal if there is no error:

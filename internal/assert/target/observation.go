@@ -13,6 +13,9 @@ import (
 type Observation struct {
 	Result jsonv.Value // the raw result; absent if there is none
 	Error  jsonv.Value // the JSON-RPC error; absent (or null) if there is none
+	// Unanswered says why a request that asked for a response got none. Nothing below the
+	// roots that examine one is known then, not even that there was no error.
+	Unanswered string
 
 	// Messages from the server during the call, in order.
 	Notifications, Logs, Progress, Requests []jsonv.Value
@@ -27,6 +30,9 @@ type Observation struct {
 	Surface       *surface.Offer
 	Upstream      jsonv.Value // object of the upstreams by name; absent without any
 	Own           jsonv.Value // object of what only a test without a call observes, by root
+
+	// Cut says, by root, why only the beginning and the end of a text are known.
+	Cut map[string]string
 
 	cache derived
 }

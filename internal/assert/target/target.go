@@ -192,6 +192,11 @@ func (t *Target) inResult() bool {
 	return t.root.part == partResult && len(t.steps) > 0 || t.root.part == partText || t.root.part == partStructured
 }
 
+// needsResponse reports whether the target is a part of a JSON-RPC response.
+func (t *Target) needsResponse() bool {
+	return t.root.part == partResult || t.inResult() || t.ExaminesError()
+}
+
 // IsErrorFlag reports whether the target is result.isError.
 func (t *Target) IsErrorFlag() bool {
 	return t.root.part == partResult && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name && t.steps[0].Name == KeyIsError

@@ -75,6 +75,9 @@ func Decode(n *source.Node, at string, d *source.Decoder) *Path {
 	for i, item := range list {
 		p.entry(item, source.PathIndex(at+"."+key, i), d)
 	}
+	if len(list) > 0 && p.fitsAll() && d.Count() == before {
+		d.Errorf(n.Get(key), at+"."+key, "every call is optional: any calls fit").Hint = "name a call that is expected, or write extra: forbid"
+	}
 	if k.Forbid != nil && len(k.Forbid) == 0 {
 		d.Errorf(n.Get("forbid"), at+".forbid", "the list is empty: it forbids nothing")
 	}
@@ -90,6 +93,12 @@ func Decode(n *source.Node, at string, d *source.Decoder) *Path {
 		return nil
 	}
 	return p
+}
+
+// fitsAll reports whether no list of calls is refused.
+func (p *Path) fitsAll() bool {
+	required := slices.ContainsFunc(p.entries, func(e entry) bool { return !e.optional })
+	return !required && !p.noExtra && len(p.forbid) == 0
 }
 
 // entry reads a name, {name: arguments} or {optional: entry}.
@@ -247,7 +256,7 @@ func (p *Path) anyOrder(list []jsonv.Value, used []string) (problem string) {
 }
 
 func (e entry) fits(call jsonv.Value) bool {
-	return called(e.name, call) && !unsent(call) && (e.args.IsAbsent() || Within(e.args, call.Lookup("arguments")))
+	return called(e.name, call) && !unsent(call) && (e.args.IsAbsent() || hasArguments(e.args, call.Lookup("arguments")))
 }
 
 // missing says why no call fits an entry.
@@ -266,7 +275,7 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 			problem = fmt.Sprintf("the model called %s, which was not sent: there is no such tool, or the arguments are no JSON object", nameOf(c))
 			continue
 		}
-		if e.args.IsAbsent() || Within(e.args, c.Lookup("arguments")) {
+		if e.args.IsAbsent() || hasArguments(e.args, c.Lookup("arguments")) {
 			if i < from {
 				return fmt.Sprintf("the model called %s only before the calls that are expected before it", want)
 			}
@@ -283,26 +292,33 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 	return "the model did not call " + want + "; it called " + display.List(names, 12)
 }
 
+// hasArguments reports whether a call has the arguments of an entry, deeply: objects may have
+// more members, lists have as many elements.
+func hasArguments(want, got jsonv.Value) bool { return within(want, got, false) }
+
 // Within reports whether got has all members and elements of want, deeply: objects may
 // have more members, lists, which are compared by index, more elements.
-func Within(want, got jsonv.Value) bool {
+func Within(want, got jsonv.Value) bool { return within(want, got, true) }
+
+// within is Within; longer says that lists may have more elements.
+func within(want, got jsonv.Value, longer bool) bool {
 	if want.Kind() != got.Kind() {
 		return false
 	}
 	switch want.Kind() {
 	case jsonv.KindObject:
 		for key, w := range want.Members() {
-			if g, ok := got.Get(key); !ok || !Within(w, g) {
+			if g, ok := got.Get(key); !ok || !within(w, g, longer) {
 				return false
 			}
 		}
 		return true
 	case jsonv.KindArray:
-		if want.Len() > got.Len() {
+		if want.Len() > got.Len() || want.Len() < got.Len() && !longer {
 			return false
 		}
 		for i, w := range want.Elems() {
-			if !Within(w, got.At(i)) {
+			if !within(w, got.At(i), longer) {
 				return false
 			}
 		}

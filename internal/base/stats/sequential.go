@@ -21,7 +21,10 @@ const (
 
 // Verdict returns what the outcomes so far decide.
 func (d Sequential) Verdict(passed, failed int) Verdict {
-	ratio := float64(passed) * math.Log(d.Want/d.Floor)
+	ratio := 0.0
+	if passed > 0 { // a floor near 0 has the ratio +Inf
+		ratio = float64(passed) * math.Log(d.Want/d.Floor)
+	}
 	if failed > 0 { // if every trial is wanted to pass, one failure has the ratio -Inf
 		ratio += float64(failed) * math.Log((1-d.Want)/(1-d.Floor))
 	}
@@ -39,7 +42,8 @@ func (d Sequential) bound() float64 { return math.Log(d.Confidence / (1 - d.Conf
 // Least returns the number of passes in a row that decide: with fewer trials the verdict
 // can't be [Good].
 func (d Sequential) Least() int {
-	return int(math.Ceil((d.bound() - 1e-9) / math.Log(d.Want/d.Floor)))
+	n := math.Ceil((d.bound() - 1e-9) / math.Log(d.Want/d.Floor))
+	return max(1, int(math.Min(n, math.MaxInt32)))
 }
 
 // largestFixed is the largest size that is computed exactly; an approximation is near

@@ -73,7 +73,7 @@ var edges = map[string][]string{
 	"internal/assert/target":          {"internal/base/display", "internal/assert/shown", "internal/assert/jsonpath", "internal/base/source", "internal/base/jsonv", "internal/offer/surface"},
 	"internal/assert/schemas":         {"internal/base/jsonschema", "internal/base/jsonv", "internal/base/source"},
 	"internal/assert/grading":         {"internal/base/source"},
-	"internal/assert/match":           {"internal/assert/trajectory", "internal/assert/schemas", "internal/assert/grading", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/shellwords", "internal/base/jsonv", "internal/offer/assert", "internal/base/jsonschema", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
+	"internal/assert/match":           {"internal/assert/trajectory", "internal/assert/schemas", "internal/assert/grading", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/assert/snapshot", "internal/base/source", "internal/base/shellwords", "internal/base/jsonv", "internal/offer/assert", "internal/base/jsonschema", "internal/base/lazy", "internal/assert/habit", "internal/assert/format", "internal/assert/jsonpath", "internal/assert/textdiff"},
 	"internal/assert/expect":          {"internal/assert/trajectory", "internal/assert/match", "internal/assert/target", "internal/assert/shown", "internal/offer/compat", "internal/base/source", "internal/base/jsonv", "internal/offer/assert"},
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
@@ -107,7 +107,7 @@ var edges = map[string][]string{
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
 	"internal/run/connect":  {"internal/base/lazy", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},
-	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/jsonv", "internal/base/web"},
+	"internal/run/boundary": {"internal/run/connect", "internal/spec/plan", "internal/spec/suite", "internal/assert/target", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/base/display", "internal/base/jsonv", "internal/base/lists", "internal/base/secret", "internal/base/web"},
 	// Which tools may be called if the user has not named the calls.
 	"internal/run/allow":  {"internal/base/jsonv"},
 	"internal/base/stats": {},

@@ -26,10 +26,7 @@ type Registry struct {
 	live    map[int]entry
 	over    bool // KillAll was called
 	polling pipe.Turn
-	// names are the names of all started programs, in order; numbers are their
-	// indexes, from 1.
-	names   []string
-	numbers map[string]int
+	names   []string // of all started programs, in order; their numbers begin at 1
 }
 
 type entry struct {
@@ -40,7 +37,7 @@ type entry struct {
 // NewRegistry returns an empty Registry. Both arguments may be nil.
 func NewRegistry(g *Watchdog, r *Reaper) *Registry {
 	r.own(g.ref())
-	return &Registry{watchdog: g, reaper: r, live: map[int]entry{}, numbers: map[string]int{}}
+	return &Registry{watchdog: g, reaper: r, live: map[int]entry{}}
 }
 
 // turn returns what the readers of all processes share.
@@ -69,7 +66,7 @@ func (l *Registry) add(ref Ref) {
 }
 
 // mark returns the environment variable NAME=value that the watchdog searches for,
-// with a number for the name of the Spec; "" without a watchdog.
+// with the number of a program that is being started; "" without a watchdog.
 func (l *Registry) mark(name string) string {
 	mark := l.runMark()
 	if mark == "" {
@@ -77,13 +74,8 @@ func (l *Registry) mark(name string) string {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n, known := l.numbers[name]
-	if !known {
-		l.names = append(l.names, name)
-		n = len(l.names)
-		l.numbers[name] = n
-	}
-	return mark + "." + strconv.Itoa(n)
+	l.names = append(l.names, name)
+	return mark + "." + strconv.Itoa(len(l.names))
 }
 
 // runMark returns the common prefix of the marks of the run.
@@ -125,6 +117,17 @@ func (l *Registry) Strays(name string) []Leftover {
 		}
 	}
 	return out
+}
+
+// straysOf returns the strays that one program started, by its mark.
+func (l *Registry) straysOf(mark string) []Ref {
+	if l == nil || mark == "" {
+		return nil
+	}
+	prefix := l.runMark() + "."
+	return lists.Kept(l.reaper.strays(l.Live()), func(ref Ref) (Ref, bool) {
+		return ref, prefix+markSuffix(ref.Pid, prefix) == mark
+	})
 }
 
 // remove unregisters a group whose processes have ended.

@@ -59,6 +59,9 @@ type Spec struct {
 	// ends it later. Only Run uses it: a process of Start always keeps its group
 	// until Stop.
 	KeepChildren bool
+	// Strays makes Stop look for processes that left the group, and end them: they are
+	// leftovers too. Only Linux knows them.
+	Strays bool
 	// Change modifies the command before it is started, such as its namespaces; may
 	// be nil.
 	Change func(*exec.Cmd)

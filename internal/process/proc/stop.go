@@ -85,9 +85,33 @@ func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// sweep kills the rest of the group after its leader has exited, and returns the
-// processes that did not exit by themselves.
+// sweep ends what the process left running after it has exited, and returns the processes
+// that did not exit by themselves.
 func (p *Process) sweep() []Leftover {
+	left := p.sweepGroup()
+	if p.spec.Strays {
+		left = append(left, p.sweepStrays()...)
+	}
+	return left
+}
+
+// sweepStrays ends processes that left the group, such as one that was forked twice.
+func (p *Process) sweepStrays() (left []Leftover) {
+	strays := func() []Ref { return p.spec.Registry.straysOf(p.mark) }
+	if backoff(leftoverGrace, func() bool { return len(strays()) == 0 }) {
+		return nil
+	}
+	for _, ref := range strays() {
+		left = append(left, Leftover{Pid: ref.Pid, Command: ref.Name, Of: p.Name()})
+		killGroup(ref)
+		killOne(procInfo{Pid: ref.Pid, Start: ref.Start})
+	}
+	backoff(time.Second, func() bool { return len(strays()) == 0 })
+	return left
+}
+
+// sweepGroup is sweep for the rest of the group.
+func (p *Process) sweepGroup() []Leftover {
 	select {
 	case <-p.exited:
 	default:

@@ -193,6 +193,14 @@ func (t *Tail) Dropped() int64 {
 
 func (t *Tail) dropped() int64 { return t.total - int64(len(t.head)) - int64(len(t.ring)) }
 
+// Lost returns how many of the bytes after a mark were dropped.
+func (t *Tail) Lost(m Mark) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	gapStart, gapEnd := int64(len(t.head)), t.total-int64(len(t.ring))
+	return max(gapEnd-max(int64(m), gapStart), 0)
+}
+
 // end returns a copy of the kept end of the stream.
 func (t *Tail) end() []byte {
 	out := make([]byte, 0, len(t.ring))

@@ -59,6 +59,9 @@ type Case struct {
 	// are known.
 	StderrMS []float64 `json:"stderr_ms,omitempty"`
 	Repro    string    `json:"repro,omitempty"`
+	// Silent is set if the last call got no response, as the suite wants: it was cancelled, or sent
+	// nothing that asks for one. Its duration is not that of a response.
+	Silent bool `json:"-"`
 	// Probe are the verdicts of an entry of probe:.
 	Probe *Probe `json:"probe,omitempty"`
 }
@@ -133,6 +136,9 @@ type Attempt struct {
 	Phases       []Phase       `json:"phases,omitempty"`
 	Exchanges    []Exchange    `json:"exchanges,omitempty"`    // of the first tries that did not pass
 	Conversation *Conversation `json:"conversation,omitempty"` // like Exchanges
+	// ModelName is the name of the model in its last answer.
+	ModelName string `json:"model_name,omitempty"`
+	Silent    bool   `json:"-"` // see Case
 }
 
 // traffic returns an iterator over the exchanges of the case and of its attempts,

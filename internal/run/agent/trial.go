@@ -61,6 +61,8 @@ type Trial struct {
 	calls  []jsonv.Value
 	cost   float64
 	record result.Conversation
+	// Uncounted says, after Run, why the number of tokens is not known; "" if it is.
+	Uncounted string
 }
 
 // ErrNoResponse says that a server did not respond; the host of the trial knows why.
@@ -166,6 +168,7 @@ func (t *Trial) answered(a model.Answer) {
 	r := &t.record
 	r.Turns++
 	r.InputTokens, r.OutputTokens = r.InputTokens+a.Input, r.OutputTokens+a.Output
+	t.Uncounted = cmp.Or(t.Uncounted, a.Uncounted)
 	t.cost = t.Price.Cost(r.InputTokens, r.OutputTokens)
 	if t.Price != nil {
 		r.CostUSD = &t.cost

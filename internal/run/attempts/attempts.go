@@ -30,7 +30,10 @@ type attemptWarning struct {
 
 // Add adds the result of the next attempt.
 func (t *List) Add(c *result.Case) {
-	a := result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases}
+	a := result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases, Silent: c.Silent}
+	if c.Conversation != nil {
+		a.ModelName = c.Conversation.ModelName
+	}
 	if c.Status.Failed() && t.kept < framesMost {
 		a.Exchanges, a.Conversation = c.Exchanges, c.Conversation
 		t.kept++

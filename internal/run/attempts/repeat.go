@@ -91,7 +91,7 @@ func (t *List) together(r *repeat.Repeat) *result.Repeat {
 		if a.Status == result.Pass {
 			out.Passed++
 		}
-		if a.Status == result.Pass || a.Status == result.Fail {
+		if (a.Status == result.Pass || a.Status == result.Fail) && !a.Silent {
 			times = append(times, a.DurationMS)
 		}
 	}

@@ -76,22 +76,25 @@ func (t *Trials) add(c *result.Case) {
 	if t.shown == nil || t.shown.Status == result.Pass {
 		t.shown, t.at = c, len(t.all.Done)-1
 	}
-	switch c.Status {
-	case result.Pass:
-		t.passed++
-		t.inRow = 0
-	case result.Fail:
-		t.failed++
-		t.inRow = 0
-	case result.Error:
+	decided := c.Status == result.Pass || c.Status == result.Fail
+	switch {
+	case c.Status == result.Error, decided && c.Silent: // there was no response
 		t.errors++
 		t.inRow++
+	case c.Status == result.Pass:
+		t.passed++
+		t.inRow = 0
+	case c.Status == result.Fail:
+		t.failed++
+		t.inRow = 0
 	default: // interrupted, skipped by a hook, or it decides nothing: so does the test
 		t.end(c.Status, "")
 		return
 	}
 	n := t.passed + t.failed
 	switch verdict := t.Verdict(t.passed, t.failed); {
+	case t.inRow == errorsInRow && c.Silent:
+		t.end(result.Error, fmt.Sprintf("%d attempts in a row got no response", errorsInRow))
 	case t.inRow == errorsInRow:
 		t.end(result.Error, fmt.Sprintf("%d errors in a row", errorsInRow))
 	case n+t.errors >= errorsJudged && t.errors > n:

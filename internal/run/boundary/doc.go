@@ -25,7 +25,8 @@ type Env struct {
 	Dir      string      // of the suite
 	Headers  http.Header // of the request
 	Response bool        // the JSON-RPC response in the body is examined
-
+	// Secret declares values that must not appear in any output.
+	Secret func(values ...string)
 	// Answers reports whether an event is the last one that is needed; nil if none is.
 	Answers func(data jsonv.Value) bool
 }

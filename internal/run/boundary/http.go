@@ -16,6 +16,7 @@ import (
 
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -65,12 +66,14 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 	err = nil
 	o.ResponseBytes = len(x.Response)
 	body := parsed(x.Response)
-	message := body
-	if n := len(events); n > 0 {
-		message = events[n-1].Lookup("data")
-	}
-	if q.Response && message.Lookup("jsonrpc").Text() == "2.0" {
-		o.Result, o.Error = message.Lookup("result"), message.Lookup("error")
+	if q.Response {
+		got := answer{messages: []jsonv.Value{body}, stream: events != nil, info: x.HTTP, bytes: len(x.Response)}
+		if got.stream {
+			got.messages = lists.Map(events, func(e jsonv.Value) jsonv.Value { return e.Lookup("data") })
+		}
+		message, missing := got.response(x.Request)
+		events = events[:min(len(events), q.Events)]
+		o.Result, o.Error, o.Unanswered = message.Lookup("result"), message.Lookup("error"), missing
 	}
 	o.Own = jsonv.ObjectOf("http.body", body, "http.events", jsonv.Array(events...).If(events != nil))
 	return o, nil
@@ -142,13 +145,15 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// events reads an event stream up to the number of events, or until it ends. It returns
-// what was read of the stream, and its events, which are not nil.
+// events reads an event stream up to the number of events, and to the response if that is
+// examined, or until it ends. It returns what was read, and its events, which are not nil.
 func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Value, err error) {
 	list = []jsonv.Value{}
 	p := protocol.EventParser{Limit: limit}
+	want, asks := asked(q.Body)
+	waits := q.Response && asks // for the response, after the events that are examined
 	answered := false
-	for buf := make([]byte, 32<<10); err == nil && len(raw) <= limit && len(list) < q.Events && !answered; {
+	for buf := make([]byte, 32<<10); err == nil && len(raw) <= limit && !answered && (waits || len(list) < q.Events); {
 		var n int
 		n, err = body.Read(buf)
 		raw = append(raw, buf[:n]...)
@@ -158,13 +163,17 @@ func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Val
 			}
 			data := parsed(e.Data)
 			list = append(list, jsonv.ObjectOf("type", cmp.Or(e.Type, "message"), "id", e.ID, "data", data))
+			waits = waits && !want.answeredBy(data)
 			answered = q.Answers != nil && q.Answers(data)
 		})
 	}
 	if err == io.EOF {
 		err = nil
 	}
-	return raw, list[:min(len(list), q.Events)], err
+	if !(q.Response && asks) {
+		list = list[:min(len(list), q.Events)]
+	}
+	return raw, list, err
 }
 
 // parsed returns data as JSON, or as text.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,11 +13,15 @@ import (
 
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
 )
+
+// outputLimit is how much is kept of each output; less than a regular expression searches.
+const outputLimit = 512 << 10
 
 // Start starts the program of a server and watches it until it ends, or until ctx does,
 // which stops it. runs says that it had to be stopped.
@@ -28,18 +33,29 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 			dir = filepath.Join(e.Dir, dir)
 		}
 	}
+	given := secret.NewProgram()
+	given.Words(action.Args)
+	for _, v := range action.Set {
+		given.Variable(v.Key, string(v.Value.Value))
+	}
+	e.Secret(given.Secrets()...)
 	began := time.Now()
 	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{
 		Name: def.Name, Argv: slices.Concat(def.Argv, def.Added, action.Args), Dir: dir, Env: action.Environ(def.Env), Change: def.Change,
-		Registry: e.Connect.Registry, PipeStdin: true,
+		Registry: e.Connect.Registry, PipeStdin: true, Strays: true, OutputLimit: outputLimit,
 	})
 	if err != nil {
 		return o, false, err
 	}
 	if action.OnReady {
-		if err := e.handshake(ctx, p, def.Protocol); err != nil {
+		err := e.handshake(ctx, p, def.Protocol)
+		if err == nil {
+			err = early(p, action.Stdin)
+		}
+		if err != nil {
 			p.Stop(context.WithoutCancel(ctx), proc.Grace{Stdin: -1})
-			return o, false, err
+			o.Stderr = p.Stderr().String()
+			return o, false, fmt.Errorf("after: ready: %w", err)
 		}
 		began = time.Now()
 	}
@@ -56,12 +72,34 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 	o.DurationMS = millis(time.Since(began))
 	stopped := p.Stop(context.WithoutCancel(ctx), proc.Grace{Stdin: -1})
 	o.Stderr = p.Stderr().String()
+	o.Cut = map[string]string{"stdout": Cut(p.Output().Dropped()), "stderr": Cut(p.Stderr().Dropped())}
 	left := []jsonv.Value{}
 	for _, l := range stopped.Leftovers {
 		left = append(left, jsonv.String(l.Command))
 	}
 	o.Own = jsonv.ObjectOf("exit", exitValue(stopped), "stdout", p.Output().String(), "leftover", jsonv.Array(left...))
 	return o, stopped.How != proc.ByItself, nil
+}
+
+// early says that a program ended before what the test does to its input.
+func early(p *proc.Process, input suite.Stdin) error {
+	if !input.Close && input.Text == nil {
+		return nil // its end is what the test waits for
+	}
+	select {
+	case <-p.Exited():
+		return fmt.Errorf("the program ended by itself (%s) right after the handshake, before its input was used", p.Exit())
+	default:
+		return nil
+	}
+}
+
+// Cut says that only the ends of an output are known; "" if all of it is.
+func Cut(dropped int64) string {
+	if dropped == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes in the middle of the output were not kept", dropped)
 }
 
 // exitValue is the value of the target exit.
@@ -95,35 +133,62 @@ func (e Env) handshake(ctx context.Context, p *proc.Process, version string) err
 	if err != nil {
 		return err
 	}
-	for message := append(first, '\n'); ; {
-		if _, err := p.Stdin().Write(message); err != nil {
-			return nil // it ends, which is what the test examines
-		}
-		if bytes.Contains(message, []byte("notifications/")) {
-			return nil
-		}
-		if answered, err := awaitAnswer(ctx, p); !answered || method != "initialize" {
-			return err
-		}
-		message = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+	if err := say(p, first); err != nil {
+		return err
+	}
+	if err := awaitAnswer(ctx, p); err != nil || method != "initialize" {
+		return err
+	}
+	return say(p, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+}
+
+// say writes a message to a program.
+func say(p *proc.Process, message []byte) error {
+	if _, err := p.Stdin().Write(append(message, '\n')); err != nil {
+		return endedUnready(p)
+	}
+	return nil
+}
+
+// endedUnready is the error of a handshake whose program has ended, or closed its input.
+func endedUnready(p *proc.Process) error {
+	select {
+	case <-p.Exited():
+		return fmt.Errorf("the program ended before the handshake was over (%s)", p.Exit())
+	case <-time.After(time.Second):
+		return errors.New("the program closed its input before the handshake was over")
 	}
 }
 
 // awaitAnswer waits for the answer to the first request.
-func awaitAnswer(ctx context.Context, p *proc.Process) (bool, error) {
-	for {
+func awaitAnswer(ctx context.Context, p *proc.Process) error {
+	for complete := false; ; {
 		more := p.Output().Changed()
 		for line := range bytes.Lines(p.Output().Bytes()) {
 			if v, err := jsonv.Parse(line); err == nil && v.Lookup("method").IsAbsent() && v.Lookup("id").String() == "1" {
-				return true, nil
+				return refused(v)
 			}
+		}
+		if complete {
+			return endedUnready(p)
 		}
 		select {
 		case <-more:
-		case <-p.Exited():
-			return false, nil
+		case <-p.Done():
+			complete = true
 		case <-ctx.Done():
-			return false, fmt.Errorf("after: ready: the program did not answer the handshake: %w", context.Cause(ctx))
+			return fmt.Errorf("the program did not answer the handshake: %w", context.Cause(ctx))
 		}
 	}
+}
+
+// refused returns the error of an answer to the handshake that makes no session.
+func refused(answer jsonv.Value) error {
+	if e := answer.Lookup("error"); !e.IsAbsent() {
+		return fmt.Errorf("the program refused the handshake: %s", e.Short(200))
+	}
+	if answer.Lookup("result").Kind() != jsonv.KindObject {
+		return fmt.Errorf("the program answered the handshake with no result: %s", answer.Short(200))
+	}
+	return nil
 }

@@ -80,8 +80,12 @@ type Judged struct {
 // Judge compares the values of all calls with budgets.
 func (r *Report) Judge(budgets []Budget) {
 	r.Budgets, r.Verdict = nil, ""
+	apart := slices.ContainsFunc(budgets, func(b Budget) bool { return b.Name == errorShare })
+	if !apart && len(budgets) > 0 {
+		budgets = append(budgets[:len(budgets):len(budgets)], r.allowance()...)
+	}
 	for _, b := range budgets {
-		j, g := r.judge(b), &r.Generator
+		j, g := r.judge(b, apart), &r.Generator
 		switch late := time.Duration(g.Late.Max) * time.Microsecond; {
 		case j.Verdict != Inconclusive && g.Limit:
 			j.Verdict, j.Reason = Inconclusive, "the generator was the limit"
@@ -93,6 +97,19 @@ func (r *Report) Judge(budgets []Budget) {
 			r.Verdict = j.Verdict
 		}
 	}
+}
+
+// allowed is the share of errors from which on a load with other budgets fails.
+const allowed = 0.01
+
+// allowance returns the budget of errors of a load that has budgets, and none of errors: it is
+// judged only if it certainly fails, because the user did not ask for as many calls as a verdict needs.
+func (r *Report) allowance() []Budget {
+	b := Budget{Name: errorShare, Limit: allowed, text: "errors=1% (default)"}
+	if r.judge(b, false).Verdict != Fail {
+		return nil
+	}
+	return []Budget{b}
 }
 
 // Broken returns why a load fails regardless of its budgets, and "" if it does not: the
@@ -116,9 +133,15 @@ func (r *Report) Broken() string {
 	return ""
 }
 
-func (r *Report) judge(b Budget) Judged {
+// judge compares a value with its budget. Failed calls count as slower than any other, unless
+// another budget judges them apart.
+func (r *Report) judge(b Budget, apart bool) Judged {
 	j := Judged{Budget: b.text, Share: b.Name == errorShare || b.Name == wrongShare}
 	t := &r.Total
+	lost := 0
+	if !apart && !j.Share {
+		lost = t.lost()
+	}
 	need := "more calls decide"
 	if j.Share {
 		k, n := t.Failed, t.Count
@@ -137,13 +160,20 @@ func (r *Report) judge(b Budget) Judged {
 		q := percentile(b.Name)
 		v := t.Percentiles[b.Name]
 		j.Value, j.Low, j.High = v.Value, v.Low, v.High
-		if j.High == nil {
+		if lost > 0 {
+			all := t.Latency.with(lost).Quantile(q)
+			j.Low, j.High = max(j.Low, all.Low), all.High
+			need = fmt.Sprintf("%d of %d calls failed, and count as slower", lost, t.Count)
+		}
+		if j.High == nil && lost == 0 {
 			need = fmt.Sprintf("not enough calls for %s: about %d are needed, here are %d", b.Name, enoughFor(q), t.Latency.Len())
 		}
 	}
 	switch {
 	case j.Low > b.Limit:
-		j.Verdict = Fail
+		if j.Verdict = Fail; lost > 0 {
+			j.Reason = need
+		}
 	case j.High != nil && *j.High <= b.Limit:
 		j.Verdict = Pass
 	default:

@@ -60,6 +60,14 @@ func (h *Histogram) sound(most int) bool {
 	return h.Max >= 0
 }
 
+// with returns the histogram with some durations that are longer than any other.
+func (h *Histogram) with(slower int) *Histogram {
+	out := &Histogram{}
+	out.Merge(*h)
+	out.Merge(Histogram{Max: longest.Microseconds(), Counts: map[int]int{place(longest.Microseconds()): slower}})
+	return out
+}
+
 // Len returns the number of durations.
 func (h *Histogram) Len() (n int) {
 	for _, c := range h.Counts {

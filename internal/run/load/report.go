@@ -27,12 +27,14 @@ type Report struct {
 	Interrupted bool      `json:"interrupted,omitempty"`
 	Ended       string    `json:"ended,omitempty"` // why the load ended before its time
 	Generator   Generator `json:"generator"`
-	Total       Series    `json:"total"`
-	Tools       []*Series `json:"tools"`
-	StepMS      int64     `json:"step_ms"` // of the timeline
-	Timeline    []Moment  `json:"timeline"`
-	Budgets     []Judged  `json:"budgets,omitempty"`
-	Verdict     Verdict   `json:"verdict,omitempty"` // of the budgets
+	// AnsweredRate is how many responses a second came, until the last one.
+	AnsweredRate float64   `json:"answered_rate,omitempty"`
+	Total        Series    `json:"total"`
+	Tools        []*Series `json:"tools"`
+	StepMS       int64     `json:"step_ms"` // of the timeline
+	Timeline     []Moment  `json:"timeline"`
+	Budgets      []Judged  `json:"budgets,omitempty"`
+	Verdict      Verdict   `json:"verdict,omitempty"` // of the budgets
 }
 
 // Settings are what the shards of one load have in common.
@@ -63,20 +65,21 @@ type Generator struct {
 	Limit      bool      `json:"limit"` // it was too late, so the load was not what was asked for
 }
 
-// Series is what was measured of the calls of one tool. Calls that got no response are not
-// in the latencies, except those that took too long (timeout, dropped): how long is known
-// at least.
+// Series is what was measured of the calls of one tool. Calls that failed are not in the
+// latencies, except those that took too long (timeout, dropped): how long is known at least.
+// The latencies of errors that the server returned are counted apart.
 type Series struct {
-	Tool        string              `json:"tool"`
-	Count       int                 `json:"count"`
-	Rate        float64             `json:"rate"` // sent calls per second
-	Failed      int                 `json:"failed"`
-	Errors      []Problem           `json:"errors"`
-	Percentiles map[string]Quantile `json:"percentiles"` // p50, p90, p95, p99
-	Examined    int                 `json:"examined"`    // responses that were checked like those of tests
-	Wrong       int                 `json:"wrong"`       // of them, did not pass
-	Why         string              `json:"why,omitempty"`
-	Latency     Histogram           `json:"latency"`
+	Tool         string              `json:"tool"`
+	Count        int                 `json:"count"`
+	Rate         float64             `json:"rate"` // sent calls per second
+	Failed       int                 `json:"failed"`
+	Errors       []Problem           `json:"errors"`
+	Percentiles  map[string]Quantile `json:"percentiles"` // p50, p90, p95, p99
+	Examined     int                 `json:"examined"`    // responses that were checked like those of tests
+	Wrong        int                 `json:"wrong"`       // of them, did not pass
+	Why          string              `json:"why,omitempty"`
+	Latency      Histogram           `json:"latency"`
+	ErrorLatency *Histogram          `json:"error_latency,omitempty"`
 }
 
 // Problem is one kind of error.
@@ -112,6 +115,27 @@ func (s *Series) merge(o *Series) {
 	s.Wrong += o.Wrong
 	s.Why = cmp.Or(s.Why, o.Why)
 	s.Latency.Merge(o.Latency)
+	if o.ErrorLatency != nil {
+		s.errorLatency().Merge(*o.ErrorLatency)
+	}
+}
+
+func (s *Series) errorLatency() *Histogram {
+	if s.ErrorLatency == nil {
+		s.ErrorLatency = new(Histogram)
+	}
+	return s.ErrorLatency
+}
+
+// lost returns the number of failed calls that are not in the latencies.
+func (s *Series) lost() int {
+	n := s.Failed
+	for _, e := range s.Errors {
+		if timed(e.Kind) {
+			n -= e.Count
+		}
+	}
+	return n
 }
 
 // series returns the series of a tool.
@@ -196,6 +220,9 @@ func (r *Report) sound() bool {
 		if s == nil || s.Count < 0 || s.Count > most || s.Wrong < 0 || s.Wrong > s.Examined || s.Examined > s.Count || !s.Latency.sound(s.Count) {
 			return false
 		}
+		if s.ErrorLatency != nil && !s.ErrorLatency.sound(s.Count) {
+			return false
+		}
 		failed := 0
 		for _, e := range s.Errors {
 			if failed += e.Count; e.Count < 0 || failed > s.Count {
@@ -217,6 +244,7 @@ func (r *Report) sound() bool {
 func Merge(names []string, parts []*Report) (*Report, error) {
 	first := parts[0]
 	out := *first
+	out.AnsweredRate = 0
 	out.Shard, out.Tools, out.Timeline, out.Generator = nil, nil, make([]Moment, len(first.Timeline)), Generator{Processors: first.Generator.Processors}
 	seen, starts := map[int]string{}, []time.Time{}
 	for at, p := range parts {
@@ -286,6 +314,7 @@ func (r *Report) add(o *Report) {
 		r.Timeline[i].Failed += m.Failed
 		r.Timeline[i].Latency.Merge(m.Latency)
 	}
+	r.AnsweredRate += o.AnsweredRate
 	r.Generator.Late.Merge(o.Generator.Late)
 	r.Generator.CPU = max(r.Generator.CPU, o.Generator.CPU)
 }

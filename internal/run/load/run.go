@@ -65,6 +65,8 @@ type generator struct {
 	rep           *Report
 	good          map[*Call]int // usable responses
 	count, failed int
+	answered      int           // calls that came to an end
+	last          time.Duration // when the last of them did
 }
 
 // Run sends the calls until their time is over, ctx is canceled or every session has ended,
@@ -97,6 +99,9 @@ func Run(ctx context.Context, o Options) *Report {
 	g.inFlight.Wait()
 	if rep.Interrupted = ctx.Err() != nil; rep.Interrupted || rep.Ended != "" {
 		rep.MeasuredMS = min(o.DurationMS, max(0, measured.Milliseconds()))
+	}
+	if span := max(time.Duration(rep.MeasuredMS)*time.Millisecond, g.last); span > 0 {
+		rep.AnsweredRate = float64(g.answered) / span.Seconds()
 	}
 	rep.finish()
 	return rep
@@ -223,9 +228,16 @@ func (g *generator) record(c *Call, due time.Time, took time.Duration, kind, tex
 		m.Failed++
 		g.failed++
 	}
-	if timed(kind) {
+	switch {
+	case timed(kind):
 		s.Latency.Add(took)
 		m.Latency.Add(took)
+	case kind == toolError || strings.HasPrefix(kind, rpcError):
+		s.errorLatency().Add(took)
+	}
+	if kind != dropped && kind != timeout {
+		g.answered++
+		g.last = max(g.last, due.Sub(g.from)+took)
 	}
 	if g.o.Doing != nil {
 		g.o.Doing(time.Since(g.from), g.count, g.failed)
@@ -244,11 +256,9 @@ const (
 	rpcError  = "JSON-RPC "
 )
 
-// timed reports whether the latency of a call that ended with this kind of error is known,
-// at least its lower bound. One that the network refused says nothing about the server's.
-func timed(kind string) bool {
-	return kind == "" || kind == toolError || kind == timeout || kind == dropped || strings.HasPrefix(kind, rpcError)
-}
+// timed reports whether a call that ended with this kind of error is in the latencies: if it took
+// too long. A quick error says nothing about how long the work takes.
+func timed(kind string) bool { return kind == "" || kind == timeout || kind == dropped }
 
 // problem returns the kind of error that a call ended with, "" for none, and its text.
 func problem(x *mcp.Exchange) (kind, text string) {

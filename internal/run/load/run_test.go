@@ -169,10 +169,60 @@ func TestErrorsByKind(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) || r.Total.Failed != 75 || r.Total.Count != 100 {
 			t.Errorf("%d of %d failed: %v, want %v", r.Total.Failed, r.Total.Count, got, want)
 		}
-		if n := r.Total.Latency.Len(); n != 85 {
-			t.Errorf("%d latencies, want those of 35 responses and 50 timeouts", n)
+		if n := r.Total.Latency.Len(); n != 75 {
+			t.Errorf("%d latencies, want those of 25 results and 50 timeouts", n)
+		}
+		if n := r.Total.ErrorLatency.Len(); n != 10 {
+			t.Errorf("%d latencies of errors, want those of 10 that the server returned", n)
 		}
 		near(t, "p90", r.Total.Percentiles["p90"].Value, 2000, 9)
+	})
+}
+
+// A server that refuses quickly is not fast: without a budget of errors, failed calls count as
+// slower than any other, and more than 1 % of them fail the load.
+func TestQuickErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := func(failing int64) *load.Report {
+			s := &fake{takes: fixed(time.Millisecond), fails: func(x *mcp.Exchange, n int64) {
+				if n%100 < failing {
+					x.Result = []byte(`{"content":[],"isError":true}`)
+				}
+			}}
+			return load.Run(t.Context(), options(100, 30*time.Second, s))
+		}
+		for _, c := range []struct {
+			failing int64
+			budget  string
+			want    load.Verdict
+		}{
+			{95, "p50=50ms", load.Fail}, {60, "p95=50ms", load.Fail}, {4, "p50=50ms", load.Fail}, {0, "p50=50ms", load.Pass},
+			{95, "p50=50ms errors=97%", load.Pass}, {4, "p50=50ms errors=10%", load.Pass}, {4, "p50=50ms errors=1%", load.Fail},
+		} {
+			r := run(c.failing)
+			if r.Judge(budgets(t, strings.Fields(c.budget)...)); r.Verdict != c.want {
+				t.Errorf("%d %% of errors, %s: %s, %+v", c.failing, c.budget, r.Verdict, r.Budgets)
+			}
+		}
+	})
+}
+
+// A server that answers fewer calls than are offered is said to be behind, also without an error.
+func TestBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var queue atomic.Int64 // 20 ms for each call, one after the other
+		start := time.Now()
+		s := &fake{takes: func(at time.Time) time.Duration {
+			return start.Add(time.Duration(queue.Add(1)) * 20 * time.Millisecond).Sub(at)
+		}}
+		o := options(200, 5*time.Second, s)
+		o.TimeoutMS = 60_000
+		r := load.Run(t.Context(), o)
+		near(t, "answered", r.AnsweredRate, 50, 1)
+		text, err := r.Show("text", term.Palette{})
+		if want := "the server did not keep up: 200 calls/s were offered, and 50"; err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v, %s", err, text)
+		}
 	})
 }
 

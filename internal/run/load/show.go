@@ -57,6 +57,11 @@ func interval(text func(float64) string, low float64, high *float64) string {
 
 func line(s string) string { return render.OneLine(s, render.LongestLine) }
 
+// offered is how many calls a second were due in this process.
+func (r *Report) offered() float64 {
+	return float64(r.Total.Count) / max(0.001, float64(r.MeasuredMS)/1000)
+}
+
 // notes are what a reader must know about the measurement.
 func (r *Report) notes() []string {
 	s, g := r.Settings, r.Generator
@@ -75,6 +80,9 @@ func (r *Report) notes() []string {
 			remedy = "it used few of the processors, so others kept them busy"
 		}
 		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; "+remedy)
+	}
+	if offered := r.offered(); r.AnsweredRate > 0 && r.AnsweredRate < 0.9*offered {
+		out = append(out, fmt.Sprintf("the server did not keep up: %s calls/s were offered, and %s/s answered", render.Number(offered), render.Number(r.AnsweredRate)))
 	}
 	if r.Interrupted || r.Ended != "" {
 		out = append(out, fmt.Sprintf("%s: %s of %s were measured", cmp.Or(r.Ended, "interrupted"), span(r.MeasuredMS), span(s.DurationMS)))
@@ -100,7 +108,11 @@ func (r *Report) tables() (out []html.Table) {
 			t.Rows = append(t.Rows, []string{name, millis(q.Value), interval(millis, q.Low, q.High)})
 		}
 		t.Rows = append(t.Rows, []string{"max", millis(s.Latency.longest()), ""})
-		if s.Latency.Len() == 0 { // 0 ms would look like a fast server
+		if s.ErrorLatency != nil {
+			q := s.ErrorLatency.Quantile(0.5)
+			t.Rows = append(t.Rows, []string{"p50 of errors", millis(q.Value), interval(millis, q.Low, q.High)})
+		}
+		if s.Latency.Len() == 0 && s.ErrorLatency == nil { // 0 ms would look like a fast server
 			t.Rows = [][]string{{"no latency was measured", "", ""}}
 		}
 		out = append(out, t)

@@ -61,6 +61,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 		servers, out.Server = []*Server{out.Ops[0].Server}, out.Ops[0].Server
 	}
 	out.Tree = c.tree(st)
+	c.examines(st, out)
 	out.listens = c.needsExclusive(out)
 	c.assignServer(out, out.Server)
 	if c.errors() == before && len(out.Ops) == 0 {

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -214,7 +215,10 @@ func (c *compiler) defaults() {
 	if dt.DerivedMetrics != nil {
 		c.base.Metrics = expect.CompileMetrics(dt.DerivedMetrics, "defaultTest.derivedMetrics", c.dec)
 	}
-	c.base.Threshold = dt.Threshold
+	if c.base.Threshold = dt.Threshold; dt.Threshold != nil {
+		at := &source.Node{Pos: dt.Pos, Text: strconv.FormatFloat(*dt.Threshold, 'g', -1, 64)}
+		expect.WarnThreshold(c.dec, at, "defaultTest.threshold", *dt.Threshold, "test")
+	}
 	if len(c.suite.Entries) > 0 {
 		return // the tests that use the names report them
 	}

@@ -48,6 +48,9 @@ type Trials struct {
 	Max *int `yaml:"max" example:"60" range:"1-10000"`
 }
 
+// mostTrials is the largest number of trials.
+const mostTrials = 10_000
+
 // Design returns the sequential test, with defaults.
 func (t *Trials) Design() stats.Sequential {
 	d := stats.Sequential{Want: t.Want, Floor: t.Floor, Confidence: 0.95}
@@ -57,7 +60,7 @@ func (t *Trials) Design() stats.Sequential {
 	if t.Max != nil {
 		d.Max = *t.Max
 	} else {
-		d.Max = max(d.Least(), int(math.Round(1.5*float64(d.Fixed())/5))*5)
+		d.Max = min(mostTrials, max(d.Least(), int(math.Round(1.5*float64(d.Fixed())/5))*5))
 	}
 	return d
 }
@@ -68,6 +71,9 @@ func Check(r *Repeat, t *Trials, retries *int, n *source.Node, path string, d *s
 	if at := n.Get("repeat"); r != nil && at.Kind == source.KindMap {
 		if retried {
 			d.Errorf(at, path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
+		}
+		if r.PassRate != nil && *r.PassRate == 0 {
+			d.Errorf(at.Get("pass_rate"), path+".repeat.pass_rate", "pass_rate: 0 passes if every run fails").Hint = "write the share of runs that must pass, such as 0.9"
 		}
 		for key, budget := range map[string]*time.Duration{"p50": r.P50, "p95": r.P95} {
 			if budget != nil && r.Times > 0 && r.Times < Percentile {
@@ -104,6 +110,8 @@ func (t *Trials) check(n *source.Node, path string, d *source.Decoder) {
 	case t.Want > 1: // reported already
 	case c != nil && (*c <= 0.5 || *c >= 1):
 		wrong("confidence", "confidence must be more than 0.5 and less than 1, got %v", *c)
+	case t.Design().Least() > mostTrials:
+		wrong("floor", "%d passes in a row are needed to decide between %v and %v, and a test has at most %d trials: choose them farther apart", t.Design().Least(), t.Floor, t.Want, mostTrials)
 	case t.Max != nil && *t.Max < t.Design().Least():
 		wrong("max", "no verdict is possible with %d trials: %d passes in a row are needed to decide between %v and %v", *t.Max, t.Design().Least(), t.Floor, t.Want)
 	}

@@ -36,7 +36,7 @@ func (l *loader) check() {
 	for _, e := range s.Env {
 		l.credential(e.Name, e.Value)
 	}
-	l.stepSecrets()
+	l.programSecrets()
 	if n := root.Get("default_server"); n != nil && n.Kind == source.KindString && n.Text == "" {
 		l.dec.Errorf(n, "default_server", "the name is empty")
 	}
@@ -69,7 +69,6 @@ func (l *loader) checkServer(sv *Server) {
 	}
 	for _, e := range sv.Env.Entries {
 		dotenv.CheckName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
-		l.credential(e.Key, string(e.Value))
 	}
 	if sv.InheritEnv != nil {
 		n := sv.node.Get("inherit_env")
@@ -80,7 +79,6 @@ func (l *loader) checkServer(sv *Server) {
 			dotenv.CheckName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
 		}
 	}
-	l.arguments(sv.Command, sv.Args...)
 	l.headers(sv, path)
 	lint.Unreplaced(l.dec, sv.node, path)
 	if sv.Auth != nil {
@@ -96,37 +94,6 @@ func (l *loader) checkVariant(sv *Server) {
 	l.checkServer(sv)
 	all.AddNew(l.dec.Diagnostics()...)
 	l.dec = all
-}
-
-// stepSecrets records the credentials that the suite passes to its steps.
-func (l *loader) stepSecrets() {
-	for _, st := range slices.Concat(l.suite.Setup, l.suite.SetupPerTest, l.suite.TeardownPerTest, l.suite.Teardown) {
-		for _, e := range st.Env.Entries {
-			l.credential(e.Key, string(e.Value))
-		}
-		l.arguments(st.node.Get("run"))
-	}
-}
-
-// arguments records the credentials on a command line.
-func (l *loader) arguments(n *source.Node, more ...string) {
-	if n == nil {
-		return
-	}
-	var words []string
-	for _, item := range n.Items {
-		words = append(words, item.Text)
-	}
-	if n.IsScalar() { // approximate: package plan splits the command exactly
-		for _, word := range strings.Fields(n.Text) {
-			words = append(words, strings.Trim(word, "'\""))
-		}
-	}
-	for _, v := range secret.Arguments(append(words, more...)) {
-		if len(v) >= secret.MinLength {
-			l.suite.Secrets = append(l.suite.Secrets, v)
-		}
-	}
 }
 
 // headers resolves and checks a server's HTTP headers.
@@ -147,6 +114,9 @@ func (l *loader) headers(sv *Server, path string) {
 			l.dec.ErrorAt(e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
 		}
 		l.header(e.Key, &e.Value, at)
+		if why := Unsent(e.Key, e.Value.Value, false); why != "" {
+			l.dec.ErrorAt(e.Pos, at, why, "")
+		}
 		if strings.ContainsAny(e.Value.Value, "\r\n\x00") {
 			l.dec.ErrorAt(e.Value.Pos, at, "a header's value can't have line breaks", "")
 		}

@@ -208,8 +208,6 @@ func (c checker) timing(n *source.Node, path string, call Invocation, cancel *ti
 		c.d.Errorf(at, path+".until", "until: repeats a request, and this sends none")
 	case cancel != nil || wait != nil:
 		c.d.Errorf(at, path+".until", "until: can't be used with wait: or cancel_after:")
-	case n.Get("expect") == nil:
-		c.d.Errorf(at, path+".until", "until: repeats the call until its assertions hold; add expect:")
 	}
 	if cancel != nil && (call.Raw != nil || call.Notification) {
 		what := "raw:"

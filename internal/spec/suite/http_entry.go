@@ -113,6 +113,11 @@ func (e *httpEntry) expectations(n *source.Node, path string, d *source.Decoder)
 	if !IsHeaderName(e.Request.Method) && e.Request.Method != "" {
 		d.Errorf(r.Get("method"), path2+".method", "%q is not an HTTP method", e.Request.Method)
 	}
+	for _, h := range e.Request.Headers.Entries {
+		if why := Unsent(h.Key, "", true); h.Value.Removed && why != "" {
+			d.ErrorAt(h.Pos, source.PathKey(path2+".headers", h.Key), why, "")
+		}
+	}
 	if b := e.Request.Body; b != nil && b.Kind == source.KindMap && len(b.Fields) == 1 && b.Get("base64") != nil {
 		if _, err := base64.StdEncoding.DecodeString(b.Get("base64").Text); err != nil {
 			d.Errorf(b.Get("base64"), path2+".body.base64", "it is not base64")

@@ -86,6 +86,8 @@ func Headers(st *suite.Test, program string, env func(name string) (string, bool
 			fail(e.Pos, "headers: requires a server with url:, and "+program+" is a program")
 		case !suite.IsHeaderName(e.Key):
 			fail(e.Pos, strconv.Quote(e.Key)+" is not the name of an HTTP header")
+		case suite.Unsent(name, value, false) != "":
+			fail(e.Pos, suite.Unsent(name, value, false))
 		case out[name] != nil:
 			fail(e.Pos, "the header "+name+" is set twice: names are case-insensitive")
 		case strings.ContainsAny(value, "\r\n\x00"):

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/lazy"
@@ -22,6 +23,7 @@ func Expectations(d *source.Decoder, n *source.Node, path string) {
 			Expectations(d, item.Get(key), at+"."+key)
 		}
 		matcher(d, item.Get("matcher"), at+".matcher", false)
+		always(d, item.Get("target"), item.Get("matcher"), at+".matcher")
 	}
 }
 
@@ -47,6 +49,35 @@ func matcher(d *source.Decoder, n *source.Node, path string, negated bool) {
 		if passes := vacuous(name, f.Value); passes != "" && !negated {
 			warn(d, f.Value, at, "every "+passes+" passes this matcher", "to require only the kind of a value, write {type: …}")
 		}
+	}
+}
+
+// kinds are the targets that always have a value, with its JSON type.
+var kinds = map[string]string{
+	"duration_ms": "number", "response_bytes": "number", "turns": "number", "cost_usd": "number",
+	"tokens.total": "number", "tokens.input": "number", "tokens.output": "number",
+	"notifications": "array", "logs": "array", "progress": "array", "requests": "array", "leftover": "array", "calls": "array",
+	"stderr": "string", "stdout": "string",
+}
+
+// always warns about a matcher that every value of its target passes, because the target
+// always has a value of one type.
+func always(d *source.Decoder, target, n *source.Node, path string) {
+	if target == nil || n == nil || n.Kind != source.KindMap || len(n.Fields) != 1 {
+		return
+	}
+	kind, name, f := kinds[target.Text], n.Fields[0].Key.Text, n.Fields[0].Value
+	limit, err := strconv.ParseFloat(f.Text, 64)
+	below := kind == "number" && err == nil && (limit < 0 || limit == 0 && name == "gte")
+	at := source.PathKey(path, name)
+	switch {
+	case kind == "":
+	case name == "exists" && f.Text == "true", name == "absent" && f.Text == "false", name == "type" && f.Text == kind:
+		if kind != "number" || target.Text == "duration_ms" || target.Text == "response_bytes" || target.Text == "turns" {
+			warn(d, f, at, target.Text+" always passes this matcher", "compare its value")
+		}
+	case below && (name == "gte" || name == "gt"):
+		warn(d, f, at, target.Text+" is never negative: it always passes this matcher", "to require a time or a number, write {lt: …} or {gt: 0}")
 	}
 }
 

@@ -1,0 +1,47 @@
+package secret
+
+// Program collects the secrets that a program is given: in the variables and on the command
+// line that a suite, or a user, names for it. It decides for every program that is started,
+type Program struct {
+	known *Redactor
+	found []string
+}
+
+// NewProgram returns a Program without secrets.
+func NewProgram() *Program { return &Program{known: NewRedactor()} }
+
+// Secrets returns the values found so far.
+func (p *Program) Secrets() []string { return p.found }
+
+// Variable adds a variable of the program's environment: a credential by its name, or by its form.
+func (p *Program) Variable(name, value string) {
+	if len(value) >= MinLength && Name(name) {
+		p.found = append(p.found, value)
+	}
+	p.Text(name + "=" + value)
+}
+
+// Words adds the words of a command line: values of flags and of variables that are named like
+// credentials, and what has the form of one.
+func (p *Program) Words(words []string) {
+	for _, v := range Arguments(words) {
+		if len(v) >= MinLength {
+			p.found = append(p.found, v)
+		}
+	}
+	for _, word := range words {
+		p.Text(word)
+	}
+}
+
+// Text adds what a text shows as a secret, by its form or behind a name: of a script, an
+// address or a header.
+func (p *Program) Text(text string) {
+	var f Found
+	p.known.Collect(text, &f)
+	for _, v := range f.All() {
+		if len(v) >= MinLength {
+			p.found = append(p.found, v)
+		}
+	}
+}
