@@ -170,7 +170,7 @@ func TestCompileReleasesEntries(t *testing.T) {
 func TestServerIdentity(t *testing.T) {
 	t.Parallel()
 	identity := []string{
-		"Argv", "Auth", "ConnectTimeout", "Describe", "Dir", "Env", "Headers", "Name", "Protocol", "RetryHTTP", "Sessions", "StrictExit", "TLS", "Tolerate",
+		"Argv", "Auth", "ConnectTimeout", "Describe", "Dir", "Env", "Headers", "Name", "Protocol", "ReadyAtServer", "RetryHTTP", "Sessions", "StrictExit", "TLS", "Tolerate",
 		"Transport", "URL", "ValidateOutput", "WaitForReady",
 	}
 	informs := []string{

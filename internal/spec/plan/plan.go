@@ -204,6 +204,7 @@ type Server struct {
 	ConnectTimeout time.Duration
 	Timeout        time.Duration `json:"-"` // 0: not set
 	WaitForReady   string
+	ReadyAtServer  bool          // WaitForReady is the address of a server of the suite
 	ProbeTime      time.Duration `json:"-"` // limit of the probe in WaitForReady; 0: ConnectTimeout
 	Sessions       int
 	Tolerate       map[string]bool

@@ -192,7 +192,8 @@ func (s *serverCompiler) waitForReady() {
 		return
 	}
 	if strings.Contains(w, "://") {
-		if _, err := probe.Parse(w); err == nil {
+		if p, err := probe.Parse(w); err == nil {
+			s.out.ReadyAtServer = p.AtServers(lists.Map(s.c.suite.Servers, func(sv *suite.Server) string { return sv.URL })...).OfServer()
 			return
 		}
 	}

@@ -37,7 +37,7 @@ type Server struct {
 	Headers source.Map[Header] `yaml:"headers" for:"url"`
 	// How to authenticate over HTTP.
 	Auth *Auth `yaml:"auth" example:"{bearer_token_env: API_TOKEN}" for:"url"`
-	// Wait until the server answers: a duration, or a URL to probe.
+	// Wait until the server answers: a duration, or a URL to probe. The address of a server is ready with any status below 500, every other with 200 to 399.
 	WaitForReady string `yaml:"wait_for_ready"`
 	// Limit for a call on this server.
 	Timeout *time.Duration `yaml:"timeout" example:"10s" range:">0"`
