@@ -41,6 +41,8 @@ type Server struct {
 	WaitForReady string `yaml:"wait_for_ready"`
 	// Limit for a call on this server.
 	Timeout *time.Duration `yaml:"timeout" example:"10s" range:">0"`
+	// Limit for the silence of a call on this server: it begins anew with each progress notification.
+	IdleTimeout *time.Duration `yaml:"idle_timeout" example:"5s" range:">0"`
 	// Limit for start and handshake; 60s when left out.
 	ConnectTimeout *time.Duration `yaml:"connect_timeout" default:"60s" example:"20s" range:">0"`
 	// The protocol version to speak, or auto.
