@@ -1,7 +1,6 @@
 package match
 
 import (
-
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
