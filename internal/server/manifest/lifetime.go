@@ -30,7 +30,7 @@ func (m *Moment) Happened(began time.Time, called func(tool string) bool) bool {
 type momentKeys struct {
 	// A tool, whose first call causes it, or a time since the start.
 	After *source.Node `yaml:"after,required"`
-	// false: clients are not told with list_changed.
+	// false: no list_changed is sent.
 	Announce *bool `yaml:"announce"`
 }
 

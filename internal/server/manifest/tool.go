@@ -59,7 +59,7 @@ type toolKeys struct {
 	Validate *bool `yaml:"validate"`
 	// Respond with a task: optional, required, or {support, ttl, poll}.
 	Task *source.Node `yaml:"task"`
-	// When it appears in the list: after the first call of another tool, or a time since the start; {after, announce: false} does not tell clients.
+	// When it appears in the list: after the first call of another tool, or a time since the start; {after, announce: false} is not announced.
 	Appears *source.Node `yaml:"appears"`
 	// When it vanishes from the list, in the same form.
 	Vanishes *source.Node `yaml:"vanishes"`
