@@ -102,6 +102,9 @@ func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, erro
 
 // converse returns why the conversation ended.
 func (t *Trial) converse(ctx context.Context) (stop string, err error) {
+	if err := t.described(); err != nil {
+		return "", err
+	}
 	if !t.MayChange {
 		if err := t.known(); err != nil {
 			return "", err
@@ -174,9 +177,9 @@ func (t *Trial) reread(ctx context.Context) error {
 	return nil
 }
 
-// known fails a test that names tools that no server offers, or several. Descriptions of
-// such tools are no trial of the model.
-func (t *Trial) known() error {
+// described fails a test with descriptions of tools that no server offers: they are no
+// trial of the model.
+func (t *Trial) described() error {
 	for i, o := range t.Offers {
 		for _, d := range o.Descriptions {
 			if !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool }) {
@@ -184,6 +187,11 @@ func (t *Trial) known() error {
 			}
 		}
 	}
+	return nil
+}
+
+// known fails a test that names tools that no server offers, or several.
+func (t *Trial) known() error {
 	mentions := slices.Clone(t.Mentions)
 	if t.Mocks != nil {
 		for _, tool := range t.Mocks.Tools {
