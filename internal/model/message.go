@@ -17,6 +17,7 @@ type Call struct {
 	ID, Name  string
 	Arguments jsonv.Value // absent if they are not JSON
 	Raw       string      // then: what was sent
+	Filled    bool        // the model wrote Raw, which means no arguments: {} is meant
 }
 
 // Text returns the arguments as text.

@@ -75,11 +75,9 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 		return Message{}, refused(refusal)
 	}
 	for _, c := range m.Lookup("tool_calls").Elems() {
-		args := c.Lookup("function", "arguments")
-		if args.Kind() == jsonv.KindString {
-			args, _ = jsonv.Parse([]byte(args.Text()))
-		}
-		out.Calls = append(out.Calls, Call{ID: c.Lookup("id").Text(), Name: c.Lookup("function", "name").Text(), Arguments: args, Raw: c.Lookup("function", "arguments").Text()})
+		call := callWith(c.Lookup("function", "arguments"))
+		call.ID, call.Name = c.Lookup("id").Text(), c.Lookup("function", "name").Text()
+		out.Calls = append(out.Calls, call)
 	}
 	switch choice.Lookup("finish_reason").Text() {
 	case "content_filter":
@@ -88,6 +86,21 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 		return out, cutOff(out)
 	}
 	return out, nil
+}
+
+// callWith reads the arguments of a call, which may be JSON in a text. Many models write
+// nothing, or null, for no arguments: clients take that for {}.
+func callWith(written jsonv.Value) Call {
+	text, args := written.Text(), written
+	if written.Kind() == jsonv.KindString {
+		args, _ = jsonv.Parse([]byte(text))
+	} else if !written.IsAbsent() {
+		text = written.String()
+	}
+	if nothing := strings.TrimSpace(text); nothing == "" || nothing == "null" {
+		return Call{Arguments: jsonv.Object(), Raw: text, Filled: true}
+	}
+	return Call{Arguments: args, Raw: text}
 }
 
 // without returns the error for a response without the expected key, with an excerpt.
@@ -169,7 +182,9 @@ func anthropicAnswer(v jsonv.Value) (Message, error) {
 		case "text":
 			texts = append(texts, c.Lookup("text").Text())
 		case "tool_use":
-			out.Calls = append(out.Calls, Call{ID: c.Lookup("id").Text(), Name: c.Lookup("name").Text(), Arguments: c.Lookup("input")})
+			call := callWith(c.Lookup("input"))
+			call.ID, call.Name = c.Lookup("id").Text(), c.Lookup("name").Text()
+			out.Calls = append(out.Calls, call)
 		}
 	}
 	out.Text = strings.Join(texts, "\n")

@@ -237,6 +237,9 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 	}
 	call := s.Request(ctx, op)
 	call.ProgressToken, call.LogLevel, call.Header = usesProgress(a.c, op), a.c.LogLevel, a.c.Headers
+	if a.c.Idle > 0 {
+		call.Idle, call.ProgressToken = a.c.Idle, true
+	}
 	script := a.script
 	if op.Respond != nil { // the step's answers come before the case's
 		script = respond.New(op.Respond, a.c.Respond, op.Server.Respond)

@@ -191,8 +191,9 @@ tools:
 	}
 }
 
-// A server that crashed is restarted once.
-func TestServerIsRestartedOnce(t *testing.T) {
+// A server that crashed is restarted for the next test, so a second crash costs no other
+// test its verdict.
+func TestServerIsRestarted(t *testing.T) {
 	s := &sim{logServers: true}
 	out := s.fake(t, `
 run_options: {parallel: false}
@@ -204,15 +205,32 @@ tools:
 `)
 	// It is undefined when the simulated server notices that it has exited.
 	out.log = slices.DeleteFunc(out.log, func(entry string) bool { return entry == "stop s" })
-	out.expect(t, "start s a start s b c", "error pass error error", 1)
-	if !out.cases[1].AfterRestart || out.cases[0].AfterRestart {
-		t.Error("the case after the restart is not marked")
+	out.expect(t, "start s a start s b c start s d", "error pass error pass", 1)
+	if !out.cases[1].AfterRestart || out.cases[0].AfterRestart || !out.cases[3].AfterRestart {
+		t.Error("the cases after a restart are not marked")
 	}
-	if !strings.Contains(out.cases[3].Message, "again after it had been restarted once") {
-		t.Errorf("message %q", out.cases[3].Message)
-	}
-	if n := len(out.kind("server-restarted")); n != 1 {
+	if n := len(out.kind("server-restarted")); n != 2 {
 		t.Errorf("%d findings about a restart", n)
+	}
+}
+
+// After ten restarts the remaining tests are errors with a message of their own.
+func TestServerIsNotRestartedForever(t *testing.T) {
+	s := &sim{}
+	var tests strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&tests, "  - {name: crash %d, tool: crash}\n  - {name: ok %d, tool: ok}\n", i, i)
+	}
+	out := s.fake(t, "run_options: {parallel: false}\ntools:\n"+tests.String())
+	const lastCrash = 20 // the eleventh
+	for i, c := range out.cases {
+		crash := i%2 == 0
+		if wantError := crash || i > lastCrash; wantError != (c.Status == result.Error) {
+			t.Errorf("%s: %s: %s", c.Name, c.Status, c.Message)
+		}
+		if i > lastCrash && (!strings.Contains(c.Message, "died or hung 11 times") || !strings.Contains(c.Message, "restart_policy: per_test") || c.Stderr != "") {
+			t.Errorf("%s: %q, stderr %q", c.Name, c.Message, c.Stderr)
+		}
 	}
 }
 

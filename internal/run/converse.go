@@ -7,6 +7,8 @@ import (
 
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/agent"
@@ -27,16 +29,11 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	a := t.a
 	o.Server = a.sessions[t.server].ServerInfo()
 	trial := agent.Trial{Conversation: t.does, Mentions: a.c.Tree.Mentions(), Call: t.call, Warn: a.out.warn}
-	for _, def := range append([]*plan.Server{t.server.Def}, t.op.With...) {
-		s := a.file.run.pool.ForCase(a.c, def, a.file.file)
-		offer, err := s.Offer(ctx, a.sessions[s])
-		if err == nil {
-			err = offer.Failed[surface.Tool]
-		}
-		if err != nil {
-			return o, err
-		}
-		trial.Offers = append(trial.Offers, agent.Offer{Server: def.Name, Tools: offer.Lists[surface.Tool], Descriptions: def.Describe})
+	news := t.watch()
+	trial.MayChange = len(news.marks) > 0
+	trial.Changed = news.changed
+	if trial.Offers, err = t.offers(ctx); err != nil {
+		return o, err
 	}
 	if trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number); err != nil {
 		return o, a.out.unasked(err, &a.file.run.exit)
@@ -54,6 +51,60 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 		a.file.run.deps.Models.Broke(a.file.file.Suite, t.does.Model, a.c.Name)
 	}
 	return o, a.out.unasked(err, &a.file.run.exit)
+}
+
+// servers returns the servers whose tools the model is offered.
+func (t conversation) servers() []*pool.Server {
+	return lists.Map(append([]*plan.Server{t.server.Def}, t.op.With...), func(def *plan.Server) *pool.Server {
+		return t.a.file.run.pool.ForCase(t.a.c, def, t.a.file.file)
+	})
+}
+
+// offers returns the tools of the servers.
+func (t conversation) offers(ctx context.Context) (out []agent.Offer, err error) {
+	for _, s := range t.servers() {
+		offer, err := s.Offer(ctx, t.a.sessions[s])
+		if err == nil {
+			err = offer.Failed[surface.Tool]
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, agent.Offer{Server: s.Def.Name, Tools: offer.Lists[surface.Tool], Descriptions: s.Def.Describe})
+	}
+	return out, nil
+}
+
+// news watches the servers that declare that their list of tools may change.
+type news struct {
+	of    conversation
+	marks map[*pool.Server]mcp.Mark
+}
+
+func (t conversation) watch() news {
+	n := news{t, map[*pool.Server]mcp.Mark{}}
+	for _, s := range t.servers() {
+		if sess := t.a.sessions[s]; sess.ServerInfo().Lookup("capabilities", "tools", "listChanged").Bool() {
+			n.marks[s] = sess.Mark()
+		}
+	}
+	return n
+}
+
+// changed returns the tools again if a server has announced that its list changed.
+func (n news) changed(ctx context.Context) (offers []agent.Offer, changed bool, err error) {
+	for s, since := range n.marks {
+		sess := n.of.a.sessions[s]
+		s.AwaitIdle(sess) // the announcement may follow the response
+		if mark := sess.Mark(); sess.ListChanged(since) {
+			n.marks[s], changed = mark, true
+		}
+	}
+	if !changed {
+		return nil, false, nil
+	}
+	offers, err = n.of.offers(ctx)
+	return offers, true, err
 }
 
 // call calls a tool as any test does: the exchange is recorded, the response checked.

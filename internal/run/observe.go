@@ -23,6 +23,19 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
+// whyRunning says what a program may have waited for.
+func whyRunning(end boundary.Running, input suite.Stdin) string {
+	switch {
+	case !end.InputOpen:
+		return ""
+	case input.Close:
+		return ", and its input is still open, because it did not read the whole text"
+	case input.Text != nil:
+		return ", and its input is still open (then: close closes it after the text)"
+	}
+	return ", and its input is still open (stdin: close closes it)"
+}
+
 // observer is a test without a call on one server: it does what its kind does, and
 // returns what the assertions examine. An error means that there is nothing to examine.
 // An observer that sends a request of its own also records the exchange, its violations
@@ -38,9 +51,9 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 		return offering{a, server}
 	case suite.Start:
 		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (o target.Observation, err error) {
-			o, runs, err := env.Start(ctx, def, action)
-			if a.out.c.Stderr = o.Stderr; runs {
-				still := fmt.Sprintf("the program still ran after %s", a.c.Timeout)
+			o, end, err := env.Start(ctx, def, action)
+			if a.out.c.Stderr = o.Stderr; end.Stopped {
+				still := fmt.Sprintf("the program still ran after %s%s", a.c.Timeout, whyRunning(end, action.Stdin))
 				a.explain = func(v expect.Verdict) string { return still + ": " + v.Message }
 				if !a.c.Tree.SaysStillRuns() {
 					a.unsaid = still + ", and no assertion says that it may; if that is expected: - {target: exit, matcher: {exact: null}}"

@@ -1,8 +1,6 @@
 package match
 
 import (
-	"math"
-
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -105,36 +103,40 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 	})
 }
 
+// compileApprox compares exact decimals: a difference of 1 is seen beyond 2^53, too.
 func compileApprox(c *Compiler, n *source.Node, path string) Matcher {
-	var value, tolerance float64
+	var value, tolerance jsonv.Value
 	if !c.Keys(n, path, "a map with value and tolerance", []string{"value", "tolerance"}, []string{"value", "tolerance"}, func(key, at string, _, v *source.Node) bool {
-		f, ok := c.Number(v, at)
+		number, ok := c.exactNumber(v, at)
 		if key == "value" {
-			value = f
-		} else if tolerance = f; ok && f < 0 {
+			value = number
+			return ok
+		}
+		tolerance = number
+		if order, _ := jsonv.Compare(number, jsonv.Int(0)); order < 0 {
 			c.Errorf(v, at, "", "the tolerance %s is negative", v.Text)
-			ok = false
+			return false
 		}
 		return ok
 	}) {
 		return nil
 	}
+	least, ok := jsonv.Subtract(value, tolerance)
+	most, ok2 := jsonv.Add(value, tolerance)
+	if !ok || !ok2 {
+		c.Errorf(n, path, "use between, or numbers of similar sizes", "value and tolerance are too different to be added")
+		return nil
+	}
 	want := n.Get("value").Text + " ± " + n.Get("tolerance").Text
 	return matchFunc(func(v jsonv.Value) Outcome {
-		if v.Kind() != jsonv.KindNumber {
+		atLeast, isNumber := jsonv.Compare(v, least)
+		atMost, _ := jsonv.Compare(v, most)
+		switch {
+		case !isNumber:
 			return unfit("a number "+want, v)
-		}
-		if within(v.Float64(), value, tolerance) {
+		case atLeast >= 0 && atMost <= 0:
 			return passed
 		}
 		return Outcome{Msg: "expected " + want + ", got " + shown.Value(v, shown.ShortKey), Expected: want}
 	})
-}
-
-// within reports whether the difference of two numbers is at most tolerance. It
-// allows for the error of their binary representations: 0.4 is within 0.1 of 0.3.
-func within(a, b, tolerance float64) bool {
-	const ulps = 0x1p-50
-	diff := math.Abs(a - b)
-	return diff <= tolerance || diff <= tolerance+ulps*math.Max(math.Abs(a), math.Abs(b)) && !math.IsInf(diff, 0)
 }

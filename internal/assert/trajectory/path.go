@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,7 +117,13 @@ func (p *Path) entry(n *source.Node, at string, d *source.Decoder) {
 	}
 	text, ok := name.AsText()
 	if !ok || text == "" {
-		d.WrongType(n, at, "a tool's name, {NAME: {ARGUMENT: VALUE}} or {optional: …}")
+		const forms = "a tool's name, {NAME: {ARGUMENT: VALUE}} or {optional: …}"
+		if n.Kind == source.KindList {
+			hint := `calls of one answer have the same turn: {target: "calls[*].turn", matcher: {exact: [1, 1]}}`
+			d.Errorf(n, at, "expected %s, got a list", forms).Hint = hint
+			return
+		}
+		d.WrongType(n, at, forms)
 		return
 	}
 	if e.name = text; !strings.Contains(text, "*") {
@@ -272,7 +279,7 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 			continue
 		}
 		if unsent(c) {
-			problem = fmt.Sprintf("the model called %s, which was not sent: there is no such tool, or the arguments are no JSON object", nameOf(c))
+			problem = fmt.Sprintf("the model called %s, which was not sent: %s", nameOf(c), cmp.Or(c.Lookup("text").Text(), "there is no such tool, or the arguments are no JSON object"))
 			continue
 		}
 		if e.args.IsAbsent() || hasArguments(e.args, c.Lookup("arguments")) {

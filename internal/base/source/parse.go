@@ -11,6 +11,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v4"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source/spelling"
 	"mcptest/internal/base/source/syntax"
 )
@@ -165,7 +166,7 @@ func checkBytes(f *File) (Diagnostic, bool) {
 	if len(f.Data) > MaxSize {
 		return tooLarge(f, int64(len(f.Data))), true
 	}
-	if d, bad := checkEncoding(f); bad {
+	if d, bad := CheckEncoding(f); bad {
 		return d, true
 	}
 	data := f.Data
@@ -216,23 +217,14 @@ func badControl(f *File, offset int, r rune) Diagnostic {
 	return d
 }
 
-// checkEncoding reports encodings that editors produce by accident.
-func checkEncoding(f *File) (Diagnostic, bool) {
-	name := ""
-	switch data := f.Data; {
-	case bytes.HasPrefix(data, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(data, []byte("\x00\x00\xfe\xff")):
-		name = "UTF-32"
-	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
-		name = "UTF-16"
-	case len(data) >= 4 && (data[0] == 0) != (data[1] == 0) && data[0]+data[1] == data[0]|data[1] &&
-		(data[0] == 0) == (data[2] == 0) && (data[1] == 0) == (data[3] == 0):
-		name = "UTF-16"
-	}
+// CheckEncoding reports encodings that editors produce by accident.
+func CheckEncoding(f *File) (Diagnostic, bool) {
+	name := jsonv.OtherEncoding(f.Data)
 	if name == "" {
 		return Diagnostic{}, false
 	}
 	d := errorAt(Pos{File: f, Line: 1, Col: 1}, "the file is encoded in %s, not UTF-8", name)
-	d.Code, d.Hint = "encoding", "save the file as UTF-8"
+	d.Code, d.Hint = "encoding", jsonv.SaveAsUTF8
 	return d, true
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/osfile"
 )
 
@@ -52,12 +53,16 @@ func Places(client string, s System) ([]Place, error) {
 	return nil, fmt.Errorf("unknown client %q: expected %s", client, strings.Join(Clients(), ", "))
 }
 
-// read returns the content of a regular file: reading a pipe waits for its writer.
+// read returns the text of a regular file: reading a pipe waits for its writer.
 func read(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	return os.ReadFile(path)
+	text, err := os.ReadFile(path)
+	if name := jsonv.OtherEncoding(text); name != "" {
+		return nil, fmt.Errorf("the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
+	}
+	return text, err
 }
 
 // Find returns the file that defines a server, with its content.

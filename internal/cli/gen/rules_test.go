@@ -39,7 +39,7 @@ var unions = map[string]string{
 	"Reason":    `{"type":["string","boolean"]}`,
 	"Parallel": `{"anyOf":[{"enum":["auto",false]},{"type":"integer","minimum":1,"maximum":1024},` +
 		`{"type":"string","pattern":"\\$\\{[A-Za-z_]"}]}`,
-	"Stdin": `{"anyOf":[{"enum":["open","close"]},{"type":"object","required":["text"],"additionalProperties":false,"properties":{"text":{"type":"string","description":"Text to write; the input then stays open.","examples":["no JSON"]}}},` +
+	"Stdin": `{"anyOf":[{"enum":["open","close"]},{"type":"object","required":["text"],"additionalProperties":false,"properties":{"text":{"type":"string","description":"Text to write.","examples":["no JSON"]},"then":{"enum":["open","close"],"default":"open","examples":["close"],"description":"What happens to the input after the text."}}},` +
 		`{"type":"string","pattern":"\\$\\{[A-Za-z_]"}]}`,
 	"InheritEnv": `{"anyOf":[{"enum":["minimal","all"]},{"type":"array","items":{"type":"string","pattern":"^[^=\\u0000]+$"}},` +
 		`{"type":"string","pattern":"\\$\\{[A-Za-z_]"}]}`,

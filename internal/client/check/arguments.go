@@ -97,9 +97,8 @@ func (c *argumentCheck) value(path string, schema, v jsonv.Value) {
 }
 
 func isType(v jsonv.Value, name string) bool {
-	if name == "integer" && v.Kind() == jsonv.KindNumber {
-		_, whole := v.Int64()
-		return whole || v.Float64() == float64(int64(v.Float64()))
+	if name == "integer" {
+		return v.IsInteger() // of any size
 	}
 	return v.Kind().String() == name
 }

@@ -63,34 +63,54 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 	} else if err := c.write(ctx, k, out); err != nil {
 		c.notSent(ctx, k, err)
 	} else {
-		c.answered(ctx, k, req.CancelAfter)
+		c.answered(ctx, k, req)
 	}
 	c.state.calls.release(k)
 }
 
 // answered waits until the call is complete. If the wait is canceled, it completes
 // the call with the cause.
-func (c *Conn) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
+func (c *Conn) answered(ctx context.Context, k *call, req Call) {
 	until, _ := ctx.Deadline()
-	var cancel <-chan time.Time
-	if cancelAfter > 0 {
-		if at := k.x.Start.Add(cancelAfter); until.IsZero() || at.Before(until) {
+	timer := func(after time.Duration) <-chan time.Time {
+		if after <= 0 {
+			return nil
+		}
+		if at := k.x.Start.Add(after); until.IsZero() || at.Before(until) {
 			until = at
 		}
-		t := time.NewTimer(time.Until(k.x.Start.Add(cancelAfter)))
-		defer t.Stop()
-		cancel = t.C
+		return time.After(time.Until(k.x.Start.Add(after)))
 	}
+	cancel, idle := timer(req.CancelAfter), timer(req.Idle)
 	if c.await != nil && ctx.Err() == nil && c.await.Await(k.ready, until) {
 		return
 	}
-	select {
-	case <-k.ready:
-	case <-ctx.Done():
-		c.giveUp(k, ContextError(ctx, k.x), true)
-	case <-cancel:
-		c.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
+	for {
+		select {
+		case <-k.ready:
+			return
+		case <-ctx.Done():
+			c.giveUp(k, ContextError(ctx, k.x), true)
+			return
+		case <-cancel:
+			c.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
+			return
+		case <-idle:
+			left := req.Idle - c.in.silence(k)
+			if left <= 0 {
+				c.giveUp(k, idleError(k.x, req.Idle), true)
+				return
+			}
+			idle = time.After(left)
+		}
 	}
+}
+
+// idleError returns the cause of a call that has not reported progress for too long.
+func idleError(x *Exchange, limit time.Duration) error {
+	now := time.Now()
+	l := Limit{Name: "idle_timeout", For: limit}
+	return &TimeoutError{Method: x.Method, After: now.Sub(x.Start), At: now, Limit: l.Error() + " without progress"}
 }
 
 // giveUp completes a call with cause unless its response has arrived. If tell is set,

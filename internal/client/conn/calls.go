@@ -109,6 +109,8 @@ type call struct {
 	listening bool // a subscription: messages on its stream belong to all calls
 	own       bool // Call.Own
 	written   bool // the server may have read it, at least in part
+	reports   int  // progress notifications
+	reported  time.Time
 }
 
 func (c *callTable) newCall(x *Exchange) *call {

@@ -236,8 +236,14 @@ func (f *classification) progress() {
 	case f.call != nil && !sameToken(f.call.token, f.token):
 		fault = fmt.Sprintf("progressToken is %s, the request had %s", protocol.Excerpt(f.token), protocol.Excerpt(f.call.token))
 	}
-	if fault != "" {
+	switch {
+	case fault != "":
 		f.flag(protocol.ProgressToken, fault, f.envelope.Params)
+	case f.call != nil:
+		f.call.reports++
+		f.call.reported = f.At
+	default:
+		f.state.late = f.At
 	}
 }
 

@@ -89,6 +89,9 @@ func (c *Conn) Err() error { return c.state.err() }
 // Unresponsive reports whether a call timed out and no message has come since.
 func (c *Conn) Unresponsive() bool { return c.state.unresponsive() }
 
+// HeardSince reports whether a message has come since a time.
+func (c *Conn) HeardSince(at time.Time) bool { return c.in.heardSince(at) }
+
 // Busy reports whether a caller waits for a call in flight.
 func (c *Conn) Busy() bool { return c.state.busy() }
 

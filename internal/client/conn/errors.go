@@ -36,6 +36,11 @@ type TimeoutError struct {
 	Limit   string    // e.g. "timeout 3s"; empty when the context did not say
 	Sending bool      // the request could not be written: the server does not read
 	Waiting int       // unread bytes of the server, after a second without a message
+
+	Reports  int           // progress notifications of the call
+	Quiet    time.Duration // since the last of them
+	Busy     bool          // the server still reported the progress of an earlier call, which had timed out
+	BusyLast time.Duration // since its last report
 }
 
 // Error returns e.g. "tools/call timed out after 3s (limit: timeout 3s)".
@@ -44,6 +49,12 @@ func (e *TimeoutError) Error() string {
 	fmt.Fprintf(&b, "%s timed out after %s", e.Method, wire.Duration(e.After))
 	if e.Limit != "" {
 		fmt.Fprintf(&b, " (limit: %s)", e.Limit)
+	}
+	switch {
+	case e.Reports > 0:
+		fmt.Fprintf(&b, "; it had reported progress %s, the last %s before", display.Count(e.Reports, "time"), wire.Duration(e.Quiet))
+	case e.Busy:
+		fmt.Fprintf(&b, "; the server is still busy with an earlier call that timed out: it reported its progress %s before", wire.Duration(e.BusyLast))
 	}
 	if e.Sending {
 		b.WriteString("; the server does not read its input")

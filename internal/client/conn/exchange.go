@@ -18,6 +18,7 @@ type Call struct {
 	Params        []byte        // JSON text, usually an object; nil: no params
 	Answer        Answerer      // answers requests of the server during this call; nil: the session's
 	CancelAfter   time.Duration // cancel the call after this time, like a client; 0: never
+	Idle          time.Duration // limit for the time without a progress notification; 0: none
 	ProgressToken bool          // request progress: adds _meta.progressToken unless Params has one
 	Header        http.Header   // HTTP only
 	LogLevel      string        // request log messages during this call; stateless revisions only

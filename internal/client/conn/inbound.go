@@ -183,11 +183,30 @@ func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 	k.x.Elapsed = time.Since(k.x.Start)
 	if timeout, ok := errors.AsType[*TimeoutError](cause); ok {
 		r.state.silent = true
+		timeout.Reports, timeout.Quiet = k.reports, timeout.At.Sub(k.reported)
+		timeout.Busy, timeout.BusyLast = r.state.late.After(k.x.Start), timeout.At.Sub(r.state.late)
 		if p != nil && !r.long && time.Since(r.heard) > time.Second {
 			timeout.Waiting = p.OutputWaiting()
 		}
 	}
 	return true
+}
+
+// silence returns how long a call in flight has not reported progress.
+func (r *receiver) silence(k *call) time.Duration {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	if k.reports > 0 {
+		return time.Since(k.reported)
+	}
+	return time.Since(k.x.Start)
+}
+
+// heardSince reports whether a message has come since a time.
+func (r *receiver) heardSince(at time.Time) bool {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return r.heard.After(at)
 }
 
 // OnDrained implements [wire.Receiver].

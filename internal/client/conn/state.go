@@ -38,7 +38,8 @@ type state struct {
 	tokens  recent[string] // progress tokens
 	closing bool
 	closed  *wire.ClosedError
-	silent  bool // a call timed out, and no message has arrived since
+	silent  bool      // a call timed out, and no message has arrived since
+	late    time.Time // of the latest progress of a call that timed out
 }
 
 func newState(o Options, stdio bool) *state {

@@ -30,6 +30,7 @@ func (s *Session) CheckAlive(ctx context.Context) error {
 	if s.http != nil || s.conn.Busy() || !s.conn.Unresponsive() {
 		return nil
 	}
+	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
 	c := Call{Method: "ping", Own: true}
@@ -37,8 +38,8 @@ func (s *Session) CheckAlive(ctx context.Context) error {
 		c.Method = protocol.MethodDiscover // this version has no ping
 	}
 	s.send.sendOnce(limited, c, conn.Delivery{}) // an error response is a response, too
-	if ctx.Err() != nil || !s.conn.Unresponsive() {
-		return nil
+	if ctx.Err() != nil || !s.conn.Unresponsive() || s.conn.HeardSince(began) {
+		return nil // it is busy if it still reports the progress of the call
 	}
 	return &UnresponsiveError{aliveTime}
 }

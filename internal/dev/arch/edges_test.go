@@ -103,7 +103,7 @@ var edges = map[string][]string{
 	// The rows of cases:.
 	"internal/spec/plan/rows": {"internal/spec/suite", "internal/base/source", "internal/base/jsonv"},
 	"internal/spec/plan":      {"internal/spec/repeat", "internal/spec/agent", "internal/assert/schemas", "internal/spec/plan/traffic", "internal/server/upstream", "internal/spec/plan/rows", "internal/assert/snapshot", "internal/client/protocol", "internal/spec/suite", "internal/spec/suite/interpolate", "internal/spec/suite/lint", "internal/spec/suite/variants", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/base/source", "internal/base/jsonv", "internal/process/probe", "internal/base/shellwords"},
-	"internal/report/result":  {"internal/base/secret"},
+	"internal/report/result":  {"internal/base/secret", "internal/base/jsonv"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
 	"internal/run/connect":  {"internal/base/lazy", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/process/proc", "internal/process/tail", "internal/process/probe", "internal/base/shellwords", "internal/client/auth", "internal/base/jsonv"},

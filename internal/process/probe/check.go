@@ -29,7 +29,8 @@ func checkTCP(ctx context.Context, addr string) (net.Addr, error) {
 	return conn.RemoteAddr(), nil
 }
 
-// checkHTTP sends one request. Status 200-399 is ready; redirects are not followed.
+// checkHTTP sends one request. Status 200-399 is ready, and any below 500 of an MCP
+// server; redirects are not followed.
 // It does not read the body, which may be an endless stream, and uses no proxy.
 func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
@@ -59,8 +60,12 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 		return nil, err
 	}
 	res.Body.Close()
-	if res.StatusCode < 200 || res.StatusCode > 399 {
-		return nil, fmt.Errorf("it responds with HTTP %s", res.Status)
+	switch status := res.StatusCode; {
+	case p.ofServer && status < http.StatusInternalServerError:
+	case p.ofServer:
+		return nil, fmt.Errorf("it responds with HTTP %s; any status below 500 would do, because it is the address of a server", res.Status)
+	case status < 200 || status > 399:
+		return nil, fmt.Errorf("it responds with HTTP %s; 200 to 399 would do, and tcp://%s waits only for the port", res.Status, net.JoinHostPort(req.URL.Hostname(), portOf(req.URL)))
 	}
 	return *peer.Load(), nil
 }

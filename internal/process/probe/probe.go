@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +38,8 @@ type Probe struct {
 	url  string         // http
 	re   *regexp.Regexp // log
 
-	tls    *tls.Config // http; nil: the system's authorities
+	ofServer bool        // http: the address of an MCP server
+	tls      *tls.Config // http; nil: the system's authorities
 	header http.Header // http
 }
 
@@ -116,6 +119,37 @@ func (p Probe) At(origin string) (Probe, error) {
 	}
 	p.kind, p.url = HTTP, u.Scheme+"://"+u.Host+p.raw
 	return p, nil
+}
+
+// AtServers returns the probe with the addresses of MCP servers. On one of these, any
+// status below 500 is ready, because a server may refuse a request that is no message.
+func (p Probe) AtServers(addresses ...string) Probe {
+	p.ofServer = p.kind == HTTP && slices.ContainsFunc(addresses, func(a string) bool { return sameAddress(a, p.url) })
+	return p
+}
+
+// OfServer reports whether the address of the probe is that of an MCP server.
+func (p Probe) OfServer() bool { return p.ofServer }
+
+// sameAddress reports whether two addresses have the same scheme, host, port and path.
+func sameAddress(a, b string) bool {
+	x, err := url.Parse(a)
+	if err != nil {
+		return false
+	}
+	y, err := url.Parse(b)
+	return err == nil && x.Scheme == y.Scheme && strings.EqualFold(x.Hostname(), y.Hostname()) && portOf(x) == portOf(y) &&
+		cmp.Or(x.EscapedPath(), "/") == cmp.Or(y.EscapedPath(), "/")
+}
+
+func portOf(u *url.URL) string {
+	switch port := u.Port(); {
+	case port != "":
+		return port
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
 }
 
 // With returns the probe with the TLS configuration (nil: the system's) and the

@@ -92,7 +92,8 @@ func ServerStderr(p *render.Printer, c *result.Case) string {
 		if s.Name != c.Server || s.Stderr == "" {
 			continue
 		}
-		if text == "" && c.Status == result.Error && len(c.Exchanges) == 0 {
+		neverUp := s.Protocol == ""
+		if text == "" && neverUp && c.Status == result.Error && len(c.Exchanges) == 0 {
 			text = s.Stderr
 		}
 		if strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(s.Stderr)) {

@@ -58,8 +58,10 @@ type ModelCall struct {
 	Name      string `json:"name"`
 	Server    string `json:"server,omitempty"`
 	Arguments string `json:"arguments"` // JSON, or the text that is none
-	Text      string `json:"text,omitempty"`
-	Refused   bool   `json:"refused,omitempty"`
+	// Filled is set if the model wrote nothing, blanks or null for the arguments.
+	Filled  bool   `json:"filled,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Refused bool   `json:"refused,omitempty"`
 	// Executed is set if the server was called; Mocked, if a mock answered.
 	Executed bool `json:"executed,omitempty"`
 	Mocked   bool `json:"mocked,omitempty"`

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"mcptest/internal/base/jsonv"
 )
 
 // Read reads a record in either format: the JSON of WriteJSON or the log of a
@@ -15,6 +17,9 @@ import (
 func Read(rd io.Reader) (*Run, error) {
 	br := bufio.NewReaderSize(rd, 64<<10)
 	head, _ := br.Peek(len(eventHead) + 64)
+	if name := jsonv.OtherEncoding(head); name != "" {
+		return nil, fmt.Errorf("the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
+	}
 	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(eventHead)) {
 		return Fold(br)
 	}

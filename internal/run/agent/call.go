@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mcptest/internal/assert/target"
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/model"
 )
@@ -46,14 +47,15 @@ func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
 // execute calls a tool, or a mock, or says why neither is called.
 func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome, error) {
 	switch {
-	case tool == nil && t.Model == scripted:
+	case tool == nil && t.Model == scripted && !t.Examines(len(t.calls), c.Name):
 		return outcome{}, failed("script: %s", unknown(t.tools, c.Name))
 	case tool == nil:
 		return outcome{text: unknown(t.tools, c.Name), refused: true}, nil
 	case c.Arguments.Kind() != jsonv.KindObject:
-		return outcome{text: "the arguments of a call are a JSON object", refused: true}, nil
+		return outcome{text: "its arguments are " + display.Truncate(display.OneLine(quoted(c)), shownArguments) + ", which is no JSON object", refused: true}, nil
 	}
-	if t.Model == scripted {
+	examined := t.Examines(len(t.calls), tool.Name, tool.Own())
+	if t.Model == scripted && !examined {
 		if err := checkArguments(ctx, tool, c.Arguments); err != nil {
 			return outcome{}, err
 		}
@@ -68,6 +70,9 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 		named = named.With("name", jsonv.String(tool.Name))
 	}
 	if why := t.policy.Allows(named); why != "" {
+		if examined {
+			return outcome{text: "the tool does not declare readOnlyHint: true", refused: true}, nil
+		}
 		return outcome{}, failed("the model called %s, which does not declare readOnlyHint: true, so it was not sent: declare it in mock or allow_writes", tool.Name)
 	}
 	res, rpcError, ok := t.Call(ctx, tool, c.Arguments)
@@ -77,16 +82,30 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 	return t.responded(tool, res, rpcError, outcome{executed: true})
 }
 
+// shownArguments limits arguments in a message.
+const shownArguments = 80
+
+// quoted returns the arguments of a call as the model wrote them, a text in quotes.
+func quoted(c model.Call) string {
+	if c.Arguments.IsAbsent() {
+		return jsonv.String(c.Raw).String()
+	}
+	return c.Arguments.String()
+}
+
 // responded reads the response to a call.
 func (t *Trial) responded(tool *Tool, res, rpcError jsonv.Value, o outcome) (outcome, error) {
 	seen := target.Observation{Result: res, Error: rpcError}
 	o.refused, o.result = seen.Failed(), res
+	if res.Kind() == jsonv.KindObject && res.Lookup(target.KeyIsError).IsAbsent() { // as in the target result
+		o.result = res.With(target.KeyIsError, jsonv.Bool(false))
+	}
 	if seen.HasError() {
 		o.text = rpcError.Lookup("message").Text()
 	} else {
 		o.text = textOf(res)
 	}
-	if o.refused && t.Model == scripted && !t.Refusals {
+	if o.refused && t.Model == scripted && !t.Refusals && !t.Examines(len(t.calls), tool.Name, tool.Own()) {
 		return o, failed("the server refused %s: %s", tool.Name, seen.Failure())
 	}
 	return o, nil

@@ -53,8 +53,14 @@ type Trial struct {
 	// Call calls a tool at its server. ok is false if there was no response: the trial
 	// ends, and its outcome is known already.
 	Call func(ctx context.Context, t *Tool, args jsonv.Value) (res, rpcError jsonv.Value, ok bool)
+	// Changed returns the tools again if a server has announced since the last time that
+	// its list changed; may be nil.
+	Changed func(ctx context.Context) (offers []Offer, changed bool, err error)
+	// MayChange says that a server declares that its list of tools may change.
+	MayChange bool
 
 	tools  []*Tool
+	seen   []*Tool // in any list, by their last definition
 	policy allow.Policy
 	mocks  *mocks
 	turns  []model.Message
@@ -73,18 +79,18 @@ var ErrNoResponse = errors.New("a server did not respond")
 func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, error) {
 	began := time.Now()
 	t.tools = Tools(t.Offers)
+	t.seen = t.tools
 	t.mocks = newMocks(t.Mocks)
-	for _, name := range t.AllowWrites {
-		for _, tool := range named(t.tools, name) {
-			t.policy.Named = append(t.policy.Named, tool.Name)
-		}
-	}
+	t.allow()
 	defer t.mocks.close()
 	t.record = result.Conversation{Model: t.Model, System: t.System, Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}}}
 	for _, tool := range t.tools {
 		t.record.Tools = append(t.record.Tools, tool.Name)
 	}
 	stop, err := t.converse(ctx)
+	if err == nil && t.MayChange {
+		err = t.known()
+	}
 	t.record.Stop, t.record.DurationMS = stop, float64(time.Since(began).Microseconds())/1000
 	switch {
 	case err != nil || t.Stops || stop == StopEnd:
@@ -98,15 +104,20 @@ func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, erro
 
 // converse returns why the conversation ended.
 func (t *Trial) converse(ctx context.Context) (stop string, err error) {
-	if err := t.known(); err != nil {
+	if err := t.described(); err != nil {
 		return "", err
 	}
-	tools := lists.Map(t.tools, func(tool *Tool) model.Tool { return tool.definition() })
+	if !t.MayChange {
+		if err := t.known(); err != nil {
+			return "", err
+		}
+	}
 	t.turns = []model.Message{{Role: "user", Text: t.Prompt}}
 	for {
 		if t.record.Turns == t.Conversation.Turns {
 			return StopTurns, nil
 		}
+		tools := lists.Map(t.tools, func(tool *Tool) model.Tool { return tool.definition() })
 		a, err := t.Speaker.Answer(ctx, t.System, t.turns, tools)
 		if err != nil {
 			return "", err
@@ -125,15 +136,52 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 				return "", err
 			}
 		}
+		if err := t.reread(ctx); err != nil {
+			return "", err
+		}
 		if b := t.Budget; b != nil && (b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD) {
 			return StopBudget, nil
 		}
 	}
 }
 
-// known fails a test that names tools that no server offers, or several. Descriptions of
-// such tools are no trial of the model.
-func (t *Trial) known() error {
+// allow fills the names of the tools that may write.
+func (t *Trial) allow() {
+	t.policy.Named = nil
+	for _, name := range t.AllowWrites {
+		for _, tool := range named(t.tools, name) {
+			t.policy.Named = append(t.policy.Named, tool.Name)
+		}
+	}
+}
+
+// reread reads the lists again if a server has announced a change: the next request has
+// the tools as they are then.
+func (t *Trial) reread(ctx context.Context) error {
+	if t.Changed == nil {
+		return nil
+	}
+	offers, changed, err := t.Changed(ctx)
+	if err != nil || !changed {
+		return err
+	}
+	t.tools = Tools(offers)
+	t.allow()
+	gone := func(old *Tool) bool {
+		return slices.ContainsFunc(t.tools, func(n *Tool) bool { return n.Name == old.Name })
+	}
+	t.seen = append(slices.Clone(t.tools), slices.DeleteFunc(slices.Clone(t.seen), gone)...)
+	for _, tool := range t.tools {
+		if !slices.Contains(t.record.Tools, tool.Name) {
+			t.record.Tools = append(t.record.Tools, tool.Name)
+		}
+	}
+	return nil
+}
+
+// described fails a test with descriptions of tools that no server offers: they are no
+// trial of the model.
+func (t *Trial) described() error {
 	for i, o := range t.Offers {
 		for _, d := range o.Descriptions {
 			if !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool }) {
@@ -141,6 +189,11 @@ func (t *Trial) known() error {
 			}
 		}
 	}
+	return nil
+}
+
+// known fails a test that names tools that no server offers, or several.
+func (t *Trial) known() error {
 	mentions := slices.Clone(t.Mentions)
 	if t.Mocks != nil {
 		for _, tool := range t.Mocks.Tools {
@@ -151,7 +204,7 @@ func (t *Trial) known() error {
 		mentions = append(mentions, trajectory.Mention{In: "allow_writes", Name: name})
 	}
 	for _, m := range mentions {
-		text, n := unknown(t.tools, m.Name), len(named(t.tools, m.Name))
+		text, n := unknown(t.seen, m.Name), len(named(t.seen, m.Name))
 		switch {
 		case n == 1 || n > 1 && m.Absent:
 		case !m.Absent:
@@ -180,7 +233,7 @@ func (t *Trial) answered(a model.Answer) {
 		if tool := t.find(c.Name); tool != nil {
 			name = tool.Name
 		}
-		m.Calls = append(m.Calls, result.ModelCall{Name: name, Arguments: c.Text()})
+		m.Calls = append(m.Calls, result.ModelCall{Name: name, Arguments: c.Text(), Filled: c.Filled})
 	}
 	r.Messages = append(r.Messages, m)
 	t.turns = append(t.turns, a.Message)

@@ -23,9 +23,15 @@ import (
 // outputLimit is how much is kept of each output; less than a regular expression searches.
 const outputLimit = 512 << 10
 
+// Running says that a program had not ended by itself and was stopped.
+type Running struct {
+	Stopped   bool
+	InputOpen bool // then, so that it may have waited for its end
+}
+
 // Start starts the program of a server and watches it until it ends, or until ctx does,
-// which stops it. runs says that it had to be stopped.
-func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o target.Observation, runs bool, err error) {
+// which stops it.
+func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o target.Observation, end Running, err error) {
 	dir := def.Dir
 	if action.Cwd != "" {
 		dir = action.Cwd
@@ -45,7 +51,7 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 		Registry: e.Connect.Registry, PipeStdin: true, Strays: true, OutputLimit: outputLimit,
 	})
 	if err != nil {
-		return o, false, err
+		return o, end, err
 	}
 	if action.OnReady {
 		err := e.handshake(ctx, p, def.Protocol)
@@ -55,21 +61,17 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 		if err != nil {
 			p.Stop(context.WithoutCancel(ctx), proc.Grace{Stdin: -1})
 			o.Stderr = p.Stderr().String()
-			return o, false, fmt.Errorf("after: ready: %w", err)
+			return o, end, fmt.Errorf("after: ready: %w", err)
 		}
 		began = time.Now()
 	}
-	switch {
-	case action.Stdin.Close:
-		p.Stdin().Close()
-	case action.Stdin.Text != nil:
-		go io.WriteString(p.Stdin(), *action.Stdin.Text) //nolint:errcheck // the program may end without reading it
-	}
+	closed := feed(p, action.Stdin)
 	select {
 	case <-p.Exited():
 	case <-ctx.Done():
 	}
 	o.DurationMS = millis(time.Since(began))
+	inputOpen := !isClosed(closed)
 	stopped := p.Stop(context.WithoutCancel(ctx), proc.Grace{Stdin: -1})
 	o.Stderr = p.Stderr().String()
 	o.Cut = map[string]string{"stdout": Cut(p.Output().Dropped()), "stderr": Cut(p.Stderr().Dropped())}
@@ -78,7 +80,33 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 		left = append(left, jsonv.String(l.Command))
 	}
 	o.Own = jsonv.ObjectOf("exit", exitValue(stopped), "stdout", p.Output().String(), "leftover", jsonv.Array(left...))
-	return o, stopped.How != proc.ByItself, nil
+	return o, Running{Stopped: stopped.How != proc.ByItself, InputOpen: inputOpen}, nil
+}
+
+// feed writes the text of a test to the input of a program and closes it if the test
+// says so. The channel is closed with the input.
+func feed(p *proc.Process, input suite.Stdin) (closed chan struct{}) {
+	closed = make(chan struct{})
+	go func() {
+		if input.Text != nil {
+			io.WriteString(p.Stdin(), *input.Text) //nolint:errcheck // the program may end without reading it
+		}
+		if input.Close {
+			p.Stdin().Close()
+			close(closed)
+		}
+	}()
+	return closed
+}
+
+// isClosed reports whether a channel is closed.
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // early says that a program ended before what the test does to its input.

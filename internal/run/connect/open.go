@@ -43,6 +43,9 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 		if err != nil {
 			return nil, fmt.Errorf("wait_for_ready: %w", err)
 		}
+		if s.ReadyAtServer {
+			p = p.AtServers(s.WaitForReady)
+		}
 		return o.handshake(ctx, s, caps, s.ConnectTimeout, p)
 	}
 	var sess *mcp.Session

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mcptest/internal/base/jsonv"
 )
 
 // Schema names the JSON form of a report.
@@ -193,6 +195,8 @@ func Read(data []byte) (*Report, error) {
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, errors.New("the file is empty: the shard has not written its report")
+	case jsonv.OtherEncoding(data) != "":
+		return nil, fmt.Errorf("the file is encoded in %s, not UTF-8; %s", jsonv.OtherEncoding(data), jsonv.SaveAsUTF8)
 	case broken && syntax.Offset >= int64(len(data)):
 		return nil, errors.New(damaged + "it was not written to its end")
 	case broken:

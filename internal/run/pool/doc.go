@@ -1,5 +1,5 @@
 // Package pool manages the servers of a run and their sessions: it starts a server
-// on first use, replaces one that has died or hangs (once), and ends it.
+// on first use, replaces one that has died or hangs (up to ten times), and ends it.
 //
 //	Pool ── one Server per definition and capabilities ── n Slots ── a session each
 //

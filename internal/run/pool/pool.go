@@ -95,6 +95,7 @@ func (p *Pool) Recycle(ctx context.Context, servers ...*Server) {
 		for _, slot := range s.slots {
 			p.report(slot.end(ctx, nil))
 		}
+		s.update(func(st *state) { st.restarts = 0 })
 	}
 }
 

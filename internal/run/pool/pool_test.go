@@ -191,28 +191,71 @@ func TestSlotsInTurn(t *testing.T) {
 	})
 }
 
-// A crashed server is replaced once, and again after it was recycled.
-func TestRestartOnce(t *testing.T) {
+// A crashed server is replaced up to ten times, after pauses that grow, and again after
+// it was recycled.
+func TestRestarts(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fake) {
 		a := def("a")
 		s := f.Server(a, respond.Capabilities{}, file("1.yml", plan.PerRun, a))
 		session := func() error { _, err := s.First().Session(t.Context()); return err }
 		die := func() { f.conns[len(f.conns)-1].Close(); synctest.Wait() }
-		for range 2 {
+		var pauses []string
+		for range 11 {
+			began := time.Now()
 			if err := session(); err != nil {
 				t.Fatal(err)
 			}
+			pauses = append(pauses, time.Since(began).String())
 			die()
 		}
-		if err := session(); err == nil || !strings.Contains(err.Error(), "the server died again after it had been restarted once") {
+		if got := strings.Join(pauses, " "); got != "0s 100ms 200ms 400ms 800ms 1.6s 3.2s 5s 5s 5s 5s" {
+			t.Errorf("pauses: %s", got)
+		}
+		err := session()
+		if err == nil || !strings.Contains(err.Error(), "it died or hung 11 times and is not restarted again") {
 			t.Error(err)
 		}
-		if !s.First().Restarted() || strings.Join(f.findings, " ") != "server-restarted" {
+		if again := session(); again == nil || err.Error() != again.Error() || len(f.conns) != 11 {
+			t.Errorf("then %v, %d starts", again, len(f.conns))
+		}
+		if !s.First().Restarted() || strings.Join(f.findings, " ") != strings.TrimSpace(strings.Repeat("server-restarted ", 10)) {
 			t.Errorf("restarted %v, findings %v", s.First().Restarted(), f.findings)
 		}
 		f.Recycle(t.Context(), s)
 		if err := session(); err != nil || s.First().Restarted() {
 			t.Errorf("after recycling: %v", err)
+		}
+	})
+}
+
+// A server that ends while it is restarted is restarted again; one that can't be
+// started is not.
+func TestRestartFails(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fake) {
+		a := def("a")
+		s := f.Server(a, respond.Capabilities{}, file("1.yml", plan.PerRun, a))
+		session := func() error { _, err := s.First().Session(t.Context()); return err }
+		die := func() { f.conns[len(f.conns)-1].Close(); synctest.Wait() }
+		if err := session(); err != nil {
+			t.Fatal(err)
+		}
+		die()
+		f.fail = &wire.ClosedError{Reason: "the server exited", Exited: true}
+		for range 2 {
+			if err := session(); err == nil || !strings.Contains(err.Error(), "the server exited") {
+				t.Error(err)
+			}
+		}
+		f.fail = nil
+		if err := session(); err != nil || !s.First().Restarted() {
+			t.Error(err)
+		}
+		die()
+		f.fail = errors.New("no such program")
+		_ = session()
+		f.fail = nil
+		if err := session(); err == nil || !strings.Contains(err.Error(), "no such program") {
+			t.Error(err)
 		}
 	})
 }

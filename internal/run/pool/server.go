@@ -43,6 +43,7 @@ type Server struct {
 type state struct {
 	next        int  // the slot of the next case
 	starts      int  // how often it was started
+	restarts    int  // of them because it had died or hung
 	ignoresEOF  bool // a session did not end after its input was closed
 	alwaysBusy  bool // a session was not idle when it should have been closed
 	uncleanEnds int  // sessions whose process did not end as it should

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"mcptest/internal/client/mcp"
@@ -20,11 +19,12 @@ import (
 type Slot struct {
 	server *Server
 
-	mu       sync.Mutex // held while the session is opened and closed
+	gate     gate // held while the session is opened and closed
 	sess     *mcp.Session
-	err      error  // why it can't be opened (again)
-	replaced string // how the session ended that a restart replaced; "" if none
-	hidden   bool   // reports don't show what the server of the session wrote
+	err      error // why it can't be opened (again)
+	replaced bool  // a restart has replaced a session that died or hung
+	lost     bool  // the server ended while it was restarted
+	hidden   bool  // reports don't show what the server of the session wrote
 	info     result.Server
 	past     []ending // sessions that have ended
 }
@@ -38,10 +38,10 @@ type ending struct {
 var errClosed = errors.New("the run is over")
 
 // Session returns the slot's session and opens it if necessary. A server that has
-// died or hangs is restarted once.
+// died or hangs is restarted, up to a limit.
 func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.gate.acquire(true)
+	defer s.gate.release(true)
 	var stuck error
 	if s.sess != nil && s.sess.Alive() {
 		if stuck = s.sess.CheckAlive(ctx); stuck == nil && s.sess.Alive() {
@@ -51,13 +51,14 @@ func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if s.sess != nil {
-		if err := s.retire(ctx, stuck); err != nil {
+	if s.sess != nil || s.lost {
+		if err := s.prepareRestart(ctx, stuck); err != nil {
 			return nil, err
 		}
 	}
 	if err := s.open(ctx); err != nil {
-		if ctx.Err() == nil {
+		s.lost = s.replaced && errors.As(err, new(*wire.ClosedError))
+		if ctx.Err() == nil && !s.lost {
 			s.err = err
 		}
 		return nil, err
@@ -67,38 +68,68 @@ func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
 
 // Restarted reports whether the session replaced one that died or hung.
 func (s *Slot) Restarted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.replaced != ""
+	s.gate.acquire(true)
+	defer s.gate.release(true)
+	return s.replaced
 }
 
-// retire ends a session that is dead, or stuck for the given reason, so that
-// another one can replace it. The second time it returns an error. The caller holds
-// the mutex.
-func (s *Slot) retire(ctx context.Context, stuck error) error {
-	why, verb := stuck, "hung"
-	if stuck == nil {
-		why, verb = s.shown(s.sess.Err()), "died"
-	}
-	s.past = append(s.past, s.close(ctx))
-	if s.replaced != "" {
-		again := ""
-		if s.replaced == verb {
-			again = " again"
-		}
-		s.err = fmt.Errorf("the server %s%s after it had been restarted once: %w", verb, again, why)
+// maxRestarts is how often a server is started again after it died or hung.
+const maxRestarts = 10
+
+// The pause before a restart doubles from one to the next.
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// pauseBefore returns the pause before the n-th restart.
+func pauseBefore(n int) time.Duration {
+	return min(firstPause<<(n-1), maxPause)
+}
+
+// prepareRestart ends a session that is dead, or stuck for the given reason, so that
+// another one can replace it, and waits for the pause. It returns an error if the server
+// was restarted too often. The caller holds the gate.
+func (s *Slot) prepareRestart(ctx context.Context, stuck error) error {
+	what, why := s.retire(ctx, stuck)
+	n := s.server.update(func(st *state) { st.restarts++ }).restarts
+	if n > maxRestarts {
+		s.err = fmt.Errorf("it died or hung %d times and is not restarted again (limit: %d restarts); "+
+			"run_options: {restart_policy: per_test} gives each test a process of its own", n, maxRestarts)
 		return s.err
 	}
-	s.replaced = verb
-	reason := "no reason is known"
-	if why != nil {
-		reason = why.Error()
+	again := ""
+	if n > 1 {
+		again = fmt.Sprintf(" (restart %d of at most %d)", n, maxRestarts)
 	}
-	s.server.warn("server-restarted", "the server "+verb+" and was restarted: "+reason)
-	return nil
+	s.replaced = true
+	s.server.warn("server-restarted", what+" and was restarted"+again+": "+why)
+	select {
+	case <-time.After(pauseBefore(n)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
-// open starts the server and performs the handshake. The caller holds the lock.
+// retire ends the session, if there is one, and says what became of the server and why.
+// What the process wrote belongs to the test that ended it. The caller holds the gate.
+func (s *Slot) retire(ctx context.Context, stuck error) (what, why string) {
+	if s.sess == nil {
+		return "the server ended again", "it had not completed the handshake"
+	}
+	what, reason := "the server hung", stuck
+	if stuck == nil {
+		what, reason = "the server died", withoutOutput(s.sess.Err())
+	}
+	s.past = append(s.past, s.close(ctx))
+	if reason == nil {
+		return what, "no reason is known"
+	}
+	return what, reason.Error()
+}
+
+// open starts the server and performs the handshake. The caller holds the gate.
 func (s *Slot) open(ctx context.Context) error {
 	sv := s.server
 	deps, began := &sv.pool.deps, time.Now()
@@ -149,7 +180,7 @@ func (s *Slot) failed(err error) error {
 	return err
 }
 
-// close ends the slot's session. The caller holds the lock.
+// close ends the slot's session. The caller holds the gate.
 func (s *Slot) close(ctx context.Context) ending {
 	sess, sv := s.sess, s.server
 	s.sess = nil
@@ -191,15 +222,23 @@ func (s *Slot) close(ctx context.Context) ending {
 // Hide keeps what the server wrote out of reports, if its session has ended: a step's
 // capture_failure replaces it.
 func (s *Slot) Hide() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.gate.acquire(true)
+	defer s.gate.release(true)
 	s.hidden = s.sess != nil && s.sess.Err() != nil
 }
 
 // shown returns the reason why a session ended as reports show it.
 func (s *Slot) shown(err error) error {
+	if !s.hidden {
+		return err
+	}
+	return withoutOutput(err)
+}
+
+// withoutOutput returns the reason why a session ended without what the server wrote.
+func withoutOutput(err error) error {
 	closed, ok := errors.AsType[*wire.ClosedError](err)
-	if !ok || !s.hidden {
+	if !ok {
 		return err
 	}
 	bare := *closed
@@ -210,8 +249,8 @@ func (s *Slot) shown(err error) error {
 // end ends the slot's session. The next call of Session opens a new one, or returns
 // err if it is not nil.
 func (s *Slot) end(ctx context.Context, err error) []ending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.gate.acquire(true)
+	defer s.gate.release(true)
 	ends := s.past
 	switch {
 	case s.sess == nil:
@@ -220,7 +259,7 @@ func (s *Slot) end(ctx context.Context, err error) []ending {
 	default:
 		ends = append(ends, s.close(ctx))
 	}
-	s.past, s.err, s.replaced = nil, err, ""
+	s.past, s.err, s.replaced, s.lost = nil, err, false, false
 	return ends
 }
 
@@ -237,15 +276,15 @@ func serverInfo(sess *mcp.Session) *result.Info {
 }
 
 // reusable reports whether the next run may use the session. The caller holds the
-// mutex.
+// gate.
 func (s *Slot) reusable(ctx context.Context) bool {
 	sv := s.server
 	st := sv.update(func(*state) {})
-	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && s.replaced == "" && !st.stateful && !st.alwaysBusy &&
+	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && !s.replaced && !st.stateful && !st.alwaysBusy &&
 		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
 }
 
-// keepWarm keeps the session for the next run. The caller holds the mutex.
+// keepWarm keeps the session for the next run. The caller holds the gate.
 func (s *Slot) keepWarm() ending {
 	sess, sv := s.sess, s.server
 	s.sess = nil

@@ -44,9 +44,9 @@ func (s *Server) Survey(ctx context.Context) (*surface.Offer, error) {
 // ended.
 func (s *Server) idle(ctx context.Context) (*mcp.Session, error) {
 	for _, slot := range s.slots {
-		slot.mu.Lock()
+		slot.gate.acquire(true)
 		sess, err := slot.sess, slot.err
-		slot.mu.Unlock()
+		slot.gate.release(true)
 		switch {
 		case err != nil:
 			return nil, err

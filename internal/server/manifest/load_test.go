@@ -128,7 +128,7 @@ func TestManifestsOfTheGuide(t *testing.T) {
 			same(t, "mistakes", mistakes(text), "")
 		}
 	}
-	if found != 2 {
+	if found != 4 {
 		t.Errorf("%d manifests", found)
 	}
 }

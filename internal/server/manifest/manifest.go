@@ -137,6 +137,7 @@ func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
 func (m *Manifest) decodeLists(k manifestKeys, path string, d *source.Decoder) {
 	seen := names{d: d, at: map[string]source.Pos{}}
 	m.Tools = decodeList(k.Tools, path+".tools", seen, "tool", "name", decodeTool, func(t *Tool) string { return t.Name })
+	checkMoments(m.Tools, k.Tools, path+".tools", d)
 	m.Resources = decodeList(k.Resources, path+".resources", seen, "resource", "uri", decodeResource, func(r *Resource) string { return r.uri })
 	m.Templates = decodeList(k.ResourceTemplates, path+".resource_templates", seen, "resource template", "uri_template",
 		decodeTemplate, func(t *ResourceTemplate) string { return t.URI })

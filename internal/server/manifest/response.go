@@ -1,7 +1,9 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -28,6 +30,16 @@ type Response struct {
 	meta, isError, Result               *Template
 	Err                                 *RPCError
 	Raw                                 *RawBytes
+	HTTP                                *HTTPFault
+}
+
+// HTTPFault is an answer of HTTP in place of a response.
+type HTTPFault struct {
+	Status int
+	Header [][2]string
+	Body   *Template // nil: the JSON-RPC error that says what happened
+	Drop   bool
+	Expire bool
 }
 
 // RPCError is the error member of a response.
@@ -58,6 +70,16 @@ type responseKeys struct {
 	Result *source.Node `yaml:"result"`
 	// Bytes in place of a response.
 	Raw *source.Node `yaml:"raw"`
+	// Over HTTP: respond with this status.
+	Status *int `yaml:"status" range:"400-599"`
+	// Over HTTP: headers of that status, such as Retry-After or WWW-Authenticate.
+	Headers source.Map[string] `yaml:"headers"`
+	// Over HTTP: the body of that status; a JSON-RPC error when left out.
+	Body *source.Node `yaml:"body"`
+	// Over HTTP: reset the connection in place of a response.
+	Drop bool `yaml:"drop"`
+	// Over HTTP: end the session; this request and later ones get 404.
+	ExpireSession bool `yaml:"expire_session"`
 	// The _meta of the result.
 	Meta *source.Node `yaml:"meta"`
 	// Responses of successive calls.
@@ -128,6 +150,28 @@ func (c compiler) responseMap(r *Response, n *source.Node, path string, nested i
 	r.messages = optional(k.Messages, path+".messages", c.messages)
 	r.Err = optional(k.Error, path+".error", c.rpcError)
 	r.Raw = optional(k.Raw, path+".raw", c.rawBytes)
+	r.HTTP = c.httpFault(n, path, k)
+}
+
+// httpFault compiles an answer of HTTP; nil if the response is none.
+func (c compiler) httpFault(n *source.Node, path string, k responseKeys) *HTTPFault {
+	f := &HTTPFault{Drop: k.Drop, Expire: k.ExpireSession, Body: optional(k.Body, path+".body", c.compile)}
+	switch {
+	case k.Status != nil:
+		f.Status = *k.Status
+	case k.ExpireSession:
+		f.Status = http.StatusNotFound
+	}
+	for _, e := range k.Headers.Entries {
+		f.Header = append(f.Header, [2]string{e.Key, e.Value})
+	}
+	if f.Status == 0 && !f.Drop {
+		if extra := cmp.Or(n.Get("headers"), n.Get("body")); extra != nil {
+			c.d.Errorf(extra, path, "headers and body belong to a status").Hint = "status: 503"
+		}
+		return nil
+	}
+	return f
 }
 
 // exclusiveKeys reports keys that exclude each other.
@@ -140,6 +184,9 @@ func (c compiler) exclusiveKeys(n *source.Node, path string, k responseKeys) {
 		{"error", []*source.Node{k.Error}},
 		{"result", []*source.Node{k.Result}},
 		{"raw", []*source.Node{k.Raw}},
+		{"status", []*source.Node{n.Get("status")}},
+		{"drop", []*source.Node{n.Get("drop")}},
+		{"expire_session", []*source.Node{n.Get("expire_session")}},
 		{"sequence", []*source.Node{k.Sequence}},
 	}
 	var used []string

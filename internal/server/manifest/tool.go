@@ -18,6 +18,11 @@ type Tool struct {
 	schema   *jsonschema.Schema // nil: arguments are not checked
 	Task     *TaskSupport       // nil: the tool never responds with a task
 	Response *Response
+
+	Appears  *Moment // nil: it is there from the start
+	Vanishes *Moment // nil: it stays
+	Changes  *Moment // nil: it is always the same
+	Changed  *Tool   // after Changes
 }
 
 // InSession returns the tool as listed in a session that supports tasks.
@@ -54,6 +59,12 @@ type toolKeys struct {
 	Validate *bool `yaml:"validate"`
 	// Respond with a task: optional, required, or {support, ttl, poll}.
 	Task *source.Node `yaml:"task"`
+	// When it appears in the list: after the first call of another tool, or a time since the start; {after, announce: false} is not announced.
+	Appears *source.Node `yaml:"appears"`
+	// When it vanishes from the list, in the same form.
+	Vanishes *source.Node `yaml:"vanishes"`
+	// When it becomes another: {after, announce} and the keys that change, such as description and input_schema.
+	Changes *source.Node `yaml:"changes"`
 	// What it returns.
 	Response *source.Node `yaml:"response,required"`
 }
@@ -80,6 +91,11 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *Tool {
 		"name", k.Name, "title", k.Title.JSON(), "description", k.Description.JSON(), "inputSchema", schema,
 		"outputSchema", k.OutputSchema.JSON(), "annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
 	)
+	t.Appears = optional(k.Appears, path+".appears", func(n *source.Node, path string) *Moment { return moment(n, path, d) })
+	t.Vanishes = optional(k.Vanishes, path+".vanishes", func(n *source.Node, path string) *Moment { return moment(n, path, d) })
+	if k.Changes != nil {
+		t.Changed, t.Changes = changedTool(n, snakeKeys(k.Changes, path+".changes", d), path+".changes", d)
+	}
 	if k.Task != nil {
 		t.Task = decodeTask(k.Task, path+".task", d)
 	}

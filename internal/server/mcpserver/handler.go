@@ -48,6 +48,21 @@ type RequestFilter interface {
 	Admit(req *Request) bool
 }
 
+// Announcer is a [Handler] that sends notifications which belong to no request. It gets
+// the function that sends them when its session begins. Over HTTP they go to the stream
+// that the client opened with GET, and are lost without one.
+type Announcer interface {
+	Handler
+	Announce(send func(method string) error)
+}
+
+// announce passes the function that sends frames to a handler that announces.
+func announce(h Handler, send func(raw []byte) error) {
+	if a, ok := h.(Announcer); ok {
+		a.Announce(func(method string) error { return send(protocol.AppendNotification(nil, method, nil)) })
+	}
+}
+
 func admits(h Handler, req *Request) bool {
 	a, ok := h.(RequestFilter)
 	return !ok || a.Admit(req)
@@ -87,8 +102,9 @@ type Question struct {
 type Reply struct {
 	Result []byte // JSON text
 	Error  *protocol.RPCError
-	Raw    []byte // bytes put on the wire unchanged, line ends included
-	Reset  bool   // over HTTP, the connection is reset in place of a response
+	Raw    []byte     // bytes put on the wire unchanged, line ends included
+	Reset  bool       // over HTTP, the connection is reset in place of a response
+	HTTP   *HTTPFault // over HTTP, it replaces the rest of the reply; may be nil
 }
 
 // Failure returns the reply of a request that fails.

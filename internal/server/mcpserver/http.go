@@ -218,10 +218,21 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// push sends a message on the stream of the client, if there is one.
+func (s *webSession) push(raw []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream == nil {
+		return errNoStream
+	}
+	return s.stream.event(raw)
+}
+
 // initialize starts a session.
 func (s *HTTPServer) initialize(w http.ResponseWriter, r *http.Request, req *Request) {
 	sess := &webSession{handler: s.handler()}
 	sess.ctx, sess.stop = context.WithCancel(s.ctx)
+	announce(sess.handler, sess.push)
 	id := rand.Text()
 	s.mu.Lock()
 	s.sessions[id] = sess
@@ -246,6 +257,13 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 		reply = sess.handler.Handle(ctx, req)
 	}
 	sess.running.Delete(id)
+	if reply != nil && reply.HTTP != nil {
+		if reply.HTTP.Expire {
+			s.expire(r.Header.Get("Mcp-Session-Id"))
+		}
+		out.fault(reply.HTTP)
+		return
+	}
 	if reply != nil && reply.Reset {
 		out.reset()
 		return

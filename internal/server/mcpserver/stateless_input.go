@@ -97,7 +97,10 @@ func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 		c.stop()
 		c.use(nil)
 		reply = completed(c.req.Method, reply)
+		web, overHTTP := out.(*eventOut)
 		switch frame := reply.frame(id); {
+		case overHTTP && reply != nil && reply.HTTP != nil:
+			web.fault(reply.HTTP)
 		case reply != nil && reply.Reset:
 			out.reset()
 		case frame == nil:

@@ -51,6 +51,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error 
 	if sp, ok := h.(VersionedHandler); ok {
 		c.free = newStateless(ctx, func() Handler { return h }, sp.Versions())
 	}
+	announce(h, func(raw []byte) error { return c.send(ctx, raw) })
 	lines := wire.NewLineReader(r, wire.Limits{}.WithDefaults().Message, 1<<40)
 	var err error
 	for err == nil && ctx.Err() == nil {

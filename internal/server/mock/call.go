@@ -14,7 +14,7 @@ import (
 
 func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
-	t := s.server.m.Tool(name)
+	t := s.server.tool(name)
 	if t == nil {
 		return mcpserver.Failure(protocol.CodeInvalidParams, "Unknown tool: %s", name)
 	}
@@ -37,7 +37,11 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	if asTask {
 		return s.playTask(ctx, sc, t)
 	}
-	return s.play(ctx, sc, t.Response, manifest.ResultOfTool)
+	reply := s.play(ctx, sc, t.Response, manifest.ResultOfTool)
+	if ctx.Err() == nil {
+		s.returned(sc, name)
+	}
+	return reply
 }
 
 // playTask plays the response up to the step where it becomes a task, and the rest in

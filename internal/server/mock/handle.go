@@ -86,7 +86,7 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 		if sc.req.Caller == nil && sc.knowsTasks() {
 			listed = (*manifest.Tool).InSession
 		}
-		return list(m, sc.params, "tools", m.Tools, listed)
+		return list(m, sc.params, "tools", s.server.tools(), listed)
 	case "resources/list":
 		return list(m, sc.params, "resources", m.Resources, func(r *manifest.Resource) jsonv.Value { return r.Listed })
 	case "resources/templates/list":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -56,6 +57,8 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*manifest.Step) 
 // replyOf builds the message for a response.
 func replyOf(sc *scope, r *manifest.Response, result manifest.ResultOf) *mcpserver.Reply {
 	switch {
+	case r.HTTP != nil:
+		return httpFault(sc, r.HTTP)
 	case r.Raw != nil:
 		return &mcpserver.Reply{Raw: r.Raw.Bytes(sc.root)}
 	case r.Err != nil:
@@ -68,6 +71,32 @@ func replyOf(sc *scope, r *manifest.Response, result manifest.ResultOf) *mcpserv
 		return answer(r.Result.Eval(sc.root).OrNull())
 	}
 	return answer(result(sc.root, r))
+}
+
+// httpFault returns an answer of HTTP. Over stdio the client gets an error that says so.
+func httpFault(sc *scope, f *manifest.HTTPFault) *mcpserver.Reply {
+	reply := mcpserver.Failure(protocol.CodeInternal, "%s", faultText(f))
+	out := &mcpserver.HTTPFault{Status: f.Status, Header: http.Header{}, Drop: f.Drop, Expire: f.Expire}
+	for _, h := range f.Header {
+		out.Header.Add(h[0], h[1])
+	}
+	if f.Body != nil {
+		out.Body = []byte(f.Body.Text(sc.root))
+	} else {
+		out.Body, _ = protocol.AppendResponse(nil, sc.req.ID, nil, reply.Error)
+	}
+	reply.HTTP = out
+	return reply
+}
+
+func faultText(f *manifest.HTTPFault) string {
+	switch {
+	case f.Drop:
+		return "the mock drops the connection here, which only HTTP has"
+	case f.Expire:
+		return "Session not found"
+	}
+	return fmt.Sprintf("HTTP %d %s", f.Status, http.StatusText(f.Status))
 }
 
 // step runs one step. Its error is reported to the client, except errStop.

@@ -110,14 +110,15 @@ type world struct {
 	vars   jsonv.Value // the state, an object
 	calls  map[any]int // by tool, resource, template or prompt
 	turns  map[*manifest.Response]int
-	failed int // calls refused by recover-after
+	failed int             // calls refused by recover-after
+	used   map[string]bool // tools that have returned
 }
 
 func newWorld(state jsonv.Value) *world {
 	if state.IsAbsent() {
 		state = jsonv.Object()
 	}
-	return &world{vars: state, calls: map[any]int{}, turns: map[*manifest.Response]int{}}
+	return &world{vars: state, calls: map[any]int{}, turns: map[*manifest.Response]int{}, used: map[string]bool{}}
 }
 
 func (w *world) state() jsonv.Value {
@@ -132,6 +133,22 @@ func (w *world) called(what any) int {
 	defer w.mu.Unlock()
 	w.calls[what]++
 	return w.calls[what]
+}
+
+// firstReturn records that a tool has returned and reports whether it is the first time.
+func (w *world) firstReturn(tool string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := !w.used[tool]
+	w.used[tool] = true
+	return first
+}
+
+// hasCalled reports whether a tool has returned.
+func (w *world) hasCalled(tool string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.used[tool]
 }
 
 // turn returns the index of the next element of a sequence, from 0.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/server/manifest"
@@ -24,6 +25,7 @@ type Server struct {
 	m     *manifest.Manifest
 	fault manifest.Fault
 	world *world
+	began time.Time
 	tasks tasks
 
 	ctx  context.Context // of the tasks
@@ -42,7 +44,7 @@ type Server struct {
 
 // New returns a server.
 func New(m *manifest.Manifest, o Options) *Server {
-	s := &Server{m: m, fault: o.Fault, world: newWorld(m.State), stderr: o.Stderr, exited: make(chan struct{})}
+	s := &Server{m: m, fault: o.Fault, world: newWorld(m.State), began: time.Now(), stderr: o.Stderr, exited: make(chan struct{})}
 	if s.fault == (manifest.Fault{}) {
 		s.fault = m.Fault
 	}
@@ -84,6 +86,7 @@ func (s *Server) logLine(text string) {
 type Session struct {
 	server *Server
 
+	timers   []*time.Timer // of announcements
 	gone     chan struct{} // closed when the client hung up
 	goneOnce sync.Once
 
@@ -101,7 +104,14 @@ func (s *Server) Session() *Session {
 
 // HangUp notifies the session that its client will send nothing more. Pending responses
 // that would never arrive are abandoned, so that the connection can end.
-func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
+func (s *Session) HangUp() {
+	s.goneOnce.Do(func() {
+		close(s.gone)
+		for _, t := range s.timers {
+			t.Stop()
+		}
+	})
+}
 
 // Versions returns the protocol versions that the manifest supports, newest first.
 func (s *Session) Versions() []string { return slices.Clone(s.server.m.Protocols) }
@@ -109,7 +119,7 @@ func (s *Session) Versions() []string { return slices.Clone(s.server.m.Protocols
 // InputSchema returns the input schema of a tool, or an absent value when there is
 // none.
 func (s *Session) InputSchema(name string) jsonv.Value {
-	t := s.server.m.Tool(name)
+	t := s.server.tool(name)
 	if t == nil {
 		return jsonv.Value{}
 	}
@@ -120,6 +130,7 @@ var (
 	_ mcpserver.VersionedHandler = (*Session)(nil)
 	_ mcpserver.SchemaProvider   = (*Session)(nil)
 	_ mcpserver.RequestFilter    = (*Session)(nil)
+	_ mcpserver.Announcer        = (*Session)(nil)
 )
 
 // ServeStdio serves one client over in and out until in ends, ctx is done or a

@@ -84,6 +84,7 @@ type Conversation struct {
 	Mocks *manifest.Manifest // its tools are the mocked ones
 	// Refusals is set if an assertion examines what a server refused.
 	Refusals, Stops bool
+	refused         []string // see Examines
 }
 
 // Name is the model.
@@ -154,6 +155,7 @@ func (k *Keys) Action(n *source.Node, path string, d *source.Decoder) Conversati
 		}
 	}
 	c.Refusals, c.Stops = examines(n.Get("expect"), "refused", "text", "result"), examines(n.Get("expect"), "stop")
+	c.refused = refusedTargets(n.Get("expect"))
 	return c
 }
 

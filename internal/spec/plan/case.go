@@ -217,7 +217,7 @@ func (c *compiler) sameCall(st *suite.Test, servers []*Server, out *Case) {
 	out.Masks = snapshot.Compile(c.dec, n, path)
 }
 
-// limits sets timeout and retries. The order of precedence is: flag, test,
+// limits sets timeout, idle_timeout and retries. The order of precedence is: flag, test,
 // defaultTest and, for the timeout (see place), server, run_options.
 func (c *compiler) limits(st *suite.Test, out *Case) {
 	dt := c.suite.DefaultTest
@@ -231,6 +231,12 @@ func (c *compiler) limits(st *suite.Test, out *Case) {
 		out.limit = *st.Timeout
 	case dt != nil && dt.Timeout != nil:
 		out.limit = *dt.Timeout
+	}
+	switch {
+	case st.IdleTimeout != nil:
+		out.idleLimit = *st.IdleTimeout
+	case dt != nil && dt.IdleTimeout != nil:
+		out.idleLimit = *dt.IdleTimeout
 	}
 	switch {
 	case c.set.Retries != nil:
@@ -258,6 +264,14 @@ func (c *compiler) assignServer(out *Case, sv *Server) {
 		out.Timeout = sv.Timeout
 	default:
 		out.Timeout = orDuration(c.suite.Options.Timeout, DefaultTimeout)
+	}
+	switch {
+	case out.idleLimit > 0:
+		out.Idle = out.idleLimit
+	case sv != nil && sv.IdleTimeout > 0:
+		out.Idle = sv.IdleTimeout
+	default:
+		out.Idle = orDuration(c.suite.Options.IdleTimeout, 0)
 	}
 	out.Exclusive = out.listens || sv != nil && sv.Respond != nil
 	for _, op := range out.Ops {

@@ -203,7 +203,9 @@ type Server struct {
 	Protocol       string // auto or a revision
 	ConnectTimeout time.Duration
 	Timeout        time.Duration `json:"-"` // 0: not set
+	IdleTimeout    time.Duration `json:"-"` // 0: not set
 	WaitForReady   string
+	ReadyAtServer  bool          // WaitForReady is the address of a server of the suite
 	ProbeTime      time.Duration `json:"-"` // limit of the probe in WaitForReady; 0: ConnectTimeout
 	Sessions       int
 	Tolerate       map[string]bool
@@ -243,6 +245,7 @@ type Case struct {
 	Tree *expect.Tree // evaluates the last op
 
 	Timeout time.Duration
+	Idle    time.Duration // limit for the silence of a call; 0: none
 	Retries int
 	Repeat  *repeat.Repeat
 	Trials  *repeat.Trials
@@ -272,8 +275,10 @@ type Case struct {
 	// Masks are what same_as does not compare.
 	Masks *snapshot.Options
 
-	limit   time.Duration // the timeout, if it does not depend on the server
-	listens bool          // Exclusive on every server
+	limit time.Duration // the timeout, if it does not depend on the server
+	// idleLimit is the idle_timeout, if it does not depend on the server.
+	idleLimit time.Duration
+	listens   bool // Exclusive on every server
 }
 
 // Connects reports whether the case needs sessions with its servers.

@@ -40,7 +40,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	out := &Server{
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
-		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: orDuration(sv.Timeout, 0),
+		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: orDuration(sv.Timeout, 0), IdleTimeout: orDuration(sv.IdleTimeout, 0),
 		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
 		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
 	}
@@ -192,7 +192,8 @@ func (s *serverCompiler) waitForReady() {
 		return
 	}
 	if strings.Contains(w, "://") {
-		if _, err := probe.Parse(w); err == nil {
+		if p, err := probe.Parse(w); err == nil {
+			s.out.ReadyAtServer = p.AtServers(lists.Map(s.c.suite.Servers, func(sv *suite.Server) string { return sv.URL })...).OfServer()
 			return
 		}
 	}

@@ -37,10 +37,12 @@ type Server struct {
 	Headers source.Map[Header] `yaml:"headers" for:"url"`
 	// How to authenticate over HTTP.
 	Auth *Auth `yaml:"auth" example:"{bearer_token_env: API_TOKEN}" for:"url"`
-	// Wait until the server answers: a duration, or a URL to probe.
+	// Wait until the server answers: a duration, or a URL to probe. The address of a server is ready with any status below 500, every other with 200 to 399.
 	WaitForReady string `yaml:"wait_for_ready"`
 	// Limit for a call on this server.
 	Timeout *time.Duration `yaml:"timeout" example:"10s" range:">0"`
+	// Limit for the silence of a call on this server: it begins anew with each progress notification.
+	IdleTimeout *time.Duration `yaml:"idle_timeout" example:"5s" range:">0"`
 	// Limit for start and handshake; 60s when left out.
 	ConnectTimeout *time.Duration `yaml:"connect_timeout" default:"60s" example:"20s" range:">0"`
 	// The protocol version to speak, or auto.

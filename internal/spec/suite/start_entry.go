@@ -17,7 +17,7 @@ type startEntry struct {
 	Args []string `yaml:"args" example:"[--read-only]"`
 	// Working directory, relative to the folder of the suite; the server's when left out.
 	Cwd string `yaml:"cwd" example:"empty"`
-	// What happens to the program's input: open, close, or {text} written to it.
+	// What happens to the program's input: open, close, or {text} written to it, then: close to close it afterwards.
 	Stdin Stdin `yaml:"stdin" default:"open" example:"close"`
 	// When stdin happens: at the start of the program, or after the handshake.
 	After string `yaml:"after" enum:"start|ready" default:"start" example:"ready"`
@@ -25,22 +25,23 @@ type startEntry struct {
 
 // Stdin is what happens to the input of a program.
 type Stdin struct {
-	Close bool
+	Close bool // after the text, if there is one
 	Text  *string
 }
 
-// DecodeNode reads open, close or {text: …}.
+// DecodeNode reads open, close or {text: …, then: …}.
 func (s *Stdin) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	if n.Kind == source.KindMap {
 		var m struct {
 			Text string `yaml:"text,required"`
+			Then string `yaml:"then" enum:"open|close" default:"open"`
 		}
 		d.Decode(n, path, &m)
-		s.Text = &m.Text
+		s.Text, s.Close = &m.Text, m.Then == "close"
 		return
 	}
 	if s.Close = n.Text == "close"; n.Kind != source.KindString || !s.Close && n.Text != "open" {
-		d.WrongType(n, path, "open, close or {text: …}")
+		d.WrongType(n, path, "open, close or {text: …, then: close}")
 	}
 }
 

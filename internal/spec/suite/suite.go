@@ -155,6 +155,8 @@ type RunOptions struct {
 	RestartPolicy string `yaml:"restart_policy" enum:"per_run|per_file|per_test" default:"per_run" example:"per_test"`
 	// Limit for the call or calls of a test; 30s when left out.
 	Timeout *time.Duration `yaml:"timeout" default:"30s" example:"10s" range:">0"`
+	// Limit for the silence of a call: it begins anew with each progress notification.
+	IdleTimeout *time.Duration `yaml:"idle_timeout" example:"5s" range:">0"`
 	// How often a failed test is retried.
 	Retries *int `yaml:"retries" default:"0" example:"2" range:"0-100"`
 	// Stop at the first failure.

@@ -19,6 +19,8 @@ type Defaults struct {
 	Threshold *float64 `yaml:"threshold" example:"0.8" range:"0-1"`
 	// The time limit of tests that have none.
 	Timeout *time.Duration `yaml:"timeout" example:"10s" range:">0"`
+	// The idle_timeout of tests that have none.
+	IdleTimeout *time.Duration `yaml:"idle_timeout" example:"5s" range:">0"`
 	// The retries of tests that have none.
 	Retries *int `yaml:"retries" example:"1" range:"0-100"`
 	// Tags added to every test.
@@ -69,6 +71,8 @@ type Common struct {
 	Tags []string `yaml:"tags" example:"[smoke]" schema:"items: {type: string, pattern: '\\S'}"`
 	// Limit for the test's call or calls.
 	Timeout *time.Duration `yaml:"timeout" default:"30s" example:"5s" range:">0"`
+	// Limit for the silence of a call: it begins anew with each progress notification. timeout limits the whole call.
+	IdleTimeout *time.Duration `yaml:"idle_timeout" example:"5s" range:">0"`
 	// How often a failed test is retried.
 	Retries *int `yaml:"retries" default:"0" example:"2" range:"0-100"`
 	// The reason why this test is not run.

@@ -175,6 +175,9 @@ func (c *Cassette) readHeader(text []byte) error {
 	if bytes.HasPrefix(text, []byte("\xEF\xBB\xBF")) {
 		return c.wrong(1, "the file begins with a byte order mark (BOM): remove it")
 	}
+	if name := jsonv.OtherEncoding(text); name != "" {
+		return c.wrong(1, "the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
+	}
 	var is struct {
 		Version *int `json:"mcptest_cassette"`
 	}

@@ -206,6 +206,10 @@ func shown(n *source.Node, name string) string {
 // textFile reports whether a file is UTF-8. If not, it reports the position of the
 // first invalid byte.
 func (r *reader) textFile(file *source.File) bool {
+	if d, bad := source.CheckEncoding(file); bad {
+		r.Dec.Add(d)
+		return false
+	}
 	if utf8.Valid(file.Data) {
 		return true
 	}

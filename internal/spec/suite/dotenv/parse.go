@@ -19,6 +19,11 @@ func Parse(f *source.File, isName func(string) bool) ([]Var, source.Diagnostics)
 		file: &source.File{Name: f.Name, Path: f.Path}, line: 1, isName: isName,
 		text: strings.TrimPrefix(string(f.Data), "\ufeff"),
 	}
+	if d, bad := source.CheckEncoding(f); bad {
+		d.Code, d.Pos.File = "env-file", p.file
+		p.diags.Add(d)
+		return nil, p.diags
+	}
 	return p.vars(), p.diags
 }
 

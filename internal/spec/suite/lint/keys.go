@@ -28,7 +28,9 @@ func TestKey(key string) string {
 		return "it belongs to respond: respond: {" + key + ": …}"
 	case "if", "when", "condition", "skipif", "skip_if", "only_if":
 		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
-	case "timeout_ms", "timeout_seconds", "timeout-minutes", "timeoutms", "timeoutseconds", "time_limit":
+	case "reset_timeout_on_progress", "resettimeoutonprogress", "progress_timeout", "progresstimeout", "inactivity_timeout", "silence_timeout", "idle":
+		return "idle_timeout"
+	case "max_total_timeout", "maxtotaltimeout", "total_timeout", "max_timeout", "timeout_ms", "timeout_seconds", "timeout-minutes", "timeoutms", "timeoutseconds", "time_limit":
 		return "timeout"
 	case "needs", "depends_on", "dependson", "concurrent", "parallel":
 		return "a test needs no other one: steps: of one test run in order, run_options: {parallel: n} runs tests at once"
