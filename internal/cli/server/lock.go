@@ -95,6 +95,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		target.Server = name
 		options := diff.Options{Target: target.Usage(s, argv), ByName: len(names) > 1}
 		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+			l.Single = "--sessions 1 reads the lists in one session"
 			live, announced, unstable, err := f.read(ctx, l, options)
 			if err != nil {
 				return err
