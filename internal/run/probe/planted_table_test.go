@@ -51,6 +51,7 @@ var provokes = map[string]string{
 // which are never provoked.
 var elsewhere = map[string]string{
 	"lifecycle-second":       "a server that refuses a second session, and one in which it ends the first (script http/second)",
+	"list-quiet":             "a server that announces a change whenever its tools are listed (script surface/storm)",
 	"retry-once":             "a server that writes twice (script probe/suite)",
 	"shutdown-eof":           "a process that ignores the end of its input (script probe/probe_dies)",
 	"shutdown-children":      "a process that leaves a child behind (script probe/probe_dies)",
