@@ -62,7 +62,10 @@ func (d diagnosis) text() string {
 	return b.String()
 }
 
-const wholeURL = "http:ok auth:ok handshake:ok protocol:ok list:ok schemas:warn messages:ok"
+const (
+	stateless = "http:ok auth:ok handshake:ok protocol:ok list:ok schemas:warn messages:ok"
+	wholeURL  = "http:ok auth:ok handshake:ok protocol:ok list:ok schemas:warn second:ok messages:ok"
+)
 
 func TestDoctorOfAddresses(t *testing.T) {
 	t.Parallel()
@@ -93,8 +96,8 @@ func TestDoctorOfAddresses(t *testing.T) {
 	}{
 		{"healthy", []string{"--url", healthy.URL}, "dns:ok tcp:ok " + wholeURL, "no description"},
 		{"name", []string{"--url", strings.Replace(healthy.URL, "127.0.0.1", "localhost", 1)}, "dns:ok tcp:ok " + wholeURL, "localhost is"},
-		{"trusted", []string{"--url", secure.URL, "--ca-file", ca}, "dns:ok tcp:ok tls:ok " + wholeURL, "TLS 1.3, certificate for example.com"},
-		{"insecure", []string{"--url", secure.URL, "--insecure"}, "dns:ok tcp:ok tls:warn " + wholeURL, "was not verified"},
+		{"trusted", []string{"--url", secure.URL, "--ca-file", ca}, "dns:ok tcp:ok tls:ok " + stateless, "TLS 1.3, certificate for example.com"},
+		{"insecure", []string{"--url", secure.URL, "--insecure"}, "dns:ok tcp:ok tls:warn " + stateless, "was not verified"},
 		{"untrusted", []string{"--url", secure.URL}, "dns:ok tcp:ok tls:fail", "--ca-file"},
 		{"https to http", []string{"--url", strings.Replace(healthy.URL, "http:", "https:", 1)}, "dns:ok tcp:ok tls:fail", "did you mean http://"},
 		{"locked", []string{"--url", locked.URL}, "dns:ok tcp:ok http:ok auth:fail", `WWW-Authenticate: Bearer realm="test"`},

@@ -199,11 +199,13 @@ func (i *initializer) summarize(passed int) {
 	out := func(format string, args ...any) {
 		fmt.Fprintln(i.Streams.Out, term.Escape(i.Redactor.String(fmt.Sprintf(format, args...))))
 	}
-	var closed, other []string
+	var closed, refused, other []string
 	for _, t := range i.draft.Suite.Tests {
 		switch {
 		case t.Skip == scaffold.NotReadOnly:
 			closed = append(closed, t.Subject)
+		case t.Defect:
+			refused = append(refused, t.Subject)
 		case t.Skip != "":
 			other = append(other, t.Subject)
 		}
@@ -212,6 +214,9 @@ func (i *initializer) summarize(passed int) {
 	out("  %s passed. Check the lines marked \"review\": they record what the server returns today.", display.Count(passed, "test"))
 	if len(closed) > 0 {
 		out("  %s skipped, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", display.Count(len(closed), "test"), strings.Join(closed, ", "))
+	}
+	if len(refused) > 0 {
+		out("  %s skipped, because the server refuses what it lists, a likely defect: %s", display.Count(len(refused), "test"), strings.Join(refused, ", "))
 	}
 	if len(other) > 0 {
 		out("  %s skipped, for the reasons given in the file: %s", display.Count(len(other), "test"), strings.Join(other, ", "))

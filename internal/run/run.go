@@ -192,7 +192,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 	r.opener = &connect.Opener{
 		Options: connect.Options{
 			Registry: deps.Registry, Secret: deps.Secret, Limits: opts.Limits, Grace: opts.Grace, Tokens: opts.Tokens,
-			UserAgent: opts.Tool.Name + "/" + opts.Tool.Version, Logins: connect.NewLogins(),
+			UserAgent: opts.Tool.Name + "/" + opts.Tool.Version, Logins: connect.NewLogins(), Sessions: connect.NewSessions(),
 		},
 		Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
 	}

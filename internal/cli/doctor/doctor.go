@@ -86,7 +86,7 @@ func Examine(ctx context.Context, o Options) Diagnosis {
 	if e.server.URL != "" {
 		steps = e.addressSteps()
 	}
-	for _, step := range append(steps, e.protocol, e.lists, e.schemas, e.messages, e.end) {
+	for _, step := range append(steps, e.protocol, e.lists, e.schemas, e.second, e.messages, e.end) {
 		if !step(ctx) {
 			e.result.Stopped = e.result.Layers[len(e.result.Layers)-1].Name
 			break

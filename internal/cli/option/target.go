@@ -23,6 +23,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
 )
@@ -42,6 +43,7 @@ type TargetFlags struct {
 	waitForReady   time.Duration
 	limits         LimitFlags
 	compiledOnce   bool // whether the warnings of the suite were printed
+	sessions       *connect.Sessions
 }
 
 // HTTPFlags are an address and its connection settings.
@@ -69,6 +71,7 @@ const TargetUse = " (--url URL | --server NAME | -- command args…)"
 // Add defines the flags.
 func (f *TargetFlags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
+	f.sessions = connect.NewSessions()
 	f.HTTPFlags.Add(cmd)
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the command after --; may be repeated")
 	fl.StringVar(&f.Server, "server", "", "the server of this `name` in a suite (see --config)")

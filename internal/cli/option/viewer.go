@@ -1,6 +1,7 @@
 package option
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,8 @@ type Viewer struct {
 	// and keeps it between requests, so that nothing may be printed.
 	Status *term.Status
 	Phase  string
+	// Single is the hint of this command for a server that refuses a second session.
+	Single string
 	began  time.Time
 	shown  int // number of printed violations
 	o      inspect.Options
@@ -71,7 +74,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 		Server: l.Server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
 		Connect: connect.Options{
 			Registry: l.World.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.Redactor.Add, Tokens: f.tokenFile, Limits: f.limits.Wire(),
-			Logins: connect.NewLogins(),
+			Logins: connect.NewLogins(), Sessions: f.sessions,
 		},
 		Eras: history.Eras("."), Violations: l.violations, Doing: l.doing,
 	}
@@ -175,6 +178,9 @@ func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 	}
 	if login := l.loginHint(err); login != "" {
 		hint = login
+	}
+	if errors.As(err, new(*connect.SecondError)) {
+		hint = cmp.Or(l.Single, "if it can have one client only, restart it before this command, which opens several sessions; better, "+connect.OwnTransport)
 	}
 	if hint != "" {
 		fmt.Fprintln(l.Streams.Err, "  hint: "+term.Escape(hint))

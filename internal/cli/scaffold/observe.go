@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -69,6 +70,12 @@ func (d *Draft) tryAll(ctx context.Context) error {
 		a, why := d.try(ctx, t)
 		if err := ctx.Err(); err != nil {
 			return &RequestError{"", err}
+		}
+		if why == "" {
+			if t.Skip = defect(t, a); t.Skip != "" {
+				t.Defect = true
+				continue
+			}
 		}
 		if why == "" && t.Without != nil && !a.Refused() {
 			t.Skip = "its schema requires " + strings.Join(t.Without, ", ") + ", but a call without was not refused"
@@ -249,6 +256,40 @@ func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why str
 	}
 	a.Result = v
 	return a, ""
+}
+
+// unknownTool reports whether a refusal says that there is no tool of a name.
+func unknownTool(reason, name string) bool {
+	name = regexp.QuoteMeta(name)
+	before := `\b(?:unknown|no such|invalid|unsupported) tool\W{0,4}` + name + `(?:\W|$)`
+	after := `\btool\W{0,4}` + name + `\W{1,4}(?:is |was |does )?(?:not found|not exist|not registered|not available|unknown)`
+	return regexp.MustCompile(`(?i)` + before + `|` + after).MatchString(reason)
+}
+
+// defect says why a refusal contradicts a list of the server: what it lists can be read
+// and got, and exists; "" if it does not.
+func defect(t *draft.Test, a draft.Answer) string {
+	if t.List != "" || !a.Refused() {
+		return ""
+	}
+	doing := ""
+	switch t.Block {
+	case "resources":
+		doing = "reading"
+	case "prompts":
+		doing = "getting"
+	case "tools":
+		unimplemented := jsonv.Equal(a.Code, jsonv.Int(protocol.CodeMethodNotFound))
+		if !unimplemented && !unknownTool(a.Reason, t.Subject) {
+			return "" // it refuses the arguments
+		}
+		doing = "calling"
+	}
+	reason := display.Truncate(display.OneLine(a.Reason), 200)
+	if !a.Code.IsAbsent() {
+		reason = strings.TrimSpace("error " + a.Code.String() + " " + reason)
+	}
+	return "the server lists it, but " + doing + " it got " + reason + ": a likely defect of the server"
 }
 
 // ShortName makes a name for the suite and the server out of what the server

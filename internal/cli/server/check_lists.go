@@ -156,6 +156,9 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 		return compat.List{}, l.Failed(ctx, "", err)
 	}
 	lists := offer.Lists
+	for _, warning := range l.Conn.SelfAnnouncing(ctx) {
+		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(warning))
+	}
 	for _, kind := range surface.Lists() {
 		if err := offer.Failed[kind.Kind]; err != nil && kind.Kind != surface.Tool {
 			fmt.Fprintf(l.Streams.Err, "warning: %s: not checked\n", l.Text(err.Error()))

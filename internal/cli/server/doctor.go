@@ -30,8 +30,8 @@ func NewDoctorCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Check a server layer by layer. For each layer, print whether it works, how long the check took and how to fix
 a problem. The diagnosis stops at the first failure that prevents the checks after it.
 
-A command:   command, start, handshake, protocol, list, schemas, messages
-An address:  dns, tcp, tls, http, auth, handshake, protocol, list, schemas, messages
+A command:   command, start, handshake, protocol, list, schemas, second, messages, end
+An address:  dns, tcp, tls, http, auth, handshake, protocol, list, schemas, second, messages
 
 Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 invalid command line.`,
 		Example: `  mcptest doctor -- npx -y @modelcontextprotocol/server-everything

@@ -46,8 +46,8 @@ changes like mcptest diff.
 a folder, which gets a file for each. With --check, a server that has a lock file but does not start counts as removed.
 A lock file in the folder whose server is not in the suite is a warning, because it may belong to another suite.
 The lists are read twice in a session, in a second session (--sessions), and again with --after-calls. If they differ and the server did
-not send list_changed, they are not stable: the differences are printed, and nothing is written. If it did, --check
-also compares the later lists with the lock file: what only they have is a matter of trust.
+not send list_changed, they are not stable: the differences are printed, and nothing is written. That is also so if they change, announced, although they
+were only read. --check also compares the announced lists with the lock file: what only they have is a matter of trust.
 Secrets are replaced with a hash, which reveals changes. With CI=true the file is not changed without --allow-update-in-ci.
 
 Exit codes: 0 the lock file was written, or --check found no change, 1 the server failed, or its lists are ambiguous,
@@ -95,6 +95,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		target.Server = name
 		options := diff.Options{Target: target.Usage(s, argv), ByName: len(names) > 1}
 		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+			l.Single = "--sessions 1 reads the lists in one session"
 			live, announced, unstable, err := f.read(ctx, l, options)
 			if err != nil {
 				return err
@@ -148,9 +149,13 @@ func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) 
 			return
 		}
 		again := diff.Reading{Name: r.Name, Surface: surface.New(live.Server, l.Conn.Session().ServerInfo(), r.Offer.Lists, l.Redactor.String, nil)}
-		if r.Announced {
+		switch {
+		case r.Announced && (f.check || r.Called):
 			announced = append(announced, again)
-		} else {
+		case r.Announced: // a list that changes when it is only read: what would be locked?
+			again.Name += ", announced with list_changed"
+			unstable = diff.Unstable(ctx, unstable, live, again, o)
+		default:
 			unstable = diff.Unstable(ctx, unstable, live, again, o)
 		}
 	})

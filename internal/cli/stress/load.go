@@ -286,6 +286,7 @@ func (f *loadFlags) open(ctx context.Context, r *running, o inspect.Options) (le
 	for len(f.o.Sessions) < f.sessions {
 		c := inspect.New(o)
 		if err := c.Open(ctx); err != nil {
+			r.Single = fmt.Sprintf("--sessions %d sends all calls in those that it accepts", len(f.o.Sessions))
 			return leave, r.Failed(ctx, fmt.Sprintf("session %d of %d", len(f.o.Sessions)+1, f.sessions), err)
 		}
 		more = append(more, c)

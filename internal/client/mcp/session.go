@@ -32,6 +32,8 @@ type Session struct {
 	good      atomic.Int64 // responses over HTTP
 	renewals  int
 	renewedAt int64
+
+	rival atomic.Bool // see HasRival
 }
 
 func newSession(t wire.Transport, o Options) *Session {
@@ -116,6 +118,9 @@ func (s *Session) SkipGrace() { s.conn.SkipGrace() }
 // Close is [conn.Conn.Close].
 func (s *Session) Close(ctx context.Context) proc.Stopped { return s.conn.Close(ctx) }
 
+// HasRival notes that another session with the server was opened after this one.
+func (s *Session) HasRival() { s.rival.Store(true) }
+
 // Do sends a request and waits for its response, the end of ctx or the end of the
 // session. It always returns an exchange.
 func (s *Session) Do(ctx context.Context, c Call) *Exchange {
@@ -131,6 +136,7 @@ func (s *Session) Do(ctx context.Context, c Call) *Exchange {
 			s.tools.update(x, d)
 		}
 	} else if errors.As(x.Cause, &lost) {
+		lost.Rival = s.rival.Load()
 		s.renew(ctx, lost)
 	}
 	return x

@@ -102,6 +102,7 @@ type HTTP struct {
 	usual    *usualHeaders
 	protocol string // of the last initialized message, for GET and DELETE
 	stream   context.CancelFunc
+	bye      int             // see Facts
 	old      *endpointStream // non-nil: HTTP+SSE
 	closed   bool
 }
@@ -171,7 +172,7 @@ func (t *HTTP) Start(sink Receiver) error {
 func (t *HTTP) Facts() Facts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := Facts{Kind: StreamableHTTP, URL: t.address}
+	f := Facts{Kind: StreamableHTTP, URL: t.address, Bye: t.bye}
 	if t.old != nil || t.o.Kind == HTTPSSE {
 		f.Kind = HTTPSSE
 	}
@@ -338,9 +339,13 @@ func (t *HTTP) endSession(ctx context.Context, session string) {
 	ctx, cancel := context.WithTimeout(ctx, deleteTime)
 	defer cancel()
 	resp, err := t.sendWithoutBody(ctx, http.MethodDelete, t.url, http.Header{"Mcp-Session-Id": {session}})
-	if err == nil {
-		drain(resp.Body)
+	if err != nil {
+		return
 	}
+	drain(resp.Body)
+	t.mu.Lock()
+	t.bye = resp.StatusCode
+	t.mu.Unlock()
 }
 
 // sendWithoutBody sends a request without a body.

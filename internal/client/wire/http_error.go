@@ -143,6 +143,7 @@ func events(n int) string {
 type SessionLostError struct {
 	Method  string
 	Renewed bool  // a new session was opened
+	Rival   bool  // another session with the server had been opened since
 	Err     error // why no new session was opened
 	Info    *HTTPInfo
 	session string
@@ -153,6 +154,9 @@ func (e *SessionLostError) Error() string {
 	s := fmt.Sprintf("%s: the server has lost the session (HTTP %d)", e.Method, e.Info.Status)
 	if e.Info.Status != http.StatusNotFound {
 		s = fmt.Sprintf("%s: the server has lost the session (HTTP %d: %s)", e.Method, e.Info.Status, protocol.Excerpt(e.Info.Body))
+	}
+	if e.Rival {
+		s += " after another session had been opened (it may keep one only)"
 	}
 	switch {
 	case e.Err != nil:

@@ -103,6 +103,7 @@ type OversizeMessage struct {
 type Facts struct {
 	Kind    string // "stdio", "streamable-http", "sse", "in-process"
 	URL     string // HTTP
+	Bye     int    // HTTP: the status of the response to DELETE, which ended the session; 0: none
 	Pid     int    // stdio
 	Stderr  *tail.Tail
 	Process *proc.Process

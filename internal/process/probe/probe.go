@@ -40,7 +40,7 @@ type Probe struct {
 
 	ofServer bool        // http: the address of an MCP server
 	tls      *tls.Config // http; nil: the system's authorities
-	header http.Header // http
+	header   http.Header // http
 }
 
 // Error explains why a text is not a probe.

@@ -29,6 +29,8 @@ type Options struct {
 	// Logins are shared by sessions that log in once; nil: each transport logs in by
 	// itself.
 	Logins *auth.Logins
+	// Sessions are those that the command has opened so far; nil: they are not kept.
+	Sessions *Sessions
 	// Secret receives values that must not appear in any output (OAuth tokens); it
 	// may be nil.
 	Secret func(values ...string)

@@ -82,6 +82,9 @@ func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 // Diagnose explains why a server cannot be reached or initialized. The message is
 // that of the error if there is no better one; the hint may be empty.
 func Diagnose(sv *plan.Server, err error) (message, hint string) {
+	if second, ok := errors.AsType[*SecondError](err); ok {
+		return second.Error(), "if it can have one client only, use one entry of servers for it, sessions: 1, no test with respond, and no restart_policy per_test; better, " + OwnTransport
+	}
 	message, hint = diagnose(sv, err)
 	flags := sv.Pos.File == nil || sv.Pos.File.Name == "" // a server of the command line
 	if flags {

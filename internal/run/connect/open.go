@@ -83,8 +83,9 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 		Tolerate: func(kind string) bool { return s.Tolerate[kind] },
 	})
 	if err != nil {
-		return nil, err
+		return nil, o.Options.Sessions.Explain(s, err)
 	}
+	o.Options.Sessions.Opened(s, sess)
 	o.Eras.Found(s, sess, era == protocol.EraUnknown && s.Protocol == mcp.Auto)
 	return sess, nil
 }

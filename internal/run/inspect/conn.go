@@ -98,10 +98,20 @@ func (c *Conn) open(ctx context.Context) error {
 		Limits: c.o.Connect.Limits, Capabilities: c.o.Capabilities, Answer: c.o.Answer,
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})
-	if err == nil {
-		c.o.Eras.Found(sv, c.session, sv.Protocol == mcp.Auto)
+	if err != nil {
+		return c.o.Connect.Sessions.Explain(sv, err)
 	}
-	return err
+	c.o.Connect.Sessions.Opened(sv, c.session)
+	c.o.Eras.Found(sv, c.session, sv.Protocol == mcp.Auto)
+	return nil
+}
+
+// Another returns a connection with the same server and a protocol version; it is not
+// open yet.
+func (c *Conn) Another(version string) *Conn {
+	o, sv := c.o, *c.o.Server
+	sv.Protocol, o.Server, o.WaitForReady = version, &sv, 0
+	return New(o)
 }
 
 // OpenWith opens a session with a protocol version, unless the definition of the server
@@ -162,6 +172,9 @@ func (c *Conn) report(list []protocol.Violation) {
 // ReportRemaining reports the violations of the handshake, and those that
 // belong to no call.
 func (c *Conn) ReportRemaining() {
+	if c.session == nil { // it could not be opened
+		return
+	}
 	if !c.handshaken {
 		c.handshaken = true
 		c.report(c.session.Handshake().Violations)
@@ -211,8 +224,14 @@ func (c *Conn) Do(ctx context.Context, method string, params jsonv.Value) *mcp.E
 	return c.Send(ctx, call)
 }
 
+// errNotOpen ends a call without a session.
+var errNotOpen = errors.New("no session is open")
+
 // Send makes one call.
 func (c *Conn) Send(ctx context.Context, call mcp.Call) *mcp.Exchange {
+	if c.session == nil {
+		return &mcp.Exchange{Method: call.Method, Cause: errNotOpen}
+	}
 	ctx, cancel := mcp.WithLimit(ctx, "timeout", c.o.Server.Timeout)
 	defer cancel()
 	x := c.session.Do(ctx, call)

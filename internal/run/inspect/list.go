@@ -143,6 +143,7 @@ type Reading struct {
 	Name      string // when it was
 	Offer     *surface.Offer
 	Announced bool // with list_changed, in the same session
+	Called    bool // tools were called before
 }
 
 // maxCalls bounds the calls of Readings.
@@ -190,6 +191,7 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(Reading)) error {
 		}
 	}
 	last, err := c.again(ctx, mark, "after "+display.Count(calls, "call"))
+	last.Called = true
 	switch {
 	case err != nil:
 		return err
@@ -205,7 +207,7 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(Reading)) error {
 // again reads the lists once more in a session.
 func (c *Conn) again(ctx context.Context, since mcp.Mark, name string) (Reading, error) {
 	offer, err := c.Complete(ctx)
-	return Reading{name, offer, c.session.ListChanged(since)}, err
+	return Reading{Name: name, Offer: offer, Announced: c.session.ListChanged(since)}, err
 }
 
 // Complete reads every list that the server offers; one that can't be read is an error.
@@ -220,6 +222,14 @@ func (c *Conn) Complete(ctx context.Context) (*surface.Offer, error) {
 		}
 	}
 	return offer, nil
+}
+
+// SelfAnnouncing says which lists the server announces as changed whenever they are read.
+func (c *Conn) SelfAnnouncing(ctx context.Context) (warnings []string) {
+	for _, method := range c.session.SelfAnnouncing(ctx) {
+		warnings = append(warnings, method+": each request for the list makes the server announce that it has changed (list_changed): a client that then reads it again never stops")
+	}
+	return warnings
 }
 
 // Survey reads every list that the server offers, as far as possible.

@@ -93,6 +93,8 @@ type Test struct {
 	Unsteady  bool
 	// Skip is the reason why the test is not run; only of Without is then anything expected.
 	Skip string
+	// Defect is set if it is skipped because the server refuses what it lists.
+	Defect bool
 	// Without are required arguments that the request lacks, so that it must be refused.
 	Without []string
 	// InvalidArgs is set when the request is refused, and has a name or an argument that the

@@ -49,6 +49,8 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	v.State(ctx, "lifecycle-result", "", initialized(v.Hello))
+	// This comes first: a server that has one session for all times refuses the others later.
+	v.Check(ctx, "lifecycle-second", "", func(ctx context.Context) exam.Outcome { return second(ctx, v) })
 	offer := offered(ctx, v)
 	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome { return early(ctx, v, offer) })
 	echoes(ctx, v, offer)

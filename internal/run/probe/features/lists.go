@@ -37,6 +37,7 @@ func repeated(l exam.Listing) string {
 
 // Lists examines lists and their pages.
 func Lists(ctx context.Context, v *exam.Visit) {
+	v.Check(ctx, "list-quiet", "", func(ctx context.Context) exam.Outcome { return quiet(ctx, v) })
 	for _, l := range v.Listed {
 		last := l.Pages[len(l.Pages)-1]
 		end := exam.BrokenIf(l.Repeat != "", last, "%s returned the cursor %q twice: a client would never reach the end", l.Method, l.Repeat)
@@ -72,6 +73,19 @@ func Lists(ctx context.Context, v *exam.Visit) {
 			ordered(ctx, v, l)
 		}
 	}
+}
+
+// quiet reads the lists of which a change was announced, and looks whether reading them is why.
+func quiet(ctx context.Context, v *exam.Visit) exam.Outcome {
+	sess, err := v.Session(ctx)
+	if err != nil {
+		return exam.Unverified("%v", err)
+	}
+	if loops := sess.SelfAnnouncing(ctx); len(loops) > 0 {
+		x := v.Do(ctx, loops[0], jsonv.Value{})
+		return exam.Broken(x, "each request for %s makes the server announce that it has changed: a client that then reads it again never stops", loops[0])
+	}
+	return exam.Held()
 }
 
 // ordered compares the order of the tools in two responses.
