@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/live/guard"
+	"mcptest/internal/mcpaql/verdict"
 )
 
 // namesOf lists the identifiers of notes.
@@ -268,4 +269,24 @@ func TestHarmfulAdaptersAreFound(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A name that the specification reserves for another verb is not called in the safe mode on
+// the word of a list, in any spelling, nor in the write mode to find out what it does.
+func TestReservedNamesAreNotCalledAsREAD(t *testing.T) {
+	t.Parallel()
+	list := map[string]planted{}
+	for _, name := range []string{"record_execution_step", "verify_challenge", "confirm_operation", "abort_execution", "recordExecutionStep", "verify-challenge"} {
+		list[name] = planted{
+			plant: func(b *store) { b.extra = []smallOp{{name, "READ", `[]`, data(`{"ok":true}`)}} },
+			mode:  guard.ModeSafe, want: verdict.Failed, // the list itself is at fault
+			called: func(t *testing.T, sent map[string][]jsonv.Value) {
+				t.Helper()
+				if n := len(sent[name]); n > 0 {
+					t.Errorf("it was called %d times", n)
+				}
+			},
+		}
+	}
+	checkAll(t, list)
 }

@@ -165,6 +165,12 @@ var ReservedOperations = map[string]string{
 	"confirm_operation": "EXECUTE", "record_execution_step": "CREATE", "verify_challenge": "CREATE",
 }
 
+// reservedCategory is the category of an operation whose name the specification reserves,
+// in any spelling; "" for another name. A list that says READ does not change what it does.
+func reservedCategory(name string) string {
+	return ReservedOperations[strings.Join(nameWords(name), "_")]
+}
+
 // Names that the specification reserves.
 const (
 	ExecutionKey  = "execution_id"
@@ -238,6 +244,9 @@ func (cat *Catalog) Assess(op *Operation) {
 		if i == 0 || risk > op.Risk {
 			raise(risk, "its category is "+cmp.Or(category, "not known"))
 		}
+	}
+	if reserved := reservedCategory(op.Name); reserved != "" {
+		raise(categoryRisks[reserved], "its name is reserved for "+reserved)
 	}
 	p := op.Detail.Lookup("permissions")
 	if p.Lookup("destructive").Bool() && op.Category != "UPDATE" {
