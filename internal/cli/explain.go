@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/elsewhere"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
@@ -63,6 +64,16 @@ func topics() ([]gen.Topic, error) {
 	return append(all, otherWords...), nil
 }
 
+// elsewhereTopics are the words of other tools.
+func elsewhereTopics() (out []gen.Topic) {
+	for _, row := range elsewhere.Words() {
+		out = append(out, gen.Topic{
+			Kind: "word", Name: row.Word, Title: row.Word + " of other tools (" + row.From + ")", Doc: "Here: " + row.Say() + ".",
+		})
+	}
+	return out
+}
+
 // otherWords are words of suites and responses that are not in any table of the
 // language.
 var otherWords = []gen.Topic{
@@ -114,6 +125,9 @@ func explain(s cmdutil.Streams, words []string) error {
 		found := gen.Find(all, word)
 		if len(found) == 0 { // a path as in a message
 			found = gen.Find(all, indices().ReplaceAllString(word, ""))
+		}
+		if len(found) == 0 {
+			found = gen.Find(elsewhereTopics(), word)
 		}
 		if len(found) == 0 {
 			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, source.Parenthesis(source.Suggest(gen.Nearest(all, word)))))

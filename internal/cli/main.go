@@ -60,7 +60,8 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.Version = versionLine()
-	root.SetFlagErrorFunc(cmdutil.FlagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cmdutil.FlagError(cmd, err, s.Args) })
+	root.SetHelpCommand(newHelpCmd(s))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpFunc(option.LimitsApart(root.HelpFunc()))
 	root.AddCommand(newRunCmd(s))

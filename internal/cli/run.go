@@ -5,13 +5,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
@@ -74,8 +78,8 @@ func newRunCmd(s cmdutil.Streams) *cobra.Command {
 		SuggestFor: []string{"test"},
 		Short:      "Run suites",
 		Long: `Run suites. A path is a suite file, or a directory that is searched for
-mcptest.yaml, *.mcptest.yaml and the same with .yml. Without a path, run
-./mcptest.yaml or ./mcptest.yml.
+mcptest.yaml, *.mcptest.yaml and the same with .yml. FILE:LINE runs the test at or
+above this line. Without a path, run ./mcptest.yaml or ./mcptest.yml.
 
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
 suite, flags or environment or a failed setup, 3 a server was not ready in time,
@@ -95,7 +99,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	}
 	f.SuiteFlags.Add(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name contains this `text`, or matches re:REGEXP")
+	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name contains this `text`, or matches re:REGEXP; !text and !re:REGEXP leave them out")
 	fl.StringSliceVar(&f.tags, "tag", nil, "run tests with one of these `tags`")
 	fl.StringSliceVar(&f.skipTags, "skip-tag", nil, "skip tests with one of these `tags`")
 	fl.StringSliceVar(&f.servers, "server", nil, "run tests on these `servers` only")
@@ -129,6 +133,9 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 }
 
 func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
+	if err := f.refuseFormat(); err != nil {
+		return err
+	}
 	specs, err := f.specs()
 	if err != nil {
 		return err
@@ -183,6 +190,10 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
 		return nil, nil, option.Invalid("%v", err)
 	}
+	if err := f.refuseProgram(cmd, args); err != nil {
+		return nil, nil, err
+	}
+	args, places := placesIn(args)
 	paths, err := f.Paths(args)
 	if err != nil {
 		return nil, nil, err
@@ -201,7 +212,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	set := f.Settings(s)
 	set.Alone, set.Models = traffic.Alone, f.upstreams.Models
 	set.Filters, set.Tags, set.SkipTags, set.Servers = f.filters, f.tags, f.skipTags, f.servers
-	set.Names = f.namesToRun(s, suites)
+	set.Names, set.Places = f.namesToRun(s, suites), places
 	set.WaitForReady = f.waitForReady
 	set.Timeout, set.Parallel, set.FailFast = f.timeout, int(f.parallel), f.failFast
 	if cmd.Flags().Changed("retries") {
@@ -236,6 +247,58 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	for _, name := range f.servers {
 		if !slices.ContainsFunc(all.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
 			return option.Invalid("--server: no suite declares a server called %q%s", name, source.Parenthesis(all.ServerHint(name)))
+		}
+	}
+	return nil
+}
+
+// placeOf splits FILE:LINE and FILE:LINE:COLUMN.
+var placeOf = lazy.Regexp(`^(.+?):([1-9]\d*)(?::\d+)?$`)
+
+// placesIn splits the arguments that name a line of a file, as reports print it, unless
+// there is a file with the whole name.
+func placesIn(args []string) (paths []string, places []plan.Place) {
+	for _, arg := range args {
+		m := placeOf().FindStringSubmatch(arg)
+		if _, err := os.Stat(arg); err == nil || m == nil {
+			paths = append(paths, arg)
+			continue
+		}
+		paths = append(paths, m[1])
+		line, _ := strconv.Atoi(m[2])
+		if abs, err := filepath.Abs(m[1]); err == nil {
+			places = append(places, plan.Place{File: abs, Line: line})
+		}
+	}
+	return paths, places
+}
+
+// refuseProgram says where a program or an address belongs: the servers of a run are those
+// of its suites.
+func (f *runFlags) refuseProgram(cmd *cobra.Command, args []string) error {
+	if at := cmd.ArgsLenAtDash(); at >= 0 && at < len(args) {
+		program := shellwords.QuoteAll(args[at:])
+		if at > 0 {
+			return option.Invalid("run takes the servers from the suite: write in %s: servers: {api: {command: %s}}", args[0], program)
+		}
+		return option.Invalid("run takes suites, and the servers are in them: to write one for this server: mcptest init -- %s; to judge it without a suite: mcptest probe -- %s", program, program)
+	}
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://") {
+			return option.Invalid("run takes suites, and the servers are in them: to write one for this server: mcptest init --url %s; to judge it without a suite: mcptest probe --url %s", arg, arg)
+		}
+	}
+	return nil
+}
+
+// refuseFormat says how to write a report in the format that the name of its file promises.
+func (f *runFlags) refuseFormat() error {
+	if f.output == "" || len(f.reporters) > 0 {
+		return nil
+	}
+	for _, format := range report.Formats {
+		if format.Ext != ".txt" && format.Ext == filepath.Ext(f.output) {
+			return option.Invalid("-o %s would contain the text of the terminal; write --reporter %s=%s", f.output, format.Name, f.output)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/schemas"
 )
@@ -16,17 +17,25 @@ func versionLine() string {
 }
 
 func newVersionCmd(s cmdutil.Streams) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Long: `Print the version, the platform and the Go version used for the build. The version is the tag of the module, or
 devel and the revision if the program was not built from a tag. --version does the same.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				about := jsonv.ObjectOf("version", cmdutil.Version(), "os", runtime.GOOS, "arch", runtime.GOARCH, "go", runtime.Version())
+				_, err := fmt.Fprintln(s.Out, about)
+				return err
+			}
 			_, err := fmt.Fprintln(s.Out, versionLine())
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print version, os, arch and go as JSON")
+	return cmd
 }
 
 func newCompletionCmd(s cmdutil.Streams) *cobra.Command {

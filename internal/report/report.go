@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/base/elsewhere"
 	"mcptest/internal/base/source"
 	"mcptest/internal/report/ci"
 	"mcptest/internal/report/explain"
@@ -52,6 +53,9 @@ func Find(name string) (Format, error) {
 			return f, nil
 		}
 		names = append(names, f.Name)
+	}
+	if row, ok := elsewhere.Reporter(name); ok {
+		return Format{}, fmt.Errorf("unknown reporter %q (%s): expected one of %s", name, row.Say(), strings.Join(names, ", "))
 	}
 	near := source.Nearest(name, names)
 	for _, f := range Formats {

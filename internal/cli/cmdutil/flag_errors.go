@@ -4,13 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mcptest/internal/base/elsewhere"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 )
@@ -19,15 +22,15 @@ import (
 // number of arguments) and how to get help. The message may repeat the value of
 // a flag, so secrets are removed from it.
 func UsageError(stderr io.Writer, cmd *cobra.Command, err error) {
-	msg := term.EscapeLines(secret.NewRedactor().String(argWords(err.Error())))
+	msg := term.EscapeLines(secret.NewRedactor().String(argWords(commandHint(err.Error()))))
 	fmt.Fprintf(stderr, "%s: %s\nRun '%s --help' for usage.\n", cmd.Root().Name(), msg, cmd.CommandPath())
 }
 
 // FlagError rewords an error of pflag and suggests the flag that was meant. It
 // is for cobra's SetFlagErrorFunc.
-func FlagError(cmd *cobra.Command, err error) error {
+func FlagError(cmd *cobra.Command, err error, args []string) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return nearFlag(cmd, unknown)
+		return nearFlag(cmd, unknown, args)
 	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
@@ -47,8 +50,14 @@ func FlagError(cmd *cobra.Command, err error) error {
 
 // nearFlag adds the most similar flag of the command to the error about an
 // unknown one.
-func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) error {
 	name := unknown.GetSpecifiedName()
+	if row, ok := elsewhere.Flag(name); ok && cmd.Name() == "explain" {
+		return fmt.Errorf("a flag of other tools (%s): %s", row.From, row.Say())
+	}
+	if row, ok := elsewhere.Flag(name); ok && serves(cmd, row) {
+		return fmt.Errorf("%w (%s)", unknown, row.Say())
+	}
 	near := otherFlags[name]
 	if key, ok := strings.CutPrefix(near, "servers."); ok && cmd.Flags().Lookup("url") == nil {
 		return fmt.Errorf("%w (it is a key of the server in the suite: servers: {api: {%s: …}})", unknown, key)
@@ -57,9 +66,10 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		return fmt.Errorf("%w (%s)", unknown, near)
 	}
 	if cmd.Flags().Lookup(near) == nil {
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		near = source.Nearest(name, names)
+		near = nearestFlag(cmd, name)
+	}
+	if near == "" && cmd.Name() == "call" && unknown.GetSpecifiedShortnames() == "" {
+		return fmt.Errorf("%w (an argument of the tool: --arg %s=%s)", unknown, name, valueAfter(args, name))
 	}
 	if near == "" || unknown.GetSpecifiedShortnames() != "" && otherFlags[name] == "" {
 		if cmd.Flags().Lookup("url") != nil && cmd.Flags().NArg() > 0 { // a program is named before it
@@ -68,6 +78,76 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		return unknown
 	}
 	return fmt.Errorf("%w%s", unknown, source.Parenthesis(source.Suggest("--"+near)))
+}
+
+// serves reports whether a command has the flag that a row recommends.
+func serves(cmd *cobra.Command, row elsewhere.Row) bool {
+	flag, isFlag := strings.CutPrefix(row.Here, "--")
+	if !isFlag {
+		return row.Here == "" && cmd.Name() == "run"
+	}
+	flag, _, _ = strings.Cut(flag, " ")
+	flag, _, _ = strings.Cut(flag, "=")
+	return cmd.Flags().Lookup(flag) != nil
+}
+
+// shortestPrefix is the length from which the beginning of a flag counts as meant.
+const shortestPrefix = 3
+
+// nearestFlag returns the flag of the command that begins with a name, the shortest one, or
+// else the one that is spelled like it.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	begins := ""
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names = append(names, f.Name)
+		if len(name) >= shortestPrefix && strings.HasPrefix(f.Name, name) && (begins == "" || len(f.Name) < len(begins)) {
+			begins = f.Name
+		}
+	})
+	if begins != "" {
+		return begins
+	}
+	return source.Nearest(name, names)
+}
+
+// valueAfter returns the value that was written for a flag, or a word for it.
+func valueAfter(args []string, name string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--"+name+"="); ok {
+			return shellwords.Quote(value)
+		}
+		if arg == "--"+name && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			return shellwords.Quote(args[i+1])
+		}
+	}
+	return "VALUE"
+}
+
+// unknownCommand matches cobra's message about a command.
+var unknownCommand = regexp.MustCompile(`(?s)^unknown command "(.*?)" for "mcptest"`)
+
+// commandHint says what an unknown command is called here, or that it is a suite.
+func commandHint(msg string) string {
+	m := unknownCommand.FindStringSubmatch(msg)
+	if m == nil {
+		return msg
+	}
+	word := m[1]
+	hint := ""
+	row, known := elsewhere.Command(word)
+	_, missing := os.Stat(word)
+	switch {
+	case known:
+		hint = row.Say()
+	case missing == nil:
+		hint = "to run a suite: mcptest run " + shellwords.Quote(word)
+	case strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"):
+		hint = "to judge a server: mcptest probe --url " + shellwords.Quote(word)
+	default:
+		return msg
+	}
+	return fmt.Sprintf("unknown command %q for \"mcptest\" (%s)", word, hint)
 }
 
 // otherFlags maps the names of flags in other test tools to those here, or to what to

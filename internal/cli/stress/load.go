@@ -113,7 +113,7 @@ Exit codes: 0 measured, every budget passed; 1 the server did not start or ended
 	f.add(cmd)
 	f.shown.add(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "send the tests whose name contains this `text`, or matches re:REGEXP")
+	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "send the tests whose name contains this `text`, or matches re:REGEXP; !text and !re:REGEXP leave them out")
 	fl.StringVar(&f.rate, "rate", "", "calls per second, such as `50/s` or 0.5/s")
 	fl.DurationVar(&f.duration, "duration", 30*time.Second, "how `long` to measure")
 	fl.DurationVar(&f.warmUp, "warm-up", 2*time.Second, "how `long` to send calls before, without counting them")

@@ -96,7 +96,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() != "bool" {
 		return bad.Unwrap()
 	}
-	return cmdutil.FlagError(cmd, err)
+	return cmdutil.FlagError(cmd, err, nil)
 }
 
 // many makes an option repeatable.

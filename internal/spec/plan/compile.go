@@ -17,11 +17,15 @@ import (
 
 // Settings are the choices made outside the suites: flags and environment.
 type Settings struct {
-	Filters  []string // substring of the name, or "re:" and a regular expression; any may match
+	// Filters are a part of the name, or "re:" and a regular expression; any may match. One
+	// that begins with ! leaves out the tests with such a name.
+	Filters  []string
 	Tags     []string // a test needs at least one of them
 	SkipTags []string // a test with any of them is skipped
 	Servers  []string // only tests on these servers are selected
 	Models   []string // only conversations with these models are selected
+	// Places select the tests at or above lines of files; nil selects all.
+	Places []Place
 	// Names selects cases by exact name (--last-failed); nil selects all.
 	Names map[string]bool
 
@@ -42,6 +46,15 @@ type Settings struct {
 	// ViolationKinds are the names allowed in `tolerate:`.
 	ViolationKinds []string
 }
+
+// A Place is a line of a suite.
+type Place struct {
+	File string // an absolute path
+	Line int
+}
+
+// String returns FILE:LINE.
+func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // compiler compiles one file.
 type compiler struct {
@@ -90,6 +103,7 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	for _, f := range p.Files {
 		sel.anyOnly = sel.anyOnly || f.only
 	}
+	diags = append(diags, sel.choosePlaces(p.Files)...)
 	p.refs = make([]ref, 0, sel.maxSelected(p))
 	for i, f := range p.Files {
 		p.refs = sel.selectFrom(p.refs, i, f)

@@ -15,38 +15,77 @@ import (
 type selector struct {
 	set     Settings
 	match   []func(string) bool
-	hit     []bool // by filter: whether it matched a name
+	without []func(string) bool // of filters that begin with !
+	hit     []bool              // by filter of match: whether it matched a name
+	wanted  []string            // the filters of match
 	anyOnly bool
+	chosen  map[*template]bool // at the places; nil: all
 }
 
 func newSelector(set Settings) (*selector, source.Diagnostics) {
 	s := &selector{set: set}
 	var diags source.Diagnostics
-	for _, f := range set.Filters {
-		expr, isRE := strings.CutPrefix(f, "re:")
-		if !isRE {
-			s.match = append(s.match, func(name string) bool { return strings.Contains(name, f) })
-			continue
-		}
-		re, err := regexp.Compile(expr)
-		if err != nil {
+	for _, written := range set.Filters {
+		f, inverse := strings.CutPrefix(written, "!")
+		match, err := matcherOf(f)
+		switch {
+		case err != nil:
 			diags = append(diags, source.Diagnostic{
-				Path: "--filter", Code: "flag", Msg: fmt.Sprintf("%q is not a regular expression: %v", expr, err),
+				Path: "--filter", Code: "flag", Msg: fmt.Sprintf("%q is not a regular expression: %v", strings.TrimPrefix(f, "re:"), err),
 			})
-			continue
+		case inverse:
+			s.without = append(s.without, match)
+		default:
+			s.match, s.wanted = append(s.match, match), append(s.wanted, f)
 		}
-		s.match = append(s.match, re.MatchString)
 	}
 	s.hit = make([]bool, len(s.match))
 	return s, diags
 }
 
+// matcherOf returns what compares names with a filter.
+func matcherOf(filter string) (func(string) bool, error) {
+	expr, isRE := strings.CutPrefix(filter, "re:")
+	if !isRE {
+		return func(name string) bool { return strings.Contains(name, filter) }, nil
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	return re.MatchString, nil
+}
+
+// choosePlaces finds the tests at or above the chosen lines.
+func (s *selector) choosePlaces(files []*File) (diags source.Diagnostics) {
+	if s.set.Places == nil {
+		return nil
+	}
+	s.chosen = map[*template]bool{}
+	for _, place := range s.set.Places {
+		var nearest *template
+		for _, f := range files {
+			for _, t := range f.templates {
+				if t.pos.File != nil && t.pos.File.Path == place.File && t.pos.Line <= place.Line && (nearest == nil || t.pos.Line > nearest.pos.Line) {
+					nearest = t
+				}
+			}
+		}
+		if nearest == nil {
+			diags = append(diags, source.Diagnostic{Path: place.String(), Code: "flag", Msg: "no test begins at or above this line"})
+			continue
+		}
+		s.chosen[nearest] = true
+	}
+	return diags
+}
+
 // byName reports whether the selection depends on names.
-func (s *selector) byName() bool { return len(s.match) > 0 || s.set.Names != nil }
+func (s *selector) byName() bool { return len(s.match)+len(s.without) > 0 || s.set.Names != nil }
 
 // maxSelected returns an upper bound of the number of selected cases.
 func (s *selector) maxSelected(p *Plan) int {
-	if s.byName() || s.anyOnly {
+	if s.byName() || s.anyOnly || s.chosen != nil {
 		return 0
 	}
 	return p.written
@@ -54,6 +93,9 @@ func (s *selector) maxSelected(p *Plan) int {
 
 func (s *selector) selectFrom(refs []ref, file int, f *File) []ref {
 	for ti, t := range f.templates {
+		if s.chosen != nil && !s.chosen[t] {
+			continue
+		}
 		for row := range t.rowCount() {
 			if s.anyOnly && !t.onlyAt(row) || !s.tags(t.tagsAt(row)) {
 				continue
@@ -96,6 +138,9 @@ func (s *selector) selected(t *template, row, server int) bool {
 	if s.set.Names != nil && !s.set.Names[name] && !s.set.Names[NameHash(name)] {
 		return false
 	}
+	if slices.ContainsFunc(s.without, func(match func(string) bool) bool { return match(name) }) {
+		return false
+	}
 	matched := len(s.match) == 0
 	for i, match := range s.match {
 		if match(name) {
@@ -136,7 +181,7 @@ func (s *selector) misspelled(p *Plan) source.Diagnostics {
 			continue
 		}
 		if words, found := p.wordsUnless(match); !found {
-			if text, isRE := strings.CutPrefix(s.set.Filters[i], "re:"); isRE {
+			if text, isRE := strings.CutPrefix(s.wanted[i], "re:"); isRE {
 				warn("--filter", "no test's name matches %q", text, nil)
 			} else {
 				warn("--filter", "no test's name contains %q", text, words)
