@@ -270,12 +270,22 @@ func (e *examination) end(context.Context) bool {
 	ended := e.Conn.End()
 	if why := connect.UncleanEnd(ended); why != "" {
 		l.State, l.Message = Warn, why
-		l.Hint = "a server should end with status 0 then: mcptest explain " + result.UncleanEnd
-		if connect.IgnoredEOF(ended) || len(ended.Leftovers) > 0 {
-			l.Hint = "clients that only close the input leak the process: mcptest explain " + result.UncleanEnd
-		}
+		l.Hint = endHint(ended) + ": mcptest explain " + result.UncleanEnd
 	}
 	l.Took = time.Since(began)
 	e.found(l)
 	return true
+}
+
+// endHint says what a client or a server has to do with an end like that.
+func endHint(ended proc.Stopped) string {
+	switch {
+	case connect.IgnoredEOF(ended):
+		return "clients that only close the input leak the process"
+	case len(ended.Leftovers) > 0:
+		return "a server should end the processes that it started, or clients leak them"
+	case ended.Exit.Signal != "":
+		return "a server should end by itself then, with status 0"
+	}
+	return "a server should end with status 0 then"
 }

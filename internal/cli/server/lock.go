@@ -43,7 +43,7 @@ func NewLockCmd(s cmdutil.Streams) *cobra.Command {
 which belongs in version control. --check writes nothing: it compares the server with the lock file and prints the
 changes like mcptest diff.
 --server 'api@*' selects all variants of a server in a suite, and --config alone all its servers; --output must then be
-a folder, which gets a file for each. With --check, a server that has a lock file but does not start counts as removed.
+a folder, which gets a file for each. With --check, a server that has a lock file but does not start is a breaking change.
 A lock file in the folder whose server is not in the suite is a warning, because it may belong to another suite.
 The lists are read twice in a session, in a second session (--sessions), and again with --after-calls. If they differ and the server did
 not send list_changed, they are not stable: the differences are printed, and nothing is written. That is also so if they change, announced, although they
@@ -122,8 +122,10 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 			return err
 		}
 		reportOf(s, name, failed)
-		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.Message == "" && err == nil {
-			changes = append(changes, diff.Compare(cmd.Context(), locked, nil, options)...)
+		if _, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.Message == "" && err == nil {
+			changes = append(changes, diff.Change{
+				Class: diff.Breaking, Kind: surface.Server, Name: name, Message: "did not start, so it could not be compared with its lock file",
+			})
 			continue
 		}
 		code = max(code, failed.Code)

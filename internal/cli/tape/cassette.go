@@ -54,7 +54,7 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
 	}
 	line("%s: %s, %s, protocol version %s", c.File, cmp.Or(strings.TrimSpace(strings.Join(info(c), " ")), strings.Join(c.Server.Command, " "), c.Server.URL,
-		"unknown server"), c.Transport, cmp.Or(c.Protocol, "unknown"))
+		"unknown server"), c.Transport, cmp.Or(strings.Join(c.Versions(calls), ", "), c.Protocol, "unknown"))
 	line("recorded %s by %s; masked: %s", c.Recorded.Format("2006-01-02 15:04:05 MST"), c.Program, strings.Join(c.Masks, ", "))
 	for _, call := range calls {
 		if call.Request == nil {

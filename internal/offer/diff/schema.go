@@ -172,7 +172,7 @@ func (p *schemaPair) confirmed(witness jsonv.Value) bool {
 func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	class, witness, note := Safe, "", ""
 	if whole != contain.Contained {
-		class, note = Review, "; "+p.unproved()
+		class, note = Review, "; "+p.unproved()+e.indistinct(p.old)
 		if single, err := p.single(e); err == nil {
 			switch verdict, v := p.check(p.oldS, single); {
 			case verdict == contain.Contained:

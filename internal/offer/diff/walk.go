@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/jsonschema"
@@ -38,6 +39,28 @@ func (e edit) bound() bool {
 	i := strings.LastIndex(e.at, "/")
 	above, keyword := e.at[:max(i, 0)], e.at[i+1:]
 	return !strings.HasSuffix(above, "/properties") && slices.Contains([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, keyword)
+}
+
+// indistinct says why a change of numbers beyond 2^53 is not decided; "" if it has none.
+func (e edit) indistinct(old jsonv.Value) string {
+	for _, s := range e.sets {
+		if beyondSafe(s.to) || beyondSafe(valueAt(old, s.at)) {
+			return ": it concerns numbers beyond 2^53, which many JSON readers can't tell apart"
+		}
+	}
+	return ""
+}
+
+// valueAt returns the value at a path; absent if there is none.
+func valueAt(doc jsonv.Value, at []string) jsonv.Value {
+	for _, key := range at {
+		if i, err := strconv.Atoi(key); err == nil && doc.Kind() == jsonv.KindArray {
+			doc = doc.At(i)
+		} else {
+			doc = doc.Lookup(key)
+		}
+	}
+	return doc
 }
 
 // beyondSafe reports whether a value contains a number of at least 2^53 - 1. Witnesses

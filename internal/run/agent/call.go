@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/model"
+	"mcptest/internal/run/allow"
 )
 
 // outcome is what a call returned.
@@ -69,11 +70,11 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 	if tool.Name != tool.Own() { // with several servers, the user names SERVER__TOOL
 		named = named.With("name", jsonv.String(tool.Name))
 	}
-	if why := t.policy.Allows(named); why != "" {
+	if t.policy.Allows(named) != "" {
 		if examined {
-			return outcome{text: "the tool does not declare readOnlyHint: true", refused: true}, nil
+			return outcome{text: "the tool " + allow.Objection(named), refused: true}, nil
 		}
-		return outcome{}, failed("the model called %s, which does not declare readOnlyHint: true, so it was not sent: declare it in mock or allow_writes", tool.Name)
+		return outcome{}, failed("the model called %s, which %s, so it was not sent: declare it in mock or allow_writes", tool.Name, allow.Objection(named))
 	}
 	res, rpcError, ok := t.Call(ctx, tool, c.Arguments)
 	if !ok {

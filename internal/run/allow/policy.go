@@ -35,11 +35,19 @@ func (p *Policy) Allows(tool jsonv.Value) string {
 	if ReadOnly(tool) || slices.Contains(p.Named, name) {
 		return ""
 	}
-	why := "does not declare readOnlyHint: true"
-	if Destructive(tool) {
-		why = "declares destructiveHint: true"
+	return fmt.Sprintf("tool %s %s; --allow-writes %s allows to call it", name, Objection(tool), name)
+}
+
+// Objection says what a tool that is not read-only declares, or does not.
+func Objection(tool jsonv.Value) string {
+	readOnly := tool.Lookup("annotations", "readOnlyHint").Bool()
+	switch {
+	case readOnly && Destructive(tool):
+		return "declares destructiveHint: true together with readOnlyHint: true"
+	case Destructive(tool):
+		return "declares destructiveHint: true"
 	}
-	return fmt.Sprintf("tool %s %s; --allow-writes %s allows to call it", name, why, name)
+	return "does not declare readOnlyHint: true"
 }
 
 // Repeats is Allows for a tool that is to be called many times, so that it must not

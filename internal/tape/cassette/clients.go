@@ -1,6 +1,8 @@
 package cassette
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -77,6 +79,18 @@ func (c *Cassette) Clients(calls []*Call) map[int]*RecordedClient {
 		c.answered(client, call)
 	}
 	return clients
+}
+
+// Versions returns the protocol versions of the sessions, as their messages say, in the order of
+// the sessions.
+func (c *Cassette) Versions(calls []*Call) (out []string) {
+	clients := c.Clients(calls)
+	for _, n := range slices.Sorted(maps.Keys(clients)) {
+		if v := clients[n].Protocol; v != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // answered adds the answers of a client to the requests among the frames of a call.

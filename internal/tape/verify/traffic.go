@@ -158,10 +158,10 @@ func changedError(call *cassette.Call, recorded jsonv.Value, now *protocol.RPCEr
 		out = append(out, changeOf(call, diff.Review, "", format, args...))
 	}
 	if code := recorded.Lookup("code").Literal(); code != fmt.Sprint(now.Code) {
-		review("the error has code %d (recorded: %s)", now.Code, code)
+		review("the error of %s has code %d (recorded: %s)", call.Method, now.Code, code)
 	}
 	if was, is := recorded.Lookup("message").Text(), mask(now.Message); was != is && !hidden(was) {
-		review("the error message is %q (recorded: %q)", is, was)
+		review("the error message of %s is %q (recorded: %q)", call.Method, is, was)
 	}
 	data, _ := jsonv.Parse(now.Data)
 	data = masked(data, mask)

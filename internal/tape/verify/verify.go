@@ -161,7 +161,7 @@ func (r *Report) unanswered(call *cassette.Call, label string, now outcome) {
 	case now.crashed:
 		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the server crashed: %v", now.err))
 	default:
-		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the request has no response now: %v", now.err))
+		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the request %s has no response now: %v", call.Method, now.err))
 	}
 }
 
@@ -281,13 +281,13 @@ func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refuse
 	was := recorded.Lookup("result")
 	switch {
 	case was.IsAbsent() && refused == nil:
-		add(diff.Review, "", "the request was refused and succeeds now")
+		add(diff.Review, "", "the request %s was refused and succeeds now", call.Method)
 		return
 	case was.IsAbsent():
 		r.Changes = append(r.Changes, changedError(call, recorded.Lookup("error"), refused, hidden, mask)...)
 		return
 	case refused != nil:
-		add(diff.Breaking, "", "the request succeeded and is refused now: %s", refused.Message)
+		add(diff.Breaking, "", "the request %s succeeded and is refused now: %s", call.Method, refused.Message)
 		return
 	}
 	isError := func(v jsonv.Value) bool { return v.Lookup("isError").Bool() }
