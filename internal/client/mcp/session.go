@@ -40,8 +40,9 @@ func newSession(t wire.Transport, o Options) *Session {
 	o.Limits = o.Limits.WithDefaults()
 	s := &Session{o: o}
 	s.http, _ = t.(*wire.HTTP)
-	s.conn = conn.New(t, conn.Options{Answer: o.Answer, Capabilities: o.Capabilities, Limits: o.Limits, Tolerate: o.Tolerate})
-	s.send = &sender{conn: s.conn, who: newIdentity(&s.o)}
+	who := newIdentity(&s.o)
+	s.conn = conn.New(t, conn.Options{Answer: o.Answer, Capabilities: who.capabilities, Limits: o.Limits, Tolerate: o.Tolerate})
+	s.send = &sender{conn: s.conn, who: who}
 	s.tools = &toolTable{send: s.send, do: s.Do, stdio: s.http == nil, pages: o.Limits.Pages}
 	s.send.idempotent = s.tools.repeatable
 	return s

@@ -140,7 +140,7 @@ var edges = map[string][]string{
 		"internal/client/conn", "internal/client/wire", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/process/usage", "internal/base/jsonv",
 	},
 	"internal/run/probe":   {"internal/run/probe/basics", "internal/run/probe/exam", "internal/run/probe/features", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/client/mcp", "internal/client/protocol", "internal/base/source", "internal/offer/surface"},
-	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
+	"internal/run/respond": {"internal/base/jsonschema", "internal/base/lists", "internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
 	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/pool": {
 		"internal/run/doubles", "internal/run/respond", "internal/run/connect", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/report/result", "internal/base/jsonv",
