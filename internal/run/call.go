@@ -298,7 +298,7 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 		case errors.As(err, new(*wire.ClosedError)):
 			a.out.fail(result.Error, err.Error())
 		default:
-			a.out.fail(result.Fail, "wait: "+err.Error())
+			a.out.fail(result.Fail, "wait: "+err.Error()+sess.Also(err))
 		}
 		return nil, false
 	}
@@ -370,6 +370,9 @@ func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 		if sess != nil { // a probe opens its own sessions
 			msg += sess.Facts().Meanwhile(timeout.At)
 		}
+	}
+	if sess != nil {
+		msg += sess.AlsoOf(x)
 	}
 	a.out.fail(result.Error, msg)
 	if closed, ok := errors.AsType[*wire.ClosedError](x.Cause); ok {

@@ -45,6 +45,9 @@ func (d *deliverer) end(in *incoming, cause string) {
 // its token, others to every call.
 func (d *deliverer) notification(in *incoming) {
 	m := in.message(KindNotification)
+	if in.call == nil && m.Method == "notifications/progress" && d.state.tokens.has(string(in.token)) {
+		d.state.side.Add(wire.SideLate, "progress (token "+protocol.Excerpt(in.token)+") came after the end of its call")
+	}
 	if in.call != nil {
 		in.call.keep(m, &d.state.limits)
 		d.state.journal.add(m)

@@ -78,7 +78,7 @@ var edges = map[string][]string{
 	// The client half of MCP: sessions use the wire, and both use the vocabulary of
 	// the protocol.
 	"internal/client/protocol": {"internal/base/jsonv"},
-	"internal/client/wire":     {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/web"},
+	"internal/client/wire":     {"internal/base/lazy", "internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/web"},
 	"internal/client/conn":     {"internal/client/protocol", "internal/client/wire", "internal/base/display", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	"internal/client/mcp":      {"internal/client/conn", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	// What MCP requires of a response. run and cli import it; mcp does not.
