@@ -68,12 +68,22 @@ func (a *attempt) operations(ctx context.Context) {
 			again{a}.compare(ctx, op, x)
 		}
 	}
+	a.noteAnswers()
 	written := []*suite.Respond{a.c.Respond}
 	for _, op := range a.c.Ops {
 		written = append(written, op.Respond)
 	}
 	for _, what := range respond.Unrequested(written, a.scripts) {
 		a.out.warn("respond: the server never requested " + what)
+	}
+}
+
+// noteAnswers warns of answers to the server that do not fit, or are missing.
+func (a *attempt) noteAnswers() {
+	for i, script := range a.scripts {
+		if !slices.Contains(a.scripts[:i], script) { // steps share the script of the test
+			a.out.warn(script.Mistakes()...)
+		}
 	}
 }
 
@@ -244,7 +254,13 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 	if op.Respond != nil { // the step's answers come before the case's
 		script = respond.New(op.Respond, a.c.Respond, op.Server.Respond)
 	}
+	if script == nil && !op.Server.Declares.IsAbsent() {
+		script = respond.Empty()
+	}
 	if script != nil {
+		if !op.Server.Declares.IsAbsent() {
+			script.Claims()
+		}
 		a.scripts = append(a.scripts, script)
 		call.Answer = script.Answer
 	}
@@ -286,7 +302,7 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 		case errors.As(err, new(*wire.ClosedError)):
 			a.out.fail(result.Error, err.Error())
 		default:
-			a.out.fail(result.Fail, "wait: "+err.Error())
+			a.out.fail(result.Fail, "wait: "+err.Error()+sess.Also(err))
 		}
 		return nil, false
 	}
@@ -360,6 +376,9 @@ func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 		if sess != nil { // a probe opens its own sessions
 			msg += sess.Facts().Meanwhile(timeout.At)
 		}
+	}
+	if sess != nil {
+		msg += sess.AlsoOf(x)
 	}
 	a.out.fail(result.Error, msg)
 	if closed, ok := errors.AsType[*wire.ClosedError](x.Cause); ok {

@@ -242,7 +242,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	}
 	if n.Kind != KindMap {
 		if diag := d.WrongType(n, path, "a map"); diag.Hint == "" {
-			if diag.Hint = advice(v, ""); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 9 {
+			if diag.Hint = advice(v, ""); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 10 {
 				diag.Hint = "write a map with " + strings.Join(l.names, ", ")
 			}
 		}

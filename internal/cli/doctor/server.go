@@ -256,8 +256,29 @@ func (e *examination) messages(context.Context) bool {
 	if len(all) > 0 {
 		l.Message = display.Count(len(all), "protocol violation")
 	}
+	for _, event := range e.Conn.Session().SideEvents() {
+		switch declared := e.announces(); {
+		case event.Kind == wire.SideRival: // the layer second
+		case event.Kind != wire.SideStream:
+			l.Details = append(l.Details, event.Text)
+		case declared != "":
+			l.State = worse(l.State, Warn)
+			l.Details = append(l.Details, "the server declares "+declared+", and "+event.Text)
+		}
+	}
 	e.found(l)
 	return true
+}
+
+// announces names what the server declares that needs messages outside of responses.
+func (e *examination) announces() string {
+	caps := e.Conn.Session().ServerInfo().Lookup("capabilities")
+	for _, path := range [][]string{{"resources", "subscribe"}, {"resources", "listChanged"}, {"tools", "listChanged"}, {"prompts", "listChanged"}} {
+		if caps.Lookup(path...).Bool() {
+			return strings.Join(path, ".")
+		}
+	}
+	return ""
 }
 
 // end examines how the process ends when its input is closed.

@@ -75,6 +75,13 @@ var facts = map[string]fact{
 	"Variant.env":     {example: `{"TOOLSETS":"repos"}`, add: envNames},
 	"Variant.headers": {example: `{"X-MCP-Toolsets":"repos"}`, add: headerNames},
 
+	"ClientCapabilities.roots":        {schema: anyMap, example: `{"listChanged":true}`},
+	"ClientCapabilities.sampling":     {schema: anyMap, example: `{"tools":{}}`},
+	"ClientCapabilities.elicitation":  {schema: anyMap, example: `{"form":{},"url":{}}`},
+	"ClientCapabilities.tasks":        {schema: anyMap, example: `{"list":{},"cancel":{}}`},
+	"ClientCapabilities.extensions":   {schema: anyMap, example: `{"com.example/notes":{}}`},
+	"ClientCapabilities.experimental": {schema: anyMap, example: `{"example":{}}`},
+
 	"Auth.oauth": {example: `{"grant":"client_credentials","client_id":"ci","client_secret_env":"CLIENT_SECRET","token_endpoint":"https://id.example.com/token"}`},
 
 	"samplingText.text":       {example: `"Paris"`, schema: `{"title":"text"}`},

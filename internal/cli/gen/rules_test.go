@@ -16,7 +16,7 @@ var defNames = map[string]string{
 }
 
 // aliasOf names the struct whose comments another one shares.
-var aliasOf = map[string]string{"stepFields": "Step", "respondKeys": "Respond"}
+var aliasOf = map[string]string{"stepFields": "Step", "respondKeys": "Respond", "clientCapabilityKeys": "ClientCapabilities"}
 
 // inlined are structs that are inside the schema of a union, not on their
 // own.

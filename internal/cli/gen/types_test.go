@@ -155,7 +155,7 @@ func (g *generator) union(t reflect.Type, expanded bool, at string) jsonv.Value 
 		list, _ := t.FieldByName("List")
 		one := g.typ(list.Type.Elem(), expanded, at)
 		return object(pair{"anyOf", jsonv.Array(one, object(pair{"type", "array"}, pair{"minItems", 1}, pair{"items", one}))})
-	case "Step", "Respond":
+	case "Step", "Respond", "ClientCapabilities":
 		return g.define(g.nameOf(t), t, expanded)
 	case "Hook":
 		if _, ok := g.defs["hook"]; !ok {

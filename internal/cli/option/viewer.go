@@ -176,6 +176,11 @@ func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 	for _, line := range l.detail(err) {
 		fmt.Fprintln(l.Streams.Err, "  "+term.Escape(line))
 	}
+	if sess := l.Conn.Session(); sess != nil {
+		if also := strings.TrimPrefix(sess.Also(err), "; "); also != "" {
+			fmt.Fprintln(l.Streams.Err, "  "+l.Text(also))
+		}
+	}
 	if login := l.loginHint(err); login != "" {
 		hint = login
 	}

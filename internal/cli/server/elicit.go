@@ -34,7 +34,9 @@ func (e *elicitFlag) check() error {
 
 // options declares elicitation and answers it.
 func (e *elicitFlag) options(o *inspect.Options) {
-	o.Capabilities = jsonv.ObjectOf("elicitation", jsonv.Object())
+	if o.Server.Declares.IsAbsent() {
+		o.Capabilities = jsonv.ObjectOf("elicitation", jsonv.Object())
+	}
 	o.Answer = func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		switch {
 		case method != "elicitation/create":

@@ -160,6 +160,9 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 	if resp.StatusCode == http.StatusForbidden && !insufficientScope(resp) {
 		return false, nil
 	}
+	if _, own := a.grant.(*credentials); own && resp.StatusCode == http.StatusForbidden {
+		return false, nil // its scopes are configured: a further token would have the same
+	}
 	end, err := a.begin(ctx)
 	if err != nil {
 		return false, err

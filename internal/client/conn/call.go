@@ -122,20 +122,35 @@ func (c *Conn) giveUp(k *call, cause error, tell bool) {
 	}
 	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
 	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != protocol.MethodDiscover {
-		c.cancel(k.x.ID, cause)
+		c.cancel(k, cause)
 	}
 }
 
 // cancelTime limits the wait for writing the notification that cancels a call.
 const cancelTime = 250 * time.Millisecond
 
-func (c *Conn) cancel(id string, cause error) {
+func (c *Conn) cancel(k *call, cause error) {
+	id := k.x.ID
+	c.noteCancel(k, cause)
 	ctx, stop := context.WithTimeout(c.ctx, cancelTime)
 	defer stop()
 	params := append([]byte(`{"requestId":`), id...)
 	params = append(params, `,"reason":`...)
 	params = append(jsonv.AppendString(params, cause.Error()), '}')
 	_ = c.Notify(ctx, "notifications/cancelled", params)
+}
+
+// noteCancel notes that the client cancels a call by itself. Over HTTP a stateless version
+// has no notification for it.
+func (c *Conn) noteCancel(k *call, cause error) {
+	if c.Version().Stateless && !c.state.stdio {
+		return
+	}
+	why := "was cancelled"
+	if errors.As(cause, new(*TimeoutError)) {
+		why = "had timed out"
+	}
+	c.state.side.AddOf(k.x.ID, wire.SideSent, "mcptest sent notifications/cancelled for "+k.x.Method+" (id "+k.x.ID+"), which "+why)
 }
 
 // write sends a request and records whether the server may have read any of it.

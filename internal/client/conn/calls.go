@@ -157,13 +157,21 @@ func (c *callTable) forget(k *call) {
 	}
 }
 
+// shownMethod is the method of a call; a ping that no test made is mcptest's own.
+func (k *call) shownMethod() string {
+	if k.own && k.x.Method == "ping" {
+		return "mcptest's own ping"
+	}
+	return k.x.Method
+}
+
 // requestsInFlight returns the calls in flight, oldest first, except those that the
 // server never read.
 func (c *callTable) requestsInFlight() []wire.InFlight {
 	out := make([]wire.InFlight, 0, len(c.pending)+len(c.raws))
 	for _, id := range slices.Sorted(maps.Keys(c.pending)) {
 		if k := c.pending[id]; !k.x.Unread {
-			out = append(out, wire.InFlight{Method: k.x.Method, Start: k.x.Start})
+			out = append(out, wire.InFlight{Method: k.shownMethod(), Start: k.x.Start})
 		}
 	}
 	for _, k := range c.raws {

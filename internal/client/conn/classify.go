@@ -210,6 +210,9 @@ func (f *classification) request() {
 	if d := f.state.agreed(); d.Stateless {
 		f.refuse(protocol.BadMessage, "a request of the server, which protocol version "+d.Name+" does not have")
 	}
+	if what := f.state.undeclared(&f.incoming); what != "" && f.state.agreed().Negotiated {
+		f.flag(protocol.BadMessage, "the server asks "+protocol.TextOf(f.envelope.Method)+", though the client did not declare "+what, f.Raw)
+	}
 	switch t := protocol.KindOf(id); {
 	case t == jsonv.KindString, protocol.IsInteger(id):
 	case t == jsonv.KindNumber:
@@ -222,6 +225,19 @@ func (f *classification) request() {
 	} else if full {
 		f.refuse(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: no response to this one", f.state.limits.Requests))
 	}
+}
+
+// undeclared returns what a request of the server needs and the client has not declared.
+func (s *state) undeclared(in *incoming) string {
+	method := protocol.TextOf(in.envelope.Method)
+	if s.offers.IsAbsent() || protocol.CapabilityOf(method) == "" { // it is not known what the client declares
+		return ""
+	}
+	what := protocol.Undeclared(s.offers, method, in.envelope.Params)
+	if what == protocol.SamplingTools && !s.agreed().SamplingTools { // an unknown member
+		return ""
+	}
+	return what
 }
 
 // progress checks the token of a progress notification. One for a completed call may

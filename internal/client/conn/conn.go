@@ -2,6 +2,8 @@ package conn
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,9 +59,23 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	}
 	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: c.Version().Name}
 	if err := c.t.Send(ctx, out); err != nil {
+		c.state.side.Add(wire.SideSent, method+" was not accepted: "+strings.TrimPrefix(err.Error(), method+": "))
 		return &SendError{Method: method, Err: err}
 	}
 	return nil
+}
+
+// Note adds a side event.
+func (c *Conn) Note(kind wire.SideKind, text string) { c.state.side.Add(kind, text) }
+
+// SideEvents returns what else happened in the session, the oldest first.
+func (c *Conn) SideEvents() []wire.SideEvent {
+	list := c.state.side.List()
+	if t, ok := c.t.(interface{ SideEvents() []wire.SideEvent }); ok {
+		list = append(list, t.SideEvents()...)
+	}
+	slices.SortStableFunc(list, func(a, b wire.SideEvent) int { return a.At.Compare(b.At) })
+	return list
 }
 
 // Facts describes the server's end of the connection.

@@ -1,6 +1,8 @@
 package conn
 
 import (
+	"context"
+
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -43,6 +45,9 @@ func (d *deliverer) end(in *incoming, cause string) {
 // its token, others to every call.
 func (d *deliverer) notification(in *incoming) {
 	m := in.message(KindNotification)
+	if in.call == nil && m.Method == "notifications/progress" && d.state.tokens.has(string(in.token)) {
+		d.state.side.Add(wire.SideLate, "progress (token "+protocol.Excerpt(in.token)+") came after the end of its call")
+	}
 	if in.call != nil {
 		in.call.keep(m, &d.state.limits)
 		d.state.journal.add(m)
@@ -76,7 +81,17 @@ func (d *deliverer) request(in *incoming, usable bool) {
 	if k := d.state.calls.callOf(in.Stream); k != nil {
 		to = []int64{k.id}
 	}
+	if what := d.state.undeclared(in); what != "" {
+		answer = refusing(what)
+	}
 	d.answers.start(m, answer, to)
+}
+
+// refusing answers a request that needs what the client does not declare.
+func refusing(undeclared string) Answerer {
+	return func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
+		return nil, protocol.RefusalOf(method, undeclared)
+	}
 }
 
 // message returns the message for a call and the journal.

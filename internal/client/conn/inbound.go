@@ -282,16 +282,36 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	why.LastLine = r.lastInvalidLine()
 	r.state.calls.markUnread(why, r.state.agreed().Known())
 	why.InFlight = r.state.calls.requestsInFlight()
-	if r.state.closing {
+	if why.Also = r.before(); r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"
 	} else if why.Exited && why.Exit.Failed() && r.state.agreed().Known() && !r.state.calls.hasWaiter() {
 		r.state.crashed(why.Error(), why.Stderr)
+	}
+	if why.Ours {
+		why.Also = ""
 	}
 	r.state.closed = why
 	r.state.calls.finishAll(why)
 	r.state.calls.wake()
 	close(r.state.ended)
 	r.stop()
+}
+
+// endTime is how long what the client did by itself may be why a server ends.
+const endTime = 5 * time.Second
+
+// before says what the client did by itself just before the end, if the server has not
+// written anything since: a notification, or another session. The caller holds the lock.
+func (r *receiver) before() string {
+	text := ""
+	for _, e := range r.state.side.List() {
+		ago := time.Since(e.At)
+		if (e.Kind != wire.SideSent && e.Kind != wire.SideRival) || ago > endTime || r.heard.After(e.At) {
+			continue
+		}
+		text = ", " + wire.Duration(max(ago.Round(time.Millisecond), time.Millisecond)) + " after " + e.Text
+	}
+	return text
 }
 
 // lastInvalidLine returns the last line of standard output, or "" if it was a message or

@@ -67,7 +67,10 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	}
 	a.state.journal.add(own)
 	a.state.mu.Unlock()
-	_ = a.send(ctx, wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreed().Name}) // if the server does not read it, it will end
+	err := a.send(ctx, wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreed().Name}) // if the server does not read it, it will end
+	if err != nil && ctx.Err() == nil {
+		a.state.side.Add(wire.SideSent, "the response to "+m.Method+" was not accepted: "+err.Error())
+	}
 }
 
 // cancel cancels the response to a request that the server has canceled.

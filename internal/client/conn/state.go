@@ -31,6 +31,8 @@ type state struct {
 	offers  jsonv.Value // capabilities of the client
 	stdio   bool        // lines of a process
 
+	side wire.SideEvents
+
 	mu      sync.Mutex
 	calls   *callTable
 	journal journal

@@ -40,8 +40,9 @@ func newSession(t wire.Transport, o Options) *Session {
 	o.Limits = o.Limits.WithDefaults()
 	s := &Session{o: o}
 	s.http, _ = t.(*wire.HTTP)
-	s.conn = conn.New(t, conn.Options{Answer: o.Answer, Capabilities: o.Capabilities, Limits: o.Limits, Tolerate: o.Tolerate})
-	s.send = &sender{conn: s.conn, who: newIdentity(&s.o)}
+	who := newIdentity(&s.o)
+	s.conn = conn.New(t, conn.Options{Answer: o.Answer, Capabilities: who.capabilities, Limits: o.Limits, Tolerate: o.Tolerate})
+	s.send = &sender{conn: s.conn, who: who}
 	s.tools = &toolTable{send: s.send, do: s.Do, stdio: s.http == nil, pages: o.Limits.Pages}
 	s.send.idempotent = s.tools.repeatable
 	return s
@@ -119,7 +120,34 @@ func (s *Session) SkipGrace() { s.conn.SkipGrace() }
 func (s *Session) Close(ctx context.Context) proc.Stopped { return s.conn.Close(ctx) }
 
 // HasRival notes that another session with the server was opened after this one.
-func (s *Session) HasRival() { s.rival.Store(true) }
+func (s *Session) HasRival() {
+	s.rival.Store(true)
+	s.conn.Note(wire.SideRival, "another session with the server was opened")
+}
+
+// SideEvents is [conn.Conn.SideEvents].
+func (s *Session) SideEvents() []wire.SideEvent { return s.conn.SideEvents() }
+
+// Also says what else happened in the session that may be why a call or a wait failed: the
+// end of a message, or "". How a process ended says so itself.
+func (s *Session) Also(err error) string { return s.AlsoOf(&Exchange{Cause: err}) }
+
+// AlsoOf is Also for a call that failed. The cancellation that followed it is not why.
+func (s *Session) AlsoOf(x *Exchange) string {
+	if errors.As(x.Cause, new(*wire.ClosedError)) {
+		return ""
+	}
+	answered := errors.As(x.Cause, new(*wire.HTTPError)) || errors.As(x.Cause, new(*wire.SessionLostError))
+	own := ""
+	others := slices.DeleteFunc(s.SideEvents(), func(e wire.SideEvent) bool {
+		if e.Call != "" && e.Call == x.ID {
+			own = "; mcptest then sent notifications/cancelled"
+			return true
+		}
+		return answered && (e.Kind == wire.SideStream || e.Kind == wire.SideRival)
+	})
+	return own + wire.SideText(others)
+}
 
 // Do sends a request and waits for its response, the end of ctx or the end of the
 // session. It always returns an exchange.

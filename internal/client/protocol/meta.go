@@ -40,7 +40,8 @@ func CapabilityOf(method string) string {
 }
 
 // Undeclared returns what a client with these capabilities does not declare and a
-// request needs, or "". Elicitation has the modes form, which {} stands for, and url.
+// request needs, or "". Elicitation has the modes form, which {} stands for, and url;
+// sampling with tools is a capability below sampling.
 func Undeclared(capabilities jsonv.Value, method string, params []byte) string {
 	need := CapabilityOf(method)
 	declared, ok := capabilities.Get(need)
@@ -53,8 +54,27 @@ func Undeclared(capabilities jsonv.Value, method string, params []byte) string {
 		return need + " in mode url"
 	case need == "elicitation" && !asksURL && url && !form:
 		return need + " in mode form"
+	case need == "sampling" && offersTools(params) && declared.Lookup("tools").IsAbsent():
+		return SamplingTools
 	}
 	return ""
+}
+
+// SamplingTools is the capability of clients whose model can use the tools of a request.
+const SamplingTools = "sampling.tools"
+
+// offersTools reports whether a request for a model's message offers tools.
+func offersTools(params []byte) bool {
+	return MemberOf(params, "tools") != nil || MemberOf(params, "toolChoice") != nil
+}
+
+// RefusalOf returns the error of a client that does not declare what a request needs.
+func RefusalOf(method, undeclared string) *RPCError {
+	code := int64(CodeInvalidParams)
+	if undeclared == CapabilityOf(method) {
+		code = CodeMethodNotFound
+	}
+	return &RPCError{Code: code, Message: "the client does not declare " + undeclared}
 }
 
 // MethodDiscover requests the protocol versions that a server supports.

@@ -11,6 +11,8 @@ type Version struct {
 	Batches, // a frame may be an array of messages
 	VersionHeader, // each HTTP request has an MCP-Protocol-Version header
 	Tasks, // a client may request a call as a task; later versions have an extension for it
+	Negotiated, // a server must not send requests that need what the client does not declare
+	SamplingTools, // a server may offer tools to the model of a client that declares it
 	Stateless bool // no session: each request names its client and version
 
 	Old bool // clients may drop support for it
@@ -25,9 +27,9 @@ type Version struct {
 
 // versions holds every supported version, newest first.
 var versions = []Version{
-	{Name: "2026-07-28", VersionHeader: true, Stateless: true, ToolHints: true, PartMeta: true, Icons: true, AnyStructured: true, CacheHints: true},
-	{Name: "2025-11-25", VersionHeader: true, Tasks: true, ToolHints: true, PartMeta: true, Icons: true},
-	{Name: "2025-06-18", VersionHeader: true, ToolHints: true, PartMeta: true},
+	{Name: "2026-07-28", VersionHeader: true, Negotiated: true, SamplingTools: true, Stateless: true, ToolHints: true, PartMeta: true, Icons: true, AnyStructured: true, CacheHints: true},
+	{Name: "2025-11-25", VersionHeader: true, Negotiated: true, SamplingTools: true, Tasks: true, ToolHints: true, PartMeta: true, Icons: true},
+	{Name: "2025-06-18", VersionHeader: true, Negotiated: true, ToolHints: true, PartMeta: true},
 	{Name: "2025-03-26", Batches: true, ToolHints: true, Old: true},
 	{Name: "2024-11-05", Old: true},
 }

@@ -26,6 +26,8 @@ type ClosedError struct {
 	Err      error      // the transport's error, if that is what ended it
 	Ours     bool       // the client closed it
 
+	Also string // what the client did before, which may be why; begins with ", "
+
 	Unread []byte // the input that the process did not read, if known
 }
 
@@ -64,6 +66,7 @@ func (e *ClosedError) Error() string {
 	default:
 		b.WriteString(" were in flight")
 	}
+	b.WriteString(e.Also)
 	if len(e.InFlight) == 0 || e.Log == nil || !e.Exited || e.Ours {
 		return b.String() + stderrCause(e, e.Stderr)
 	}

@@ -102,7 +102,8 @@ type HTTP struct {
 	usual    *usualHeaders
 	protocol string // of the last initialized message, for GET and DELETE
 	stream   context.CancelFunc
-	bye      int             // see Facts
+	bye      int // see Facts
+	side     SideEvents
 	old      *endpointStream // non-nil: HTTP+SSE
 	closed   bool
 }
@@ -178,6 +179,9 @@ func (t *HTTP) Facts() Facts {
 	}
 	return f
 }
+
+// SideEvents returns what became of the stream of the session.
+func (t *HTTP) SideEvents() []SideEvent { return t.side.List() }
 
 // Send posts one message. For a call it returns after the response was read, or
 // earlier if the call was canceled; it reports a failure to Receiver.OnFailure.

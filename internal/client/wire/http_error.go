@@ -35,6 +35,7 @@ func (e *HTTPError) Error() string {
 	if e.Note != "" {
 		b.WriteString(": " + e.Note)
 	}
+	b.WriteString(challenge(e.Info))
 	switch {
 	case e.RPC != nil:
 		b.WriteString(": " + protocol.Excerpt([]byte(e.RPC.Error())))

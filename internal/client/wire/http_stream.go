@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -224,11 +225,15 @@ func (t *HTTP) listen(caller context.Context) {
 		p := &protocol.EventParser{Limit: t.lim.Message}
 		for idle := 0; idle < resumeTries; idle++ {
 			resp, err := t.events(ctx, t.url, p.LastID)
+			t.noteStream(ctx, err)
 			settled()
 			if err == nil {
-				if t.readAll(resp.Body, p, nil, nil) > 0 {
+				opened := time.Now()
+				n := t.readAll(resp.Body, p, nil, nil)
+				if n > 0 {
 					idle = 0
 				}
+				t.noteEnd(ctx, n, time.Since(opened))
 			} else if errors.As(err, new(*HTTPError)) {
 				return
 			}
@@ -244,6 +249,37 @@ func (t *HTTP) listen(caller context.Context) {
 	case <-time.After(listenTime):
 	case <-caller.Done():
 	}
+}
+
+// noteStream notes why the stream of the session could not be opened.
+func (t *HTTP) noteStream(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	what := "could not be opened: " + err.Error()
+	if refused, ok := errors.AsType[*HTTPError](err); ok {
+		what = "was answered with " + strings.TrimPrefix(refused.Error(), "GET: ")
+	}
+	t.side.Add(SideStream, "this session's GET stream "+what+", so the server can send nothing outside of responses")
+}
+
+// noteEnd notes that the server has closed the stream of the session.
+func (t *HTTP) noteEnd(ctx context.Context, events int, after time.Duration) {
+	if ctx.Err() != nil || t.ctx.Err() != nil {
+		return
+	}
+	how := "soon after it was opened"
+	if after >= time.Second {
+		how = "after " + Duration(after.Round(time.Second))
+	}
+	t.side.Add(SideStream, "the server closed this session's GET stream "+how+", with "+eventsSeen(events)+" on it")
+}
+
+func eventsSeen(n int) string {
+	if n == 0 {
+		return "nothing"
+	}
+	return events(n)
 }
 
 // readAll delivers the events of a stream until it ends and returns their number.

@@ -80,7 +80,7 @@ var edges = map[string][]string{
 	"internal/client/protocol": {"internal/base/jsonv"},
 	// How clients read the handshake: no network, because offer/compat reads files with it.
 	"internal/client/handshake": {"internal/base/jsonv"},
-	"internal/client/wire":      {"internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/web"},
+	"internal/client/wire":      {"internal/base/lazy", "internal/client/protocol", "internal/base/jsonv", "internal/process/proc", "internal/process/tail", "internal/base/web"},
 	"internal/client/conn":      {"internal/client/protocol", "internal/client/wire", "internal/base/display", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	"internal/client/mcp":       {"internal/client/handshake", "internal/client/conn", "internal/client/protocol", "internal/client/wire", "internal/base/jsonv", "internal/process/proc", "internal/process/tail"},
 	// What MCP requires of a response. run and cli import it; mcp does not.
@@ -142,7 +142,7 @@ var edges = map[string][]string{
 		"internal/client/handshake", "internal/client/conn", "internal/client/wire", "internal/client/mcp", "internal/client/protocol", "internal/process/proc", "internal/process/usage", "internal/base/jsonv",
 	},
 	"internal/run/probe":   {"internal/run/probe/basics", "internal/run/probe/exam", "internal/run/probe/features", "internal/run/probe/verdict", "internal/offer/ruleset", "internal/client/mcp", "internal/client/protocol", "internal/base/source", "internal/offer/surface"},
-	"internal/run/respond": {"internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
+	"internal/run/respond": {"internal/base/jsonschema", "internal/base/lists", "internal/spec/plan", "internal/spec/suite", "internal/client/protocol", "internal/base/jsonv"},
 	"internal/run/doubles": {"internal/server/upstream", "internal/spec/plan", "internal/report/result", "internal/base/jsonv"},
 	"internal/run/pool": {
 		"internal/run/doubles", "internal/run/respond", "internal/run/connect", "internal/spec/plan", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/report/result", "internal/base/jsonv",

@@ -195,7 +195,7 @@ func Remarks(p *render.Printer, c *result.Case) string {
 		add(term.Warn, "%s tolerated", display.Count(n, "violation"))
 	}
 	if c.Implicit && c.Status == result.Pass {
-		add(term.Faint, "it returned; nothing else was checked")
+		add(term.Faint, "%s; nothing else was checked", end(c))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -277,3 +277,11 @@ func Tolerated(c *result.Case) int {
 
 // BeforeTests reports whether a phase runs before the tests of its file.
 func BeforeTests(ph *result.Phase) bool { return ph.Phase == "beforeAll" || ph.Phase == "setup" }
+
+// end says how the last call of a case without assertions ended.
+func end(c *result.Case) string {
+	if n := len(c.Exchanges); n > 0 && strings.Contains(c.Exchanges[n-1].Error, " was cancelled after ") {
+		return "it was cancelled"
+	}
+	return "it returned"
+}

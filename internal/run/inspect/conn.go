@@ -92,10 +92,14 @@ func (c *Conn) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	declared := c.o.Capabilities
+	if declared.IsAbsent() {
+		declared = sv.Declares
+	}
 	_, hint := c.o.Eras.Of(sv)
 	c.session, err = mcp.Open(ctx, t, mcp.Options{
 		Protocol: sv.Protocol, Hint: hint, Redial: c.dial, Client: c.o.Client, ConnectTimeout: sv.ConnectTimeout,
-		Limits: c.o.Connect.Limits, Capabilities: c.o.Capabilities, Answer: c.o.Answer,
+		Limits: c.o.Connect.Limits, Capabilities: declared, Answer: c.o.Answer,
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})
 	if err != nil {

@@ -127,7 +127,7 @@ func (s *Server) listedElsewhere(ctx context.Context, c *Call, l lister) bool {
 		if def == s.Def {
 			continue
 		}
-		other := s.pool.Server(def, respond.CapabilitiesOf(def.Respond), s.file)
+		other := s.pool.Server(def, respond.CapabilitiesOn(def), s.file)
 		var sess *mcp.Session
 		if l.what != "tool" || other.update(func(*state) {}).starts == 0 {
 			var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,14 +14,21 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// Capabilities are the capabilities that the client declares. Only those that the
-// suite scripts are declared, because a server may wait for an answer to the
-// others.
-type Capabilities struct{ sampling, form, url, roots bool }
+// Capabilities are the capabilities that the client declares: those of client: as they
+// are written, otherwise only those that the suite scripts, because a server may wait for
+// an answer to the others.
+type Capabilities struct {
+	sampling, tools, form, url, roots bool
+
+	written string // of client: as JSON text; "": they follow from the scripts
+}
 
 // Key is equal for equal capabilities.
 func (c Capabilities) Key() string {
-	b := []byte("----")
+	if c.written != "" {
+		return c.written
+	}
+	b := []byte("-----")
 	if c.sampling {
 		b[0] = 's'
 	}
@@ -33,14 +41,21 @@ func (c Capabilities) Key() string {
 	if c.url {
 		b[3] = 'u'
 	}
+	if c.tools {
+		b[4] = 't'
+	}
 	return string(b)
 }
 
 // JSON returns MCP's ClientCapabilities.
 func (c Capabilities) JSON() jsonv.Value {
+	if c.written != "" {
+		written, _ := jsonv.Parse([]byte(c.written))
+		return written
+	}
 	yes := jsonv.Object()
 	modes := jsonv.ObjectOf("url", yes.If(c.url), "form", yes.If(c.url && c.form)) // empty: forms
-	return jsonv.ObjectOf("roots", yes.If(c.roots), "sampling", yes.If(c.sampling), "elicitation", modes.If(c.form || c.url))
+	return jsonv.ObjectOf("roots", yes.If(c.roots), "sampling", jsonv.ObjectOf("tools", yes.If(c.tools)).If(c.sampling), "elicitation", modes.If(c.form || c.url))
 }
 
 // CapabilitiesOf returns the union of the capabilities that scripts need.
@@ -51,6 +66,7 @@ func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
 			continue
 		}
 		c.sampling = c.sampling || len(r.Sampling.List) > 0
+		c.tools = c.tools || slices.ContainsFunc(r.Sampling.List, suite.SamplingAnswer.UsesTools)
 		for _, a := range r.Elicitation.List {
 			c.form, c.url = c.form || !a.URL, c.url || a.URL
 		}
@@ -59,9 +75,30 @@ func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
 	return c
 }
 
+// declaredBy returns the capabilities that a server's client: declares.
+func declaredBy(written jsonv.Value) Capabilities {
+	elicitation := written.Lookup("elicitation")
+	url := !elicitation.Lookup("url").IsAbsent()
+	return Capabilities{
+		sampling: !written.Lookup("sampling").IsAbsent(), tools: !written.Lookup("sampling", "tools").IsAbsent(), roots: !written.Lookup("roots").IsAbsent(),
+		url: url, form: !elicitation.IsAbsent() && (!url || !elicitation.Lookup("form").IsAbsent()), written: string(written.Append(nil)),
+	}
+}
+
+// CapabilitiesOn returns the capabilities of sessions with a server outside of cases.
+func CapabilitiesOn(s *plan.Server) Capabilities {
+	if !s.Declares.IsAbsent() {
+		return declaredBy(s.Declares)
+	}
+	return CapabilitiesOf(s.Respond)
+}
+
 // CapabilitiesFor returns the capabilities of the session of a case: those that the
 // scripts of the server, the case and its steps on that server need.
 func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
+	if !s.Declares.IsAbsent() {
+		return declaredBy(s.Declares)
+	}
 	if c.Respond == nil && s.Respond == nil && !c.Flow {
 		return Capabilities{}
 	}
@@ -86,6 +123,8 @@ type Script struct {
 	// A single answer is used for every request.
 	sampleEach, formEach, urlEach bool
 	asked                         map[string]bool // keys of respond that the server requested
+	claims                        bool            // client: declares the capabilities
+	mistakes                      []string        // of answers; see Mistakes
 }
 
 // New returns a script that uses, for each kind of answer, the first of scripts
@@ -119,7 +158,7 @@ func New(scripts ...*suite.Respond) (s *Script) {
 }
 
 // Answer implements mcp.Answerer.
-func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
+func (s *Script) Answer(ctx context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, _ := jsonv.Parse(params)
@@ -132,6 +171,7 @@ func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte
 		}
 	case "elicitation":
 		if a, ok := nextAnswer(&s.form, s.formEach); ok {
+			s.examine(ctx, a, v)
 			return a.JSON(v).Append(nil), nil
 		}
 	case "elicitation with mode url":
@@ -143,6 +183,7 @@ func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte
 			return rootsJSON(s.roots).Append(nil), nil
 		}
 	}
+	s.refuse(method)
 	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) response to " + method + strings.TrimPrefix(kind, "elicitation")}
 }
 

@@ -212,6 +212,7 @@ type Server struct {
 	ValidateOutput bool
 	Describe       []agent.Description  `json:",omitempty"`
 	Respond        *suite.Respond       `json:"-"`
+	Declares       jsonv.Value          `json:"-"` // capabilities of the client as written; absent: those that Respond needs
 	Upstreams      []*upstream.Upstream `json:"-"` // of its file
 
 	def *suite.Server // for positions

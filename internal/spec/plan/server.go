@@ -41,7 +41,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
 		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: orDuration(sv.Timeout, 0), IdleTimeout: orDuration(sv.IdleTimeout, 0),
-		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
+		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond, Declares: sv.Client.Declared(),
 		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
 	}
 	s.out = out

@@ -48,6 +48,20 @@ func (a SamplingAnswer) JSON() jsonv.Value {
 	return jsonv.ObjectOf("role", "assistant", "content", jsonv.ObjectOf("type", "text", "text", a.Text), "model", model, "stopReason", "endTurn")
 }
 
+// UsesTools reports whether the model calls a tool that the server offers it.
+func (a SamplingAnswer) UsesTools() bool {
+	if a.Result.Lookup("stopReason").Text() == "toolUse" {
+		return true
+	}
+	content := a.Result.Lookup("content")
+	for _, block := range content.Elems() {
+		if block.Lookup("type").Text() == "tool_use" {
+			return true
+		}
+	}
+	return content.Lookup("type").Text() == "tool_use"
+}
+
 // ElicitationAnswer is an answer to elicitation/create.
 type ElicitationAnswer struct {
 	Pos source.Pos

@@ -59,6 +59,8 @@ type Server struct {
 	InheritEnv *InheritEnv `yaml:"inherit_env" default:"minimal" example:"[AWS_PROFILE]" for:"command"`
 	// Responses to requests from the server, for every test on it.
 	Respond *Respond `yaml:"respond"`
+	// What mcptest claims to be on this server: the capabilities of the client.
+	Client *Client `yaml:"client" example:"{capabilities: {sampling: {tools: {}}}}"`
 	// Check structuredContent against the tool's outputSchema; true when left out.
 	ValidateOutput *bool `yaml:"validate_output" default:"true" example:"false"`
 	ServerKeys     `yaml:",inline"`

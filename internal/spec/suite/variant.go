@@ -34,6 +34,8 @@ type Variant struct {
 	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28" example:"'2025-11-25'"`
 	// The HTTP transport, in place of the server's.
 	Transport string `yaml:"transport" enum:"auto|streamable-http|sse" example:"sse"`
+	// What mcptest claims to be, in place of that of the server.
+	Client *Client `yaml:"client" example:"{capabilities: {elicitation: {}}}"`
 	// A YAML file of tools and descriptions, relative to the suite: what a model in a test of agents sees in place of the descriptions of the server.
 	Describe string `yaml:"describe" example:"descriptions/short.yaml" schema:"minLength: 1"`
 }
@@ -77,6 +79,9 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 	}
 	if v.Transport != "" {
 		out.Transport = v.Transport
+	}
+	if v.Client != nil {
+		out.Client = v.Client
 	}
 	if out.URL != "" {
 		out.URL = withQuery(out.URL, v.Query)

@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+
+	"mcptest/internal/base/lazy"
+	"mcptest/internal/client/protocol"
+)
+
+// challengeParam matches a parameter of WWW-Authenticate.
+var challengeParam = lazy.Regexp(`(?i)\b(error|error_description|scope)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))`)
+
+// challenge says what a server that refuses a request (401 or 403) asks for in
+// WWW-Authenticate: the scopes and the reason; "" if it says nothing.
+func challenge(info *HTTPInfo) string {
+	if info.Status != http.StatusUnauthorized && info.Status != http.StatusForbidden {
+		return ""
+	}
+	params := map[string]string{}
+	for _, value := range info.Header.Values("WWW-Authenticate") {
+		for _, m := range challengeParam().FindAllStringSubmatch(value, -1) {
+			text := strings.ReplaceAll(m[2], `\"`, `"`) + m[3]
+			if name := strings.ToLower(m[1]); params[name] == "" && text != "" {
+				params[name] = protocol.Excerpt([]byte(text))
+			}
+		}
+	}
+	why, scope := params["error_description"], params["scope"]
+	text := ""
+	switch reason := params["error"]; {
+	case reason == "insufficient_scope":
+		text = ": the token lacks a scope"
+	case reason != "":
+		text = ": " + reason
+	case why == "" && scope == "":
+		return ""
+	}
+	if scope != "" {
+		text += ": the server asks for " + scope
+	}
+	if why != "" {
+		text += " (" + why + ")"
+	}
+	return text
+}
