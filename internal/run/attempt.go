@@ -46,6 +46,8 @@ type attempt struct {
 	watch    *doubles.Watch // of the requests to upstreams
 	notReady bool           // a server was not ready in time
 	mistake  string         // of the suite, which explains a failure
+	before   []int          // tests that used its sessions before it
+	warm     bool           // a session was kept from an earlier run
 
 	steps    jsonv.Value                 // captured values of a flow
 	obs      target.Observation          // of the last call
@@ -94,6 +96,7 @@ func (a *attempt) open(ctx context.Context) bool {
 		}
 		a.out.c.AfterRestart = a.out.c.AfterRestart || slot.Restarted()
 		a.useSession(s, sess)
+		a.before, a.warm = append(a.before, a.file.run.uses.add(sess, a.c.Index)...), a.warm || slot.Kept()
 		if a.c.Alone {
 			s.ReportViolations(sess) // from before this case
 		}

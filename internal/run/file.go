@@ -32,6 +32,9 @@ type fileRun struct {
 	warming    sync.WaitGroup // servers that are started early
 	stopWarm   context.CancelFunc
 
+	keeping sync.Mutex
+	kept    []*caseRun // failed, for their diagnosis
+
 	counts    counts
 	snapshots *snapshot.Run // nil if the suite has no snapshot file
 }
@@ -65,6 +68,7 @@ func (f *fileRun) execute(ctx context.Context) {
 		f.giveUp(*f.refused)
 	} else {
 		f.cases(ctx)
+		f.diagnose(ctx)
 	}
 	f.finish(ctx)
 }

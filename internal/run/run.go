@@ -62,6 +62,9 @@ type Options struct {
 	// LeftUp is set if an earlier run left its processes running in the current
 	// folder.
 	LeftUp bool
+	// NoDiagnosis leaves out running failed tests again alone to name a test that caused
+	// the failure.
+	NoDiagnosis bool
 	// Saved is the data that the earlier run passed to Detach, for TeardownOnly.
 	Saved []SavedState
 }
@@ -147,6 +150,8 @@ type runner struct {
 	exit     exit
 	executed []*fileRun
 	coverage *measurement // nil: not measured
+	uses     uses
+	shadow   bool // runs tests again for a diagnosis
 }
 
 // Run executes the plan and returns the exit code. If ctx is canceled with an

@@ -24,6 +24,7 @@ type Slot struct {
 	err      error // why it can't be opened (again)
 	replaced bool  // a restart has replaced a session that died or hung
 	lost     bool  // the server ended while it was restarted
+	kept     bool  // the session is from an earlier run
 	hidden   bool  // reports don't show what the server of the session wrote
 	info     result.Server
 	past     []ending // sessions that have ended
@@ -71,6 +72,13 @@ func (s *Slot) Restarted() bool {
 	s.gate.acquire(true)
 	defer s.gate.release(true)
 	return s.replaced
+}
+
+// Kept reports whether the session was kept from an earlier run.
+func (s *Slot) Kept() bool {
+	s.gate.acquire(true)
+	defer s.gate.release(true)
+	return s.kept
 }
 
 // maxRestarts is how often a server is started again after it died or hung.
@@ -134,7 +142,9 @@ func (s *Slot) open(ctx context.Context) error {
 	sv := s.server
 	deps, began := &sv.pool.deps, time.Now()
 	s.info = sv.record(sv.update(func(st *state) { st.starts++ }).starts)
+	s.kept = false
 	if s.sess = deps.Warm.take(sv); s.sess != nil {
+		s.kept = true
 		s.info.Protocol, s.info.ServerInfo = s.sess.Protocol(), serverInfo(s.sess)
 		deps.Send(result.ServerUp{Server: s.info})
 		sv.listTools(s.sess)
