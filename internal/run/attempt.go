@@ -41,13 +41,14 @@ type attempt struct {
 	snapshots *snapshot.Test
 	others    []twin.Way
 
-	sessions map[*pool.Server]*mcp.Session
-	marks    map[*mcp.Session]tail.Mark
-	watch    *doubles.Watch // of the requests to upstreams
-	notReady bool           // a server was not ready in time
-	mistake  string         // of the suite, which explains a failure
-	before   []int          // tests that used its sessions before it
-	warm     bool           // a session was kept from an earlier run
+	sessions   map[*pool.Server]*mcp.Session
+	marks      map[*mcp.Session]tail.Mark
+	endCalling func()         // ends the time of the case's calls
+	watch      *doubles.Watch // of the requests to upstreams
+	notReady   bool           // a server was not ready in time
+	mistake    string         // of the suite, which explains a failure
+	before     []int          // tests that used its sessions before it
+	warm       bool           // a session was kept from an earlier run
 
 	steps    jsonv.Value                 // captured values of a flow
 	obs      target.Observation          // of the last call
@@ -159,8 +160,13 @@ func (a *attempt) slot(s *pool.Server) *pool.Slot {
 	return s.Next()
 }
 
+// beginCalling begins the time of the case's calls.
+func (a *attempt) beginCalling() { a.endCalling = a.file.run.clock.Begin(pool.Calling) }
+
 // reopen replaces a session that has ended. It returns false if that fails.
 func (a *attempt) reopen(ctx context.Context, s *pool.Server) bool {
+	a.endCalling()
+	defer a.beginCalling()
 	sess, err := a.slot(s).Session(ctx)
 	if err != nil {
 		return false

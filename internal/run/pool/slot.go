@@ -111,6 +111,7 @@ func (s *Slot) prepareRestart(ctx context.Context, stuck error) error {
 		again = fmt.Sprintf(" (restart %d of at most %d)", n, maxRestarts)
 	}
 	s.replaced = true
+	defer s.server.pool.deps.Clock.Begin(Starting)()
 	s.server.warn("server-restarted", what+" and was restarted"+again+": "+why)
 	select {
 	case <-time.After(pauseBefore(n)):
@@ -141,6 +142,7 @@ func (s *Slot) retire(ctx context.Context, stuck error) (what, why string) {
 func (s *Slot) open(ctx context.Context) error {
 	sv := s.server
 	deps, began := &sv.pool.deps, time.Now()
+	defer deps.Clock.Begin(Starting)()
 	s.info = sv.record(sv.update(func(st *state) { st.starts++ }).starts)
 	s.kept = false
 	if s.sess = deps.Warm.take(sv); s.sess != nil {
@@ -190,6 +192,7 @@ func (s *Slot) failed(err error) error {
 // close ends the slot's session. The caller holds the gate.
 func (s *Slot) close(ctx context.Context) ending {
 	sess, sv := s.sess, s.server
+	defer sv.pool.deps.Clock.Begin(Ending)()
 	s.sess = nil
 	sv.update(func(st *state) { delete(st.offers, sess) })
 	sv.AwaitIdle(sess)
