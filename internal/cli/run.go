@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/lazy"
@@ -47,6 +48,8 @@ type runFlags struct {
 	retries                          int
 	list, dryRun                     bool
 	noProgress, quiet, verbose       bool
+	noDiagnosis                      bool
+	shuffle                          shuffle
 	setupOnly                        bool
 	updateSnapshots, allowInCI, open bool
 	stopAtEOF                        bool
@@ -105,8 +108,8 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.StringSliceVar(&f.servers, "server", nil, "run tests on these `servers` only")
 	fl.StringArrayVarP(&f.reporters, "reporter", "r", nil, "`name` or name=path; may be repeated; the terminal shows pretty unless another reporter writes there: "+formatNames())
 	fl.StringVarP(&f.output, "output", "o", "", "write the (single) report to this `file`")
-	fl.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failure")
 	f.addGates(fl)
+	f.addDiagnosis(fl)
 	fl.BoolVar(&f.coverage, "coverage", false, "measure how much of what the servers offer the tests examine")
 	fl.BoolVar(&f.watching, "watch", false, "run again when a file of the suites changes, failed tests first; press q or Ctrl-C to stop")
 	fl.StringVar(&f.shard, "shard", "", "run part `i/n` of the tests; mcptest report merge combines the records")
@@ -130,6 +133,13 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	f.cassettes.Add(cmd)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and passed tests")
 	return cmd
+}
+
+// addDiagnosis adds the flags about failures and the order of tests.
+func (f *runFlags) addDiagnosis(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failure")
+	fl.BoolVar(&f.noDiagnosis, "no-diagnosis", false, "do not run a failed test again alone to find out whether another test caused its failure")
+	f.shuffle.add(fl)
 }
 
 func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
@@ -175,16 +185,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
-	if f.retries < 0 || f.retries > 100 {
-		return nil, nil, option.Invalid("--retries must be from 0 to 100")
-	}
-	if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
-		return nil, nil, option.Invalid("--timeout must be greater than zero")
-	}
-	if cmd.Flags().Changed("wait-for-ready") && f.waitForReady <= 0 {
-		return nil, nil, option.Invalid("--wait-for-ready must be greater than zero")
-	}
-	if err := f.limits.Check(); err != nil {
+	if err := cmp.Or(f.checkNumbers(cmd), f.shuffle.check(), f.limits.Check()); err != nil {
 		return nil, nil, err
 	}
 	if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
@@ -204,6 +205,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	f.shuffle.files(suites)
 	traffic, wrong, err := f.upstreams.Open(suites)
 	if err != nil {
 		return nil, nil, err
@@ -219,6 +221,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 		set.Retries = &f.retries
 	}
 	p, more := plan.Compile(suites, set)
+	f.shuffle.tests(p)
 	diags = append(diags, more...)
 	if f.loaded != nil {
 		files := slices.Concat(paths, f.EnvFiles, watch.Inputs(suites, p))
@@ -236,6 +239,19 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 		return nil, nil, err
 	}
 	return p, suites, option.SelectChanged(cmd.Context(), s, p, f.changed)
+}
+
+// checkNumbers returns an error for a number that a flag can't have.
+func (f *runFlags) checkNumbers(cmd *cobra.Command) error {
+	switch {
+	case f.retries < 0 || f.retries > 100:
+		return option.Invalid("--retries must be from 0 to 100")
+	case cmd.Flags().Changed("timeout") && f.timeout <= 0:
+		return option.Invalid("--timeout must be greater than zero")
+	case cmd.Flags().Changed("wait-for-ready") && f.waitForReady <= 0:
+		return option.Invalid("--wait-for-ready must be greater than zero")
+	}
+	return nil
 }
 
 // knownServers returns an error if no suite declares a --server.
@@ -386,7 +402,6 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		defer h.close()
 	}
 	ctx, s = h.ctx, h.streams
-	world := h.world
 
 	live, status := f.live(s, specs)
 	logs, listeners := openLogs(s, specs)
@@ -395,12 +410,13 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	defer rec.Close()
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.rerunFlags(),
-		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: notes, Live: status.Live(),
+		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: append(f.shuffle.note(), notes...), Live: status.Live(),
 		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: option.Snapshots(s.Env, f.updateSnapshots, f.cassettes.Damage),
-		Coverage: f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
+		NoDiagnosis: f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
+		Coverage:    f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
 	}
 	deps := run.Deps{
-		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
+		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: h.world.Registry, KillOrphans: h.world.Sweep,
 		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, LastFindings: f.verdicts.Last, Eras: history.Eras(f.erasDir(suites)),
 	}
 	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
@@ -409,9 +425,9 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		deps.Warm, deps.KillOrphans = f.warm, nil // the servers must keep running
 	}
 	if up != nil {
-		leaveRunning(up, world, &opts, &deps)
+		leaveRunning(up, h.world, &opts, &deps)
 	}
-	return option.Guarded(world, s.Err, func() error {
+	return option.Guarded(h.world, s.Err, func() error {
 		code := run.Run(ctx, p, opts, deps)
 		live.Close()
 		lost := tapes.Finish(s.Err, ctx.Err() != nil)

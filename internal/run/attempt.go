@@ -41,12 +41,15 @@ type attempt struct {
 	snapshots *snapshot.Test
 	others    []twin.Way
 
-	sessions map[*pool.Server]*mcp.Session
-	marks    map[*mcp.Session]tail.Mark
-	watch    *doubles.Watch // of the requests to upstreams
-	notReady bool           // a server was not ready in time
-	mistake  string         // of the suite, which explains a failure
-	unsaid   string         // what an assertion must say for the case to pass
+	sessions   map[*pool.Server]*mcp.Session
+	marks      map[*mcp.Session]tail.Mark
+	endCalling func()         // ends the time of the case's calls
+	watch      *doubles.Watch // of the requests to upstreams
+	notReady   bool           // a server was not ready in time
+	mistake    string         // of the suite, which explains a failure
+	unsaid     string         // what an assertion must say for the case to pass
+	before     []int          // tests that used its sessions before it
+	warm       bool           // a session was kept from an earlier run
 
 	steps    jsonv.Value                 // captured values of a flow
 	obs      target.Observation          // of the last call
@@ -95,6 +98,7 @@ func (a *attempt) open(ctx context.Context) bool {
 		}
 		a.out.c.AfterRestart = a.out.c.AfterRestart || slot.Restarted()
 		a.useSession(s, sess)
+		a.before, a.warm = append(a.before, a.file.run.uses.add(sess, a.c.Index)...), a.warm || slot.Kept()
 		if a.c.Alone {
 			s.ReportViolations(sess) // from before this case
 		}
@@ -157,8 +161,13 @@ func (a *attempt) slot(s *pool.Server) *pool.Slot {
 	return s.Next()
 }
 
+// beginCalling begins the time of the case's calls.
+func (a *attempt) beginCalling() { a.endCalling = a.file.run.clock.Begin(pool.Calling) }
+
 // reopen replaces a session that has ended. It returns false if that fails.
 func (a *attempt) reopen(ctx context.Context, s *pool.Server) bool {
+	a.endCalling()
+	defer a.beginCalling()
 	sess, err := a.slot(s).Session(ctx)
 	if err != nil {
 		return false

@@ -27,6 +27,8 @@ import (
 // operations makes the case's calls in order and evaluates the responses. The
 // case's time limit covers all calls.
 func (a *attempt) operations(ctx context.Context) {
+	a.beginCalling()
+	defer func() { a.endCalling() }()
 	unlimited := ctx
 	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout+untilLimits(a.c))
 	defer cancel()

@@ -30,6 +30,8 @@ type caseRun struct {
 	// snapshots of the case; nil if the suite has no snapshot file.
 	snapshots *snapshot.Test
 	notReady  bool   // its server was not ready in time, in any attempt
+	before    []int  // tests that used its sessions before it
+	warm      bool   // a session was kept from an earlier run
 	mistake   string // of the suite, which explains why a test that is expected to fail fails
 }
 
@@ -175,6 +177,7 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case, n int) bool {
 		a.snapshots.AttemptPassed()
 	}
 	cr.notReady, cr.mistake = cr.notReady || a.notReady, cmp.Or(cr.mistake, a.mistake)
+	cr.before, cr.warm = a.before, a.warm
 	return true
 }
 

@@ -32,6 +32,9 @@ type fileRun struct {
 	warming    sync.WaitGroup // servers that are started early
 	stopWarm   context.CancelFunc
 
+	keeping sync.Mutex
+	kept    []*caseRun // failed, for their diagnosis
+
 	counts    counts
 	snapshots *snapshot.Run // nil if the suite has no snapshot file
 }
@@ -45,7 +48,7 @@ type verdict struct {
 func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
 	out := &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
 		File: f, Index: index, Start: r.start, Pool: r.pool, Cleanup: r.cleanup, Exec: r.deps.Exec, Registry: r.deps.Registry, Grace: r.opts.Grace,
-		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.recoverPanic,
+		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.recoverPanic, Clock: r.clock,
 	}}
 	if f.Snapshots != nil {
 		out.snapshots = f.Snapshots.Begin(r.opts.Snapshots)
@@ -65,6 +68,7 @@ func (f *fileRun) execute(ctx context.Context) {
 		f.giveUp(*f.refused)
 	} else {
 		f.cases(ctx)
+		f.diagnose(ctx)
 	}
 	f.finish(ctx)
 }

@@ -116,7 +116,22 @@ func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
 			f.run.exit.halt(fmt.Sprintf("not run: fail-fast after %q", out.Name))
 		}
 	}
+	if cr.diagnosable() && f.keep(cr) {
+		return // it is sent after its diagnosis
+	}
 	f.run.deps.Send(result.CaseFinished{Case: out})
+}
+
+// keep keeps a failed case for its diagnosis at the end of the file. It returns false if
+// there are too many.
+func (f *fileRun) keep(cr *caseRun) bool {
+	f.keeping.Lock()
+	defer f.keeping.Unlock()
+	if len(f.kept) == maxDiagnosed {
+		return false
+	}
+	f.kept = append(f.kept, cr)
+	return true
 }
 
 // unlessSkipped runs a case unless the suite or the run skips it.

@@ -62,6 +62,9 @@ type Options struct {
 	// LeftUp is set if an earlier run left its processes running in the current
 	// folder.
 	LeftUp bool
+	// NoDiagnosis leaves out running failed tests again alone to name a test that caused
+	// the failure.
+	NoDiagnosis bool
 	// Saved is the data that the earlier run passed to Detach, for TeardownOnly.
 	Saved []SavedState
 }
@@ -147,6 +150,9 @@ type runner struct {
 	exit     exit
 	executed []*fileRun
 	coverage *measurement // nil: not measured
+	uses     uses
+	clock    *pool.Clock // nil: not measured
+	shadow   bool        // runs tests again for a diagnosis
 }
 
 // Run executes the plan and returns the exit code. If ctx is canceled with an
@@ -187,7 +193,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		deps.Registry = own
 		deps.KillOrphans = func(ctx context.Context) []proc.Leftover { return own.Close(ctx, opts.Grace) }
 	}
-	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx), coverage: newMeasurement(p, opts.Coverage)}
+	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx), coverage: newMeasurement(p, opts.Coverage), clock: new(pool.Clock)}
 	deps.Upstreams.Report = r.report
 	r.opener = &connect.Opener{
 		Options: connect.Options{
@@ -197,7 +203,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
 	}
 	r.pool = pool.New(ctx, pool.Deps{
-		Opener: r.opener, Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.recoverPanic, Warm: deps.Warm,
+		Opener: r.opener, Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.recoverPanic, Warm: deps.Warm, Clock: r.clock,
 	})
 	return r
 }
@@ -260,7 +266,7 @@ func (r *runner) finish(ctx context.Context) int {
 			r.report(f)
 		}
 	}
-	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code()}
+	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code(), Times: r.times()}
 	switch in, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); {
 	case ok:
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
@@ -272,6 +278,14 @@ func (r *runner) finish(ctx context.Context) int {
 	}
 	r.deps.Send(e)
 	return e.ExitCode
+}
+
+// times returns where the time of the run went.
+func (r *runner) times() *result.Times {
+	spent := r.clock.Spent()
+	return &result.Times{
+		CallsMS: ms(spent[pool.Calling]), StartingMS: ms(spent[pool.Starting]), HooksMS: ms(spent[pool.Hooking]), EndingMS: ms(spent[pool.Ending]),
+	}
 }
 
 // killOrphans ends the remaining processes and reports them by name.

@@ -139,10 +139,26 @@ func Reason(c *result.Case) string {
 		text = "failed"
 	}
 	if c.Row == nil {
-		return text
+		return text + diagnosed(c)
 	}
 	row := " (row " + Row(c) + ")"
-	return display.Truncate(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row
+	return display.Truncate(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row + diagnosed(c)
+}
+
+// diagnosed returns what names the test that caused the failure of another, or "".
+func diagnosed(c *result.Case) string {
+	if text := Diagnosis(c); text != "" {
+		return "; " + text
+	}
+	return ""
+}
+
+// Diagnosis says that a failed test passes alone, and after which tests it fails, or "".
+func Diagnosis(c *result.Case) string {
+	if c.Diagnosis == nil || c.Diagnosis.Status != result.Pass {
+		return ""
+	}
+	return c.Diagnosis.Message
 }
 
 // Row returns the position and the values of the row of a case, or "":

@@ -78,6 +78,7 @@ func Case(p *render.Printer, c *result.Case) {
 		p.Value(3, "looked in", term.Plain, strings.Join(c.Searched, "\n"))
 	}
 	Upstream(p, 3, c)
+	p.Value(3, "diagnosis  ", term.Warn, Diagnosis(c))
 	if s := Repro(c); s != "" {
 		p.Line(3, p.Faint("repro  "), p.Paint(term.Accent, s))
 	}

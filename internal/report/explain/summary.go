@@ -40,9 +40,36 @@ func Summary(p *render.Printer, r *result.Run) string {
 	tally(term.Bad, found, display.Plural(found, "finding"))
 	tally(term.Warn, s.Warnings, display.Plural(s.Warnings, "warning"))
 	if r.DurationMS > 0 {
-		text += p.Faint(" · " + render.Duration(r.DurationMS))
+		text += p.Faint(" · " + render.Duration(r.DurationMS) + spent(r))
 	}
 	return text
+}
+
+// Limits of what is said about the time of a run.
+const (
+	leastIdleMS  = 1000 // without calls
+	leastSpentMS = 50   // of one kind
+)
+
+// spent says where the time went, if more than half of it was not calls; otherwise "".
+func spent(r *result.Run) string {
+	t := r.Times
+	if t == nil || r.DurationMS-t.CallsMS < leastIdleMS || t.CallsMS*2 > r.DurationMS {
+		return ""
+	}
+	var parts []string
+	add := func(ms float64, what string) {
+		if ms >= leastSpentMS {
+			parts = append(parts, render.Duration(ms)+" "+what)
+		}
+	}
+	add(t.StartingMS, "starting servers")
+	add(t.HooksMS, "hooks")
+	add(t.EndingMS, "ending")
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // Counts returns the number of tests by status: 3 passed, 1 failed.

@@ -45,6 +45,9 @@ func (t testView) Command(x *result.Exchange) string {
 	return explain.Command(t.page.Run, t.Case, x)
 }
 
+// DiagnosisText says that another test caused the failure, or "".
+func (t testView) DiagnosisText() string { return explain.Diagnosis(t.Case) }
+
 // ServerStderr returns the server's standard error output.
 func (t testView) ServerStderr() string {
 	return strings.TrimRight(explain.ServerStderr(t.page.printer, t.Case), "\n")

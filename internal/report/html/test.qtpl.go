@@ -283,6 +283,11 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`<h4>server stderr</h4>`)
 		streampre(qw422016, s)
 	}
+	if t.DiagnosisText() != "" {
+		qw422016.N().S(`<p>`)
+		streamtext(qw422016, t.DiagnosisText())
+		qw422016.N().S(`</p>`)
+	}
 	if t.Repro != "" {
 		qw422016.N().S(`<p class="meta">to run this test again:</p>`)
 		streamcmd(qw422016, t.Repro)

@@ -221,6 +221,7 @@ func agentCase(p *render.Printer, c *result.Case) {
 		}
 	}
 	lastLines(p, "stderr", explain.ServerStderr(p, c))
+	agentFact(p, "diagnosis", explain.Diagnosis(c))
 	agentFact(p, "repro", explain.Repro(c))
 }
 

@@ -53,6 +53,7 @@ type Live struct {
 
 	mu       sync.Mutex // guards the following fields, which the clock reads
 	total    int
+	up       bool // a server has started
 	summary  result.Summary
 	started  time.Time
 	running  map[int]task
@@ -133,6 +134,8 @@ func (l *Live) Event(e result.Event, r *result.Run) {
 	case result.RunStarted:
 		l.total, l.started, l.suites = e.Total, l.o.Now(), e.Suites
 		l.start(e)
+	case result.ServerUp:
+		l.up = true
 	case result.CaseStarted:
 		t, again := l.running[e.Index]
 		if t.name, t.state = e.Name, e.State; !again {
@@ -310,12 +313,20 @@ func (l *Live) progress() string {
 		parts = append(parts, pal.Paint(term.Faint, eta))
 	}
 	if now := l.current(); now != "" {
-		parts = append(parts, now)
+		parts = append(parts, l.starting()+now)
 	}
 	if l.slow.ms >= 1000 {
 		parts = append(parts, pal.Paint(term.Faint, "slowest "+render.OneLine(l.slow.name, 30)+" "+render.Duration(l.slow.ms)))
 	}
 	return strings.Join(parts, pal.Paint(term.Faint, " · "))
+}
+
+// starting says that a server starts, before the first is up.
+func (l *Live) starting() string {
+	if l.up || l.summary.Total > 0 {
+		return ""
+	}
+	return "starting the server: "
 }
 
 // current returns the case that has been running longest, and for how long.

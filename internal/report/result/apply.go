@@ -49,6 +49,7 @@ func (r *Run) Apply(e Event) {
 	case Noted:
 		r.Notes = append(r.Notes, e.Note)
 	case RunFinished:
+		r.Times = e.Times
 		r.DurationMS, r.ExitCode, r.Interrupted = e.DurationMS, e.ExitCode, e.Interrupted
 		r.finish()
 	}

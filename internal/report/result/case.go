@@ -62,8 +62,21 @@ type Case struct {
 	// Silent is set if the last call got no response, as the suite wants: it was cancelled, or sent
 	// nothing that asks for one. Its duration is not that of a response.
 	Silent bool `json:"-"`
+	// Diagnosis says whether another test caused the failure. It changes no verdict.
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
 	// Probe are the verdicts of an entry of probe:.
 	Probe *Probe `json:"probe,omitempty"`
+}
+
+// Diagnosis is what it says that a failed test did when it ran again alone on new
+// processes.
+type Diagnosis struct {
+	Status  Status   `json:"status"` // of the test alone
+	Message string   `json:"message"`
+	After   []string `json:"after,omitempty"` // the tests that caused the failure, or may have
+	// Reproduced is set if the test failed again after those.
+	Reproduced bool    `json:"reproduced,omitempty"`
+	DurationMS float64 `json:"duration_ms"`
 }
 
 // Probe summarizes what a probe of a server found.

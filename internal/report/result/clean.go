@@ -181,11 +181,7 @@ func (k *cleaner) testCase(c *Case) {
 	if len(c.StderrMS) != strings.Count(c.Stderr, "\n")+1 {
 		c.StderrMS = nil // a mask or a limit has changed the lines
 	}
-	if c.Repeat != nil {
-		for i := range c.Repeat.Latency {
-			k.text(&c.Repeat.Latency[i].Name)
-		}
-	}
+	k.repeated(c)
 	if f := c.KnownFailure; f != nil { // cases share the reason, which comes from a file
 		f = &KnownFailure{known(f.Status), f.Reason}
 		k.text(&f.Reason)

@@ -208,6 +208,19 @@ func cutText(r *secret.Redactor, s string) string {
 	return r.Cut(strings.TrimSuffix(head, "\n")) + "\n" + mark + leftOut + r.Cut(end)
 }
 
+// repeated cleans what is known from running a test again.
+func (k *cleaner) repeated(c *Case) {
+	if c.Repeat != nil {
+		for i := range c.Repeat.Latency {
+			k.text(&c.Repeat.Latency[i].Name)
+		}
+	}
+	if d := c.Diagnosis; d != nil {
+		d.Status = known(d.Status)
+		k.fields(d, nil)
+	}
+}
+
 // conversations cleans what a model and a test said to each other.
 func (k *cleaner) conversations(c *Case) {
 	for _, said := range c.conversations() {

@@ -66,6 +66,7 @@ type RunFinished struct {
 	DurationMS  float64 `json:"duration_ms"`
 	ExitCode    int     `json:"exit_code"`
 	Interrupted string  `json:"interrupted,omitempty"`
+	Times       *Times  `json:"times,omitempty"`
 }
 
 func (RunStarted) event() string       { return evRunStarted }

@@ -117,7 +117,7 @@ func WriteLog(w io.Writer, r *Run, explain func(*Case, *Run) string) error {
 	for _, n := range r.Notes {
 		send(Noted{n})
 	}
-	send(RunFinished{r.DurationMS, r.ExitCode, r.Interrupted})
+	send(RunFinished{r.DurationMS, r.ExitCode, r.Interrupted, r.Times})
 	if l.err != nil {
 		return l.err
 	}

@@ -58,7 +58,7 @@ func (r *recordReader) record() error {
 	run := r.run
 	fields := map[string]any{
 		"schema": &run.Schema, "tool": &run.Tool, "suites": &run.Suites, "started": &run.Started,
-		"duration_ms": &run.DurationMS, "exit_code": &run.ExitCode, "interrupted": &run.Interrupted,
+		"duration_ms": &run.DurationMS, "times": &run.Times, "exit_code": &run.ExitCode, "interrupted": &run.Interrupted,
 		"parallel": &run.Parallel, "command": &run.Command, "dir": &run.Dir, "shard": &run.Shard, "summary": &run.Summary, "phases": &run.Phases,
 		"metric_rollups": &run.Rollups, "findings": &run.Findings, "servers": &run.Servers, "coverage": &run.Coverage, "notes": &run.Notes,
 	}

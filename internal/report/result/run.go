@@ -30,6 +30,7 @@ type Run struct {
 	Suites     []Suite   `json:"suites,omitempty"`
 	Started    time.Time `json:"started"`
 	DurationMS float64   `json:"duration_ms"`
+	Times      *Times    `json:"times,omitempty"` // where that time went
 	// ExitCode is the exit code of the program that made the record, except for
 	// failures to write reports.
 	ExitCode int `json:"exit_code"`
@@ -181,4 +182,12 @@ type Phase struct {
 	File       string   `json:"file,omitempty"`
 	Line       int      `json:"line,omitempty"`
 	Source     string   `json:"source,omitempty"`
+}
+
+// Times says where the time of a run went. Of what goes on at once, the first counts.
+type Times struct {
+	CallsMS    float64 `json:"calls_ms"`
+	StartingMS float64 `json:"starting_ms"` // servers
+	HooksMS    float64 `json:"hooks_ms"`    // and fixture steps
+	EndingMS   float64 `json:"ending_ms"`   // servers
 }

@@ -23,6 +23,7 @@ type Deps struct {
 	// Protect runs fn. It reports a panic in fn and returns it as text.
 	Protect func(fn func()) (fault string)
 	Warm    *Warm // nil: sessions are not kept after the run
+	Clock   *Clock
 }
 
 // Pool holds the servers of a run: one [Server] for each resolved definition and

@@ -24,6 +24,7 @@ type Slot struct {
 	err      error // why it can't be opened (again)
 	replaced bool  // a restart has replaced a session that died or hung
 	lost     bool  // the server ended while it was restarted
+	kept     bool  // the session is from an earlier run
 	hidden   bool  // reports don't show what the server of the session wrote
 	info     result.Server
 	past     []ending // sessions that have ended
@@ -73,6 +74,13 @@ func (s *Slot) Restarted() bool {
 	return s.replaced
 }
 
+// Kept reports whether the session was kept from an earlier run.
+func (s *Slot) Kept() bool {
+	s.gate.acquire(true)
+	defer s.gate.release(true)
+	return s.kept
+}
+
 // maxRestarts is how often a server is started again after it died or hung.
 const maxRestarts = 10
 
@@ -103,6 +111,7 @@ func (s *Slot) prepareRestart(ctx context.Context, stuck error) error {
 		again = fmt.Sprintf(" (restart %d of at most %d)", n, maxRestarts)
 	}
 	s.replaced = true
+	defer s.server.pool.deps.Clock.Begin(Starting)()
 	s.server.warn("server-restarted", what+" and was restarted"+again+": "+why)
 	select {
 	case <-time.After(pauseBefore(n)):
@@ -133,8 +142,11 @@ func (s *Slot) retire(ctx context.Context, stuck error) (what, why string) {
 func (s *Slot) open(ctx context.Context) error {
 	sv := s.server
 	deps, began := &sv.pool.deps, time.Now()
+	defer deps.Clock.Begin(Starting)()
 	s.info = sv.record(sv.update(func(st *state) { st.starts++ }).starts)
+	s.kept = false
 	if s.sess = deps.Warm.take(sv); s.sess != nil {
+		s.kept = true
 		s.info.Protocol, s.info.ServerInfo = s.sess.Protocol(), serverInfo(s.sess)
 		deps.Send(result.ServerUp{Server: s.info})
 		sv.listTools(s.sess)
@@ -183,6 +195,7 @@ func (s *Slot) failed(err error) error {
 // close ends the slot's session. The caller holds the gate.
 func (s *Slot) close(ctx context.Context) ending {
 	sess, sv := s.sess, s.server
+	defer sv.pool.deps.Clock.Begin(Ending)()
 	s.sess = nil
 	sv.update(func(st *state) { delete(st.offers, sess) })
 	sv.AwaitIdle(sess)

@@ -45,6 +45,7 @@ type listed struct {
 	schemas    map[string]*check.OutputSchema // every tool; nil for one without a schema
 	violations map[string]string              // of tools with an invalid entry
 	inputs     map[string]jsonv.Value         // the inputSchema of every tool
+	hints      map[string]jsonv.Value         // the annotations of every tool
 	dropped    map[string]string              // tools that a client must ignore, with the reason
 }
 
@@ -208,11 +209,14 @@ func (t *Tools) now() *listed {
 // wait: if arguments are sent as headers, the caller has waited for the list.
 func (t *Tools) Unusable(name string) string { return t.now().dropped[name] }
 
+// Hints returns the annotations of a tool as far as they are known. It does not wait.
+func (t *Tools) Hints(name string) jsonv.Value { return t.now().hints[name] }
+
 // read reads every page of tools/list. Violations are findings of the run, because
 // no test made the requests.
 func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 	schemas := map[string]*check.OutputSchema{}
-	t.violations, t.inputs = map[string]string{}, map[string]jsonv.Value{}
+	t.violations, t.inputs, t.hints = map[string]string{}, map[string]jsonv.Value{}, map[string]jsonv.Value{}
 	seen := map[string]bool{}
 	var params jsonv.Value
 	limits := s.limits()
@@ -277,6 +281,7 @@ func (t *Tools) page(s *Server, version string, tools jsonv.Value, most int) err
 			return fmt.Errorf("tools/list has more than %d tools (limit: --max-list-items); the rest was not read", most)
 		}
 		t.schemas[name.Text()], t.inputs[name.Text()] = check.NewOutputSchema(tool.Lookup("outputSchema")), tool.Lookup("inputSchema")
+		t.hints[name.Text()] = tool.Lookup("annotations")
 	}
 	return nil
 }

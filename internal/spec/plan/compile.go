@@ -192,6 +192,7 @@ func (c *compiler) options() {
 	if o.RestartPolicy != "" {
 		f.Options.RestartPolicy = o.RestartPolicy
 	}
+	f.Options.DiagnoseIsolation = o.DiagnoseIsolation
 	f.Options.StrictArgs, f.Options.Inconclusive = o.StrictArgs, cmp.Or(o.Inconclusive, Gate)
 	if o.FailFast != nil {
 		f.Options.FailFast = f.Options.FailFast || *o.FailFast

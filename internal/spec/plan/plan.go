@@ -155,6 +155,8 @@ type Options struct {
 	FailFast      bool
 	Inconclusive  string // Gate, Fail or "pass"
 	StrictArgs    bool   // arguments that do not match an inputSchema fail the test
+	// DiagnoseIsolation allows to run failed tests again, see run_options.
+	DiagnoseIsolation bool
 }
 
 // The restart policies.

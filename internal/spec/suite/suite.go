@@ -163,6 +163,8 @@ type RunOptions struct {
 	FailFast *bool `yaml:"fail_fast" default:"false" example:"true"`
 	// Fail tests whose arguments are unknown to the tool's inputSchema, missing or of another type; otherwise that is a warning.
 	StrictArgs bool `yaml:"strict_args" default:"false" example:"true"`
+	// A failed test may run once more alone, and after earlier tests, to find out whether one of them caused the failure. Without it only tests do whose tools declare readOnlyHint or idempotentHint.
+	DiagnoseIsolation bool `yaml:"diagnose_isolation" default:"false" example:"true"`
 	// What an inconclusive test does to the exit code: gate (6 if nothing is worse), pass (nothing), or fail (1). Reports always say inconclusive.
 	Inconclusive string `yaml:"inconclusive" enum:"gate|pass|fail" default:"gate" example:"fail"`
 }

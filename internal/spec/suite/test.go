@@ -109,6 +109,8 @@ type Common struct {
 type TestKeys struct {
 	// Why the test is expected to fail. A failure then counts as skipped, and the test fails if it passes.
 	ExpectFailure string `yaml:"expect_failure" example:"the search ignores accents" schema:"pattern: '\\S'"`
+	// true: this test may run once more to find out whether another caused its failure, regardless of what its tools declare; false: never.
+	DiagnoseIsolation *bool `yaml:"diagnose_isolation" example:"true"`
 	// Set the server's log level before the call.
 	LogLevel string `yaml:"log_level" enum:"debug|info|notice|warning|error|critical|alert|emergency" example:"debug"`
 	// Make the same call on another server, such as a gateway in front of this one, and compare the responses.

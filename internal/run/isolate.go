@@ -1,0 +1,339 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/shellwords"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/report/result"
+	"mcptest/internal/run/doubles"
+	"mcptest/internal/run/pool"
+	"mcptest/internal/spec/plan"
+)
+
+// Limits of the diagnosis of failures that another test may have caused.
+const (
+	maxDiagnosed   = 20          // tests of a file
+	leastDiagnosis = time.Second // of a short run: a server must be able to start
+	shownSuspects  = 5
+)
+
+// uses are the tests that used a session, in order.
+type uses struct {
+	mu sync.Mutex
+	of map[*mcp.Session][]int
+}
+
+// add records that a test uses a session and returns the other tests that did before.
+func (u *uses) add(sess *mcp.Session, index int) (before []int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.of == nil {
+		u.of = map[*mcp.Session][]int{}
+	}
+	list := u.of[sess]
+	before = slices.DeleteFunc(slices.Clone(list), func(i int) bool { return i == index })
+	if len(list) == 0 || list[len(list)-1] != index {
+		u.of[sess] = append(list, index)
+	}
+	return before
+}
+
+// diagnosable reports whether another test may have caused the failure of a case, which
+// can be run again alone.
+func (cr *caseRun) diagnosable() bool {
+	f, out := cr.file, cr.out
+	o := &f.run.opts
+	switch {
+	case cr.c == nil || o.NoDiagnosis || f.run.deps.Replayed || o.Phase != All || f.run.shadow:
+		return false
+	case !out.Status.Failed() || out.Status == result.Inconclusive || out.KnownFailure != nil || cr.mistake != "" || cr.notReady:
+		return false
+	case len(out.Exchanges) == 0 || len(cr.before) == 0 && !cr.warm:
+		return false
+	case f.file.Options.RestartPolicy == plan.PerTest || f.ownFixtures() || len(f.file.Upstreams) > 0 || cr.c.Trials != nil || cr.c.Repeat != nil:
+		return false
+	case cr.c.DiagnoseIsolation != nil && !*cr.c.DiagnoseIsolation:
+		return false
+	}
+	return callsOnly(cr.c)
+}
+
+// ownFixtures reports whether the tests of a file have hooks or fixtures of their own.
+func (f *fileRun) ownFixtures() bool {
+	p := f.file
+	return len(p.BeforeEach)+len(p.AfterEach)+len(p.SetupPerTest)+len(p.TeardownPerTest) > 0
+}
+
+// callsOnly reports whether a case only calls servers whose processes the run starts.
+func callsOnly(c *plan.Case) bool {
+	return !slices.ContainsFunc(c.Ops, func(op *plan.Op) bool {
+		return op.Action != nil || op.Raw != nil || op.Notification || op.Server == nil || op.Server.URL != ""
+	})
+}
+
+// diagnose runs the failed tests that were kept again, and sends them.
+func (f *fileRun) diagnose(ctx context.Context) {
+	left := max(f.run.sinceStart(), leastDiagnosis)
+	for _, cr := range f.kept {
+		if ctx.Err() == nil && left > 0 {
+			began := time.Now()
+			limited, cancel := context.WithTimeout(ctx, left)
+			f.run.recoverPanic(func() { diagnosis{f, cr}.run(limited) })
+			cancel()
+			left -= time.Since(began)
+		}
+		f.run.deps.Send(result.CaseFinished{Case: cr.out})
+	}
+	f.kept = nil
+}
+
+func (r *runner) sinceStart() time.Duration { return time.Since(r.start) }
+
+// diagnosis finds out whether another test caused the failure of a test. It changes
+// no verdict.
+type diagnosis struct {
+	f  *fileRun
+	cr *caseRun
+}
+
+func (d diagnosis) run(ctx context.Context) {
+	began := time.Now()
+	own := d.cr.c.Index
+	alone := d.again(ctx, []int{own})
+	if alone == nil {
+		return
+	}
+	out := &result.Diagnosis{Status: alone.Status, Message: "fails alone on a new process, too: no other test caused it"}
+	if alone.Status == result.Pass {
+		d.blame(ctx, out)
+		withoutUpdates(d.cr.out.Assertions)
+	}
+	out.DurationMS = ms(time.Since(began))
+	d.cr.out.Diagnosis = out
+}
+
+// blame names the tests that changed the state of the server.
+func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
+	const passes = "passes alone on a new process"
+	before := d.cr.before
+	culprits, reproduced := d.find(ctx, before)
+	switch {
+	case len(before) == 0:
+		out.Message = passes + ": the process was kept from an earlier run; restart_policy: per_file or per_test starts one for each"
+		return
+	case reproduced && culprits == nil:
+		out.Message = passes + ", and also after the tests that ran before it: its outcome varies"
+		return
+	case !reproduced:
+		culprits = d.writers(before)
+	}
+	if len(culprits) == 0 {
+		out.Message = passes + "; no earlier test called a tool that does not declare readOnlyHint: true, so its outcome may vary"
+		return
+	}
+	for _, i := range culprits[:min(len(culprits), shownSuspects)] {
+		out.After = append(out.After, d.place(i))
+	}
+	names := strings.Join(out.After, ", ")
+	if more := len(culprits) - len(out.After); more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	policy := plan.PerTest
+	if !slices.ContainsFunc(culprits, func(i int) bool { return d.f.run.plan.FileOf(i) == d.f.index }) {
+		policy = plan.PerFile
+	}
+	switch out.Reproduced = reproduced; {
+	case reproduced && len(culprits) > 1:
+		out.Message = passes + ": earlier tests changed the state of the server (" + names + ")"
+	case reproduced:
+		out.Message = passes + ": an earlier test changed the state of the server (" + names + ")"
+	default:
+		out.Message = passes + ": an earlier test may have changed the state of the server; these called tools without readOnlyHint: true: " + names
+	}
+	out.Message += "; run_options: {restart_policy: " + policy + "} keeps them apart"
+	if reproduced || len(culprits) <= shownSuspects {
+		d.cr.out.Repro = d.repro(culprits)
+	}
+}
+
+// find finds by halves which of the earlier tests make the test fail; nil if it passes
+// after all of them. ran is false if they could not all be run again, in the time that is
+// left.
+func (d diagnosis) find(ctx context.Context, before []int) (culprits []int, ran bool) {
+	if len(before) == 0 || !d.repeatable(before) {
+		return nil, false
+	}
+	ran = true
+	fails := func(list []int) bool {
+		got := d.again(ctx, append(slices.Clone(list), d.cr.c.Index))
+		ran = ran && got != nil
+		return got != nil && got.Status.Failed()
+	}
+	if !fails(before) {
+		return nil, ran
+	}
+	for len(before) > 1 && ran {
+		middle := len(before) / 2
+		switch first, rest := before[:middle], before[middle:]; {
+		case fails(first):
+			before = first
+		case ran && fails(rest):
+			before = rest
+		default: // it takes several
+			return needed(before, func(list []int) bool { return ran && fails(list) }), ran
+		}
+	}
+	return before, ran
+}
+
+// needed leaves out every test without which it fails, too.
+func needed(list []int, fails func([]int) bool) []int {
+	if len(list) > maxDiagnosed {
+		return list
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if fewer := slices.Delete(slices.Clone(list), i, i+1); fails(fewer) {
+			list = fewer
+		}
+	}
+	return list
+}
+
+// repeatable reports whether tests may be run again in the file's surroundings.
+func (d diagnosis) repeatable(list []int) bool {
+	return !slices.ContainsFunc(list, func(i int) bool {
+		file := d.f.run.plan.Files[d.f.run.plan.FileOf(i)]
+		c := d.f.run.plan.Case(i)
+		other := file != d.f.file && len(file.BeforeAll)+len(file.Setup) > 0
+		own := len(file.BeforeEach)+len(file.AfterEach)+len(file.SetupPerTest)+len(file.TeardownPerTest) > 0
+		return other || own || !callsOnly(c) || c.Trials != nil || c.Repeat != nil
+	})
+}
+
+// again runs tests, one after the other, on new processes and returns the outcome of the
+// last; nil if one of them must not be run again, or the time is over.
+func (d diagnosis) again(ctx context.Context, list []int) *result.Case {
+	if slices.ContainsFunc(list, func(i int) bool { return !d.mayRepeat(i) }) {
+		return nil
+	}
+	s := d.f.run.newShadow(ctx)
+	defer s.recoverPanic(func() { s.pool.Close(d.f.run.cleanup.Ctx) })
+	var out *result.Case
+	for _, i := range list {
+		index := s.plan.FileOf(i)
+		f := newFileRun(s, s.plan.Files[index], index, i, i+1)
+		if index == d.f.index {
+			f.scope.Patch = d.f.scope.Patch
+		}
+		out = &result.Case{Assertions: []result.Assertion{}}
+		cr := &caseRun{file: f, c: s.plan.Case(i), out: out}
+		f.describe(cr.c, out)
+		cr.snapshots = f.snapshotsOf(cr.c)
+		if !cr.attempt(ctx, out, 1) || ctx.Err() != nil {
+			return nil
+		}
+	}
+	return out
+}
+
+// newShadow returns a runner with processes of its own, which reports nothing.
+func (r *runner) newShadow(ctx context.Context) *runner {
+	s := &runner{opts: r.opts, deps: r.deps, plan: r.plan, start: r.start, opener: r.opener, cleanup: r.cleanup, shadow: true}
+	s.deps.Send, s.deps.OnCaseDone, s.deps.Warm = func(result.Event) {}, nil, nil
+	s.deps.Upstreams = doubles.Deps{Report: func(result.Finding) {}}
+	s.pool = pool.New(ctx, pool.Deps{
+		Opener: r.opener, Send: s.deps.Send, Doubles: s.deps.Upstreams, Report: func(result.Finding) {}, Protect: s.recoverPanic,
+	})
+	return s
+}
+
+// mayRepeat reports whether a test may be run again: its suite says so, or its calls only
+// read, or may be repeated as the tools declare.
+func (d diagnosis) mayRepeat(i int) bool {
+	p := d.f.run.plan
+	c, file := p.Case(i), p.Files[p.FileOf(i)]
+	if c.DiagnoseIsolation != nil {
+		return *c.DiagnoseIsolation
+	}
+	return file.Options.DiagnoseIsolation || !slices.ContainsFunc(c.Ops, func(op *plan.Op) bool {
+		switch op.Method {
+		case "resources/read", "resources/list", "resources/templates/list", "prompts/get", "prompts/list", "tools/list", "ping", "completion/complete":
+			return false
+		case "tools/call":
+			hints := d.hints(file, c, op)
+			idempotent := hints.Lookup("idempotentHint").Bool() && !hints.Lookup("destructiveHint").Bool()
+			return !hints.Lookup("readOnlyHint").Bool() && !idempotent
+		}
+		return true
+	})
+}
+
+// hints returns what the tool of a call declares, as far as the run knows.
+func (d diagnosis) hints(file *plan.File, c *plan.Case, op *plan.Op) jsonv.Value {
+	return d.f.run.pool.ForCase(c, op.Server, file).Tools().Hints(op.Subject)
+}
+
+// writers returns the tests that called tools which do not declare readOnlyHint: true.
+func (d diagnosis) writers(list []int) []int {
+	return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
+		p := d.f.run.plan
+		c, file := p.Case(i), p.Files[p.FileOf(i)]
+		return !slices.ContainsFunc(c.Ops, func(op *plan.Op) bool {
+			if op.Method != "tools/call" || op.Server == nil {
+				return op.Raw != nil || op.MaybeMethod
+			}
+			return !d.hints(file, c, op).Lookup("readOnlyHint").Bool()
+		})
+	})
+}
+
+// place names a test with its file and what it called.
+func (d diagnosis) place(i int) string {
+	p := d.f.run.plan
+	c := p.Case(i)
+	var tools []string
+	for _, op := range c.Ops {
+		if op.Subject != "" && !slices.Contains(tools, op.Subject) {
+			tools = append(tools, op.Subject)
+		}
+	}
+	text := fmt.Sprintf("%s: %q", p.Files[p.FileOf(i)].Path, c.Name)
+	if len(tools) > 0 {
+		text += " called " + strings.Join(tools, ", ")
+	}
+	return text
+}
+
+// repro returns a command that runs the test after others.
+func (d diagnosis) repro(before []int) string {
+	p := d.f.run.plan
+	var files, names []string
+	for _, i := range append(slices.Clone(before), d.cr.c.Index) {
+		if path := shellwords.Quote(p.Files[p.FileOf(i)].Path); !slices.Contains(files, path) {
+			files = append(files, path)
+		}
+		names = append(names, pattern(p.Name(i)))
+	}
+	line := "mcptest run " + strings.Join(files, " ") + " --filter " + shellwords.Quote("re:^("+strings.Join(names, "|")+")$")
+	if flags := d.f.run.opts.RerunFlags; len(flags) > 0 {
+		line += " " + shellwords.QuoteAll(flags)
+	}
+	return line
+}
+
+// withoutUpdates removes hints to store the values that a test got: they come from the
+// state that another test left.
+func withoutUpdates(list []result.Assertion) {
+	for i := range list {
+		a := &list[i]
+		a.Notes = slices.DeleteFunc(a.Notes, func(note string) bool { return strings.Contains(note, updateFlag) })
+		withoutUpdates(a.Assertions)
+	}
+}
