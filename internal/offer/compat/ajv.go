@@ -25,6 +25,7 @@ type ajv struct {
 	parts map[string]ajvPart // subschemas with an $id or $anchor, by URI
 	done  map[ajvPlace]bool
 	fault string
+	root  ajvPart // of the schema that was compiled last
 }
 
 type ajvDoc struct {
@@ -95,6 +96,7 @@ func (a *ajv) compile(schema jsonv.Value) string {
 		return "" // the validator of the earlier schema is used
 	}
 	root := ajvPart{ajvPlace{doc, "", doc.base}, schema}
+	a.root = root
 	names := map[string]bool{}
 	for key, v := range schema.Effective {
 		a.scanWord(key, v, root, names)

@@ -148,6 +148,13 @@ func sdkLists(t *testing.T) (lists []List) {
 		`"properties":{"a":{"maxLength":1.5,"multipleOf":0}}`, `"properties":{"a":{"maxLength":"5"}}`, `"properties":{"a":{"type":[]}}`, `"properties":{"a":{"type":["string","string"]}}`,
 		`"$schema":"https://example.com/a"`, `"properties":{"a":{"$dynamicRef":"#x"}}`, `"properties":{"a":{"minLength":-1}}`, `"required":["a","a"]`,
 		`"properties":{"a":` + strings.Repeat(`{"properties":{"a":`, 60) + `{}` + strings.Repeat(`}}`, 60) + `}`,
+		`"$ref":"#"`, `"allOf":[{"$ref":"#"}]`, `"anyOf":[{"$ref":"#"}]`, `"anyOf":[{"type":"object"},{"$ref":"#"}]`, `"oneOf":[{"type":"object"},{"$ref":"#"}]`, `"not":{"$ref":"#"}`,
+		`"oneOf":[{"type":"object"},{"type":"object"},{"$ref":"#"}]`, `"anyOf":[{},{"$ref":"#"}]`, `"if":{"$ref":"#"}`, `"if":{"$ref":"#"},"then":{"required":["a"]}`, `"if":true,"then":{"$ref":"#"}`, `"if":{"type":"string"},"then":{"$ref":"#"}`,
+		`"if":{"type":"string"},"else":{"$ref":"#"}`, `"then":{"$ref":"#"}`, `"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}`, `"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"}]}}`,
+		`"$dynamicRef":"#"`, `"$dynamicRef":"#nowhere"`, `"allOf":[{"$dynamicRef":"#nowhere"}]`, `"properties":{"a":{"$dynamicRef":"#nowhere"}}`, `"$dynamicAnchor":"n","allOf":[{"$dynamicRef":"#n"}]`, `"$dynamicAnchor":"n","properties":{"c":{"$dynamicRef":"#n"}}`,
+		`"$recursiveRef":"#"`, `"$recursiveAnchor":true,"properties":{"c":{"$recursiveRef":"#"}}`, `"properties":{"a":{"$ref":"#"}}`, `"dependentSchemas":{"a":{"$ref":"#"}}`, `"additionalProperties":{"$ref":"#"}`, `"$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"}]}}`,
+		`"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"allOf":[{"$ref":"#"}]}}`, `"allOf":[{"anyOf":[{"oneOf":[{"$ref":"#"}]}]}]`, `"$id":"https://x.example/y","$ref":"https://x.example/y"`, `"$schema":"http://json-schema.org/draft-07/schema#","$dynamicRef":"#"`,
+		`"$schema":"http://json-schema.org/draft-07/schema#","allOf":[{"$ref":"#"}]`, `"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveRef":"#"`, `"$anchor":"me","allOf":[{"$ref":"#me"}]`, `"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"object"}}`,
 		`"$defs":{"a":{"pattern":"\\_"}}`, `"$defs":{"a":{"pattern":"\\_"}},"properties":{"b":{"$ref":"#/$defs/a"}}`,
 	} {
 		lists = append(lists, example(mustParse(t, `{"name":"run","inputSchema":{"type":"object"},"outputSchema":{"type":"object",`+output+`}}`))...)

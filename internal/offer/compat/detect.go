@@ -37,6 +37,8 @@ var detectors = map[string]func(List) []place{
 	"invalid_output":       invalidOutputs,
 	"lock_drift":           lockDrift,
 	"near_duplicate_names": nearDuplicateNames,
+	"recursive_output":     recursiveOutputs(declaredDialect),
+	"recursive_output_1":   recursiveOutputs(draft07),
 	"shadowed_names":       shadowedNames,
 	"uncallable_output":    uncallableOutputs,
 	"undefined_required":   undefinedRequired,

@@ -196,8 +196,13 @@ func TestQuickErrors(t *testing.T) {
 			budget  string
 			want    load.Verdict
 		}{
-			{95, "p50=50ms", load.Fail}, {60, "p95=50ms", load.Fail}, {4, "p50=50ms", load.Fail}, {0, "p50=50ms", load.Pass},
-			{95, "p50=50ms errors=97%", load.Pass}, {4, "p50=50ms errors=10%", load.Pass}, {4, "p50=50ms errors=1%", load.Fail},
+			{95, "p50=50ms", load.Fail},
+			{60, "p95=50ms", load.Fail},
+			{4, "p50=50ms", load.Fail},
+			{0, "p50=50ms", load.Pass},
+			{95, "p50=50ms errors=97%", load.Pass},
+			{4, "p50=50ms errors=10%", load.Pass},
+			{4, "p50=50ms errors=1%", load.Fail},
 		} {
 			r := run(c.failing)
 			if r.Judge(budgets(t, strings.Fields(c.budget)...)); r.Verdict != c.want {

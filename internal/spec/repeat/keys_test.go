@@ -14,8 +14,14 @@ func TestDesignsEnd(t *testing.T) {
 		want, floor float64
 		valid       bool
 	}{
-		{0.9, 0.7, true}, {0.99, 0.98, true}, {0.9, 1e-320, true}, {0.5, 1e-9, true}, {1, 0.9997, true},
-		{0.999, 0.9989, false}, {1, 0.9999999, false}, {0.9, 0.8999999999999999, false},
+		{0.9, 0.7, true},
+		{0.99, 0.98, true},
+		{0.9, 1e-320, true},
+		{0.5, 1e-9, true},
+		{1, 0.9997, true},
+		{0.999, 0.9989, false},
+		{1, 0.9999999, false},
+		{0.9, 0.8999999999999999, false},
 	} {
 		design := repeat.Trials{Want: c.want, Floor: c.floor}
 		var d source.Decoder
