@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/report"
 )
 
-// What the table of other tools' words recommends exists, and no word of it is one of ours.
+// What the table of other tools' words recommends exists, and none of its words has a meaning here.
 func TestWordsOfOtherToolsAreTrue(t *testing.T) {
 	t.Parallel()
 	root := newRoot(cmdutil.Streams{Args: []string{"help"}})

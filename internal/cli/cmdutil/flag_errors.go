@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mcptest/internal/base/elsewhere"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
@@ -125,11 +126,11 @@ func valueAfter(args []string, name string) string {
 }
 
 // unknownCommand matches cobra's message about a command.
-var unknownCommand = regexp.MustCompile(`(?s)^unknown command "(.*?)" for "mcptest"`)
+var unknownCommand = lazy.Regexp(`(?s)^unknown command "(.*?)" for "mcptest"`)
 
 // commandHint says what an unknown command is called here, or that it is a suite.
 func commandHint(msg string) string {
-	m := unknownCommand.FindStringSubmatch(msg)
+	m := unknownCommand().FindStringSubmatch(msg)
 	if m == nil {
 		return msg
 	}

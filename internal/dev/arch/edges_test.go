@@ -41,6 +41,7 @@ var edges = map[string][]string{
 	lists:                 {},
 	"internal/base/jsonv": {},
 	// The wrapper around the schema library.
+	"internal/base/elsewhere":  {},
 	"internal/base/lazy":       {},
 	"internal/base/jsonschema": {"internal/base/jsonv"},
 	"internal/base/osfile":     {},
@@ -161,6 +162,7 @@ var edges = map[string][]string{
 		"internal/offer/assert", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/client/check", "internal/process/proc", "internal/process/tail", "internal/base/shellwords", "internal/report/result", "internal/base/secret", "internal/base/jsonv", "internal/base/source",
 	},
 	"internal/report": {
+		"internal/base/elsewhere",
 		"internal/report/pretty", "internal/report/ci", "internal/report/explain", "internal/report/html", "internal/report/render",
 		"internal/report/result", "internal/base/source", "internal/base/osfile",
 	},
@@ -231,7 +233,7 @@ var edges = map[string][]string{
 	"internal/cli/scaffold": {"internal/base/jsonschema", "internal/spec/draft", "internal/cli/clientconfig", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
 	// gen describes what other packages define; cli uses it for explain.
 	"internal/cli/gen":     {"internal/assert/grading", "internal/offer/ruleset", "internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
-	"internal/cli/cmdutil": {"internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
+	"internal/cli/cmdutil": {"internal/base/elsewhere", "internal/base/lazy", "internal/base/shellwords", "internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
 	// All commands use option; those for one server are in a package of their own.
 	"internal/cli/option": {
 		"internal/server/recording",
@@ -272,6 +274,7 @@ var edges = map[string][]string{
 		"internal/server/upstream", "internal/server/proxy", "internal/server/recording",
 	},
 	"internal/cli": {
+		"internal/base/elsewhere",
 		"internal/base/lazy",
 		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/stress", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/manifest", "internal/base/osfile", "internal/spec/plan",
