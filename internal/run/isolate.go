@@ -80,6 +80,7 @@ func callsOnly(c *plan.Case) bool {
 
 // diagnose runs the failed tests that were kept again, and sends them.
 func (f *fileRun) diagnose(ctx context.Context) {
+	defer f.run.clock.Begin(pool.Diagnosing)()
 	left := max(f.run.sinceStart(), leastDiagnosis)
 	for _, cr := range f.kept {
 		if ctx.Err() == nil && left > 0 {
