@@ -80,6 +80,7 @@ func callsOnly(c *plan.Case) bool {
 
 // diagnose runs the failed tests that were kept again, and sends them.
 func (f *fileRun) diagnose(ctx context.Context) {
+	defer f.run.clock.Begin(pool.Diagnosing)()
 	left := max(f.run.sinceStart(), leastDiagnosis)
 	for _, cr := range f.kept {
 		if ctx.Err() == nil && left > 0 {
@@ -176,21 +177,28 @@ func (d diagnosis) find(ctx context.Context, before []int) (culprits []int, ran 
 		ran = ran && got != nil
 		return got != nil && got.Status.Failed()
 	}
-	if !fails(before) {
-		return nil, ran
+	culprits = smallest(before, func(list []int) bool { return ran && fails(list) })
+	return culprits, ran
+}
+
+// smallest finds by halves the tests that it takes to fail; nil if it does not fail after
+// all of them.
+func smallest(list []int, fails func([]int) bool) []int {
+	if !fails(list) {
+		return nil
 	}
-	for len(before) > 1 && ran {
-		middle := len(before) / 2
-		switch first, rest := before[:middle], before[middle:]; {
+	for len(list) > 1 {
+		middle := len(list) / 2
+		switch first, rest := list[:middle], list[middle:]; {
 		case fails(first):
-			before = first
-		case ran && fails(rest):
-			before = rest
+			list = first
+		case fails(rest):
+			list = rest
 		default: // it takes several
-			return needed(before, func(list []int) bool { return ran && fails(list) }), ran
+			return needed(list, fails)
 		}
 	}
-	return before, ran
+	return list
 }
 
 // needed leaves out every test without which it fails, too.

@@ -284,7 +284,7 @@ func (r *runner) finish(ctx context.Context) int {
 func (r *runner) times() *result.Times {
 	spent := r.clock.Spent()
 	return &result.Times{
-		CallsMS: ms(spent[pool.Calling]), StartingMS: ms(spent[pool.Starting]), HooksMS: ms(spent[pool.Hooking]), EndingMS: ms(spent[pool.Ending]),
+		CallsMS: ms(spent[pool.Calling]), StartingMS: ms(spent[pool.Starting]), HooksMS: ms(spent[pool.Hooking]), EndingMS: ms(spent[pool.Ending]), DiagnosisMS: ms(spent[pool.Diagnosing]),
 	}
 }
 

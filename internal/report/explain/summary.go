@@ -66,6 +66,7 @@ func spent(r *result.Run) string {
 	add(t.StartingMS, "starting servers")
 	add(t.HooksMS, "hooks")
 	add(t.EndingMS, "ending")
+	add(t.DiagnosisMS, "running failed tests again")
 	if len(parts) == 0 {
 		return ""
 	}

@@ -190,4 +190,6 @@ type Times struct {
 	StartingMS float64 `json:"starting_ms"` // servers
 	HooksMS    float64 `json:"hooks_ms"`    // and fixture steps
 	EndingMS   float64 `json:"ending_ms"`   // servers
+	// DiagnosisMS is the time of failed tests that ran again.
+	DiagnosisMS float64 `json:"diagnosis_ms,omitempty"`
 }

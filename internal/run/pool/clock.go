@@ -7,10 +7,11 @@ import (
 
 // Kinds of work that take the time of a run. If several go on at once, the first counts.
 const (
-	Calling  = iota // tests and their calls
-	Starting        // of servers
-	Hooking         // hooks and fixture steps
-	Ending          // of servers
+	Calling    = iota // tests and their calls
+	Starting          // of servers
+	Hooking           // hooks and fixture steps
+	Ending            // of servers
+	Diagnosing        // tests that run again
 	kinds
 )
 

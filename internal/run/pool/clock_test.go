@@ -28,7 +28,7 @@ func TestClock(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		end()
 		spent := c.Spent()
-		want := [...]time.Duration{pool.Calling: 7 * time.Second, pool.Starting: 2 * time.Second, pool.Hooking: time.Second, pool.Ending: 6 * time.Second}
+		want := [...]time.Duration{pool.Calling: 7 * time.Second, pool.Starting: 2 * time.Second, pool.Hooking: time.Second, pool.Ending: 6 * time.Second, pool.Diagnosing: 0}
 		if spent != want {
 			t.Errorf("%v, want %v", spent, want)
 		}
