@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// SideEvent is something that happened in a session beside the calls of its user. It may
+// SideEvent is something that happened in a session apart from the calls of its user. It may
 // be why one of them failed.
 type SideEvent struct {
 	At   time.Time
