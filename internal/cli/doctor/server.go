@@ -262,7 +262,9 @@ func (e *examination) messages(context.Context) bool {
 		case event.Kind != wire.SideStream:
 			l.Details = append(l.Details, event.Text)
 		case declared != "":
-			l.State = worse(l.State, Warn)
+			if declared == "resources.subscribe" { // a change of a list can be announced in a response
+				l.State = worse(l.State, Warn)
+			}
 			l.Details = append(l.Details, "the server declares "+declared+", and "+event.Text)
 		}
 	}

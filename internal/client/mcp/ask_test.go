@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -183,4 +184,26 @@ func TestConcurrent(t *testing.T) {
 	if vs := s.TakeViolations(); len(vs) != n*20 || kinds(vs) != protocol.StrayOutput {
 		t.Errorf("%d violations", len(vs))
 	}
+}
+
+// A request beyond what the client declares is refused, and is a violation of the version
+// that forbids it.
+func TestUndeclaredRequest(t *testing.T) {
+	answer := func(context.Context, string, []byte) ([]byte, *protocol.RPCError) { return []byte(`{}`), nil }
+	s := scripted(t, mcp.Options{Answer: answer, Capabilities: jsonv.ObjectOf("sampling", jsonv.Object())}, func(p *peer) {
+		id := idOf([]byte(p.read()))
+		for _, c := range []struct{ ask, want string }{
+			{`{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"the client does not declare roots"}}`},
+			{`{"jsonrpc":"2.0","id":8,"method":"sampling/createMessage","params":{"tools":[]}}`, `{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"the client does not declare sampling.tools"}}`},
+			{`{"jsonrpc":"2.0","id":9,"method":"sampling/createMessage","params":{}}`, `{"jsonrpc":"2.0","id":9,"result":{}}`},
+		} {
+			p.write(c.ask)
+			if got := p.read(); got != c.want {
+				t.Errorf("answered %s, want %s", got, c.want)
+			}
+		}
+		p.write(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
+	})
+	s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"})
+	testkit.Equal(t, "the number of violations", len(s.TakeViolations()), 2)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/server/mcpserver"
@@ -39,6 +40,9 @@ func (p *peer) write(lines ...string) {
 // its own goroutine.
 func scripted(t testing.TB, o mcp.Options, serve func(p *peer)) *mcp.Session {
 	t.Helper()
+	if o.Capabilities.IsAbsent() {
+		o.Capabilities = jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
+	}
 	tr, rw := wire.NewPipe()
 	p := &peer{t: t, rw: rw, in: bufio.NewReader(rw)}
 	var wg sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -65,7 +66,8 @@ func TestHTTPServerRequests(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{Answer: func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
+	declared := jsonv.ObjectOf("roots", jsonv.Object(), "elicitation", jsonv.Object())
+	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{Capabilities: declared, Answer: func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		return []byte(`{"for":"` + method + `"}`), nil
 	}})
 	if err != nil {

@@ -113,7 +113,10 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		}
 		var result []byte
 		var rpc *protocol.RPCError
-		if answer != nil {
+		switch c := protocol.Undeclared(s.send.who.capabilities, method, params); {
+		case c != "":
+			rpc = protocol.RefusalOf(method, c)
+		case answer != nil:
 			result, rpc = answer(ctx, method, params)
 		}
 		switch {

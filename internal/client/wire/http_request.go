@@ -155,6 +155,9 @@ func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit 
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("HTTP %d redirects to %q, which is not an address", resp.StatusCode, protocol.Excerpt([]byte(where)))
+	case from.Scheme == "https" && next.Scheme == "http":
+		return nil, fmt.Errorf("HTTP %d redirects from https down to http (http://%s), which is not followed: everything would be sent without encryption",
+			resp.StatusCode, protocol.Excerpt([]byte(next.Host)))
 	case next.Scheme != from.Scheme || !strings.EqualFold(next.Host, from.Host):
 		return nil, fmt.Errorf("HTTP %d redirects to another origin (%s://%s), which is not followed: use that address if it is the right one",
 			resp.StatusCode, next.Scheme, protocol.Excerpt([]byte(next.Host)))

@@ -93,7 +93,7 @@ func messageRows() []row {
 			}
 			s.write(answer(first, goodResult))
 		}}, server: "validate_output: false", more: "run_options: {parallel: 2}\n", tests: "pass pass"},
-		{id: "message/asks-unscripted", what: "the server requests sampling that the suite does not script, and continues without it", stdio: talk{act: askAndGoOn("sampling/createMessage")}, server: "validate_output: false", tests: "pass pass", after: recorded("sampling/createMessage", "-32601")},
+		{id: "message/asks-unscripted", what: "the server requests sampling that the suite does not script, and continues without it", stdio: talk{act: askAndGoOn("sampling/createMessage")}, server: "validate_output: false", exit: 1, tests: "pass pass", says: []string{"though the client did not declare sampling"}, after: recorded("sampling/createMessage", "-32601")},
 		{id: "message/asks-unknown", what: "the server sends an unknown request and continues without a response", stdio: talk{act: askAndGoOn("vendor/secret")}, server: "validate_output: false", tests: "pass pass", after: recorded("vendor/secret", "-32601")},
 		{id: "message/endless-asking", what: "the server sends 20,000 requests during a call", stdio: talk{act: func(s *stdio) {
 			id := s.id

@@ -52,6 +52,7 @@ var provokes = map[string]string{
 var elsewhere = map[string]string{
 	"lifecycle-second":       "a server that refuses a second session, and one in which it ends the first (script http/second)",
 	"list-quiet":             "a server that announces a change whenever its tools are listed (script surface/storm)",
+	"stream-offered":         "a server that declares resources.subscribe and answers GET with 405 (script protocol/also)",
 	"retry-once":             "a server that writes twice (script probe/suite)",
 	"shutdown-eof":           "a process that ignores the end of its input (script probe/probe_dies)",
 	"shutdown-children":      "a process that leaves a child behind (script probe/probe_dies)",

@@ -29,6 +29,7 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	message := v.Frame(7101, v.Idle(), jsonv.Value{})
+	v.Check(ctx, "stream-offered", "", func(ctx context.Context) exam.Outcome { return streamOffered(ctx, v) })
 	served := servedKinds(ctx, v)
 	origins(ctx, v, message, served)
 	notifications(ctx, v)
