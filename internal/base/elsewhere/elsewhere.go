@@ -77,7 +77,6 @@ var flags = []Row{
 	{"repeat-each", "Playwright", "", "write repeat: 20 in the test, or trials for what is a matter of chance"},
 	{"repeat", "promptfoo", "", "write repeat: 20 in the test, or trials for what is a matter of chance"},
 	{"count", "go test", "", "write repeat: 20 in the test; a result is never cached"},
-	{"shuffle", "go test, Vitest", "--shuffle", ""},
 	{"sequence.shuffle", "Vitest", "--shuffle", ""},
 	{"random-order", "pytest", "--shuffle", ""},
 	{"randomize", "Jest", "--shuffle", ""},
@@ -155,7 +154,6 @@ var commands = []Row{
 	{"bench", "many", "mcptest load --tool NAME --rate 10/s -- command of the server", ""},
 	{"benchmark", "many", "mcptest load --tool NAME --rate 10/s -- command of the server", ""},
 	{"stress", "many", "mcptest load --tool NAME --rate 10/s -- command of the server", ""},
-	{"replay", "many", "mcptest run --replay recordings", ""},
 	{"stub", "many", "mcptest mock tools.yaml", ""},
 	{"auth", "many", "mcptest login URL", ""},
 }

@@ -57,7 +57,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) e
 		return fmt.Errorf("a flag of other tools (%s): %s", row.From, row.Say())
 	}
 	if row, ok := elsewhere.Flag(name); ok && serves(cmd, row) {
-		return fmt.Errorf("%w (%s)", unknown, row.Say())
+		return fmt.Errorf("%w (%s)", unknown, adviceOf(row))
 	}
 	near := otherFlags[name]
 	if key, ok := strings.CutPrefix(near, "servers."); ok && cmd.Flags().Lookup("url") == nil {
@@ -79,6 +79,16 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) e
 		return unknown
 	}
 	return fmt.Errorf("%w%s", unknown, source.Parenthesis(source.Suggest("--"+near)))
+}
+
+// adviceOf names the flag that a row recommends, if that is all to be said, or says what to
+// write.
+func adviceOf(row elsewhere.Row) string {
+	flag, value, _ := strings.Cut(row.Here, " ")
+	if row.Why != "" || flag == "--reporter" || strings.Contains(value, " --") {
+		return row.Say()
+	}
+	return source.Suggest(flag)
 }
 
 // serves reports whether a command has the flag that a row recommends.

@@ -20,6 +20,8 @@ var sections = []section{
 	{"A server", "`servers.<name>` has exactly one of `command` and `url`; one with `variants` may leave that to them.", []string{"server"}, false},
 	{"A header", "`servers.<name>.headers.<name>` is a value, or a map:", []string{"server headers entry"}, false},
 	{"A variant", "`servers.<name>.variants.<variant>` is a server called `<name>@<variant>`; these keys differ, the others are those of the server.", []string{"variant"}, false},
+	{"The client", "`client` of a server or a variant: what mcptest claims to be.", []string{"client"}, false},
+	{"The capabilities of the client", "`client.capabilities`", []string{"client-capabilities"}, false},
 	{"Authentication", "`servers.<name>.auth`", []string{"auth"}, false},
 	{"OAuth", "`servers.<name>.auth.oauth`", []string{"oauth"}, false},
 	{"TLS", "`servers.<name>.tls`", []string{"tls"}, false},

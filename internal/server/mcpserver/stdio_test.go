@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/mcpserver"
@@ -114,7 +115,8 @@ func TestServeCancel(t *testing.T) {
 }
 
 func TestServeAsk(t *testing.T) {
-	s := handled(t, mcp.Options{Answer: func(_ context.Context, m string, p []byte) ([]byte, *protocol.RPCError) {
+	declared := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object())
+	s := handled(t, mcp.Options{Capabilities: declared, Answer: func(_ context.Context, m string, p []byte) ([]byte, *protocol.RPCError) {
 		if m == "roots/list" {
 			return []byte(`{"roots":[]}`), nil
 		}
