@@ -24,6 +24,7 @@ type record struct {
 	Tests []struct {
 		Name    string
 		Status  string
+		Message string
 		Score   *float64
 		Metrics []struct {
 			Name  string

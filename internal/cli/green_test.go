@@ -175,7 +175,7 @@ func TestNoGreenOverNothing(t *testing.T) {
 	}
 	for _, test := range record.Tests {
 		if green := test.Status == "pass" || test.Status == "skip"; green && !facts[test.Name] {
-			t.Errorf("%s: %s, and it examined nothing", test.Name, test.Status)
+			t.Errorf("%s: %s, and it examined nothing: %s", test.Name, test.Status, test.Message)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/record"
@@ -168,7 +170,8 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
 	env := &match.Env{Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
 	env.Broken = func(why string) {
-		if ctx.Err() == nil { // the end of the run stops programs too
+		_, late := errors.AsType[*mcp.Limit](context.Cause(ctx))
+		if ctx.Err() == nil || late { // the end of the run stops programs too, that of the test's time does not
 			a.out.fail(result.Error, why)
 		}
 	}
