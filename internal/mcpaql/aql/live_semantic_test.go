@@ -112,7 +112,7 @@ func TestMalformedCallsAreAnswered(t *testing.T) {
 	)
 	for _, x := range []struct{ tool, args, echo, want string }{
 		{"mcp_aql_read", `{"operation":"list_books"`, `{}`, noObject},
-		{"mcp_aql_read", ``, `{}`, noObject},
+		{"mcp_aql_read", ``, `{}`, noName},
 		{"mcp_aql_read", `["list_books"]`, `{}`, noObject},
 		{"mcp_aql_read", `{"params":"` + strings.Repeat("x", 70_000) + `"}`, `{}`, noObject},
 		{"mcp_aql_read", `{"op":"list_books"}`, `{"op":"list_books"}`, noName},
