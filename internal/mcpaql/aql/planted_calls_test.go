@@ -499,6 +499,45 @@ func TestDatesOfManyForms(t *testing.T) {
 	checkAll(t, list)
 }
 
+// Dates are recognized by their values under names that do not say so.
+func TestDatesUnderOtherNames(t *testing.T) {
+	t.Parallel()
+	const free = `[{"name":"Note","kind":"object","fields":[{"name":"verified","type":"string","description":"Free text."}]}]`
+	shows := func(types, key string, values ...string) planted {
+		return planted{plant: func(b *store) {
+			b.shape = func(s *small) { s.types = types }
+			for i, v := range values {
+				b.extra = append(b.extra, smallOp{fmt.Sprintf("get_about_%d", i), "READ", `[]`, data(`{"` + key + `":` + v + `}`)})
+			}
+		}, mode: guard.ModeSafe, row: "dates"}
+	}
+	list := map[string]planted{}
+	add := func(name string, p planted, want verdict.Result) {
+		p.want = want
+		if want == verdict.Failed {
+			p.says, p.exit = "_0 returns", verdict.ExitFailed
+		}
+		list[name] = p
+	}
+	for _, v := range []string{
+		"25.06.2026", "6/25/2026", "25.06.2026 14:05", "25-06-2026", "2026/06/25", "25.06.26 14:05", "25 June 2026", "June 25, 2026", "25. Jun 2026",
+		"Thu, 25 Jun 2026 10:00:00 GMT", "Thu Jun 25 2026 10:00:00 GMT+0200 (CEST)", "Thu Jun 25 10:00:00 2026", "6/25/2026, 2:05:00 PM",
+	} {
+		add(v, shows("", "verified", `"`+v+`"`), verdict.Failed)
+	}
+	add("last_seen", shows("", "last_seen", `"25.06.2026"`, `"2026-06-25"`), verdict.Failed)
+	add("generated", shows("", "generated", `"25.06.2026"`, `null`, `""`), verdict.Failed)
+	add("ISO 8601", shows("", "verified", `"2026-06-25"`, `"2026-06-25T10:00:00Z"`), verdict.Pass)
+	add("a text elsewhere", shows("", "verified", `"25.06.2026"`, `"by hand"`), verdict.Skipped)
+	add("a flag elsewhere", shows("", "verified", `"25.06.2026"`, `true`), verdict.Skipped)
+	add("documented as free text", shows(free, "verified", `"25.06.2026"`), verdict.Skipped)
+	add("a title", shows("", "title", `"25.06.2026"`), verdict.Skipped)
+	for _, v := range []string{"1.2.26", "10.0.2026.1", "1/2", "45.13.2026", "due 25.06.2026", "25.06", "192.168.20.26", "May 2026 budget"} {
+		add(v, shows("", "verified", `"`+v+`"`), verdict.Skipped)
+	}
+	checkAll(t, list)
+}
+
 // Tools may be named mcpaql; the name is warned about.
 func TestToolsNamedMcpaql(t *testing.T) {
 	t.Parallel()
