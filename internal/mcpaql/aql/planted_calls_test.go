@@ -632,3 +632,47 @@ func TestValuesNameIdentifiers(t *testing.T) {
 		t.Errorf("update_note was called with %q", named)
 	}
 }
+
+// An update that ignores a field breaks a rule only if something documents the field as
+// read-only; one that changes a field that the adapter assigned breaks it in any case.
+func TestReadOnlyFields(t *testing.T) {
+	t.Parallel()
+	const born, documents = "2026-11-23T10:00:00Z", `[{"name":"note_id","type":"string","required":true,"description":"Which note."},` +
+		`{"name":"input","type":"object","required":true,"description":"What changes; created_at is read-only."}]`
+	ignores := func(stores bool, params map[string]string) planted {
+		return planted{mode: guard.ModeWrite, level: rule.LevelTwo, row: "enforced", plant: func(b *store) {
+			b.params = params
+			b.create = func(_, note jsonv.Value) (string, bool) {
+				b.made++
+				note = note.With("created_at", jsonv.String(born))
+				b.notes = append(b.notes, note)
+				return note.String(), false
+			}
+			b.shape = func(s *small) {
+				i := slices.IndexFunc(s.ops, func(op smallOp) bool { return op.name == "update_note" })
+				update := s.ops[i].run
+				s.ops[i].run = func(params jsonv.Value) string {
+					input := params.Lookup("input")
+					out := update(params.With("input", input.Without("created_at")))
+					b.mu.Lock()
+					defer b.mu.Unlock()
+					if at := at(b.notes, params); stores && at >= 0 && !input.Lookup("created_at").IsAbsent() {
+						b.notes[at] = b.notes[at].With("created_at", input.Lookup("created_at"))
+					}
+					return out
+				}
+			}
+		}}
+	}
+	list := map[string]planted{}
+	add := func(name string, p planted, want verdict.Result, says string) {
+		p.want, p.says = want, says
+		list[name] = p
+	}
+	said := map[string]string{"update_note": documents}
+	add("ignored without a word", ignores(false, nil), verdict.Skipped, "!not refused")
+	add("ignored as documented", ignores(false, said), verdict.Failed, "read-only created_at: not refused")
+	add("changed without a word", ignores(true, nil), verdict.Failed, "read-only created_at: not refused")
+	add("changed as documented", ignores(true, said), verdict.Failed, "read-only created_at: not refused")
+	checkAll(t, list)
+}
