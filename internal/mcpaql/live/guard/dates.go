@@ -53,7 +53,7 @@ const (
 	monthName = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 )
 
-// textName matches the names of members that hold texts of people, whatever is in them.
+// textName matches the names of members that hold texts of people, which may look like dates.
 var textName = evidence.Pattern(`(?i)(^|_)(id|key|name|title|label|text|content|body|subject|summary|description|note|notes|comment|message|value|version|query|marker|cursor|slug|path|file)$`)
 
 // watch notes the texts of a call and of its response.
