@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
+	"mcptest/internal/server/mcpserver"
 )
 
 // planted is an adapter with one peculiarity, and what a run says about one row of it.
@@ -675,4 +676,26 @@ func TestReadOnlyFields(t *testing.T) {
 	add("changed without a word", ignores(true, nil), verdict.Failed, "read-only created_at: not refused")
 	add("changed as documented", ignores(true, said), verdict.Failed, "read-only created_at: not refused")
 	checkAll(t, list)
+}
+
+// A server that is no adapter is refused with the names that were looked for.
+func TestServersWithoutAdapterTools(t *testing.T) {
+	t.Parallel()
+	for want, tools := range map[string]string{
+		"the server has no tools": `{"tools":[]}`,
+		"mcpaql or mcpaql_…":      `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`,
+	} {
+		s := shelf()
+		dial := dialer(t, func(string) mcpserver.Handler {
+			return mcpserver.HandlerFunc(func(_ context.Context, req *mcpserver.Request) *mcpserver.Reply {
+				if req.Method == "tools/list" {
+					return &mcpserver.Reply{Result: []byte(tools)}
+				}
+				return s.handle(req)
+			})
+		})
+		if _, err := live.Collect(t.Context(), guard.Options{Dial: dial}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
 }
