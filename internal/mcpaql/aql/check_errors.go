@@ -86,7 +86,8 @@ func (x *evaluation) actionable() {
 		}
 		m := evidence.Message(c.Response)
 		for _, part := range c.MustMention {
-			if !strings.Contains(m.Text(), part) {
+			named := x.set == rule.Strict && evidence.NamesInWords(m.Text(), part)
+			if !named && !strings.Contains(m.Text(), part) {
 				x.fail("actionable.mention", placeOf("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
@@ -105,29 +104,15 @@ func (x *evaluation) refusal(c evidence.ParameterCase, at place) {
 		return
 	}
 	switch {
-	case evidence.Names(m.Text(), c.Parameter):
-	case evidence.Named(c.Response.Lookup("error", "details"), c.Parameter):
+	case evidence.NamesInWords(m.Text(), c.Parameter):
+	case evidence.NamedInWords(c.Response.Lookup("error", "details"), c.Parameter):
 		x.fail("required.named-details", at.member("error"), c.Response, "only the details name %s", evidence.Quoted(c.Parameter))
-	case evidence.Names(m.Text(), camelCase(c.Parameter)):
-		x.fail("required.named-word", at.member("error"), c.Response, "the message names %s and not %s, which introspection documents", evidence.Quoted(camelCase(c.Parameter)), evidence.Quoted(c.Parameter))
 	default:
 		x.fail("required.named-word", at.member("error"), c.Response, "the message does not name %s", evidence.Quoted(c.Parameter))
 	}
 	if code := c.Response.Lookup("error", "code"); code.Text() != "VALIDATION_MISSING_PARAM" {
 		x.fail("required.code", at.member("error").member("code"), code, "the code is %s", evidence.Describe(code))
 	}
-}
-
-// camelCase converts a snake_case name to the form that some adapters use:
-// element_type to elementType.
-func camelCase(name string) string {
-	words := strings.Split(name, "_")
-	for i, w := range words[1:] {
-		if w != "" {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
-		}
-	}
-	return strings.Join(words, "")
 }
 
 func (x *evaluation) unknown() {
@@ -188,14 +173,14 @@ func (x *evaluation) untried(tried map[string]bool) {
 
 func (x *evaluation) unknownStrict(c evidence.ParameterCase, at place) {
 	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
-	switch inMessage := evidence.Names(evidence.Message(c.Response).Text(), c.Parameter); {
-	case evidence.Refused(c.Response) && registered && (inMessage || evidence.Named(c.Response.Lookup("error", "details"), c.Parameter)):
+	switch inMessage := evidence.NamesInWords(evidence.Message(c.Response).Text(), c.Parameter); {
+	case evidence.Refused(c.Response) && registered && (inMessage || evidence.NamedInWords(c.Response.Lookup("error", "details"), c.Parameter)):
 	case evidence.Refused(c.Response) && inMessage:
 		code := c.Response.Lookup("error", "code")
 		x.fail("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", evidence.Quoted(c.Parameter), evidence.Describe(code))
 	case evidence.Refused(c.Response) && registered:
 		x.fail("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", evidence.Quoted(c.Parameter))
-	case x.shows(c.Response) && evidence.Named(c.Response.Lookup("warnings"), c.Parameter):
+	case x.shows(c.Response) && evidence.NamedInWords(c.Response.Lookup("warnings"), c.Parameter):
 		x.fail("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", evidence.Quoted(c.Parameter))
 	default:
 		x.fail("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
+	"mcptest/internal/server/mcpserver"
 )
 
 // planted is an adapter with one peculiarity, and what a run says about one row of it.
@@ -499,6 +500,45 @@ func TestDatesOfManyForms(t *testing.T) {
 	checkAll(t, list)
 }
 
+// Dates are recognized by their values under names that do not say so.
+func TestDatesUnderOtherNames(t *testing.T) {
+	t.Parallel()
+	const free = `[{"name":"Note","kind":"object","fields":[{"name":"verified","type":"string","description":"Free text."}]}]`
+	shows := func(types, key string, values ...string) planted {
+		return planted{plant: func(b *store) {
+			b.shape = func(s *small) { s.types = types }
+			for i, v := range values {
+				b.extra = append(b.extra, smallOp{fmt.Sprintf("get_about_%d", i), "READ", `[]`, data(`{"` + key + `":` + v + `}`)})
+			}
+		}, mode: guard.ModeSafe, row: "dates"}
+	}
+	list := map[string]planted{}
+	add := func(name string, p planted, want verdict.Result) {
+		p.want = want
+		if want == verdict.Failed {
+			p.says, p.exit = "_0 returns", verdict.ExitFailed
+		}
+		list[name] = p
+	}
+	for _, v := range []string{
+		"25.06.2026", "6/25/2026", "25.06.2026 14:05", "25-06-2026", "2026/06/25", "25.06.26 14:05", "25 June 2026", "June 25, 2026", "25. Jun 2026",
+		"Thu, 25 Jun 2026 10:00:00 GMT", "Thu Jun 25 2026 10:00:00 GMT+0200 (CEST)", "Thu Jun 25 10:00:00 2026", "6/25/2026, 2:05:00 PM",
+	} {
+		add(v, shows("", "verified", `"`+v+`"`), verdict.Failed)
+	}
+	add("last_seen", shows("", "last_seen", `"25.06.2026"`, `"2026-06-25"`), verdict.Failed)
+	add("generated", shows("", "generated", `"25.06.2026"`, `null`, `""`), verdict.Failed)
+	add("ISO 8601", shows("", "verified", `"2026-06-25"`, `"2026-06-25T10:00:00Z"`), verdict.Pass)
+	add("a text elsewhere", shows("", "verified", `"25.06.2026"`, `"by hand"`), verdict.Skipped)
+	add("a flag elsewhere", shows("", "verified", `"25.06.2026"`, `true`), verdict.Skipped)
+	add("documented as free text", shows(free, "verified", `"25.06.2026"`), verdict.Skipped)
+	add("a title", shows("", "title", `"25.06.2026"`), verdict.Skipped)
+	for _, v := range []string{"1.2.26", "10.0.2026.1", "1/2", "45.13.2026", "due 25.06.2026", "25.06", "192.168.20.26", "May 2026 budget"} {
+		add(v, shows("", "verified", `"`+v+`"`), verdict.Skipped)
+	}
+	checkAll(t, list)
+}
+
 // Tools may be named mcpaql; the name is warned about.
 func TestToolsNamedMcpaql(t *testing.T) {
 	t.Parallel()
@@ -591,5 +631,71 @@ func TestValuesNameIdentifiers(t *testing.T) {
 	collect(t, guard.Options{Mode: guard.ModeFull, Dial: s.dial(t), Values: parsed(`{"update_note":{"note_id":"2"}}`)})
 	if len(named) == 0 || named[0] != "2" {
 		t.Errorf("update_note was called with %q", named)
+	}
+}
+
+// An update that ignores a field breaks a rule only if something documents the field as
+// read-only; one that changes a field that the adapter assigned breaks it in any case.
+func TestReadOnlyFields(t *testing.T) {
+	t.Parallel()
+	const born, documents = "2026-11-23T10:00:00Z", `[{"name":"note_id","type":"string","required":true,"description":"Which note."},` +
+		`{"name":"input","type":"object","required":true,"description":"What changes; created_at is read-only."}]`
+	ignores := func(stores bool, params map[string]string) planted {
+		return planted{mode: guard.ModeWrite, level: rule.LevelTwo, row: "enforced", plant: func(b *store) {
+			b.params = params
+			b.create = func(_, note jsonv.Value) (string, bool) {
+				b.made++
+				note = note.With("created_at", jsonv.String(born))
+				b.notes = append(b.notes, note)
+				return note.String(), false
+			}
+			b.shape = func(s *small) {
+				i := slices.IndexFunc(s.ops, func(op smallOp) bool { return op.name == "update_note" })
+				update := s.ops[i].run
+				s.ops[i].run = func(params jsonv.Value) string {
+					input := params.Lookup("input")
+					out := update(params.With("input", input.Without("created_at")))
+					b.mu.Lock()
+					defer b.mu.Unlock()
+					if at := at(b.notes, params); stores && at >= 0 && !input.Lookup("created_at").IsAbsent() {
+						b.notes[at] = b.notes[at].With("created_at", input.Lookup("created_at"))
+					}
+					return out
+				}
+			}
+		}}
+	}
+	list := map[string]planted{}
+	add := func(name string, p planted, want verdict.Result, says string) {
+		p.want, p.says = want, says
+		list[name] = p
+	}
+	said := map[string]string{"update_note": documents}
+	add("ignored without a word", ignores(false, nil), verdict.Skipped, "!not refused")
+	add("ignored as documented", ignores(false, said), verdict.Failed, "read-only created_at: not refused")
+	add("changed without a word", ignores(true, nil), verdict.Failed, "read-only created_at: not refused")
+	add("changed as documented", ignores(true, said), verdict.Failed, "read-only created_at: not refused")
+	checkAll(t, list)
+}
+
+// A server that is no adapter is refused with the names that were looked for.
+func TestServersWithoutAdapterTools(t *testing.T) {
+	t.Parallel()
+	for want, tools := range map[string]string{
+		"the server has no tools": `{"tools":[]}`,
+		"mcpaql or mcpaql_…":      `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`,
+	} {
+		s := shelf()
+		dial := dialer(t, func(string) mcpserver.Handler {
+			return mcpserver.HandlerFunc(func(_ context.Context, req *mcpserver.Request) *mcpserver.Reply {
+				if req.Method == "tools/list" {
+					return &mcpserver.Reply{Result: []byte(tools)}
+				}
+				return s.handle(req)
+			})
+		})
+		if _, err := live.Collect(t.Context(), guard.Options{Dial: dial}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }

@@ -47,6 +47,70 @@ func Names(s, name string) bool {
 	return false
 }
 
+// NamesInWords reports whether a text contains a name when case and punctuation are
+// ignored: "Book ID", "bookId" and "book-id" all name book_id. A longer word that only
+// contains the name does not.
+func NamesInWords(s, name string) bool {
+	if Names(s, name) {
+		return true
+	}
+	parts := nameParts(name)
+	if len(parts) == 0 {
+		return false
+	}
+	words := strings.FieldsFunc(s, func(r rune) bool { return r != '-' && !WordRune(r) })
+	var plain []string
+	for _, w := range words {
+		if letters := lettersOf(w); letters != "" {
+			plain = append(plain, letters)
+		}
+	}
+	for i := range plain {
+		if beginWithName(plain[i:], parts) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginWithName reports whether a list of words begins with the parts of a name; a word
+// may be several parts in one.
+func beginWithName(words, parts []string) bool {
+	for len(parts) > 0 && len(words) > 0 {
+		used, joined := 0, ""
+		for used < len(parts) && len(joined) < len(words[0]) {
+			joined += parts[used]
+			used++
+		}
+		if joined != words[0] {
+			return false
+		}
+		words, parts = words[1:], parts[used:]
+	}
+	return len(parts) == 0
+}
+
+// nameParts divides a name into its words in lower case: bookId and book_id are book, id.
+func nameParts(name string) []string {
+	var out strings.Builder
+	before := rune(0)
+	for _, r := range name {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			out.WriteByte(' ')
+		}
+		before = r
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			out.WriteRune(unicode.ToLower(r))
+		} else {
+			out.WriteByte(' ')
+		}
+	}
+	return strings.Fields(out.String())
+}
+
+// lettersOf returns the letters and digits of a word in lower case.
+func lettersOf(word string) string { return strings.Join(nameParts(word), "") }
+
 // WordRune reports whether r belongs to a word: a letter, a digit or an underscore.
 func WordRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
@@ -56,6 +120,14 @@ func WordRune(r rune) bool {
 func Named(v jsonv.Value, name string) bool {
 	found := false
 	EveryText(v, func(s string) { found = found || Names(s, name) })
+	return found
+}
+
+// NamedInWords reports whether a text or key inside a value contains a name when case
+// and punctuation are ignored.
+func NamedInWords(v jsonv.Value, name string) bool {
+	found := false
+	EveryText(v, func(s string) { found = found || NamesInWords(s, name) })
 	return found
 }
 

@@ -28,6 +28,7 @@ func (b bundle) finish() {
 			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})
 		}
 	}
+	b.run.JudgeDates()
 	probe.UnseenRows{Run: b.run}.SettleRows()
 	for _, t := range b.run.Rows.Tests {
 		if t.Cases == 0 && t.Incomplete == "" {

@@ -87,11 +87,14 @@ func (dy discovery) listTools() error {
 		}
 		cursor = next
 	}
+	if len(names) == 0 {
+		return &NoAdapterError{Reason: "the server has no tools: tools/list is empty"}
+	}
 	if dy.run.Options.Tool != "" && dy.run.Catalog.ToolNamed(dy.run.Options.Tool).Name == "" {
 		return &NoAdapterError{Reason: "there is no tool " + evidence.Quoted(dy.run.Options.Tool), Tools: names}
 	}
 	if len(dy.run.Catalog.Tools) == 0 {
-		return &NoAdapterError{Reason: "no tool is named like one of MCP-AQL (mcp_aql or mcp_aql_…); --tool names one", Tools: names}
+		return &NoAdapterError{Reason: "no tool is named like one of MCP-AQL (mcp_aql, mcp_aql_…, mcpaql or mcpaql_…); --tool names one", Tools: names}
 	}
 	return nil
 }

@@ -55,6 +55,7 @@ type caller struct {
 	Short      map[string]string // row → why the run had no time for all of it
 	Gated      bool              // an operation asked for a confirmation
 	TokenKey   string            // the parameter that carries a token
+	dates      *dateLog
 }
 
 // SendNow calls a tool once. It is the only place that sends calls: every request
@@ -97,6 +98,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	r.void = r.Silent && parent.Err() != nil
 	a.read(&r, x)
 	a.ledger.track(a.catalog.Op(r.operation()), r)
+	a.dates.watch(a.catalog.Op(r.operation()), r)
 	a.write(r, x)
 	a.watch(r, x)
 	return r

@@ -222,7 +222,7 @@ func (pr operationProbe) missing(op *catalog.Operation) {
 			pr.run.Rows.SkipUnsent("required", op.Name, p.Name, r)
 			continue
 		}
-		if strings.HasPrefix(r.Code(), "NOT_FOUND") && !evidence.Names(r.Message(), p.Name) {
+		if strings.HasPrefix(r.Code(), "NOT_FOUND") && !evidence.NamesInWords(r.Message(), p.Name) {
 			pr.run.Rows.Skip("required", op.Name, p.Name, "another identifier was not found")
 			continue
 		}

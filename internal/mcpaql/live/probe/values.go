@@ -40,7 +40,7 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 			if strings.HasPrefix(r.Code(), "NOT_FOUND") {
 				continue // the adapter searched before it validated the value
 			}
-			if r.UnknownParameter(p.Name) || r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.Names(r.Message(), p.Name) {
+			if r.UnknownParameter(p.Name) || r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.NamesInWords(r.Message(), p.Name) {
 				continue // refused for another reason, which accuracy reports
 			}
 			pr.run.Failed(fmt.Sprintf("%s with a wrong %s (%s)", op.Name, p.Name, strings.TrimPrefix(w.Rule, "values.")), r, w.Mention...)
