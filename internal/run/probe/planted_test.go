@@ -24,6 +24,8 @@ type planted struct {
 	token    string // over HTTP: required by each request
 	public   bool   // … but not by initialize and lists
 	busy     int    // over HTTP: every n-th request gets 429
+	outage   int    // … or this status
+	newest   bool   // over HTTP: a new session ends the one before it
 	bare     bool   // tools only, all of them may write
 	only     string // the one capability that it has; all if empty
 	grows    bool   // on a stream: calls of count add a tool, or remove it, with a notification
@@ -488,7 +490,7 @@ func (p *planted) newSession(asked string) string {
 	case p.is("session-fixation/adopted") && asked != "":
 		id = asked
 	}
-	if p.ids == nil {
+	if p.ids == nil || p.newest {
 		p.ids = map[string]bool{}
 	}
 	p.ids[id] = true

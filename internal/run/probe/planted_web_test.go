@@ -3,6 +3,7 @@ package probe_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -144,7 +145,7 @@ func (p *planted) web() *httptest.Server {
 func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own, method string) bool {
 	if p.busy > 0 && p.next()%p.busy == 0 {
 		w.Header().Set("Retry-After", "0")
-		http.Error(w, "slow down", http.StatusTooManyRequests)
+		http.Error(w, "slow down", cmp.Or(p.outage, http.StatusTooManyRequests))
 		return true
 	}
 	origin := r.Header.Get("Origin")
