@@ -18,7 +18,8 @@ func TestGatewaysAccuseNoServer(t *testing.T) {
 			for _, versions := range []string{older, modern} {
 				t.Run(fmt.Sprintf("%d, %d, %s", status, busy, versions), func(t *testing.T) {
 					t.Parallel()
-					p := &planted{versions: strings.Fields(versions), sessions: versions == older, busy: busy, outage: status}
+					p := &planted{versions: strings.Fields(versions), sessions: versions == older, busy: busy}
+					p.outage = status
 					rep := examine(t, p, true, func(o *probe.Options) { o.Only = []string{"lifecycle", "http", "session", "isolation"} })
 					for _, line := range failed(rep, true) {
 						t.Error(line)
@@ -26,6 +27,51 @@ func TestGatewaysAccuseNoServer(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A few refusals at the worst place accuse no server either.
+func TestGatewayAtTheWorstPlace(t *testing.T) {
+	t.Parallel()
+	first := func(method string, times int) func(*http.Request, string) bool {
+		return func(_ *http.Request, got string) bool {
+			refused := got == method && times > 0
+			if refused {
+				times--
+			}
+			return refused
+		}
+	}
+	left := 0
+	fromOwnPage := func(r *http.Request, _ string) bool { // that request, and three after it
+		if r.Header.Get("Origin") == "http://"+r.Host {
+			left = 4
+		}
+		left--
+		return left >= 0
+	}
+	for _, c := range []struct {
+		name, versions, only string
+		status               int
+		refuses              func(*http.Request, string) bool
+	}{
+		{"initialize", modern, "lifecycle", http.StatusBadGateway, first("initialize", 1)},
+		{"initialize, forbidden", modern, "lifecycle", http.StatusForbidden, first("initialize", 9)},
+		{"initialize, both eras", dual, "lifecycle stateless http", http.StatusBadGateway, first("initialize", 1)},
+		{"the list of resources", older, "resources", http.StatusServiceUnavailable, first("resources/list", 1)},
+		{"the list of resources, 2026-07-28", modern, "resources", http.StatusForbidden, first("resources/list", 1)},
+		{"the list of templates", older, "resources", http.StatusBadGateway, first("resources/templates/list", 1)},
+		{"a page of the server", older, "http", http.StatusServiceUnavailable, fromOwnPage},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := &planted{versions: strings.Fields(c.versions), sessions: c.versions != modern, replays: c.versions == dual}
+			p.outage, p.refuses = c.status, c.refuses
+			rep := examine(t, p, true, func(o *probe.Options) { o.Only = strings.Fields(c.only) })
+			for _, line := range failed(rep, true) {
+				t.Error(line)
+			}
+		})
 	}
 }
 

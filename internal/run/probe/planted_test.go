@@ -24,7 +24,6 @@ type planted struct {
 	token    string // over HTTP: required by each request
 	public   bool   // … but not by initialize and lists
 	busy     int    // over HTTP: every n-th request gets 429
-	outage   int    // … or this status
 	newest   bool   // over HTTP: a new session ends the one before it
 	bare     bool   // tools only, all of them may write
 	only     string // the one capability that it has; all if empty
@@ -33,6 +32,9 @@ type planted struct {
 	polls    bool   // … and end before the response, which comes when they are resumed
 
 	gone func() // over HTTP: ends the server
+
+	refuses func(r *http.Request, method string) bool // over HTTP: a gateway
+	outage  int                                       // the status of its refusals, 429 if 0
 
 	alter func(method string, res object)      // changes a result
 	raw   func(method, response string) string // changes a response

@@ -57,6 +57,10 @@ func content(ctx context.Context, v *exam.Visit, uri string) {
 
 // missing reads a sibling of a listed URI that does not exist.
 func missing(ctx context.Context, v *exam.Visit) {
+	if unread := unreadList(v); unread != "" {
+		v.Enter(exam.Unverified("%s was not read to its end: what exists is not known", unread), "resource-missing", "resource-missing-empty")
+		return
+	}
 	uri := unlisted(v)
 	if uri == "" {
 		v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
@@ -78,6 +82,21 @@ func missing(ctx context.Context, v *exam.Visit) {
 		contents := exam.Result(x).Lookup("contents")
 		return exam.BrokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
 	})
+}
+
+// unreadList is a list of resources or templates that was not read to its end, "" if none is.
+// A server that does not serve a list has no entries of it.
+func unreadList(v *exam.Visit) string {
+	for _, l := range v.Listed {
+		last := l.Pages[len(l.Pages)-1]
+		if l.Kind != surface.Resource && l.Kind != surface.Template {
+			continue
+		}
+		if l.Long || last.Result == nil && !exam.NotFound(last) {
+			return l.Method
+		}
+	}
+	return ""
 }
 
 // unlisted is a URI with the scheme of one that the server knows, which is not listed and
