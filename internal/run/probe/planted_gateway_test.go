@@ -108,3 +108,24 @@ func TestServerWithoutSessionsRefusesNoSecondOne(t *testing.T) {
 		}
 	}
 }
+
+// A resource that is made for any name exists, although no list has it; a text that says
+// that it is not there is no content.
+func TestResourcesThatAreMadeForAnyName(t *testing.T) {
+	t.Parallel()
+	for text, accused := range map[string]bool{"Hello, %s!": false, "Resource %s not found": true} {
+		for _, versions := range []string{older, modern} {
+			p := &planted{versions: strings.Fields(versions), defect: "resource-missing/served"}
+			p.alter = func(method string, res object) {
+				if method == "resources/read" {
+					res["contents"] = []object{{"uri": "x:1", "text": fmt.Sprintf(text, "mcptest-no-such-resource")}}
+				}
+			}
+			rep := examine(t, p, false, func(o *probe.Options) { o.Only = []string{"resource-missing"} })
+			found := strings.Join(failed(rep, true), "\n")
+			if accused != strings.Contains(found, "resource-missing") {
+				t.Errorf("%s, %s: %q", versions, text, found)
+			}
+		}
+	}
+}
