@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/spec/plan"
@@ -29,6 +30,10 @@ type Sessions struct {
 type siblings struct {
 	open  []sibling
 	ended string // how the client ended the last one; "": it ended none, or the server did
+
+	// The last one was of a revision without sessions: a server that answers initialize with
+	// an error refuses sessions as such then, and not a second one.
+	stateless bool
 }
 
 type sibling struct {
@@ -93,6 +98,7 @@ func (s *Sessions) Opened(sv *plan.Server, sess *mcp.Session) {
 		other.sess.HasRival()
 	}
 	list.open = append(list.open, sibling{sess, sv.Name})
+	list.stateless = sess.Era() == protocol.EraStateless
 }
 
 // Explain returns the error of a session that could not be opened as a *SecondError if
@@ -104,6 +110,9 @@ func (s *Sessions) Explain(sv *plan.Server, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.of(sv)
+	if list.stateless && answered(err) {
+		return err
+	}
 	second := &SecondError{Open: len(list.open), Err: err, when: list.ended}
 	switch {
 	case second.Open == 1 && list.open[0].server != sv.Name:
@@ -130,6 +139,12 @@ func refuses(err error) bool {
 	}
 	noServer := errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, new(*net.DNSError))
 	return !noServer && !errors.As(err, new(*tls.CertificateVerificationError)) && !errors.As(err, new(tls.RecordHeaderError))
+}
+
+// answered reports whether a server answered the handshake with an error of JSON-RPC.
+func answered(err error) bool {
+	_, ok := errors.AsType[*protocol.RPCError](err)
+	return ok
 }
 
 // OwnTransport is what the author of a server can do that has one session only.

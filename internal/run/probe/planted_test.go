@@ -24,6 +24,7 @@ type planted struct {
 	token    string // over HTTP: required by each request
 	public   bool   // … but not by initialize and lists
 	busy     int    // over HTTP: every n-th request gets 429
+	newest   bool   // over HTTP: a new session ends the one before it
 	bare     bool   // tools only, all of them may write
 	only     string // the one capability that it has; all if empty
 	grows    bool   // on a stream: calls of count add a tool, or remove it, with a notification
@@ -31,6 +32,9 @@ type planted struct {
 	polls    bool   // … and end before the response, which comes when they are resumed
 
 	gone func() // over HTTP: ends the server
+
+	refuses func(r *http.Request, method string) bool // over HTTP: a gateway
+	outage  int                                       // the status of its refusals, 429 if 0
 
 	alter func(method string, res object)      // changes a result
 	raw   func(method, response string) string // changes a response
@@ -488,7 +492,7 @@ func (p *planted) newSession(asked string) string {
 	case p.is("session-fixation/adopted") && asked != "":
 		id = asked
 	}
-	if p.ids == nil {
+	if p.ids == nil || p.newest {
 		p.ids = map[string]bool{}
 	}
 	p.ids[id] = true

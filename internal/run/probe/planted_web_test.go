@@ -3,6 +3,7 @@ package probe_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -142,9 +143,9 @@ func (p *planted) web() *httptest.Server {
 
 // refusesOutside checks what comes before any message.
 func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own, method string) bool {
-	if p.busy > 0 && p.next()%p.busy == 0 {
+	if p.busy > 0 && p.next()%p.busy == 0 || p.gated(r, method) {
 		w.Header().Set("Retry-After", "0")
-		http.Error(w, "slow down", http.StatusTooManyRequests)
+		http.Error(w, "slow down", cmp.Or(p.outage, http.StatusTooManyRequests))
 		return true
 	}
 	origin := r.Header.Get("Origin")
@@ -184,6 +185,13 @@ func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own, me
 	}
 	http.Error(w, "a token is required", status)
 	return true
+}
+
+// gated reports whether a gateway refuses a request.
+func (p *planted) gated(r *http.Request, method string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refuses != nil && p.refuses(r, method)
 }
 
 func (p *planted) ends(w http.ResponseWriter, r *http.Request) {

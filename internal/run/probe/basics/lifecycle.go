@@ -38,8 +38,11 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 	if v.Modern() {
 		v.State(ctx, "discover-present", "", discovered(v))
 		v.Check(ctx, "lifecycle-modern-initialize", "", func(ctx context.Context) exam.Outcome {
+			older := dual(ctx, v)
 			switch {
-			case dual(ctx, v):
+			case undecided(v.Greeted):
+				return exam.Unverified("initialize got %s", exam.Answer(v.Greeted))
+			case older:
 				return exam.Inapplicable("the server speaks versions with initialize, too")
 			case !exam.Refused(v.Greeted):
 				return exam.Unverified("initialize got %s", exam.Answer(v.Greeted))
@@ -172,12 +175,28 @@ func discovered(v *exam.Visit) exam.Outcome {
 	return exam.BrokenIf(kind != jsonv.KindObject, x, "capabilities of server/discover is %s, expected an object", kind)
 }
 
-// dual reports whether a server of a stateless revision speaks versions with sessions, too.
+// greetings is how many times initialize is sent to a server of a stateless revision, if it
+// gets a status that may answer anything.
+const greetings = 3
+
+// dual reports whether a server of a stateless revision speaks versions with sessions, too:
+// it says so, or serves initialize. One of which this cannot be found out may speak them.
 func dual(ctx context.Context, v *exam.Visit) bool {
-	if v.Greeted == nil {
-		v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name)
+	for range greetings {
+		if v.Greeted == nil || exam.RefusesAll(exam.Status(v.Greeted)) {
+			v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name)
+		}
 	}
-	return v.Greeted.Result != nil
+	return v.Greeted.Result != nil || undecided(v.Greeted) || slices.ContainsFunc(v.Stated, withSessions)
+}
+
+// undecided reports whether a response to initialize does not show if the method is served.
+func undecided(x *mcp.Exchange) bool { return exam.Silent(x) || exam.RefusesAll(exam.Status(x)) }
+
+// withSessions reports whether a version is one with sessions.
+func withSessions(name string) bool {
+	version := protocol.VersionOf(name)
+	return version.Known() && version.Era() == protocol.EraSession
 }
 
 // diagnosis is the time for a response of a server that did not answer the handshake.

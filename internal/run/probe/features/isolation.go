@@ -98,6 +98,7 @@ func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 		return exam.Unverified("not tried at the same time: a second session was refused: %v", err)
 	}
 	tool := echoing(ctx, v, mark)
+	o := exam.Unverified("every pair of requests was refused by a status that may answer anything")
 	for n := range pairs {
 		marks := []string{fmt.Sprintf("%s-a-%d", mark, n), fmt.Sprintf("%s-b-%d", mark, n)}
 		messages := pairOf(v, tool, marks, 7401+n)
@@ -108,13 +109,22 @@ func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 				return mixUp(x, got[1-i], "the answer to")
 			}
 		}
-		for i, x := range got {
-			if other := got[1-i]; x.Response == nil || exam.Refused(x) && !exam.Refused(other) {
-				return mixUp(x, other, exam.Answer(x)+" next to")
-			}
+		if slices.ContainsFunc(got, func(x *mcp.Exchange) bool { return exam.RefusesAll(exam.Status(x)) }) {
+			continue
 		}
+		for i, x := range got {
+			other := got[1-i]
+			if x.Response != nil && (!exam.Refused(x) || exam.Refused(other)) {
+				continue
+			}
+			if alone := v.AtOnce(ctx, messages[i:i+1], headers[i:i+1])[0]; exam.Refused(alone) {
+				return exam.Unverified("a request got %s next to one of another session, and %s alone", exam.Answer(x), exam.Answer(alone))
+			}
+			return mixUp(x, other, exam.Answer(x)+" next to")
+		}
+		o = exam.Held()
 	}
-	return exam.Held()
+	return o
 }
 
 // twoSessions opens two sessions and returns their ids, "" in a revision without sessions,

@@ -57,6 +57,10 @@ func content(ctx context.Context, v *exam.Visit, uri string) {
 
 // missing reads a sibling of a listed URI that does not exist.
 func missing(ctx context.Context, v *exam.Visit) {
+	if unread := unreadList(v); unread != "" {
+		v.Enter(exam.Unverified("%s was not read to its end: what exists is not known", unread), "resource-missing", "resource-missing-empty")
+		return
+	}
 	uri := unlisted(v)
 	if uri == "" {
 		v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
@@ -71,6 +75,9 @@ func missing(ctx context.Context, v *exam.Visit) {
 		if x.Result != nil && exam.Result(x).Lookup("contents").Len() == 0 && !exam.Another(x) && v.Modern() {
 			return exam.Unverified("see resource-missing-empty")
 		}
+		if madeForAny(x) {
+			return exam.Unverified("the server makes contents for URIs that it does not list")
+		}
 		return v.ExpectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
 	})
 	v.Check(ctx, "resource-missing-empty", "", func(ctx context.Context) exam.Outcome {
@@ -78,6 +85,40 @@ func missing(ctx context.Context, v *exam.Visit) {
 		contents := exam.Result(x).Lookup("contents")
 		return exam.BrokenIf(contents.Kind() == jsonv.KindArray && contents.Len() == 0, x, "reading a resource that does not exist got empty contents")
 	})
+}
+
+// noSuchName is in the URI that does not exist.
+const noSuchName = "mcptest-no-such-resource"
+
+// notFound is what a text says that stands for an error.
+var notFound = lazy.Regexp(`(?i)not found|no such (file|resource|entry|key)|not exist|unknown|invalid|error|missing|cannot|can't|could not|failed|unable`)
+
+// madeForAny reports whether the contents of a resource were made for its URI: their text
+// names what was asked for, and is no message that it is not there. A URI that is served so
+// exists, although no list has it.
+func madeForAny(x *mcp.Exchange) bool {
+	for _, content := range exam.Result(x).Lookup("contents").List() {
+		text := content.Lookup("text").Text()
+		if strings.Contains(text, noSuchName) && !notFound().MatchString(strings.ReplaceAll(text, noSuchName, "")) {
+			return true
+		}
+	}
+	return false
+}
+
+// unreadList is a list of resources or templates that was not read to its end, "" if none is.
+// A server that does not serve a list has no entries of it.
+func unreadList(v *exam.Visit) string {
+	for _, l := range v.Listed {
+		last := l.Pages[len(l.Pages)-1]
+		if l.Kind != surface.Resource && l.Kind != surface.Template {
+			continue
+		}
+		if l.Long || last.Result == nil && !exam.NotFound(last) {
+			return l.Method
+		}
+	}
+	return ""
 }
 
 // unlisted is a URI with the scheme of one that the server knows, which is not listed and
@@ -90,13 +131,12 @@ func unlisted(v *exam.Visit) string {
 	for _, t := range v.Templates {
 		known = append(known, expression().ReplaceAllLiteralString(t.Lookup("uriTemplate").Text(), "mcptest"))
 	}
-	const name = "mcptest-no-such-resource"
 	for _, uri := range known {
 		scheme, _, found := strings.Cut(uri, ":")
 		if !found || scheme == "https" || scheme == "http" {
 			continue // anything may exist there
 		}
-		for _, candidate := range []string{uri + "-" + name, uri + "/a/b/" + name, scheme + ":///" + name, scheme + "://" + name + "/a/b"} {
+		for _, candidate := range []string{uri + "-" + noSuchName, uri + "/a/b/" + noSuchName, scheme + ":///" + noSuchName, scheme + "://" + noSuchName + "/a/b"} {
 			if !slices.Contains(known, candidate) && !matched(v, candidate) {
 				return candidate
 			}
