@@ -109,9 +109,14 @@ func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 			}
 		}
 		for i, x := range got {
-			if other := got[1-i]; x.Response == nil || exam.Refused(x) && !exam.Refused(other) {
-				return mixUp(x, other, exam.Answer(x)+" next to")
+			other := got[1-i]
+			if x.Response != nil && (!exam.Refused(x) || exam.Refused(other)) {
+				continue
 			}
+			if alone := v.AtOnce(ctx, messages[i:i+1], headers[i:i+1])[0]; alone.Result == nil {
+				return exam.Unverified("a request of one of two sessions gets no result when it is alone, too: %s", exam.Answer(alone))
+			}
+			return mixUp(x, other, exam.Answer(x)+" next to")
 		}
 	}
 	return exam.Held()
