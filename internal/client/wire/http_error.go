@@ -154,7 +154,7 @@ type SessionLostError struct {
 func (e *SessionLostError) Error() string {
 	s := fmt.Sprintf("%s: the server has lost the session (HTTP %d)", e.Method, e.Info.Status)
 	if e.Info.Status != http.StatusNotFound {
-		s = fmt.Sprintf("%s: the server has lost the session (HTTP %d: %s; clients start a new one after HTTP 404 only)", e.Method, e.Info.Status, protocol.Excerpt(e.Info.Body))
+		s = fmt.Sprintf("%s: the server has lost the session (HTTP %d: %s)", e.Method, e.Info.Status, protocol.Excerpt(e.Info.Body))
 	}
 	if e.Rival {
 		s += " after another session had been opened (it may keep one only)"
@@ -162,6 +162,8 @@ func (e *SessionLostError) Error() string {
 	switch {
 	case e.Err != nil:
 		return s + " and a new one could not be started: " + e.Err.Error()
+	case e.Renewed && e.Info.Status != http.StatusNotFound:
+		return s + "; a new one was started, as clients do after HTTP 404 only, and the call was not repeated"
 	case e.Renewed:
 		return s + "; a new one was started, the call was not repeated"
 	}
