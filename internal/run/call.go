@@ -141,6 +141,10 @@ func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
 	case rpc != nil:
 		a.out.fail(result.Fail, "log_level: logging/setLevel was refused: "+rpc.Error())
 	default:
+		for _, found := range x.Violations {
+			found.Msg = x.Method + ": " + found.Msg
+			a.out.violations(a.server(op), []protocol.Violation{found})
+		}
 		return true
 	}
 	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, x, ""))

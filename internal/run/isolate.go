@@ -55,6 +55,8 @@ func (cr *caseRun) diagnosable() bool {
 		return false
 	case !out.Status.Failed() || out.Status == result.Inconclusive || out.KnownFailure != nil || cr.mistake != "" || cr.notReady:
 		return false
+	case cr.c.ExpectFailure != "": // what failed is the expectation: it passed
+		return false
 	case len(out.Exchanges) == 0 || len(cr.before) == 0 && !cr.warm:
 		return false
 	case f.file.Options.RestartPolicy == plan.PerTest || f.ownFixtures() || len(f.file.Upstreams) > 0 || cr.c.Trials != nil || cr.c.Repeat != nil:

@@ -137,13 +137,24 @@ func (c *Conn) cancel(k *call, cause error) {
 	params := append([]byte(`{"requestId":`), id...)
 	params = append(params, `,"reason":`...)
 	params = append(jsonv.AppendString(params, cause.Error()), '}')
-	_ = c.Notify(ctx, "notifications/cancelled", params)
+	const method = "notifications/cancelled"
+	at := time.Now()
+	if err := c.Notify(ctx, method, params); err != nil || !c.notifiesCancel() {
+		return
+	}
+	k.x.Cancellation = &Message{
+		Frame: wire.Frame{Dir: wire.ToServer, At: at, Raw: protocol.AppendNotification(nil, method, params)},
+		Kind:  KindNotification, Method: method,
+	}
 }
 
-// noteCancel notes that the client cancels a call by itself. Over HTTP a stateless version
-// has no notification for it.
+// notifiesCancel reports whether a notification cancels a call. Over HTTP a stateless
+// version has none.
+func (c *Conn) notifiesCancel() bool { return !c.Version().Stateless || c.state.stdio }
+
+// noteCancel notes that the client cancels a call by itself.
 func (c *Conn) noteCancel(k *call, cause error) {
-	if c.Version().Stateless && !c.state.stdio {
+	if !c.notifiesCancel() {
 		return
 	}
 	why := "was cancelled"

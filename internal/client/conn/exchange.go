@@ -40,6 +40,7 @@ type Exchange struct {
 	Result       []byte // sub-slice of Response, nil if absent
 	Error        []byte // sub-slice of Response, nil if absent (or null next to a result)
 	During       []Message
+	Cancellation *Message             // the notification that gave the call up, nil if none was sent
 	Dropped      int                  // number of messages over the limits (Limits.During, DuringCount)
 	DroppedBytes int64                // their bytes
 	Violations   []protocol.Violation // of this call, in order

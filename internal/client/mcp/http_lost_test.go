@@ -97,6 +97,7 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 		}
 		testkit.Equal(t, "whether the session was renewed", lost.Renewed, true)
 		testkit.Equal(t, "the HTTP status", x.HTTP.Status, status)
+		testkit.Equal(t, "that other clients do not", strings.Contains(lost.Error(), "clients do after HTTP 404 only"), status != http.StatusNotFound)
 		if x := s.Do(within(t, time.Minute), mcp.Call{Method: "tools/call"}); x.Cause != nil {
 			t.Fatal(x.Cause)
 		}

@@ -162,6 +162,8 @@ func (e *SessionLostError) Error() string {
 	switch {
 	case e.Err != nil:
 		return s + " and a new one could not be started: " + e.Err.Error()
+	case e.Renewed && e.Info.Status != http.StatusNotFound:
+		return s + "; a new one was started, as clients do after HTTP 404 only, and the call was not repeated"
 	case e.Renewed:
 		return s + "; a new one was started, the call was not repeated"
 	}

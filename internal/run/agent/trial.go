@@ -67,6 +67,7 @@ type Trial struct {
 	calls  []jsonv.Value
 	cost   float64
 	record result.Conversation
+	warned []string
 	// Uncounted says, after Run, why the number of tokens is not known; "" if it is.
 	Uncounted string
 }
@@ -234,9 +235,20 @@ func (t *Trial) answered(a model.Answer) {
 			name = tool.Name
 		}
 		m.Calls = append(m.Calls, result.ModelCall{Name: name, Arguments: c.Text(), Filled: c.Filled})
+		if c.Filled {
+			t.warnOnce(name + ": the model wrote " + jsonv.String(c.Raw).String() + " for the arguments, which is taken for {}, as clients do")
+		}
 	}
 	r.Messages = append(r.Messages, m)
 	t.turns = append(t.turns, a.Message)
+}
+
+// warnOnce warns of what may happen with every answer.
+func (t *Trial) warnOnce(text string) {
+	if !slices.Contains(t.warned, text) {
+		t.warned = append(t.warned, text)
+		t.Warn(text)
+	}
 }
 
 // final returns the text of the last answer.

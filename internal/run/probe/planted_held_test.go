@@ -22,6 +22,7 @@ var held = []struct {
 }{
 	{"lifecycle-result", "serverInfo is text", false, older, on("initialize", "serverInfo", "planted"), nil},
 	{"lifecycle-result", "capabilities is null", false, older, on("initialize", "capabilities", nil), nil},
+	{"lifecycle-result", "a capability is a list", false, older, on("initialize", "capabilities", object{"tools": []string{}}), nil},
 	{"discover-present", "supportedVersions is text", false, modern, on("server/discover", "supportedVersions", "2026-07-28"), nil},
 	{"message-jsonrpc", "the version is 1.0", false, dual, nil, text2("prompts/list", `"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`)},
 	{"message-jsonrpc", "the version is a number", false, older, nil, text2("resources/list", `"jsonrpc":"2.0"`, `"jsonrpc":2.0`)},

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"time"
 	"unsafe"
 
@@ -18,7 +19,11 @@ func Exchange(start time.Time, x *mcp.Exchange, step string, waited ...mcp.Messa
 	if !x.Start.IsZero() {
 		out.StartMS = ms(x.Start.Sub(start))
 	}
-	for _, list := range [][]mcp.Message{x.During, waited} {
+	during := x.During
+	if x.Cancellation != nil {
+		during = append(slices.Clip(during), *x.Cancellation)
+	}
+	for _, list := range [][]mcp.Message{during, waited} {
 		for _, m := range list {
 			out.During = append(out.During, result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(x.Start)), Raw: frameText(m.Raw)})
 		}

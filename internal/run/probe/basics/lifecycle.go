@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/conn"
+	"mcptest/internal/client/handshake"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/exam"
@@ -148,7 +149,8 @@ func echoes(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
 	}
 }
 
-// initialized examines the result of initialize.
+// initialized examines the result of initialize: its members, and those of the capabilities
+// that make a client refuse it.
 func initialized(x *mcp.Exchange) exam.Outcome {
 	for _, path := range []string{"protocolVersion", "capabilities", "serverInfo", "serverInfo.name", "serverInfo.version"} {
 		kind := jsonv.KindString
@@ -157,6 +159,11 @@ func initialized(x *mcp.Exchange) exam.Outcome {
 		}
 		if got := exam.Result(x).Lookup(strings.Split(path, ".")...); got.Kind() != kind {
 			return exam.Broken(x, "%s of the result of initialize is %s, expected %s", path, got.Kind(), kind)
+		}
+	}
+	for _, fault := range handshake.Faults(exam.Result(x), false) {
+		if strings.HasPrefix(fault.Path, "capabilities.") && len(fault.Refused) > 0 {
+			return exam.Broken(x, "%s", fault)
 		}
 	}
 	return exam.Held()

@@ -117,7 +117,7 @@ func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 			if x.Response != nil && (!exam.Refused(x) || exam.Refused(other)) {
 				continue
 			}
-			if alone := v.AtOnce(ctx, messages[i:i+1], headers[i:i+1])[0]; exam.Refused(alone) {
+			if alone := v.AtOnce(ctx, messages[i:i+1], headers[i:i+1])[0]; alone.Result == nil {
 				return exam.Unverified("a request got %s next to one of another session, and %s alone", exam.Answer(x), exam.Answer(alone))
 			}
 			return mixUp(x, other, exam.Answer(x)+" next to")
