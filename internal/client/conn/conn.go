@@ -105,8 +105,8 @@ func (c *Conn) Err() error { return c.state.err() }
 // Unresponsive reports whether a call timed out and no message has come since.
 func (c *Conn) Unresponsive() bool { return c.state.unresponsive() }
 
-// HeardSince reports whether a message has come since a time.
-func (c *Conn) HeardSince(at time.Time) bool { return c.in.heardSince(at) }
+// ReportedSince reports whether progress of a call that is over has come since a time.
+func (c *Conn) ReportedSince(at time.Time) bool { return c.in.reportedSince(at) }
 
 // Busy reports whether a caller waits for a call in flight.
 func (c *Conn) Busy() bool { return c.state.busy() }

@@ -202,11 +202,12 @@ func (r *receiver) silence(k *call) time.Duration {
 	return time.Since(k.x.Start)
 }
 
-// heardSince reports whether a message has come since a time.
-func (r *receiver) heardSince(at time.Time) bool {
+// reportedSince reports whether progress of a call that is over has come since a time. Other
+// output does not say that the server works on it: one that never reads again may write.
+func (r *receiver) reportedSince(at time.Time) bool {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	return r.heard.After(at)
+	return r.state.late.After(at)
 }
 
 // OnDrained implements [wire.Receiver].

@@ -38,7 +38,7 @@ func (s *Session) CheckAlive(ctx context.Context) error {
 		c.Method = protocol.MethodDiscover // this version has no ping
 	}
 	s.send.sendOnce(limited, c, conn.Delivery{}) // an error response is a response, too
-	if ctx.Err() != nil || !s.conn.Unresponsive() || s.conn.HeardSince(began) {
+	if ctx.Err() != nil || !s.conn.Unresponsive() || s.conn.ReportedSince(began) {
 		return nil // it is busy if it still reports the progress of the call
 	}
 	return &UnresponsiveError{aliveTime}

@@ -142,6 +142,6 @@ func outcomes(tb testing.TB, tr *trial) string {
 	varying := regexp.MustCompile(`(tools/list, )?tools/call(, tools/list)? (was|were) in flight|( of [\d.]+ MiB,)? over the limit|\b\d+(\.\d+)?\s?(ms|µs|s|MiB)\b|\b\d{4,5}\b|/nowhere/server|` + regexp.QuoteMeta(self))
 	text := varying.ReplaceAllString(fmt.Sprintf("%+v", rec.Tests), "…")
 	// A replay has no process that could be alive, nor the time of its last line.
-	process := regexp.MustCompile(`; (the server is|its last line on stderr)[^\n]*?( Violations:|\}\]\})`)
+	process := regexp.MustCompile(`; (the server is|its last line on stderr|mcptest then sent)[^\n]*?( Violations:|\}\]\})`)
 	return process.ReplaceAllString(text, "$2") + "\n"
 }
