@@ -40,8 +40,8 @@ func processRows() []row {
 		died("half-an-answer", "the server ends in the middle of its answer", func(s *stdio) { s.write(`{"jsonrpc":"2.0","id":` + s.id + `,"resu`); os.Exit(1) }, "exit status 1", "partial-line"),
 		died("closes-output", "the server closes its output during a call and lives on", func(*stdio) { os.Stdout.Close(); hang(nil) }, "closed its standard output"),
 		{
-			id: "process/always-dies", what: "the server crashes on every call", stdio: talk{at: "tools/call", act: exitWith(5, "no\n")}, exit: 1, tests: "error error error error error error error error error error", says: []string{"exit status 5"},
-			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools:\n" + numbered(10), within: 40 * time.Second, // the pauses before nine restarts are 21 s
+			id: "process/always-dies", what: "the server crashes on every call", stdio: talk{at: "tools/call", act: exitWith(5, "no\n")}, exit: 1, tests: "error error error error error error", says: []string{"exit status 5"},
+			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools:\n" + numbered(6), within: 10 * time.Second, // the pauses before five restarts are 3 s
 		},
 		{
 			id: "process/dies-between", what: "the server dies between two calls", stdio: talk{act: ok(func(*stdio) { delay(20 * time.Millisecond); os.Exit(6) })},
