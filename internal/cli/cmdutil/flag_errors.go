@@ -161,14 +161,13 @@ func commandHint(msg string) string {
 	return fmt.Sprintf("unknown command %q for \"mcptest\" (%s)", word, hint)
 }
 
-// otherFlags maps the names of flags in other test tools to those here, or to what to
+// otherFlags maps further names of flags, which are not in the table of other tools or are
+// about other commands than run, to those here, or to what to
 // write, in several words, or to servers.KEY of the suite.
 var otherFlags = map[string]string{
-	"grep": "filter", "g": "filter", "t": "filter", "match": "filter", "name": "filter", "test-name-pattern": "filter", "testNamePattern": "filter",
-	"bail": "fail-fast", "x": "fail-fast", "exitfirst": "fail-fast", "failfast": "fail-fast", "maxfail": "fail-fast",
-	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "r": "reporter",
+	"format": "reporter", "r": "reporter",
 	"junit": "write --reporter junit=FILE", "junitxml": "write --reporter junit=FILE", "no-watch": "leave it out: only --watch watches",
-	"m": "tag", "n": "parallel", "numprocesses": "parallel", "s": "verbose", "collect-only": "list", "tool-arg": "arg", "args": "args-json",
+	"tool-arg": "arg", "args": "args-json",
 	"outputFile": "write --reporter NAME=FILE", "vus": "calls are sent at a fixed rate: write --rate 50/s", "iterations": "leak counts with --sessions N, load with --rate and --duration",
 	"connect-timeout": "servers.connect_timeout", "url": "servers.url", "command": "servers.command", "env": "servers.env", "e": "servers.env", "cwd": "servers.cwd",
 	"header": "servers.headers", "H": "servers.headers", "transport": "servers.transport", "protocol": "servers.protocol", "insecure": "servers.tls", "file": "suites are arguments: mcptest run FILE", "f": "suites are arguments: mcptest run FILE",
@@ -176,7 +175,7 @@ var otherFlags = map[string]string{
 	"tool-name": "the tool is the first argument: mcptest call TOOL",
 	"cli":       "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
 	"method":    "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
-	"update":    "update-snapshots", "u": "update-snapshots", "updateSnapshot": "update-snapshots", "tags": "tag", "silent": "quiet", "out": "output",
+	"out":       "output",
 }
 
 // countWords rewords cobra's messages about the number of arguments, and puts
