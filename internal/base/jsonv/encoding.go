@@ -23,10 +23,11 @@ func OtherEncoding(text []byte) string {
 	return ""
 }
 
-// encodingProblem says that a text is in another encoding; "" if it is not.
-func encodingProblem(text []byte) string {
+// explainSyntax returns the error for a text whose value is not JSON: the encoding, if
+// the text is in another one, otherwise what the scanner found.
+func explainSyntax(text []byte, found *SyntaxError) *SyntaxError {
 	if name := OtherEncoding(text); name != "" {
-		return "the text is encoded in " + name + ", not UTF-8; " + SaveAsUTF8
+		return syntaxError(0, "the text is encoded in %s, not UTF-8; %s", name, SaveAsUTF8)
 	}
-	return ""
+	return found
 }

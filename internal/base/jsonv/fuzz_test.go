@@ -44,6 +44,7 @@ func decodeStd(data []byte) (any, error) {
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Add([]byte("\"\\\"\xff\"")) // reaches code that no other seed does
+	f.Add([]byte("A\x000\x00"))   // UTF-16
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, notes, err := jsonv.ParseWith(data, jsonv.Options{})
 		if verr := jsonv.Valid(data); (verr == nil) != (err == nil) || err != nil && verr.Error() != err.Error() {

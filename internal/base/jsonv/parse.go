@@ -40,10 +40,7 @@ func ParseWith(data []byte, o Options) (Value, []Note, error) {
 	defer p.release()
 	v, end, serr := p.value(skipSpace(data, 0), 0)
 	if serr != nil {
-		if problem := encodingProblem(data); problem != "" {
-			return Value{}, nil, syntaxError(0, "%s", problem)
-		}
-		return Value{}, nil, serr
+		return Value{}, nil, explainSyntax(data, serr)
 	}
 	if err := p.scan.finish(end); err != nil {
 		return Value{}, nil, err

@@ -6,7 +6,7 @@ func Valid(data []byte) error {
 	s := newScanner(data)
 	end, err := s.skip(skipSpace(data, 0), 0)
 	if err != nil {
-		return err
+		return explainSyntax(data, err)
 	}
 	return s.finish(end)
 }
