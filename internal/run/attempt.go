@@ -48,7 +48,7 @@ type attempt struct {
 	notReady   bool           // a server was not ready in time
 	mistake    string         // of the suite, which explains a failure
 	unsaid     string         // what an assertion must say for the case to pass
-	before     []int          // tests that used its sessions before it
+	before     [][]int        // per session, the tests that used it before
 	warm       bool           // a session was kept from an earlier run
 
 	steps    jsonv.Value                 // captured values of a flow
@@ -98,7 +98,8 @@ func (a *attempt) open(ctx context.Context) bool {
 		}
 		a.out.c.AfterRestart = a.out.c.AfterRestart || slot.Restarted()
 		a.useSession(s, sess)
-		a.before, a.warm = append(a.before, a.file.run.uses.add(sess, a.c.Index)...), a.warm || slot.Kept()
+		a.before = append(a.before, a.file.run.uses.add(sess, a.c.Index))
+		a.warm = a.warm || slot.Kept()
 		if a.c.Alone {
 			s.ReportViolations(sess) // from before this case
 		}

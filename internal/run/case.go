@@ -29,10 +29,10 @@ type caseRun struct {
 	out  *result.Case
 	// snapshots of the case; nil if the suite has no snapshot file.
 	snapshots *snapshot.Test
-	notReady  bool   // its server was not ready in time, in any attempt
-	before    []int  // tests that used its sessions before it
-	warm      bool   // a session was kept from an earlier run
-	mistake   string // of the suite, which explains why a test that is expected to fail fails
+	notReady  bool    // its server was not ready in time, in any attempt
+	before    [][]int // per session, the tests that used it before
+	warm      bool    // a session was kept from an earlier run
+	mistake   string  // of the suite, which explains why a test that is expected to fail fails
 }
 
 // execute runs the case.

@@ -30,19 +30,39 @@ type uses struct {
 	of map[*mcp.Session][]int
 }
 
-// add records that a test uses a session and returns the other tests that did before.
+// add records that a test uses a session and returns the tests that did so far, which may
+// include an earlier attempt of this one. The result shares its memory with later ones:
+// a copy per test would cost a time that grows with the square of their number.
 func (u *uses) add(sess *mcp.Session, index int) (before []int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.of == nil {
 		u.of = map[*mcp.Session][]int{}
 	}
-	list := u.of[sess]
-	before = slices.DeleteFunc(slices.Clone(list), func(i int) bool { return i == index })
-	if len(list) == 0 || list[len(list)-1] != index {
-		u.of[sess] = append(list, index)
+	before = slices.Clip(u.of[sess])
+	if len(before) == 0 || before[len(before)-1] != index {
+		u.of[sess] = append(u.of[sess], index)
 	}
 	return before
+}
+
+// predecessors returns the other tests that used the sessions of a test before it.
+func (cr *caseRun) predecessors() []int {
+	var list []int
+	seen := map[int]bool{cr.c.Index: true}
+	for _, index := range slices.Concat(cr.before...) {
+		if !seen[index] {
+			seen[index] = true
+			list = append(list, index)
+		}
+	}
+	return list
+}
+
+// hasPredecessor reports whether predecessors returns a test, at the cost of a look.
+func (cr *caseRun) hasPredecessor() bool {
+	other := func(index int) bool { return index != cr.c.Index }
+	return slices.ContainsFunc(cr.before, func(list []int) bool { return slices.ContainsFunc(list, other) })
 }
 
 // diagnosable reports whether another test may have caused the failure of a case, which
@@ -57,7 +77,7 @@ func (cr *caseRun) diagnosable() bool {
 		return false
 	case cr.c.ExpectFailure != "": // what failed is the expectation: it passed
 		return false
-	case len(out.Exchanges) == 0 || len(cr.before) == 0 && !cr.warm:
+	case len(out.Exchanges) == 0 || !cr.warm && !cr.hasPredecessor():
 		return false
 	case f.file.Options.RestartPolicy == plan.PerTest || f.ownFixtures() || len(f.file.Upstreams) > 0 || cr.c.Trials != nil || cr.c.Repeat != nil:
 		return false
@@ -125,7 +145,7 @@ func (d diagnosis) run(ctx context.Context) {
 // blame names the tests that changed the state of the server.
 func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 	const passes = "passes alone on a new process"
-	before := d.cr.before
+	before := d.cr.predecessors()
 	culprits, reproduced := d.find(ctx, before)
 	switch {
 	case len(before) == 0:

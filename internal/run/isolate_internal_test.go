@@ -3,6 +3,9 @@ package run
 import (
 	"slices"
 	"testing"
+
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/spec/plan"
 )
 
 // The tests that it takes to fail are found, also if it takes several.
@@ -21,5 +24,30 @@ func TestSmallest(t *testing.T) {
 	}
 	if got := smallest(all, func([]int) bool { return false }); got != nil {
 		t.Errorf("%v, although it never fails", got)
+	}
+}
+
+// What precedes a test is not copied for each test, which would cost a time that grows
+// with the square of their number; the test itself and repeated uses are left out.
+func TestUsesAreNotCopied(t *testing.T) {
+	var u uses
+	a, b := new(mcp.Session), new(mcp.Session)
+	index := 0
+	perTest := testing.AllocsPerRun(10_000, func() {
+		u.add(a, index)
+		index++
+	})
+	if perTest >= 1 {
+		t.Errorf("%v allocations per test", perTest)
+	}
+	u.add(b, 5)
+	u.add(b, 7)
+	cr := &caseRun{c: &plan.Case{Index: 7}, before: [][]int{u.add(b, 7), {5, 2, 7}}}
+	if got := cr.predecessors(); !slices.Equal(got, []int{5, 2}) || !cr.hasPredecessor() {
+		t.Errorf("predecessors %v", got)
+	}
+	cr.before = [][]int{{7}, nil}
+	if got := cr.predecessors(); got != nil || cr.hasPredecessor() {
+		t.Errorf("predecessors %v", got)
 	}
 }
