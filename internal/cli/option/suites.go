@@ -39,6 +39,8 @@ type SuiteFlags struct {
 	Folder  func(dir string) // called with each folder before it is searched for suites; may be nil
 	Random  recording.Random // the values of ${random.KEY} in them
 	Static  bool             // start no program while suites are read
+	// Texts are read in place of the files at these absolute paths.
+	Texts map[string][]byte
 	// Programs runs what prints the variants of servers, once for each command line. Load
 	// sets it.
 	Programs variants.Programs
@@ -153,7 +155,7 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 		}
 		seen[abs] = true
 		f.note(abs)
-		one, ds := suite.Load(path, suite.Options{Env: s.Env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside, Programs: f.Programs})
+		one, ds := suite.Load(path, suite.Options{Env: s.Env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside, Programs: f.Programs, Texts: f.Texts})
 		diags = append(diags, ds...)
 		if one != nil {
 			suites = append(suites, one)

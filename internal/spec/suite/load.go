@@ -28,6 +28,8 @@ type Options struct {
 	BaseDir string
 	// Programs runs what prints the variants of servers; nil: nothing is started.
 	Programs variants.Programs
+	// Texts are read in place of the files at these absolute paths.
+	Texts map[string][]byte
 }
 
 // loader is the state of reading the files of one suite.
@@ -153,7 +155,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 
 // parse reads one file. It returns a nil node if the file is not a suite.
 func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, *source.File) {
-	file, diags := source.Read(abs, l.displayPath(abs))
+	file, diags := l.open(abs)
 	if file == nil {
 		for _, d := range diags {
 			if from.File != nil {
@@ -185,6 +187,14 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 		}
 	}
 	return root, file
+}
+
+func (l *loader) open(abs string) (*source.File, source.Diagnostics) {
+	name := l.displayPath(abs)
+	if text, given := l.opts.Texts[abs]; given {
+		return &source.File{Name: name, Path: abs, Data: text}, nil
+	}
+	return source.Read(abs, name)
 }
 
 // camels are the keys with capitals, by their spelling with underscores.
