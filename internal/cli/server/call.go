@@ -78,11 +78,7 @@ the protocol, 2 invalid command line, or nothing was kept, 5 --keep in CI.`,
 			if err != nil {
 				return err
 			}
-			x, warnings, err := call(ctx, l, own[0], params)
-			if keeper == nil {
-				return err
-			}
-			return keep(ctx, keeper, l, to, keptCall(ctx, l, own[0], params, x, warnings), x, err)
+			return callAndKeep(ctx, l, keeper, to, own[0], params)
 		}, e.options)
 	}))
 }
@@ -185,6 +181,15 @@ func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) 
 		return x, warnings, callJSON(ctx, l, x, warnings)
 	}
 	return x, warnings, printCall(ctx, l, tool, x, warnings)
+}
+
+// callAndKeep calls a tool, and keeps the call if keeper is not nil.
+func callAndKeep(ctx context.Context, l *option.Viewer, keeper *keeping.Keeper, to keeping.Request, tool string, args jsonv.Value) error {
+	x, warnings, err := call(ctx, l, tool, args)
+	if keeper == nil {
+		return err
+	}
+	return keep(ctx, keeper, l, to, keptCall(ctx, l, tool, args, x, warnings), x, err)
 }
 
 // printCall prints the result of a call, and what arrived before it.
