@@ -121,7 +121,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 		return
 	}
 	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
-		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header)}
+		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header), Challenge: refused.Info.Challenge()}
 		a.explain = func(v expect.Verdict) string { return v.Message }
 		return
 	}
