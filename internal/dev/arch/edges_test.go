@@ -232,7 +232,7 @@ var edges = map[string][]string{
 	},
 	"internal/cli/scaffold": {"internal/base/jsonschema", "internal/spec/draft", "internal/cli/clientconfig", "internal/run/inspect", "internal/client/mcp", "internal/client/protocol", "internal/report/result", "internal/base/secret", "internal/base/jsonv"},
 	// gen describes what other packages define; cli uses it for explain.
-	"internal/cli/gen":     {"internal/assert/grading", "internal/offer/ruleset", "internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "schemas"},
+	"internal/cli/gen":     {"internal/assert/grading", "internal/offer/ruleset", "internal/cli/cmdutil", "internal/offer/assert", "internal/offer/compat", "internal/assert/snapshot", "internal/spec/suite", "internal/assert/expect", "internal/assert/match", "internal/assert/target", "internal/client/protocol", "internal/report", "internal/base/jsonv", "internal/base/source", "internal/server/manifest", "schemas"},
 	"internal/cli/cmdutil": {"internal/base/elsewhere", "internal/base/lazy", "internal/base/shellwords", "internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
 	// All commands use option; those for one server are in a package of their own.
 	"internal/cli/option": {
