@@ -100,8 +100,8 @@ func TestFindingsCanBeRepeated(t *testing.T) {
 	}
 }
 
-// It has the options that the adapter needs; the values of --env are taken from
-// variables, also without secret names, in the report, the bundle and the recording.
+// It has the options that the adapter needs, and what could be a secret is taken from a
+// variable, in the report, the bundle and the recording.
 func TestRepeatLinesHoldTheOptions(t *testing.T) {
 	prog := conformance(t)
 	t.Setenv("PASSED", "on")
@@ -124,11 +124,11 @@ func TestRepeatLinesHoldTheOptions(t *testing.T) {
 		}
 		out += string(data)
 	}
-	if strings.Contains(out, "two words") {
-		t.Error("the value of --env is written")
+	if strings.Contains(out, "abc123xyz") || !strings.Contains(m[1], "--env PLACE='two words'") || !strings.Contains(m[1], `--env API_TOKEN="$API_TOKEN"`) {
+		t.Errorf("a secret is written, or another value is not: %s", m[1])
 	}
 	cmd := exec.Command("sh", "-c", m[1])
-	cmd.Env = append(os.Environ(), "PLACE=two words", "API_TOKEN=abc123xyz", "PATH="+filepath.Dir(prog)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "API_TOKEN=abc123xyz", "PATH="+filepath.Dir(prog)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	answer, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(answer), "SQLITE_ERROR") {
 		t.Errorf("%s\n%v: %s", m[1], err, answer)
