@@ -3,6 +3,8 @@ package aqlcli_test
 import (
 	"bufio"
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -261,4 +263,25 @@ func serveDemo(t *testing.T, prog string, args ...string) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(line)
+}
+
+// A path that refuses the first request is shown, with those that servers usually have.
+func TestAWrongPathIsNamed(t *testing.T) {
+	t.Parallel()
+	prog := conformance(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/closed" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer server.Close()
+	_, errs, code := runProgram(t, prog, "live", "--url", server.URL+"/api?token=abc")
+	if code != 3 || !strings.Contains(errs, "the address is "+server.URL+"/api\n") || !strings.Contains(errs, "The usual ones are /mcp and /sse") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, errs, _ = runProgram(t, prog, "live", "--url", server.URL+"/closed"); strings.Contains(errs, "usual") {
+		t.Errorf("a path that asks for a login is called wrong: %s", errs)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/guard"
@@ -141,10 +142,28 @@ func (b bundle) live() jsonv.Value {
 		"cleanup", list(b.run.Cleaner.Cleaned),
 		"leftovers", list(b.run.Ledger.Leftovers),
 		"changed", list(b.run.Watcher.Changed),
+		"lists", b.comparedLists(),
 		"unchecked", texts(b.run.Cleaner.Unchecked),
 		"tests", list(tests),
 		"transcript", list(b.run.Caller.Transcript),
 	)
+}
+
+// comparedLists says on what it rests that no data of others changed: how many lists were
+// compared, and which READ operations were never called. Absent for a run without a census.
+func (b bundle) comparedLists() jsonv.Value {
+	census := b.run.Gate.Census
+	if census == nil {
+		return jsonv.Value{}
+	}
+	called := map[string]bool{}
+	for _, x := range b.run.Caller.Transcript {
+		called[x.Lookup("arguments", "operation").Text()] = true
+	}
+	uncalled := lists.Kept(b.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
+		return op.Name, op.Category == "READ" && op.Name != "introspect" && !called[op.Name]
+	})
+	return jsonv.ObjectOf("compared", len(census.Lists), "uncalled", evidence.Given(jsonv.List(uncalled, jsonv.String)))
 }
 
 // skippedOperations lists the operations that were not called, with the reason.
