@@ -129,6 +129,9 @@ func explain(s cmdutil.Streams, words []string) error {
 		if len(found) == 0 {
 			found = gen.Find(elsewhereTopics(), word)
 		}
+		if len(found) == 0 { // a flag without its dashes
+			found = gen.Find(elsewhereTopics(), "--"+word)
+		}
 		if len(found) == 0 {
 			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, source.Parenthesis(source.Suggest(gen.Nearest(all, word)))))
 		}

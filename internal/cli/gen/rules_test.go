@@ -54,6 +54,7 @@ var fixedDefs = map[string]string{
 // structRules are what must hold among the keys of a struct, as members for
 // its schema.
 var structRules = map[string]string{
+	"suite": `{"patternProperties":{"^x-":{"description":"Values for anchors. mcptest reads nothing else of them."}}}`,
 	"server": `{"oneOf":[{"required":["command"]},{"required":["url"]},{"required":["variants"],"properties":{
 		"command":{"not":{}},"url":{"not":{}},"variants":{"minProperties":1}}}],"dependentSchemas":{` + without("command", "url") + `,` + without("url", "command") + `,
 		"auth":{"if":{"properties":{"auth":{"type":"object"}}},"then":{"properties":{"headers":{"propertyNames":{
