@@ -177,7 +177,14 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 		l.dec.WrongType(root, "", "a suite: a map of keys (servers, tools, …)")
 		root = nil
 	}
+	if l.foreign(root) {
+		return nil, file
+	}
+	if root == nil {
+		return nil, file
+	}
 	dropExtensions(root)
+	l.unnamed(root)
 	rename(root)
 	rename(root.Get("defaultTest"))
 	rename(root.Get("hooks"))
@@ -192,7 +199,7 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 // dropExtensions removes the keys of a file that begin with x-: they are a place for values
 // that anchors name. What an alias refers to stays where the alias is.
 func dropExtensions(root *source.Node) {
-	if root != nil && root.Kind == source.KindMap {
+	if root.Kind == source.KindMap {
 		root.Fields = slices.DeleteFunc(slices.Clone(root.Fields), func(f source.Field) bool {
 			return strings.HasPrefix(f.Key.Text, "x-")
 		})
