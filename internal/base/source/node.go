@@ -196,8 +196,8 @@ func (n *Node) broken() bool { return n.via != nil && n.via.of == nil }
 
 func (u *use) withTarget(of *Node) *use { return &use{pos: u.pos, of: of} }
 
-// describe describes a node for messages: text "heavy", number 5, a list.
-func (n *Node) describe() string {
+// Describe describes a node for messages: text "heavy", number 5, a list.
+func (n *Node) Describe() string {
 	switch n.Kind {
 	case KindNull:
 		if n.Text == "" && !n.Quoted {

@@ -155,7 +155,7 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return jsonv.Value{}, option.Invalid("--args-json: %v", err)
+		return jsonv.Value{}, option.Invalid("--args-json: %s: %s", strings.TrimPrefix(a.json, "@"), cmdutil.Reason(err))
 	}
 	v, err := jsonv.Parse(data)
 	switch {
