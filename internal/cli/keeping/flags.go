@@ -1,8 +1,6 @@
 package keeping
 
 import (
-	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,8 +8,6 @@ import (
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/spec/draft"
-	"mcptest/internal/spec/keep"
 )
 
 // Flags say in which suite a request is kept as a test, and how.
@@ -40,36 +36,6 @@ func (f *Flags) AddHow(cmd *cobra.Command) {
 
 // Printing reports whether standard output is for the kept test.
 func (f *Flags) Printing() bool { return f.Suite != "" && f.print }
-
-// Begin returns the keeper, after checking that the suite can get a test. It is nil if no
-// suite was given. suites are the flags by which suites are read.
-func (f *Flags) Begin(s cmdutil.Streams, suites *option.SuiteFlags) (*Keeper, error) {
-	if f.Suite == "" {
-		if f.yes || f.print || f.named() {
-			return nil, option.Invalid("--name, --yes and --print require --keep SUITE")
-		}
-		return nil, nil
-	}
-	file, err := keep.Open(f.Suite)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, option.Invalid("%s: no such file; mcptest init -- COMMAND writes a first suite", f.Suite)
-	}
-	if err != nil {
-		return nil, option.Invalid("not kept: %v", err)
-	}
-	if err := f.check(s); err != nil {
-		return nil, err
-	}
-	k := &Keeper{flags: f, streams: s, suites: suites, file: file}
-	to, err := k.read(file.Source.Data)
-	if err != nil {
-		return nil, err
-	}
-	if f.named() && to.names[draft.EscapePlaceholders(strings.TrimSpace(f.name))] {
-		return nil, refusal(taken(f.name))
-	}
-	return k, nil
-}
 
 // check refuses what needs no look at the suite.
 func (f *Flags) check(s cmdutil.Streams) error {

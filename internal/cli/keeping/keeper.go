@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,19 +22,7 @@ import (
 	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/keep"
 	"mcptest/internal/spec/plan"
-	"mcptest/internal/spec/suite"
 )
-
-// Request is a request with its answer, and the server that it was sent to.
-type Request struct {
-	Test draft.Test
-	// Server is its name in a suite; otherwise Argv or URL says which one it was.
-	Server string
-	Argv   []string
-	URL    string
-	// Redactor knows the secrets of the session.
-	Redactor *secret.Redactor
-}
 
 // Keeper inserts a test into one suite.
 type Keeper struct {
@@ -43,12 +32,34 @@ type Keeper struct {
 	file    *keep.File
 }
 
-// target is the suite that gets a test, as read from a text.
-type target struct {
-	file     *plan.File
-	suite    *suite.Suite
-	redactor *secret.Redactor
-	names    map[string]bool // of its tests, as they are written
+// Begin returns the keeper, after checking that the suite can get a test. It is nil if no
+// suite was given. suites are the flags by which suites are read.
+func (f *Flags) Begin(s cmdutil.Streams, suites *option.SuiteFlags) (*Keeper, error) {
+	if f.Suite == "" {
+		if f.yes || f.print || f.named() {
+			return nil, option.Invalid("--name, --yes and --print require --keep SUITE")
+		}
+		return nil, nil
+	}
+	file, err := keep.Open(f.Suite)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, option.Invalid("%s: no such file; mcptest init -- COMMAND writes a first suite", f.Suite)
+	}
+	if err != nil {
+		return nil, option.Invalid("not kept: %v", err)
+	}
+	if err := f.check(s); err != nil {
+		return nil, err
+	}
+	k := &Keeper{flags: f, streams: s, suites: suites, file: file}
+	to, err := k.read(file.Source.Data)
+	if err != nil {
+		return nil, err
+	}
+	if f.named() && to.names[draft.EscapePlaceholders(strings.TrimSpace(f.name))] {
+		return nil, refusal(taken(f.name))
+	}
+	return k, nil
 }
 
 // read reads the suite with a text in place of the file's. It prints the mistakes.
@@ -205,7 +216,7 @@ func (k *Keeper) name(su *draft.Suite, t *draft.Test, names map[string]bool) (st
 
 // taken returns the refusal of a name that another test has.
 func taken(name string) error {
-	return &keep.RefusedError{Reason: fmt.Sprintf("the suite has a test called %q: --name gives another name", name)}
+	return refuse("the suite has a test called %q: --name gives another name", name)
 }
 
 // show prints the change of the file.

@@ -6,7 +6,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/lists"
-	"mcptest/internal/spec/keep"
 	"mcptest/internal/spec/plan"
 )
 
@@ -47,8 +46,4 @@ func known(file *plan.File) string {
 		return ""
 	}
 	return " (it has " + display.List(lists.Map(file.Servers, func(sv *plan.Server) string { return sv.Name }), 5) + ")"
-}
-
-func refuse(format string, args ...any) error {
-	return &keep.RefusedError{Reason: fmt.Sprintf(format, args...)}
 }

@@ -36,7 +36,9 @@ func TestArrowsBetweenFiles(t *testing.T) {
 		if len(against) > 0 {
 			now[pkg] = len(against)
 		}
-		t.Logf("%-28s %3d arrows, %2d backward  %s", pkg, len(arrows), len(against), strings.Join(against, ", "))
+		if testing.Verbose() {
+			t.Logf("%-28s %3d arrows, %2d backward  %s", pkg, len(arrows), len(against), strings.Join(against, ", "))
+		}
 		if len(against) > limits[pkg] {
 			t.Errorf("package %s: %d arrows between its files run backward, the limit is %d: %s; move declarations to the files that own them",
 				pkg, len(against), limits[pkg], strings.Join(against, ", "))
