@@ -236,7 +236,7 @@ var edges = map[string][]string{
 	"internal/cli/cmdutil": {"internal/base/elsewhere", "internal/base/lazy", "internal/base/shellwords", "internal/base/term", "internal/process/proc", "internal/process/pipe", "internal/base/secret", "internal/base/source", "internal/process/watchdog"},
 	// All commands use option; those for one server are in a package of their own.
 	"internal/cli/option": {
-		"internal/server/recording",
+		"internal/base/lazy", "internal/server/recording",
 		"internal/client/auth", "internal/cli/cmdutil", "internal/run/connect", "internal/base/display", "internal/run/history", "internal/run/inspect", "internal/base/jsonv", "internal/client/mcp",
 		"internal/client/protocol", "internal/client/wire", "internal/spec/plan", "internal/process/proc", "internal/report", "internal/run", "internal/base/secret", "internal/assert/snapshot", "internal/base/shellwords", "internal/base/source",
 		"internal/spec/suite", "internal/spec/suite/variants", "internal/offer/checkout", "internal/offer/diff", "internal/report/gate", "internal/base/term", "internal/run/watch",
@@ -276,7 +276,7 @@ var edges = map[string][]string{
 	"internal/cli": {
 		"internal/base/elsewhere",
 		"internal/base/lazy",
-		"internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/stress", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
+		"internal/assert/habit", "internal/run/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/skill", "internal/cli/stress", "internal/cli/tape", "internal/cli/cmdutil", "internal/run/connect", "internal/run/detach", "internal/base/display", "internal/spec/draft", "internal/cli/gen", "internal/run/history",
 		"internal/run/inspect", "internal/base/jsonv", "internal/client/mcp", "internal/client/protocol", "internal/client/wire", "internal/server/manifest", "internal/base/osfile", "internal/spec/plan",
 		"internal/process/proc", "internal/report", "internal/report/compare", "internal/report/html", "internal/report/pretty", "internal/report/render", "internal/report/result", "internal/run", "internal/cli/scaffold",
 		"internal/base/secret", "internal/base/shellwords", "internal/assert/snapshot", "internal/base/source", "internal/spec/suite", "internal/base/term", "internal/server/proxy", "schemas",
