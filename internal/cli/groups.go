@@ -20,7 +20,7 @@ var groups = []group{
 	{"look", "Look: what a server offers and answers, without a suite", []string{"tools", "resources", "prompts", "call", "doctor"}},
 	{"prove", "Prove: is it right for every client, under load, for days?", []string{"probe", "check", "load", "leak"}},
 	{"freeze", "Freeze: what it offers, and what a change breaks", []string{"lock", "diff"}},
-	{"record", "Record: what passes between client and server, and stand-ins for both", []string{"record", "serve", "cassette", "mock"}},
+	{"record", "Record: what passes between client and server, and servers that only answer from a file", []string{"record", "serve", "cassette", "mock"}},
 	{"results", "Results: of runs that are over", []string{"report", "compare"}},
 	{"other", "Other", []string{"login", "logout", "down", "schema", "skill", "completion", "version", "help"}},
 }
