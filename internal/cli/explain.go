@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/assert/habit"
 	"mcptest/internal/base/elsewhere"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
@@ -133,6 +134,9 @@ func explain(s cmdutil.Streams, words []string) error {
 		}
 		if len(found) == 0 {
 			found = gen.Find(elsewhereTopics(), word)
+		}
+		if near := habit.Matcher(word); len(found) == 0 && near != "" {
+			found = gen.Find(all, near)
 		}
 		if len(found) == 0 { // a flag without its dashes
 			found = gen.Find(elsewhereTopics(), "--"+word)

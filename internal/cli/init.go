@@ -199,9 +199,15 @@ func (i *initializer) summarize(passed int) {
 	out := func(format string, args ...any) {
 		fmt.Fprintln(i.Streams.Out, term.Escape(i.Redactor.String(fmt.Sprintf(format, args...))))
 	}
-	var closed, refused, other []string
+	var closed, refused, other, unfit []string
+	called := 0
 	for _, t := range i.draft.Suite.Tests {
+		if t.Block == "tools" && t.Skip == "" && t.Without == nil {
+			called++
+		}
 		switch {
+		case t.Block == "tools" && t.Skip == "" && t.Without == nil && t.Refused():
+			unfit = append(unfit, t.Subject)
 		case t.Skip == scaffold.NotReadOnly:
 			closed = append(closed, t.Subject)
 		case t.Defect:
@@ -211,7 +217,15 @@ func (i *initializer) summarize(passed int) {
 		}
 	}
 	out("wrote %s: %s of %s", i.f.output, display.Count(len(i.draft.Suite.Tests), "test"), i.draft.Suite.From)
-	out("  %s passed. Check the lines marked \"review\": they record what the server returns today.", display.Count(passed, "test"))
+	out("  %s passed. Check the lines marked \"review\": they record what the server returns today.", display.Count(max(0, passed-len(unfit)), "test"))
+	if len(unfit) > 0 {
+		who := "they"
+		if len(unfit) < called {
+			who = display.Count(len(unfit), "tool")
+		}
+		out("  %d of %s answered: %s refused the generated arguments: %s. These tests only record the refusal: write arguments that the tools accept.",
+			called-len(unfit), display.Count(called, "tool"), who, strings.Join(unfit, ", "))
+	}
 	if len(closed) > 0 {
 		out("  %s skipped, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", display.Count(len(closed), "test"), strings.Join(closed, ", "))
 	}

@@ -63,8 +63,12 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cmdutil.FlagError(cmd, err, s.Args) })
 	root.SetHelpCommand(newHelpCmd(s))
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpFunc(option.LimitsApart(root.HelpFunc()))
+	root.SetHelpFunc(option.InSections(root.HelpFunc()))
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+	}
 	root.AddCommand(newRunCmd(s))
+	defer inGroups(root)
 	if len(s.Args) > 0 && s.Args[0] == "run" {
 		return root // adding the flags of all other commands takes longer than a test
 	}

@@ -77,7 +77,7 @@ type runFlags struct {
 func newRunCmd(s cmdutil.Streams) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:        "run [paths…]",
+		Use:        "run [paths…] [flags]",
 		SuggestFor: []string{"test"},
 		Short:      "Run suites",
 		Long: `Run suites. A path is a suite file, or a directory that is searched for
@@ -116,8 +116,6 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.VarP(&f.parallel, "parallel", "p", "calls in flight on each server: `n` from 1 to 1024, or auto")
 	fl.DurationVar(&f.timeout, "timeout", 0, "time limit for the calls of each test")
 	fl.IntVar(&f.retries, "retries", 0, "retry a failed test up to `n` times")
-	fl.BoolVar(&f.list, "list", false, "list the selected tests and exit")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run and exit")
 	fl.BoolVar(&f.noProgress, "no-progress", false, "do not show the progress line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print only the reports named with --reporter, and errors")
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
@@ -132,11 +130,14 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	f.limits.Add(cmd)
 	f.cassettes.Add(cmd)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and passed tests")
+	option.AddSections(cmd, runSections)
 	return cmd
 }
 
-// addDiagnosis adds the flags about failures and the order of tests.
+// addDiagnosis adds the flags about failures, the order of tests, and what would run.
 func (f *runFlags) addDiagnosis(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.list, "list", false, "list the selected tests and exit")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run and exit")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failure")
 	fl.BoolVar(&f.noDiagnosis, "no-diagnosis", false, "do not run a failed test again alone to find out whether another test caused its failure")
 	f.shuffle.add(fl)

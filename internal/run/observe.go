@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/assert/expect"
@@ -11,6 +13,7 @@ import (
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/boundary"
@@ -79,6 +82,9 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (target.Observation, error) {
 			o, x, err := env.Request(ctx, def, action)
 			a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, x, ""))
+			if x.HTTP != nil {
+				a.explain = func(v expect.Verdict) string { return withStatus(x.HTTP, v.Message) }
+			}
 			return o, err
 		}}
 	case *agent.Conversation:
@@ -87,6 +93,15 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 		return calibration{a, action}
 	}
 	return nil
+}
+
+// withStatus puts the status of a response before a message that does not name it.
+func withStatus(info *wire.HTTPInfo, message string) string {
+	code := strconv.Itoa(info.Status)
+	if strings.Contains(message, code) {
+		return message
+	}
+	return "HTTP status " + strings.TrimSpace(code+" "+http.StatusText(info.Status)) + ": " + message
 }
 
 // outside is a test of a server from outside a session; the observer of suite.Start and

@@ -24,6 +24,16 @@ func Hint(name string) string {
 		return "write {not: {contains: …}}"
 	case "notequals", "notequal", "ne":
 		return "write {not: {exact: …}}"
+	case "tothrow", "throws", "raises", "rejects", "tothrowerror":
+		return "a refusal is a target: {target: refusal, matcher: {exists: true}}, its text {target: refusal.text, matcher: {contains: …}}"
+	case "tohaveproperty", "haskey", "hasproperty":
+		return "name the property in the target: {target: structured.NAME, matcher: {exists: true}}"
+	case "tobetruthy", "truthy", "istrue":
+		return "write {exact: true}, or {exists: true}"
+	case "tobefalsy", "falsy", "isfalse":
+		return "write {exact: false}, or {absent: true}"
+	case "tobenull", "isnull":
+		return "write {exact: null}"
 	case "javascript", "python":
 		return "a condition on the value is a matcher; exec: [program, arg] runs one of yours"
 	}
@@ -90,5 +100,7 @@ var matchers = map[string]string{
 	"isa": "type", "istype": "type", "command": "exec", "script": "exec", "javascript": "exec", "python": "exec",
 	"tocontain": "contains", "include": "contains", "includes": "contains", "tomatch": "regex", "tohavelength": "length", "tomatchobject": "subset",
 	"tobegreaterthan": "gt", "tobelessthan": "lt", "tomatchsnapshot": "snapshot", "matchsnapshot": "snapshot", "doesnotcontain": "not",
+	"tobedefined": "exists", "tobeundefined": "absent", "tobecloseto": "approx", "tostrictequal": "exact", "tobeinstanceof": "type", "toequaltypeof": "type",
+	"tobegreaterthanorequal": "gte", "tobelessthanorequal": "lte", "toincludeallmembers": "contains-all", "tocontainequal": "contains", "tobenan": "type",
 	"prefix": "starts-with", "hasprefix": "starts-with", "suffix": "ends-with", "hassuffix": "ends-with",
 }

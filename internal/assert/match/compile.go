@@ -88,6 +88,11 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 			continue
 		}
 		hint, nearest := "", source.Nearest(f.Key.Text, known)
+		if known[0] == "target" && slices.Contains([]string{"path", "jsonpath", "json_path", "property", "actual", "selector", "subject"}, f.Key.Text) && n.Get("target") == nil && n.Get("matcher") != nil {
+			c.Errorf(f.Key, path, "", "unknown key %s%s", shown.Key(f.Key.Text), source.Parenthesis(source.Suggest("target")))
+			meant = append(meant, "target")
+			continue
+		}
 		if nearest == "" && (known[0] == "target" || known[0] == "assertions") && n.Get("matcher") == nil {
 			if slices.Contains(meant, "matcher") {
 				continue // the hint shows the whole entry

@@ -48,6 +48,25 @@ func Truncate(s string, n int) string {
 	return cells.TruncateString(s, n, ellipsis)
 }
 
+// Middle is like Truncate, but leaves out the middle: the end of a message often says what to
+// do.
+func Middle(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if short := Truncate(s, n); short == s {
+		return s
+	}
+	const most = 256 // of the end
+	tail := []rune(s[max(0, len(s)-n*MaxBytes):])
+	keep := min(n/3, most)
+	tail = tail[max(0, len(tail)-keep):]
+	for len(tail) > 0 && Width(string(tail)) > keep {
+		tail = tail[1:]
+	}
+	return Truncate(s, n-keep) + string(tail)
+}
+
 // OneLine formats s for the middle of a sentence: runs of white space become one
 // space, and hidden characters become escapes.
 func OneLine(s string) string { return Escape(strings.Join(strings.Fields(s), " ")) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -59,6 +60,13 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) e
 	if row, ok := elsewhere.Flag(name); ok && serves(cmd, row) {
 		return fmt.Errorf("%w (%s)", unknown, adviceOf(row))
 	}
+	if cmd.Parent() == nil && runHas(cmd, name) {
+		return fmt.Errorf("%w (a flag of the command run: mcptest run %s)", unknown, shellwords.QuoteAll(args))
+	}
+	if row, ok := elsewhere.Flag(name); ok && strings.HasPrefix(row.Here, "--reporter") && cmd.Flags().Lookup("format") != nil {
+		format, _, _ := strings.Cut(strings.TrimPrefix(row.Here, "--reporter "), "=")
+		return fmt.Errorf("%w (write --format %s)", unknown, format)
+	}
 	near := otherFlags[name]
 	if key, ok := strings.CutPrefix(near, "servers."); ok && cmd.Flags().Lookup("url") == nil {
 		return fmt.Errorf("%w (it is a key of the server in the suite: servers: {api: {%s: …}})", unknown, key)
@@ -81,11 +89,20 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) e
 	return fmt.Errorf("%w%s", unknown, source.Parenthesis(source.Suggest("--"+near)))
 }
 
+// runHas reports whether the command run has a flag, by its name or its letter.
+func runHas(root *cobra.Command, name string) bool {
+	run, _, err := root.Find([]string{"run"})
+	if err != nil || run == root {
+		return false
+	}
+	return run.Flags().Lookup(name) != nil || len(name) == 1 && run.Flags().ShorthandLookup(name) != nil
+}
+
 // adviceOf names the flag that a row recommends, if that is all to be said, or says what to
 // write.
 func adviceOf(row elsewhere.Row) string {
 	flag, value, _ := strings.Cut(row.Here, " ")
-	if row.Why != "" || flag == "--reporter" || strings.Contains(value, " --") {
+	if row.Why != "" || flag == "--reporter" || strings.Contains(value, "!") || strings.Contains(value, " --") {
 		return row.Say()
 	}
 	return source.Suggest(flag)
@@ -153,12 +170,27 @@ func commandHint(msg string) string {
 		hint = row.Say()
 	case missing == nil:
 		hint = "to run a suite: mcptest run " + shellwords.Quote(word)
+	case runnable(word):
+		hint = "to write a suite for a server: mcptest init -- " + shellwords.Quote(word) + " …"
 	case strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"):
 		hint = "to judge a server: mcptest probe --url " + shellwords.Quote(word)
 	default:
 		return msg
 	}
 	return fmt.Sprintf("unknown command %q for \"mcptest\" (%s)", word, hint)
+}
+
+// runnable reports whether a word is a program that starts servers, or a file of one.
+func runnable(word string) bool {
+	switch word {
+	case "node", "npx", "python", "python3", "uv", "uvx", "deno", "bun", "docker", "go", "java":
+		return true
+	}
+	switch filepath.Ext(word) {
+	case ".js", ".mjs", ".cjs", ".ts", ".py":
+		return true
+	}
+	return false
 }
 
 // otherFlags maps further names of flags, which are not in the table of other tools or are
@@ -172,6 +204,8 @@ var otherFlags = map[string]string{
 	"connect-timeout": "servers.connect_timeout", "url": "servers.url", "command": "servers.command", "env": "servers.env", "e": "servers.env", "cwd": "servers.cwd",
 	"header": "servers.headers", "H": "servers.headers", "transport": "servers.transport", "protocol": "servers.protocol", "insecure": "servers.tls", "file": "suites are arguments: mcptest run FILE", "f": "suites are arguments: mcptest run FILE",
 	"debug": "verbose", "client": "for", "port": "http", "p": "parallel", "json": "write --reporter json=FILE", "ci": "set the environment variable CI=true", "dry": "dry-run",
+	"qps": "write --rate 50/s", "rps": "write --rate 50/s", "concurrency": "calls are sent at a fixed rate: write --rate 50/s", "users": "calls are sent at a fixed rate: write --rate 50/s",
+	"tool": "the tool is the first argument: mcptest call TOOL", "n": "calls are sent at a fixed rate: write --rate 50/s and --duration 10s",
 	"tool-name": "the tool is the first argument: mcptest call TOOL",
 	"cli":       "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",
 	"method":    "write mcptest tools -- command args…, or mcptest call TOOL -- command args…",

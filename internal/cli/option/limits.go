@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/wire"
@@ -56,29 +55,7 @@ func (f *LimitFlags) Add(cmd *cobra.Command) {
 		} else {
 			fl.IntVar(l.number, l.name, *l.number, l.usage)
 		}
-		fl.Lookup(l.name).Annotations = map[string][]string{limitFlag: {"true"}}
-	}
-}
-
-// limitFlag annotates the flags that help lists in a separate section.
-const limitFlag = "limit"
-
-// LimitsApart returns a help function that lists the limits in a separate section,
-// because few readers need them and they are a third of all flags.
-func LimitsApart(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
-	return func(cmd *cobra.Command, args []string) {
-		limits := pflag.NewFlagSet("limits", pflag.ContinueOnError)
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Annotations[limitFlag] != nil {
-				limits.AddFlag(f)
-				f.Hidden = true
-			}
-		})
-		help(cmd, args)
-		limits.VisitAll(func(f *pflag.Flag) { f.Hidden = false })
-		if limits.HasFlags() {
-			fmt.Fprintf(cmd.OutOrStdout(), "\nLimits on what a server may send:\n%s", limits.FlagUsages())
-		}
+		annotate(fl.Lookup(l.name), limitsTitle, lastRank)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
@@ -90,6 +91,8 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 				return nil, Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
 			}
 			return nil, Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, suitesNear(filepath.Dir(arg)))
+		case testFile().MatchString(filepath.Base(arg)):
+			return nil, Invalid("%s is a test of another test runner; suites are YAML: mcptest init -- COMMAND writes one for a server", arg)
 		case programs[filepath.Ext(arg)] != "":
 			return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s %s", arg, programs[filepath.Ext(arg)], arg)
 		case !info.IsDir():
@@ -123,6 +126,9 @@ func suitesNear(dir string) string {
 	}
 	return "; there is " + strings.Join(found, ", ")
 }
+
+// testFile matches the names of files with tests of Vitest, Jest, Playwright, pytest and go test.
+var testFile = lazy.Regexp(`(\.(test|spec)\.[cm]?[jt]sx?|^test_.*\.py|_test\.(py|go))$`)
 
 // programs are what starts a server whose file is taken for a suite, by its suffix.
 var programs = map[string]string{".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx", ".go": "go run", ".rb": "ruby", ".sh": "sh"}

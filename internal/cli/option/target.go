@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ import (
 // TargetFlags select the server that a command connects to: an address, a command
 // after --, or a server of a suite.
 type TargetFlags struct {
+	meant string // a hint, if an argument is an address
 	SuiteFlags
 	HTTPFlags
 	Server         string
@@ -97,16 +99,38 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 		if at := strings.IndexAny(own[limit], "={"); at >= 0 && cmd.Flags().Lookup("arg") != nil {
 			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Parenthesis(source.Suggest([]string{"--args-json ", "--arg "}[min(at, 1)]+shellwords.Quote(own[limit]))))
 		}
-		return nil, nil, Invalid("%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
+		return nil, nil, Invalid("%s: unexpected argument %q (%s)", cmd.Name(), own[limit], placeOf(cmd, own, limit))
+	}
+	if len(own) > 0 && strings.Contains(own[0], "://") && cmd.Flags().Lookup("url") != nil && f.URL == "" {
+		f.meant = source.Parenthesis(source.Suggest("--url " + own[0]))
 	}
 	return own, argv, nil
+}
+
+// placeOf says where an argument belongs that a command does not take.
+func placeOf(cmd *cobra.Command, own []string, limit int) string {
+	arg := own[limit]
+	name, value, pair := strings.Cut(arg, ":")
+	switch {
+	case strings.Contains(arg, "://") && (limit == 0 || own[0] != "read") && cmd.Flags().Lookup("url") != nil && strings.HasPrefix(arg, "http"):
+		return "did you mean \"--url " + arg + "\"?"
+	case limit > 0 && (own[0] == "read" || own[0] == "get" || own[0] == "list" || own[0] == "show" || own[0] == "call"):
+		return "leave " + own[0] + " out: mcptest " + cmd.Name() + " " + shellwords.Quote(arg)
+	case cmd.Flags().Lookup("arg") != nil && pair && name != "":
+		return "did you mean \"--arg " + shellwords.Quote(name+"="+strings.TrimSpace(value)) + "\"?"
+	case cmd.Flags().Lookup("arg") != nil && limit > 0:
+		return "an argument of the tool is one word: --arg name=value; the server's command goes after --"
+	case programs[filepath.Ext(arg)] != "":
+		return "the server's command goes after --: -- " + programs[filepath.Ext(arg)] + " " + arg
+	}
+	return "the server's command goes after --"
 }
 
 // resolve returns the server's definition and declares its secrets.
 func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
 	if Given(f.URL != "", len(argv) > 0, f.Server != "" || f.URL == "" && len(argv) == 0 && len(f.Configs) > 0) != 1 {
-		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…")
+		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…%s", f.meant)
 	}
 	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
 		return nil, Invalid("--timeout and --connect-timeout must be greater than zero")

@@ -233,6 +233,9 @@ func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string)
 			}
 			done()
 		}
+		if text := load.Foresee(f.shown.limits, int(f.o.Rate*f.duration.Seconds()), f.o.Rate); text != "" {
+			fmt.Fprintln(s.Err, "mcptest: "+text)
+		}
 		rep := f.send(ctx, r)
 		err = f.shown.finish(s, rep, r.Palette)
 		if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {

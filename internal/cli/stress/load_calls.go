@@ -78,6 +78,9 @@ func (f *loadFlags) prepare(ctx context.Context, r *running, cases []*plan.Case)
 			return err
 		}
 		args, _ := jsonv.Parse([]byte(f.args)) // was checked
+		if wrong := inspect.WrongArguments(tool, args); len(wrong) > 0 {
+			return option.Invalid("--args: %s; nothing was sent (a test with invalid_args: true sends them: load -c SUITE -k NAME)", r.Text(strings.Join(wrong, "; ")))
+		}
 		params := jsonv.ObjectOf("name", f.tool, "arguments", args).Append(nil)
 		f.o.Calls = []load.Call{load.Examined("tools/call", f.tool, params, tool, r.Server.Tolerate, nil)}
 	}
@@ -99,6 +102,9 @@ func (f *loadFlags) prepare(ctx context.Context, r *running, cases []*plan.Case)
 			if why := f.policy.Repeats(tool); why != "" {
 				return option.Invalid("the test %q: %s", c.Name, r.Text(why))
 			}
+			if wrong := wrongArguments(c, tool); wrong != "" {
+				return option.Invalid("the test %q: %s; nothing was sent (invalid_args: true says that this is intended)", c.Name, r.Text(wrong))
+			}
 		}
 		call := load.Examined(op.Method, op.Subject, op.Params, tool, r.Server.Tolerate, c.Tree)
 		call.Header = c.Headers
@@ -110,4 +116,14 @@ func (f *loadFlags) prepare(ctx context.Context, r *running, cases []*plan.Case)
 	}
 	f.o.Settings.Calls = fmt.Sprintf("%x", sha256.Sum256(all))[:16]
 	return nil
+}
+
+// wrongArguments says which arguments of a test the inputSchema does not allow, unless the test
+// has them on purpose.
+func wrongArguments(c *plan.Case, tool jsonv.Value) string {
+	params, err := jsonv.Parse(c.Ops[0].Params)
+	if err != nil || c.InvalidArgs {
+		return ""
+	}
+	return strings.Join(inspect.WrongArguments(tool, params.Lookup("arguments")), "; ")
 }

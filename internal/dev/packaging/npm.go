@@ -57,6 +57,11 @@ func (b *builder) npmMain() error {
 		optional[p.npmName()] = b.version
 	}
 	manifest["version"], manifest["optionalDependencies"] = b.version, optional
+	page, err := b.manual()
+	if err != nil {
+		return err
+	}
+	files["man/mcptest.1"], manifest["man"] = page, []string{"./man/mcptest.1"}
 	if b.home != "" {
 		manifest["homepage"] = b.home
 	}
@@ -107,6 +112,12 @@ func (b *builder) legal() (map[string]file, error) {
 		files[name] = file{data: data}
 	}
 	return files, nil
+}
+
+// manual returns the manual page.
+func (b *builder) manual() (file, error) {
+	data, err := os.ReadFile(filepath.Join(b.source, "..", "docs", "man", "mcptest.1"))
+	return file{data: data}, err
 }
 
 // addFolder adds what is in a folder of the project, without what Python and

@@ -39,12 +39,17 @@ func (b *builder) wheel(p platform, program []byte) error {
 	if err != nil {
 		return err
 	}
+	page, err := b.manual()
+	if err != nil {
+		return err
+	}
 	info := "mcptest-" + version + ".dist-info/"
 	files = map[string]file{
 		info + "licenses/LICENSE": files["LICENSE"],
 		info + "licenses/NOTICE":  files["NOTICE"],
 		// pip installs these where the programs of the environment are.
-		"mcptest-" + version + ".data/scripts/" + p.program(): {data: program, executable: true},
+		"mcptest-" + version + ".data/scripts/" + p.program():        {data: program, executable: true},
+		"mcptest-" + version + ".data/data/share/man/man1/mcptest.1": page,
 	}
 	if err := addFolder(files, filepath.Join(b.source, "python", "mcptest"), "mcptest/"); err != nil {
 		return err

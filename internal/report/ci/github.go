@@ -99,6 +99,6 @@ func (g *github) warnings(r *result.Run) error {
 func (g *github) annotate(level, title, file string, line, column int, text string) {
 	g.n++
 	short := func(s string) string { return render.OneLine(s, render.LongestLine) }
-	text = display.Truncate(term.EscapeLines(text), 4*render.LongestLine)
+	text = display.Middle(term.EscapeLines(text), 4*render.LongestLine)
 	g.Put(gate.GitHubCommand(level, short(title), short(explain.InRepository(g.dir, file)), line, column, text))
 }

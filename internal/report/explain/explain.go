@@ -142,7 +142,7 @@ func Reason(c *result.Case) string {
 		return text + diagnosed(c)
 	}
 	row := " (row " + Row(c) + ")"
-	return display.Truncate(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row + diagnosed(c)
+	return display.Middle(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row + diagnosed(c)
 }
 
 // diagnosed returns what names the test that caused the failure of another, or "".

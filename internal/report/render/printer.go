@@ -79,12 +79,12 @@ func (p *Printer) Block(indent int, text string, most int, tail bool) {
 // LongestLine limits the shown width of a line of foreign text.
 const LongestLine = 400
 
-// Fit shortens long lines.
+// Fit shortens long lines, in the middle.
 func (p *Printer) Fit(s string, indent int) string {
 	if p.Verbose || len(s) <= LongestLine {
 		return s
 	}
-	return display.Truncate(s, LongestLine-indent)
+	return display.Middle(s, LongestLine-indent)
 }
 
 // Glyph returns the symbol of a status.

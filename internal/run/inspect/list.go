@@ -34,6 +34,15 @@ func (c *Conn) Pages(ctx context.Context, method, key string) (items, pages []js
 	return items, pages, err
 }
 
+// WrongArguments says which arguments the inputSchema of a tool does not allow.
+func WrongArguments(tool, args jsonv.Value) []string {
+	wrong, _ := check.Arguments(tool.Lookup("inputSchema"), args)
+	for i, fault := range wrong {
+		wrong[i] = "argument " + fault
+	}
+	return wrong
+}
+
 // CheckCall checks the response of a tool as a run does, and returns the
 // warnings; violations are added to the exchange. The tool list is read for the
 // tool's schemas if there is a response.
@@ -46,10 +55,7 @@ func (c *Conn) CheckCall(ctx context.Context, tool string, args jsonv.Value, x *
 		}
 		if i := slices.IndexFunc(tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }); i >= 0 {
 			schema = check.NewOutputSchema(tools[i].Lookup("outputSchema"))
-			wrong, _ := check.Arguments(tools[i].Lookup("inputSchema"), args)
-			for _, fault := range wrong {
-				warnings = append(warnings, "argument "+fault)
-			}
+			warnings = append(warnings, WrongArguments(tools[i], args)...)
 		}
 	}
 	found := check.ToolCall(ctx, c.session.Protocol(), tool, schema, x)

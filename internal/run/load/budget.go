@@ -153,7 +153,7 @@ func (r *Report) judge(b Budget, apart bool) Judged {
 		if n > 0 {
 			j.Value = float64(k) / float64(n)
 		}
-		if enough := int(math.Ceil(math.Log(0.025) / math.Log1p(-b.Limit))); n < enough {
+		if enough := b.Needs(); n < enough {
 			need = fmt.Sprintf("about %d are needed at least, here are %d", enough, n)
 		}
 	} else {
@@ -180,6 +180,37 @@ func (r *Report) judge(b Budget, apart bool) Judged {
 		j.Verdict, j.Reason = Inconclusive, need
 	}
 	return j
+}
+
+// Needs returns the least number of calls that can decide in favor of a budget; those of wrong
+// are examined responses.
+func (b Budget) Needs() int {
+	if q := percentile(b.Name); q > 0 {
+		return enoughFor(q)
+	}
+	return int(math.Ceil(math.Log(0.025) / math.Log1p(-b.Limit)))
+}
+
+// Foresee says how many calls each budget needs, and what a load of so many can't decide.
+func Foresee(budgets []Budget, calls int, rate float64) string {
+	var needs []string
+	most := 0
+	for _, b := range budgets {
+		if b.Name == wrongShare {
+			continue // only some responses are examined
+		}
+		needs = append(needs, fmt.Sprintf("%s needs %d", b.text, b.Needs()))
+		most = max(most, b.Needs())
+	}
+	if most == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d calls are due; %s", calls, strings.Join(needs, ", "))
+	if most > calls {
+		longer := time.Duration(math.Ceil(float64(most)/rate)) * time.Second
+		text += fmt.Sprintf(": too few to decide all of them, --duration %v would do", longer)
+	}
+	return text
 }
 
 // enoughFor returns the least number of values that bound a quantile from above.

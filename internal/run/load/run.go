@@ -47,6 +47,7 @@ type Options struct {
 }
 
 const (
+	hopeless = 20          // the first answers: if all of them are errors, nothing is measured
 	patience = time.Second // how long after it was due a call is sent at the latest
 	every    = 100         // the first response of a call is examined, and every one after so many
 	moments  = 60          // of a timeline, at most
@@ -66,6 +67,8 @@ type generator struct {
 	good          map[*Call]int // usable responses
 	count, failed int
 	answered      int           // calls that came to an end
+	first         []Problem     // how the first calls ended, the warm-up included, while all of them failed
+	useful        bool          // one of them did not fail
 	last          time.Duration // when the last of them did
 }
 
@@ -123,6 +126,9 @@ func (g *generator) send(ctx context.Context) (why string) {
 		s := alive(o.Sessions, turn)
 		if s == nil {
 			return "every session has ended"
+		}
+		if why := g.hopeless(); why != "" {
+			return why
 		}
 		c := &o.Calls[k%len(o.Calls)]
 		free, waited := g.place(ctx, due)
@@ -193,6 +199,7 @@ func (g *generator) call(ctx context.Context, c *Call, s Session, due, ready tim
 	sent := time.Now()
 	x := s.Do(limited, c.Call)
 	<-g.free
+	g.notice(x)
 	if due.Before(g.from) || x.Cause != nil && ctx.Err() != nil {
 		return
 	}
@@ -213,6 +220,28 @@ func (g *generator) call(ctx context.Context, c *Call, s Session, due, ready tim
 		series.Wrong++
 		series.Why = cmp.Or(series.Why, why)
 	}
+}
+
+// notice notes how one of the first calls ended.
+func (g *generator) notice(x *mcp.Exchange) {
+	kind, text := problem(x)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.useful = g.useful || kind == ""; !g.useful && len(g.first) < hopeless {
+		g.first = append(g.first, Problem{kind, 1, text})
+	}
+}
+
+// hopeless says why the load ends: all of its first calls failed, for at least a second, in which
+// a server may have been starting.
+func (g *generator) hopeless() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.useful || len(g.first) < hopeless || time.Since(g.o.Start) < patience {
+		return ""
+	}
+	p := g.first[0]
+	return fmt.Sprintf("stopped: the first %d calls all failed: %s: %s", hopeless, p.Kind, p.Example)
 }
 
 // record records the end of a call, and returns how many usable responses there were before.

@@ -185,10 +185,18 @@ func (s *selector) misspelled(p *Plan) source.Diagnostics {
 				warn("--filter", "no test's name matches %q", text, nil)
 			} else {
 				warn("--filter", "no test's name contains %q", text, words)
+				if last := &diags[len(diags)-1]; isExpression(text) {
+					last.Hint = "a filter is a part of a name, not an expression: --filter 'a' --filter '!b'"
+				}
 			}
 		}
 	}
 	return diags
+}
+
+// isExpression reports whether a filter is one of pytest: a and not b.
+func isExpression(text string) bool {
+	return slices.ContainsFunc(strings.Fields(text), func(word string) bool { return word == "and" || word == "or" || word == "not" })
 }
 
 // tags returns the tags of all tests, sorted.

@@ -70,7 +70,17 @@ func (*Auth) AdviseKey(key string) string {
 }
 
 // AdviseKey returns hints for server keys written in run_options.
-func (*RunOptions) AdviseKey(key string) string { return elsewhere(key, "server", "test", "suite") }
+func (*RunOptions) AdviseKey(key string) string {
+	switch strings.ToLower(key) {
+	case "workers", "concurrency", "maxworkers", "max_workers", "jobs", "max_concurrency", "maxconcurrency":
+		return "parallel"
+	case "bail", "max_failures", "maxfailures":
+		return "fail_fast"
+	case "repeat":
+		return "it belongs to a test: repeat: 20"
+	}
+	return elsewhere(key, "server", "test", "suite")
+}
 
 // AdviseKey returns hints for the keys that other test tools use.
 func (*Common) AdviseKey(key string) string {

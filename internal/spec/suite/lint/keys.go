@@ -10,7 +10,11 @@ func TestKey(key string) string {
 		return "args"
 	case "expect", "assert", "asserts", "assertion", "assertions", "checks", "expectations", "expected":
 		return "expect"
-	case "test", "tests", "script", "post_response":
+	case "it", "test", "title", "label", "test_name", "testname", "case_name":
+		return "name"
+	case "snapshot", "tomatchsnapshot":
+		return "it is a matcher: expect: [{target: structured, matcher: {snapshot: true}}]"
+	case "tests", "script", "post_response":
 		return "assertions are data: expect: [{target: text, matcher: {contains: …}}]"
 	case "toolname", "tool_name", "function", "uses":
 		return "tool"
@@ -76,7 +80,9 @@ func ServerKey(key string) string {
 		return "command"
 	case "describe":
 		return "it belongs to a variant: variants: {NAME: {describe: FILE}}"
-	case "bearer", "token", "bearer_token", "bearer_token_env", "oauth":
+	case "autoapprove", "alwaysallow", "enabled", "trust", "gallery", "icon":
+		return "leave it out: it is for clients, and mcptest calls only what a test calls"
+	case "bearer", "token", "bearertoken", "apikey", "api_key", "authorization", "bearer_token", "bearer_token_env", "oauth":
 		return "it belongs to auth: auth: {bearer_token_env: NAME}, or auth: {oauth: …}"
 	case "":
 		return "write {command: …} or {url: …}"
@@ -98,6 +104,22 @@ func SuiteKey(key string) string {
 		return "defaultTest"
 	case "tool":
 		return "tools"
+	case "workers", "maxworkers", "max_workers", "concurrency", "fullyparallel", "jobs":
+		return "it belongs to run_options: run_options: {parallel: 4}"
+	case "bail", "maxfailures", "max_failures", "failfast":
+		return "it belongs to run_options: run_options: {fail_fast: true}"
+	case "reporter", "reporters", "output", "outputpath", "output_path":
+		return "reports are flags of a run: mcptest run --reporter html=report.html"
+	case "projects", "project", "browsers":
+		return "variants: of a server are its configurations, --server chooses among servers"
+	case "config", "use", "settings", "options", "evaluateoptions", "commandlineoptions":
+		return "how tests run is in run_options: {parallel: 4, timeout: 10s}, what a server needs at the server"
+	case "testdir", "testmatch", "include", "exclude", "testpaths":
+		return "leave it out: suites are arguments, mcptest run tests/ finds *.mcptest.yaml"
+	case "globalsetup", "global_setup", "setupfiles":
+		return "setup"
+	case "globalteardown", "global_teardown":
+		return "teardown"
 	case "flows", "flow", "steps", "scenarios":
 		return "a flow is a test with steps: tools: [{name: …, steps: [{tool: …}, {tool: …}]}]"
 	case "environment":
