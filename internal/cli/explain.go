@@ -134,6 +134,9 @@ func explain(s cmdutil.Streams, words []string) error {
 		if len(found) == 0 {
 			found = gen.Find(elsewhereTopics(), word)
 		}
+		if len(found) == 0 { // a flag without its dashes
+			found = gen.Find(elsewhereTopics(), "--"+word)
+		}
 		if len(found) == 0 {
 			found = gen.Mentions(all, word)
 		}
