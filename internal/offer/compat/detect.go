@@ -14,8 +14,8 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/handshake"
 )
