@@ -194,7 +194,7 @@ func (e *examination) lists(ctx context.Context) bool {
 			l.Details = append(l.Details, "two "+k.word+"s are called "+name)
 		}
 	}
-	if loops := e.Conn.SelfAnnouncing(ctx); len(loops) > 0 {
+	if loops := e.Conn.SelfAnnouncements(ctx); len(loops) > 0 {
 		l.State = worse(l.State, Warn)
 		l.Details = append(l.Details, loops...)
 	}

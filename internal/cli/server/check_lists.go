@@ -156,9 +156,7 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 		return compat.List{}, l.Failed(ctx, "", err)
 	}
 	lists := offer.Lists
-	for _, warning := range l.Conn.SelfAnnouncing(ctx) {
-		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(warning))
-	}
+	announces := l.Conn.SelfAnnouncing(ctx)
 	for _, kind := range surface.Lists() {
 		if err := offer.Failed[kind.Kind]; err != nil && kind.Kind != surface.Tool {
 			fmt.Fprintf(l.Streams.Err, "warning: %s: not checked\n", l.Text(err.Error()))
@@ -170,7 +168,7 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 		}
 	}
 	list := listOf(surface.New("", offer.Handshake, lists, nil, nil))
-	list.Handshake = offer.Handshake
+	list.Handshake, list.Announces = offer.Handshake, announces
 	list.Tools, list.Pages = lists[surface.Tool], offer.Pages // in the order of the server
 	list.Masked = toolsOf(surface.New("", jsonv.Value{}, lists, l.Redactor.String, nil))
 	list.Mask, list.Server, list.File, list.Line = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text(), "", 0

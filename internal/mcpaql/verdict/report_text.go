@@ -136,8 +136,8 @@ func (r *Report) closing() []string {
 	say(r.Ended != "", "The run is not complete: %s. What it did not check is SKIP.", r.Ended)
 	out = append(out, evidence.Each(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
 	say(len(r.Unchecked) > 0, "Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; "))
-	say(r.Claim() != "", "%s", r.Claim())
 	say(r.Basis != "", "%s.", r.Basis)
+	say(r.Claim() != "", "%s", r.Claim())
 	say(r.tolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.tolerated(), "warning"))
 	return out
 }

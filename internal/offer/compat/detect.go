@@ -15,12 +15,14 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/handshake"
 )
 
 // detectors find problems that a JSON Schema cannot express.
 var detectors = map[string]func(List) []place{
+	"announced_lists":      announcedLists,
 	"confusable_names":     confusableNames,
 	"credential_values":    credentialValues,
 	"cross_tool_directive": crossToolDirectives,
@@ -43,6 +45,13 @@ var detectors = map[string]func(List) []place{
 	"uncallable_output":    uncallableOutputs,
 	"undefined_required":   undefinedRequired,
 	"undescribed_required": undescribedRequired,
+}
+
+// announcedLists finds lists that the server announces as changed whenever they are read.
+func announcedLists(l List) []place {
+	return lists.Map(l.Announces, func(method string) place {
+		return place{subject: method, value: jsonv.String("each request for the list makes the server announce that it has changed (list_changed)")}
+	})
 }
 
 // flags removes the flags of England, Scotland and Wales, whose characters would hide

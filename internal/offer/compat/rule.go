@@ -214,6 +214,7 @@ func example(v jsonv.Value) []List {
 		return []List{l}
 	}
 	l.Tools, l.Pages, l.Handshake = elems(v.Lookup("tools")), []jsonv.Value{v}, v.Lookup("handshake")
+	l.Announces = v.Lookup("announces").Texts()
 	for _, r := range v.Lookup("results").Elems() {
 		l.Results = append(l.Results, Result{Tool: r.Lookup("tool").Text(), Value: r.Lookup("result")})
 	}

@@ -24,6 +24,7 @@ type List struct {
 	Others    []Definition  // what is no tool
 	Pages     []jsonv.Value // the results that contained the tools; nil: unknown
 	Handshake jsonv.Value   // the result of initialize or server/discover; absent: unknown
+	Announces []string      // methods of lists that the server announces as changed whenever they are read
 	Results   []Result      // of calls, if some are known
 	Masked    []jsonv.Value // the tools in the form of a lock file, without secrets
 	Locked    []jsonv.Value // the tools of the lock file; nil: there is none

@@ -230,9 +230,13 @@ func (c *Conn) Complete(ctx context.Context) (*surface.Offer, error) {
 	return offer, nil
 }
 
-// SelfAnnouncing says which lists the server announces as changed whenever they are read.
-func (c *Conn) SelfAnnouncing(ctx context.Context) (warnings []string) {
-	for _, method := range c.session.SelfAnnouncing(ctx) {
+// SelfAnnouncing returns the methods of the lists that the server announces as changed
+// whenever they are read.
+func (c *Conn) SelfAnnouncing(ctx context.Context) []string { return c.session.SelfAnnouncing(ctx) }
+
+// SelfAnnouncements says which lists the server announces as changed whenever they are read.
+func (c *Conn) SelfAnnouncements(ctx context.Context) (warnings []string) {
+	for _, method := range c.SelfAnnouncing(ctx) {
 		warnings = append(warnings, method+": each request for the list makes the server announce that it has changed (list_changed): a client that then reads it again never stops")
 	}
 	return warnings

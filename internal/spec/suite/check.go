@@ -121,6 +121,12 @@ func (l *loader) headers(sv *Server, path string) {
 		if why := Unsent(e.Key, e.Value.Value, false); why != "" {
 			l.dec.ErrorAt(e.Pos, at, why, "")
 		}
+		if why := Replaced(e.Key); why != "" {
+			l.dec.Add(source.Diagnostic{
+				Pos: e.Pos, Path: at, Severity: source.Warning, Code: "replaced-header", Msg: why,
+				Hint: "remove it; a test of http: sends any header, and protocol: chooses the version",
+			})
+		}
 		if strings.ContainsAny(e.Value.Value, "\r\n\x00") {
 			l.dec.ErrorAt(e.Value.Pos, at, "a header's value can't have line breaks", "")
 		}

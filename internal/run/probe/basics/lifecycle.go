@@ -19,8 +19,13 @@ import (
 // introduce sends initialize with a version, for a client that can do everything, on a
 // connection of its own. With the exchange is what came before notifications/initialized.
 func introduce(ctx context.Context, v *exam.Visit, version string) *mcp.Exchange {
+	return v.Alone(ctx, introduction(v, version))
+}
+
+// introduction sends initialize on a connection of its own, and waits for what follows.
+func introduction(v *exam.Visit, version string) func(context.Context, *conn.Conn) *mcp.Exchange {
 	caps := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
-	return v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
+	return func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		mark := c.Mark()
 		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: exam.Text(v.Greeting(version, caps))}, conn.Delivery{})
 		if x.Result != nil {
@@ -28,7 +33,7 @@ func introduce(ctx context.Context, v *exam.Visit, version string) *mcp.Exchange
 		}
 		x.During = c.Messages(mark)
 		return x
-	})
+	}
 }
 
 // confirmed is the version that a server answers initialize with.

@@ -3,15 +3,28 @@ package basics
 import (
 	"context"
 	"errors"
+	"time"
 
-	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/probe/exam"
 )
 
-// second introduces another client while a session is open.
+// startLimit is how long a second process may take to answer, by what the first one took: one
+// that waits for the end of the first never does.
+func startLimit(v *exam.Visit) time.Duration {
+	const least, factor = 3 * time.Second, 5
+	return max(least, factor*v.Hello.Elapsed)
+}
+
+// second introduces another client while a session is open: over stdio a second process, as
+// each client starts its own.
 func second(ctx context.Context, v *exam.Visit) exam.Outcome {
+	what := "session"
+	if v.Stdio() {
+		what = "process"
+	}
 	first, err := v.Session(ctx)
 	if err != nil {
 		return exam.Unverified("no session could be opened: %v", err)
@@ -20,11 +33,15 @@ func second(ctx context.Context, v *exam.Visit) exam.Outcome {
 	if served.Response == nil {
 		return exam.Unverified("ping got %s", exam.Answer(served))
 	}
-	x := introduce(ctx, v, v.Version.Name)
+	x := v.Second(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
+		limited, cancel := mcp.WithLimit(ctx, "response", startLimit(v))
+		defer cancel()
+		return introduction(v, v.Version.Name)(limited, c)
+	})
 	if x.Result == nil {
-		return exam.Broken(x, "a second session is refused while one is open: initialize got %s", exam.Answer(x))
+		return exam.Broken(x, "a second %s is refused while one is open: initialize got %s", what, exam.Answer(x))
 	}
-	again := v.Do(ctx, "ping", jsonv.Value{})
-	ended := errors.As(again.Cause, new(*wire.SessionLostError))
-	return exam.BrokenIf(ended, again, "a second session ends the first: then ping got %s", exam.Answer(again))
+	again := first.Do(ctx, mcp.Call{Method: "ping"})
+	ended := errors.As(again.Cause, new(*wire.SessionLostError)) || v.Stdio() && errors.As(again.Cause, new(*wire.ClosedError))
+	return exam.BrokenIf(ended, again, "a second %s ends the first: then ping got %s", what, exam.Answer(again))
 }

@@ -86,6 +86,11 @@ func (l *link) Alone(ctx context.Context, do func(context.Context, *conn.Conn) *
 	if l.Stdio() {
 		l.Close()
 	}
+	return l.Second(ctx, do)
+}
+
+// Second is Alone without an end of the open session: over stdio a second process.
+func (l *link) Second(ctx context.Context, do func(context.Context, *conn.Conn) *mcp.Exchange) *mcp.Exchange {
 	c, err := l.Bare(ctx)
 	if err != nil {
 		return &mcp.Exchange{Cause: err}
