@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+)
+
+// Draft is a version of JSON Schema: 4, 6, 7, 2019 or 2020.
+type Draft int
+
+// The drafts.
+const (
+	Draft4    Draft = 4
+	Draft6    Draft = 6
+	Draft7    Draft = 7
+	Draft2019 Draft = 2019
+	Draft2020 Draft = 2020
+)
+
+// uri returns the URI of the draft's metaschema without a scheme.
+func (d Draft) uri() string {
+	switch d {
+	case Draft4:
+		return "json-schema.org/draft-04/schema"
+	case Draft6:
+		return "json-schema.org/draft-06/schema"
+	case Draft7:
+		return "json-schema.org/draft-07/schema"
+	case Draft2019:
+		return "json-schema.org/draft/2019-09/schema"
+	}
+	return "json-schema.org/draft/2020-12/schema"
+}
+
+// withoutScheme removes http:// or https:// from a URI: metaschemas are known under both.
+func withoutScheme(uri string) string {
+	if rest, ok := strings.CutPrefix(uri, "http://"); ok {
+		return rest
+	}
+	return strings.TrimPrefix(uri, "https://")
+}
+
+// draftOf returns the draft that a $schema names, false if it names another metaschema.
+func draftOf(schema string) (Draft, bool) {
+	name := withoutScheme(strings.TrimSuffix(schema, "#"))
+	if name == "json-schema.org/schema" {
+		return Draft2020, true
+	}
+	for _, d := range [...]Draft{Draft2020, Draft7, Draft2019, Draft6, Draft4} {
+		if name == d.uri() {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+// idKeyword is the keyword with the URI of a schema.
+func (d Draft) idKeyword() string {
+	if d == Draft4 {
+		return "id"
+	}
+	return "$id"
+}
+
+// refStandsAlone reports whether the keywords next to $ref are ignored.
+func (d Draft) refStandsAlone() bool { return d < Draft2019 }
+
+// dialect is a draft and, from 2019-09 on, the vocabularies that are in use.
+type dialect struct {
+	draft        Draft
+	vocabularies []string // nil: those that a schema without a metaschema of its own has
+}
+
+func (d dialect) equal(o dialect) bool {
+	return d.draft == o.draft && slices.Equal(d.names(), o.names())
+}
+
+// has reports whether the keywords of a vocabulary are in use.
+func (d dialect) has(vocabulary string) bool {
+	return d.draft < Draft2019 || vocabulary == "core" || slices.Contains(d.names(), vocabulary)
+}
+
+// names returns the vocabularies in use, none before 2019-09.
+func (d dialect) names() []string {
+	switch {
+	case d.draft < Draft2019:
+		return nil
+	case d.vocabularies != nil:
+		return d.vocabularies
+	case d.draft == Draft2019:
+		return []string{"core", "applicator", "validation"}
+	}
+	return []string{"core", "applicator", "unevaluated", "validation"}
+}
+
+// hasUnevaluated reports whether unevaluatedItems and unevaluatedProperties are in use.
+func (d dialect) hasUnevaluated() bool {
+	if d.draft == Draft2019 {
+		return d.has("applicator")
+	}
+	return d.draft > Draft2019 && d.has("unevaluated")
+}
+
+// assertsFormat reports whether format is an assertion.
+func (d dialect) assertsFormat() bool {
+	if d.draft == Draft2019 {
+		return d.has("format")
+	}
+	return d.has("format-assertion")
+}
+
+// known reports whether a draft defines a vocabulary.
+func (d Draft) known(vocabulary string) bool {
+	names := "core applicator validation meta-data format content"
+	if d == Draft2020 {
+		names = "core applicator unevaluated validation meta-data format-annotation format-assertion content"
+	}
+	return slices.Contains(strings.Fields(names), vocabulary)
+}
+
+// vocabularyName returns the name of a vocabulary from its URI.
+func (d Draft) vocabularyName(uri string) (string, bool) {
+	name, ok := strings.CutPrefix(uri, "https://"+strings.TrimSuffix(d.uri(), "schema")+"vocab/")
+	return name, ok && d.known(name)
+}
+
+// Forms in which the value of a keyword contains schemas.
+const (
+	holdsOne   = 1 << iota // a schema
+	holdsList              // a list of schemas
+	holdsNamed             // schemas by name
+)
+
+// holds returns the forms in which a keyword contains schemas, 0 if it contains none.
+func (d Draft) holds(keyword string) int {
+	switch keyword {
+	case "not", "additionalProperties", "additionalItems":
+		return holdsOne
+	case "items":
+		return holdsOne | holdsList
+	case "allOf", "anyOf", "oneOf":
+		return holdsList
+	case "properties", "patternProperties", "definitions", "dependencies":
+		return holdsNamed
+	case "propertyNames", "contains":
+		return d.form(Draft6, holdsOne)
+	case "if", "then", "else":
+		return d.form(Draft7, holdsOne)
+	case "unevaluatedProperties", "unevaluatedItems", "contentSchema":
+		return d.form(Draft2019, holdsOne)
+	case "$defs", "dependentSchemas":
+		return d.form(Draft2019, holdsNamed)
+	case "prefixItems":
+		return d.form(Draft2020, holdsList)
+	}
+	return 0
+}
+
+func (d Draft) form(since Draft, form int) int {
+	if d < since {
+		return 0
+	}
+	return form
+}

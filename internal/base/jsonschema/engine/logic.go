@@ -1,0 +1,110 @@
+package engine
+
+import "mcptest/internal/base/jsonv"
+
+// logicRules are the keywords that combine schemas.
+type logicRules struct {
+	all, any, one []*node
+	not           *node
+	condition     *node
+	then, other   *node
+}
+
+func (c *compiler) logicRules(n *node) *logicRules {
+	rules := &logicRules{
+		all: c.list(n, "allOf"), any: c.list(n, "anyOf"), one: c.list(n, "oneOf"),
+		not: c.one(n, "not"),
+	}
+	if n.draft() < Draft7 {
+		return rules
+	}
+	if rules.condition = c.one(n, "if"); rules.condition != nil {
+		rules.then, rules.other = c.one(n, "then"), c.one(n, "else")
+	}
+	return rules
+}
+
+func (e *evaluation) checkLogic(n *node, v jsonv.Value, seen *evaluated) bool {
+	if n.logic == nil {
+		return true
+	}
+	ok := true
+	for _, check := range [...]func(*node, jsonv.Value, *evaluated) bool{
+		e.checkNot, e.checkAll, e.checkAny, e.checkOne, e.checkCondition,
+	} {
+		if ok = check(n, v, seen) && ok; !ok && e.quiet {
+			return false
+		}
+	}
+	return ok
+}
+
+func (e *evaluation) checkNot(n *node, v jsonv.Value, seen *evaluated) bool {
+	if n.logic.not != nil && e.fits(n.logic.not, v, seen) {
+		return e.failed(n, "not", Failure{})
+	}
+	return true
+}
+
+func (e *evaluation) checkAll(n *node, v jsonv.Value, seen *evaluated) bool {
+	ok := true
+	for _, sub := range n.logic.all {
+		if ok = e.applies(sub, v, seen) && ok; !ok && e.quiet {
+			return false
+		}
+	}
+	return ok
+}
+
+// checkAny ends at the first schema that fits, unless it matters what the others evaluate.
+func (e *evaluation) checkAny(n *node, v jsonv.Value, seen *evaluated) bool {
+	if len(n.logic.any) == 0 {
+		return true
+	}
+	before := len(e.failures)
+	var alternatives [][]Failure
+	fits := false
+	for _, sub := range n.logic.any {
+		if e.applies(sub, v, seen) {
+			fits = true
+			if seen == nil {
+				break
+			}
+		} else if !e.quiet {
+			alternatives = append(alternatives, e.collected(before))
+		}
+	}
+	return fits || e.failed(n, "anyOf", Failure{Alternatives: alternatives})
+}
+
+func (e *evaluation) checkOne(n *node, v jsonv.Value, seen *evaluated) bool {
+	if len(n.logic.one) == 0 {
+		return true
+	}
+	before, first := len(e.failures), -1
+	var alternatives [][]Failure
+	for i, sub := range n.logic.one {
+		switch {
+		case first >= 0:
+			if e.fits(sub, v, seen) {
+				return e.failed(n, "oneOf", Failure{Pair: [2]int{first, i}})
+			}
+		case e.applies(sub, v, seen):
+			first = i
+		case !e.quiet:
+			alternatives = append(alternatives, e.collected(before))
+		}
+	}
+	return first >= 0 || e.failed(n, "oneOf", Failure{Alternatives: alternatives})
+}
+
+func (e *evaluation) checkCondition(n *node, v jsonv.Value, seen *evaluated) bool {
+	if n.logic.condition == nil {
+		return true
+	}
+	branch := n.logic.other
+	if e.fits(n.logic.condition, v, seen) {
+		branch = n.logic.then
+	}
+	return branch == nil || e.applies(branch, v, seen)
+}
