@@ -65,26 +65,23 @@ func (e *evaluation) checkArray(n *node, v jsonv.Value, seen *evaluated) bool {
 	rules := n.arrays
 	ok := true
 	if rules.least >= 0 && v.Len() < rules.least {
-		ok = e.failed(n, "minItems", Failure{Count: v.Len()})
+		ok = e.failed(n, "minItems", Failure{Limit: rules.least, Count: v.Len()})
 	}
 	if rules.most >= 0 && v.Len() > rules.most {
-		ok = e.failed(n, "maxItems", Failure{Count: v.Len()})
+		ok = e.failed(n, "maxItems", Failure{Limit: rules.most, Count: v.Len()})
 	}
 	if rules.unique {
 		if i, j, found := duplicates(v); found {
 			ok = e.failed(n, "uniqueItems", Failure{Pair: [2]int{i, j}})
 		}
 	}
-	if !ok && e.quiet {
-		return false
+	if e.goesOn(ok) {
+		ok = e.checkItems(n, v, seen) && ok
 	}
-	if !e.checkItems(n, v, seen) {
-		ok = false
-		if e.quiet {
-			return false
-		}
+	if rules.contains != nil && e.goesOn(ok) {
+		ok = e.checkContains(n, v, seen) && ok
 	}
-	return (rules.contains == nil || e.checkContains(n, v, seen)) && ok
+	return ok
 }
 
 func (e *evaluation) checkItems(n *node, v jsonv.Value, seen *evaluated) bool {
@@ -105,7 +102,7 @@ func (e *evaluation) checkItems(n *node, v jsonv.Value, seen *evaluated) bool {
 		if rule == nil {
 			break
 		}
-		if ok = e.in(element(i), rule, item) && ok; !ok && e.quiet || e.err != nil {
+		if ok = e.in(element(i), rule, item) && ok; !e.goesOn(ok) || e.err != nil {
 			return false
 		}
 	}
@@ -129,12 +126,12 @@ func (e *evaluation) checkContains(n *node, v jsonv.Value, seen *evaluated) bool
 	ok := true
 	switch {
 	case rules.leastHits >= 0 && hits < rules.leastHits:
-		ok = e.failed(n, "minContains", Failure{Count: hits})
+		ok = e.failed(n, "minContains", Failure{Limit: rules.leastHits, Count: hits})
 	case rules.leastHits < 0 && hits == 0:
 		ok = e.failed(n, "contains", Failure{})
 	}
 	if rules.mostHits >= 0 && hits > rules.mostHits {
-		ok = e.failed(n, "maxContains", Failure{Count: hits})
+		ok = e.failed(n, "maxContains", Failure{Limit: rules.mostHits, Count: hits})
 	}
 	return ok
 }

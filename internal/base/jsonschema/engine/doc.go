@@ -4,9 +4,11 @@
 // Entry points: [Compile] prepares a schema, [Schema.Check] lists what a value fails, and
 // [Schema.Fits] only decides. The texts for people are made by package jsonschema.
 //
-// Compilation has three steps: resources and anchors are collected (document.go), the
+// Compilation has three steps: resources and anchors are collected (resource.go), the
 // schema is held against its metaschema (metacheck.go), and nodes are made of it
-// (compile.go, and the files of the groups of keywords, which also evaluate them).
+// (compile.go). The keywords are in groups, each with a file that compiles and evaluates
+// them: value.go, number.go, text.go, array.go, object.go, logic.go, reference.go and, for
+// unevaluated…, evaluated.go.
 //
 // Invariants:
 //

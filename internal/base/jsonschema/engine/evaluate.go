@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"mcptest/internal/base/jsonv"
 )
@@ -60,52 +59,6 @@ func (s *Schema) bounded(e *evaluation, run func()) bool {
 	}
 }
 
-// evaluation is one evaluation of a schema.
-type evaluation struct {
-	ctx    context.Context
-	steps  int
-	err    error // why there is no verdict; nothing is evaluated any more
-	quiet  bool  // only the verdict is wanted
-	scopes []scope
-	path   []step // from the value to the one that is evaluated
-	level  int    // counts values on the way; unlike path, through names too
-
-	failures []Failure
-	meta     *metaCheck // set when the value is a schema
-}
-
-// scope is a schema that is being evaluated, on the value at a level.
-type scope struct {
-	node  *node
-	level int
-}
-
-// TookTooLong is the error of an evaluation that was ended by its context.
-func TookTooLong(err error) error {
-	return fmt.Errorf("check against the schema: took too long: %w", err)
-}
-
-func ended(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return TookTooLong(err)
-	}
-	return nil
-}
-
-// step counts an evaluation and reports whether there may be more.
-func (e *evaluation) step() bool {
-	if e.err != nil {
-		return false
-	}
-	e.steps++
-	if e.steps > maxSteps {
-		e.err = fmt.Errorf("check against the schema: took more than %d steps", maxSteps)
-	} else if e.steps&0xFF == 0 {
-		e.err = ended(e.ctx)
-	}
-	return e.err == nil
-}
-
 // check evaluates a schema and adds what fails to the failures. seen collects what of the
 // value was evaluated, for unevaluated…; nil if that is of no interest.
 func (e *evaluation) check(n *node, v jsonv.Value, seen *evaluated) bool {
@@ -153,16 +106,15 @@ func (e *evaluation) rules(n *node, v jsonv.Value, seen *evaluated) bool {
 	if !ok && (e.quiet || n.draft().refStandsAlone()) {
 		return false
 	}
-	groups := [...]func(*node, jsonv.Value, *evaluated) bool{
-		e.checkKind, e.checkReferences, e.checkLogic, e.checkUnevaluated,
+	ok = e.checkKind(n, v, seen) && ok
+	if e.goesOn(ok) {
+		ok = e.checkReferences(n, v, seen) && ok
 	}
-	for _, check := range groups {
-		if !check(n, v, seen) {
-			ok = false
-			if e.quiet {
-				return false
-			}
-		}
+	if e.goesOn(ok) {
+		ok = e.checkLogic(n, v, seen) && ok
+	}
+	if e.goesOn(ok) {
+		ok = e.checkUnevaluated(n, v, seen) && ok
 	}
 	return ok
 }
@@ -180,111 +132,4 @@ func (e *evaluation) checkKind(n *node, v jsonv.Value, seen *evaluated) bool {
 		return n.numbers == nil || e.checkNumber(n, v)
 	}
 	return true
-}
-
-// checkReferences evaluates the references that depend on the schemas around.
-func (e *evaluation) checkReferences(n *node, v jsonv.Value, seen *evaluated) bool {
-	ok := true
-	if n.refs == nil {
-		return true
-	}
-	if to := n.refs.recursive; to != nil {
-		ok = e.applies(e.recursiveTarget(to), v, seen)
-	}
-	if to := n.refs.dynamic; to != nil && (ok || !e.quiet) {
-		ok = e.applies(e.dynamicTarget(to, n.refs.name), v, seen) && ok
-	}
-	return ok
-}
-
-// recursiveTarget returns the target of a $recursiveRef: the outermost resource with
-// $recursiveAnchor, if the first target has it.
-func (e *evaluation) recursiveTarget(to *node) *node {
-	if !to.value.Lookup("$recursiveAnchor").Bool() {
-		return to
-	}
-	for _, s := range e.scopes {
-		if root := s.node.resource.root; root.value.Lookup("$recursiveAnchor").Bool() {
-			return root
-		}
-	}
-	return to
-}
-
-// dynamicTarget returns the target of a $dynamicRef: the anchor of this name in the
-// outermost resource that has it.
-func (e *evaluation) dynamicTarget(to *node, name string) *node {
-	if name == "" {
-		return to
-	}
-	for _, s := range e.scopes {
-		if outermost, ok := s.node.resource.dynamic[name]; ok {
-			return outermost
-		}
-	}
-	return to
-}
-
-// applies evaluates another schema on the same value.
-func (e *evaluation) applies(n *node, v jsonv.Value, seen *evaluated) bool {
-	if seen == nil {
-		return e.check(n, v, nil)
-	}
-	var own evaluated
-	if !e.check(n, v, &own) {
-		return false
-	}
-	seen.add(own)
-	return true
-}
-
-// fits is applies without failures.
-func (e *evaluation) fits(n *node, v jsonv.Value, seen *evaluated) bool {
-	quiet := e.quiet
-	e.quiet = true
-	ok := e.applies(n, v, seen)
-	e.quiet = quiet
-	return ok
-}
-
-// in evaluates a schema on a member or element of the value.
-func (e *evaluation) in(s step, n *node, v jsonv.Value) bool {
-	e.path = append(e.path, s)
-	e.level++
-	ok := e.check(n, v, nil)
-	e.level--
-	e.path = e.path[:len(e.path)-1]
-	return ok
-}
-
-func member(key string) step { return step{key: key, index: -1} }
-
-func element(i int) step { return step{index: i} }
-
-// fail adds a failure at the value, and returns false.
-func (e *evaluation) fail(f Failure) bool {
-	if !e.quiet && e.err == nil {
-		f.At = tokens(e.path)
-		e.failures = append(e.failures, f)
-	}
-	return false
-}
-
-// failed is fail for a keyword of a schema.
-func (e *evaluation) failed(n *node, keyword string, f Failure) bool {
-	if e.quiet {
-		return false
-	}
-	f.Keyword, f.Place, f.Draft = keyword, n.place.with(keyword), n.draft()
-	if f.Rule.IsAbsent() {
-		f.Rule = n.value.Lookup(keyword)
-	}
-	return e.fail(f)
-}
-
-// collected returns the failures that were added since there were n, and removes them.
-func (e *evaluation) collected(n int) []Failure {
-	out := append([]Failure(nil), e.failures[n:]...)
-	e.failures = e.failures[:n]
-	return out
 }

@@ -77,7 +77,7 @@ func (e *evaluation) checkUnevaluated(n *node, v jsonv.Value, seen *evaluated) b
 			if seen.all || seen.properties[name] {
 				continue
 			}
-			if ok = e.in(member(name), rule, value) && ok; !ok && e.quiet {
+			if ok = e.in(member(name), rule, value) && ok; !e.goesOn(ok) {
 				return false
 			}
 		}
@@ -88,7 +88,7 @@ func (e *evaluation) checkUnevaluated(n *node, v jsonv.Value, seen *evaluated) b
 			if seen.all || i < seen.first || seen.items[i] {
 				continue
 			}
-			if ok = e.in(element(i), rule, value) && ok; !ok && e.quiet {
+			if ok = e.in(element(i), rule, value) && ok; !e.goesOn(ok) {
 				return false
 			}
 		}

@@ -28,7 +28,8 @@ type Failure struct {
 	Draft Draft       // of the schema
 	Names []string    // properties: missing ones, or those that additionalProperties forbids
 	Name  string      // the property that requires others, or whose name does not fit
-	Count int         // how many items fit contains, or are too many
+	Count int         // how many parts the value has, items fit contains, or items are too many
+	Limit int         // how many there may or must be
 	Pair  [2]int      // equal items; the alternatives of oneOf that both fit
 	Err   error       // why a text is no regular expression
 

@@ -28,13 +28,18 @@ func (e *evaluation) checkLogic(n *node, v jsonv.Value, seen *evaluated) bool {
 	if n.logic == nil {
 		return true
 	}
-	ok := true
-	for _, check := range [...]func(*node, jsonv.Value, *evaluated) bool{
-		e.checkNot, e.checkAll, e.checkAny, e.checkOne, e.checkCondition,
-	} {
-		if ok = check(n, v, seen) && ok; !ok && e.quiet {
-			return false
-		}
+	ok := e.checkNot(n, v, seen)
+	if e.goesOn(ok) {
+		ok = e.checkAll(n, v, seen) && ok
+	}
+	if e.goesOn(ok) {
+		ok = e.checkAny(n, v, seen) && ok
+	}
+	if e.goesOn(ok) {
+		ok = e.checkOne(n, v, seen) && ok
+	}
+	if e.goesOn(ok) {
+		ok = e.checkCondition(n, v, seen) && ok
 	}
 	return ok
 }
@@ -49,7 +54,7 @@ func (e *evaluation) checkNot(n *node, v jsonv.Value, seen *evaluated) bool {
 func (e *evaluation) checkAll(n *node, v jsonv.Value, seen *evaluated) bool {
 	ok := true
 	for _, sub := range n.logic.all {
-		if ok = e.applies(sub, v, seen) && ok; !ok && e.quiet {
+		if ok = e.applies(sub, v, seen) && ok; !e.goesOn(ok) {
 			return false
 		}
 	}

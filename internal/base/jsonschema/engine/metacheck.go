@@ -37,7 +37,7 @@ func (c *compiler) checkMeta(d *document, ptr string, v jsonv.Value) error {
 }
 
 func (c *compiler) checkOne(d *document, ptr string, v jsonv.Value, others []string) error {
-	root := metaOf(d.around(ptr).dialect)
+	root := c.metaOf(d.around(ptr).dialect)
 	meta := &metaCheck{root: root, patterns: c.patterns}
 	for _, other := range others {
 		if rest, ok := strings.CutPrefix(other, ptr); ok && rest != "" {

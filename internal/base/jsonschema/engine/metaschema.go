@@ -33,23 +33,30 @@ func metaschemaText(uri string) string {
 // vocabularies.
 const ownMetaschema = "urn:mcptest:metaschema"
 
-// isMetaschema reports whether a document is known to be valid.
-func isMetaschema(uri string) bool { return uri == ownMetaschema || metaschemaText(uri) != "" }
-
-// compiledMeta has the metaschema, a *node, of each draft of which a schema was compiled.
-var compiledMeta sync.Map
+// The metaschemas of the drafts, compiled when the first schema of the draft is.
+var (
+	metaOf4    = sync.OnceValue(func() *node { return compileMeta(dialect{draft: Draft4}) })
+	metaOf6    = sync.OnceValue(func() *node { return compileMeta(dialect{draft: Draft6}) })
+	metaOf7    = sync.OnceValue(func() *node { return compileMeta(dialect{draft: Draft7}) })
+	metaOf2019 = sync.OnceValue(func() *node { return compileMeta(dialect{draft: Draft2019}) })
+	metaOf2020 = sync.OnceValue(func() *node { return compileMeta(dialect{draft: Draft2020}) })
+)
 
 // metaOf returns the compiled metaschema of a dialect.
 func metaOf(d dialect) *node {
-	if d.draft >= Draft2019 && d.vocabularies != nil {
+	switch {
+	case d.draft >= Draft2019 && d.vocabularies != nil:
 		return compileMeta(d)
+	case d.draft == Draft4:
+		return metaOf4()
+	case d.draft == Draft6:
+		return metaOf6()
+	case d.draft == Draft7:
+		return metaOf7()
+	case d.draft == Draft2019:
+		return metaOf2019()
 	}
-	if known, ok := compiledMeta.Load(d.draft); ok {
-		return known.(*node)
-	}
-	root := compileMeta(d) // two goroutines may both do this, with equal results
-	compiledMeta.Store(d.draft, root)
-	return root
+	return metaOf2020()
 }
 
 // compileMeta compiles the metaschema of a dialect. Before 2019-09 it is that of the

@@ -126,12 +126,14 @@ func (e *evaluation) checkObject(n *node, v jsonv.Value, seen *evaluated) bool {
 	if missing := missingFrom(v, rules.required); len(missing) > 0 {
 		ok = e.failed(n, "required", Failure{Names: missing})
 	}
-	checks := [...]func(*node, jsonv.Value, *evaluated) bool{e.checkDependencies, e.checkProperties, e.checkNames}
-	for _, check := range checks {
-		if !ok && e.quiet {
-			return false
-		}
-		ok = check(n, v, seen) && ok
+	if e.goesOn(ok) {
+		ok = e.checkDependencies(n, v, seen) && ok
+	}
+	if e.goesOn(ok) {
+		ok = e.checkProperties(n, v, seen) && ok
+	}
+	if e.goesOn(ok) {
+		ok = e.checkNames(n, v) && ok
 	}
 	return ok
 }
@@ -144,10 +146,10 @@ func (e *evaluation) checkSize(n *node, v jsonv.Value) bool {
 	}
 	ok := true
 	if rules.least >= 0 && size < rules.least {
-		ok = e.failed(n, "minProperties", Failure{Count: size})
+		ok = e.failed(n, "minProperties", Failure{Limit: rules.least, Count: size})
 	}
 	if rules.most >= 0 && size > rules.most {
-		ok = e.failed(n, "maxProperties", Failure{Count: size})
+		ok = e.failed(n, "maxProperties", Failure{Limit: rules.most, Count: size})
 	}
 	return ok
 }
@@ -173,7 +175,7 @@ func (e *evaluation) checkDependencies(n *node, v jsonv.Value, seen *evaluated) 
 		} else if missing := missingFrom(v, d.needs); len(missing) > 0 {
 			ok = e.lacks(n, d, missing)
 		}
-		if !ok && e.quiet {
+		if !e.goesOn(ok) {
 			return false
 		}
 	}
@@ -239,19 +241,15 @@ func (r *objectRules) property(name string) *node {
 }
 
 // checkNames evaluates propertyNames. What fails in a name is a cause of one failure.
-func (e *evaluation) checkNames(n *node, v jsonv.Value, _ *evaluated) bool {
+func (e *evaluation) checkNames(n *node, v jsonv.Value) bool {
 	rule := n.objects.names
 	if rule == nil {
 		return true
 	}
 	ok := true
 	for name := range v.Effective {
-		path, before := e.path, len(e.failures)
-		e.path = nil
-		e.level++
-		fits := e.check(rule, jsonv.String(name), nil)
-		e.level--
-		e.path = path
+		before := len(e.failures)
+		fits := e.onName(rule, name)
 		switch {
 		case e.err != nil, !fits && e.quiet:
 			return false

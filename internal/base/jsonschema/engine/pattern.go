@@ -87,3 +87,8 @@ func (b *backtracking) match(text string) (bool, error) {
 	}
 	return ok, nil
 }
+
+// badPattern returns the error for a pattern in the value of a keyword.
+func badPattern(p Place, pattern string, err error) *Error {
+	return errorAt(p, "bad regular expression %q: %v", pattern, err)
+}

@@ -138,8 +138,10 @@ func (c *compiler) examine(d *document, ptr string, v jsonv.Value) error {
 	if err := c.collect(d, v, &trail{token: ptr}, near.uri, near, near.dialect); err != nil {
 		return err
 	}
-	if err := c.checkMeta(d, ptr, v); err != nil {
-		return err
+	if c.metaOf != nil {
+		if err := c.checkMeta(d, ptr, v); err != nil {
+			return err
+		}
 	}
 	d.examined = append(d.examined, ptr)
 	return nil

@@ -32,10 +32,10 @@ func (e *evaluation) checkText(n *node, v jsonv.Value) bool {
 	if rules.least >= 0 || rules.most >= 0 {
 		length := v.Len()
 		if rules.least >= 0 && length < rules.least {
-			ok = e.failed(n, "minLength", Failure{Count: length})
+			ok = e.failed(n, "minLength", Failure{Limit: rules.least, Count: length})
 		}
 		if rules.most >= 0 && length > rules.most {
-			ok = e.failed(n, "maxLength", Failure{Count: length})
+			ok = e.failed(n, "maxLength", Failure{Limit: rules.most, Count: length})
 		}
 	}
 	if rules.pattern != nil && !e.matches(rules.pattern, v.Text()) {
