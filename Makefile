@@ -30,6 +30,7 @@ BENCH     ?= .
 BENCHTIME ?= 1s
 FUZZ      ?= ^Fuzz
 FUZZTIME  ?= 20s
+FUZZPART  ?= 1/1
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
@@ -264,10 +265,10 @@ soak:
 	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./internal/dev/faults
 	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestInterruptedRunsLeaveNothing$$' ./internal/cli
 
-## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp selects some
+## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp or FUZZPART=1/3 selects some
 .PHONY: fuzz
 fuzz:
-	@GO='$(GO)' tools/fuzz '$(FUZZ)' '$(FUZZTIME)'
+	@GO='$(GO)' tools/fuzz '$(FUZZ)' '$(FUZZTIME)' '$(FUZZPART)'
 
 ## clean: remove the files of builds and npm install
 .PHONY: clean
