@@ -158,8 +158,11 @@ func (r *reporter) propertyName(e engine.Failure) {
 	if r.fault = sub.fault; r.fault != nil {
 		return
 	}
-	reasons := lists.Map(sub.sorted(), func(s finding) string { return s.Msg })
-	r.add(f, "the name of property %s does not fit: %s", quoted(e.Name), strings.Join(reasons, "; "))
+	msg := "the name of property " + quoted(e.Name) + " does not fit"
+	if reasons := lists.Map(sub.sorted(), func(s finding) string { return s.Msg }); len(reasons) > 0 {
+		msg += ": " + strings.Join(reasons, "; ")
+	}
+	r.add(f, "%s", msg)
 }
 
 // wanted returns the values that a keyword would have accepted, for merging alternatives.
@@ -193,7 +196,9 @@ func (r *reporter) alternatives(e engine.Failure) {
 			r.fault = sub.fault
 			return
 		}
-		alts = append(alts, sub.sorted())
+		if found := sub.sorted(); len(found) > 0 { // none if there are too many failures
+			alts = append(alts, found)
+		}
 	}
 	if len(alts) == 0 {
 		r.listed(e, alts)
@@ -271,5 +276,9 @@ func (r *reporter) listed(e engine.Failure, alts [][]finding) {
 	if len(alts) > shown {
 		reasons = append(reasons, "…")
 	}
-	r.add(f, "%s", fmt.Sprintf("fits none of the %d alternatives: %s", len(e.Alternatives), strings.Join(reasons, "; or ")))
+	msg := fmt.Sprintf("fits none of the %d alternatives", len(e.Alternatives))
+	if len(reasons) > 0 {
+		msg += ": " + strings.Join(reasons, "; or ")
+	}
+	r.add(f, "%s", msg)
 }

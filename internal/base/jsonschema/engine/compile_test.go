@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -130,4 +131,40 @@ func TestSlowPatternsAreLeft(t *testing.T) {
 	if _, err := schema.Check(ctx, slow); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
+}
+
+// doubling returns a schema that fails a value in 2^n ways, under a keyword that combines
+// schemas.
+func doubling(keyword string, n int) jsonv.Value {
+	definitions := jsonv.ObjectOf("d0", jsonv.ObjectOf("maximum", 1))
+	for i := range n {
+		to := jsonv.ObjectOf("$ref", fmt.Sprintf("#/$defs/d%d", i))
+		definitions = definitions.With(fmt.Sprintf("d%d", i+1), jsonv.ObjectOf(keyword, jsonv.Array(to, to)))
+	}
+	return jsonv.ObjectOf("$ref", fmt.Sprintf("#/$defs/d%d", n), "$defs", definitions)
+}
+
+// TestManyFailures: not all failures are listed, but never none.
+func TestManyFailures(t *testing.T) {
+	t.Parallel()
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		schema, err := engine.Compile(doubling(keyword, 17), engine.Options{BaseURI: "http://example.com/a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		failures, err := schema.Check(context.Background(), jsonv.Int(2))
+		if n := size(failures); err != nil || n == 0 || n > 1000 {
+			t.Errorf("%s: %d failures, %v", keyword, n, err)
+		}
+	}
+}
+
+func size(failures []engine.Failure) int {
+	n := len(failures)
+	for _, f := range failures {
+		for _, alternative := range f.Alternatives {
+			n += size(alternative)
+		}
+	}
+	return n
 }

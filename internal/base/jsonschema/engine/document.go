@@ -21,6 +21,7 @@ func (c *compiler) document(uri string) (*document, error) {
 	if d, ok := c.documents[uri]; ok {
 		return d, nil
 	}
+	_, given := c.loaded[uri]
 	v, err := c.load(uri)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (c *compiler) document(uri string) (*document, error) {
 	if err := c.collect(d, v, &trail{}, uri, nil, fallback); err != nil {
 		return nil, err
 	}
-	if c.metaOf != nil && metaschemaText(uri) == "" {
+	if c.metaOf != nil && (given || metaschemaText(uri) == "") {
 		if err := c.checkMeta(d, "", v); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"mcptest/internal/base/jsonv"
 )
@@ -10,12 +11,22 @@ import (
 // time limit.
 const maxSteps = 20_000_000
 
-// Check lists what a value fails. The error is set if there is no verdict: the context
+// Check lists what a value fails, at most maxFailures. The error is set if there is no verdict: the context
 // ended, a pattern took too long, or there were too many steps.
 func (s *Schema) Check(ctx context.Context, v jsonv.Value) ([]Failure, error) {
-	e := &evaluation{ctx: ctx}
+	failures, err := s.check(v, &evaluation{ctx: ctx})
+	if errors.Is(err, errTooMany) {
+		return s.check(v, &evaluation{ctx: ctx, flat: true})
+	}
+	return failures, err
+}
+
+func (s *Schema) check(v jsonv.Value, e *evaluation) ([]Failure, error) {
 	if !s.bounded(e, func() { e.check(s.root, v, nil) }) {
-		return nil, TookTooLong(ctx.Err())
+		return nil, tookTooLong(e.ctx.Err())
+	}
+	if errors.Is(e.err, errEnough) {
+		return e.failures, nil
 	}
 	return e.failures, e.err
 }
@@ -30,7 +41,7 @@ func (s *Schema) Fits(ctx context.Context, values []jsonv.Value) ([]bool, error)
 		}
 	}
 	if !s.bounded(e, judge) {
-		return nil, TookTooLong(ctx.Err())
+		return nil, tookTooLong(ctx.Err())
 	}
 	return out, e.err
 }

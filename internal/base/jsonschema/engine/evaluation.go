@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"mcptest/internal/base/jsonv"
 )
@@ -18,8 +20,24 @@ type evaluation struct {
 	level  int    // counts values on the way; unlike path, through names too
 
 	failures []Failure
-	meta     *metaCheck // set when the value is a schema
+	within   int  // how many alternatives and names around have failures of their own
+	held     int  // the weight of all failures, those of alternatives and names included
+	flat     bool // alternatives and names have no failures of their own
+
+	meta *metaCheck // set when the value is a schema
 }
+
+// Limits on failures: a schema can make a value fail in as many ways as there are steps.
+const (
+	maxFailures = 1000
+	maxHeld     = 100_000
+)
+
+// Why an evaluation ends early.
+var (
+	errEnough  = errors.New("enough failures are listed")
+	errTooMany = errors.New("the failures of alternatives are too many")
+)
 
 // scope is a schema that is being evaluated, on the value at a level.
 type scope struct {
@@ -27,14 +45,14 @@ type scope struct {
 	level int
 }
 
-// TookTooLong is the error of an evaluation that was ended by its context.
-func TookTooLong(err error) error {
+// tookTooLong is the error of an evaluation that was ended by its context.
+func tookTooLong(err error) error {
 	return fmt.Errorf("check against the schema: took too long: %w", err)
 }
 
 func ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return TookTooLong(err)
+		return tookTooLong(err)
 	}
 	return nil
 }
@@ -79,6 +97,11 @@ func (e *evaluation) fits(n *node, v jsonv.Value, seen *evaluated) bool {
 	return ok
 }
 
+// alternative is applies for one of several schemas, which returns what fails.
+func (e *evaluation) alternative(n *node, v jsonv.Value, seen *evaluated) (ok bool, failures []Failure) {
+	return e.apart(func() bool { return e.applies(n, v, seen) })
+}
+
 // in evaluates a schema on a member or element of the value.
 func (e *evaluation) in(s step, n *node, v jsonv.Value) bool {
 	e.path = append(e.path, s)
@@ -106,9 +129,18 @@ func element(i int) step { return step{index: i} }
 
 // fail adds a failure at the value, and returns false.
 func (e *evaluation) fail(f Failure) bool {
-	if !e.quiet && e.err == nil {
-		f.At = tokens(e.path)
-		e.failures = append(e.failures, f)
+	if e.quiet || e.err != nil {
+		return false
+	}
+	f.At = tokens(e.path)
+	e.failures = append(e.failures, f)
+	const perWeight = 16 // tokens: a failure far down keeps a long place
+	e.held += 1 + len(e.path)/perWeight
+	switch {
+	case e.within == 0 && len(e.failures) >= maxFailures, e.flat && e.held > maxHeld:
+		e.err = errEnough
+	case e.held > maxHeld:
+		e.err = errTooMany
 	}
 	return false
 }
@@ -118,16 +150,27 @@ func (e *evaluation) failed(n *node, keyword string, f Failure) bool {
 	if e.quiet {
 		return false
 	}
-	f.Keyword, f.Place, f.Draft = keyword, n.place.with(keyword), n.draft()
+	f.Keyword, f.Place = keyword, n.place.with(keyword)
 	if f.Rule.IsAbsent() {
 		f.Rule = n.value.Lookup(keyword)
 	}
 	return e.fail(f)
 }
 
-// collected returns the failures that were added since there were n, and removes them.
-func (e *evaluation) collected(n int) []Failure {
-	out := append([]Failure(nil), e.failures[n:]...)
-	e.failures = e.failures[:n]
-	return out
+// apart runs an evaluation whose failures are not those of the value, and returns them.
+func (e *evaluation) apart(run func() bool) (ok bool, failures []Failure) {
+	if e.quiet || e.flat {
+		quiet := e.quiet
+		e.quiet = true
+		ok = run()
+		e.quiet = quiet
+		return ok, nil
+	}
+	before := len(e.failures)
+	e.within++
+	ok = run()
+	e.within--
+	failures = slices.Clone(e.failures[before:])
+	e.failures = e.failures[:before]
+	return ok, failures
 }

@@ -25,7 +25,6 @@ type Failure struct {
 	At      []string // tokens of the JSON Pointer to the value
 
 	Rule  jsonv.Value // what the keyword requires: its value, in draft 4 the number of an exclusive bound
-	Draft Draft       // of the schema
 	Names []string    // properties: missing ones, or those that additionalProperties forbids
 	Name  string      // the property that requires others, or whose name does not fit
 	Count int         // how many parts the value has, items fit contains, or items are too many
@@ -33,9 +32,10 @@ type Failure struct {
 	Pair  [2]int      // equal items; the alternatives of oneOf that both fit
 	Err   error       // why a text is no regular expression
 
-	// Alternatives has what fails in each schema of an anyOf or oneOf that none fits.
+	// Alternatives has what fails in each schema of an anyOf or oneOf that none fits. The
+	// lists are empty if there are too many failures.
 	Alternatives [][]Failure
-	// Causes has what a name fails.
+	// Causes has what a name fails, unless there are too many failures.
 	Causes []Failure
 	// Endless marks a schema that refers to itself without end.
 	Endless bool

@@ -41,6 +41,8 @@ func Format(name string) func(text string) bool {
 		return isUUID
 	case "semver":
 		return isSemver
+	case "regex":
+		return isRegex
 	}
 	return nil
 }

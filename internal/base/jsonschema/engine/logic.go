@@ -66,41 +66,46 @@ func (e *evaluation) checkAny(n *node, v jsonv.Value, seen *evaluated) bool {
 	if len(n.logic.any) == 0 {
 		return true
 	}
-	before := len(e.failures)
+	held, fits := e.held, false
 	var alternatives [][]Failure
-	fits := false
 	for _, sub := range n.logic.any {
-		if e.applies(sub, v, seen) {
-			fits = true
-			if seen == nil {
-				break
-			}
-		} else if !e.quiet {
-			alternatives = append(alternatives, e.collected(before))
+		ok, failures := e.alternative(sub, v, seen)
+		if fits = fits || ok; ok && seen == nil {
+			break
 		}
+		alternatives = append(alternatives, failures)
 	}
-	return fits || e.failed(n, "anyOf", Failure{Alternatives: alternatives})
+	if fits {
+		e.held = held
+		return true
+	}
+	return e.failed(n, "anyOf", Failure{Alternatives: alternatives})
 }
 
 func (e *evaluation) checkOne(n *node, v jsonv.Value, seen *evaluated) bool {
 	if len(n.logic.one) == 0 {
 		return true
 	}
-	before, first := len(e.failures), -1
+	held, first := e.held, -1
 	var alternatives [][]Failure
 	for i, sub := range n.logic.one {
-		switch {
-		case first >= 0:
+		if first >= 0 {
 			if e.fits(sub, v, seen) {
 				return e.failed(n, "oneOf", Failure{Pair: [2]int{first, i}})
 			}
-		case e.applies(sub, v, seen):
-			first = i
-		case !e.quiet:
-			alternatives = append(alternatives, e.collected(before))
+			continue
 		}
+		ok, failures := e.alternative(sub, v, seen)
+		if ok {
+			first = i
+		}
+		alternatives = append(alternatives, failures)
 	}
-	return first >= 0 || e.failed(n, "oneOf", Failure{Alternatives: alternatives})
+	if first >= 0 {
+		e.held = held
+		return true
+	}
+	return e.failed(n, "oneOf", Failure{Alternatives: alternatives})
 }
 
 func (e *evaluation) checkCondition(n *node, v jsonv.Value, seen *evaluated) bool {

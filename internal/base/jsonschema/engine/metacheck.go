@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -49,10 +50,13 @@ func (c *compiler) checkOne(d *document, ptr string, v jsonv.Value, others []str
 		return nil
 	}
 	if e.err != nil {
-		return e.err
+		return errorAt(Place{URI: d.uri, Pointer: ptr}, "%v", e.err)
 	}
 	e = &evaluation{ctx: context.Background(), meta: meta} // again, to say why
-	e.check(root, v, nil)
+	if e.check(root, v, nil); errors.Is(e.err, errTooMany) {
+		e = &evaluation{ctx: context.Background(), meta: meta, flat: true}
+		e.check(root, v, nil)
+	}
 	return &Error{Place: Place{URI: d.uri, Pointer: ptr}, Failures: e.failures, Value: v}
 }
 

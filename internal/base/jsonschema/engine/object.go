@@ -185,7 +185,7 @@ func (e *evaluation) checkDependencies(n *node, v jsonv.Value, seen *evaluated) 
 // lacks adds the failure of a dependency.
 func (e *evaluation) lacks(n *node, d dependency, missing []string) bool {
 	return e.fail(Failure{
-		Keyword: d.keyword, Place: n.place.with(d.keyword).with(d.property), Draft: n.draft(),
+		Keyword: d.keyword, Place: n.place.with(d.keyword).with(d.property),
 		Name: d.property, Names: missing,
 	})
 }
@@ -248,14 +248,12 @@ func (e *evaluation) checkNames(n *node, v jsonv.Value) bool {
 	}
 	ok := true
 	for name := range v.Effective {
-		before := len(e.failures)
-		fits := e.onName(rule, name)
-		switch {
-		case e.err != nil, !fits && e.quiet:
-			return false
-		case !fits:
-			causes := e.collected(before)
+		fits, causes := e.apart(func() bool { return e.onName(rule, name) })
+		if !fits {
 			ok = e.failed(n, "propertyNames", Failure{Name: name, Causes: causes})
+		}
+		if e.err != nil || !e.goesOn(ok) {
+			return false
 		}
 	}
 	return ok

@@ -68,6 +68,12 @@ func compilePattern(pattern string, noClock bool) (matcher, error) {
 	return &backtracking{re: re, pattern: pattern}, nil
 }
 
+// isRegex reports whether a text is a pattern.
+func isRegex(text string) bool {
+	_, err := compilePattern(text, true)
+	return err == nil
+}
+
 // linear is a pattern whose matches take time in proportion to the text.
 type linear struct{ re *regexp.Regexp }
 

@@ -101,6 +101,9 @@ func (c *compiler) target(uri, fragment string, from *resource) (*node, error) {
 	if !ok {
 		return nil, errNoTarget
 	}
+	if n, ok := d.nodes[ptr]; ok {
+		return n, nil
+	}
 	if err := c.examine(d, ptr, v); err != nil {
 		return nil, err
 	}
