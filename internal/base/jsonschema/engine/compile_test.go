@@ -148,7 +148,7 @@ func doubling(keyword string, n int) jsonv.Value {
 func TestManyFailures(t *testing.T) {
 	t.Parallel()
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		schema, err := engine.Compile(doubling(keyword, 17), engine.Options{BaseURI: "http://example.com/a"})
+		schema, err := engine.Compile(doubling(keyword, 16), engine.Options{BaseURI: "http://example.com/a"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -191,7 +191,7 @@ func compareChecked(t *testing.T, doc jsonv.Value, ours *engine.Schema, theirs *
 func TestRandomPairs(t *testing.T) {
 	t.Parallel()
 	pairs, valid, refused := 0, 0, 0
-	for i := 0; pairs < testkit.Count(4_000, 100_000) && !t.Failed(); i++ {
+	for i := 0; pairs < testkit.Count(2_000, 100_000) && !t.Failed(); i++ {
 		draft := []engine.Draft{engine.Draft4, engine.Draft6, engine.Draft7, engine.Draft2019, engine.Draft2020}[i%5]
 		g := generator{Rand: rand.New(rand.NewPCG(uint64(i), 1)), draft: draft, wrong: i%4 == 0 && draft != engine.Draft2019}
 		doc := g.document()
@@ -284,7 +284,7 @@ func mutated(r *rand.Rand, text string) string {
 // TestErrorsAgree: what is wrong with a schema is found in the same places.
 func TestErrorsAgree(t *testing.T) {
 	t.Parallel()
-	for i := range testkit.Count(500, 10_000) {
+	for i := range testkit.Count(250, 10_000) {
 		draft := []engine.Draft{engine.Draft4, engine.Draft6, engine.Draft7, engine.Draft2020}[i%4]
 		g := generator{Rand: rand.New(rand.NewPCG(uint64(i), 3)), draft: draft, wrong: true}
 		doc := g.document()
