@@ -3,8 +3,10 @@ package cli
 import (
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -86,40 +88,68 @@ func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 	flag("server", servers)
 	flag("tag", namesOf(s, tagNames))
 	flag("skip-tag", namesOf(s, tagNames))
+	flag("filter", filtersOf(s))
 }
 
-// namesOf completes names in suites, also after a comma. It ignores mistakes in a
-// suite and completes the names that can be read.
-func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool) completion {
-	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
-		const plain = cobra.ShellCompDirectiveNoFileComp
-		var f option.SuiteFlags
-		fl := cmd.Flags()
-		f.Configs, _ = fl.GetStringArray("config")
-		f.EnvFiles, _ = fl.GetStringArray("env-file")
-		f.Vars, _ = fl.GetStringArray("var")
-		f.AllowOutside, _ = fl.GetBool("allow-outside")
-		if cmd.Name() != "run" {
-			args = nil // they are not suites
-		}
-		paths, err := f.Paths(args)
-		if err != nil {
-			return nil, plain
-		}
-		f.Static = true
-		suites, _, err := f.Load(paths, cmdutil.Streams{Env: s.Env, Err: io.Discard})
-		if err != nil {
-			return nil, plain
-		}
+// names collects names in suites.
+type names = func(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool
+
+// namesOf completes names in suites, also after a comma.
+func namesOf(s cmdutil.Streams, of names) completion {
+	return func(cmd *cobra.Command, args []string, given string) (out []string, _ cobra.ShellCompDirective) {
 		head := given[:strings.LastIndexByte(given, ',')+1]
-		var out []string
-		for _, name := range slices.Sorted(maps.Keys(of(s, &f, suites))) {
+		for _, name := range readNames(s, cmd, args, of) {
 			if !slices.Contains(strings.Split(head, ","), name) {
 				out = append(out, head+name)
 			}
 		}
-		return out, plain
+		return out, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// filtersOf completes the names of tests, also after the ! of a filter.
+func filtersOf(s cmdutil.Streams) completion {
+	return func(cmd *cobra.Command, args []string, given string) (out []string, _ cobra.ShellCompDirective) {
+		head := ""
+		if strings.HasPrefix(given, "!") {
+			head = "!"
+		}
+		for _, name := range readNames(s, cmd, args, testNames) {
+			if strings.ContainsFunc(name, unicode.IsControl) {
+				continue // the shell reads lines and tabs
+			}
+			if strings.HasPrefix(name, "!") || strings.HasPrefix(name, "re:") {
+				name = "re:^" + regexp.QuoteMeta(name) + "$"
+			}
+			out = append(out, head+name)
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// readNames returns names in the suites of a command line, sorted. It ignores mistakes in a
+// suite and returns the names that can be read.
+func readNames(s cmdutil.Streams, cmd *cobra.Command, args []string, of names) []string {
+	var f option.SuiteFlags
+	fl := cmd.Flags()
+	f.Configs, _ = fl.GetStringArray("config")
+	f.EnvFiles, _ = fl.GetStringArray("env-file")
+	f.Vars, _ = fl.GetStringArray("var")
+	f.AllowOutside, _ = fl.GetBool("allow-outside")
+	if cmd.Name() != "run" {
+		args = nil // they are not suites
+	}
+	args, _ = placesIn(args)
+	paths, err := f.Paths(args)
+	if err != nil {
+		return nil
+	}
+	f.Static = true
+	suites, _, err := f.Load(paths, cmdutil.Streams{Env: s.Env, Err: io.Discard})
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(of(s, &f, suites)))
 }
 
 func serverNames(_ cmdutil.Streams, _ *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
@@ -132,13 +162,22 @@ func serverNames(_ cmdutil.Streams, _ *option.SuiteFlags, suites []*suite.Suite)
 	return names
 }
 
-// tagsLooked limits the number of tests whose tags are read, because the shell waits.
-const tagsLooked = 2000
+// testsLooked limits the number of tests that are read, because the shell waits.
+const testsLooked = 2000
+
+func testNames(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
+	names := map[string]bool{}
+	p, _ := plan.Compile(suites, f.Settings(s))
+	for i := range min(p.Len(), testsLooked) {
+		names[p.Case(i).Name] = true
+	}
+	return names
+}
 
 func tagNames(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
 	names := map[string]bool{}
 	p, _ := plan.Compile(suites, f.Settings(s))
-	for i := range min(p.Len(), tagsLooked) {
+	for i := range min(p.Len(), testsLooked) {
 		for _, tag := range p.Case(i).Tags {
 			names[tag] = true
 		}

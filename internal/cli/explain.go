@@ -23,8 +23,9 @@ func newExplainCmd(s cmdutil.Streams) *cobra.Command {
 		Use:   "explain [word…]",
 		Short: "Explain a key, matcher, target, violation, reporter or exit code",
 		Long: `Explain a word from a suite or a report, with an example: a key of a suite
-(timeout, or run_options.timeout to choose one of several), a matcher, a target
-or its root, a kind of protocol violation, a reporter or an exit code. Without a
+(timeout, or run_options.timeout to choose one of several) or of a file of the
+mock server, a matcher, a target or its root, a kind of protocol violation, a
+reporter or an exit code. Without a
 word, list all of them.`,
 		Example: `  mcptest explain contains
   mcptest explain servers.timeout
@@ -54,7 +55,11 @@ func topics() ([]gen.Topic, error) {
 	if err != nil {
 		return nil, option.Fail(option.ExitInternal, "read the schema: %v", err)
 	}
-	all := gen.Topics(schema, exitCodes)
+	mock, err := jsonv.Parse(schemas.Mock)
+	if err != nil {
+		return nil, option.Fail(option.ExitInternal, "read the schema of the mock server: %v", err)
+	}
+	all := slices.Concat(gen.Topics(schema, exitCodes), gen.MockTopics(mock))
 	for _, k := range result.FindingKinds {
 		all = append(all, gen.Topic{
 			Kind: "finding", Name: k.Name, Title: "finding " + k.Name, Doc: k.Doc + ".",
@@ -129,6 +134,12 @@ func explain(s cmdutil.Streams, words []string) error {
 		if len(found) == 0 {
 			found = gen.Find(elsewhereTopics(), word)
 		}
+		if len(found) == 0 { // a flag without its dashes
+			found = gen.Find(elsewhereTopics(), "--"+word)
+		}
+		if len(found) == 0 {
+			found = gen.Mentions(all, word)
+		}
 		if len(found) == 0 {
 			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, source.Parenthesis(source.Suggest(gen.Nearest(all, word)))))
 		}
@@ -150,6 +161,7 @@ func overview(topics []gen.Topic) string {
 	b.WriteString("mcptest explain WORD explains one of these.\n")
 	for _, kind := range []struct{ name, title string }{
 		{"key", "Keys of a suite"},
+		{"mock key", "Keys of the file of mcptest mock"},
 		{"matcher", "Matchers"},
 		{"target root", "Roots of targets"},
 		{"violation", "Protocol violations"},

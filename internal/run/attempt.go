@@ -121,7 +121,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 		return
 	}
 	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
-		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header)}
+		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header), Challenge: refused.Info.Challenge()}
 		a.explain = func(v expect.Verdict) string { return v.Message }
 		return
 	}
@@ -197,6 +197,7 @@ func (a *attempt) finish() {
 		}
 	}
 	requests, problems := a.watch.Record(a.file.run.start) // unanswered ones fail the case
+	a.recordSideEvents()
 	a.out.c.Upstream, a.out.problems = requests, append(a.out.problems, problems...)
 	a.out.decide()
 	a.count()
@@ -204,6 +205,21 @@ func (a *attempt) finish() {
 		a.recordStderr()
 	} else {
 		a.out.c.Stderr = ""
+	}
+}
+
+// recordSideEvents records what else happened in the sessions of the case.
+func (a *attempt) recordSideEvents() {
+	for _, s := range a.scope.Lease.Servers {
+		sess := a.sessions[s]
+		if sess == nil {
+			continue
+		}
+		for _, e := range sess.SideEvents() {
+			a.out.c.SideEvents = append(a.out.c.SideEvents, result.SideEvent{
+				Server: s.Def.Name, Text: e.Text, Times: e.N, AtMS: ms(e.At.Sub(a.file.run.start)),
+			})
+		}
 	}
 }
 

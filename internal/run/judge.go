@@ -61,8 +61,17 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.warn(v.Notes...)
 	a.warnUnseen("", v.Items)
 	if !v.Pass {
-		a.out.fail(result.Fail, a.explain(v))
+		a.out.fail(result.Fail, a.withChallenge(a.explain(v)))
 	}
+}
+
+// withChallenge adds what the response of HTTP asks for to a message that does not say it: it
+// is likely to be why the assertions failed.
+func (a *attempt) withChallenge(msg string) string {
+	if ask := a.obs.Challenge; ask != "" && !strings.Contains(msg, ask) {
+		msg = oneLine(msg) + "; the response is " + ask
+	}
+	return msg
 }
 
 // judgeStep evaluates one step of a flow and keeps its captures. It returns false
@@ -85,7 +94,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
 		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
-			a.out.fail(result.Fail, name+": "+a.explain(v))
+			a.out.fail(result.Fail, a.withChallenge(name+": "+a.explain(v)))
 			return false
 		}
 	} else if i < len(a.c.Ops)-1 {
@@ -159,6 +168,7 @@ func (r *runner) declare(values ...string) {
 
 // failStep fails a case at one of its steps, with the step's position.
 func (a *attempt) failStep(name string, pos source.Pos, msg string) {
+	msg = a.withChallenge(msg)
 	a.out.fail(result.Fail, name+": "+msg)
 	r := result.Assertion{Name: name, Message: msg, Line: pos.Line, Column: pos.Col}
 	r.File, r.Source = record.Place(pos, false, a.out.c.File)

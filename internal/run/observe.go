@@ -154,6 +154,7 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 	observeMessages(o, append(x.During, waited...))
 	if x.HTTP != nil {
 		o.HTTPStatus, o.HTTPHeaders = x.HTTP.Status, boundary.HeaderValue(x.HTTP.Header)
+		o.Challenge = x.HTTP.Challenge()
 	}
 	if t := sess.Stderr(); t != nil && a.c.Exclusive {
 		o.Stderr = t.Since(a.marks[sess])

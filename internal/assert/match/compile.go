@@ -82,6 +82,11 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 			valid = use(f.Key.Text, source.PathKey(path, f.Key.Text), f.Key, f.Value) && valid
 			continue
 		}
+		if near, hint := source.MeantKey(f.Key, f.Value, known); near != "" {
+			c.Errorf(f.Key, path, hint, "unknown key %s", shown.Key(f.Key.Text))
+			meant = append(meant, near)
+			continue
+		}
 		hint, nearest := "", source.Nearest(f.Key.Text, known)
 		if nearest == "" && (known[0] == "target" || known[0] == "assertions") && n.Get("matcher") == nil {
 			if slices.Contains(meant, "matcher") {

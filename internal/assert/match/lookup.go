@@ -95,7 +95,7 @@ func (c *Compiler) unknownMatcher(key *source.Node, path string) {
 	if word, value, ok := strings.Cut(name, ":"); ok && c.meant(word) != "" {
 		hint = `a blank follows the ":": {` + c.meant(word) + ": " + value + "}"
 	} else if near != "" {
-		hint = ""
+		hint = source.MixedLetters(name)
 		msg += source.Parenthesis(source.Suggest(near))
 	}
 	c.Errorf(key, path, cmp.Or(habit.Hint(name), hint), "%s", msg)

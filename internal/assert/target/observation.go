@@ -24,6 +24,7 @@ type Observation struct {
 	ResponseBytes int         // size of the response frame
 	HTTPStatus    int         // 0 without HTTP
 	HTTPHeaders   jsonv.Value // object of response headers; absent without HTTP
+	Challenge     string      // what the HTTP response asks for: scopes, a reason; may be ""
 	Stderr        string      // output of the server during the call
 	Server        jsonv.Value // result of initialize or server/discover
 	Steps         jsonv.Value // object of a flow's earlier steps by name
@@ -41,7 +42,7 @@ type Observation struct {
 // returns "" if the call succeeded.
 func (o *Observation) Failure() string {
 	if o.HasError() {
-		return "the call returned " + showError(o.Error)
+		return "the call returned " + o.showError()
 	}
 	if !o.Flagged() {
 		return ""
@@ -66,13 +67,16 @@ func (o *Observation) Flagged() bool {
 }
 
 // showError formats a JSON-RPC error: error -32601 "Method not found".
-func showError(e jsonv.Value) string {
-	out := "an error"
+func (o *Observation) showError() string {
+	e, out := o.Error, "an error"
 	if code := e.Lookup("code"); code.Kind() == jsonv.KindNumber {
 		out = "error " + shown.Value(code, shown.ShortKey)
 	}
 	if msg := e.Lookup("message"); msg.Kind() == jsonv.KindString {
 		out += " " + shown.Value(msg, shown.Said)
+	}
+	if o.Challenge != "" {
+		out += " (" + o.Challenge + ")"
 	}
 	return out
 }

@@ -184,7 +184,7 @@ func (o *Observation) result() (jsonv.Value, string) {
 	case !o.Result.IsAbsent():
 		return o.Result, ""
 	case o.HasError():
-		return jsonv.Value{}, "there is no result: the call returned " + showError(o.Error)
+		return jsonv.Value{}, "there is no result: the call returned " + o.showError()
 	}
 	return jsonv.Value{}, "there is no result"
 }

@@ -139,7 +139,7 @@ var commands = []Row{
 	{"show-report", "Playwright", "mcptest run --reporter html=report.html --open", ""},
 	{"view", "promptfoo", "mcptest run --reporter html=report.html --open", ""},
 	{"show-trace", "Playwright", "mcptest cassette show recording.cassette.ndjson", ""},
-	{"codegen", "Playwright", "mcptest init -- command of the server", ""},
+	{"codegen", "Playwright", "mcptest init -- command of the server", "or mcptest call TOOL --keep SUITE, for one call"},
 	{"generate", "promptfoo", "mcptest init -- command of the server", ""},
 	{"new", "many", "mcptest init -- command of the server", ""},
 	{"create", "many", "mcptest init -- command of the server", ""},

@@ -254,6 +254,11 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	for _, f := range n.Fields {
 		at, ok := l.byName[f.Key.Text]
 		if !ok {
+			if near, hint := MeantKey(f.Key, f.Value, l.names); near != "" {
+				d.unknownKey(f.Key, path, l.names, hint)
+				meant = append(meant, near)
+				continue
+			}
 			meant = append(meant, d.unknownKey(f.Key, path, l.names, advice(v, f.Key.Text)))
 			continue
 		}

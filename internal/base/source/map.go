@@ -55,6 +55,10 @@ func (m *Map[T]) DecodeNode(n *Node, path string, d *Decoder) {
 	for i, f := range fields {
 		e := &m.Entries[i]
 		e.Key, e.Pos = f.Key.Text, f.Key.Pos
+		before := len(d.found.diags)
 		d.Decode(f.Value, PathKey(path, f.Key.Text), &e.Value)
+		if name, rest, ok := Unspaced(f.Key, f.Value); ok && len(d.found.diags) > before {
+			d.found.diags[before].Pos, d.found.diags[before].Hint = f.Key.Pos, SpacedHint(name, rest)
+		}
 	}
 }

@@ -143,7 +143,7 @@ func (c *converter) merge(set *fieldSet, y *yaml.Node, depth int, inFlow bool, e
 			if m.via != nil {
 				pos = m.via.pos
 			}
-			d := errorAt(pos, "<< requires a map or a list of maps, got %s", m.describe())
+			d := errorAt(pos, "<< requires a map or a list of maps, got %s", m.Describe())
 			d.Code = "merge"
 			c.found.add(d)
 			continue

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +19,9 @@ const maxNearest = 64
 func Nearest(word string, candidates []string) string {
 	if word == "" || utf8.RuneCountInString(word) > maxNearest {
 		return ""
+	}
+	if latin := Latin(word); latin != word && slices.Contains(candidates, latin) {
+		return latin
 	}
 	from := []rune(word)
 	best, bestDistance := "", min(3, (len(from)+3)/4)+1 // an edit for each four letters

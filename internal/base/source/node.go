@@ -181,14 +181,23 @@ type use struct {
 	of  *Node // the node at its anchor; nil if the alias is broken
 }
 
+// Alias returns the position of the alias through which the node was reached. It reports
+// false for a node that is written in its place.
+func (n *Node) Alias() (Pos, bool) {
+	if n.via == nil {
+		return Pos{}, false
+	}
+	return n.via.pos, true
+}
+
 // broken reports whether the node replaces a broken alias, which Parse has reported;
 // mistakes of the node are not reported again.
 func (n *Node) broken() bool { return n.via != nil && n.via.of == nil }
 
 func (u *use) withTarget(of *Node) *use { return &use{pos: u.pos, of: of} }
 
-// describe describes a node for messages: text "heavy", number 5, a list.
-func (n *Node) describe() string {
+// Describe describes a node for messages: text "heavy", number 5, a list.
+func (n *Node) Describe() string {
 	switch n.Kind {
 	case KindNull:
 		if n.Text == "" && !n.Quoted {

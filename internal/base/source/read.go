@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -98,6 +99,9 @@ func unreadable(name string, err error) Diagnostic {
 	switch path, named := errors.AsType[*fs.PathError](err); {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Msg = "no such file"
+		if named {
+			d.Msg += Parenthesis(Suggest(filepath.ToSlash(nearName(name, path.Path))))
+		}
 	case errors.Is(err, fs.ErrPermission):
 		d.Msg = "no permission to read the file"
 	case errors.Is(err, syscall.ENOTDIR):
@@ -108,6 +112,19 @@ func unreadable(name string, err error) Diagnostic {
 		d.Msg = "can't read the file: " + err.Error()
 	}
 	return d
+}
+
+// nearName returns the name of a file near a missing one, written like the name of that.
+func nearName(name, path string) string {
+	near := NearFile(path)
+	if near == "" || !strings.HasSuffix(filepath.ToSlash(path), filepath.ToSlash(name)) {
+		return near
+	}
+	root := path[:len(path)-len(name)]
+	if short, below := strings.CutPrefix(near, root); below {
+		return short
+	}
+	return near
 }
 
 // ReadBeside reads a file that a suite names, relative to the file it is written in; nil

@@ -20,7 +20,7 @@ var pair = lazy.Regexp(`^([^=:]+)(?:=|: )`)
 // WrongType reports a node of another kind: expected a list or a map, got text "x".
 // want includes its article. The caller may set the Hint of the result.
 func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
-	diag := d.Errorf(n, path, "expected %s, got %s", want, n.describe())
+	diag := d.Errorf(n, path, "expected %s, got %s", want, n.Describe())
 	diag.Code = "type"
 	switch {
 	case n.Kind == KindNull:
@@ -30,12 +30,18 @@ func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 	case n.Kind == KindList && strings.HasPrefix(want, "a map") && len(n.Items) > 0:
 		if at := pair().FindStringSubmatch(n.Items[0].Text); at != nil {
 			diag.Hint = "write " + at[1] + ": …"
+		} else if two := n.Items[0].Items; len(two) == 2 && two[0].IsScalar() {
+			diag.Hint = "write " + two[0].Text + ": …"
 		} else if name := n.Items[0].Get("name"); name != nil {
 			diag.Hint = "write the name before it: " + name.Text + ": {…}, without a hyphen"
 		} else if key := n.Items[0].Get("key"); key != nil {
 			diag.Hint = "write " + key.Text + ": …"
 		} else if n.Items[0].Kind == KindMap && len(n.Items[0].Fields) == 1 {
 			diag.Hint = "leave out the hyphens: " + n.Items[0].Fields[0].Key.Text + ": " + n.Items[0].Fields[0].Value.Inline()
+		}
+	case n.Kind == KindString && want == "a map":
+		if at := pair().FindStringSubmatch(n.Text); at != nil {
+			diag.Hint = "write a map: {" + at[1] + ": …}"
 		}
 	case n.Kind == KindMap && want == "text" && n.Get("name") != nil:
 		diag.Hint = "write the name alone: " + n.Get("name").Text
@@ -131,7 +137,7 @@ func (d *Decoder) number(n *Node, path string, v reflect.Value) {
 	}
 	if err != nil {
 		v.SetZero()
-		d.Errorf(n, path, "the %s is too large", n.describe()).Code = "range"
+		d.Errorf(n, path, "the %s is too large", n.Describe()).Code = "range"
 	}
 }
 

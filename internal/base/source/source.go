@@ -100,6 +100,10 @@ func (f *File) offset(line, col int) int {
 	return f.lineStarts()[line-1] + at
 }
 
+// Offset returns the byte offset of a position of this file, or -1 if it has no such
+// position.
+func (f *File) Offset(p Pos) int { return f.offset(p.Line, p.Col) }
+
 // A Pos is a position in a file. Line and Col count from 1, Col in code points. The
 // zero Pos is unknown; a Pos with only a File is the whole file.
 type Pos struct {

@@ -53,7 +53,7 @@ func FlagError(cmd *cobra.Command, err error, args []string) error {
 // unknown one.
 func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) error {
 	name := unknown.GetSpecifiedName()
-	if row, ok := elsewhere.Flag(name); ok && cmd.Name() == "explain" {
+	if row, ok := elsewhere.Flag(name); ok && (cmd.Name() == "explain" || cmd.Name() == "help") {
 		return fmt.Errorf("a flag of other tools (%s): %s", row.From, row.Say())
 	}
 	if row, ok := elsewhere.Flag(name); ok && serves(cmd, row) {

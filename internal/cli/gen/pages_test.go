@@ -24,6 +24,7 @@ type File struct {
 // and their exit codes.
 type Facts struct {
 	Programs []cmdutil.Program
+	Mock     jsonv.Value // the schema of manifests
 }
 
 // Files returns everything that is generated: the schema, the reference pages, the
@@ -31,6 +32,7 @@ type Facts struct {
 func Files(schema jsonv.Value, facts Facts) []File {
 	files := []File{
 		{"schemas/v1.json", pretty(schema)},
+		{"schemas/mock-v1.json", pretty(facts.Mock)},
 		{"docs/reference/suite.md", suitePage(Keys(schema), newGenerator())},
 		{"docs/reference/matchers.md", matchersPage()},
 		{"docs/reference/targets.md", targetsPage()},

@@ -3,6 +3,7 @@ package gen
 import (
 	"reflect"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
@@ -54,6 +55,7 @@ var fixedDefs = map[string]string{
 // structRules are what must hold among the keys of a struct, as members for
 // its schema.
 var structRules = map[string]string{
+	"suite": `{"patternProperties":{"^x-":{"description":"Values for anchors. mcptest reads nothing else of them."}}}`,
 	"server": `{"oneOf":[{"required":["command"]},{"required":["url"]},{"required":["variants"],"properties":{
 		"command":{"not":{}},"url":{"not":{}},"variants":{"minProperties":1}}}],"dependentSchemas":{` + without("command", "url") + `,` + without("url", "command") + `,
 		"auth":{"if":{"properties":{"auth":{"type":"object"}}},"then":{"properties":{"headers":{"propertyNames":{
@@ -75,7 +77,7 @@ var structRules = map[string]string{
 	"respond":        `{"minProperties":1}`,
 	"tools-test":     testRules(`{"required":["tool"]}`, `"tool":{"not":{}},"args":{"not":{}}`),
 	"resources-test": testRules(`{"required":["uri"]}`, `"uri":{"not":{}}`),
-	"prompts-test":   testRules(`{"required":["prompt"]}`, `"prompt":{"not":{}},"args":{"not":{}}`),
+	"prompts-test":   strings.TrimSuffix(testRules(`{"required":["prompt"]}`, `"prompt":{"not":{}},"args":{"not":{}}`), "}") + `,"allOf":[{` + promptArgs + `}]}`,
 	"protocol-test": testRules(`{"required":["method"]},{"required":["raw"]}`,
 		`"method":{"not":{}},"raw":{"not":{}},"params":{"not":{}},"notification":{"not":{}}`),
 	"context-hook": `{"required":["command","mode"]}`,
@@ -83,7 +85,7 @@ var structRules = map[string]string{
 		"dependentSchemas":{` + belongs + `,
 		"tool":{"properties":{"params":{"not":{}},"notification":{"not":{}}}},
 		"uri":{"properties":{"args":{"not":{}},"params":{"not":{}},"notification":{"not":{}}}},
-		"prompt":{"properties":{"params":{"not":{}},"notification":{"not":{}}}},
+		"prompt":{"properties":{"params":{"not":{}},"notification":{"not":{}}},` + promptArgs + `},
 		"method":{"properties":{"args":{"not":{}}}}}}`,
 	"step": `{"oneOf":[{"required":["run"]},{"required":["call"]}],"dependentSchemas":{"call":{"properties":{
 		"background":{"not":{"const":true}},"env":{"not":{}},"cwd":{"not":{}},"wait_for":{"not":{"pattern":"^log:"}}}}}}`,
@@ -108,6 +110,9 @@ func without(key, other string) string {
 // belongs says what does not go with raw and with a notification.
 const belongs = `"raw":{"properties":{"args":{"not":{}},"params":{"not":{}},"notification":{"not":{}},"cancel_after":{"type":"null"}}},
 	"notification":{"if":{"properties":{"notification":{"const":true}}},"then":{"properties":{"cancel_after":{"type":"null"}}}}`
+
+// promptArgs says that the arguments of a prompt are text, unless they are wrong on purpose.
+const promptArgs = `"if":{"not":{"required":["invalid_args"],"properties":{"invalid_args":{"const":true}}}},"then":{"properties":{"args":{"additionalProperties":{"type":"string"}}}}`
 
 // testRules says that a test has one thing to invoke, or steps.
 func testRules(subjects, own string) string {

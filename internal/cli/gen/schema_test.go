@@ -107,7 +107,7 @@ var accepted = []string{
 	`hooks: {beforeAll: {command: x, mode: "${M:-context}", timeout: "${T:-5s}"}, timeout: "${T:-5}s"}`,
 	"tools:\n- {name: a, tool: b, only: false, retries: 1}\n- name: b\n  tool: c\n  retries: ${N:-10}\n  only: ${F:-false}",
 	`protocol: [{name: a, method: b, params: 5}, {name: c, raw: ""}]`,
-	`protocol: [{name: a, steps: [{tool: x}, {uri: y}, {prompt: z, args: {a: 1}}, {method: m}, {raw: "{"}]}]`,
+	`protocol: [{name: a, steps: [{tool: x}, {uri: y}, {prompt: z, args: {a: "1"}}, {prompt: w, args: {a: 1}, invalid_args: true}, {method: m}, {raw: "{"}]}]`,
 	`variables: {a: null, b: 1.5, c: {from_env: NOPE, default: null}}`,
 	`tools: [{name: a, tool: b, respond: {roots: []}}]`,
 	`tools: [{name: a, tool: b, respond: {elicitation: {action: accept, content: defaults}, sampling: {content: [], anything: 1}}}]`,

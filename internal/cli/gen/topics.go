@@ -70,6 +70,43 @@ func Topics(schema jsonv.Value, codes []cmdutil.ExitCode) []Topic {
 	return topics
 }
 
+// mockKey is the kind of the keys of the mock server's file.
+const mockKey = "mock key"
+
+// MockTopics returns the keys of the mock server's file, of its schema.
+func MockTopics(schema jsonv.Value) []Topic {
+	topics := keyTopics(Keys(schema))
+	for i := range topics {
+		t := &topics[i]
+		t.Kind, t.Title = mockKey, "key "+t.Name+" of a file of mcptest mock"
+		t.Facts = slices.DeleteFunc(t.Facts, func(fact string) bool {
+			return strings.HasPrefix(fact, "type: ") && strings.HasSuffix(fact, "any value")
+		})
+	}
+	return topics
+}
+
+// isKey reports whether a topic is a key of a file.
+func (t Topic) isKey() bool { return t.Kind == "key" || t.Kind == mockKey }
+
+// Mentions returns the keys of the mock server's file of which a word is a part, or that
+// name it in their description, such as a header: of a word that is no key.
+func Mentions(topics []Topic, word string) []Topic {
+	const most = 5
+	parts := func(r rune) bool { return r == '_' || r == '-' }
+	found := filter(topics, func(t Topic) bool {
+		if t.Kind != mockKey {
+			return false
+		}
+		words := strings.FieldsFunc(strings.ToLower(t.Doc), func(r rune) bool { return r == ' ' || strings.ContainsRune(",.;:()[]{}<>", r) })
+		return slices.Contains(strings.FieldsFunc(t.Name, parts), word) || slices.Contains(words, strings.ToLower(word))
+	})
+	if len(found) > most {
+		return nil
+	}
+	return found
+}
+
 // keyTopics makes one topic of the keys that say the same in several places.
 func keyTopics(keys []Key) []Topic {
 	var out []Topic
@@ -160,8 +197,8 @@ func Find(topics []Topic, word string) []Topic {
 		}
 	}
 	if found := filter(topics, func(t Topic) bool { return t.Name == word || slices.Contains(t.Aliases, word) }); len(found) > 0 {
-		isKey := func(t Topic) bool { return t.Kind == "key" } // of many places: last
-		return slices.Concat(filter(found, func(t Topic) bool { return !isKey(t) }), filter(found, isKey))
+		// Keys are of many places: last.
+		return slices.Concat(filter(found, func(t Topic) bool { return !t.isKey() }), filter(found, Topic.isKey))
 	}
 	if found := placed(topics, word); len(found) > 0 {
 		return found
@@ -202,7 +239,7 @@ func arguments(schema jsonv.Value) (keys []string) {
 // placed returns the keys whose place ends with a word.
 func placed(topics []Topic, word string) []Topic {
 	return filter(topics, func(t Topic) bool {
-		if t.Kind != "key" {
+		if !t.isKey() {
 			return false
 		}
 		for _, where := range strings.Split(strings.TrimPrefix(t.Facts[0], "in: "), ", ") {
@@ -245,13 +282,19 @@ func Nearest(topics []Topic, word string) string {
 func Text(topics []Topic) string {
 	const many = 3
 	var b strings.Builder
-	short := len(filter(topics, func(t Topic) bool { return t.Kind == "key" })) > many
+	short := func(kind string) bool {
+		return len(filter(topics, func(t Topic) bool { return t.Kind == kind })) > many
+	}
 	for i, t := range topics {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if short && t.Kind == "key" {
-			fmt.Fprintf(&b, "%s (%s)\n  %s\n", strings.TrimPrefix(t.Facts[0], "in: "), strings.Join(t.Facts[1:], "; "), t.Doc)
+		if t.isKey() && short(t.Kind) {
+			b.WriteString(strings.TrimPrefix(t.Facts[0], "in: "))
+			if len(t.Facts) > 1 {
+				fmt.Fprintf(&b, " (%s)", strings.Join(t.Facts[1:], "; "))
+			}
+			fmt.Fprintf(&b, "\n  %s\n", t.Doc)
 			continue
 		}
 		t.write(&b)

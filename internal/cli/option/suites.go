@@ -39,6 +39,8 @@ type SuiteFlags struct {
 	Folder  func(dir string) // called with each folder before it is searched for suites; may be nil
 	Random  recording.Random // the values of ${random.KEY} in them
 	Static  bool             // start no program while suites are read
+	// Texts are read in place of the files at these absolute paths.
+	Texts map[string][]byte
 	// Programs runs what prints the variants of servers, once for each command line. Load
 	// sets it.
 	Programs variants.Programs
@@ -80,10 +82,14 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 			if found, _ := filepath.Glob(arg); len(found) > 0 {
 				return nil, Invalid("no such file or directory: %s; the shell replaces a pattern only outside of quotes: mcptest run %s", arg, strings.Join(found, " "))
 			}
-			if _, err := exec.LookPath(arg); err == nil {
+			near := source.NearFile(arg)
+			if _, err := exec.LookPath(arg); err == nil && (near == "" || len(args) > 1) {
 				return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s", arg, strings.Join(args, " "))
 			}
-			return nil, Invalid("no such file or directory: %s (looked for %s)", arg, abs)
+			if near != "" {
+				return nil, Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
+			}
+			return nil, Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, suitesNear(filepath.Dir(arg)))
 		case programs[filepath.Ext(arg)] != "":
 			return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s %s", arg, programs[filepath.Ext(arg)], arg)
 		case !info.IsDir():
@@ -100,6 +106,22 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// suitesShown limits how many suites a message names.
+const suitesShown = 5
+
+// suitesNear names the YAML files of a folder, to choose from.
+func suitesNear(dir string) string {
+	found, _ := filepath.Glob(filepath.Join(dir, "*.y*ml"))
+	found = slices.DeleteFunc(found, func(name string) bool { return strings.Contains(name, ".lock.") })
+	switch {
+	case len(found) == 0:
+		return ""
+	case len(found) > suitesShown:
+		found = append(found[:suitesShown], "…")
+	}
+	return "; there is " + strings.Join(found, ", ")
 }
 
 // programs are what starts a server whose file is taken for a suite, by its suffix.
@@ -153,7 +175,7 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 		}
 		seen[abs] = true
 		f.note(abs)
-		one, ds := suite.Load(path, suite.Options{Env: s.Env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside, Programs: f.Programs})
+		one, ds := suite.Load(path, suite.Options{Env: s.Env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside, Programs: f.Programs, Texts: f.Texts})
 		diags = append(diags, ds...)
 		if one != nil {
 			suites = append(suites, one)

@@ -92,7 +92,7 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 		d.address(sv)
 	}
 	su.Server.Env = append(su.Server.Env, d.placed()...)
-	su.Local = append(su.Local, local()...)
+	su.Local = append(su.Local, Local()...)
 	return d, nil
 }
 
@@ -250,9 +250,9 @@ func (d *Draft) address(sv Server) {
 // identifying are the variables whose values are local, however short they are.
 var identifying = []string{"USER", "LOGNAME", "USERNAME", "COMPUTERNAME", "HOSTNAME", "HOST", "SHELL", "LANG", "LC_ALL", "TZ", "TERM"}
 
-// local are the texts that identify this machine and its user: folders, names, and long
+// Local are the texts that identify this machine and its user: folders, names, and long
 // values of the environment, such as PATH and npm's description of the platform.
-func local() []string {
+func Local() []string {
 	var out []string
 	add := func(text string, err error) {
 		if err == nil && len(text) >= 3 {

@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/cli/keeping"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -27,6 +28,7 @@ func NewCallCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
 	var a argFlags
 	var e elicitFlag
+	var k keeping.Flags
 	cmd := &cobra.Command{
 		Use:   "call TOOL" + option.TargetUse,
 		Short: "Call one tool of a server",
@@ -41,14 +43,20 @@ text; --arg name:=JSON accepts any JSON; --args-json accepts an object, @FILE or
 
 The checks are those of a test, including the validation of the result against the tool's outputSchema.
 
-Exit codes: 0 the tool returned a result, 1 it returned an error, or the server failed or violated the protocol,
-2 invalid command line.`,
+--keep SUITE inserts the call as a test into a suite that exists, after showing the change and asking; --yes does not
+ask, --print only prints the test. What the tool answered is expected: stable parts exactly, times, ids and paths loosely,
+secrets never; a refusal is kept as a test that expects it. No other byte of the suite changes.
+
+Exit codes: 0 the tool returned a result, or its answer was kept, 1 it returned an error, or the server failed or violated
+the protocol, 2 invalid command line, or nothing was kept, 5 --keep in CI.`,
 		Example: `  mcptest call get-sum --arg a=2 --arg b=3 -- npx -y @modelcontextprotocol/server-everything
   mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
-  mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json`,
+  mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json
+  mcptest call get-sum --arg a=2 --arg b=3 --config mcptest.yaml --keep mcptest.yaml`,
 	}
 	f.Add(cmd)
 	a.add(cmd, true)
+	k.Add(cmd)
 	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 		if len(own) == 0 {
@@ -61,8 +69,16 @@ Exit codes: 0 the tool returned a result, 1 it returned an error, or the server 
 		if err := e.check(); err != nil {
 			return err
 		}
+		keeper, err := k.Begin(s, &f.SuiteFlags)
+		if err != nil {
+			return err
+		}
 		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-			return call(ctx, l, own[0], params)
+			to, err := target(keeper, &k, l, argv)
+			if err != nil {
+				return err
+			}
+			return callAndKeep(ctx, l, keeper, to, own[0], params)
 		}, e.options)
 	}))
 }
@@ -139,7 +155,7 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return jsonv.Value{}, option.Invalid("--args-json: %v", err)
+		return jsonv.Value{}, option.Invalid("--args-json: %s: %s", strings.TrimPrefix(a.json, "@"), cmdutil.Reason(err))
 	}
 	v, err := jsonv.Parse(data)
 	switch {
@@ -152,18 +168,32 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 }
 
 // call calls a tool and prints the result.
-func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) error {
+func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) (x *mcp.Exchange, warnings []string, err error) {
 	params := jsonv.ObjectOf("name", tool, "arguments", args)
 	stop := func() {}
 	if !l.Flags.JSON {
 		stop = followProgress(ctx, l)
 	}
-	x := l.Conn.Do(ctx, "tools/call", params)
+	x = l.Conn.Do(ctx, "tools/call", params)
 	stop()
-	warnings := l.Conn.CheckCall(ctx, tool, args, x)
+	warnings = l.Conn.CheckCall(ctx, tool, args, x)
 	if l.Flags.JSON {
-		return callJSON(ctx, l, x, warnings)
+		return x, warnings, callJSON(ctx, l, x, warnings)
 	}
+	return x, warnings, printCall(ctx, l, tool, x, warnings)
+}
+
+// callAndKeep calls a tool, and keeps the call if keeper is not nil.
+func callAndKeep(ctx context.Context, l *option.Viewer, keeper *keeping.Keeper, to keeping.Request, tool string, args jsonv.Value) error {
+	x, warnings, err := call(ctx, l, tool, args)
+	if keeper == nil {
+		return err
+	}
+	return keep(ctx, keeper, l, to, keptCall(ctx, l, tool, args, x, warnings), x, err)
+}
+
+// printCall prints the result of a call, and what arrived before it.
+func printCall(ctx context.Context, l *option.Viewer, tool string, x *mcp.Exchange, warnings []string) error {
 	printMessages(l, x)
 	for _, w := range warnings {
 		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(w))

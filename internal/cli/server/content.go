@@ -11,29 +11,32 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/option"
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/run/inspect"
 )
 
-func readResource(ctx context.Context, l *option.Viewer, uri string) error {
-	res, err := l.Conn.Result(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
+func readResource(ctx context.Context, l *option.Viewer, uri string) (*mcp.Exchange, error) {
+	x := l.Conn.Do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
+	res, err := l.Conn.ResultOf(x)
 	if err != nil || l.Flags.JSON {
-		return orJSON(ctx, l, "resources/read", res, err)
+		return x, orJSON(ctx, l, "resources/read", res, err)
 	}
 	var b strings.Builder
 	for _, c := range res.Lookup("contents").Elems() {
 		b.WriteString(resource(l, c))
 	}
 	_, err = io.WriteString(l.Streams.Out, b.String())
-	return err
+	return x, err
 }
 
-func getPrompt(ctx context.Context, l *option.Viewer, prompt string, args jsonv.Value) error {
-	res, err := l.Conn.Result(ctx, "prompts/get", jsonv.ObjectOf("name", prompt, "arguments", args.If(args.Len() > 0)))
+func getPrompt(ctx context.Context, l *option.Viewer, prompt string, args jsonv.Value) (*mcp.Exchange, error) {
+	x := l.Conn.Do(ctx, "prompts/get", jsonv.ObjectOf("name", prompt, "arguments", args.If(args.Len() > 0)))
+	res, err := l.Conn.ResultOf(x)
 	if err != nil {
 		err = l.Conn.Unlisted(ctx, err, "prompts", prompt)
 	}
 	if err != nil || l.Flags.JSON {
-		return orJSON(ctx, l, "prompts/get", res, err)
+		return x, orJSON(ctx, l, "prompts/get", res, err)
 	}
 	var b strings.Builder
 	if d := res.Lookup("description").Text(); d != "" {
@@ -43,7 +46,7 @@ func getPrompt(ctx context.Context, l *option.Viewer, prompt string, args jsonv.
 		b.WriteString(l.Palette.Paint(term.Strong, l.Text(inspect.Name(m, "role"))) + ":\n" + content(l, m.Lookup("content")))
 	}
 	_, err = io.WriteString(l.Streams.Out, b.String())
-	return err
+	return x, err
 }
 
 func orJSON(ctx context.Context, l *option.Viewer, method string, v jsonv.Value, err error) error {

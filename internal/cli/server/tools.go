@@ -15,9 +15,11 @@ import (
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/cli/keeping"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/inspect"
+	"mcptest/internal/spec/draft"
 )
 
 // The commands that list what a server offers: tools, resources, prompts.
@@ -84,39 +86,67 @@ func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn fu
 // NewResourcesCmd returns the command `mcptest resources`.
 func NewResourcesCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
+	var k keeping.Flags
 	cmd := &cobra.Command{
 		Use:   "resources [URI]" + option.TargetUse,
 		Short: "List a server's resources and templates, or read one of them",
 		Long: `List the resources and resource templates of a server, or read one resource.
 
-Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
+--keep SUITE inserts the read resource as a test into a suite, as mcptest call does.
+
+Exit codes: 0 the server responded, or its answer was kept, 1 it did not, 2 invalid command line, or nothing was kept,
+5 --keep in CI.`,
 		Example: `  mcptest resources -- npx -y @modelcontextprotocol/server-everything
   mcptest resources file:///notes.txt --url http://localhost:8080/mcp`,
 	}
-	return command(&f, cmd, s, func(ctx context.Context, l *option.Viewer, own []string) error {
-		if len(own) == 1 {
-			return readResource(ctx, l, own[0])
+	f.Add(cmd)
+	k.Add(cmd)
+	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
+		if len(own) == 0 && k.Suite != "" {
+			return option.Invalid("--keep requires the URI of a resource")
 		}
-		return showResources(ctx, l)
-	})
+		keeper, err := k.Begin(s, &f.SuiteFlags)
+		if err != nil {
+			return err
+		}
+		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+			if len(own) == 0 {
+				return showResources(ctx, l)
+			}
+			to, err := target(keeper, &k, l, argv)
+			if err != nil {
+				return err
+			}
+			x, err := readResource(ctx, l, own[0])
+			if keeper == nil {
+				return err
+			}
+			return keep(ctx, keeper, l, to, draft.Test{Block: "resources", Subject: own[0], Args: jsonv.Object()}, x, err)
+		})
+	}))
 }
 
 // NewPromptsCmd returns the command `mcptest prompts`.
 func NewPromptsCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
 	var a argFlags
+	var k keeping.Flags
 	cmd := &cobra.Command{
 		Use:   "prompts [NAME]" + option.TargetUse,
 		Short: "List a server's prompts, or get one of them",
 		Long: `List the prompts of a server with their arguments (* marks required ones), or get one prompt.
 Prompt arguments are strings: --arg name=value.
 
-Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
+--keep SUITE inserts the prompt that was got as a test into a suite, as mcptest call does.
+
+Exit codes: 0 the server responded, or its answer was kept, 1 it did not, 2 invalid command line, or nothing was kept,
+5 --keep in CI.`,
 		Example: `  mcptest prompts -- npx -y @modelcontextprotocol/server-everything
   mcptest prompts review --arg style=short --url http://localhost:8080/mcp`,
 	}
 	f.Add(cmd)
 	a.add(cmd, false)
+	k.Add(cmd)
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 		params, err := a.object(s, true)
 		if err != nil {
@@ -125,11 +155,26 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		if len(own) == 0 && params.Len() > 0 {
 			return option.Invalid("--arg requires the name of a prompt")
 		}
+		if len(own) == 0 && k.Suite != "" {
+			return option.Invalid("--keep requires the name of a prompt")
+		}
+		keeper, err := k.Begin(s, &f.SuiteFlags)
+		if err != nil {
+			return err
+		}
 		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-			if len(own) == 1 {
-				return getPrompt(ctx, l, own[0], params)
+			if len(own) == 0 {
+				return showPrompts(ctx, l)
 			}
-			return showPrompts(ctx, l)
+			to, err := target(keeper, &k, l, argv)
+			if err != nil {
+				return err
+			}
+			x, err := getPrompt(ctx, l, own[0], params)
+			if keeper == nil {
+				return err
+			}
+			return keep(ctx, keeper, l, to, draft.Test{Block: "prompts", Subject: own[0], Args: params}, x, err)
 		})
 	}))
 }

@@ -24,7 +24,7 @@ func NewCassetteCmd(s cmdutil.Streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newShowCmd(s), newVerifyCmd(s), newDiffCmd(s), newPromoteCmd(s), newRedactCmd(s))
+	cmd.AddCommand(newShowCmd(s), newVerifyCmd(s), newDiffCmd(s), newPromoteCmd(s), newKeepCmd(s), newRedactCmd(s))
 	return cmd
 }
 

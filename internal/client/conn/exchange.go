@@ -63,7 +63,11 @@ func (x *Exchange) RPCError() *protocol.RPCError {
 	if x.Error == nil {
 		return nil
 	}
-	return protocol.ParseRPCError(x.Error)
+	e := protocol.ParseRPCError(x.Error)
+	if e != nil {
+		e.Challenge = x.HTTP.Challenge()
+	}
+	return e
 }
 
 // extTasks is the extension in which a call can return a task.

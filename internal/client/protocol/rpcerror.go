@@ -34,10 +34,18 @@ type RPCError struct {
 	Code    int64
 	Message string
 	Data    []byte // JSON, nil if absent
+	// Challenge is what the HTTP response that it came with asks for; may be "".
+	Challenge string
 }
 
-// Error returns the message with its code.
-func (e *RPCError) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
+// Error returns the message with its code, and what the server asks for.
+func (e *RPCError) Error() string {
+	text := fmt.Sprintf("%s (code %d)", e.Message, e.Code)
+	if e.Challenge != "" {
+		text += "; " + e.Challenge
+	}
+	return text
+}
 
 // Error codes of JSON-RPC 2.0 section 5.1.
 const (

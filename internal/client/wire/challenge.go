@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -11,10 +12,22 @@ import (
 // challengeParam matches a parameter of WWW-Authenticate.
 var challengeParam = lazy.Regexp(`(?i)\b(error|error_description|scope)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))`)
 
-// challenge says what a server that refuses a request (401 or 403) asks for in
-// WWW-Authenticate: the scopes and the reason; "" if it says nothing.
+// Challenge says what a server that refuses a request asks for in WWW-Authenticate: the
+// scopes and the reason, with the status before it; "" if it says nothing.
+func (i *HTTPInfo) Challenge() string {
+	if i == nil {
+		return ""
+	}
+	text := challenge(i)
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("HTTP %d%s", i.Status, text)
+}
+
+// challenge is Challenge without the status: it begins with ": ", or is "".
 func challenge(info *HTTPInfo) string {
-	if info.Status != http.StatusUnauthorized && info.Status != http.StatusForbidden {
+	if info.Status < http.StatusBadRequest {
 		return ""
 	}
 	params := map[string]string{}

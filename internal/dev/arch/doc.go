@@ -4,14 +4,15 @@
 // There is no code to import. The tests parse every Go file of the module, for every
 // operating system, and check
 //
-//   - edges_test.go: which package may import which, and which third-party module may
-//     be used where, from one table. The depguard section of .golangci.yml is generated
-//     from the same table (go test ./internal/dev/arch -update) and must match it;
-//   - shape_test.go: every package has a doc.go, functions keep to their size,
-//     and there is no func init and no package-level state that code changes;
+//   - rooms_test.go: which room of packages may import which;
+//   - edges_test.go: the imports that are forbidden although the rooms allow them, and which
+//     third-party module may be used where;
+//   - shape_test.go: every package has a doc.go, functions keep to their length and
+//     complexity, and there is no func init and no package-level state that code changes;
 //   - arrows_test.go: how many uses between the files of a package run backward;
 //   - text_test.go: what a committed file must not contain;
-//   - words_test.go: words that comments, messages and documents must not use.
+//   - words_test.go: American spelling.
 //
-// Start reading at the table in edges_test.go. A new package needs a row there.
+// Start reading at the table in rooms_test.go. What refuses a change for its form is here, and
+// runs in make quick; the linter repeats none of it.
 package arch

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -235,7 +236,25 @@ func (j *judgement) allRead() bool {
 			return false
 		}
 	}
-	return len(j.read) > 0 && len(j.unreadable) == 0
+	return len(j.read) > 0 && len(j.unreadable) == 0 && len(j.silent()) == 0
+}
+
+// silent returns the operations whose details do not say which parameters they take: that
+// there are none is not known.
+func (j *judgement) silent() []string {
+	return lists.Kept(j.details, func(d jsonv.Value) (string, bool) {
+		return d.Lookup("name").Text(), d.Lookup("parameters").IsAbsent()
+	})
+}
+
+// lacksParameters says why a row without a case may still apply, "" if all details say which
+// parameters there are.
+func (j *judgement) lacksParameters() string {
+	silent := j.silent()
+	if len(silent) == 0 {
+		return ""
+	}
+	return "the details do not say which parameters there are: of " + evidence.Several(silent)
 }
 
 // gapUnreadable records that a row does not cover an operation whose parameters

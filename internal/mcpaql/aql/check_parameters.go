@@ -56,6 +56,8 @@ func (x *evaluation) required() {
 	}
 	if x.allRead() && !demanded {
 		x.notApplicable = "no operation has a required parameter"
+	} else if !demanded && len(x.details) > 0 {
+		x.incomplete = cmp.Or(x.lacksParameters(), x.incomplete)
 	}
 	if len(left)+len(x.gaps) > 0 {
 		x.incomplete = "the run could leave out none of the required parameters"
@@ -216,8 +218,11 @@ func (x *evaluation) defaults() {
 	if x.cases == 0 && x.set == rule.Strict && x.e.IsLive() {
 		x.incomplete = x.obstacles(nil)
 	}
-	if x.cases == 0 && x.allRead() && !x.documentsDefault() {
-		x.notApplicable = "no parameter has a documented default"
+	if x.cases == 0 && !x.documentsDefault() {
+		x.incomplete = cmp.Or(x.lacksParameters(), x.incomplete)
+		if x.allRead() {
+			x.notApplicable = "no parameter has a documented default"
+		}
 	}
 }
 
@@ -248,7 +253,10 @@ func (x *evaluation) snakeCase() {
 			x.fail(rule, at, p, "%s is not snake_case", evidence.Quoted(display.Truncate(name, 60)))
 		}
 	}
-	if x.allRead() && x.cases == 0 {
-		x.notApplicable = "no operation has a parameter"
+	if x.cases == 0 {
+		x.incomplete = cmp.Or(x.lacksParameters(), x.incomplete)
+		if x.allRead() {
+			x.notApplicable = "no operation has a parameter"
+		}
 	}
 }

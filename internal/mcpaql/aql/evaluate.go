@@ -78,6 +78,10 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		r.Leftovers = evidence.Each(e.Live.Lookup("leftovers").List(), Leftover)
 		r.Changed = evidence.Each(e.Live.Lookup("changed").List(), func(d jsonv.Value) string { return d.Lookup("says").Text() })
 		r.Unchecked = e.Live.Lookup("unchecked").Texts()
+		if l := e.Live.Lookup("lists"); l.Kind() == jsonv.KindObject {
+			n, _ := l.Lookup("compared").Int64()
+			r.Basis = verdict.BasisOf(int(n), l.Lookup("uncalled").Texts())
+		}
 	}
 	missing := missingEvidence(e, strict)
 	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })

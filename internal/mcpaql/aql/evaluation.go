@@ -221,11 +221,19 @@ func (x *evaluation) obstacles(ops []string) string {
 	})...)
 	if len(why) == 0 {
 		if collectedSafely(x.e.Live) {
-			return "the run found none; --mode write checks more, and --values provides values"
+			return "the run found none; --mode write checks more, and " + x.valuesHint()
 		}
-		return "the run found none; --values provides values"
+		return "the run found none; " + x.valuesHint()
 	}
-	return evidence.Several(why) + "; --values provides values"
+	return evidence.Several(why) + "; " + x.valuesHint()
+}
+
+// valuesHint says what --values can do, also for a run that had it.
+func (x *evaluation) valuesHint() string {
+	if x.e.Live.Lookup("policy", "values").Bool() {
+		return "other values of --values may show one"
+	}
+	return "--values provides values"
 }
 
 // leftOut names what a live run may not, or could not, call.

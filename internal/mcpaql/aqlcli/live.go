@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -230,18 +232,43 @@ func (c *call) noAdapter(err error) int {
 			c.problem("  %s", strings.TrimRight(line, "\n"))
 		}
 	}
+	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && c.flags["url"] != "" {
+		c.otherPaths(refused.Info.Status)
+	}
 	if _, ok := errors.AsType[*proc.StartError](err); ok {
 		c.problem("  the command is not passed to a shell: write its words, or bash -c '…'")
 	}
 	return verdict.ExitConfig
 }
 
+// usualPaths are where servers of MCP answer.
+var usualPaths = []string{"/mcp", "/sse", "/"}
+
+// otherPaths names the address that refused the first request, and where servers usually are,
+// unless the status says that the path is right.
+func (c *call) otherPaths(status int) {
+	if status == http.StatusUnauthorized || status == http.StatusForbidden || status >= http.StatusInternalServerError {
+		return
+	}
+	address := (&target{url: c.flags["url"]}).shown()
+	c.problem("  the address is %s", address)
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(usualPaths), func(path string) bool { return path == u.Path || path == "/" && u.Path == "" })
+	c.problem("  a wrong path? The usual ones are %s", strings.Join(others, " and "))
+}
+
 func (c *call) livePlan(ctx context.Context, o guard.Options) int {
 	o.Mode = guard.ModeFull
+	var odd source.Diagnostics
+	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
 	plan, template, err := live.Plan(ctx, o)
 	if err != nil {
 		return c.noAdapter(err)
 	}
+	c.explained(odd)
 	var b strings.Builder
 	for _, p := range plan {
 		fmt.Fprintf(&b, "%-8s risk %d  %s", p.Category, p.Risk, p.Operation)

@@ -3,6 +3,8 @@ package aqlcli_test
 import (
 	"bufio"
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,8 +102,8 @@ func TestFindingsCanBeRepeated(t *testing.T) {
 	}
 }
 
-// It has the options that the adapter needs; the values of --env are taken from
-// variables, also without secret names, in the report, the bundle and the recording.
+// It has the options that the adapter needs, and what could be a secret is taken from a
+// variable, in the report, the bundle and the recording.
 func TestRepeatLinesHoldTheOptions(t *testing.T) {
 	prog := conformance(t)
 	t.Setenv("PASSED", "on")
@@ -124,11 +126,11 @@ func TestRepeatLinesHoldTheOptions(t *testing.T) {
 		}
 		out += string(data)
 	}
-	if strings.Contains(out, "two words") {
-		t.Error("the value of --env is written")
+	if strings.Contains(out, "abc123xyz") || !strings.Contains(m[1], "--env PLACE='two words'") || !strings.Contains(m[1], `--env API_TOKEN="$API_TOKEN"`) {
+		t.Errorf("a secret is written, or another value is not: %s", m[1])
 	}
 	cmd := exec.Command("sh", "-c", m[1])
-	cmd.Env = append(os.Environ(), "PLACE=two words", "API_TOKEN=abc123xyz", "PATH="+filepath.Dir(prog)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "API_TOKEN=abc123xyz", "PATH="+filepath.Dir(prog)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	answer, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(answer), "SQLITE_ERROR") {
 		t.Errorf("%s\n%v: %s", m[1], err, answer)
@@ -261,4 +263,25 @@ func serveDemo(t *testing.T, prog string, args ...string) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(line)
+}
+
+// A path that refuses the first request is shown, with those that servers usually have.
+func TestAWrongPathIsNamed(t *testing.T) {
+	t.Parallel()
+	prog := conformance(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/closed" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer server.Close()
+	_, errs, code := runProgram(t, prog, "live", "--url", server.URL+"/api?token=abc")
+	if code != 3 || !strings.Contains(errs, "the address is "+server.URL+"/api\n") || !strings.Contains(errs, "The usual ones are /mcp and /sse") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, errs, _ = runProgram(t, prog, "live", "--url", server.URL+"/closed"); strings.Contains(errs, "usual") {
+		t.Errorf("a path that asks for a login is called wrong: %s", errs)
+	}
 }

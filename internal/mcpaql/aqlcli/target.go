@@ -231,8 +231,8 @@ func (t *target) shown() string {
 }
 
 // repeat returns the beginning of a command line that repeats one call, with the
-// options that select the adapter. The values of headers and of the environment are
-// read from variables with their names: any of them could be a secret.
+// options that select the adapter. The values of headers, and those of the environment that
+// could be a secret, are read from variables with their names.
 func (c *call) repeat(t *target) string {
 	words := aqlName + " call"
 	if t.url != "" {
@@ -248,8 +248,7 @@ func (c *call) repeat(t *target) string {
 	}
 	words += " --stdio " + shellwords.Quote(c.flags["stdio"])
 	for _, e := range c.all("env") {
-		name, _, _ := strings.Cut(e, "=")
-		words += " --env " + shellwords.Quote(name) + `="$` + shellVariable(name) + `"`
+		words += " --env " + repeatedEnv(e)
 	}
 	for _, name := range c.all("pass-env") {
 		words += " --pass-env " + shellwords.Quote(name)
@@ -258,6 +257,18 @@ func (c *call) repeat(t *target) string {
 		words += " --isolate-home"
 	}
 	return words
+}
+
+// repeatedEnv returns a word for --env: NAME=value, or NAME="$NAME" if the value could be a
+// secret.
+func repeatedEnv(e string) string {
+	name, value, _ := strings.Cut(e, "=")
+	known := secret.NewProgram()
+	known.Variable(name, value)
+	if secret.Name(name) || secret.HoldsText(name, value) || len(known.Secrets()) > 0 || secret.NewRedactor().String(value) != value {
+		return shellwords.Quote(name) + `="$` + shellVariable(name) + `"`
+	}
+	return shellwords.Quote(name) + "=" + shellwords.Quote(value)
 }
 
 // shellVariable returns the name of a variable for the value of a header or of a

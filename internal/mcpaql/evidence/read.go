@@ -36,6 +36,12 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 		r.Errorf(root, "", "a bundle is a JSON object, this is %s", Describe(root))
 		return e, r.Problems
 	}
+	if isReport(root) {
+		d := source.Errorf(r.Pos(root), "", "this is a report, not a bundle of evidence: it has verdicts, and nothing to judge")
+		d.Hint = "report converts it, badge and diff read it; a bundle is what live --bundle FILE writes"
+		r.Problems.Add(d)
+		return e, r.Problems
+	}
 	r.known(root, "", keysOf(membersOf(reflect.TypeFor[Evidence]()), ""))
 	r.Object(root, "", e)
 	e.Live = r.live(root)
@@ -49,6 +55,11 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 	}
 	r.Problems.Sort()
 	return e, r.Problems
+}
+
+// isReport reports whether an object has the form of a report.
+func isReport(root jsonv.Value) bool {
+	return root.Lookup("categories").Kind() == jsonv.KindArray && root.Lookup("summary").Kind() == jsonv.KindObject && root.Lookup("introspection").IsAbsent()
 }
 
 // Reader reads a bundle and collects its problems with their positions.

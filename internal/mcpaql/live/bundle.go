@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/guard"
@@ -28,6 +29,7 @@ func (b bundle) finish() {
 			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})
 		}
 	}
+	b.unsentValues()
 	b.run.JudgeDates()
 	probe.UnseenRows{Run: b.run}.SettleRows()
 	for _, t := range b.run.Rows.Tests {
@@ -39,6 +41,33 @@ func (b bundle) finish() {
 	if b.run.Options.Probed {
 		b.keepProbed()
 	}
+}
+
+// unsentValues says which values of the user no call had, and why.
+func (b bundle) unsentValues() {
+	for _, op := range b.run.Catalog.Operations {
+		for _, p := range op.Params {
+			if _, given := b.run.Options.Given(op.Name, p.Name); !given || b.run.Caller.GivenSent[[2]string{op.Name, p.Name}] {
+				continue
+			}
+			why := cmp.Or(b.run.Gate.Skipped[op.Name], b.run.Caller.Ending(), b.refusal(op, p), "no call of this mode has the parameter")
+			says := "the value of --values was not sent: " + why
+			b.run.Rows.Leave("accuracy", op.Name, p.Name, says, true)
+			if !b.run.Options.Values.Lookup(op.Name, p.Name).IsAbsent() {
+				b.run.Notices = append(b.run.Notices, op.Name+" "+p.Name+": "+says)
+			}
+		}
+	}
+}
+
+// refusal returns why calls with a parameter were not sent, as the rows say; "" if they do not.
+func (b bundle) refusal(op *catalog.Operation, p catalog.Parameter) string {
+	for _, u := range b.run.Rows.Untested {
+		if u.Lookup("operation").Text() == op.Name && u.Lookup("parameter").Text() == p.Name {
+			return u.Lookup("reason").Text()
+		}
+	}
+	return ""
 }
 
 // keepProbed removes the operations with a required parameter that was never
@@ -100,7 +129,7 @@ func (b bundle) live() jsonv.Value {
 		"judge", judge,
 		"dialect", texts(b.run.Dialect),
 		"modes", jsonv.List(b.run.Modes, jsonv.String),
-		"policy", jsonv.ObjectOf("mode", o.Mode, "allow", jsonv.List(o.Allow, jsonv.String), "deny", jsonv.List(o.Deny, jsonv.String), "max_calls", o.MaxCalls),
+		"policy", jsonv.ObjectOf("mode", o.Mode, "allow", jsonv.List(o.Allow, jsonv.String), "deny", jsonv.List(o.Deny, jsonv.String), "max_calls", o.MaxCalls, "values", jsonv.Bool(true).If(o.Values.Len() > 0)),
 		"run", text(o.RunID),
 		"calls", b.run.Caller.Calls,
 		"ended", text(b.run.Caller.Ending()),
@@ -113,10 +142,28 @@ func (b bundle) live() jsonv.Value {
 		"cleanup", list(b.run.Cleaner.Cleaned),
 		"leftovers", list(b.run.Ledger.Leftovers),
 		"changed", list(b.run.Watcher.Changed),
+		"lists", b.comparedLists(),
 		"unchecked", texts(b.run.Cleaner.Unchecked),
 		"tests", list(tests),
 		"transcript", list(b.run.Caller.Transcript),
 	)
+}
+
+// comparedLists says on what it rests that no data of others changed: how many lists were
+// compared, and which READ operations were never called. Absent for a run without a census.
+func (b bundle) comparedLists() jsonv.Value {
+	census := b.run.Gate.Census
+	if census == nil {
+		return jsonv.Value{}
+	}
+	called := map[string]bool{}
+	for _, x := range b.run.Caller.Transcript {
+		called[x.Lookup("arguments", "operation").Text()] = true
+	}
+	uncalled := lists.Kept(b.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
+		return op.Name, op.Category == "READ" && op.Name != "introspect" && !called[op.Name]
+	})
+	return jsonv.ObjectOf("compared", len(census.Lists), "uncalled", evidence.Given(jsonv.List(uncalled, jsonv.String)))
 }
 
 // skippedOperations lists the operations that were not called, with the reason.
@@ -149,37 +196,46 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 	values := jsonv.Object()
 	for _, op := range b.run.Catalog.Operations {
 		p := OperationPlan{Operation: op.Name, Category: op.Category, Tool: op.Tool, Risk: op.Risk, Reasons: slices.Clone(op.Reasons)}
+		var missing jsonv.Value
 		for _, m := range []string{guard.ModeSafe, guard.ModeWrite, guard.ModeFull} {
 			b.run.Options.Mode, p.Mode = m, m
-			if p.Skipped = b.run.Gate.Barred(op); p.Skipped == "" || m == mode {
+			var args jsonv.Value
+			args, missing, p.Skipped = b.planCall(op)
+			p.Skipped = cmp.Or(b.run.Gate.Barred(op), p.Skipped, b.run.Gate.Unsent(op, args))
+			p.Arguments = op.Request(args).If(p.Skipped == "")
+			if p.Skipped == "" || m == mode {
 				break
 			}
 		}
-		args := jsonv.Object()
-		missing := jsonv.Object()
-		for _, q := range op.Params {
-			if !q.Required {
-				continue
-			}
-			v, err := b.planValue(op, q)
-			if err != nil {
-				missing = missing.With(q.Name, jsonv.Null())
-				p.Skipped = cmp.Or(p.Skipped, probe.NotGeneratable+": "+err.Error())
-				continue
-			}
-			args = args.With(q.Name, v)
-		}
 		values = values.With(op.Name, evidence.Given(missing))
-		p.Arguments = op.Request(b.run.Maker.Marking(op, args, "")).If(p.Skipped == "")
 		plan = append(plan, p)
 	}
 	return plan, values
 }
 
+// planCall returns the required parameters of an operation as the mode would send them, those
+// that no value was found for, and why there is none.
+func (b bundle) planCall(op *catalog.Operation) (args, missing jsonv.Value, why string) {
+	args, missing = jsonv.Object(), jsonv.Object()
+	for _, q := range op.Params {
+		if !q.Required {
+			continue
+		}
+		v, err := b.planValue(op, q)
+		if err != nil {
+			missing = missing.With(q.Name, jsonv.Null())
+			why = cmp.Or(why, probe.NotGeneratable+": "+err.Error())
+			continue
+		}
+		args = args.With(q.Name, v)
+	}
+	return b.run.Maker.Marking(op, args, ""), missing, why
+}
+
 // planValue returns a value for a required parameter, without calling anything:
 // what the run would look up is given by name.
 func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
-	if v, ok := b.run.Options.Values.Lookup(op.Name).Get(p.Name); ok {
+	if v, ok := b.run.Options.Given(op.Name, p.Name); ok {
 		return v, nil
 	}
 	if x := op.ExecutionParam(); x != nil && x.Name == p.Name && (b.run.Options.Mode == guard.ModeFull || op.Category != "READ") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/mcpaql/evidence"
@@ -56,6 +57,18 @@ type Report struct {
 	// Unchecked lists the adapter's lists that were not, or not fully, compared with
 	// their earlier content, with the reason.
 	Unchecked []string `member:"unchecked,omitempty"`
+	// Basis says on how many lists it rests that no data of others changed, and which READ
+	// operations were never called.
+	Basis string `member:"basis,omitempty"`
+}
+
+// BasisOf returns the text for [Report.Basis].
+func BasisOf(compared int, uncalled []string) string {
+	text := "That no data of others changed rests on " + display.Count(compared, "list")
+	if len(uncalled) > 0 {
+		text += "; never called, so nothing is known of what they do: " + evidence.Several(uncalled)
+	}
+	return text
 }
 
 // Summary counts rows.

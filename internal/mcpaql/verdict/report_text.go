@@ -137,6 +137,7 @@ func (r *Report) closing() []string {
 	out = append(out, evidence.Each(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
 	say(len(r.Unchecked) > 0, "Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; "))
 	say(r.Claim() != "", "%s", r.Claim())
+	say(r.Basis != "", "%s.", r.Basis)
 	say(r.tolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.tolerated(), "warning"))
 	return out
 }
@@ -222,6 +223,9 @@ func (r *Report) BadgeMarkdown() string {
 		message, strings.ReplaceAll(message, " ", "%20"), color)
 	if claim := r.Claim(); claim != "" {
 		out += "\n" + escapeMarkdown(claim) + "\n"
+		if r.Basis != "" {
+			out += "\n" + escapeMarkdown(r.Basis) + ".\n"
+		}
 	}
 	return out
 }
@@ -231,7 +235,7 @@ func (r *Report) BadgeMarkdown() string {
 func (r *Report) BadgeSVG() []byte {
 	const label = "MCP-AQL"
 	message, _, color := r.badgeWords()
-	return display.Badge(label, message, color, cmp.Or(r.Claim(), label+": "+message))
+	return display.Badge(label, message, color, strings.TrimSuffix(cmp.Or(r.Claim(), label+": "+message)+". "+r.Basis, ". "))
 }
 
 // AsRun returns the report as the record of a test run, so that every format that can

@@ -41,6 +41,9 @@ func fileError(path string, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w%s", path, err, source.Parenthesis(source.Suggest(source.NearFile(path))))
+	}
 	return fmt.Errorf("%s: %w", path, err)
 }
 

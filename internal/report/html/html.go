@@ -139,6 +139,13 @@ func (p *htmlPage) HasFailures() bool {
 	return explain.FailedPhases(p.Run) > 0 || slices.ContainsFunc(p.stats.failures, func(f failureLink) bool { return f.Others > 0 })
 }
 
+// NotesLast reports whether the notes follow the tests: there are so many that the figures
+// would not be seen first.
+func (p *htmlPage) NotesLast() bool {
+	const few = 3
+	return len(p.Run.Notes) > few
+}
+
 // Ratio returns the bar with the shares of the outcomes. Each failure has a segment
 // that can be seen, if they are few.
 func (p *htmlPage) Ratio() (bars []shape) {

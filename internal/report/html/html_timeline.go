@@ -188,6 +188,10 @@ func (t testView) since(ms float64) string {
 	if ms < t.StartMS {
 		return ""
 	}
+	const shown = 0.05 // of a millisecond; less would be "0.0 ms"
+	if ms-t.StartMS < shown {
+		return "+0"
+	}
 	return "+" + render.Duration(ms-t.StartMS)
 }
 

@@ -92,11 +92,8 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 		qw422016.N().S(`</p>
 `)
 	}
-	for _, note := range p.Run.Notes {
-		qw422016.N().S(`<p class="sub"><span class="tag w">note</span> `)
-		streamline(qw422016, note)
-		qw422016.N().S(`</p>
-`)
+	if !p.NotesLast() {
+		streamnotes(qw422016, p.Run.Notes)
 	}
 	qw422016.N().S(`</div><button type="button" id="theme" class="js-only">Light / dark</button></div>
 <ul class="tiles">
@@ -211,6 +208,10 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	}
 	qw422016.N().S(`<li><a href="#tests">Tests</a></li>
 `)
+	if p.NotesLast() {
+		qw422016.N().S(`<li><a href="#notes">Notes</a></li>
+`)
+	}
 	if len(p.Variants) > 0 {
 		qw422016.N().S(`<li><a href="#variants">Variants</a></li>
 `)
@@ -426,6 +427,14 @@ func streambottom(qw422016 *qt422016.Writer, p *htmlPage) {
 	qw422016.N().S(`>No test to show.</p>
 </section>
 `)
+	if p.NotesLast() {
+		qw422016.N().S(`<section aria-labelledby="notes">
+<h2 id="notes">Notes</h2>
+`)
+		streamnotes(qw422016, p.Run.Notes)
+		qw422016.N().S(`</section>
+`)
+	}
 	if len(p.Variants) > 0 {
 		streamvariants(qw422016, p.Variants)
 	}
@@ -559,6 +568,29 @@ func writepre(qq422016 qtio422016.Writer, s string) {
 func pre(s string) string {
 	qb422016 := qt422016.AcquireByteBuffer()
 	writepre(qb422016, s)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
+func streamnotes(qw422016 *qt422016.Writer, all []string) {
+	for _, note := range all {
+		qw422016.N().S(`<p class="sub"><span class="tag w">note</span> `)
+		streamline(qw422016, note)
+		qw422016.N().S(`</p>
+`)
+	}
+}
+
+func writenotes(qq422016 qtio422016.Writer, all []string) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamnotes(qw422016, all)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func notes(all []string) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writenotes(qb422016, all)
 	qs422016 := string(qb422016.B)
 	qt422016.ReleaseByteBuffer(qb422016)
 	return qs422016

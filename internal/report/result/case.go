@@ -45,14 +45,17 @@ type Case struct {
 	Trials       *Trials       `json:"trials,omitempty"`
 	// KnownFailure is set if the case failed as a baseline expects; its status is
 	// then Skip.
-	KnownFailure *KnownFailure     `json:"known_failure,omitempty"`
-	AfterRestart bool              `json:"after_restart,omitempty"`
-	Violations   []Violation       `json:"violations,omitempty"`
-	Warnings     []string          `json:"warnings,omitempty"`
-	Phases       []Phase           `json:"phases,omitempty"` // beforeEach, setup_per_test, afterEach
-	Exchanges    []Exchange        `json:"exchanges,omitempty"`
-	Upstream     []UpstreamRequest `json:"upstream,omitempty"` // the server's requests to upstreams
-	Stderr       string            `json:"stderr,omitempty"`   // output of the server during the case, if it did not pass
+	KnownFailure *KnownFailure `json:"known_failure,omitempty"`
+	AfterRestart bool          `json:"after_restart,omitempty"`
+	Violations   []Violation   `json:"violations,omitempty"`
+	Warnings     []string      `json:"warnings,omitempty"`
+	// SideEvents are what else happened in the sessions of the case, until it was over. It
+	// may be why the case failed; messages of such failures name it.
+	SideEvents []SideEvent       `json:"side_events,omitempty"`
+	Phases     []Phase           `json:"phases,omitempty"` // beforeEach, setup_per_test, afterEach
+	Exchanges  []Exchange        `json:"exchanges,omitempty"`
+	Upstream   []UpstreamRequest `json:"upstream,omitempty"` // the server's requests to upstreams
+	Stderr     string            `json:"stderr,omitempty"`   // output of the server during the case, if it did not pass
 	// Searched are the folders of PATH in which the server's program was not found.
 	Searched []string `json:"searched,omitempty"`
 	// StderrMS are the times of the lines of Stderr since the start of the run, if all
@@ -94,6 +97,15 @@ type ProbeFamily struct {
 	Failed     int      `json:"failed"`
 	Unverified int      `json:"not_verified"`
 	Reasons    []string `json:"reasons,omitempty"` // why rules were not verified
+}
+
+// SideEvent is something that happened in a session apart from its calls: its stream, what
+// the client sent by itself, what came too late.
+type SideEvent struct {
+	Server string  `json:"server"`
+	Text   string  `json:"text"`
+	Times  int     `json:"times"`
+	AtMS   float64 `json:"at_ms"` // the last time, since the start of the run
 }
 
 // Row is one row of `cases:`.

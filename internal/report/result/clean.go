@@ -200,6 +200,9 @@ func (k *cleaner) testCase(c *Case) {
 			k.phase(&a.Phases[j])
 		}
 	}
+	for i := range c.SideEvents {
+		k.fields(&c.SideEvents[i], nil)
+	}
 	for i := range c.Violations {
 		v := &c.Violations[i]
 		k.excerpt(c.Server, &v.Excerpt)

@@ -266,7 +266,7 @@ func problem(x *mcp.Exchange) (kind, text string) {
 	switch {
 	case x.Cause == nil && x.Error != nil:
 		e := x.RPCError()
-		return fmt.Sprint(rpcError, e.Code), e.Message
+		return fmt.Sprint(rpcError, e.Code), strings.TrimSuffix(e.Message+"; "+e.Challenge, "; ")
 	case x.Cause == nil && string(protocol.MemberOf(x.Result, "isError")) == "true":
 		return toolError, protocol.Excerpt(protocol.MemberOf(x.Result, "content"))
 	case x.Cause == nil:

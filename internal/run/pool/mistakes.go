@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -35,6 +36,7 @@ type mistakes struct {
 	near      bool     // unlisted suggests a similar name
 	arguments []string // they do not match the schema
 	unknown   []string // those that the schema does not declare
+	unspaced  bool     // one of them is {city:Berlin}, where the tool takes city
 	unread    error    // why the list is not known although the server declares it
 }
 
@@ -82,6 +84,8 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 	switch {
 	case certain && !c.Lenient:
 		return "the refusal proves nothing: " + text + intended, nil
+	case c.Passed && m.unspaced && !c.Lenient:
+		return text + intended, nil
 	case c.Passed && c.Strict:
 		return text + " (strict_args" + intended + ")", nil
 	}
@@ -163,6 +167,22 @@ func (l *list) mistakes(op *plan.Op, of lister) (m mistakes) {
 	}
 	if v, err := jsonv.Parse(op.Params); err == nil && schema.Kind() == jsonv.KindObject {
 		m.arguments, m.unknown = check.Arguments(schema, v.Lookup("arguments"))
+		if slip := unspaced(schema, v.Lookup("arguments")); slip != "" {
+			m.arguments, m.unknown, m.unspaced = []string{slip}, []string{slip}, true
+		}
 	}
 	return m
+}
+
+// unspaced describes an argument like {city:Berlin}, of a tool that takes city.
+func unspaced(schema, arguments jsonv.Value) string {
+	properties := schema.Lookup("properties")
+	for key, value := range arguments.Members() {
+		name, rest, found := strings.Cut(key, ":")
+		if !found || value.Kind() != jsonv.KindNull || !properties.Lookup(key).IsAbsent() || properties.Lookup(name).IsAbsent() {
+			continue
+		}
+		return strconv.Quote(key) + " is one argument, without a value: " + source.SpacedHint(name, rest)
+	}
+	return ""
 }

@@ -66,7 +66,7 @@ func pages(sess *mcp.Session, header http.Header, report func([]protocol.Violati
 		report(append(x.Violations, deep...))
 		switch {
 		case x.Cause != nil:
-			return v, x.Cause
+			return v, fmt.Errorf("%w%s", x.Cause, sess.AlsoOf(x))
 		case x.RPCError() != nil:
 			return v, x.RPCError()
 		case err != nil:

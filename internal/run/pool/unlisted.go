@@ -137,7 +137,7 @@ func (l lister) schema(item jsonv.Value) jsonv.Value {
 	}
 	properties := jsonv.Object()
 	for _, a := range args.Elems() {
-		properties = properties.With(a.Lookup("name").Text(), jsonv.Object())
+		properties = properties.With(a.Lookup("name").Text(), jsonv.ObjectOf("type", "string"))
 	}
 	return jsonv.ObjectOf("properties", properties)
 }

@@ -20,6 +20,18 @@ type RawBytes struct {
 // maxRaw bounds the number of bytes that one step writes.
 const maxRaw = 256 << 20
 
+// bytesKeys are the keys of the long form of bytes.
+type bytesKeys struct {
+	// The bytes as text.
+	Text *source.Node `yaml:"text"`
+	// The bytes in base64.
+	Base64 *source.Node `yaml:"base64"`
+	// How often they are written.
+	Repeat *int `yaml:"repeat" default:"1"`
+	// false: no end of line follows.
+	Newline *bool `yaml:"newline" default:"true"`
+}
+
 // rawBytes compiles text or {text | base64, repeat?, newline?}.
 func (c compiler) rawBytes(n *source.Node, path string) *RawBytes {
 	out := &RawBytes{repeat: 1, newline: true}
@@ -27,12 +39,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *RawBytes {
 		out.text = c.compile(n, path)
 		return out
 	}
-	var m struct {
-		Text    *source.Node `yaml:"text"`
-		Base64  *source.Node `yaml:"base64"`
-		Repeat  *int         `yaml:"repeat"`
-		Newline *bool        `yaml:"newline"`
-	}
+	var m bytesKeys
 	if n.Kind != source.KindMap {
 		c.d.WrongType(n, path, "text, or a map with text or base64")
 		return out

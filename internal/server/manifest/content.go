@@ -138,14 +138,19 @@ func (c compiler) messages(n *source.Node, path string) *Template {
 	return each(n, path, c.message)
 }
 
+// messageKeys are the keys of a message of a prompt.
+type messageKeys struct {
+	// Who says it.
+	Role string `yaml:"role" enum:"user|assistant" default:"user"`
+	// Its content block, or a text.
+	Content *source.Node `yaml:"content,required"`
+}
+
 func (c compiler) message(n *source.Node, path string) *Template {
 	if n.IsScalar() {
 		return userMessage(textBlock(c.compile(n, path)))
 	}
-	var m struct {
-		Role    string       `yaml:"role" enum:"user|assistant"`
-		Content *source.Node `yaml:"content,required"`
-	}
+	var m messageKeys
 	c.d.Decode(n, path, &m)
 	if m.Content == nil {
 		return literal(jsonv.Object())

@@ -45,6 +45,12 @@ func Load(f *source.File) (*Manifest, source.Diagnostics) {
 	return m, ds
 }
 
+// documentKeys are the keys of the file.
+type documentKeys struct {
+	// The server.
+	MockServer *source.Node `yaml:"mock_server" keys:"server"`
+}
+
 func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
 	if refuseSuite(n, d) {
 		return nil
@@ -53,10 +59,7 @@ func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
 	if tools := capturedTools(n); tools != nil {
 		return captured(tools, d)
 	}
-	var doc struct {
-		// The server.
-		MockServer *source.Node `yaml:"mock_server"`
-	}
+	var doc documentKeys
 	if n.Kind == source.KindMap && n.Get("mock_server") == nil {
 		diag := d.Errorf(n, "", "missing key %q", "mock_server")
 		diag.Code = "missing-key"
@@ -90,18 +93,18 @@ type manifestKeys struct {
 	PageSize *int `yaml:"page_size"`
 	// The state at the start.
 	State *source.Node `yaml:"state"`
-	// A fault to serve with, as --fault has it.
+	// A fault to serve with, as --fault has it: hang, wedged, slow:<ms> or recover-after:<n>.
 	Fault *source.Node `yaml:"fault"`
 	// Bytes written before anything else.
-	Banner *source.Node `yaml:"banner"`
+	Banner *source.Node `yaml:"banner" keys:"bytes"`
 	// Tools.
-	Tools []*source.Node `yaml:"tools"`
+	Tools []*source.Node `yaml:"tools" keys:"tool" list:"true"`
 	// Resources.
-	Resources []*source.Node `yaml:"resources"`
+	Resources []*source.Node `yaml:"resources" keys:"resource" list:"true"`
 	// Resource templates.
-	ResourceTemplates []*source.Node `yaml:"resource_templates"`
+	ResourceTemplates []*source.Node `yaml:"resource_templates" keys:"resource-template" list:"true"`
 	// Prompts.
-	Prompts []*source.Node `yaml:"prompts"`
+	Prompts []*source.Node `yaml:"prompts" keys:"prompt" list:"true"`
 	// Responses to other methods, or in place of the server's own.
 	Methods source.Map[*source.Node] `yaml:"methods"`
 }

@@ -24,7 +24,7 @@ type promptKeys struct {
 	// What it is for.
 	Description *source.Node `yaml:"description"`
 	// Its arguments.
-	Arguments []promptArgument `yaml:"arguments"`
+	Arguments []promptArgument `yaml:"arguments" keys:"prompt-argument" list:"true"`
 	// Icons.
 	Icons *source.Node `yaml:"icons"`
 	// The _meta of the listed prompt.
@@ -32,9 +32,9 @@ type promptKeys struct {
 	// One message of the user.
 	Text *source.Node `yaml:"text"`
 	// The messages.
-	Messages *source.Node `yaml:"messages"`
+	Messages *source.Node `yaml:"messages" keys:"message" list:"true"`
 	// What getting it does and returns, where text and messages are not enough.
-	Response *source.Node `yaml:"response"`
+	Response *source.Node `yaml:"response" keys:"response"`
 }
 
 // promptArgument is one argument of a prompt.

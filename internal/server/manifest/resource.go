@@ -55,7 +55,7 @@ type resourceKeys struct {
 	// The content in base64.
 	Blob *source.Node `yaml:"blob"`
 	// What reading it does and returns, where text and blob are not enough.
-	Response *source.Node `yaml:"response"`
+	Response *source.Node `yaml:"response" keys:"response"`
 }
 
 // listed returns the entry in a list; first and last are the members that only
@@ -85,14 +85,27 @@ func (k resourceKeys) reading(n *source.Node, path string, c compiler) Reading {
 	return r
 }
 
+// listedResourceKeys are the keys of a resource.
+type listedResourceKeys struct {
+	// The address.
+	URI string `yaml:"uri,required"`
+	// The size in bytes, as the list has it.
+	Size         *source.Node `yaml:"size"`
+	resourceKeys `yaml:",inline"`
+}
+
+// templateKeys are the keys of a resource template.
+type templateKeys struct {
+	// The addresses: RFC 6570 with {name} and {+name}.
+	URITemplate string `yaml:"uri_template,required"`
+	// Values that complete a variable, by its name.
+	Complete     map[string][]string `yaml:"complete"`
+	resourceKeys `yaml:",inline"`
+}
+
 func decodeResource(n *source.Node, path string, d *source.Decoder) *Resource {
 	n = snakeKeys(n, path, d)
-	var k struct {
-		// The address.
-		URI          string       `yaml:"uri,required"`
-		Size         *source.Node `yaml:"size"`
-		resourceKeys `yaml:",inline"`
-	}
+	var k listedResourceKeys
 	d.Decode(n, path, &k)
 	listed := k.listed([]any{"uri", k.URI}, []any{"size", k.Size.JSON()})
 	c := compiler{d: d, roots: []string{"uri", "state", "ask", "calls", "client", "id", "params", "request"}}
@@ -101,13 +114,7 @@ func decodeResource(n *source.Node, path string, d *source.Decoder) *Resource {
 
 func decodeTemplate(n *source.Node, path string, d *source.Decoder) *ResourceTemplate {
 	n = snakeKeys(n, path, d)
-	var k struct {
-		// The addresses: RFC 6570 with {name} and {+name}.
-		URITemplate string `yaml:"uri_template,required"`
-		// Values that complete a variable, by its name.
-		Complete     map[string][]string `yaml:"complete"`
-		resourceKeys `yaml:",inline"`
-	}
+	var k templateKeys
 	d.Decode(n, path, &k)
 	t := &ResourceTemplate{URI: k.URITemplate, Complete: k.Complete, Listed: k.listed([]any{"uriTemplate", k.URITemplate}, nil)}
 	var bad string

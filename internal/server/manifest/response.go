@@ -51,9 +51,9 @@ type RPCError struct {
 // responseKeys are the keys of one response.
 type responseKeys struct {
 	// Use this response only when the condition holds; in a list of responses.
-	When *source.Node `yaml:"when"`
+	When *source.Node `yaml:"when" keys:"condition"`
 	// What happens before the response, in order.
-	Steps *source.Node `yaml:"steps"`
+	Steps *source.Node `yaml:"steps" keys:"step" list:"true"`
 	// One text block; a map or list is written as JSON.
 	Text *source.Node `yaml:"text"`
 	// Content blocks; text is short for a text block.
@@ -61,16 +61,16 @@ type responseKeys struct {
 	// structuredContent; its JSON is the text block too when neither text nor content is given.
 	Structured *source.Node `yaml:"structured"`
 	// Messages of a prompt.
-	Messages *source.Node `yaml:"messages"`
+	Messages *source.Node `yaml:"messages" keys:"message" list:"true"`
 	// Respond with isError: true.
 	IsError *source.Node `yaml:"is_error"`
 	// Respond with a JSON-RPC error.
-	Error *source.Node `yaml:"error"`
+	Error *source.Node `yaml:"error" keys:"error"`
 	// The whole result, as it is.
 	Result *source.Node `yaml:"result"`
 	// Bytes in place of a response.
-	Raw *source.Node `yaml:"raw"`
-	// Over HTTP: respond with this status.
+	Raw *source.Node `yaml:"raw" keys:"bytes"`
+	// Over HTTP: respond with this status, such as 401, 404, 429, 502 or 503.
 	Status *int `yaml:"status" range:"400-599"`
 	// Over HTTP: headers of that status, such as Retry-After or WWW-Authenticate.
 	Headers source.Map[string] `yaml:"headers"`
@@ -83,7 +83,7 @@ type responseKeys struct {
 	// The _meta of the result.
 	Meta *source.Node `yaml:"meta"`
 	// Responses of successive calls.
-	Sequence *source.Node `yaml:"sequence"`
+	Sequence *source.Node `yaml:"sequence" keys:"response" list:"true"`
 	// What follows the sequence: last repeats its last response, cycle starts over.
 	Then string `yaml:"then" enum:"last|cycle"`
 	// Wait so long before the response; the same as a step.
@@ -226,6 +226,16 @@ func (c compiler) sequence(r *Response, k responseKeys, path string, nested int)
 	}
 }
 
+// errorKeys are the keys of the long form of error.
+type errorKeys struct {
+	// The code of the error.
+	Code *int `yaml:"code" default:"-32603"`
+	// The message of the error.
+	Message *source.Node `yaml:"message,required"`
+	// The data of the error.
+	Data *source.Node `yaml:"data"`
+}
+
 // rpcError compiles a message or {code?, message, data?}.
 func (c compiler) rpcError(n *source.Node, path string) *RPCError {
 	e := &RPCError{Code: -32603}
@@ -233,11 +243,7 @@ func (c compiler) rpcError(n *source.Node, path string) *RPCError {
 		e.Message = c.compile(n, path)
 		return e
 	}
-	var m struct {
-		Code    *int         `yaml:"code"`
-		Message *source.Node `yaml:"message,required"`
-		Data    *source.Node `yaml:"data"`
-	}
+	var m errorKeys
 	c.d.Decode(n, path, &m)
 	if m.Code != nil {
 		e.Code = int64(*m.Code)
@@ -254,19 +260,22 @@ type condition struct {
 	client      []string // capabilities
 }
 
+// conditionKeys are the keys of when.
+type conditionKeys struct {
+	// Arguments the call must have; others are ignored.
+	Args *source.Node `yaml:"args"`
+	// State the server must be in.
+	State *source.Node `yaml:"state"`
+	// Paths that must have a value.
+	Exists *source.Node `yaml:"exists"`
+	// Paths that must have none.
+	Missing *source.Node `yaml:"missing"`
+	// Capabilities the client must have declared.
+	Client []string `yaml:"client"`
+}
+
 func (c compiler) condition(n *source.Node, path string) *condition {
-	var m struct {
-		// Arguments the call must have; others are ignored.
-		Args *source.Node `yaml:"args"`
-		// State the server must be in.
-		State *source.Node `yaml:"state"`
-		// Paths that must have a value.
-		Exists *source.Node `yaml:"exists"`
-		// Paths that must have none.
-		Missing *source.Node `yaml:"missing"`
-		// Capabilities the client must have declared.
-		Client []string `yaml:"client"`
-	}
+	var m conditionKeys
 	c.d.Decode(n, path, &m)
 	out := &condition{client: m.Client}
 	if m.Args != nil {

@@ -64,13 +64,13 @@ type stepKeys struct {
 	// Wait so long.
 	Delay *source.Node `yaml:"delay"`
 	// Send a log message: text, or {level, logger, data}.
-	Log *source.Node `yaml:"log"`
+	Log *source.Node `yaml:"log" keys:"log"`
 	// Report progress if the client asked for it: a number, or {progress, total, message}.
-	Progress *source.Node `yaml:"progress"`
+	Progress *source.Node `yaml:"progress" keys:"progress"`
 	// Send a notification: {method, params}.
-	Notify *source.Node `yaml:"notify"`
+	Notify *source.Node `yaml:"notify" keys:"notification"`
 	// Ask the client: {as, sampling | elicitation | roots, optional}, or a list of such that are asked at once.
-	Ask *source.Node `yaml:"ask"`
+	Ask *source.Node `yaml:"ask" keys:"question"`
 	// Set members of the state.
 	Set *source.Node `yaml:"set"`
 	// Append to lists of the state.
@@ -78,7 +78,7 @@ type stepKeys struct {
 	// Tell subscribers that the resource of this uri changed.
 	Updated *source.Node `yaml:"updated"`
 	// Put bytes on the wire as they are.
-	Write *source.Node `yaml:"write"`
+	Write *source.Node `yaml:"write" keys:"bytes"`
 	// Write a line to standard error.
 	Stderr *source.Node `yaml:"stderr"`
 	// End the process with this exit code.
@@ -150,18 +150,34 @@ func (c compiler) duration(n *source.Node, path string) *Pause {
 // LogLevels are the levels of MCP, least severe first (RFC 5424).
 var LogLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
+// logKeys are the keys of the long form of log.
+type logKeys struct {
+	// The level of the log message.
+	Level string `yaml:"level" enum:"debug|info|notice|warning|error|critical|alert|emergency" default:"info"`
+	// The name of the logger.
+	Logger string `yaml:"logger"`
+	// What is logged.
+	Data *source.Node `yaml:"data,required"`
+}
+
 func (c compiler) log(n *source.Node, path string) *LogMessage {
 	if n.IsScalar() {
 		return &LogMessage{Level: "info", Data: c.compile(n, path)}
 	}
-	var m struct {
-		Level  string       `yaml:"level" enum:"debug|info|notice|warning|error|critical|alert|emergency"`
-		Logger string       `yaml:"logger"`
-		Data   *source.Node `yaml:"data,required"`
-	}
+	var m logKeys
 	c.d.Decode(n, path, &m)
 	m.Level = cmp.Or(m.Level, "info")
 	return &LogMessage{Level: m.Level, Logger: m.Logger, Data: c.compile(m.Data, path+".data")}
+}
+
+// progressKeys are the keys of the long form of progress.
+type progressKeys struct {
+	// How much is done.
+	Progress *source.Node `yaml:"progress,required"`
+	// How much there is to do.
+	Total *source.Node `yaml:"total"`
+	// What is done at the moment.
+	Message *source.Node `yaml:"message"`
 }
 
 func (c compiler) progress(n *source.Node, path string) *Template {
@@ -171,20 +187,21 @@ func (c compiler) progress(n *source.Node, path string) *Template {
 		}
 		return composite(source.KindMap, []string{"progress"}, c.compile(n, path))
 	}
-	var m struct {
-		Progress *source.Node `yaml:"progress,required"`
-		Total    *source.Node `yaml:"total"`
-		Message  *source.Node `yaml:"message"`
-	}
+	var m progressKeys
 	c.d.Decode(n, path, &m)
 	return c.compile(n, path)
 }
 
+// notifyKeys are the keys of the long form of notify.
+type notifyKeys struct {
+	// The method of the notification.
+	Method string `yaml:"method,required"`
+	// Its params.
+	Params *source.Node `yaml:"params"`
+}
+
 func (c compiler) notify(n *source.Node, path string) *Notification {
-	var m struct {
-		Method string       `yaml:"method,required"`
-		Params *source.Node `yaml:"params"`
-	}
+	var m notifyKeys
 	if n.Kind == source.KindString {
 		return &Notification{Method: n.Text}
 	}

@@ -58,15 +58,15 @@ type toolKeys struct {
 	// false: arguments are not checked against the input schema.
 	Validate *bool `yaml:"validate"`
 	// Respond with a task: optional, required, or {support, ttl, poll}.
-	Task *source.Node `yaml:"task"`
+	Task *source.Node `yaml:"task" keys:"task"`
 	// When it appears in the list: after the first call of another tool, or a time since the start; {after, announce: false} is not announced.
-	Appears *source.Node `yaml:"appears"`
+	Appears *source.Node `yaml:"appears" keys:"moment"`
 	// When it vanishes from the list, in the same form.
-	Vanishes *source.Node `yaml:"vanishes"`
+	Vanishes *source.Node `yaml:"vanishes" keys:"moment"`
 	// When it becomes another: {after, announce} and the keys that change, such as description and input_schema.
-	Changes *source.Node `yaml:"changes"`
+	Changes *source.Node `yaml:"changes" keys:"moment"`
 	// What it returns.
-	Response *source.Node `yaml:"response,required"`
+	Response *source.Node `yaml:"response,required" keys:"response"`
 }
 
 // toolRoots are the roots that placeholders of a tool may refer to.
@@ -210,16 +210,19 @@ const (
 	taskPoll = 100 * time.Millisecond
 )
 
+// taskKeys are the keys of the long form of task.
+type taskKeys struct {
+	// optional: clients that know tasks get one, others wait; required: no one else is served.
+	Support string `yaml:"support" enum:"optional|required"`
+	// How long the task is kept.
+	TTL time.Duration `yaml:"ttl" default:"5m"`
+	// How often clients should ask for it.
+	Poll time.Duration `yaml:"poll" default:"100ms"`
+}
+
 // decodeTask decodes `task: optional`, or a map with more settings.
 func decodeTask(n *source.Node, path string, d *source.Decoder) *TaskSupport {
-	var m struct {
-		// optional: clients that know tasks get one, others wait; required: no one else is served.
-		Support string `yaml:"support" enum:"optional|required"`
-		// How long the task is kept.
-		TTL time.Duration `yaml:"ttl"`
-		// How often clients should ask for it.
-		Poll time.Duration `yaml:"poll"`
-	}
+	var m taskKeys
 	m.TTL, m.Poll = taskTTL, taskPoll
 	switch {
 	case n.Kind != source.KindString:

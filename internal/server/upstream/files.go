@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 
@@ -38,7 +39,11 @@ func (c *compiler) read(name string, pos source.Pos, path string) []byte {
 	}
 	switch {
 	case err != nil && os.IsNotExist(err):
-		c.report(pos, path, "can't read "+name+": no such file", "looked for "+abs)
+		near := source.NearFile(abs)
+		if rel, err := filepath.Rel(c.Dir, near); err == nil && near != "" {
+			near = filepath.ToSlash(rel)
+		}
+		c.report(pos, path, "can't read "+name+": no such file", cmp.Or(source.Suggest(near), "looked for "+abs))
 	case err != nil:
 		c.report(pos, path, "can't read "+name+": "+err.Error(), "")
 	case len(data) > MaxBody:

@@ -170,6 +170,14 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
+// An answer that repeats a time of the request, which is a part that does not change.
+func TestExpectationOfAnEcho(t *testing.T) {
+	args := jsonv.ObjectOf("text", "at 12:30 on 2026-11-21")
+	long := "you said at 12:30 on 2026-11-21 " + strings.Repeat("and so on ", 50)
+	s := drafted(&draft.Test{Block: "tools", Subject: "x", Args: args, Answers: texts(t, long)})
+	compiled(t, t.TempDir(), s)
+}
+
 func TestLists(t *testing.T) {
 	list := func(results ...string) *draft.Test {
 		return &draft.Test{Block: "protocol", Subject: "tools/list", List: "tools", Answers: answers(t, results...)}

@@ -100,6 +100,8 @@ type Test struct {
 	// InvalidArgs is set when the request is refused, and has a name or an argument that the
 	// server does not list.
 	InvalidArgs bool
+	// Respond scripts the client's side for this test; absent: it was not asked.
+	Respond jsonv.Value
 	// Among is set when the test is written in the block of tools, to run in its place.
 	Among bool
 }

@@ -182,7 +182,7 @@ func (l *loosener) beginning(texts []string) string {
 	if len(begin) > 120 {
 		begin = begin[:120]
 	}
-	if at := l.volatile(begin); at != nil {
+	if at := l.volatile(begin); len(at) > 0 {
 		begin = begin[:at[0][0]]
 	}
 	if cut := strings.LastIndexFunc(begin, unicode.IsSpace); begin != texts[0] && (cut > 40 || !sameTexts(texts)) {

@@ -280,7 +280,7 @@ const maxComment = 160
 func comment(s string) string { return display.Truncate(display.OneLine(s), maxComment) }
 
 // literal formats a text in which placeholders are escaped.
-func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${")) }
+func literal(s string) string { return quote(EscapePlaceholders(s)) }
 
 // quote formats a text as a YAML scalar.
 func quote(s string) string { return source.FlowText(s) }

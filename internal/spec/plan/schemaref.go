@@ -1,12 +1,9 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -41,22 +38,23 @@ func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside permits it)", name)
 	}
 	c.file.inputs.add(name)
-	file, diags := source.Read(name, name)
+	file, diags := source.Read(name, shortName(in, name))
 	if file == nil {
-		return nil, fmt.Errorf("%s (%s)", diags[0].Msg, cmp.Or(similarFile(in, name), "looked for "+name))
+		if !strings.HasSuffix(diags[0].Msg, ")") { // no similar file
+			diags[0].Msg += " (looked for " + name + ")"
+		}
+		return nil, errors.New(diags[0].Msg)
 	}
 	return file.Data, nil
 }
 
-// similarFile suggests a file of the same folder, by its path from the file that has n.
-func similarFile(n *source.Node, name string) string {
-	names, _ := fs.Glob(os.DirFS(filepath.Dir(name)), "*")
-	near := source.Nearest(filepath.Base(name), names)
-	if near == "" {
-		return ""
+// shortName returns the path of a file from the folder of the file that has n.
+func shortName(n *source.Node, name string) string {
+	rel, err := filepath.Rel(filepath.Dir(n.Pos.File.Path), name)
+	if err != nil || !filepath.IsLocal(rel) {
+		return name
 	}
-	rel, _ := filepath.Rel(filepath.Dir(n.Pos.File.Path), filepath.Join(filepath.Dir(name), near))
-	return source.Suggest(filepath.ToSlash(rel))
+	return filepath.ToSlash(rel)
 }
 
 // writtenFileURL reports whether n contains a file: URL.

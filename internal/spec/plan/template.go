@@ -120,7 +120,7 @@ func (c *compiler) template(se suite.Entry) *template {
 	if n := e.Node.Get("name"); n != nil {
 		t.namer = n.Pos
 	}
-	lint.Test(c.dec, e.Node, e.Path)
+	lint.Test(c.dec, e.Node, e.Path, c.suite.VarNames)
 	before := c.errors()
 	var row jsonv.Value
 	if n := e.Node.Get("cases"); n != nil {

@@ -65,7 +65,8 @@ func (l *loader) checkServer(sv *Server) {
 	case sv.Command == nil && sv.URL == "":
 		l.dec.ErrorAt(sv.KeyPos("url"), path+".url", "the address is empty", "")
 	case sv.Command != nil && sv.Has("url"):
-		l.dec.ErrorAt(sv.KeyPos("url"), path, "has both command: and url:; expected exactly one", "")
+		l.dec.ErrorAt(sv.KeyPos("url"), path, "has both command: and url:; expected exactly one",
+			"command: starts a program that speaks over its standard input and output; for a program that serves HTTP keep url:, and start it in setup: [{run: […], background: true}]")
 	}
 	for _, e := range sv.Env.Entries {
 		dotenv.CheckName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
@@ -80,7 +81,10 @@ func (l *loader) checkServer(sv *Server) {
 		}
 	}
 	l.headers(sv, path)
-	lint.Unreplaced(l.dec, sv.node, path)
+	lint.Unreplaced(l.dec, sv.node, path, l.suite.VarNames)
+	if name, _, variant := strings.Cut(sv.Name, "@"); !variant {
+		lint.Letters(l.dec, sv.Pos, path, "the name of the server", name)
+	}
 	if sv.Auth != nil {
 		l.auth(sv, path+".auth")
 	}

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/repeat"
+	"mcptest/internal/spec/suite/lint"
 )
 
 // checker checks combinations of a test's keys.
@@ -136,11 +137,16 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 	}
 	if call.Args != nil && call.Args.Kind != source.KindMap {
 		diag := c.d.WrongType(call.Args, path+".args", "a map of arguments")
-		if strings.HasPrefix(call.Args.Text, "{") {
+		if word, rest, ok := strings.Cut(call.Args.Text, ":"); ok && !call.Args.Quoted && lint.IsName(word) {
+			diag.Hint = source.SpacedHint(word, rest)
+		} else if strings.HasPrefix(call.Args.Text, "{") {
 			diag.Hint = "without quotes: args: " + display.Truncate(call.Args.Text, 60)
 		} else if len(call.Args.Items) > 0 && diag.Hint == "" {
 			diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + call.Args.Items[0].Inline() + "}; mcptest tools " + call.Tool + " -- COMMAND (or --url URL) shows the names, with the command of the server"
 		}
+	}
+	if prompt := n.Get("prompt"); prompt != nil && call.Args != nil && !isTrue(n.Get("invalid_args")) {
+		c.promptArguments(call.Args, path+".args")
 	}
 	if call.Raw != nil {
 		if _, ok := call.Raw.AsText(); !ok {
@@ -151,6 +157,26 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		if v := n.Get(key); v != nil && key != "raw" && v.Kind == source.KindString && v.Text == "" {
 			c.d.Errorf(v, path+"."+key, "%s is empty", key)
 		}
+	}
+}
+
+func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.KindBool && n.Text == "true" }
+
+// promptArguments reports arguments of a prompt that are no text: MCP has no others.
+func (c checker) promptArguments(args *source.Node, path string) {
+	for _, f := range args.Fields {
+		n := f.Value
+		if _, _, slip := source.Unspaced(f.Key, n); slip || n.Kind == source.KindString || n.Origin != source.Written {
+			continue
+		}
+		hint := `write it in quotes: ` + f.Key.Text + `: "` + n.Inline() + `"`
+		switch n.Kind {
+		case source.KindNull:
+			hint = `leave the argument out, or write ""`
+		case source.KindList, source.KindMap:
+			hint = "write the text that the server expects, such as JSON in quotes"
+		}
+		c.d.Errorf(n, source.PathKey(path, f.Key.Text), "an argument of a prompt is text, got %s", n.Describe()).Hint = hint + "; invalid_args: true says that this is intended"
 	}
 }
 
@@ -196,6 +222,9 @@ func examined(n *source.Node) (roots []string) {
 // block or a misspelled one; both were reported.
 func misplaced(n *source.Node, known []string) bool {
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+		if near, _ := source.MeantKey(f.Key, f.Value, subjects); near != "" {
+			return true
+		}
 		return f.Key.Text == "call" || slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/secret"
@@ -28,6 +29,8 @@ type Options struct {
 	BaseDir string
 	// Programs runs what prints the variants of servers; nil: nothing is started.
 	Programs variants.Programs
+	// Texts are read in place of the files at these absolute paths.
+	Texts map[string][]byte
 }
 
 // loader is the state of reading the files of one suite.
@@ -153,7 +156,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 
 // parse reads one file. It returns a nil node if the file is not a suite.
 func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, *source.File) {
-	file, diags := source.Read(abs, l.displayPath(abs))
+	file, diags := l.open(abs)
 	if file == nil {
 		for _, d := range diags {
 			if from.File != nil {
@@ -176,6 +179,14 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 		l.dec.WrongType(root, "", "a suite: a map of keys (servers, tools, …)")
 		root = nil
 	}
+	if l.foreign(root) {
+		return nil, file
+	}
+	if root == nil {
+		return nil, file
+	}
+	dropExtensions(root)
+	l.unnamed(root)
 	rename(root)
 	rename(root.Get("defaultTest"))
 	rename(root.Get("hooks"))
@@ -185,6 +196,24 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 		}
 	}
 	return root, file
+}
+
+func (l *loader) open(abs string) (*source.File, source.Diagnostics) {
+	name := l.displayPath(abs)
+	if text, given := l.opts.Texts[abs]; given {
+		return &source.File{Name: name, Path: abs, Data: text}, nil
+	}
+	return source.Read(abs, name)
+}
+
+// dropExtensions removes the keys of a file that begin with x-: they are a place for values
+// that anchors name. What an alias refers to stays where the alias is.
+func dropExtensions(root *source.Node) {
+	if root.Kind == source.KindMap {
+		root.Fields = slices.DeleteFunc(slices.Clone(root.Fields), func(f source.Field) bool {
+			return strings.HasPrefix(f.Key.Text, "x-")
+		})
+	}
 }
 
 // camels are the keys with capitals, by their spelling with underscores.
@@ -231,11 +260,20 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
-		l.dec.ErrorAt(imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), "looked for "+abs)
+		l.dec.ErrorAt(imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), cmp.Or(source.Suggest(l.besides(d, abs)), "looked for "+abs))
 		l.suite.Files, l.suite.Partial = append(l.suite.Files, filepath.Clean(abs)), true
 		return
 	}
 	l.read(filepath.Clean(abs), imp.Pos, path)
+}
+
+// besides returns a file near a missing one, by its path from the file that names it.
+func (l *loader) besides(d *loadedDoc, abs string) string {
+	near := source.NearFile(abs)
+	if rel, err := filepath.Rel(filepath.Dir(d.file.Path), near); err == nil && near != "" {
+		return filepath.ToSlash(rel)
+	}
+	return near
 }
 
 // Inside reports whether path is dir or below it, after resolving symbolic

@@ -30,11 +30,11 @@ type Server struct {
 	// The address of a server that speaks HTTP.
 	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
 	// Environment of the process, on top of the suite's.
-	Env source.Map[scalar] `yaml:"env" for:"command"`
+	Env source.Map[scalar] `yaml:"env" for:"command" example:"{MODE: test}"`
 	// Working directory. Default: the folder of the file that contains this key.
 	Cwd string `yaml:"cwd" example:"server" for:"command"`
 	// HTTP headers: a value, or {env: NAME}, which is secret.
-	Headers source.Map[Header] `yaml:"headers" for:"url"`
+	Headers source.Map[Header] `yaml:"headers" for:"url" example:"{X-Tenant: acme}"`
 	// How to authenticate over HTTP.
 	Auth *Auth `yaml:"auth" example:"{bearer_token_env: API_TOKEN}" for:"url"`
 	// Wait until the server answers: a duration, or a URL to probe. The address of a server is ready with any status below 500, every other with 200 to 399.

@@ -85,7 +85,7 @@ type document struct {
 	// A name for reports and hooks; the file name without its extension when left out.
 	Name string `yaml:"name" example:"shop api"`
 	// The MCP servers under test, by name.
-	Servers source.Map[*Server] `yaml:"servers"`
+	Servers source.Map[*Server] `yaml:"servers" example:"{api: {command: [node, server.js]}}"`
 	// The APIs behind the servers, by name, which test doubles replace.
 	Upstreams source.Map[*upstream.Declaration] `yaml:"upstreams"`
 	// The language models of conversations and judges, by name.
@@ -97,7 +97,7 @@ type document struct {
 	// Values for ${name}.
 	Variables source.Map[*variableDecl] `yaml:"variables"`
 	// Environment passed to servers, hooks and fixture steps alike.
-	Env source.Map[scalar] `yaml:"env"`
+	Env source.Map[scalar] `yaml:"env" example:"{MODE: test}"`
 	// Defaults merged into every test.
 	DefaultTest *Defaults `yaml:"defaultTest" example:"{expect: [{target: result.isError, matcher: {exact: false}}]}"`
 	lists       `yaml:",inline"`

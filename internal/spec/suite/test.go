@@ -92,7 +92,7 @@ type Common struct {
 	// Routes of this test, by upstream, which are tried before those of the suite.
 	Upstream source.Map[[]*upstream.RouteDecl] `yaml:"upstream" example:"{api: [{match: {path: '*'}, reply: {status: 429}, times: 1}]}"`
 	// HTTP headers of the test's calls, in addition to those of the server.
-	Headers source.Map[Header] `yaml:"headers"`
+	Headers source.Map[Header] `yaml:"headers" example:"{X-Tenant: acme}"`
 	// Cancel the call after this time.
 	CancelAfter *time.Duration `yaml:"cancel_after" example:"200ms" range:">0"`
 	// Wait for a notification after the call.
@@ -194,7 +194,7 @@ type FlowStep struct {
 	// The assertions on this step's response.
 	Expect *source.Node `yaml:"expect"`
 	// Values to capture: name → target, or {target, regex} for a part of a text. Later steps use them as ${steps.name}.
-	Capture source.Map[Capture] `yaml:"capture"`
+	Capture source.Map[Capture] `yaml:"capture" example:"{id: structured.id}"`
 	// Responses to requests from the server during this step.
 	Respond *Respond `yaml:"respond"`
 	// Limit for this step's call.
@@ -226,6 +226,12 @@ func (c *Capture) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	if n.Kind != source.KindMap {
 		c.Target = n
 		return
+	}
+	for _, key := range []string{"path", "from", "jsonpath", "json", "value", "selector"} {
+		if at := n.Get(key); at != nil && n.Get("target") == nil && at.IsScalar() {
+			d.Errorf(n, path, "expected a target, got a map").Hint = "write the target alone: " + at.Text + "; for a part of a text: {target: …, regex: …}"
+			return
+		}
 	}
 	var keys captureKeys
 	d.Decode(n, path, &keys)

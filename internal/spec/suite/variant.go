@@ -158,5 +158,9 @@ func (s *Suite) ServerHint(name string) string {
 	case isPattern && slices.Contains(names, base):
 		return base + " has no variants"
 	}
-	return cmp.Or(source.DidYouMean(name, slices.Concat(names, patterns)), "declared servers: "+display.List(names, 12))
+	hint := source.DidYouMean(name, slices.Concat(names, patterns))
+	if mixed := source.MixedLetters(name); mixed != "" && hint != "" {
+		hint += " " + mixed
+	}
+	return cmp.Or(hint, "declared servers: "+display.List(names, 12))
 }

@@ -56,8 +56,11 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 // cannot.
 func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 	out = jsonv.Object()
-	given := b.Options.Values.Lookup(op.Name)
-	if id := op.IDParam(); id != nil && given.Lookup(id.Name).IsAbsent() && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
+	given := func(name string) bool {
+		_, ok := b.Options.Given(op.Name, name)
+		return ok
+	}
+	if id := op.IDParam(); id != nil && !given(id.Name) && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
 		t, err := b.ownThing(op, func(t CreatedThing) bool {
 			return id == nil || b.Catalog.Fits(*id, t.ID) == "" && (op.Category != "DELETE" || !b.Ledger.holds(t))
 		})
@@ -67,7 +70,7 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 		out = t.Naming(op, out)
 	}
 	for _, p := range op.Params {
-		if named := !out.Lookup(p.Name).IsAbsent() && given.Lookup(p.Name).IsAbsent(); named || !p.Required {
+		if named := !out.Lookup(p.Name).IsAbsent() && !given(p.Name); named || !p.Required {
 			continue
 		}
 		v, err := b.Value(op, p)
@@ -87,7 +90,7 @@ func (b *builder) actsOnOwn(op *catalog.Operation) bool {
 // Value returns a value for a parameter: that of the user, something of the run, what a
 // list showed, or an invented one.
 func (b *builder) Value(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
-	if v, ok := b.Options.Values.Lookup(op.Name).Get(p.Name); ok {
+	if v, ok := b.Options.Given(op.Name, p.Name); ok {
 		return v, nil
 	}
 	if x := op.ExecutionParam(); x != nil && x.Name == p.Name {

@@ -56,6 +56,7 @@ type caller struct {
 	Gated      bool              // an operation asked for a confirmation
 	TokenKey   string            // the parameter that carries a token
 	dates      *dateLog
+	GivenSent  map[[2]string]bool // values of the user that were sent, by operation and parameter
 }
 
 // SendNow calls a tool once. It is the only place that sends calls: every request
@@ -83,6 +84,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	}
 	a.wait(ctx)
 	a.Calls++
+	a.noteGiven(r.Args)
 	r.Number = len(a.Transcript) + 1
 	params := jsonv.ObjectOf("name", r.Tool, "arguments", r.Args)
 	parent := ctx
@@ -102,6 +104,16 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	a.write(r, x)
 	a.watch(r, x)
 	return r
+}
+
+// noteGiven notes which values of the user a call sends.
+func (a *caller) noteGiven(args jsonv.Value) {
+	name := args.Lookup("operation").Text()
+	for param, v := range args.Lookup("params").Members() {
+		if given, ok := a.options.Given(name, param); ok && jsonv.Equal(given, v) {
+			a.GivenSent[[2]string{name, param}] = true
+		}
+	}
 }
 
 // lastingTime is how long the run waits for a create after it was ended.

@@ -195,6 +195,32 @@ func (g *gate) Forbidden(args jsonv.Value) string {
 	return cmp.Or(g.Poison[args.Lookup("operation").Text()], g.refuses(args))
 }
 
+// Unsent returns why a mode that may call an operation would not send a planned call, or "":
+// what it acts on is not of the run, and nothing creates or starts that.
+func (g *gate) Unsent(op *catalog.Operation, params jsonv.Value) string {
+	id := op.IDParam()
+	named := id != nil && g.userNamed(op, id.Name, params.Lookup(id.Name))
+	create := g.catalog.Creator(op)
+	switch x := op.ExecutionParam(); {
+	case op.Risk == catalog.RiskRead, catalog.MatchesAny(op.Name, g.options.Allow):
+		return ""
+	case op.Changes() && named && g.options.Mode != ModeFull:
+		return "mode " + g.options.Mode + " changes nothing that --values names; mode full does"
+	case op.Changes() && !named && create != nil && g.Barred(create) != "":
+		return "it is called with what " + create.Name + " creates, which is not called: " + g.Barred(create)
+	case op.Category == "EXECUTE" && x != nil && !g.userNamed(op, x.Name, params.Lookup(x.Name)) && g.starter() == nil:
+		return "no operation that may be called starts an execution"
+	case op.Creates() && op.Verb != "create" && !catalog.Carries(params, g.maker.RunIDs()):
+		return whyUnmarked
+	}
+	return ""
+}
+
+// starter returns an operation that starts an execution and may be called; nil if there is none.
+func (g *gate) starter() *catalog.Operation {
+	return g.catalog.First(func(op *catalog.Operation) bool { return op.Starts() && g.Barred(op) == "" })
+}
+
 // Barred returns why an operation may not be called at all, or "".
 func (g *gate) Barred(op *catalog.Operation) string {
 	named := catalog.MatchesAny(op.Name, g.options.Allow)

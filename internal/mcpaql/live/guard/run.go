@@ -26,7 +26,7 @@ func New(o Options) *Run {
 	v.Ledger = &ledger{deleting: map[string]bool{}, stays: map[string]string{}}
 	v.Maker = catalog.NewMaker(o.Values, o.RunID, v.Catalog)
 	v.Gate = &gate{options: v.Options, catalog: v.Catalog, maker: v.Maker, ledger: v.Ledger, Census: &change.Census{}, Poison: map[string]string{}, Skipped: map[string]string{}}
-	v.Caller = &caller{options: v.Options, catalog: v.Catalog, ledger: v.Ledger, gate: v.Gate, rows: v.Rows, Sensitive: map[string]bool{}, silent: map[string]int{}, Short: map[string]string{}, dates: &dateLog{fields: map[string]*dateField{}, sent: map[string]bool{}}}
+	v.Caller = &caller{options: v.Options, catalog: v.Catalog, ledger: v.Ledger, gate: v.Gate, rows: v.Rows, Sensitive: map[string]bool{}, silent: map[string]int{}, GivenSent: map[[2]string]bool{}, Short: map[string]string{}, dates: &dateLog{fields: map[string]*dateField{}, sent: map[string]bool{}}}
 	v.Caller.Tape = tape.New(tape.Options{Dial: o.Dial, Record: o.Record, Replay: o.Replay, Program: o.Program, Secrets: o.Secrets, Values: o.Values})
 	c := &Run{values: v, Evidence: &evidence.Evidence{ExpectedLevel: rule.LevelOne}, Started: v.Caller.Tape.Now(), Accepted: map[string][]string{}, Gates: map[string]bool{}, Base: map[string]Reply{}}
 	c.Steady = &steadiness{rows: v.Rows, caller: v.Caller, Masks: map[string]change.Mask{}, failures: map[string]bool{}, known: map[string]bool{}}
@@ -227,6 +227,16 @@ type Options struct {
 	// receives warnings about them with their position; it may be nil.
 	ValuesFile *source.File
 	Warn       func(source.Diagnostic)
+}
+
+// Given returns the user's value for a parameter: that for the operation, or for every one.
+func (o *Options) Given(op, param string) (jsonv.Value, bool) {
+	for _, at := range []string{op, "*"} {
+		if v, ok := o.Values.Lookup(at).Get(param); ok {
+			return v, true
+		}
+	}
+	return jsonv.Value{}, false
 }
 
 func (o Options) withDefaults() Options {

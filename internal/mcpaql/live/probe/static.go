@@ -175,7 +175,7 @@ func (pr UnseenRows) SettleRows() {
 		case t.Cases > 0 || t.NotApplicable != "":
 		case !has(needs):
 			t.NotApplicable = "there is no " + needs + " operation"
-		case id == "merge" && !slices.ContainsFunc(pr.Run.Catalog.Operations, pr.Run.Catalog.TakesObject):
+		case id == "merge" && pr.lacksParameters() == "" && !slices.ContainsFunc(pr.Run.Catalog.Operations, pr.Run.Catalog.TakesObject):
 			t.NotApplicable = noFreeObject
 		case pr.Run.Options.Mode == guard.ModeSafe:
 			t.Incomplete = "mode safe creates and changes nothing; --mode write does"
@@ -183,8 +183,25 @@ func (pr UnseenRows) SettleRows() {
 	}
 	pr.settleDates()
 	if t := pr.Run.Rows.Tests["values"]; t.Cases == 0 && !slices.ContainsFunc(pr.Run.Catalog.Operations, pr.limitsValues) {
-		t.NotApplicable = "no parameter has a type, a range or a list that a value could be outside of"
+		if t.Incomplete = pr.lacksParameters(); t.Incomplete == "" {
+			t.NotApplicable = "no parameter has a type, a range or a list that a value could be outside of"
+		}
 	}
+	if t := pr.Run.Rows.Tests["cross-cutting"]; t.Cases == 0 && pr.lacksParameters() != "" {
+		t.NotApplicable, t.Incomplete = "", pr.lacksParameters()
+	}
+}
+
+// lacksParameters says that details do not say which parameters there are, so that a row
+// without a case may still apply; "" if all do.
+func (pr UnseenRows) lacksParameters() string {
+	silent := lists.Kept(pr.Run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
+		return op.Name, op.Detail.Lookup("parameters").IsAbsent()
+	})
+	if len(silent) == 0 {
+		return ""
+	}
+	return "the details do not say which parameters there are: of " + evidence.Several(silent)
 }
 
 const noFreeObject = "no resource has a field that takes any object"
@@ -215,6 +232,10 @@ func (pr UnseenRows) settleDates() {
 		for _, f := range pr.Run.Catalog.Types[name].Detail.Lookup("fields").Elems() {
 			look(f.Lookup("name").Text(), f.Lookup("type").Text(), f.Lookup("format").Text())
 		}
+	}
+	if len(documented) == 0 && pr.lacksParameters() != "" {
+		t.Incomplete = "no response contained a date, and " + pr.lacksParameters()
+		return
 	}
 	if len(documented) == 0 {
 		t.NotApplicable = "introspection documents no date, and no response contained one"

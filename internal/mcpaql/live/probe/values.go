@@ -93,7 +93,7 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 // them changes the answer.
 func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, def jsonv.Value, base guard.Reply) bool {
 	var other []jsonv.Value
-	if v, given := pr.run.Options.Values.Lookup(op.Name).Get(p.Name); given {
+	if v, given := pr.run.Options.Given(op.Name, p.Name); given {
 		other = append(other, v)
 	}
 	switch def.Kind() {

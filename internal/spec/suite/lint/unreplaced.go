@@ -2,6 +2,7 @@ package lint
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/lazy"
@@ -15,7 +16,8 @@ var unreplaced = lazy.Regexp(`(?:^|[^\w$])\$([A-Z][A-Z0-9_]+)\b`)
 // Unreplaced warns about $NAME in the keys of a server that contain values for the
 // outside: it is sent as written. A command that is one text is examined where it is
 // split, and words with a space or after -c may be scripts for a shell.
-func Unreplaced(d *source.Decoder, server *source.Node, path string) {
+func Unreplaced(d *source.Decoder, server *source.Node, path string, variables []string) {
+	value := func(d *source.Decoder, n *source.Node, path string) { value(d, n, path, variables) }
 	for _, key := range []string{"command", "args", "url", "query", "headers", "env"} {
 		switch n := server.Get(key); {
 		case n == nil || key == "command" && n.IsScalar():
@@ -47,22 +49,48 @@ func hasColumn(cases *source.Node, name string) bool {
 	return cases != nil && (cases.IsScalar() || slices.ContainsFunc(cases.Items, func(row *source.Node) bool { return row.Get(name) != nil }))
 }
 
-// Test warns about values of a test that are sent as they are written, but hardly meant
-// so: $case.NAME, and typographic quotation marks in place of those of YAML.
-func Test(d *source.Decoder, test *source.Node, path string) { written(d, test, path, test, false) }
+// IsName reports whether a word can be the name of an argument or a variable.
+func IsName(word string) bool { return name().MatchString(word) }
 
-func written(d *source.Decoder, n *source.Node, path string, test *source.Node, args bool) {
+var name = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+// Test warns about values of a test that are sent as they are written, but hardly meant
+// so: $case.NAME, $NAME of one of the variables, and typographic quotation marks in place of
+// those of YAML.
+func Test(d *source.Decoder, test *source.Node, path string, variables []string) {
+	(&reader{d, test, variables}).written(test, path, false)
+}
+
+// reader reads what is written in a test.
+type reader struct {
+	d         *source.Decoder
+	test      *source.Node
+	variables []string
+}
+
+func (r *reader) written(n *source.Node, path string, args bool) {
+	d, test := r.d, r.test
 	for i, item := range n.Items {
-		written(d, item, source.PathIndex(path, i), test, args)
+		r.written(item, source.PathIndex(path, i), args)
 	}
 	for i, f := range n.Fields {
+		if name, rest, ok := source.Unspaced(f.Key, f.Value); args && ok && IsName(name) {
+			warn(d, f.Key, path, strconv.Quote(f.Key.Text)+" is one argument, without a value", source.SpacedHint(name, rest)+"; a name with a colon is written in quotes")
+			continue
+		}
 		if args && i > 0 && f.Value.Kind == source.KindNull && f.Value.Text == "" && f.Key.Pos.Line == n.Fields[i-1].Key.Pos.Line && strings.ContainsAny(f.Key.Text, " )]\"'") {
 			warn(d, f.Key, path, f.Key.Text+" is an argument of its own, without a value: a comma inside { } ends the text before it", "write the whole text in quotes")
 		}
+		if key := f.Key.Text; args {
+			Letters(d, f.Key.Pos, source.PathKey(path, key), "the key", key)
+		} else if key == "tool" || key == "prompt" {
+			Letters(d, f.Value.Pos, source.PathKey(path, key), "the name of the "+key, f.Value.Text)
+		}
 		if key := f.Key.Text; n != test || key != "cases" && key != "name" && key != "description" {
-			written(d, f.Value, source.PathKey(path, key), test, args || key == "args")
+			r.written(f.Value, source.PathKey(path, key), args || key == "args")
 		}
 	}
+	r.dollar(n, path)
 	if n.Kind != source.KindString || n.Origin != source.Written || !strings.ContainsAny(n.Text, "${“„‘”’") {
 		return
 	}
@@ -84,7 +112,36 @@ func written(d *source.Decoder, n *source.Node, path string, test *source.Node, 
 	}
 }
 
-func value(d *source.Decoder, n *source.Node, path string) {
+// Letters warns about a name that mixes the letters of two alphabets which look alike.
+func Letters(d *source.Decoder, pos source.Pos, path, what, name string) {
+	if mixed := source.MixedLetters(name); mixed != "" {
+		d.AddNew(source.Diagnostic{
+			Pos: pos, Path: path, Severity: source.Warning, Code: "letters",
+			Msg: what + " " + strconv.Quote(name) + " mixes alphabets: " + mixed, Hint: "in Latin letters: " + source.Latin(name),
+		})
+	}
+}
+
+// dollar matches $NAME.
+var dollar = lazy.Regexp(`(?:^|[^\w$\\])\$([A-Za-z_]\w*)\b`)
+
+// dollar warns about the $NAME of a variable or of a column; in a regular expression a $
+// matches the end.
+func (r *reader) dollar(n *source.Node, path string) {
+	if n.Kind != source.KindString || n.Origin != source.Written || !strings.Contains(n.Text, "$") || strings.HasSuffix(path, ".regex") {
+		return
+	}
+	m := dollar().FindStringSubmatch(n.Text)
+	switch {
+	case m == nil || m[1] == "case" || m[1] == "steps":
+	case slices.Contains(r.variables, m[1]):
+		warn(r.d, n, path, "$"+m[1]+" is not replaced: it is used as written", "write ${"+m[1]+"}")
+	case r.test.Get("cases") != nil && !r.test.Get("cases").IsScalar() && hasColumn(r.test.Get("cases"), m[1]):
+		warn(r.d, n, path, "$"+m[1]+" is not replaced: it is used as written", "write ${case."+m[1]+"}")
+	}
+}
+
+func value(d *source.Decoder, n *source.Node, path string, variables []string) {
 	if n.Kind != source.KindString || n.Origin != source.Written || !strings.ContainsAny(n.Text, "${~") {
 		return
 	}
@@ -94,6 +151,9 @@ func value(d *source.Decoder, n *source.Node, path string) {
 			Pos: n.In(at[2] - 1), Path: path, Severity: source.Warning, Code: "not-replaced",
 			Msg: "$" + name + " is not replaced: it is passed on as written", Hint: "write ${" + name + "}",
 		})
+	}
+	if m := dollar().FindStringSubmatch(n.Text); m != nil && slices.Contains(variables, m[1]) && !unreplaced().MatchString(n.Text) {
+		warn(d, n, path, "$"+m[1]+" is not replaced: it is passed on as written", "write ${"+m[1]+"}")
 	}
 	if strings.HasPrefix(n.Text, "~/") {
 		warn(d, n, path, "~ is not replaced: it is passed on as written", "write ${HOME}"+n.Text[1:])

@@ -24,6 +24,31 @@ func Expectations(d *source.Decoder, n *source.Node, path string) {
 		}
 		matcher(d, item.Get("matcher"), at+".matcher", false)
 		always(d, item.Get("target"), item.Get("matcher"), at+".matcher")
+		if target := item.Get("target"); target != nil && boolean().MatchString(target.Text) {
+			quotedBoolean(d, target.Text, item.Get("matcher"), at+".matcher")
+		}
+	}
+}
+
+// boolean matches targets that MCP defines as true or false.
+var boolean = lazy.Regexp(`^(result\.isError|.*\.annotations\.(readOnly|destructive|idempotent|openWorld)Hint|(server|result)\.capabilities\..*\.(listChanged|subscribe))$`)
+
+// quotedBoolean reports exact: "false" where the value is a boolean: it never passes, and
+// its negation always does.
+func quotedBoolean(d *source.Decoder, target string, n *source.Node, path string) {
+	if n == nil {
+		return
+	}
+	for i, item := range n.Items {
+		quotedBoolean(d, target, item, source.PathIndex(path, i))
+	}
+	for _, f := range n.Fields {
+		at := source.PathKey(path, f.Key.Text)
+		if v := f.Value; f.Key.Text == "exact" && v.Kind == source.KindString && (v.Text == "true" || v.Text == "false") && v.Origin == source.Written {
+			d.Errorf(v, at, "%s is a boolean, never the text %q", target, v.Text).Hint = "without quotes: exact: " + v.Text
+			continue
+		}
+		quotedBoolean(d, target, f.Value, at)
 	}
 }
 

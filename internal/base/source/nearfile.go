@@ -1,0 +1,67 @@
+package source
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxEntries limits how many names of a folder are compared.
+const maxEntries = 1000
+
+// NearFile returns the path that a path to nothing is most likely a misspelling of: a file or
+// folder whose name is similar in the same folder, or has another extension; or "". If a
+// folder on the way does not exist, a similar one counts if the rest is in it.
+func NearFile(path string) string {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	if _, err := os.Stat(dir); err != nil {
+		if dir == path {
+			return ""
+		}
+		near := NearFile(dir)
+		if near == "" {
+			return ""
+		}
+		if whole := filepath.Join(near, base); exists(whole) {
+			return whole
+		}
+		dir = near
+	}
+	stem := stemOf(base)
+	similar := slices.DeleteFunc(namesIn(dir), func(name string) bool { // an extension makes different words alike
+		return stemOf(name) != stem && Nearest(stem, []string{stemOf(name)}) == ""
+	})
+	near := Nearest(base, similar)
+	if near == "" && stem != "" {
+		for _, name := range similar {
+			if stemOf(name) == stem {
+				near = name
+			}
+		}
+	}
+	if near == "" || near == base {
+		return ""
+	}
+	return filepath.Join(dir, near)
+}
+
+// stemOf returns a name without its extension.
+func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// namesIn returns the names in a folder, sorted.
+func namesIn(dir string) []string {
+	in, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	names, _ := in.Readdirnames(maxEntries)
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,49 @@
+package keeping
+
+import (
+	"fmt"
+	"slices"
+
+	"mcptest/internal/base/display"
+	"mcptest/internal/base/lists"
+	"mcptest/internal/spec/plan"
+)
+
+// serverOf returns the `server:` of the test, "" for the default of the suite.
+func serverOf(file *plan.File, r Request) (name string, notes []string, err error) {
+	if r.Server != "" {
+		sv := file.Server(r.Server)
+		if sv == nil {
+			return "", nil, refuse("%s declares no server called %s%s", file.Path, r.Server, known(file))
+		}
+		return unlessDefault(file, sv), nil, nil
+	}
+	same := func(sv *plan.Server) bool {
+		return sv != nil && (r.URL != "" && sv.URL == r.URL || len(r.Argv) > 0 && slices.Equal(sv.Argv, r.Argv))
+	}
+	if same(file.Default) {
+		return "", nil, nil
+	}
+	if i := slices.IndexFunc(file.Servers, same); i >= 0 {
+		return file.Servers[i].Name, nil, nil
+	}
+	if file.Default == nil {
+		return "", nil, refuse("%s has no server with this command or address, and no default: use --config %s --server NAME%s", file.Path, file.Path, known(file))
+	}
+	note := fmt.Sprintf("%s has no server with this command or address: the test uses its server %s", file.Path, file.Default.Name)
+	return "", []string{note}, nil
+}
+
+func unlessDefault(file *plan.File, sv *plan.Server) string {
+	if sv == file.Default {
+		return ""
+	}
+	return sv.Name
+}
+
+func known(file *plan.File) string {
+	if len(file.Servers) == 0 {
+		return ""
+	}
+	return " (it has " + display.List(lists.Map(file.Servers, func(sv *plan.Server) string { return sv.Name }), 5) + ")"
+}

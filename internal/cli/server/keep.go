@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/cli/keeping"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/spec/draft"
+)
+
+// keep inserts a request into a suite as a test. failed is the error that the command would
+// end with: a refusal is kept, too, a request without a response is not.
+func keep(ctx context.Context, k *keeping.Keeper, l *option.Viewer, r keeping.Request, t draft.Test, x *mcp.Exchange, failed error) error {
+	answer, ok := answerOf(x)
+	if !ok {
+		fmt.Fprintln(l.Streams.Err, "mcptest: not kept: there is no result")
+		if failed != nil {
+			return failed
+		}
+		return &option.ExitError{Code: option.ExitFailed}
+	}
+	if l.Conn.ReportRemaining(); l.Conn.Violated() {
+		fmt.Fprintln(l.Streams.Err, "note: the server violated the protocol, so the test will fail until that is fixed")
+	}
+	t.Answers = []draft.Answer{answer}
+	r.Test = t
+	return k.Keep(ctx, r)
+}
+
+// target returns a request to the server of a command, which is not made yet. It fails if
+// the suite that gets the test lacks the server. Standard output is for the kept test if that
+// is printed.
+func target(k *keeping.Keeper, f *keeping.Flags, l *option.Viewer, argv []string) (keeping.Request, error) {
+	r := keeping.Request{Argv: argv, URL: l.Flags.URL, Redactor: l.Redactor}
+	if len(argv) == 0 && l.Flags.URL == "" {
+		r.Server = l.Server.Name
+	}
+	if f.Printing() {
+		l.Streams.Out = l.Streams.Err
+	}
+	if k == nil {
+		return r, nil
+	}
+	return r, k.CheckServer(r)
+}
+
+// answerOf returns the answer to a request; ok is false if it got no response that a test can
+// expect.
+func answerOf(x *mcp.Exchange) (a draft.Answer, ok bool) {
+	if rpc, refused := inspect.ExchangeError(x).(*protocol.RPCError); refused {
+		return draft.Answer{Code: jsonv.Int(rpc.Code), Reason: rpc.Message}, true
+	}
+	result, err := jsonv.Parse(x.Result)
+	if x.Cause != nil || err != nil || result.Kind() != jsonv.KindObject {
+		return draft.Answer{}, false
+	}
+	a.Result = result
+	if result.Lookup("isError").Bool() {
+		a.Reason = result.Lookup("content").At(0).Lookup("text").Text()
+	}
+	return a, true
+}
+
+// keptCall returns the test of a call of a tool, without its answer.
+func keptCall(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value, x *mcp.Exchange, warnings []string) draft.Test {
+	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: answered(x)}
+	misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
+	t.InvalidArgs = slices.ContainsFunc(warnings, misfit) || !listed(ctx, l, "tools", "name", tool)
+	return t
+}
+
+// listed reports whether a list of the server has an item of that name. A server without a
+// list lists nothing, and is not asked.
+func listed(ctx context.Context, l *option.Viewer, list, key, name string) bool {
+	if !l.Conn.Offers(list) {
+		return true
+	}
+	items, err := l.Conn.List(ctx, list+"/list", list)
+	return err != nil || slices.Contains(inspect.Names(items, key), name)
+}
+
+// answered returns what a test needs to answer the questions to the user as this command did;
+// absent if there was none.
+func answered(x *mcp.Exchange) jsonv.Value {
+	var answers []jsonv.Value
+	for _, m := range x.During {
+		if m.Kind != mcp.KindResponse || m.Method != "elicitation/create" {
+			continue
+		}
+		if answer, err := jsonv.Parse(m.Params); err == nil && !answer.Lookup("action").IsAbsent() {
+			answers = append(answers, answer)
+		}
+	}
+	if len(answers) == 0 {
+		return jsonv.Value{}
+	}
+	same := func(a jsonv.Value) bool { return jsonv.Equal(a, answers[0]) }
+	if !slices.ContainsFunc(answers, func(a jsonv.Value) bool { return !same(a) }) {
+		return jsonv.ObjectOf("elicitation", answers[0])
+	}
+	return jsonv.ObjectOf("elicitation", jsonv.Array(answers...))
+}

@@ -1,0 +1,113 @@
+package keep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/source"
+)
+
+// File is a suite file as it was read.
+type File struct {
+	Source *source.File
+	real   string // its path with all links resolved
+	info   fs.FileInfo
+}
+
+// lockTime is how long to wait for another process that writes the same file.
+const lockTime = 20 * time.Second
+
+// Open reads a suite that a test is to be inserted into. It refuses what is not a file, what
+// may not be written, and a link to a file outside of its folder.
+func Open(path string) (*File, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, err
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return nil, err
+	}
+	if rel, err := filepath.Rel(folder, real); err != nil || !filepath.IsLocal(rel) {
+		return nil, &RefusedError{fmt.Sprintf("%s is a link to %s, outside of its folder: name that file instead", path, real)}
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &RefusedError{path + " is not a regular file"}
+	}
+	writable, err := os.OpenFile(real, os.O_WRONLY, 0)
+	if err != nil || info.Mode().Perm()&0o222 == 0 {
+		return nil, &RefusedError{path + " may not be written: " + problemOf(err)}
+	}
+	_ = writable.Close()
+	text, diags := source.Read(path, path)
+	if text == nil {
+		return nil, &RefusedError{diags[0].Msg}
+	}
+	return &File{Source: text, real: real, info: info}, nil
+}
+
+func problemOf(err error) string {
+	if wrapped, ok := errors.AsType[*fs.PathError](err); ok {
+		return wrapped.Err.Error()
+	}
+	return "its permissions are read-only"
+}
+
+// Write replaces the file by the result of edit for its content now, which is what was read if
+// same is set: otherwise, another process has changed it since, and Write returns a
+// *RefusedError. Permissions and links remain. Edit is called while other processes that
+// insert tests wait.
+func (f *File) Write(ctx context.Context, same bool, edit func(now *source.File) ([]byte, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	dir, base := filepath.Split(f.real)
+	unlock, err := osfile.Lock(ctx, filepath.Join(dir, "."+base+".lock"))
+	if err != nil {
+		return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
+	}
+	defer unlock()
+	data, err := os.ReadFile(f.real)
+	if err != nil {
+		return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
+	}
+	if same && !bytes.Equal(data, f.Source.Data) {
+		return &RefusedError{f.Source.Name + " has changed since it was shown, so nothing was written: repeat the command"}
+	}
+	after, err := edit(&source.File{Name: f.Source.Name, Path: f.Source.Path, Data: data})
+	if err != nil {
+		return err
+	}
+	return f.replace(after)
+}
+
+// replace replaces the content and keeps the permissions and the owner.
+func (f *File) replace(data []byte) error {
+	n, err := osfile.Create(f.real, 0o600)
+	if err != nil {
+		return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
+	}
+	_, err = n.Write(data)
+	err = errors.Join(err, n.Chmod(f.info.Mode().Perm()), keepOwner(n.File, f.info))
+	if err != nil {
+		n.Abort()
+		return err
+	}
+	return n.Commit()
+}
