@@ -44,10 +44,8 @@ func (w *strictWalk) document(uri, fragment string) {
 		return // an anchor: walked with its document
 	}
 	draft := w.draft
-	for i, name := range [...]string{"draft-04", "draft-06", "draft-07", "2019-09", "2020-12"} {
-		if strings.Contains(v.Lookup("$schema").Text(), name) {
-			draft = [...]engine.Draft{engine.Draft4, engine.Draft6, engine.Draft7, engine.Draft2019, engine.Draft2020}[i]
-		}
+	if own, ok := engine.DraftOf(v.Lookup("$schema").Text()); ok {
+		draft = own
 	}
 	w.schema(follow(v, tokens), uri, fragment, draft)
 }

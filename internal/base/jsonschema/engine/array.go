@@ -61,43 +61,44 @@ func (c *compiler) addOldItems(n *node, rules *arrayRules) {
 	}
 }
 
-func (e *evaluation) checkArray(n *node, v jsonv.Value, seen *evaluated) bool {
-	rules := n.arrays
+func (r *arrayRules) check(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
+	if v.Kind() != jsonv.KindArray {
+		return true
+	}
 	ok := true
-	if rules.least >= 0 && v.Len() < rules.least {
-		ok = e.failed(n, "minItems", Failure{Limit: rules.least, Count: v.Len()})
+	if r.least >= 0 && v.Len() < r.least {
+		ok = e.failed(n, "minItems", Failure{Limit: r.least, Count: v.Len()})
 	}
-	if rules.most >= 0 && v.Len() > rules.most {
-		ok = e.failed(n, "maxItems", Failure{Limit: rules.most, Count: v.Len()})
+	if r.most >= 0 && v.Len() > r.most {
+		ok = e.failed(n, "maxItems", Failure{Limit: r.most, Count: v.Len()})
 	}
-	if rules.unique {
+	if r.unique {
 		if i, j, found := duplicates(v); found {
 			ok = e.failed(n, "uniqueItems", Failure{Pair: [2]int{i, j}})
 		}
 	}
 	if e.goesOn(ok) {
-		ok = e.checkItems(n, v, seen) && ok
+		ok = r.checkItems(e, n, v, seen) && ok
 	}
-	if rules.contains != nil && e.goesOn(ok) {
-		ok = e.checkContains(n, v, seen) && ok
+	if r.contains != nil && e.goesOn(ok) {
+		ok = r.checkContains(e, n, v, seen) && ok
 	}
 	return ok
 }
 
-func (e *evaluation) checkItems(n *node, v jsonv.Value, seen *evaluated) bool {
-	rules := n.arrays
+func (r *arrayRules) checkItems(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
 	ok := true
-	seen.upTo(len(rules.first))
-	if rules.rest != nil || rules.noMore {
+	seen.upTo(len(r.first))
+	if r.rest != nil || r.noMore {
 		seen.everything()
 	}
-	if more := v.Len() - len(rules.first); rules.noMore && more > 0 {
+	if more := v.Len() - len(r.first); r.noMore && more > 0 {
 		ok = e.failed(n, "additionalItems", Failure{Count: more})
 	}
 	for i, item := range v.Elems() {
-		rule := rules.rest
-		if i < len(rules.first) {
-			rule = rules.first[i]
+		rule := r.rest
+		if i < len(r.first) {
+			rule = r.first[i]
 		}
 		if rule == nil {
 			break
@@ -109,15 +110,14 @@ func (e *evaluation) checkItems(n *node, v jsonv.Value, seen *evaluated) bool {
 	return ok
 }
 
-func (e *evaluation) checkContains(n *node, v jsonv.Value, seen *evaluated) bool {
-	rules := n.arrays
+func (r *arrayRules) checkContains(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
 	hits := 0
 	quiet := e.quiet
 	e.quiet = true
 	for i, item := range v.Elems() {
-		if e.in(element(i), rules.contains, item) {
+		if e.in(element(i), r.contains, item) {
 			hits++
-			if rules.containsIsEvaluation {
+			if r.containsIsEvaluation {
 				seen.item(i)
 			}
 		}
@@ -125,13 +125,13 @@ func (e *evaluation) checkContains(n *node, v jsonv.Value, seen *evaluated) bool
 	e.quiet = quiet
 	ok := true
 	switch {
-	case rules.leastHits >= 0 && hits < rules.leastHits:
-		ok = e.failed(n, "minContains", Failure{Limit: rules.leastHits, Count: hits})
-	case rules.leastHits < 0 && hits == 0:
+	case r.leastHits >= 0 && hits < r.leastHits:
+		ok = e.failed(n, "minContains", Failure{Limit: r.leastHits, Count: hits})
+	case r.leastHits < 0 && hits == 0:
 		ok = e.failed(n, "contains", Failure{})
 	}
-	if rules.mostHits >= 0 && hits > rules.mostHits {
-		ok = e.failed(n, "maxContains", Failure{Limit: rules.mostHits, Count: hits})
+	if r.mostHits >= 0 && hits > r.mostHits {
+		ok = e.failed(n, "maxContains", Failure{Limit: r.mostHits, Count: hits})
 	}
 	return ok
 }

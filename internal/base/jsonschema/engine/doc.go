@@ -6,9 +6,9 @@
 //
 // Compilation has three steps: resources and anchors are collected (resource.go), the
 // schema is held against its metaschema (metacheck.go), and nodes are made of it
-// (compile.go). The keywords are in groups, each with a file that compiles and evaluates
-// them: value.go, number.go, text.go, array.go, object.go, logic.go, reference.go and, for
-// unevaluated…, evaluated.go.
+// (complete.go). The keywords are in groups, each with a file that compiles and evaluates
+// them: value.go, number.go, text.go, array.go, object.go, logic.go, unevaluated.go,
+// reference.go and dynamic.go. The types that refer to each other are in model.go.
 //
 // Invariants:
 //

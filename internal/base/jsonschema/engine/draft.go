@@ -37,8 +37,8 @@ func withoutScheme(uri string) string {
 	return strings.TrimPrefix(uri, "https://")
 }
 
-// draftOf returns the draft that a $schema names, false if it names another metaschema.
-func draftOf(schema string) (Draft, bool) {
+// DraftOf returns the draft that a $schema names, false if it names another metaschema.
+func DraftOf(schema string) (Draft, bool) {
 	name := withoutScheme(strings.TrimSuffix(schema, "#"))
 	if name == "json-schema.org/schema" {
 		return Draft2020, true

@@ -2,17 +2,20 @@ package engine
 
 import "mcptest/internal/base/jsonv"
 
-// checkReferences evaluates the references that depend on the schemas around.
-func (e *evaluation) checkReferences(n *node, v jsonv.Value, seen *evaluated) bool {
+// dynamicReferences are the references that depend on the schemas around.
+type dynamicReferences struct {
+	recursive *node
+	dynamic   *node
+	name      string // the anchor of the dynamic reference, "" if it has none
+}
+
+func (r *dynamicReferences) check(e *evaluation, _ *node, v jsonv.Value, seen *evaluated) bool {
 	ok := true
-	if n.refs == nil {
-		return true
+	if r.recursive != nil {
+		ok = e.applies(e.recursiveTarget(r.recursive), v, seen)
 	}
-	if to := n.refs.recursive; to != nil {
-		ok = e.applies(e.recursiveTarget(to), v, seen)
-	}
-	if to := n.refs.dynamic; to != nil && e.goesOn(ok) {
-		ok = e.applies(e.dynamicTarget(to, n.refs.name), v, seen) && ok
+	if r.dynamic != nil && e.goesOn(ok) {
+		ok = e.applies(e.dynamicTarget(r.dynamic, r.name), v, seen) && ok
 	}
 	return ok
 }

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"maps"
-
-	"mcptest/internal/base/jsonv"
-)
+import "maps"
 
 // evaluated is what of an object or array was evaluated.
 type evaluated struct {
@@ -60,39 +56,4 @@ func (s *evaluated) add(other evaluated) {
 	} else {
 		maps.Copy(s.items, other.items)
 	}
-}
-
-// unevaluatedRules are the schemas for what no other keyword evaluated.
-type unevaluatedRules struct {
-	items, properties *node
-}
-
-func (e *evaluation) checkUnevaluated(n *node, v jsonv.Value, seen *evaluated) bool {
-	if n.unevaluated == nil {
-		return true
-	}
-	ok := true
-	if rule := n.unevaluated.properties; rule != nil && v.Kind() == jsonv.KindObject {
-		for name, value := range v.Effective {
-			if seen.all || seen.properties[name] {
-				continue
-			}
-			if ok = e.in(member(name), rule, value) && ok; !e.goesOn(ok) {
-				return false
-			}
-		}
-		seen.everything()
-	}
-	if rule := n.unevaluated.items; rule != nil && v.Kind() == jsonv.KindArray {
-		for i, value := range v.Elems() {
-			if seen.all || i < seen.first || seen.items[i] {
-				continue
-			}
-			if ok = e.in(element(i), rule, value) && ok; !e.goesOn(ok) {
-				return false
-			}
-		}
-		seen.everything()
-	}
-	return ok
 }

@@ -9,23 +9,9 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// evaluation is one evaluation of a schema.
-type evaluation struct {
-	ctx    context.Context
-	steps  int
-	err    error // why there is no verdict; nothing is evaluated any more
-	quiet  bool  // only the verdict is wanted
-	scopes []scope
-	path   []step // from the value to the one that is evaluated
-	level  int    // counts values on the way; unlike path, through names too
-
-	failures []Failure
-	within   int  // how many alternatives and names around have failures of their own
-	held     int  // the weight of all failures, those of alternatives and names included
-	flat     bool // alternatives and names have no failures of their own
-
-	meta *metaCheck // set when the value is a schema
-}
+// maxSteps bounds the subschema evaluations of one call, for callers whose context has no
+// time limit.
+const maxSteps = 20_000_000
 
 // Limits on failures: a schema can make a value fail in as many ways as there are steps.
 const (
@@ -38,12 +24,6 @@ var (
 	errEnough  = errors.New("enough failures are listed")
 	errTooMany = errors.New("the failures of alternatives are too many")
 )
-
-// scope is a schema that is being evaluated, on the value at a level.
-type scope struct {
-	node  *node
-	level int
-}
 
 // tookTooLong is the error of an evaluation that was ended by its context.
 func tookTooLong(err error) error {
@@ -69,6 +49,62 @@ func (e *evaluation) step() bool {
 		e.err = ended(e.ctx)
 	}
 	return e.err == nil
+}
+
+// check evaluates a schema and adds what fails to the failures. seen collects what of the
+// value was evaluated, for unevaluated…; nil if that is of no interest.
+func (e *evaluation) check(n *node, v jsonv.Value, seen *evaluated) bool {
+	switch n.fixed {
+	case always:
+		return e.err == nil
+	case never:
+		return e.fail(Failure{Place: n.place})
+	}
+	if !e.step() {
+		return false
+	}
+	if e.meta != nil && e.meta.isElsewhere(n, e.path) {
+		return true
+	}
+	if e.isRepeated(n) {
+		return e.fail(Failure{Place: n.place, Endless: true})
+	}
+	e.scopes = append(e.scopes, scope{n, e.level})
+	ok := e.rules(n, v, seen)
+	e.scopes = e.scopes[:len(e.scopes)-1]
+	return ok && e.err == nil
+}
+
+// isRepeated reports whether a schema is being evaluated on the same value already.
+func (e *evaluation) isRepeated(n *node) bool {
+	for i := len(e.scopes) - 1; i >= 0 && e.scopes[i].level == e.level; i-- {
+		if e.scopes[i].node == n {
+			return true
+		}
+	}
+	return false
+}
+
+// rules evaluates the groups of keywords.
+func (e *evaluation) rules(n *node, v jsonv.Value, seen *evaluated) bool {
+	if n.values != nil && !n.values.check(e, n, v, seen) {
+		return false
+	}
+	if n.marks && seen == nil {
+		seen = &evaluated{}
+	}
+	ok := true
+	for _, r := range n.others {
+		if ok = r.check(e, n, v, seen) && ok; !e.goesOn(ok) {
+			return false
+		}
+	}
+	return ok
+}
+
+// isElsewhere reports whether the value at a path is a schema of another dialect.
+func (m *metaCheck) isElsewhere(n *node, path []step) bool {
+	return n == m.root && len(m.elsewhere) > 0 && slices.Contains(m.elsewhere, pointerOf(path))
 }
 
 // goesOn reports whether more keywords are of interest: after a failure, only if all are to
@@ -173,4 +209,17 @@ func (e *evaluation) apart(run func() bool) (ok bool, failures []Failure) {
 	failures = slices.Clone(e.failures[before:])
 	e.failures = e.failures[:before]
 	return ok, failures
+}
+
+// matches reports whether a pattern matches. A match that takes too long ends the
+// evaluation.
+func (e *evaluation) matches(re matcher, text string) bool {
+	if e.err != nil {
+		return false
+	}
+	ok, err := re.match(maskSurrogates(text))
+	if err != nil {
+		e.err = err
+	}
+	return ok
 }

@@ -1,16 +1,9 @@
 package engine
 
 import (
-	"strconv"
 	"strings"
 	"time"
 )
-
-// integer returns a decimal integer, which may have a sign.
-func integer(text string) (int, bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil
-}
 
 // isDate implements full-date of RFC 3339.
 func isDate(text string) bool {

@@ -24,36 +24,33 @@ func (c *compiler) logicRules(n *node) *logicRules {
 	return rules
 }
 
-func (e *evaluation) checkLogic(n *node, v jsonv.Value, seen *evaluated) bool {
-	if n.logic == nil {
-		return true
-	}
-	ok := e.checkNot(n, v, seen)
+func (r *logicRules) check(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
+	ok := r.checkNot(e, n, v, seen)
 	if e.goesOn(ok) {
-		ok = e.checkAll(n, v, seen) && ok
+		ok = r.checkAll(e, n, v, seen) && ok
 	}
 	if e.goesOn(ok) {
-		ok = e.checkAny(n, v, seen) && ok
+		ok = r.checkAny(e, n, v, seen) && ok
 	}
 	if e.goesOn(ok) {
-		ok = e.checkOne(n, v, seen) && ok
+		ok = r.checkOne(e, n, v, seen) && ok
 	}
 	if e.goesOn(ok) {
-		ok = e.checkCondition(n, v, seen) && ok
+		ok = r.checkCondition(e, n, v, seen) && ok
 	}
 	return ok
 }
 
-func (e *evaluation) checkNot(n *node, v jsonv.Value, seen *evaluated) bool {
-	if n.logic.not != nil && e.fits(n.logic.not, v, seen) {
+func (r *logicRules) checkNot(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
+	if r.not != nil && e.fits(r.not, v, seen) {
 		return e.failed(n, "not", Failure{})
 	}
 	return true
 }
 
-func (e *evaluation) checkAll(n *node, v jsonv.Value, seen *evaluated) bool {
+func (r *logicRules) checkAll(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
 	ok := true
-	for _, sub := range n.logic.all {
+	for _, sub := range r.all {
 		if ok = e.applies(sub, v, seen) && ok; !e.goesOn(ok) {
 			return false
 		}
@@ -62,13 +59,13 @@ func (e *evaluation) checkAll(n *node, v jsonv.Value, seen *evaluated) bool {
 }
 
 // checkAny ends at the first schema that fits, unless it matters what the others evaluate.
-func (e *evaluation) checkAny(n *node, v jsonv.Value, seen *evaluated) bool {
-	if len(n.logic.any) == 0 {
+func (r *logicRules) checkAny(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
+	if len(r.any) == 0 {
 		return true
 	}
 	held, fits := e.held, false
 	var alternatives [][]Failure
-	for _, sub := range n.logic.any {
+	for _, sub := range r.any {
 		ok, failures := e.alternative(sub, v, seen)
 		if fits = fits || ok; ok && seen == nil {
 			break
@@ -82,13 +79,13 @@ func (e *evaluation) checkAny(n *node, v jsonv.Value, seen *evaluated) bool {
 	return e.failed(n, "anyOf", Failure{Alternatives: alternatives})
 }
 
-func (e *evaluation) checkOne(n *node, v jsonv.Value, seen *evaluated) bool {
-	if len(n.logic.one) == 0 {
+func (r *logicRules) checkOne(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
+	if len(r.one) == 0 {
 		return true
 	}
 	held, first := e.held, -1
 	var alternatives [][]Failure
-	for i, sub := range n.logic.one {
+	for i, sub := range r.one {
 		if first >= 0 {
 			if e.fits(sub, v, seen) {
 				return e.failed(n, "oneOf", Failure{Pair: [2]int{first, i}})
@@ -108,13 +105,13 @@ func (e *evaluation) checkOne(n *node, v jsonv.Value, seen *evaluated) bool {
 	return e.failed(n, "oneOf", Failure{Alternatives: alternatives})
 }
 
-func (e *evaluation) checkCondition(n *node, v jsonv.Value, seen *evaluated) bool {
-	if n.logic.condition == nil {
+func (r *logicRules) checkCondition(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
+	if r.condition == nil {
 		return true
 	}
-	branch := n.logic.other
-	if e.fits(n.logic.condition, v, seen) {
-		branch = n.logic.then
+	branch := r.other
+	if e.fits(r.condition, v, seen) {
+		branch = r.then
 	}
 	return branch == nil || e.applies(branch, v, seen)
 }

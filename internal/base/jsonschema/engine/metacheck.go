@@ -9,18 +9,6 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// metaCheck is what an evaluation of a schema against its metaschema needs.
-type metaCheck struct {
-	root      *node // the metaschema
-	patterns  *patterns
-	elsewhere []string // pointers to schemas of other dialects, which have their own check
-}
-
-// isElsewhere reports whether the value at a path is a schema of another dialect.
-func (m *metaCheck) isElsewhere(n *node, path []step) bool {
-	return n == m.root && len(m.elsewhere) > 0 && slices.Contains(m.elsewhere, pointerOf(path))
-}
-
 // checkMeta holds the schema at a pointer of a document, and those in it, against the
 // metaschemas of their dialects.
 func (c *compiler) checkMeta(d *document, ptr string, v jsonv.Value) error {

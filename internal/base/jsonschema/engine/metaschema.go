@@ -1,33 +1,11 @@
 package engine
 
 import (
-	"embed"
 	"strings"
 	"sync"
 
 	"mcptest/internal/base/jsonv"
 )
-
-// The metaschemas as published at json-schema.org, without their texts for people.
-//
-//go:embed metaschemas
-var metaschemas embed.FS
-
-// metaschemaText returns the metaschema at a URI, "" if there is none.
-func metaschemaText(uri string) string {
-	name, ok := strings.CutPrefix(withoutScheme(uri), "json-schema.org/")
-	if !ok {
-		return ""
-	}
-	if name == "schema" {
-		name = "draft/2020-12/schema"
-	}
-	text, err := metaschemas.ReadFile("metaschemas/" + name + ".json")
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
 
 // ownMetaschema is the URI of the metaschema of a dialect, which refers to those of its
 // vocabularies.
@@ -68,11 +46,11 @@ func compileMeta(d dialect) *node {
 		uri = ownMetaschema
 		c.loaded[uri] = vocabulariesOf(d)
 	}
-	s, err := c.compile(uri)
+	root, err := c.compile(uri)
 	if err != nil {
 		panic("the metaschema of draft " + d.draft.uri() + ": " + err.Error()) // a mistake of this program
 	}
-	return s.root
+	return root
 }
 
 // vocabulariesOf returns a metaschema that refers to those of the vocabularies.

@@ -29,28 +29,30 @@ func numberRulesOf(n *node) *numberRules {
 	return rules
 }
 
-func (e *evaluation) checkNumber(n *node, v jsonv.Value) bool {
-	rules := n.numbers
+func (r *numberRules) check(e *evaluation, n *node, v jsonv.Value, _ *evaluated) bool {
+	if v.Kind() != jsonv.KindNumber {
+		return true
+	}
 	ok := true
 	refuse := func(keyword string, limit jsonv.Value, wrong bool) {
 		if wrong {
 			ok = e.failed(n, keyword, Failure{Rule: limit})
 		}
 	}
-	if order, is := jsonv.Compare(v, rules.least); is {
-		refuse("minimum", rules.least, order < 0)
+	if order, is := jsonv.Compare(v, r.least); is {
+		refuse("minimum", r.least, order < 0)
 	}
-	if order, is := jsonv.Compare(v, rules.most); is {
-		refuse("maximum", rules.most, order > 0)
+	if order, is := jsonv.Compare(v, r.most); is {
+		refuse("maximum", r.most, order > 0)
 	}
-	if order, is := jsonv.Compare(v, rules.above); is {
-		refuse("exclusiveMinimum", rules.above, order <= 0)
+	if order, is := jsonv.Compare(v, r.above); is {
+		refuse("exclusiveMinimum", r.above, order <= 0)
 	}
-	if order, is := jsonv.Compare(v, rules.below); is {
-		refuse("exclusiveMaximum", rules.below, order >= 0)
+	if order, is := jsonv.Compare(v, r.below); is {
+		refuse("exclusiveMaximum", r.below, order >= 0)
 	}
-	if !rules.step.IsAbsent() {
-		refuse("multipleOf", rules.step, !jsonv.IsMultiple(v, rules.step))
+	if !r.step.IsAbsent() {
+		refuse("multipleOf", r.step, !jsonv.IsMultiple(v, r.step))
 	}
 	return ok
 }

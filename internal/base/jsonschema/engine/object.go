@@ -39,9 +39,8 @@ type dependency struct {
 // listedUpTo is the number of properties that are searched one by one.
 const listedUpTo = 8
 
-func (c *compiler) addObjects(n *node) *Error {
+func (c *compiler) objectRules(n *node) (*objectRules, *Error) {
 	rules := &objectRules{least: -1, most: -1}
-	n.objects = rules
 	dialect := n.resource.dialect
 	if dialect.has("validation") {
 		rules.least, rules.most = count(n, "minProperties"), count(n, "maxProperties")
@@ -49,11 +48,11 @@ func (c *compiler) addObjects(n *node) *Error {
 	}
 	if dialect.has("applicator") {
 		if err := c.addProperties(n, rules); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	c.addDependencies(n, rules)
-	return nil
+	return rules, nil
 }
 
 func (c *compiler) addProperties(n *node, rules *objectRules) *Error {
@@ -117,39 +116,40 @@ func texts(list jsonv.Value) []string {
 	return out
 }
 
-func (e *evaluation) checkObject(n *node, v jsonv.Value, seen *evaluated) bool {
-	rules := n.objects
-	ok := true
-	if rules.least >= 0 || rules.most >= 0 {
-		ok = e.checkSize(n, v)
+func (r *objectRules) check(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
+	if v.Kind() != jsonv.KindObject {
+		return true
 	}
-	if missing := missingFrom(v, rules.required); len(missing) > 0 {
+	ok := true
+	if r.least >= 0 || r.most >= 0 {
+		ok = r.checkSize(e, n, v)
+	}
+	if missing := missingFrom(v, r.required); len(missing) > 0 {
 		ok = e.failed(n, "required", Failure{Names: missing})
 	}
 	if e.goesOn(ok) {
-		ok = e.checkDependencies(n, v, seen) && ok
+		ok = r.checkDependencies(e, n, v, seen) && ok
 	}
 	if e.goesOn(ok) {
-		ok = e.checkProperties(n, v, seen) && ok
+		ok = r.checkProperties(e, n, v, seen) && ok
 	}
 	if e.goesOn(ok) {
-		ok = e.checkNames(n, v) && ok
+		ok = r.checkNames(e, n, v) && ok
 	}
 	return ok
 }
 
-func (e *evaluation) checkSize(n *node, v jsonv.Value) bool {
-	rules := n.objects
+func (r *objectRules) checkSize(e *evaluation, n *node, v jsonv.Value) bool {
 	size := 0
 	for range v.Effective {
 		size++
 	}
 	ok := true
-	if rules.least >= 0 && size < rules.least {
-		ok = e.failed(n, "minProperties", Failure{Limit: rules.least, Count: size})
+	if r.least >= 0 && size < r.least {
+		ok = e.failed(n, "minProperties", Failure{Limit: r.least, Count: size})
 	}
-	if rules.most >= 0 && size > rules.most {
-		ok = e.failed(n, "maxProperties", Failure{Limit: rules.most, Count: size})
+	if r.most >= 0 && size > r.most {
+		ok = e.failed(n, "maxProperties", Failure{Limit: r.most, Count: size})
 	}
 	return ok
 }
@@ -164,16 +164,16 @@ func missingFrom(v jsonv.Value, names []string) []string {
 	return missing
 }
 
-func (e *evaluation) checkDependencies(n *node, v jsonv.Value, seen *evaluated) bool {
+func (r *objectRules) checkDependencies(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
 	ok := true
-	for _, d := range n.objects.dependencies {
+	for _, d := range r.dependencies {
 		if _, there := v.Get(d.property); !there {
 			continue
 		}
 		if d.node != nil {
 			ok = e.applies(d.node, v, seen) && ok
 		} else if missing := missingFrom(v, d.needs); len(missing) > 0 {
-			ok = e.lacks(n, d, missing)
+			ok = e.fail(d.failure(n, missing))
 		}
 		if !e.goesOn(ok) {
 			return false
@@ -182,51 +182,56 @@ func (e *evaluation) checkDependencies(n *node, v jsonv.Value, seen *evaluated) 
 	return ok
 }
 
-// lacks adds the failure of a dependency.
-func (e *evaluation) lacks(n *node, d dependency, missing []string) bool {
-	return e.fail(Failure{
+// failure is that of an object that lacks properties.
+func (d dependency) failure(n *node, missing []string) Failure {
+	return Failure{
 		Keyword: d.keyword, Place: n.place.with(d.keyword).with(d.property),
 		Name: d.property, Names: missing,
-	})
+	}
 }
 
-func (e *evaluation) checkProperties(n *node, v jsonv.Value, seen *evaluated) bool {
-	rules := n.objects
+func (r *objectRules) checkProperties(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
 	ok := true
 	var refused []string
 	for name, value := range v.Effective {
-		known := false
-		if rule := rules.property(name); rule != nil {
-			known = true
-			ok = e.in(member(name), rule, value) && ok
-		}
-		for _, p := range rules.patterns {
-			if e.matches(p.re, name) {
-				known = true
-				ok = e.in(member(name), p.node, value) && ok
-			}
-		}
-		if !known && rules.more != nil {
-			known = true
-			ok = e.in(member(name), rules.more, value) && ok
-		}
-		if !known && rules.noMore {
-			refused = append(refused, name)
-		}
+		known, fits := r.checkProperty(e, name, value)
+		ok = fits && ok
 		if known {
 			seen.property(name)
+		} else if r.noMore {
+			refused = append(refused, name)
 		}
-		if e.err != nil || e.quiet && (!ok || refused != nil) {
+		if e.err != nil || !e.goesOn(ok && refused == nil) {
 			return false
 		}
 	}
-	if rules.noMore || rules.more != nil {
+	if r.noMore || r.more != nil {
 		seen.everything()
 	}
 	if len(refused) > 0 {
 		ok = e.failed(n, "additionalProperties", Failure{Names: refused})
 	}
 	return ok
+}
+
+// checkProperty evaluates the schemas for one property; known is whether there are any.
+func (r *objectRules) checkProperty(e *evaluation, name string, value jsonv.Value) (known, ok bool) {
+	ok = true
+	if rule := r.property(name); rule != nil {
+		known = true
+		ok = e.in(member(name), rule, value)
+	}
+	for _, p := range r.patterns {
+		if e.matches(p.re, name) {
+			known = true
+			ok = e.in(member(name), p.node, value) && ok
+		}
+	}
+	if !known && r.more != nil {
+		known = true
+		ok = e.in(member(name), r.more, value)
+	}
+	return known, ok
 }
 
 func (r *objectRules) property(name string) *node {
@@ -241,8 +246,8 @@ func (r *objectRules) property(name string) *node {
 }
 
 // checkNames evaluates propertyNames. What fails in a name is a cause of one failure.
-func (e *evaluation) checkNames(n *node, v jsonv.Value) bool {
-	rule := n.objects.names
+func (r *objectRules) checkNames(e *evaluation, n *node, v jsonv.Value) bool {
+	rule := r.names
 	if rule == nil {
 		return true
 	}

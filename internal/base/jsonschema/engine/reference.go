@@ -8,40 +8,32 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// referenceRules are the references of a schema.
-type referenceRules struct {
-	ref       *node
-	recursive *node
-	dynamic   *node
-	name      string // the anchor of the dynamic reference, "" if it has none
+// staticReference is a $ref.
+type staticReference struct{ to *node }
+
+func (r staticReference) check(e *evaluation, _ *node, v jsonv.Value, seen *evaluated) bool {
+	return e.applies(r.to, v, seen)
 }
 
-// addReferences resolves the references of a node.
-func (c *compiler) addReferences(n *node) *Error {
-	refs := &referenceRules{}
-	n.refs = refs
-	var err *Error
-	if refs.ref, err = c.reference(n, "$ref"); err != nil {
-		return err
+// references resolves the references of a node; nil for those that it does not have.
+func (c *compiler) references(n *node) (ref *node, others *dynamicReferences, err *Error) {
+	if ref, err = c.reference(n, "$ref"); err != nil || n.draft() < Draft2019 {
+		return ref, nil, err
 	}
-	if n.draft() >= Draft2019 {
-		if refs.recursive, err = c.reference(n, "$recursiveRef"); err != nil {
-			return err
-		}
+	others = &dynamicReferences{}
+	if others.recursive, err = c.reference(n, "$recursiveRef"); err != nil || n.draft() < Draft2020 {
+		return ref, others, err
 	}
-	if n.draft() < Draft2020 {
-		return nil
-	}
-	if refs.dynamic, err = c.reference(n, "$dynamicRef"); err != nil || refs.dynamic == nil {
-		return err
+	if others.dynamic, err = c.reference(n, "$dynamicRef"); err != nil || others.dynamic == nil {
+		return ref, others, err
 	}
 	// Only a reference to a $dynamicAnchor is dynamic.
 	_, fragment, _ := strings.Cut(n.value.Lookup("$dynamicRef").Text(), "#")
 	name, _ := url.PathUnescape(fragment)
-	if refs.dynamic.value.Lookup("$dynamicAnchor").Text() == name {
-		refs.name = name
+	if others.dynamic.value.Lookup("$dynamicAnchor").Text() == name {
+		others.name = name
 	}
-	return nil
+	return ref, others, nil
 }
 
 // reference returns the node that a keyword refers to, nil if n does not have it.
@@ -185,24 +177,4 @@ func (d *document) isWithin(root, ptr string) bool {
 		tokens = tokens[steps:]
 	}
 	return true
-}
-
-// join resolves a reference without a fragment against a base.
-func join(base, ref string) (string, error) {
-	if ref == "" {
-		return base, nil
-	}
-	to, err := url.Parse(ref)
-	if err != nil {
-		return "", err
-	}
-	from, err := url.Parse(base)
-	if err != nil {
-		return "", err
-	}
-	joined := from.ResolveReference(to)
-	if !to.IsAbs() && from.Opaque != "" { // package url does not resolve such references
-		joined.Opaque = from.Opaque
-	}
-	return joined.String(), nil
 }

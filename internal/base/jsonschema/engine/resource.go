@@ -2,31 +2,34 @@ package engine
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
 )
 
-// resource is a schema with a URI of its own, and those in it up to the next resources.
-type resource struct {
-	document *document
-	pointer  string
-	uri      string
-	dialect  dialect
-	anchors  map[string]anchor
-	root     *node            // set when something in the resource is compiled
-	dynamic  map[string]*node // the schemas with a $dynamicAnchor
+// trail is the way from a document's root to a value, for a pointer that is seldom needed.
+type trail struct {
+	up    *trail
+	token string
+	index int // instead of a token, if it is not 0: 1 + the index
 }
 
-// anchor is the place of a schema with a name.
-type anchor struct {
-	pointer string
-	dynamic bool
+func (t *trail) pointer() string {
+	if t.up == nil {
+		return t.token // a pointer already
+	}
+	if t.index > 0 {
+		return t.up.pointer() + "/" + strconv.Itoa(t.index-1)
+	}
+	return jsonv.AppendPointer(t.up.pointer(), t.token)
 }
 
 // collect finds the resources and anchors of a schema and of those in it. near is the
 // resource around it, nil at the root of the document.
-func (c *compiler) collect(d *document, v jsonv.Value, at *trail, base string, near *resource, inherited dialect) *Error {
+func (c *compiler) collect(
+	d *document, v jsonv.Value, at *trail, base string, near *resource, inherited dialect,
+) *Error {
 	if v.Kind() != jsonv.KindObject {
 		if near == nil {
 			d.resources[""] = &resource{document: d, uri: base, dialect: inherited}
@@ -74,7 +77,9 @@ func (c *compiler) collectIn(d *document, holds int, v jsonv.Value, at *trail, b
 }
 
 // ownResource returns the resource that begins at a schema, nil if none does.
-func (c *compiler) ownResource(d *document, v jsonv.Value, at *trail, base string, near *resource, inherited dialect) (*resource, *Error) {
+func (c *compiler) ownResource(
+	d *document, v jsonv.Value, at *trail, base string, near *resource, inherited dialect,
+) (*resource, *Error) {
 	schema := v.Lookup("$schema")
 	own := inherited
 	if schema.Kind() == jsonv.KindString {
@@ -93,16 +98,16 @@ func (c *compiler) ownResource(d *document, v jsonv.Value, at *trail, base strin
 		return nil, nil
 	}
 	ptr := at.pointer()
+	place := Place{URI: d.uri, Pointer: jsonv.AppendPointer(ptr, own.draft.idKeyword())}
 	if id != "" {
 		joined, err := join(base, id)
 		if err != nil {
-			return nil, errorAt(Place{URI: d.uri, Pointer: jsonv.AppendPointer(ptr, own.draft.idKeyword())}, "bad URI %q: %v", id, err)
+			return nil, errorAt(place, "bad URI %q: %v", id, err)
 		}
 		base = joined
 	}
 	for _, other := range d.resources {
 		if other.uri == base && other.pointer != ptr {
-			place := Place{URI: d.uri, Pointer: jsonv.AppendPointer(ptr, own.draft.idKeyword())}
 			return nil, errorAt(place, "the schema at %q has the same URI %q", other.pointer, base)
 		}
 	}

@@ -105,25 +105,24 @@ func (c *compiler) addFormat(n *node, rules *valueRules) {
 	}
 }
 
-// checkValue ends at the first keyword that fails.
-func (e *evaluation) checkValue(n *node, v jsonv.Value) bool {
-	rules := n.values
-	if rules.types != 0 && !rules.types.has(v) {
+// check ends at the first keyword that fails.
+func (r *valueRules) check(e *evaluation, n *node, v jsonv.Value, _ *evaluated) bool {
+	if r.types != 0 && !r.types.has(v) {
 		return e.failed(n, "type", Failure{})
 	}
-	if !rules.constant.IsAbsent() && !jsonv.Equal(v, rules.constant) {
+	if !r.constant.IsAbsent() && !jsonv.Equal(v, r.constant) {
 		return e.failed(n, "const", Failure{})
 	}
-	if rules.enum && !slices.ContainsFunc(rules.allowed, func(one jsonv.Value) bool { return jsonv.Equal(v, one) }) {
+	if r.enum && !slices.ContainsFunc(r.allowed, func(one jsonv.Value) bool { return jsonv.Equal(v, one) }) {
 		return e.failed(n, "enum", Failure{})
 	}
 	if v.Kind() != jsonv.KindString {
 		return true
 	}
-	if rules.isFormat != nil && !rules.isFormat(maskSurrogates(v.Text())) {
+	if r.isFormat != nil && !r.isFormat(maskSurrogates(v.Text())) {
 		return e.failed(n, "format", Failure{})
 	}
-	if rules.regex {
+	if r.regex {
 		if err := e.compiles(maskSurrogates(v.Text())); err != nil {
 			return e.failed(n, "format", Failure{Err: err})
 		}

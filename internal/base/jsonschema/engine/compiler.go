@@ -1,38 +1,28 @@
 package engine
 
 import (
+	"errors"
 	"strconv"
 
 	"mcptest/internal/base/jsonv"
 )
 
-// node is one compiled schema. The groups of keywords that it does not have are nil.
-type node struct {
-	place    Place
-	value    jsonv.Value // the schema as written
-	resource *resource
-	fixed    fixed
+// Options configures the compilation of a schema.
+type Options struct {
+	Draft   Draft  // of documents without $schema; 0 means 2020-12
+	BaseURI string // the URI of the schema, absolute
 
-	values      *valueRules
-	numbers     *numberRules
-	texts       *textRules
-	arrays      *arrayRules
-	objects     *objectRules
-	logic       *logicRules
-	refs        *referenceRules
-	unevaluated *unevaluatedRules
+	AssertFormat bool // format is an assertion in 2019-09 and later too
+	IgnoreFormat bool // format is an annotation in earlier drafts too, but for "regex"
+	NoClock      bool // a match of a pattern may take any time
+
+	// Load returns another document, by its URI without a fragment. ErrRefused means
+	// that there are no others.
+	Load func(uri string) (jsonv.Value, error)
 }
 
-// fixed is the verdict of a schema that does not depend on the value.
-type fixed uint8
-
-const (
-	depends fixed = iota
-	always
-	never
-)
-
-func (n *node) draft() Draft { return n.resource.dialect.draft }
+// ErrRefused is the error of a Load that refuses every document.
+var ErrRefused = errors.New("references to other documents are not followed")
 
 // compiler makes the nodes of a schema and of the documents that it refers to.
 type compiler struct {
