@@ -129,3 +129,27 @@ func TestInsertRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Any arguments can be written, in each style.
+func TestInsertWritesAnyValue(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		`{"a": 1.0}`, `{"a": 1e5}`, `{"a": 1E+5}`, `{"a": -0}`, `{"a": -0.0}`, `{"a": 12345678901234567890}`, `{"a": 1e400}`, `{"a": 0.1}`, `{"a": 100}`,
+		`{"a": "\u2028 \u0007 \ud83d\ude00 \ufeff"}`, `{"a: b": 1}`, `{"": 1}`, `{"#": 1}`, `{"<<": {"b": 1}}`, `{"true": true}`, `{"a": "yes"}`, `{"a": "012"}`,
+		`{"a": null}`, `{"a": []}`, `{"a": {}}`, `{"a": "- x"}`, `{"a": "x: y"}`, `{"a": "x #y"}`, `{"a": "'"}`, `{"a": "\""}`, `{"a": "\\"}`, `{"a": "x\ny\n"}`,
+		`{"a": " x "}`, `{"a": "*x"}`, `{"a": "&x"}`, `{"a": "!x"}`, `{"a": "%x"}`, `{"a": "@x"}`, `{"a": "[x"}`, `{"a": "{x"}`, `{"a": "2026-11-29"}`, `{"a": "0x1f"}`,
+		`{"a": "1_000"}`, `{"a": "${x}"}`, `{"a": ".inf"}`, `{"a": "~"}`, `{"a": ""}`, `{"a": [[1, [2]], {"b": [null]}]}`,
+	} {
+		v, err := jsonv.Parse([]byte(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, suite := range []string{servers + "tools:\n  - name: a\n", servers + "tools: [{name: a}]\n", `{"tools": [{"name": "a"}]}`} {
+			e := entry()
+			e.Args = v
+			if _, err := keep.Insert(&source.File{Name: "s.yml", Data: []byte(suite)}, e, draft.EscapePlaceholders); err != nil {
+				t.Errorf("%s: %v", args, err)
+			}
+		}
+	}
+}
