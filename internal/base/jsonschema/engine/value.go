@@ -12,7 +12,6 @@ type valueRules struct {
 	constant jsonv.Value // absent: no const
 	allowed  []jsonv.Value
 	enum     bool
-	format   string
 	isFormat func(text string) bool // nil: format is an annotation
 	regex    bool                   // format is regex
 }
@@ -97,11 +96,11 @@ func (c *compiler) addFormat(n *node, rules *valueRules) {
 	if !c.options.AssertFormat && n.draft() >= Draft2019 && !n.resource.dialect.assertsFormat() {
 		return
 	}
-	rules.format = n.value.Lookup("format").Text()
-	if rules.format == "regex" {
+	format := n.value.Lookup("format").Text()
+	if format == "regex" {
 		rules.regex = true
 	} else if !c.options.IgnoreFormat {
-		rules.isFormat = Format(rules.format)
+		rules.isFormat = Format(format)
 	}
 }
 
