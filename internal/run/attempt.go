@@ -208,7 +208,8 @@ func (a *attempt) finish() {
 	}
 }
 
-// recordSideEvents records what else happened in the sessions of the case.
+// recordSideEvents records what else happened in the sessions of the case. That this run
+// opened another session is in the messages of what it may have broken.
 func (a *attempt) recordSideEvents() {
 	for _, s := range a.scope.Lease.Servers {
 		sess := a.sessions[s]
@@ -216,6 +217,9 @@ func (a *attempt) recordSideEvents() {
 			continue
 		}
 		for _, e := range sess.SideEvents() {
+			if e.Kind == wire.SideRival {
+				continue
+			}
 			a.out.c.SideEvents = append(a.out.c.SideEvents, result.SideEvent{
 				Server: s.Def.Name, Text: e.Text, Times: e.N, AtMS: ms(e.At.Sub(a.file.run.start)),
 			})

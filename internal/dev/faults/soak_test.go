@@ -249,13 +249,15 @@ var (
 	// The number of parallel calls is part of some reports.
 	asked = regexp.MustCompile(` · \d calls in flight per server|--parallel",? ?"?\d|--parallel \d|"parallel": ?\d`)
 	place = regexp.MustCompile(`/tmp/[^" ]*/work`)
+	// What else happened in a session depends on which calls share it.
+	also  = regexp.MustCompile(`; in this session also: [^"<\n]*|"side_events": \[[^\]]*\],?\s*`)
 	quote = strings.NewReplacer("&quot;", `"`, "&#34;", `"`, `\"`, `"`)
 )
 
 // masked removes the parts of a report that may differ between runs.
 func masked(text string) string {
 	text = asked.ReplaceAllString(quote.Replace(text), "")
-	for _, m := range []*regexp.Regexp{times, ids, place} {
+	for _, m := range []*regexp.Regexp{also, times, ids, place} {
 		text = m.ReplaceAllString(text, "…")
 	}
 	return text
