@@ -44,5 +44,6 @@ func second(ctx context.Context, v *exam.Visit) exam.Outcome {
 	again := first.Do(ctx, mcp.Call{Method: "ping"})
 	lost := errors.As(again.Cause, new(*wire.SessionLostError))
 	closed := v.Stdio() && errors.As(again.Cause, new(*wire.ClosedError))
-	return exam.BrokenIf(lost || closed, again, "a second %s ends the first: then ping got %s", what, exam.Answer(again))
+	ended := lost || closed
+	return exam.BrokenIf(ended, again, "a second %s ends the first: then ping got %s", what, exam.Answer(again))
 }
