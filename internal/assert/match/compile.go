@@ -63,6 +63,14 @@ func (c *Compiler) ErrorIn(n *source.Node, offset int, path, hint, format string
 	diag.Hint, diag.Pos = hint, n.In(offset)
 }
 
+// targetWords are the names that other tools have for the target of an assertion.
+var targetWords = []string{"path", "jsonpath", "json_path", "property", "actual", "selector", "subject"}
+
+// meansTarget reports whether a key stands for the target, which an assertion lacks.
+func meansTarget(n *source.Node, key string) bool {
+	return slices.Contains(targetWords, key) && n.Get("target") == nil && n.Get("matcher") != nil
+}
+
 // Keys checks a map's keys and calls use with the place of each known one. It reports
 // whether the node is a map with all required keys, and use accepted all values; what
 // describes the map in messages.
@@ -88,8 +96,9 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 			continue
 		}
 		hint, nearest := "", source.Nearest(f.Key.Text, known)
-		if known[0] == "target" && slices.Contains([]string{"path", "jsonpath", "json_path", "property", "actual", "selector", "subject"}, f.Key.Text) && n.Get("target") == nil && n.Get("matcher") != nil {
-			c.Errorf(f.Key, path, "", "unknown key %s%s", shown.Key(f.Key.Text), source.Parenthesis(source.Suggest("target")))
+		if known[0] == "target" && meansTarget(n, f.Key.Text) {
+			suggestion := source.Parenthesis(source.Suggest("target"))
+			c.Errorf(f.Key, path, "", "unknown key %s%s", shown.Key(f.Key.Text), suggestion)
 			meant = append(meant, "target")
 			continue
 		}

@@ -54,16 +54,18 @@ func FlagError(cmd *cobra.Command, err error, args []string) error {
 // unknown one.
 func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) error {
 	name := unknown.GetSpecifiedName()
-	if row, ok := elsewhere.Flag(name); ok && (cmd.Name() == "explain" || cmd.Name() == "help") {
+	row, known := elsewhere.Flag(name)
+	if known && (cmd.Name() == "explain" || cmd.Name() == "help") {
 		return fmt.Errorf("a flag of other tools (%s): %s", row.From, row.Say())
 	}
-	if row, ok := elsewhere.Flag(name); ok && serves(cmd, row) {
+	if known && serves(cmd, row) {
 		return fmt.Errorf("%w (%s)", unknown, adviceOf(row))
 	}
 	if cmd.Parent() == nil && runHas(cmd, name) {
 		return fmt.Errorf("%w (a flag of the command run: mcptest run %s)", unknown, shellwords.QuoteAll(args))
 	}
-	if row, ok := elsewhere.Flag(name); ok && strings.HasPrefix(row.Here, "--reporter") && cmd.Flags().Lookup("format") != nil {
+	hasFormat := cmd.Flags().Lookup("format") != nil
+	if known && hasFormat && strings.HasPrefix(row.Here, "--reporter") {
 		format, _, _ := strings.Cut(strings.TrimPrefix(row.Here, "--reporter "), "=")
 		return fmt.Errorf("%w (write --format %s)", unknown, format)
 	}
@@ -129,7 +131,8 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	begins := ""
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		names = append(names, f.Name)
-		if len(name) >= shortestPrefix && strings.HasPrefix(f.Name, name) && (begins == "" || len(f.Name) < len(begins)) {
+		meant := len(name) >= shortestPrefix && strings.HasPrefix(f.Name, name)
+		if meant && (begins == "" || len(f.Name) < len(begins)) {
 			begins = f.Name
 		}
 	})

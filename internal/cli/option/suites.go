@@ -74,41 +74,57 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 	}
 	var out []string
 	for _, arg := range args {
-		switch info, err := os.Stat(arg); {
-		case err != nil:
-			abs, _ := filepath.Abs(arg)
-			if file, test, ok := strings.Cut(arg, "::"); ok { // as in pytest
-				return nil, Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(file+" --filter "+shellwords.Quote(test))))
-			}
-			if found, _ := filepath.Glob(arg); len(found) > 0 {
-				return nil, Invalid("no such file or directory: %s; the shell replaces a pattern only outside of quotes: mcptest run %s", arg, strings.Join(found, " "))
-			}
-			near := source.NearFile(arg)
-			if _, err := exec.LookPath(arg); err == nil && (near == "" || len(args) > 1) {
-				return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s", arg, strings.Join(args, " "))
-			}
-			if near != "" {
-				return nil, Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
-			}
-			return nil, Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, suitesNear(filepath.Dir(arg)))
-		case testFile().MatchString(filepath.Base(arg)):
-			return nil, Invalid("%s is a test of another test runner; suites are YAML: mcptest init -- COMMAND writes one for a server", arg)
-		case programs[filepath.Ext(arg)] != "":
-			return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s %s", arg, programs[filepath.Ext(arg)], arg)
-		case !info.IsDir():
-			out = append(out, arg)
-		default:
-			found, err := f.suitesBelow(arg)
-			if err != nil {
-				return nil, Invalid("read folder %s: %v", arg, err)
-			}
-			if len(found) == 0 {
-				return nil, Invalid("no suite below %s: looked for mcptest.yaml, mcptest.yml, *.mcptest.yaml and *.mcptest.yml", arg)
-			}
-			out = append(out, found...)
+		found, err := f.suitesAt(arg, args)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// suitesAt returns the suites that one of the arguments names: a file, or those below a folder.
+func (f *SuiteFlags) suitesAt(arg string, args []string) ([]string, error) {
+	program := programs[filepath.Ext(arg)]
+	switch info, err := os.Stat(arg); {
+	case err != nil:
+		return nil, explainMissing(arg, args)
+	case testFile().MatchString(filepath.Base(arg)):
+		return nil, Invalid("%s is a test of another test runner; suites are YAML: mcptest init -- COMMAND writes one for a server", arg)
+	case program != "":
+		return nil, Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s %s", arg, program, arg)
+	case !info.IsDir():
+		return []string{arg}, nil
+	}
+	found, err := f.suitesBelow(arg)
+	if err != nil {
+		return nil, Invalid("read folder %s: %v", arg, err)
+	}
+	if len(found) == 0 {
+		return nil, Invalid("no suite below %s: looked for mcptest.yaml, mcptest.yml, *.mcptest.yaml and *.mcptest.yml", arg)
+	}
+	return found, nil
+}
+
+// explainMissing returns the error about an argument that is no file, with what it was likely
+// meant to be.
+func explainMissing(arg string, args []string) error {
+	if file, test, ok := strings.Cut(arg, "::"); ok { // as in pytest
+		suggestion := source.Suggest(file + " --filter " + shellwords.Quote(test))
+		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(suggestion))
+	}
+	if found, _ := filepath.Glob(arg); len(found) > 0 {
+		return Invalid("no such file or directory: %s; the shell replaces a pattern only outside of quotes: mcptest run %s", arg, strings.Join(found, " "))
+	}
+	near := source.NearFile(arg)
+	if _, err := exec.LookPath(arg); err == nil && (near == "" || len(args) > 1) {
+		return Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s", arg, strings.Join(args, " "))
+	}
+	if near != "" {
+		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
+	}
+	abs, _ := filepath.Abs(arg)
+	return Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, suitesNear(filepath.Dir(arg)))
 }
 
 // suitesShown limits how many suites a message names.
@@ -181,7 +197,15 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 		}
 		seen[abs] = true
 		f.note(abs)
-		one, ds := suite.Load(path, suite.Options{Env: s.Env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside, Programs: f.Programs, Texts: f.Texts})
+		one, ds := suite.Load(path, suite.Options{
+			Env:          s.Env,
+			EnvFiles:     f.EnvFiles,
+			Vars:         vars,
+			Random:       &f.Random,
+			AllowOutside: f.AllowOutside,
+			Programs:     f.Programs,
+			Texts:        f.Texts,
+		})
 		diags = append(diags, ds...)
 		if one != nil {
 			suites = append(suites, one)

@@ -111,8 +111,10 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 func placeOf(cmd *cobra.Command, own []string, limit int) string {
 	arg := own[limit]
 	name, value, pair := strings.Cut(arg, ":")
+	isURL := strings.HasPrefix(arg, "http") && strings.Contains(arg, "://")
+	takesURL := cmd.Flags().Lookup("url") != nil
 	switch {
-	case strings.Contains(arg, "://") && (limit == 0 || own[0] != "read") && cmd.Flags().Lookup("url") != nil && strings.HasPrefix(arg, "http"):
+	case isURL && takesURL && (limit == 0 || own[0] != "read"):
 		return "did you mean \"--url " + arg + "\"?"
 	case limit > 0 && (own[0] == "read" || own[0] == "get" || own[0] == "list" || own[0] == "show" || own[0] == "call"):
 		return "leave " + own[0] + " out: mcptest " + cmd.Name() + " " + shellwords.Quote(arg)

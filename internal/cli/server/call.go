@@ -155,7 +155,8 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return jsonv.Value{}, option.Invalid("--args-json: %s: %s", strings.TrimPrefix(a.json, "@"), cmdutil.Reason(err))
+		file := strings.TrimPrefix(a.json, "@")
+		return jsonv.Value{}, option.Invalid("--args-json: %s: %s", file, cmdutil.Reason(err))
 	}
 	v, err := jsonv.Parse(data)
 	switch {
@@ -168,7 +169,9 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 }
 
 // call calls a tool and prints the result.
-func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) (x *mcp.Exchange, warnings []string, err error) {
+func call(
+	ctx context.Context, l *option.Viewer, tool string, args jsonv.Value,
+) (x *mcp.Exchange, warnings []string, err error) {
 	params := jsonv.ObjectOf("name", tool, "arguments", args)
 	stop := func() {}
 	if !l.Flags.JSON {
@@ -184,7 +187,9 @@ func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) 
 }
 
 // callAndKeep calls a tool, and keeps the call if keeper is not nil.
-func callAndKeep(ctx context.Context, l *option.Viewer, keeper *keeping.Keeper, to keeping.Request, tool string, args jsonv.Value) error {
+func callAndKeep(
+	ctx context.Context, l *option.Viewer, keeper *keeping.Keeper, to keeping.Request, tool string, args jsonv.Value,
+) error {
 	x, warnings, err := call(ctx, l, tool, args)
 	if keeper == nil {
 		return err

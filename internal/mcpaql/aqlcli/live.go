@@ -256,7 +256,9 @@ func (c *call) otherPaths(status int) {
 	if err != nil {
 		return
 	}
-	others := slices.DeleteFunc(slices.Clone(usualPaths), func(path string) bool { return path == u.Path || path == "/" && u.Path == "" })
+	others := slices.DeleteFunc(slices.Clone(usualPaths), func(path string) bool {
+		return path == u.Path || path == "/" && u.Path == ""
+	})
 	c.problem("  a wrong path? The usual ones are %s", strings.Join(others, " and "))
 }
 

@@ -265,7 +265,8 @@ func repeatedEnv(e string) string {
 	name, value, _ := strings.Cut(e, "=")
 	known := secret.NewProgram()
 	known.Variable(name, value)
-	if secret.Name(name) || secret.HoldsText(name, value) || len(known.Secrets()) > 0 || secret.NewRedactor().String(value) != value {
+	named := secret.Name(name) || secret.HoldsText(name, value)
+	if named || len(known.Secrets()) > 0 || secret.NewRedactor().String(value) != value {
 		return shellwords.Quote(name) + `="$` + shellVariable(name) + `"`
 	}
 	return shellwords.Quote(name) + "=" + shellwords.Quote(value)

@@ -59,7 +59,9 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 
 // isReport reports whether an object has the form of a report.
 func isReport(root jsonv.Value) bool {
-	return root.Lookup("categories").Kind() == jsonv.KindArray && root.Lookup("summary").Kind() == jsonv.KindObject && root.Lookup("introspection").IsAbsent()
+	rated := root.Lookup("categories").Kind() == jsonv.KindArray
+	summed := root.Lookup("summary").Kind() == jsonv.KindObject
+	return rated && summed && root.Lookup("introspection").IsAbsent()
 }
 
 // Reader reads a bundle and collects its problems with their positions.

@@ -47,10 +47,17 @@ func (b bundle) finish() {
 func (b bundle) unsentValues() {
 	for _, op := range b.run.Catalog.Operations {
 		for _, p := range op.Params {
-			if _, given := b.run.Options.Given(op.Name, p.Name); !given || b.run.Caller.GivenSent[[2]string{op.Name, p.Name}] {
+			_, given := b.run.Options.Given(op.Name, p.Name)
+			sent := b.run.Caller.GivenSent[[2]string{op.Name, p.Name}]
+			if !given || sent {
 				continue
 			}
-			why := cmp.Or(b.run.Gate.Skipped[op.Name], b.run.Caller.Ending(), b.refusal(op, p), "no call of this mode has the parameter")
+			why := cmp.Or(
+				b.run.Gate.Skipped[op.Name],
+				b.run.Caller.Ending(),
+				b.refusal(op, p),
+				"no call of this mode has the parameter",
+			)
 			says := "the value of --values was not sent: " + why
 			b.run.Rows.Leave("accuracy", op.Name, p.Name, says, true)
 			if !b.run.Options.Values.Lookup(op.Name, p.Name).IsAbsent() {
@@ -58,6 +65,18 @@ func (b bundle) unsentValues() {
 			}
 		}
 	}
+}
+
+// policy returns what the user allowed the run to call.
+func (b bundle) policy() jsonv.Value {
+	o := b.run.Options
+	return jsonv.ObjectOf(
+		"mode", o.Mode,
+		"allow", jsonv.List(o.Allow, jsonv.String),
+		"deny", jsonv.List(o.Deny, jsonv.String),
+		"max_calls", o.MaxCalls,
+		"values", jsonv.Bool(true).If(o.Values.Len() > 0),
+	)
 }
 
 // refusal returns why calls with a parameter were not sent, as the rows say; "" if they do not.
@@ -129,7 +148,7 @@ func (b bundle) live() jsonv.Value {
 		"judge", judge,
 		"dialect", texts(b.run.Dialect),
 		"modes", jsonv.List(b.run.Modes, jsonv.String),
-		"policy", jsonv.ObjectOf("mode", o.Mode, "allow", jsonv.List(o.Allow, jsonv.String), "deny", jsonv.List(o.Deny, jsonv.String), "max_calls", o.MaxCalls, "values", jsonv.Bool(true).If(o.Values.Len() > 0)),
+		"policy", b.policy(),
 		"run", text(o.RunID),
 		"calls", b.run.Caller.Calls,
 		"ended", text(b.run.Caller.Ending()),

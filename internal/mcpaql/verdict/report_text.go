@@ -235,7 +235,15 @@ func (r *Report) BadgeMarkdown() string {
 func (r *Report) BadgeSVG() []byte {
 	const label = "MCP-AQL"
 	message, _, color := r.badgeWords()
-	return display.Badge(label, message, color, strings.TrimSuffix(cmp.Or(r.Claim(), label+": "+message)+". "+r.Basis, ". "))
+	claim := cmp.Or(r.Claim(), label+": "+message)
+	return display.Badge(label, message, color, strings.TrimSuffix(claim+". "+r.Basis, ". "))
+}
+
+// runNotes returns the notes of the record: the levels, the rows, and the closing lines.
+func (r *Report) runNotes() []string {
+	levels := evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] })
+	notes := []string{"Conformance: " + strings.Join(levels, ", "), "Rows: " + r.Summary.String()}
+	return append(notes, r.closing()...)
 }
 
 // AsRun returns the report as the record of a test run, so that every format that can
@@ -251,7 +259,7 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 		ExitCode:   r.ExitCode,
 		Parallel:   1,
 		DurationMS: float64(r.DurationMS),
-		Notes:      append([]string{"Conformance: " + strings.Join(evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] }), ", "), "Rows: " + r.Summary.String()}, r.closing()...),
+		Notes:      r.runNotes(),
 	}
 	var cases []*result.Case
 	var last *result.Case // the last case of round trips, or else of all

@@ -179,7 +179,10 @@ func unspaced(schema, arguments jsonv.Value) string {
 	properties := schema.Lookup("properties")
 	for key, value := range arguments.Members() {
 		name, rest, found := strings.Cut(key, ":")
-		if !found || value.Kind() != jsonv.KindNull || !properties.Lookup(key).IsAbsent() || properties.Lookup(name).IsAbsent() {
+		if !found || value.Kind() != jsonv.KindNull {
+			continue
+		}
+		if !properties.Lookup(key).IsAbsent() || properties.Lookup(name).IsAbsent() {
 			continue
 		}
 		return strconv.Quote(key) + " is one argument, without a value: " + source.SpacedHint(name, rest)

@@ -66,13 +66,17 @@ func (s *selector) choosePlaces(files []*File) (diags source.Diagnostics) {
 		var nearest *template
 		for _, f := range files {
 			for _, t := range f.templates {
-				if t.pos.File != nil && t.pos.File.Path == place.File && t.pos.Line <= place.Line && (nearest == nil || t.pos.Line > nearest.pos.Line) {
+				above := t.pos.File != nil && t.pos.File.Path == place.File && t.pos.Line <= place.Line
+				if above && (nearest == nil || t.pos.Line > nearest.pos.Line) {
 					nearest = t
 				}
 			}
 		}
 		if nearest == nil {
-			diags = append(diags, source.Diagnostic{Path: place.String(), Code: "flag", Msg: "no test begins at or above this line"})
+			diags = append(diags, source.Diagnostic{
+				Path: place.String(), Code: "flag",
+				Msg: "no test begins at or above this line",
+			})
 			continue
 		}
 		s.chosen[nearest] = true
@@ -196,7 +200,9 @@ func (s *selector) misspelled(p *Plan) source.Diagnostics {
 
 // isExpression reports whether a filter is one of pytest: a and not b.
 func isExpression(text string) bool {
-	return slices.ContainsFunc(strings.Fields(text), func(word string) bool { return word == "and" || word == "or" || word == "not" })
+	return slices.ContainsFunc(strings.Fields(text), func(word string) bool {
+		return word == "and" || word == "or" || word == "not"
+	})
 }
 
 // tags returns the tags of all tests, sorted.

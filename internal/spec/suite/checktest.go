@@ -176,7 +176,8 @@ func (c checker) promptArguments(args *source.Node, path string) {
 		case source.KindList, source.KindMap:
 			hint = "write the text that the server expects, such as JSON in quotes"
 		}
-		c.d.Errorf(n, source.PathKey(path, f.Key.Text), "an argument of a prompt is text, got %s", n.Describe()).Hint = hint + "; invalid_args: true says that this is intended"
+		d := c.d.Errorf(n, source.PathKey(path, f.Key.Text), "an argument of a prompt is text, got %s", n.Describe())
+		d.Hint = hint + "; invalid_args: true says that this is intended"
 	}
 }
 

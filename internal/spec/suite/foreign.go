@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// foreign reports a file of another tool, with the way from there: one error in place of one
-// for each of its keys.
-func (l *loader) foreign(root *source.Node) bool {
+// refuseForeign reports a file of another tool, with the way from there: one error in place of
+// one for each of its keys.
+func refuseForeign(dec *source.Decoder, root *source.Node) bool {
 	if root == nil || root.Kind != source.KindMap || root.Get("servers") != nil || root.Get("imports") != nil {
 		return false
 	}
@@ -17,7 +17,7 @@ func (l *loader) foreign(root *source.Node) bool {
 	if key == nil {
 		return false
 	}
-	d := l.dec.Errorf(key, "", "this is a configuration of promptfoo, not a suite of mcptest")
+	d := dec.Errorf(key, "", "this is a configuration of promptfoo, not a suite of mcptest")
 	d.Code = "promptfoo"
 	d.Hint = "mcptest init -- " + cmp.Or(promptfooCommand(root), "COMMAND") + " writes a suite for an MCP server; " +
 		"assert: becomes expect: [{target: text, matcher: {contains: …}}], vars: becomes cases:, a prompt for a model becomes a test of agents:"
@@ -76,9 +76,9 @@ func promptfooCommand(n *source.Node) string {
 	return ""
 }
 
-// unnamed reports a server that is written in the place of the map of names, and gives it
+// nameServer reports a server that is written in the place of the map of names, and gives it
 // one, so that its own mistakes are found.
-func (l *loader) unnamed(root *source.Node) {
+func nameServer(dec *source.Decoder, root *source.Node) {
 	for i, f := range root.Fields {
 		if f.Key.Text != "servers" || f.Value.Kind != source.KindMap {
 			continue
@@ -88,10 +88,12 @@ func (l *loader) unnamed(root *source.Node) {
 			if v == nil || v.Kind == source.KindMap {
 				continue
 			}
-			l.dec.Errorf(v, "servers", "maps names to servers, and %s: is a key of one server", key).Hint = "write the name before it: servers: {api: {" + key + ": " + v.Inline() + "}}"
+			d := dec.Errorf(v, "servers", "maps names to servers, and %s: is a key of one server", key)
+			d.Hint = "write the name before it: servers: {api: {" + key + ": " + v.Inline() + "}}"
 			name := *f.Key
 			name.Text = "api"
-			root.Fields[i].Value = &source.Node{Kind: source.KindMap, Pos: f.Value.Pos, Fields: []source.Field{{Key: &name, Value: f.Value}}}
+			named := []source.Field{{Key: &name, Value: f.Value}}
+			root.Fields[i].Value = &source.Node{Kind: source.KindMap, Pos: f.Value.Pos, Fields: named}
 			return
 		}
 	}

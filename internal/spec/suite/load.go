@@ -179,14 +179,14 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 		l.dec.WrongType(root, "", "a suite: a map of keys (servers, tools, …)")
 		root = nil
 	}
-	if l.foreign(root) {
+	if refuseForeign(l.dec, root) {
 		return nil, file
 	}
 	if root == nil {
 		return nil, file
 	}
 	dropExtensions(root)
-	l.unnamed(root)
+	nameServer(l.dec, root)
 	rename(root)
 	rename(root.Get("defaultTest"))
 	rename(root.Get("hooks"))
@@ -260,7 +260,8 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
-		l.dec.ErrorAt(imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), cmp.Or(source.Suggest(l.besides(d, abs)), "looked for "+abs))
+		hint := cmp.Or(source.Suggest(l.besides(d, abs)), "looked for "+abs)
+		l.dec.ErrorAt(imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), hint)
 		l.suite.Files, l.suite.Partial = append(l.suite.Files, filepath.Clean(abs)), true
 		return
 	}

@@ -229,7 +229,8 @@ func (c *Capture) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	}
 	for _, key := range []string{"path", "from", "jsonpath", "json", "value", "selector"} {
 		if at := n.Get(key); at != nil && n.Get("target") == nil && at.IsScalar() {
-			d.Errorf(n, path, "expected a target, got a map").Hint = "write the target alone: " + at.Text + "; for a part of a text: {target: …, regex: …}"
+			mistake := d.Errorf(n, path, "expected a target, got a map")
+			mistake.Hint = "write the target alone: " + at.Text + "; for a part of a text: {target: …, regex: …}"
 			return
 		}
 	}

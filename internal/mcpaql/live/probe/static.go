@@ -162,6 +162,11 @@ func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
 // UnseenRows states why rows have no cases.
 type UnseenRows struct{ Run *guard.Run }
 
+// takesObject reports whether an operation takes an object that can be merged.
+func (pr UnseenRows) takesObject() bool {
+	return slices.ContainsFunc(pr.Run.Catalog.Operations, pr.Run.Catalog.TakesObject)
+}
+
 // SettleRows records why rows of MUST categories have no cases.
 func (pr UnseenRows) SettleRows() {
 	if len(pr.Run.Catalog.Operations) == 0 {
@@ -175,7 +180,7 @@ func (pr UnseenRows) SettleRows() {
 		case t.Cases > 0 || t.NotApplicable != "":
 		case !has(needs):
 			t.NotApplicable = "there is no " + needs + " operation"
-		case id == "merge" && pr.lacksParameters() == "" && !slices.ContainsFunc(pr.Run.Catalog.Operations, pr.Run.Catalog.TakesObject):
+		case id == "merge" && pr.lacksParameters() == "" && !pr.takesObject():
 			t.NotApplicable = noFreeObject
 		case pr.Run.Options.Mode == guard.ModeSafe:
 			t.Incomplete = "mode safe creates and changes nothing; --mode write does"

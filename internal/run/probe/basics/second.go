@@ -42,6 +42,8 @@ func second(ctx context.Context, v *exam.Visit) exam.Outcome {
 		return exam.Broken(x, "a second %s is refused while one is open: initialize got %s", what, exam.Answer(x))
 	}
 	again := first.Do(ctx, mcp.Call{Method: "ping"})
-	ended := errors.As(again.Cause, new(*wire.SessionLostError)) || v.Stdio() && errors.As(again.Cause, new(*wire.ClosedError))
+	lost := errors.As(again.Cause, new(*wire.SessionLostError))
+	closed := v.Stdio() && errors.As(again.Cause, new(*wire.ClosedError))
+	ended := lost || closed
 	return exam.BrokenIf(ended, again, "a second %s ends the first: then ping got %s", what, exam.Answer(again))
 }

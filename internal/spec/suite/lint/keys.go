@@ -82,7 +82,8 @@ func ServerKey(key string) string {
 		return "it belongs to a variant: variants: {NAME: {describe: FILE}}"
 	case "autoapprove", "alwaysallow", "enabled", "trust", "gallery", "icon":
 		return "leave it out: it is for clients, and mcptest calls only what a test calls"
-	case "bearer", "token", "bearertoken", "apikey", "api_key", "authorization", "bearer_token", "bearer_token_env", "oauth":
+	case "bearer", "token", "bearertoken", "apikey", "api_key", "authorization",
+		"bearer_token", "bearer_token_env", "oauth":
 		return "it belongs to auth: auth: {bearer_token_env: NAME}, or auth: {oauth: …}"
 	case "":
 		return "write {command: …} or {url: …}"

@@ -46,7 +46,10 @@ var braces = lazy.Regexp(`\{\{ ?(?:\$|process\.env\.)?(\w+) ?\}\}`)
 
 // hasColumn reports whether rows have a column; those of a file may have any.
 func hasColumn(cases *source.Node, name string) bool {
-	return cases != nil && (cases.IsScalar() || slices.ContainsFunc(cases.Items, func(row *source.Node) bool { return row.Get(name) != nil }))
+	if cases == nil || cases.IsScalar() {
+		return cases != nil
+	}
+	return slices.ContainsFunc(cases.Items, func(row *source.Node) bool { return row.Get(name) != nil })
 }
 
 // IsName reports whether a word can be the name of an argument or a variable.
@@ -68,47 +71,100 @@ type reader struct {
 	variables []string
 }
 
+// written warns about a value and all that it contains; args says that it is an argument.
 func (r *reader) written(n *source.Node, path string, args bool) {
-	d, test := r.d, r.test
 	for i, item := range n.Items {
 		r.written(item, source.PathIndex(path, i), args)
 	}
-	for i, f := range n.Fields {
-		if name, rest, ok := source.Unspaced(f.Key, f.Value); args && ok && IsName(name) {
-			warn(d, f.Key, path, strconv.Quote(f.Key.Text)+" is one argument, without a value", source.SpacedHint(name, rest)+"; a name with a colon is written in quotes")
-			continue
-		}
-		if args && i > 0 && f.Value.Kind == source.KindNull && f.Value.Text == "" && f.Key.Pos.Line == n.Fields[i-1].Key.Pos.Line && strings.ContainsAny(f.Key.Text, " )]\"'") {
-			warn(d, f.Key, path, f.Key.Text+" is an argument of its own, without a value: a comma inside { } ends the text before it", "write the whole text in quotes")
-		}
-		if key := f.Key.Text; args {
-			Letters(d, f.Key.Pos, source.PathKey(path, key), "the key", key)
-		} else if key == "tool" || key == "prompt" {
-			Letters(d, f.Value.Pos, source.PathKey(path, key), "the name of the "+key, f.Value.Text)
-		}
-		if key := f.Key.Text; n != test || key != "cases" && key != "name" && key != "description" {
-			r.written(f.Value, source.PathKey(path, key), args || key == "args")
-		}
-	}
+	r.readFields(n, path, args)
 	r.dollar(n, path)
 	if n.Kind != source.KindString || n.Origin != source.Written || !strings.ContainsAny(n.Text, "${“„‘”’") {
 		return
 	}
-	if m := binding().FindStringSubmatchIndex(n.Text); m != nil && test.Get(map[string]string{"case": "cases", "steps": "steps"}[n.Text[m[6]:m[7]]]) != nil {
-		name := n.Text[m[4]:m[5]]
-		warn(d, n, path, n.Text[m[2]:m[3]]+" is not replaced: it is used as written", "write ${"+name+"}")
+	r.warnBinding(n, path)
+	r.warnBraces(n, path, args)
+	if args {
+		r.warnQuotes(n, path)
 	}
-	if m := braces().FindStringSubmatch(n.Text); m != nil {
-		prefix := ""
-		if hasColumn(test.Get("cases"), m[1]) {
-			prefix = "case."
+}
+
+func (r *reader) readFields(n *source.Node, path string, args bool) {
+	for i, f := range n.Fields {
+		key := f.Key.Text
+		at := source.PathKey(path, key)
+		switch {
+		case args && r.warnUnspaced(f, path):
+			continue
+		case args:
+			r.warnComma(n, i, path)
+			Letters(r.d, f.Key.Pos, at, "the key", key)
+		case key == "tool" || key == "prompt":
+			Letters(r.d, f.Value.Pos, at, "the name of the "+key, f.Value.Text)
 		}
-		if prefix != "" && args || m[0] == n.Text || strings.HasSuffix(path, ".uri") { // a part of a text may be a template
-			warn(d, n, path, m[0]+" is not replaced: it is used as written", "write ${"+prefix+m[1]+"}")
+		describes := key == "cases" || key == "name" || key == "description"
+		if n != r.test || !describes {
+			r.written(f.Value, at, args || key == "args")
 		}
 	}
-	if inside := strings.TrimRight(strings.TrimLeft(n.Text, "“„‘"), "”“’"); args && !n.Quoted && len(inside) <= len(n.Text)-2*len("“") {
-		warn(d, n, path, "typographic quotation marks are part of the value", `YAML needs ": "`+inside+`"`)
+}
+
+// warnUnspaced warns about an argument like {city:Berlin}, and reports whether it is one.
+func (r *reader) warnUnspaced(f source.Field, path string) bool {
+	name, rest, ok := source.Unspaced(f.Key, f.Value)
+	if !ok || !IsName(name) {
+		return false
+	}
+	hint := source.SpacedHint(name, rest) + "; a name with a colon is written in quotes"
+	warn(r.d, f.Key, path, strconv.Quote(f.Key.Text)+" is one argument, without a value", hint)
+	return true
+}
+
+// warnComma warns about an argument that is the rest of a text with a comma.
+func (r *reader) warnComma(n *source.Node, i int, path string) {
+	f := n.Fields[i]
+	if i == 0 || f.Value.Kind != source.KindNull || f.Value.Text != "" {
+		return
+	}
+	if f.Key.Pos.Line != n.Fields[i-1].Key.Pos.Line || !strings.ContainsAny(f.Key.Text, " )]\"'") {
+		return
+	}
+	msg := f.Key.Text + " is an argument of its own, without a value: a comma inside { } ends the text before it"
+	warn(r.d, f.Key, path, msg, "write the whole text in quotes")
+}
+
+// warnBinding warns about $case.NAME and the like, if the test has cases.
+func (r *reader) warnBinding(n *source.Node, path string) {
+	m := binding().FindStringSubmatchIndex(n.Text)
+	if m == nil {
+		return
+	}
+	whole, name, kind := n.Text[m[2]:m[3]], n.Text[m[4]:m[5]], n.Text[m[6]:m[7]]
+	block := map[string]string{"case": "cases", "steps": "steps"}[kind]
+	if r.test.Get(block) != nil {
+		warn(r.d, n, path, whole+" is not replaced: it is used as written", "write ${"+name+"}")
+	}
+}
+
+// warnBraces warns about {{NAME}}; as a part of a text it may be meant for a template.
+func (r *reader) warnBraces(n *source.Node, path string, args bool) {
+	m := braces().FindStringSubmatch(n.Text)
+	if m == nil {
+		return
+	}
+	prefix := ""
+	if hasColumn(r.test.Get("cases"), m[1]) {
+		prefix = "case."
+	}
+	if prefix != "" && args || m[0] == n.Text || strings.HasSuffix(path, ".uri") {
+		warn(r.d, n, path, m[0]+" is not replaced: it is used as written", "write ${"+prefix+m[1]+"}")
+	}
+}
+
+// warnQuotes warns about typographic quotation marks around a value.
+func (r *reader) warnQuotes(n *source.Node, path string) {
+	inside := strings.TrimRight(strings.TrimLeft(n.Text, "“„‘"), "”“’")
+	if !n.Quoted && len(inside) <= len(n.Text)-2*len("“") {
+		warn(r.d, n, path, "typographic quotation marks are part of the value", `YAML needs ": "`+inside+`"`)
 	}
 }
 
@@ -117,7 +173,8 @@ func Letters(d *source.Decoder, pos source.Pos, path, what, name string) {
 	if mixed := source.MixedLetters(name); mixed != "" {
 		d.AddNew(source.Diagnostic{
 			Pos: pos, Path: path, Severity: source.Warning, Code: "letters",
-			Msg: what + " " + strconv.Quote(name) + " mixes alphabets: " + mixed, Hint: "in Latin letters: " + source.Latin(name),
+			Msg:  what + " " + strconv.Quote(name) + " mixes alphabets: " + mixed,
+			Hint: "in Latin letters: " + source.Latin(name),
 		})
 	}
 }
@@ -128,7 +185,10 @@ var dollar = lazy.Regexp(`(?:^|[^\w$\\])\$([A-Za-z_]\w*)\b`)
 // dollar warns about the $NAME of a variable or of a column; in a regular expression a $
 // matches the end.
 func (r *reader) dollar(n *source.Node, path string) {
-	if n.Kind != source.KindString || n.Origin != source.Written || !strings.Contains(n.Text, "$") || strings.HasSuffix(path, ".regex") {
+	if n.Kind != source.KindString || n.Origin != source.Written || strings.HasSuffix(path, ".regex") {
+		return
+	}
+	if !strings.Contains(n.Text, "$") {
 		return
 	}
 	m := dollar().FindStringSubmatch(n.Text)
@@ -152,7 +212,8 @@ func value(d *source.Decoder, n *source.Node, path string, variables []string) {
 			Msg: "$" + name + " is not replaced: it is passed on as written", Hint: "write ${" + name + "}",
 		})
 	}
-	if m := dollar().FindStringSubmatch(n.Text); m != nil && slices.Contains(variables, m[1]) && !unreplaced().MatchString(n.Text) {
+	m := dollar().FindStringSubmatch(n.Text)
+	if m != nil && slices.Contains(variables, m[1]) && !unreplaced().MatchString(n.Text) {
 		warn(d, n, path, "$"+m[1]+" is not replaced: it is passed on as written", "write ${"+m[1]+"}")
 	}
 	if strings.HasPrefix(n.Text, "~/") {

@@ -44,12 +44,18 @@ func quotedBoolean(d *source.Decoder, target string, n *source.Node, path string
 	}
 	for _, f := range n.Fields {
 		at := source.PathKey(path, f.Key.Text)
-		if v := f.Value; f.Key.Text == "exact" && v.Kind == source.KindString && (v.Text == "true" || v.Text == "false") && v.Origin == source.Written {
-			d.Errorf(v, at, "%s is a boolean, never the text %q", target, v.Text).Hint = "without quotes: exact: " + v.Text
+		if v := f.Value; f.Key.Text == "exact" && isQuotedBoolean(v) {
+			mistake := d.Errorf(v, at, "%s is a boolean, never the text %q", target, v.Text)
+			mistake.Hint = "without quotes: exact: " + v.Text
 			continue
 		}
 		quotedBoolean(d, target, f.Value, at)
 	}
+}
+
+// isQuotedBoolean reports whether a value is the text true or false.
+func isQuotedBoolean(v *source.Node) bool {
+	return v.Kind == source.KindString && v.Origin == source.Written && (v.Text == "true" || v.Text == "false")
 }
 
 // matcher examines one matcher; negated says that it is one that must not pass.
@@ -98,11 +104,13 @@ func always(d *source.Decoder, target, n *source.Node, path string) {
 	switch {
 	case kind == "":
 	case name == "exists" && f.Text == "true", name == "absent" && f.Text == "false", name == "type" && f.Text == kind:
-		if kind != "number" || target.Text == "duration_ms" || target.Text == "response_bytes" || target.Text == "turns" {
+		measured := target.Text == "duration_ms" || target.Text == "response_bytes" || target.Text == "turns"
+		if kind != "number" || measured {
 			warn(d, f, at, target.Text+" always passes this matcher", "compare its value")
 		}
 	case below && (name == "gte" || name == "gt"):
-		warn(d, f, at, target.Text+" is never negative: it always passes this matcher", "to require a time or a number, write {lt: …} or {gt: 0}")
+		msg := target.Text + " is never negative: it always passes this matcher"
+		warn(d, f, at, msg, "to require a time or a number, write {lt: …} or {gt: 0}")
 	}
 }
 
