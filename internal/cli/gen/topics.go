@@ -184,9 +184,9 @@ func failure(row match.Row) string {
 			return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
 		}
 		other, _ := jsonv.Parse([]byte(row.Passes))
-		return c.Run(ctx, offer, assert.Env{
-			Server: "api", Mask: func(s string) string { return s }, Others: []assert.Other{{Way: "over 2025-06-18", Over: "2025-06-18", Offer: other}},
-		})
+		others := []assert.Other{{Way: "over 2025-06-18", Over: "2025-06-18", Offer: other}}
+		unmasked := func(s string) string { return s }
+		return c.Run(ctx, offer, assert.Env{Server: "api", Mask: unmasked, Others: others})
 	}
 	return tree.Evaluate(context.Background(), obs, env).Items[0].Message
 }

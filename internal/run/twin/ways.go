@@ -66,10 +66,12 @@ func derived(c *plan.Case, over string, change func(*plan.Server)) *plan.Server 
 // sameWays returns what a matcher same-as compares with.
 func sameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
 	if same.Server != "" {
-		out = append(out, Way{Over: same.Server, Server: file.Counterpart(same.Server, c.Server), Same: same, Other: true})
+		other := file.Counterpart(same.Server, c.Server)
+		out = append(out, Way{Over: same.Server, Server: other, Same: same, Other: true})
 	}
 	for _, version := range same.Protocol {
-		out = append(out, Way{Over: version, Server: derived(c, version, func(s *plan.Server) { s.Protocol = version }), Same: same})
+		other := derived(c, version, func(s *plan.Server) { s.Protocol = version })
+		out = append(out, Way{Over: version, Server: other, Same: same})
 	}
 	for _, t := range same.Transport {
 		if t == "http" {
@@ -78,7 +80,8 @@ func sameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
 		switch {
 		case t == transportOf(c.Server):
 		case c.Server.URL != "" && t != "stdio":
-			out = append(out, Way{Over: t, Server: derived(c, t, func(s *plan.Server) { s.Transport = t }), Same: same})
+			other := derived(c, t, func(s *plan.Server) { s.Transport = t })
+			out = append(out, Way{Over: t, Server: other, Same: same})
 		default:
 			s, err := sibling(c.Server, file, t)
 			out = append(out, Way{Over: t, Server: s, Err: err, Same: same})
