@@ -72,7 +72,7 @@ func TestProgressOnATerminal(t *testing.T) {
 func TestStartAtOnATerminal(t *testing.T) {
 	t.Parallel()
 	person, program := openTerminal(t)
-	cmd := exec.Command("mcptest", "load", "--tool", "echo", "--rate", "1/s", "--start-at", time.Now().Add(time.Hour).Format(time.RFC3339), "--", "mcptest", "mock", "--preset", "echo")
+	cmd := exec.Command("mcptest", "load", "--tool", "echo", "--args", `{"message": "x"}`, "--rate", "1/s", "--start-at", time.Now().Add(time.Hour).Format(time.RFC3339), "--", "mcptest", "mock", "--preset", "echo")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), program, program
 	cmd.Env = append(os.Environ(), "CI=", "NO_COLOR=1", "TERM=xterm")
 	if err := cmd.Start(); err != nil {

@@ -2,13 +2,12 @@ package jsonschema
 
 import (
 	"fmt"
-	"math/big"
+	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"unicode/utf8"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/jsonschema/engine"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -27,71 +26,77 @@ func describe(v jsonv.Value) string {
 	return v.Kind().String() + " " + v.Short(shortLimit)
 }
 
+// quoted returns a name in quotes; one that is not valid UTF-8 as JSON has it.
+func quoted(name string) string {
+	if utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return jsonv.String(name).String()
+}
+
 // message describes briefly the value that a keyword requires and the actual value.
-func (r *reporter) message(f finding, e *jsonschema.ValidationError) string {
-	got := f.got.Short(shortLimit)
-	switch k := e.ErrorKind.(type) {
-	case *kind.FalseSchema:
+func message(f finding, e engine.Failure) string {
+	got, want := f.got.Short(shortLimit), e.Rule.Short(shortLimit)
+	switch e.Keyword {
+	case "":
 		return falseMessage(f)
-	case *kind.Type:
-		return wantType(k.Want, f.got)
-	case *kind.Const:
-		return wantValue([]string{jsonv.From(k.Want).Short(shortLimit)}, f.got)
-	case *kind.Enum:
-		return wantValue(r.withWants(f, e).wants, f.got)
-	case *kind.Format:
-		if k.Want == "regex" {
-			return fmt.Sprintf("bad regular expression %s: %v", got, k.Err)
+	case "type":
+		return wantType(f.wants, f.got)
+	case "const", "enum":
+		return wantValue(f.wants, f.got)
+	case "format":
+		if e.Err != nil {
+			return fmt.Sprintf("bad regular expression %s: %v", got, e.Err)
 		}
-		return fmt.Sprintf("expected format %s, got %s", k.Want, got)
-	case *kind.Not:
+		return fmt.Sprintf("expected format %s, got %s", e.Rule.Text(), got)
+	case "not":
 		return fmt.Sprintf(`fits the schema under "not", got %s`, got)
-	case *kind.Pattern:
-		return fmt.Sprintf("expected text that matches %s, got %s", k.Want, got)
-	case *kind.Minimum:
-		return fmt.Sprintf("expected at least %s, got %s", r.bound(e, k.Want, "minimum"), got)
-	case *kind.Maximum:
-		return fmt.Sprintf("expected at most %s, got %s", r.bound(e, k.Want, "maximum"), got)
-	case *kind.ExclusiveMinimum:
-		return fmt.Sprintf("expected more than %s, got %s", r.bound(e, k.Want, "exclusiveMinimum", "minimum"), got)
-	case *kind.ExclusiveMaximum:
-		return fmt.Sprintf("expected less than %s, got %s", r.bound(e, k.Want, "exclusiveMaximum", "maximum"), got)
-	case *kind.MultipleOf:
-		return fmt.Sprintf("expected a multiple of %s, got %s", r.bound(e, k.Want, "multipleOf"), got)
+	case "pattern":
+		return fmt.Sprintf("expected text that matches %s, got %s", e.Rule.Text(), got)
+	case "minimum":
+		return fmt.Sprintf("expected at least %s, got %s", want, got)
+	case "maximum":
+		return fmt.Sprintf("expected at most %s, got %s", want, got)
+	case "exclusiveMinimum":
+		return fmt.Sprintf("expected more than %s, got %s", want, got)
+	case "exclusiveMaximum":
+		return fmt.Sprintf("expected less than %s, got %s", want, got)
+	case "multipleOf":
+		return fmt.Sprintf("expected a multiple of %s, got %s", want, got)
 	}
-	if msg, ok := countMessage(e.ErrorKind); ok {
-		return msg
-	}
-	return fmt.Sprintf("does not fit %q, got %s", f.Keyword, got)
+	return countMessage(e)
 }
 
 // countMessage covers the keywords that count something.
-func countMessage(k jsonschema.ErrorKind) (string, bool) {
-	switch k := k.(type) {
-	case *kind.MinLength:
-		return fmt.Sprintf("expected at least %s, got %d", display.Count(k.Want, "character"), k.Got), true
-	case *kind.MaxLength:
-		return fmt.Sprintf("expected at most %s, got %d", display.Count(k.Want, "character"), k.Got), true
-	case *kind.MinItems:
-		return fmt.Sprintf("expected at least %s, got %d", display.Count(k.Want, "item"), k.Got), true
-	case *kind.MaxItems:
-		return fmt.Sprintf("expected at most %s, got %d", display.Count(k.Want, "item"), k.Got), true
-	case *kind.AdditionalItems:
-		return display.Count(k.Count, "item") + " too many", true
-	case *kind.MinProperties:
-		return fmt.Sprintf("expected at least %s, got %d", display.Count(k.Want, "property"), k.Got), true
-	case *kind.MaxProperties:
-		return fmt.Sprintf("expected at most %s, got %d", display.Count(k.Want, "property"), k.Got), true
-	case *kind.UniqueItems:
-		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1]), true
-	case *kind.Contains:
-		return `no item fits the schema under "contains"`, true
-	case *kind.MinContains:
-		return fmt.Sprintf(`expected at least %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
-	case *kind.MaxContains:
-		return fmt.Sprintf(`expected at most %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
+func countMessage(e engine.Failure) string {
+	switch e.Keyword {
+	case "minLength", "maxLength":
+		return sizeMessage(e, "character")
+	case "minItems", "maxItems":
+		return sizeMessage(e, "item")
+	case "minProperties", "maxProperties":
+		return sizeMessage(e, "property")
+	case "additionalItems":
+		return display.Count(e.Count, "item") + " too many"
+	case "uniqueItems":
+		return fmt.Sprintf("items %d and %d are equal", e.Pair[0], e.Pair[1])
+	case "contains":
+		return `no item fits the schema under "contains"`
+	case "minContains":
+		return fmt.Sprintf(`expected at least %s that fit "contains", got %d`, display.Count(e.Limit, "item"), e.Count)
+	case "maxContains":
+		return fmt.Sprintf(`expected at most %s that fit "contains", got %d`, display.Count(e.Limit, "item"), e.Count)
 	}
-	return "", false
+	return fmt.Sprintf("does not fit %q", e.Keyword)
+}
+
+// sizeMessage is for a value with too few or too many of its parts.
+func sizeMessage(e engine.Failure, part string) string {
+	bound := "most"
+	if strings.HasPrefix(e.Keyword, "min") {
+		bound = "least"
+	}
+	return fmt.Sprintf("expected at %s %s, got %d", bound, display.Count(e.Limit, part), e.Count)
 }
 
 // falseMessage returns the message for a value where the schema is false.
@@ -101,7 +106,7 @@ func falseMessage(f finding) string {
 		if strings.HasSuffix(f.InstancePath, "["+last+"]") {
 			return "unexpected item " + f.got.Short(shortLimit)
 		}
-		return fmt.Sprintf("unexpected property %q", last)
+		return "unexpected property " + quoted(last)
 	}
 	return "no value is allowed here, got " + describe(f.got)
 }
@@ -119,19 +124,4 @@ func wantValue(wants []string, got jsonv.Value) string {
 		wants, more = wants[:maxWants], fmt.Sprintf(", … (%d in all)", n)
 	}
 	return fmt.Sprintf("expected one of %s%s, got %s", strings.Join(wants, ", "), more, got.Short(shortLimit))
-}
-
-// bound returns a limit as written in the schema. Draft 4 has the number of an
-// exclusive limit under another keyword.
-func (r *reporter) bound(e *jsonschema.ValidationError, limit *big.Rat, keywords ...string) string {
-	for _, k := range keywords {
-		if v := r.sources.keyword(e.SchemaURL, k); v.Kind() == jsonv.KindNumber {
-			return v.Short(shortLimit)
-		}
-	}
-	if limit.IsInt() {
-		return limit.Num().String()
-	}
-	f, _ := limit.Float64()
-	return jsonv.Float(f).Literal()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/jsonschema/engine"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -17,7 +18,7 @@ var Formats = strings.Fields(`date date-time duration email hostname ipv4 ipv6 i
 // strictWalk searches a schema for words that JSON Schema would silently ignore.
 type strictWalk struct {
 	*sources
-	draft int // of schemas that do not declare one
+	draft engine.Draft // of schemas that do not declare one
 	seen  map[string]bool
 	found []*Error
 }
@@ -25,7 +26,7 @@ type strictWalk struct {
 // strict returns an error for each keyword that the schema's draft does not have and
 // for each format that is not checked: such a schema accepts every value. Names that
 // begin with x- are the author's own. References are followed.
-func (s *sources) strict(draft int) *Error {
+func (s *sources) strict(draft engine.Draft) *Error {
 	w := strictWalk{sources: s, draft: draft, seen: map[string]bool{}}
 	w.document(s.root, "")
 	if len(w.found) == 0 {
@@ -43,15 +44,13 @@ func (w *strictWalk) document(uri, fragment string) {
 		return // an anchor: walked with its document
 	}
 	draft := w.draft
-	for i, name := range [...]string{"draft-04", "draft-06", "draft-07", "2019-09", "2020-12"} {
-		if strings.Contains(v.Lookup("$schema").Text(), name) {
-			draft = [...]int{4, 6, 7, 2019, 2020}[i]
-		}
+	if own, ok := engine.DraftOf(v.Lookup("$schema").Text()); ok {
+		draft = own
 	}
 	w.schema(follow(v, tokens), uri, fragment, draft)
 }
 
-func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft int) {
+func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft engine.Draft) {
 	if v.Kind() != jsonv.KindObject || w.seen[uri+"#"+ptr] {
 		return
 	}
@@ -98,4 +97,14 @@ func (w *strictWalk) fault(uri, ptr, word string, known []string, format string,
 		e.Pointer = uri + "#" + ptr
 	}
 	w.found = append(w.found, e)
+}
+
+// follow returns the value that the tokens of a pointer lead to, or an absent value.
+func follow(v jsonv.Value, tokens []string) jsonv.Value {
+	ptr := ""
+	for _, t := range tokens {
+		ptr = jsonv.AppendPointer(ptr, t)
+	}
+	v, _ = v.Pointer(ptr)
+	return v
 }

@@ -7,9 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
+	"mcptest/internal/base/jsonschema/engine"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
 )
@@ -17,7 +15,7 @@ import (
 // maxViolations bounds the number of violations of one validation.
 const maxViolations = 1000
 
-// reporter converts the library's tree of errors to a flat list with our messages.
+// reporter converts the engine's failures to a flat list of messages.
 type reporter struct {
 	sources *sources
 	root    jsonv.Value // the instance
@@ -44,10 +42,9 @@ const (
 	missValue      // a value other than the accepted constants
 )
 
-func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) ([]Violation, error) {
-	namePlaces{}.repair(failed, v, nil)
+func (s *sources) violations(failures []engine.Failure, v jsonv.Value) ([]Violation, error) {
 	r := &reporter{sources: s, root: v}
-	r.report(failed)
+	r.reportAll(failures)
 	if r.fault != nil {
 		return nil, r.fault
 	}
@@ -61,8 +58,7 @@ func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) 
 	return out, nil
 }
 
-// sorted returns the findings in the order of the instance; the library walks maps,
-// so its own order changes from run to run.
+// sorted returns the findings in the order of the instance.
 func (r *reporter) sorted() []finding {
 	slices.SortStableFunc(r.found, func(a, b finding) int {
 		return cmp.Or(slices.Compare(a.order, b.order), strings.Compare(a.SchemaPointer, b.SchemaPointer), strings.Compare(a.Msg, b.Msg))
@@ -70,51 +66,36 @@ func (r *reporter) sorted() []finding {
 	return r.found
 }
 
-// locate follows the library's tokens, in which lone surrogates are masked, through
-// the instance.
-func (r *reporter) locate(masked []string) (path string, v jsonv.Value, tokens []string, order []int) {
-	v = r.root
-	for _, m := range masked {
-		at, token, next := -1, m, jsonv.Value{}
+// locate follows the tokens of a pointer through the instance.
+func (r *reporter) locate(f *finding, tokens []string) {
+	v := r.root
+	for _, token := range tokens {
+		at := -1
 		if v.Kind() == jsonv.KindArray {
-			if i, err := strconv.Atoi(m); err == nil && i < v.Len() {
-				at, next = i, v.At(i)
-			}
-			path += "[" + m + "]"
+			at, _ = strconv.Atoi(token)
+			f.InstancePath = jsonv.JoinIndex(f.InstancePath, at)
+			v = v.At(at)
 		} else {
+			f.InstancePath = jsonv.JoinKey(f.InstancePath, token)
 			i := 0
 			for k, e := range v.Members() {
-				if maskSurrogates(k) == m {
-					at, token, next = i, k, e
+				if k == token {
+					at, v = i, e
 				}
 				i++
 			}
-			path = jsonv.JoinKey(path, token)
 		}
-		tokens, order = append(tokens, token), append(order, at)
-		if v = next; at < 0 {
-			return path, v, tokens, order
-		}
+		f.order = append(f.order, at)
 	}
-	return path, v, tokens, order
+	f.tokens, f.got = tokens, v
 }
 
-// at returns a finding for an error with place, keyword and pointer, but without a
+// at returns a finding for a failure with place, keyword and pointer, but without a
 // message.
-func (r *reporter) at(e *jsonschema.ValidationError, extra ...string) finding {
+func (r *reporter) at(e engine.Failure, extra ...string) finding {
 	var f finding
-	f.InstancePath, f.got, f.tokens, f.order = r.locate(append(slices.Clone(e.InstanceLocation), extra...))
-	_, _, f.SchemaPointer = r.sources.split(e.SchemaURL)
-	path := e.ErrorKind.KeywordPath()
-	if d, ok := e.ErrorKind.(*kind.Dependency); ok {
-		path = []string{"dependencies", d.Prop}
-	}
-	for i, token := range path {
-		if i == 0 {
-			f.Keyword = token
-		}
-		f.SchemaPointer = jsonv.AppendPointer(f.SchemaPointer, token)
-	}
+	r.locate(&f, append(slices.Clip(e.At), extra...))
+	f.Keyword, f.SchemaPointer = e.Keyword, r.sources.pointer(e.Place)
 	return f
 }
 
@@ -125,86 +106,79 @@ func (r *reporter) add(f finding, format string, args ...any) {
 	}
 }
 
-func (r *reporter) reportAll(causes []*jsonschema.ValidationError) {
-	for _, c := range causes {
+func (r *reporter) reportAll(failures []engine.Failure) {
+	for _, e := range failures {
 		if len(r.found) < maxViolations {
-			r.report(c)
+			r.report(e)
 		}
 	}
 }
 
-// report adds the findings of an error and its causes. Errors that only refer to
-// their causes add nothing themselves.
-func (r *reporter) report(e *jsonschema.ValidationError) {
-	switch k := e.ErrorKind.(type) {
-	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
-		r.reportAll(e.Causes)
-	case *kind.AnyOf:
+// report adds the findings of a failure.
+func (r *reporter) report(e engine.Failure) {
+	if e.Endless {
+		r.fault = fmt.Errorf("check against the schema: %w",
+			&Error{Pointer: r.sources.pointer(e.Place), Msg: "the schema refers to itself without end"})
+		return
+	}
+	switch e.Keyword {
+	case "anyOf":
 		r.alternatives(e)
-	case *kind.OneOf:
-		if len(k.Subschemas) == 2 {
-			r.add(r.at(e), "fits alternatives %d and %d, must fit exactly one", k.Subschemas[0], k.Subschemas[1])
+	case "oneOf":
+		if e.Pair[1] > 0 {
+			r.add(r.at(e), "fits alternatives %d and %d, must fit exactly one", e.Pair[0], e.Pair[1])
 			return
 		}
 		r.alternatives(e)
-	case *kind.RefCycle:
-		_, _, ptr := r.sources.split(k.URL)
-		r.fault = fmt.Errorf("check against the schema: %w",
-			&Error{Pointer: ptr, Msg: "the schema refers to itself without end"})
-	case *kind.Required:
-		for _, name := range k.Missing {
-			r.add(r.at(e), "missing property %q", name)
+	case "required":
+		for _, name := range e.Names {
+			r.add(r.at(e), "missing property %s", quoted(name))
 		}
-	case *kind.AdditionalProperties:
-		for _, name := range k.Properties {
-			r.add(r.at(e, name), "unexpected property %q", name)
+	case "additionalProperties":
+		for _, name := range e.Names {
+			r.add(r.at(e, name), "unexpected property %s", quoted(name))
 		}
-	case *kind.PropertyNames:
-		r.propertyName(e, k)
-	case *kind.Dependency:
-		r.dependent(e, k.Prop, k.Missing)
-	case *kind.DependentRequired:
-		r.dependent(e, k.Prop, k.Missing)
+	case "propertyNames":
+		r.propertyName(e)
+	case "dependencies", "dependentRequired":
+		for _, name := range e.Names {
+			r.add(r.at(e), "missing property %s, required because %s is there", quoted(name), quoted(e.Name))
+		}
 	default:
 		f := r.at(e)
-		r.add(r.withWants(f, e), "%s", r.message(f, e))
+		f.miss, f.wants = wanted(e)
+		r.add(f, "%s", message(f, e))
 	}
 }
 
-func (r *reporter) dependent(e *jsonschema.ValidationError, because string, missing []string) {
-	for _, name := range missing {
-		r.add(r.at(e), "missing property %q, required because %q is there", name, because)
-	}
-}
-
-func (r *reporter) propertyName(e *jsonschema.ValidationError, k *kind.PropertyNames) {
-	f := r.at(e, k.Property)
-	f.Keyword = "propertyNames"
-	sub := &reporter{sources: r.sources, root: jsonv.String(k.Property)}
+func (r *reporter) propertyName(e engine.Failure) {
+	f := r.at(e, e.Name)
+	sub := &reporter{sources: r.sources, root: jsonv.String(e.Name)}
 	sub.reportAll(e.Causes)
 	if r.fault = sub.fault; r.fault != nil {
 		return
 	}
-	reasons := lists.Map(sub.sorted(), func(s finding) string { return s.Msg })
-	r.add(f, "the name of property %q does not fit: %s", k.Property, strings.Join(reasons, "; "))
+	msg := "the name of property " + quoted(e.Name) + " does not fit"
+	if reasons := lists.Map(sub.sorted(), func(s finding) string { return s.Msg }); len(reasons) > 0 {
+		msg += ": " + strings.Join(reasons, "; ")
+	}
+	r.add(f, "%s", msg)
 }
 
-// withWants adds the values that the keyword would have accepted, for merging
-// alternatives.
-func (r *reporter) withWants(f finding, e *jsonschema.ValidationError) finding {
-	switch k := e.ErrorKind.(type) {
-	case *kind.Type:
-		f.miss, f.wants = missType, k.Want
-	case *kind.Const:
-		f.miss = missValue
-		f.wants = []string{jsonv.From(k.Want).Short(shortLimit)}
-	case *kind.Enum:
-		f.miss = missValue
-		for _, w := range k.Want {
-			f.wants = append(f.wants, jsonv.From(w).Short(shortLimit))
+// wanted returns the values that a keyword would have accepted, for merging alternatives.
+func wanted(e engine.Failure) (kind miss, wants []string) {
+	switch e.Keyword {
+	case "type":
+		return missType, engine.TypeNames(e.Rule)
+	case "const":
+		return missValue, []string{e.Rule.Short(shortLimit)}
+	case "enum":
+		for _, w := range e.Rule.Elems() {
+			wants = append(wants, w.Short(shortLimit))
 		}
+		return missValue, wants
 	}
-	return f
+	return missOther, nil
 }
 
 // alternatives reports a value that matches none of anyOf or oneOf. The user needs to
@@ -213,22 +187,24 @@ func (r *reporter) withWants(f finding, e *jsonschema.ValidationError) finding {
 // value in a property that distinguishes the alternatives. When one is left its
 // faults are reported; when none is left, the values they would have accepted;
 // otherwise one line for each of the first few.
-func (r *reporter) alternatives(e *jsonschema.ValidationError) {
+func (r *reporter) alternatives(e engine.Failure) {
 	var alts [][]finding
-	for _, c := range e.Causes {
+	for _, failures := range e.Alternatives {
 		sub := &reporter{sources: r.sources, root: r.root}
-		sub.report(c)
+		sub.reportAll(failures)
 		if sub.fault != nil {
 			r.fault = sub.fault
 			return
 		}
-		alts = append(alts, sub.sorted())
+		if found := sub.sorted(); len(found) > 0 { // none if there are too many failures
+			alts = append(alts, found)
+		}
 	}
 	if len(alts) == 0 {
 		r.listed(e, alts)
 		return
 	}
-	here := len(e.InstanceLocation)
+	here := len(e.At)
 	filters := []func(finding) bool{
 		func(f finding) bool { return f.miss == missType && len(f.tokens) == here },
 		func(f finding) bool { return f.miss == missValue && len(f.tokens) == here },
@@ -253,7 +229,7 @@ func (r *reporter) alternatives(e *jsonschema.ValidationError) {
 
 // merge reports alternatives that all fail in the same way at the same place as one
 // violation with all the values they would accept.
-func (r *reporter) merge(e *jsonschema.ValidationError, alts [][]finding, same func(finding) bool) bool {
+func (r *reporter) merge(e engine.Failure, alts [][]finding, same func(finding) bool) bool {
 	var wants []string
 	var first finding
 	for i, alt := range alts {
@@ -281,7 +257,7 @@ func (r *reporter) merge(e *jsonschema.ValidationError, alts [][]finding, same f
 }
 
 // listed reports alternatives of which none matches best.
-func (r *reporter) listed(e *jsonschema.ValidationError, alts [][]finding) {
+func (r *reporter) listed(e engine.Failure, alts [][]finding) {
 	const shown = 4
 	f := r.at(e)
 	var reasons []string
@@ -300,5 +276,9 @@ func (r *reporter) listed(e *jsonschema.ValidationError, alts [][]finding) {
 	if len(alts) > shown {
 		reasons = append(reasons, "…")
 	}
-	r.add(f, "%s", fmt.Sprintf("fits none of the %d alternatives: %s", len(e.Causes), strings.Join(reasons, "; or ")))
+	msg := fmt.Sprintf("fits none of the %d alternatives", len(e.Alternatives))
+	if len(reasons) > 0 {
+		msg += ": " + strings.Join(reasons, "; or ")
+	}
+	r.add(f, "%s", msg)
 }

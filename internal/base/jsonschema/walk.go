@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/base/jsonschema/engine"
 	"mcptest/internal/base/jsonv"
 )
 
@@ -22,7 +23,7 @@ const (
 // define it.
 type keyword struct {
 	holds        Holds
-	since, until int // 0: all drafts
+	since, until engine.Draft // 0: all drafts
 }
 
 // keywords are the keywords of 2020-12 and the earlier drafts.

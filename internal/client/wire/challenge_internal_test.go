@@ -19,7 +19,8 @@ func TestChallenge(t *testing.T) {
 		{401, []string{`Bearer realm="error here, scope there"`}, ""},
 		{401, []string{`Bearer resource_metadata="https://a/b"`}, ""},
 		{401, nil, ""},
-		{500, []string{`Bearer error="insufficient_scope"`}, ""},
+		{500, []string{`Bearer error="insufficient_scope"`}, ": the token lacks a scope"},
+		{302, []string{`Bearer error="insufficient_scope"`}, ""},
 		{403, []string{`Bearer error="", scope=""`}, ""},
 	} {
 		info := &HTTPInfo{Status: c.status, Header: http.Header{"Www-Authenticate": c.values}}

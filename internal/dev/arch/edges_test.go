@@ -97,8 +97,8 @@ const testOnly = "tests"
 // possible, so that the module can be replaced. The longest matching path counts.
 var modules = map[string][]string{
 	"go.yaml.in/yaml/v4":                     {"internal/base/source"},
-	"github.com/santhosh-tekuri/jsonschema":  {"internal/base/jsonschema"},
-	"github.com/dlclark/regexp2":             {"internal/base/jsonschema"},
+	"github.com/santhosh-tekuri/jsonschema":  {testOnly}, // what package engine is compared with
+	"github.com/dlclark/regexp2":             {"internal/base/jsonschema/engine"},
 	"mvdan.cc/sh/v3":                         {"internal/base/shellwords"},
 	"github.com/aymanbagabas/go-udiff":       {"internal/assert/textdiff"},
 	"github.com/clipperhouse/displaywidth":   {"internal/base/display", "internal/base/source"}, // how wide a text is
@@ -106,7 +106,6 @@ var modules = map[string][]string{
 	"github.com/valyala/quicktemplate":       {"internal/report/html"},
 	"golang.org/x/term":                      {"internal/base/term"},
 	"golang.org/x/sys":                       {"internal/process/proc", "internal/process/pipe", "internal/base/term", "internal/base/osfile", "internal/server/proxy"},
-	"golang.org/x/text":                      {"internal/base/jsonschema"}, // the schema library's message printer
 	"github.com/spf13":                       {"internal/cli/", "internal/mcpaql/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/client/auth", testOnly}, // its package oauthex
 	"golang.org/x/oauth2":                    {"internal/client/auth"},

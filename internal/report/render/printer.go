@@ -77,7 +77,7 @@ func (p *Printer) Block(indent int, text string, most int, tail bool) {
 }
 
 // LongestLine limits the shown width of a line of foreign text.
-const LongestLine = 400
+const LongestLine = 600
 
 // Fit shortens long lines, in the middle.
 func (p *Printer) Fit(s string, indent int) string {
