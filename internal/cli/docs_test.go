@@ -87,7 +87,7 @@ func docBlocks(t *testing.T, root, page string) []docBlock {
 
 // ownServer are pages whose commands need a server with an address; guides_test.go runs
 // them.
-var ownServer = []string{"remote.md", "elicitation.md", "revisions.md", "oauth.md"}
+var ownServer = []string{"remote.md", "revisions.md", "oauth.md"}
 
 // docPages are the pages for users: all Markdown except generated pages, which have their
 // own tests, and pages for developers. Of the guide for coding agents it is the template,

@@ -18,7 +18,7 @@ func TestRemoteGuides(t *testing.T) {
 	t.Parallel()
 	mock := []string{"serving", "mcptest", "mock", "--preset", "everything", "--http", "127.0.0.1:0", "--"}
 	for page, server := range map[string][]string{
-		"remote.md": mock, "elicitation.md": mock, "revisions.md": mock, "oauth.md": {"oauthserver"},
+		"remote.md": mock, "revisions.md": mock, "oauth.md": {"oauthserver"},
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/offer/assert"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/pool"
+	"mcptest/internal/run/twin"
 	"mcptest/internal/spec/plan"
 )
 
@@ -68,17 +69,19 @@ func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value)
 	}
 	if c.SameAs != nil {
 		var err error
-		if env.Others, err = f.others(ctx, false); err != nil {
-			return assert.Verdict{Problem: err.Error()}
+		// By position: the tree of a flow may have been compiled again.
+		ofThis := func(w *twin.Way) bool { return w.Same != nil && w.Same.Pos == c.SameAs.Pos }
+		if env.Others, err = f.others(ctx, ofThis); err != nil {
+			return assert.Verdict{Problem: err.Error(), Undecided: true}
 		}
 	}
 	return c.Run(ctx, offer, env)
 }
 
 // others requests the surfaces that same-as or check compares with.
-func (f offering) others(ctx context.Context, check bool) (out []assert.Other, err error) {
+func (f offering) others(ctx context.Context, wanted func(*twin.Way) bool) (out []assert.Other, err error) {
 	for _, o := range f.a.others {
-		if o.Check != check || o.Call {
+		if !wanted(&o) {
 			continue
 		}
 		if o.Err != nil {
@@ -87,12 +90,12 @@ func (f offering) others(ctx context.Context, check bool) (out []assert.Other, e
 		ps := f.a.file.run.pool.ForCase(f.a.c, o.Server, f.a.file.file)
 		other, err := ps.Offer(ctx, f.a.sessions[ps])
 		if err != nil {
-			return nil, fmt.Errorf("over %s: %w", o.Over, err)
+			return nil, fmt.Errorf("%s: %w", o.Words(), err)
 		}
 		for _, failed := range other.Failed {
-			return nil, fmt.Errorf("over %s: %w", o.Over, failed)
+			return nil, fmt.Errorf("%s: %w", o.Words(), failed)
 		}
-		out = append(out, assert.Other{Over: o.Over, Offer: other.Value()})
+		out = append(out, assert.Other{Way: o.Words(), Over: o.Over, Server: o.Other, Offer: other.Value()})
 	}
 	return out, nil
 }
@@ -101,7 +104,7 @@ func (f offering) others(ctx context.Context, check bool) (out []assert.Other, e
 // matcher check.
 func (f offering) othersOfCheck(ctx context.Context) (map[string]jsonv.Value, error) {
 	out := map[string]jsonv.Value{}
-	list, err := f.others(ctx, true)
+	list, err := f.others(ctx, func(w *twin.Way) bool { return w.Check })
 	for _, o := range list {
 		out[o.Over] = o.Offer
 	}

@@ -58,12 +58,11 @@ func (t *Tree) Mentions() (found []trajectory.Mention) {
 	return found
 }
 
-// SameAs returns the ways to reach the server that the tree's same-as matcher
-// compares, or nil.
-func (t *Tree) SameAs() (found *assert.SameAs) {
+// SameAs returns what the tree's same-as matchers compare with.
+func (t *Tree) SameAs() (found []*assert.SameAs) {
 	anyItem(t.Items, func(a *Assertion) bool {
-		found = a.Matcher.SameAs()
-		return found != nil
+		found = append(found, a.Matcher.SameAs()...)
+		return false
 	})
 	return found
 }

@@ -17,17 +17,25 @@ var rowLock = Row{
 }
 
 var rowTokens = Row{
-	Name: "tokens", Doc: "the definitions of the tools take no more tokens than this (an estimate: a quarter of their bytes); for the target surface",
-	Example: `tokens: {total: 15000, tool: 1200}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "bad"}]}`,
+	Name: "tokens",
+	Doc: "the definitions of the tools take no more tokens than this (an estimate: a quarter of their bytes): " +
+		"total of all together, tool of each one, growth: 5% of all together since lock: FILE was written; " +
+		"for the target surface",
+	Example: `tokens: {total: 15000, tool: 20}`,
+	Passes:  `{"tools": [{"name": "add", "description": "Adds two numbers."}]}`,
+	Fails: `{"tools": [{"name": "add", "description": "Adds two numbers. If one is missing, it is 0. ` +
+		`Use it for sums of money, too."}]}`,
 	schema: `{"type":"object","additionalProperties":false,"minProperties":1,"properties":{"total":{"type":["integer","null"],"minimum":1},
 		"tool":{"type":["integer","null"],"minimum":1},"growth":{"type":"string"},"lock":{"type":"string"}}}`, compile: compileSurface("tokens"),
 }
 
 var rowSameAs = Row{
 	Name: "same-as", Aliases: []string{"same_as"},
-	Doc:     "the server offers the same over these transports and protocol versions; for the target surface of a test without a call",
+	Doc: "the server offers the same over these transports and protocol versions, or the same as another server " +
+		"of the suite (server: gateway); for the target surface",
 	Example: `same-as: {protocol: ["2025-06-18", "2026-07-28"]}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "bad"}]}`,
 	schema: `{"type":"object","additionalProperties":false,"minProperties":1,"properties":{
+		"server":{"type":"string","minLength":1},
 		"transport":{"type":"array","minItems":1,"items":{"enum":["stdio","http","streamable-http","sse"]}},
 		"protocol":{"type":"array","minItems":1,"items":{"enum":["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"]}}}}`,
 	compile: compileSurface("same-as"),

@@ -137,12 +137,21 @@ func (k *Named) Mentions() []trajectory.Mention {
 	return nil
 }
 
-// SameAs returns the argument of the matcher same-as, or nil.
-func (k *Named) SameAs() *assert.SameAs {
-	if m, ok := k.m.(offered); ok {
-		return m.SameAs
+// SameAs returns the arguments of the matchers same-as in it.
+func (k *Named) SameAs() (found []*assert.SameAs) {
+	switch m := k.m.(type) {
+	case offered:
+		if m.SameAs != nil {
+			found = append(found, m.SameAs)
+		}
+	case negation:
+		return m.SameAs()
+	case combined:
+		for _, part := range m.parts {
+			found = append(found, part.SameAs()...)
+		}
 	}
-	return nil
+	return found
 }
 
 // Grading returns the argument of the matcher llm-judge, or nil.

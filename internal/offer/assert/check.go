@@ -39,10 +39,12 @@ type Tokens struct {
 	growth float64
 }
 
-// SameAs names other ways to reach the server; its surface must be the same on all of
-// them.
+// SameAs names other ways to reach the server, or another server; the surface must be the
+// same on all of them.
 type SameAs struct {
 	Pos source.Pos
+	// Server is another server of the suite, such as a gateway.
+	Server string `yaml:"server"`
 	// Transports: those of the server's address, or of its variants.
 	Transport []string `yaml:"transport" enum:"stdio|http|streamable-http|sse"`
 	// Protocol revisions.
@@ -107,7 +109,11 @@ func (s *SameAs) check(n *source.Node, path string, d *source.Decoder) {
 	if n.Kind != source.KindMap {
 		return
 	}
-	if len(s.Transport)+len(s.Protocol) == 0 {
-		d.Errorf(n, path, "missing key \"transport\" or \"protocol\"").Code = "missing-key"
+	if server := n.Get("server"); server != nil && server.Kind == source.KindString && server.Text == "" {
+		d.Errorf(server, path+".server", "the name of the server is empty")
+		return
+	}
+	if s.Server == "" && len(s.Transport)+len(s.Protocol) == 0 {
+		d.Errorf(n, path, "missing key \"server\", \"transport\" or \"protocol\"").Code = "missing-key"
 	}
 }

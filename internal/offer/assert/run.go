@@ -25,14 +25,17 @@ type Env struct {
 	Shown string
 	Usage string // the arguments by which a command reaches the server, with a leading space
 	Mask  func(string) string
-	// Others are the surfaces over other transports or protocol versions.
+	// Others are the surfaces over other transports or protocol versions, or of another server.
 	Others []Other
 }
 
-// Other is the surface of a server over another transport or protocol version.
+// Other is the surface of a server over another transport or protocol version, or of another
+// server.
 type Other struct {
-	Over  string // 2025-06-18
-	Offer jsonv.Value
+	Way    string // over 2025-06-18, on gateway
+	Over   string // 2025-06-18, gateway
+	Server bool   // another server, whose own name does not count
+	Offer  jsonv.Value
 }
 
 // Verdict is the outcome of a check.
@@ -180,15 +183,19 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 func same(ctx context.Context, live *surface.Surface, env Env) Verdict {
 	var v Verdict
 	for _, o := range env.Others {
-		changes := diff.Compare(ctx, []*surface.Surface{live}, []*surface.Surface{surfaceOf(o.Offer, env)}, diff.Options{})
+		one, other := *live, *surfaceOf(o.Offer, env)
+		if o.Server {
+			one.Info, other.Info = one.Info.Without("serverInfo"), other.Info.Without("serverInfo")
+		}
+		changes := diff.Compare(ctx, []*surface.Surface{&one}, []*surface.Surface{&other}, diff.Options{})
 		if len(changes) == 0 {
 			continue
 		}
 		if v.Problem != "" {
 			v.Problem += "; "
 		}
-		v.Problem += "it differs over " + o.Over + ": " + diff.Summary(changes)
-		v.Lines = append(append(v.Lines, "over "+o.Over+":"), lines(changes)...)
+		v.Problem += "it differs " + o.Way + ": " + diff.Summary(changes)
+		v.Lines = append(append(v.Lines, o.Way+":"), lines(changes)...)
 	}
 	if len(env.Others) == 0 {
 		v.Problem, v.Undecided = "nothing to compare with", true

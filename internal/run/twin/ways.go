@@ -5,17 +5,28 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/offer/assert"
 	"mcptest/internal/spec/plan"
 )
 
 // Way is another way to reach the server of a case, for the matcher same-as,
 // or another client or server, for the matcher check.
 type Way struct {
-	Over   string // such as 2025-06-18
+	Over   string // such as 2025-06-18, or the name of another server
 	Server *plan.Server
 	Err    error // the server cannot be reached in this way
 	Check  bool
-	Call   bool // only for same_as of a test
+	Same   *assert.SameAs // of the matcher same-as
+	Other  bool           // another server, for same-as
+	Call   bool           // only for same_as of a test
+}
+
+// Words says where an answer differs: over 2025-06-18, on gateway.
+func (w *Way) Words() string {
+	if w.Other {
+		return "on " + w.Over
+	}
+	return "over " + w.Over
 }
 
 // OtherWays returns the other ways to reach the server of a case.
@@ -23,16 +34,11 @@ func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 	if c.Server == nil {
 		return nil
 	}
-	derived := func(over string, change func(*plan.Server)) {
-		s := *c.Server
-		change(&s)
-		s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
-		out = append(out, Way{Over: over, Server: &s, Check: s.Client != ""})
-	}
 	for _, choice := range c.Tree.Checks() {
 		clients, servers := choice.Others()
 		for _, name := range clients {
-			derived(name, func(s *plan.Server) { s.Client = name })
+			client := derived(c, name, func(s *plan.Server) { s.Client = name })
+			out = append(out, Way{Over: name, Server: client, Check: client.Client != ""})
 		}
 		for _, s := range file.Servers {
 			if s.Name != c.Server.Name && slices.Contains(servers, s.Name) {
@@ -43,12 +49,29 @@ func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 	if c.SameAs != nil {
 		out = append(out, Way{Over: c.SameAs.Server, Server: file.Counterpart(c.SameAs.Server, c.Server), Call: true})
 	}
-	same := c.Tree.SameAs()
-	if same == nil {
-		return out
+	for _, same := range c.Tree.SameAs() {
+		out = append(out, sameWays(c, file, same)...)
+	}
+	return out
+}
+
+// derived is the server of a case, reached in another way.
+func derived(c *plan.Case, over string, change func(*plan.Server)) *plan.Server {
+	s := *c.Server
+	change(&s)
+	s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
+	return &s
+}
+
+// sameWays returns what a matcher same-as compares with.
+func sameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
+	if same.Server != "" {
+		other := file.Counterpart(same.Server, c.Server)
+		out = append(out, Way{Over: same.Server, Server: other, Same: same, Other: true})
 	}
 	for _, version := range same.Protocol {
-		derived(version, func(s *plan.Server) { s.Protocol = version })
+		other := derived(c, version, func(s *plan.Server) { s.Protocol = version })
+		out = append(out, Way{Over: version, Server: other, Same: same})
 	}
 	for _, t := range same.Transport {
 		if t == "http" {
@@ -57,10 +80,11 @@ func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 		switch {
 		case t == transportOf(c.Server):
 		case c.Server.URL != "" && t != "stdio":
-			derived(t, func(s *plan.Server) { s.Transport = t })
+			other := derived(c, t, func(s *plan.Server) { s.Transport = t })
+			out = append(out, Way{Over: t, Server: other, Same: same})
 		default:
 			s, err := sibling(c.Server, file, t)
-			out = append(out, Way{Over: t, Server: s, Err: err})
+			out = append(out, Way{Over: t, Server: s, Err: err, Same: same})
 		}
 	}
 	return out

@@ -61,6 +61,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 		servers, out.Server = []*Server{out.Ops[0].Server}, out.Ops[0].Server
 	}
 	out.Tree = c.tree(st)
+	c.sameOffer(st, servers, out)
 	c.examines(st, out)
 	out.listens = c.needsExclusive(out)
 	c.assignServer(out, out.Server)
@@ -196,25 +197,39 @@ func stepsHaveServers(st *suite.Test) bool {
 	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool { return s == nil || s.Server == "" })
 }
 
+// sameOffer checks the servers of the matchers same-as.
+func (c *compiler) sameOffer(st *suite.Test, servers []*Server, out *Case) {
+	for _, same := range out.Tree.SameAs() {
+		if same.Server != "" {
+			c.otherServer(same.Pos, st.Path+".same_as", same.Server, servers)
+		}
+	}
+}
+
+// otherServer reports that a server with which others are compared is not there, or is one of
+// them.
+func (c *compiler) otherServer(pos source.Pos, path, name string, servers []*Server) {
+	for _, s := range servers {
+		switch c.file.Counterpart(name, s) {
+		case nil:
+			c.unknownServer(pos, path, name)
+		case s:
+			c.dec.ErrorAt(pos, path, "it would compare "+s.Name+" with itself", "")
+		}
+	}
+}
+
 // sameCall checks the server of same_as, and compiles what may differ.
 func (c *compiler) sameCall(st *suite.Test, servers []*Server, out *Case) {
 	if st.SameAs == nil {
 		return
 	}
-	path := st.Path + ".same_as"
-	for _, s := range servers {
-		switch c.file.Counterpart(st.SameAs.Server, s) {
-		case nil:
-			c.unknownServer(st.SameAs.Pos, path, st.SameAs.Server)
-		case s:
-			c.dec.ErrorAt(st.SameAs.Pos, path, "it would compare "+s.Name+" with itself", "")
-		}
-	}
+	c.otherServer(st.SameAs.Pos, st.Path+".same_as", st.SameAs.Server, servers)
 	n := &source.Node{Pos: st.SameAs.Pos, Kind: source.KindMap}
 	if st.SameAs.Ignore != nil {
 		n.Fields = []source.Field{{Key: &source.Node{Kind: source.KindString, Text: "ignore"}, Value: st.SameAs.Ignore}}
 	}
-	out.Masks = snapshot.Compile(c.dec, n, path)
+	out.Masks = snapshot.Compile(c.dec, n, st.Path+".same_as")
 }
 
 // limits sets timeout, idle_timeout and retries. The order of precedence is: flag, test,

@@ -48,8 +48,8 @@ type surfaceEntry struct {
 	FailOn string `yaml:"fail_on" enum:"breaking|trust|review|any" default:"any" example:"breaking"`
 	// How many tokens the tools may take in the context of a model.
 	Tokens *tokenBudget `yaml:"tokens" title:"A token budget" example:"{total: 15000, tool: 1200, growth: 5%}" schema:"minProperties: 1"`
-	// The transports or protocol versions over which the server must offer the
-	// same.
+	// The server that must offer the same, or the transports or protocol versions over
+	// which this one must.
 	SameAs *sameAs `yaml:"same_as" title:"Equal surfaces" example:"{transport: [streamable-http, sse]}" schema:"minProperties: 1"`
 }
 
@@ -70,6 +70,8 @@ type tokenBudget struct {
 // sameAs is `surface[].same_as`.
 type sameAs struct {
 	Pos source.Pos
+	// Another server, such as a gateway. If it has variants, api@old is compared with its variant old.
+	Server string `yaml:"server" example:"gateway" schema:"minLength: 1"`
 	// Transports of the server's address, or of its variants.
 	Transport []string `yaml:"transport"`
 	// Protocol versions.
