@@ -203,6 +203,9 @@ func Find(topics []Topic, word string) []Topic {
 		}
 	}
 	if found := filter(topics, func(t Topic) bool { return t.Name == word || slices.Contains(t.Aliases, word) }); len(found) > 0 {
+		if !slices.ContainsFunc(found, func(t Topic) bool { return t.Kind != mockKey }) {
+			found = append(withArgument(topics, word), found...) // suites before mocks
+		}
 		// Keys are of many places: last.
 		return slices.Concat(filter(found, func(t Topic) bool { return !t.isKey() }), filter(found, Topic.isKey))
 	}
@@ -219,13 +222,18 @@ func Find(topics []Topic, word string) []Topic {
 			return found
 		}
 	}
-	found := filter(topics, func(t Topic) bool {
-		return t.Kind == "matcher" && slices.Contains(t.arguments, word)
-	})
+	found := withArgument(topics, word)
 	if i := strings.Index(word, "_"); len(found) == 0 && i > 0 && i < len(word)-1 {
 		return Find(topics, word[:i]+strings.ToUpper(word[i+1:i+2])+word[i+2:])
 	}
 	return found
+}
+
+// withArgument returns the matchers whose argument has a key.
+func withArgument(topics []Topic, key string) []Topic {
+	return filter(topics, func(t Topic) bool {
+		return t.Kind == "matcher" && slices.Contains(t.arguments, key)
+	})
 }
 
 // arguments returns the keys that the schema of a matcher's argument names.
