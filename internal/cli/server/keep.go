@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func target(k *keeping.Keeper, f *keeping.Flags, l *option.Viewer, argv []string
 // answerOf returns the answer to a request; ok is false if it got no response that a test can
 // expect.
 func answerOf(x *mcp.Exchange) (a draft.Answer, ok bool) {
-	if rpc, refused := inspect.ExchangeError(x).(*protocol.RPCError); refused {
+	if rpc, refused := errors.AsType[*protocol.RPCError](inspect.ExchangeError(x)); refused {
 		return draft.Answer{Code: jsonv.Int(rpc.Code), Reason: rpc.Message}, true
 	}
 	result, err := jsonv.Parse(x.Result)

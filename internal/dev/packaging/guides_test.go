@@ -46,7 +46,8 @@ func TestGuidesFromPackages(t *testing.T) {
 		put(t, filepath.Join(dir, "suite.yaml"), sums)
 		put(t, filepath.Join(dir, "server.test.mjs"), g.block("js"))
 		// Vitest 4 with its default version of vite needs a newer Node.js than CI has.
-		g.sh(dir, 0, local(g.line("npm install --save-dev mcptest vitest"))+"@4 vite@7")
+		install := g.line("npm install --save-dev CHECKOUT/dist/packages/*.tgz vitest")
+		g.sh(dir, 0, strings.Replace(install, "CHECKOUT/", "", 1)+"@4 vite@7")
 		shows(t, dir, 0, []string{"1 passed | 1 skipped (2)"}, "sh", "-ec", "NO_COLOR=1 npx --no-install "+g.line(`vitest run -t "adds numbers"`))
 		g.none("js", "sh pytest tests/api.mcptest.yaml", "ini [pytest]")
 	})
@@ -54,7 +55,7 @@ func TestGuidesFromPackages(t *testing.T) {
 		python := withPytest(t)
 		g := openGuide(t, filepath.Join(root, "docs", "guides", "test-runners.md"))
 		dir := newFolder(t, out)
-		g.line("pip install mcptest pytest") // pytest is that of the system
+		g.line("pip install CHECKOUT/dist/packages/*.whl pytest") // pytest is that of the system
 		g.sh(dir, 0, "python3 -m pip install --quiet --no-index --disable-pip-version-check --target site dist/packages/*.whl")
 		put(t, filepath.Join(dir, "tests", "api.mcptest.yaml"), sums)
 		put(t, filepath.Join(dir, "pytest.ini"), g.block("ini"))
