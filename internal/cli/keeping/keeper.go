@@ -30,6 +30,7 @@ type Keeper struct {
 	streams cmdutil.Streams
 	suites  *option.SuiteFlags
 	file    *keep.File
+	first   target // the suite before the request is made
 }
 
 // Begin returns the keeper, after checking that the suite can get a test. It is nil if no
@@ -52,11 +53,10 @@ func (f *Flags) Begin(s cmdutil.Streams, suites *option.SuiteFlags) (*Keeper, er
 		return nil, err
 	}
 	k := &Keeper{flags: f, streams: s, suites: suites, file: file}
-	to, err := k.read(file.Source.Data)
-	if err != nil {
+	if k.first, err = k.read(file.Source.Data); err != nil {
 		return nil, err
 	}
-	if f.named() && to.names[draft.EscapePlaceholders(strings.TrimSpace(f.name))] {
+	if f.named() && k.first.names[draft.EscapePlaceholders(strings.TrimSpace(f.name))] {
 		return nil, refusal(taken(f.name))
 	}
 	return k, nil
@@ -140,11 +140,7 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 
 // CheckServer returns the error of Keep for a request to a server that the suite lacks.
 func (k *Keeper) CheckServer(r Request) error {
-	to, err := k.read(k.file.Source.Data)
-	if err != nil {
-		return err
-	}
-	if _, _, err := serverOf(to.file, r); err != nil {
+	if _, _, err := serverOf(k.first.file, r); err != nil {
 		return refusal(err)
 	}
 	return nil

@@ -79,7 +79,8 @@ func sectionsOf(cmd *cobra.Command) (order []string, sections map[string]*pflag.
 	}
 	var rest []*pflag.Flag
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		switch title := f.Annotations[sectionKey]; {
+		title := f.Annotations[sectionKey]
+		switch {
 		case f.Hidden:
 		case title == nil:
 			rest = append(rest, f)

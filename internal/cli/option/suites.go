@@ -86,7 +86,8 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 // suitesAt returns the suites that one of the arguments names: a file, or those below a folder.
 func (f *SuiteFlags) suitesAt(arg string, args []string) ([]string, error) {
 	program := programs[filepath.Ext(arg)]
-	switch info, err := os.Stat(arg); {
+	info, err := os.Stat(arg)
+	switch {
 	case err != nil:
 		return nil, explainMissing(arg, args)
 	case testFile().MatchString(filepath.Base(arg)):

@@ -57,7 +57,7 @@ func (x *evaluation) required() {
 	if x.allRead() && !demanded {
 		x.notApplicable = "no operation has a required parameter"
 	} else if !demanded && len(x.details) > 0 {
-		x.incomplete = cmp.Or(x.lacksParameters(), x.incomplete)
+		x.needParameters()
 	}
 	if len(left)+len(x.gaps) > 0 {
 		x.incomplete = "the run could leave out none of the required parameters"
@@ -219,7 +219,7 @@ func (x *evaluation) defaults() {
 		x.incomplete = x.obstacles(nil)
 	}
 	if x.cases == 0 && !x.documentsDefault() {
-		x.incomplete = cmp.Or(x.lacksParameters(), x.incomplete)
+		x.needParameters()
 		if x.allRead() {
 			x.notApplicable = "no parameter has a documented default"
 		}
@@ -254,9 +254,16 @@ func (x *evaluation) snakeCase() {
 		}
 	}
 	if x.cases == 0 {
-		x.incomplete = cmp.Or(x.lacksParameters(), x.incomplete)
+		x.needParameters()
 		if x.allRead() {
 			x.notApplicable = "no operation has a parameter"
 		}
+	}
+}
+
+// needParameters makes the check incomplete if details lack the parameters that it reads.
+func (x *evaluation) needParameters() {
+	if lacking := x.lacksParameters(); lacking != "" {
+		x.incomplete = lacking
 	}
 }

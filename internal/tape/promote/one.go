@@ -16,13 +16,7 @@ func One(c *cassette.Cassette, line int) (t *draft.Test, why string, err error) 
 		return nil, "", err
 	}
 	su := &draft.Suite{}
-	f := filler{
-		su: su, c: c, scripts: map[int]*script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
-		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
-	}
-	for n, client := range c.Clients(calls) {
-		f.scripts[n] = scriptOf(client)
-	}
+	f := newFiller(su, c, calls)
 	for _, call := range calls {
 		switch {
 		case call.Request == nil:

@@ -20,13 +20,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	f := filler{
-		su: su, c: c, scripts: map[int]*script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
-		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
-	}
-	for n, client := range c.Clients(calls) {
-		f.scripts[n] = scriptOf(client)
-	}
+	f := newFiller(su, c, calls)
 	for _, call := range calls {
 		if call.Request == nil || c.Refused(call) {
 			continue
@@ -84,6 +78,17 @@ type filler struct {
 	latest   map[int]string // tool call of each session
 	round    map[string]int // how often other calls of tools came before a call
 	servers  map[int]string // by session
+}
+
+func newFiller(su *draft.Suite, c *cassette.Cassette, calls []*cassette.Call) *filler {
+	f := &filler{
+		su: su, c: c, scripts: map[int]*script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
+		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
+	}
+	for n, client := range c.Clients(calls) {
+		f.scripts[n] = scriptOf(client)
+	}
+	return f
 }
 
 // add adds the test of a call. Equal calls of a tool are one test if no other call of

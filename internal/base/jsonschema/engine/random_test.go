@@ -107,7 +107,8 @@ func (g generator) document() jsonv.Value {
 
 // named gives a definition an anchor or a URI.
 func (g generator) named(d jsonv.Value, i int) jsonv.Value {
-	switch id := "$id"; {
+	id := "$id"
+	switch {
 	case g.draft == engine.Draft4:
 		id = "id"
 		fallthrough

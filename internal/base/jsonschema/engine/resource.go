@@ -57,7 +57,8 @@ func (c *compiler) collect(
 
 // collectIn collects in the value of a keyword that contains schemas.
 func (c *compiler) collectIn(d *document, holds int, v jsonv.Value, at *trail, base string, near *resource) *Error {
-	switch kind := v.Kind(); {
+	kind := v.Kind()
+	switch {
 	case holds&holdsOne != 0 && kind == jsonv.KindObject:
 		return c.collect(d, v, at, base, near, near.dialect)
 	case holds&holdsList != 0 && kind == jsonv.KindArray:
