@@ -414,7 +414,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: append(f.shuffle.note(), notes...), Live: status.Live(),
 		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: option.Snapshots(s.Env, f.updateSnapshots, f.cassettes.Damage),
 		NoDiagnosis: f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
-		Coverage:    f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
+		Coverage:    f.coverage, CoveragePartial: strings.Join(f.selected(p), ""), Origin: option.Origin(s.Env),
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: h.world.Registry, KillOrphans: h.world.Sweep,
