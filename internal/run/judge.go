@@ -61,6 +61,7 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.warn(v.Notes...)
 	a.warnUnseen("", v.Items)
 	if !v.Pass {
+		a.late.Missed(&a.obs, tree.Items, v.Items)
 		a.out.fail(result.Fail, a.withChallenge(a.explain(v)))
 	}
 }
@@ -94,6 +95,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
 		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
+			a.late.Missed(&a.obs, op.Tree.Items, v.Items)
 			a.out.fail(result.Fail, a.withChallenge(name+": "+a.explain(v)))
 			return false
 		}
