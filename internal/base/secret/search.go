@@ -159,7 +159,8 @@ func (t *searcher) match(s string, i int, open bool) place {
 		if !pat.at(s, i) {
 			continue
 		}
-		if j := i + len(pat.prefix); pat.find == nil {
+		j := i + len(pat.prefix)
+		if pat.find == nil {
 			if p := named(s, i, j); !p.empty() {
 				return p
 			}
@@ -184,7 +185,8 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 				break
 			}
 			from += k
-			if n := commonPrefix(s[i:], v[from:]); (from+n == len(v) || cut(s, i+n)) && i+n > end {
+			n := commonPrefix(s[i:], v[from:])
+			if (from+n == len(v) || cut(s, i+n)) && i+n > end {
 				end = i + n
 			}
 		}
@@ -194,7 +196,8 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 
 func matchEncodings(s string, i int, list []encoding, open bool) (start, end int) {
 	for _, e := range list {
-		switch n := commonPrefix(s[i:], e.text); {
+		n := commonPrefix(s[i:], e.text)
+		switch {
 		case n == len(e.text) && e.kind == inQuotes:
 			q := len(e.text) - len(strings.TrimRight(e.text, `\"`))
 			if rest := strings.TrimLeft(s[i+n:], " "); strings.HasPrefix(rest, ":") {
