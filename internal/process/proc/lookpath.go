@@ -217,7 +217,8 @@ func hintFor(program, dir string) string {
 
 // whyNot explains why the file at path cannot be executed.
 func whyNot(path string) (msg, hint string) {
-	switch st, err := os.Stat(path); {
+	st, err := os.Stat(path)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no file " + path, ""
 	case err != nil:

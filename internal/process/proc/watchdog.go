@@ -124,7 +124,8 @@ func WatchdogMain(r io.Reader) {
 	for in.Scan() {
 		verb, rest, _ := strings.Cut(in.Text(), " ")
 		num, start, _ := strings.Cut(rest, " ")
-		switch pid, err := strconv.Atoi(num); {
+		pid, err := strconv.Atoi(num)
+		switch {
 		case verb == "bye":
 			return
 		case verb == "mark":
