@@ -182,7 +182,8 @@ func (m *markdown) failures() error {
 			continue
 		}
 		shown[why] = true
-		if n++; n == 1 {
+		n++
+		if n == 1 {
 			m.Put("### Failures\n\n")
 		}
 		m.failure(c)

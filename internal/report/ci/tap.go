@@ -197,7 +197,8 @@ func numbered(facts []fact) []fact {
 	seen := map[string]int{}
 	for i := range facts {
 		name := facts[i].name
-		if seen[name]++; seen[name] > 1 {
+		seen[name]++
+		if seen[name] > 1 {
 			facts[i].name = fmt.Sprintf("%s_%d", name, seen[name])
 		}
 	}

@@ -182,7 +182,8 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		c.Skipped = append(c.Skipped, ch)
 	}
 	if t.Status == result.Pass && was.status == result.Pass {
-		switch d := t.DurationMS - was.ms; {
+		d := t.DurationMS - was.ms
+		switch {
 		case d >= o.MS && t.DurationMS >= o.Slower*was.ms:
 			c.Slower = append(c.Slower, ch)
 			c.marks[t.Index] = times(&ch)

@@ -96,7 +96,8 @@ func renamed(before, after *result.Run) map[string]string {
 		for _, now := range after.Suites {
 			best, most, tie := "", 0, out[now.File] != ""
 			for _, was := range before.Suites {
-				switch n := alike(was, now); {
+				n := alike(was, now)
+				switch {
 				case taken[was.File] || n < max(most, least):
 				case n == most:
 					tie = true

@@ -212,7 +212,8 @@ func frameLabel(raw string) string {
 		} `json:"result"`
 	}
 	label := ""
-	switch err := json.Unmarshal([]byte(raw), &f); {
+	err := json.Unmarshal([]byte(raw), &f)
+	switch {
 	case err != nil:
 		return render.OneLine(raw, labelMost)
 	case f.Method != "":

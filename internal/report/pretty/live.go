@@ -138,7 +138,8 @@ func (l *Live) Event(e result.Event, r *result.Run) {
 		l.up = true
 	case result.CaseStarted:
 		t, again := l.running[e.Index]
-		if t.name, t.state = e.Name, e.State; !again {
+		t.name, t.state = e.Name, e.State
+		if !again {
 			t.since = l.o.Now()
 		}
 		l.running[e.Index] = t
@@ -333,7 +334,8 @@ func (l *Live) starting() string {
 func (l *Live) current() string {
 	var oldest task
 	for _, i := range slices.Sorted(maps.Keys(l.running)) {
-		if t := l.running[i]; oldest.since.IsZero() || t.since.Before(oldest.since) {
+		t := l.running[i]
+		if oldest.since.IsZero() || t.since.Before(oldest.since) {
 			oldest = t
 		}
 	}

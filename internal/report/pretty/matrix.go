@@ -248,7 +248,8 @@ func (m *matrix) header() {
 	above, cells, last, some := []string{}, []string{}, "", false
 	for i := range m.servers {
 		server, variant := explain.SplitVariant(m.servers[i].name)
-		if above = append(above, ""); variant != "" && server != last {
+		above = append(above, "")
+		if variant != "" && server != last {
 			above[i], last, some = term.Escape(server), server, true
 		}
 		cells = append(cells, m.serverName(i))
