@@ -76,7 +76,8 @@ func (c *Conn) answered(ctx context.Context, k *call, req Call) {
 		if after <= 0 {
 			return nil
 		}
-		if at := k.x.Start.Add(after); until.IsZero() || at.Before(until) {
+		at := k.x.Start.Add(after)
+		if until.IsZero() || at.Before(until) {
 			until = at
 		}
 		return time.After(time.Until(k.x.Start.Add(after)))

@@ -295,7 +295,8 @@ func (c *callTable) markUnread(why *wire.ClosedError, open bool) {
 
 // wasSent reports whether id belongs to a request of this session.
 func (c *callTable) wasSent(id int64) bool {
-	switch n := protocol.RequestNumber(id); {
+	n := protocol.RequestNumber(id)
+	switch {
 	case n <= ownNumbers:
 		return n >= 1 && n <= c.sent.Load()
 	case n <= 2*ownNumbers:

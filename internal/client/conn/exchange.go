@@ -126,7 +126,8 @@ const maxCallViolations = 100
 
 // Violate adds a violation, within a limit.
 func (x *Exchange) Violate(v protocol.Violation) {
-	switch n := len(x.Violations); {
+	n := len(x.Violations)
+	switch {
 	case n < maxCallViolations:
 		x.Violations = append(x.Violations, v)
 	case n == maxCallViolations:

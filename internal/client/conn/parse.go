@@ -52,7 +52,8 @@ type incoming struct {
 
 // belongsTo makes the findings those of a call.
 func (in *incoming) belongsTo(k *call) {
-	if in.call = k; k != nil {
+	in.call = k
+	if k != nil {
 		in.id = k.x.ID
 	}
 }
@@ -82,7 +83,8 @@ func (p *parser) object(f wire.Frame) (in incoming) {
 		return in
 	}
 	if in.syntax = p.scan.Scan(f.Raw); in.syntax != nil {
-		if in.shape = incomplete; f.Unterminated || f.Whole || !opensMultiline(f.Raw) {
+		in.shape = incomplete
+		if f.Unterminated || f.Whole || !opensMultiline(f.Raw) {
 			p.malformed(&in)
 		}
 		return in
@@ -222,7 +224,8 @@ func (p *parser) matchResponse(in *incoming) {
 		in.meant, in.wrongID = n, !p.state.calls.late.take(n) || !exact
 	}
 	in.ends = k != nil
-	if in.belongsTo(k); k == nil && p.state.calls.wasSent(n) {
+	in.belongsTo(k)
+	if k == nil && p.state.calls.wasSent(n) {
 		in.id, in.call = idText(n), p.state.calls.unsignaled(n)
 	}
 	in.orphan = k == nil && (len(id) == 0 || protocol.KindOf(id) == jsonv.KindNull)

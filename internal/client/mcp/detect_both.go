@@ -77,7 +77,8 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 				responded = true
 			}
 		case now := <-ticks.C:
-			if watch.wake(now, responded); watch.counted < grace {
+			watch.wake(now, responded)
+			if watch.counted < grace {
 				continue
 			}
 			return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
@@ -90,7 +91,8 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 	n.received(x)
 	_, err := n.versionIn(x)
 	var refused *unsupportedError
-	switch connect, ok := errors.AsType[*wire.ConnectError](err); {
+	connect, ok := errors.AsType[*wire.ConnectError](err)
+	switch {
 	case ctx.Err() != nil:
 		return detectionFailed(protocol.MethodDiscover, n.undetected(err, initialize))
 	case err == nil:

@@ -66,7 +66,8 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 			break
 		}
 		rpc := n.hello.RPCError()
-		if other := commonRevision(rpc.Data); !n.o.pins() && !again && other != "" && other != want {
+		other := commonRevision(rpc.Data)
+		if !n.o.pins() && !again && other != "" && other != want {
 			want = other
 			continue
 		}

@@ -113,7 +113,8 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		}
 		var result []byte
 		var rpc *protocol.RPCError
-		switch c := protocol.Undeclared(s.send.who.capabilities, method, params); {
+		c := protocol.Undeclared(s.send.who.capabilities, method, params)
+		switch {
 		case c != "":
 			rpc = protocol.RefusalOf(method, c)
 		case answer != nil:

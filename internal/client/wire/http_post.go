@@ -65,7 +65,8 @@ func (x *httpExchange) run() error {
 		t.applyResponse(x.ctx, x.out, resp)
 	}
 	media := mediaType(x.info.ContentType)
-	switch coding := resp.Header.Get("Content-Encoding"); {
+	coding := resp.Header.Get("Content-Encoding")
+	switch {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
 		// net/http has removed the encoding that it requested.
 		drain(resp.Body)
