@@ -326,7 +326,8 @@ func verdicts(profiles []Profile, findings []Finding) []Verdict {
 		}
 		worst := len(Effects())
 		for _, f := range findings {
-			if level := cmp.Or(f.declared, f.Level); f.Profile == p.Name && level != LevelAdvice {
+			level := cmp.Or(f.declared, f.Level)
+			if f.Profile == p.Name && level != LevelAdvice {
 				effect := slices.Index(Effects(), f.Effect)
 				if level == LevelWarning {
 					effect = max(effect, slices.Index(Effects(), Degraded))

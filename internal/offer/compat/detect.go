@@ -72,7 +72,8 @@ func hiddenCharacters(l List) []place {
 func hiddenIn(text string) string {
 	var before rune
 	for i, r := range text {
-		switch _, n := utf8.DecodeRuneInString(text[i:]); {
+		_, n := utf8.DecodeRuneInString(text[i:])
+		switch {
 		case r == utf8.RuneError && n == 1: // half of a surrogate pair
 			escape, _ := display.AppendInvalid(nil, text[i:])
 			return string(escape)
@@ -283,7 +284,8 @@ func lockDrift(l List) []place {
 	for _, t := range l.Masked {
 		old, ok := locked[toolName(t)]
 		delete(locked, toolName(t))
-		if changes := jsonv.Diff(old, t); !ok {
+		changes := jsonv.Diff(old, t)
+		if !ok {
 			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String("the tool is new")})
 		} else if len(changes) > 0 {
 			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
@@ -357,7 +359,8 @@ func undescribedRequired(l List) []place {
 	return l.each("/inputSchema/required", func(t jsonv.Value) jsonv.Value {
 		var names []string
 		for _, name := range t.Lookup("inputSchema", "required").Elems() {
-			if def := t.Lookup("inputSchema", "properties", name.Text()); def.Kind() == jsonv.KindObject && def.Lookup("description").Len() == 0 && def.Lookup("$ref").IsAbsent() {
+			def := t.Lookup("inputSchema", "properties", name.Text())
+			if def.Kind() == jsonv.KindObject && def.Lookup("description").Len() == 0 && def.Lookup("$ref").IsAbsent() {
 				names = append(names, name.Text())
 			}
 		}

@@ -94,7 +94,8 @@ func (g *arrayGoal) place(demands []demand, at []int) answer {
 	if len(at) == len(demands) {
 		return g.build(demands, at)
 	}
-	if g.b.s.steps++; g.b.s.steps > g.b.s.limit {
+	g.b.s.steps++
+	if g.b.s.steps > g.b.s.limit {
 		return answer{st: unknown}
 	}
 	d, best := demands[len(at)], answer{}

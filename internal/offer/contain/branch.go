@@ -30,7 +30,8 @@ func (b *branch) clone() *branch {
 
 // expand adds literals, then resolves the alternatives.
 func (b *branch) expand(work []lit) answer {
-	if b.s.steps++; b.s.steps > b.s.limit {
+	b.s.steps++
+	if b.s.steps > b.s.limit {
 		return answer{st: unknown}
 	}
 	b.add(work)

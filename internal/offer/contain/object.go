@@ -154,7 +154,8 @@ func (g *objectGoal) fresh(i int) []string {
 	}
 	if len(g.keys) > 0 {
 		goal := append([]lit{{a: &atom{id: g.b.s.newID(), op: opTypes, on: tString}}}, g.keys...)
-		if got := g.b.s.solve(goal, g.b.depth+1); got.st >= maybe && !slices.Contains(g.names, got.v.Text()) {
+		got := g.b.s.solve(goal, g.b.depth+1)
+		if got.st >= maybe && !slices.Contains(g.names, got.v.Text()) {
 			out = append(out, got.v.Text())
 		}
 	}

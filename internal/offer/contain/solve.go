@@ -65,7 +65,8 @@ func search(a, b jsonv.Value, o Options) answer {
 	if o.Declared {
 		goal = append(goal, lit{a: &atom{id: s.newID(), op: opTypes, on: tObject}})
 	}
-	if names, declares, open := s.declared(goal); o.Declared && !declares && !open {
+	names, declares, open := s.declared(goal)
+	if o.Declared && !declares && !open {
 		goal = append(goal, lit{a: s.forbidOthers(names)}) // the arguments of a tool that declares none
 	}
 	return s.solve(goal, 0)
@@ -119,7 +120,8 @@ func (s *solver) newID() int { s.ids++; return s.ids }
 // If a goal leads to itself one level deeper, this way has no value: among all values
 // of the goal, one with the least nesting does not contain another one.
 func (s *solver) solve(goal []lit, depth int) answer {
-	if s.steps++; s.steps > s.limit || depth > maxDepth {
+	s.steps++
+	if s.steps > s.limit || depth > maxDepth {
 		return answer{st: unknown}
 	}
 	key := goalKey(goal)

@@ -174,7 +174,8 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	if whole != contain.Contained {
 		class, note = Review, "; "+p.unproved()+e.indistinct(p.old)
 		if single, err := p.single(e); err == nil {
-			switch verdict, v := p.check(p.oldS, single); {
+			verdict, v := p.check(p.oldS, single)
+			switch {
 			case verdict == contain.Contained:
 				class, note = Safe, ""
 			case verdict == contain.Escapes && e.bound() && beyondSafe(v):
@@ -186,7 +187,8 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	}
 	if class == Safe && e.lost {
 		class = Review
-		if note = ": calls that pass it are still accepted, but it has no documented effect"; p.output {
+		note = ": calls that pass it are still accepted, but it has no documented effect"
+		if p.output {
 			note = ": clients that read it no longer find it"
 		}
 	}
@@ -212,7 +214,8 @@ func (p *schemaPair) reservation(e edit) string {
 	if e.at == "/properties" && !p.output && p.new.Lookup("properties").IsAbsent() {
 		return ": some clients refuse an inputSchema without it (mcptest check names them)"
 	}
-	if keyword := strings.TrimPrefix(e.at, "/"); !p.output && closing(keyword) && p.old.Lookup(keyword).IsAbsent() {
+	keyword := strings.TrimPrefix(e.at, "/")
+	if !p.output && closing(keyword) && p.old.Lookup(keyword).IsAbsent() {
 		single, err := contain.Compile(e.apply(p.old))
 		if err != nil {
 			return ""

@@ -122,7 +122,8 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		}
 		before := len(w.edits) + len(w.notes)
 		here := jsonv.AppendPointer(at, k)
-		switch holds := jsonschema.HoldsOf(k); {
+		holds := jsonschema.HoldsOf(k)
+		switch {
 		case k == "properties":
 			w.properties(old, new, at)
 		case k == "required":
@@ -243,7 +244,8 @@ func (w *walker) subject(at string) string {
 	tokens, _ := jsonv.ParsePointer(at)
 	path, noun := "", w.noun+" "
 	for i := 0; i < len(tokens); i++ {
-		switch t := tokens[i]; {
+		t := tokens[i]
+		switch {
 		case t == "properties" && i+1 < len(tokens):
 			i++
 			path = jsonv.JoinKey(path, tokens[i])

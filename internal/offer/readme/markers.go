@@ -77,7 +77,8 @@ func scan(f *source.File) (out []Block, diags source.Diagnostics) {
 		if m == nil || code != "" {
 			continue
 		}
-		switch attr := attribute().FindStringSubmatch(m[2]); {
+		attr := attribute().FindStringSubmatch(m[2])
+		switch {
 		case attr == nil || m[1] != "" && strings.TrimSpace(m[2]) != "":
 			report(line, "this marker can't be read: expected %s, or <!-- mcptest:tools server=NAME -->", markers)
 		case m[1] == "" && open != nil:

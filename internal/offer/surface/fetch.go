@@ -47,7 +47,8 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 			}
 			return res, err
 		})
-		switch refused, ok := errors.AsType[*protocol.RPCError](err); {
+		refused, ok := errors.AsType[*protocol.RPCError](err)
+		switch {
 		case err == nil:
 			o.Lists[l.Kind] = items
 		case ok && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
@@ -81,7 +82,8 @@ func Pages(ctx context.Context, method, member string, limits Limits, request Re
 		}
 		out = append(out, page.List()...)
 		cursor := res.Lookup("nextCursor")
-		switch more := cursor.Kind() == jsonv.KindString; {
+		more := cursor.Kind() == jsonv.KindString
+		switch {
 		case len(out) > limits.Items:
 			return nil, tooLong("")
 		case !more:

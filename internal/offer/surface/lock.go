@@ -87,7 +87,8 @@ func Write(path string, data []byte) error {
 // LockPath returns the path of a server's lock file: out itself, or a file in it if
 // out is a folder or ends with a slash.
 func LockPath(out, server string) string {
-	if st, err := os.Stat(out); !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
+	st, err := os.Stat(out)
+	if !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
 		return out
 	}
 	name := strings.Map(func(r rune) rune {
@@ -177,7 +178,8 @@ func cutOff(f *source.File) source.Diagnostic {
 
 func readRoot(d *source.Decoder, f *source.File, root *source.Node, whole bool) *Surface {
 	version := root.Get("mcptest_lock")
-	switch n, err := 0, error(nil); {
+	n, err := 0, error(nil)
+	switch {
 	case version == nil:
 		d.Errorf(root, "", "not a lock file of mcptest: it has no mcptest_lock")
 		return nil
