@@ -96,7 +96,8 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 			return unfit(want, v)
 		}
 		a, _ := jsonv.Compare(min, v)
-		if b, _ := jsonv.Compare(v, max); a <= 0 && b <= 0 {
+		b, _ := jsonv.Compare(v, max)
+		if a <= 0 && b <= 0 {
 			return passed
 		}
 		return Outcome{Msg: "expected " + want + ", got " + shown.Value(v, shown.ShortKey), Expected: want}

@@ -193,7 +193,8 @@ func limited(s string, most int) string {
 // number returns the name of the mask for a number, which its key decides.
 func (k *masking) number(key string, v jsonv.Value) string {
 	const first, last = 1e9, 4.2e9 // seconds, from 2001 to 2103
-	switch f := v.Float64(); {
+	f := v.Float64()
+	switch {
 	case k.names["duration"] && durationKey().MatchString(key):
 		return "duration"
 	case k.names["timestamp"] && timeKey().MatchString(key) && (f > first && f < last || f > 1e3*first && f < 1e3*last || f > 1e6*first && f < 1e6*last || f > 1e9*first && f < 1e9*last):

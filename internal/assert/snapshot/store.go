@@ -88,7 +88,8 @@ func (t *Test) Compare(name string, got jsonv.Value, fix string) Comparison {
 	}
 	t.now[name] = got
 	have, known := t.run.file.tests[t.name][name]
-	switch first, repeated := t.passed[name]; {
+	first, repeated := t.passed[name]
+	switch {
 	case t.run.mode != Update && known:
 		c.Want = have.value
 	case t.run.mode == Check:

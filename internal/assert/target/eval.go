@@ -199,7 +199,8 @@ func (t *Target) walkPlural(v jsonv.Value, steps []jsonpath.Step, i int, prefix 
 	for j := i; j < len(steps); j++ {
 		var next []jsonv.Value
 		for _, n := range nodes {
-			if before := len(next); steps[j].Kind >= jsonpath.All {
+			before := len(next)
+			if steps[j].Kind >= jsonpath.All {
 				next = steps[j].AppendAll(next, n)
 				if len(next) > before || steps[j].SelectsIn(n) {
 					continue
