@@ -140,7 +140,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	sess := s.Session()
 	defer s.Close()
 	if s.m.Banner != nil {
-		if _, err := out.Write(s.m.Banner.Bytes((&scope{sess: sess, req: &mcpserver.Request{}}).root)); err != nil {
+		_, err := out.Write(s.m.Banner.Bytes((&scope{sess: sess, req: &mcpserver.Request{}}).root))
+		if err != nil {
 			return 1, err
 		}
 	}

@@ -135,7 +135,8 @@ func (p *Proxy) serve(c, raw net.Conn, host string) {
 // refused reports why a TLS handshake failed.
 func (p *Proxy) refused(host string, err error) {
 	const pinned = "the server refused the certificate for %s (%s): it checks for a certificate of its own (pinning), or none of the variables that name trusted authorities reaches it"
-	switch alert, alerted := errors.AsType[tls.AlertError](err); {
+	alert, alerted := errors.AsType[tls.AlertError](err)
+	switch {
 	case strings.Contains(err.Error(), "application protocol"):
 		p.report(Unsupported, host, "the server requested HTTP/2 or another protocol from %s, but only HTTP/1.1 is supported", host)
 	case errors.Is(err, context.DeadlineExceeded):

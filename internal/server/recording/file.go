@@ -113,7 +113,8 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 		d.Errorf(root, "", "not a recording of mcptest: it has no %s", keyVersion).Hint = "write one with " + Again(upstream)
 		return false
 	}
-	switch n, err := strconv.Atoi(v.Text); {
+	n, err := strconv.Atoi(v.Text)
+	switch {
 	case err == nil && n > version:
 		d.Errorf(v, keyVersion, "the recording has format %d, this version of mcptest reads %d", n, version).Hint = "update mcptest"
 		return false

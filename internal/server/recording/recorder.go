@@ -226,7 +226,8 @@ func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, w
 		return fmt.Sprintf("the API refused %s with 401 or 403 that it accepted before, such as %s: renew the credentials, or delete the file to record anew",
 			display.Count(len(refused), "request"), refused[0]), true
 	}
-	if e := newlyFailing(list, old); o.Failed && e != nil {
+	e := newlyFailing(list, old)
+	if o.Failed && e != nil {
 		return fmt.Sprintf("the run failed, and the API responded with %d to a request that it answered before, %s: try again, or delete the file to record anew", e.status, e.title()), false
 	}
 	return "", false

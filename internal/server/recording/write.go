@@ -40,7 +40,8 @@ func (f *File) bytes() []byte {
 	}
 	tools, list := map[string]jsonv.Value{}, make([]jsonv.Value, len(f.list))
 	for i, e := range f.list {
-		if t := e.request.json.Lookup("tools"); f.Trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
+		t := e.request.json.Lookup("tools")
+		if f.Trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
 			name := fmt.Sprintf("%x", sha256.Sum256(t.Append(nil)))[:12]
 			tools[name], e.request.json = t, e.request.json.With("tools", jsonv.String(name))
 		}
@@ -78,7 +79,8 @@ func textsOf(values map[string][]string, lower bool) (out jsonv.Value) {
 
 // addTo adds the members of a body to an object.
 func (b *body) addTo(o jsonv.Value) jsonv.Value {
-	switch key := formKeys[b.form]; b.form {
+	key := formKeys[b.form]
+	switch b.form {
 	case empty:
 		return o
 	case jsonBody:
@@ -115,7 +117,8 @@ func (f *File) merge(old *File) int {
 	}
 	n := 0
 	for _, e := range old.list {
-		switch again := f.Trials[testOf(e.test)] > 0; {
+		again := f.Trials[testOf(e.test)] > 0
+		switch {
 		case !again && (!seen[e.key()] || testOf(e.test) != ""):
 			f.list = append(f.list, e)
 			n++
