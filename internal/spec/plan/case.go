@@ -102,20 +102,24 @@ func (e entry) expand(b interpolate.Bindings, d *source.Decoder) *source.Node {
 func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Bindings, d *source.Decoder) {
 	for _, key := range keys {
 		path := source.PathKey(e.Path, key)
-		switch n := e.Scope.Expand(e.Node.Get(key), path, b, d); key {
+		n := e.Scope.Expand(e.Node.Get(key), path, b, d)
+		switch key {
 		case "args":
-			if call.Args = n; n.Kind != source.KindMap {
+			call.Args = n
+			if n.Kind != source.KindMap {
 				d.WrongType(n, path, "a map of arguments")
 			}
 		case "params":
 			call.Params = n
 		case "raw":
-			if call.Raw = n; !n.IsScalar() {
+			call.Raw = n
+			if !n.IsScalar() {
 				d.WrongType(n, path, "text, the bytes to send")
 			}
 		default:
 			text, ok := n.AsText()
-			switch *map[string]*string{"tool": &call.Tool, "uri": &call.URI, "prompt": &call.Prompt, "method": &call.Method}[key] = text; {
+			*map[string]*string{"tool": &call.Tool, "uri": &call.URI, "prompt": &call.Prompt, "method": &call.Method}[key] = text
+			switch {
 			case !ok:
 				d.WrongType(n, path, "text")
 			case text == "":

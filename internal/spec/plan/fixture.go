@@ -65,7 +65,8 @@ func (x fixtureCompiler) fixtureStep(phase string, s *suite.Step) *Step {
 		Phase: phase, Name: s.Name, Background: s.Background, WaitFor: s.WaitFor, Always: s.Always,
 		CaptureFailure: s.CaptureFailure, Timeout: orDuration(s.Timeout, DefaultStepTimeout), Pos: s.Pos,
 	}
-	switch hasRun := s.Has("run"); {
+	hasRun := s.Has("run")
+	switch {
 	case hasRun && s.Has("call"):
 		x.c.dec.ErrorAt(s.KeyPos("call"), s.Path, "a step has exactly one of run and call; this one has both", "split it into two steps")
 		return nil

@@ -87,7 +87,8 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 	switch {
 	case st.Action != nil:
 		op := &Op{Server: out.Server, Pos: st.Node.Pos, Action: st.Action}
-		if out.Ops = []*Op{op}; out.Flow {
+		out.Ops = []*Op{op}
+		if out.Flow {
 			c.flowOps(st, out, e, b)
 		}
 		if a, ok := st.Action.(interface{ Files() []string }); ok {

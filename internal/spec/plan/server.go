@@ -54,13 +54,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		}
 	}
 	if sv.URL != "" {
-		if u, err := url.Parse(sv.URL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-			s.report("url", fmt.Sprintf("%q is not an http or https address", sv.URL), withScheme(sv.URL))
-		} else if u.Fragment != "" {
-			s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
-		}
-		s.refuse("command")
-		s.transport()
+		s.address()
 	}
 	for _, h := range sv.Headers.Entries {
 		out.Headers = append(out.Headers, Header{Name: h.Key, Value: h.Value.Value})
@@ -94,6 +88,19 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	}
 	out.Key = serverKey(out)
 	return out, c.dec.Diagnostics()
+}
+
+// address checks the address of a server, and that no other key excludes it.
+func (s *serverCompiler) address() {
+	u, err := url.Parse(s.sv.URL)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+		s.report("url", fmt.Sprintf("%q is not an http or https address", s.sv.URL), withScheme(s.sv.URL))
+	case u.Fragment != "":
+		s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
+	}
+	s.refuse("command")
+	s.transport()
 }
 
 // argv returns the command with its arguments.

@@ -80,7 +80,8 @@ func Headers(st *suite.Test, program string, env func(name string) (string, bool
 				fail(e.Value.Pos, "the environment variable "+e.Value.Env+" is not set")
 			}
 		}
-		switch name := http.CanonicalHeaderKey(e.Key); {
+		name := http.CanonicalHeaderKey(e.Key)
+		switch {
 		case i == 0 && program != "":
 			path = st.Path + ".headers"
 			fail(e.Pos, "headers: requires a server with url:, and "+program+" is a program")
