@@ -120,7 +120,8 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 		a.out.fail(result.Skip, interruptedReason)
 		return
 	}
-	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
+	refused, ok := errors.AsType[*wire.HTTPError](err)
+	if ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
 		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header), Challenge: refused.Info.Challenge()}
 		a.explain = func(v expect.Verdict) string { return v.Message }
 		return
@@ -187,7 +188,8 @@ func (a *attempt) server(op *plan.Op) *pool.Server {
 func (a *attempt) finish() {
 	servers := a.scope.Lease.Servers
 	for _, s := range servers {
-		switch sess := a.sessions[s]; {
+		sess := a.sessions[s]
+		switch {
 		case sess == nil:
 		case a.c.Alone:
 			s.AwaitIdle(sess)

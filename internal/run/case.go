@@ -94,7 +94,8 @@ func (cr *caseRun) retry(ctx context.Context) {
 		}
 		all.Add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
-		switch _, stopped := cr.file.run.haltReason(ctx); {
+		_, stopped := cr.file.run.haltReason(ctx)
+		switch {
 		case try > 0 && (out.Status == result.Skip || out.Status == result.Inconclusive):
 			*out = before
 			all.Apply(out, try-1)

@@ -282,7 +282,8 @@ func (f *fileRun) send(list ...result.Phase) {
 
 // verdict returns the outcome of the file's cases, for afterAll hooks.
 func (f *fileRun) verdict(ctx context.Context) verdict {
-	switch failed := f.counts.failed(); {
+	failed := f.counts.failed()
+	switch {
 	case f.broken != "":
 		return verdict{result.Error, f.broken}
 	case f.refused != nil:

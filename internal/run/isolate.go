@@ -172,7 +172,8 @@ func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 	if !slices.ContainsFunc(culprits, func(i int) bool { return d.f.run.plan.FileOf(i) == d.f.index }) {
 		policy = plan.PerFile
 	}
-	switch out.Reproduced = reproduced; {
+	out.Reproduced = reproduced
+	switch {
 	case reproduced && len(culprits) > 1:
 		out.Message = passes + ": earlier tests changed the state of the server (" + names + ")"
 	case reproduced:
@@ -211,7 +212,8 @@ func smallest(list []int, fails func([]int) bool) []int {
 	}
 	for len(list) > 1 {
 		middle := len(list) / 2
-		switch first, rest := list[:middle], list[middle:]; {
+		first, rest := list[:middle], list[middle:]
+		switch {
 		case fails(first):
 			list = first
 		case fails(rest):

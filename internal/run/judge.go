@@ -154,7 +154,8 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	if val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
-	if v := val.Text(); secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
+	v := val.Text()
+	if secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
 		a.file.run.declare(v)
 	}
 }

@@ -55,7 +55,8 @@ func (m *measurement) server(def *plan.Server, file *plan.File) *measured {
 	}
 	if file.Suite != nil && file.Suite.Coverage != nil {
 		for of, least := range file.Suite.Coverage.Minimums() {
-			if have := s.minimum[of]; least != nil && (have == nil || *have < *least) {
+			have := s.minimum[of]
+			if least != nil && (have == nil || *have < *least) {
 				s.minimum[of] = least
 			}
 		}

@@ -55,7 +55,8 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 	case suite.Start:
 		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (o target.Observation, err error) {
 			o, end, err := env.Start(ctx, def, action)
-			if a.out.c.Stderr = o.Stderr; end.Stopped {
+			a.out.c.Stderr = o.Stderr
+			if end.Stopped {
 				still := fmt.Sprintf("the program still ran after %s%s", a.c.Timeout, whyRunning(end, action.Stdin))
 				a.explain = func(v expect.Verdict) string { return still + ": " + v.Message }
 				if !a.c.Tree.SaysStillRuns() {

@@ -267,7 +267,8 @@ func (r *runner) finish(ctx context.Context) int {
 		}
 	}
 	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code(), Times: r.times()}
-	switch in, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); {
+	in, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx))
+	switch {
 	case ok:
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
 		r.deps.Send(result.FindingSeen{Finding: result.Finding{

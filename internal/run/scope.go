@@ -131,7 +131,8 @@ func (a *attempt) guard(fn func()) {
 
 // recycle ends the sessions of a case with restart_policy: per_test.
 func (a *attempt) recycle() {
-	if r := a.file.run; a.file.file.Options.RestartPolicy == plan.PerTest {
+	r := a.file.run
+	if a.file.file.Options.RestartPolicy == plan.PerTest {
 		a.guard(func() { r.pool.Recycle(r.cleanup.Ctx, a.scope.Lease.Servers...) })
 	}
 }

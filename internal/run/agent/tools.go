@@ -49,7 +49,8 @@ func Tools(offers []Offer) (out []*Tool) {
 					t.Def = def.With("description", jsonv.String(d.Text))
 				}
 			}
-			if t.Name = t.Own(); len(offers) > 1 {
+			t.Name = t.Own()
+			if len(offers) > 1 {
 				prefix := base(o.Server)
 				if short[prefix] > 1 {
 					prefix = o.Server
@@ -103,7 +104,8 @@ func (t *Tool) definition() model.Tool {
 
 // find returns the tool of a call; nil if there is none, or several have its name.
 func (t *Trial) find(name string) *Tool {
-	if list := named(t.tools, name); t.Model == scripted {
+	list := named(t.tools, name)
+	if t.Model == scripted {
 		if len(list) == 1 {
 			return list[0]
 		}

@@ -140,7 +140,8 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 		if err := t.reread(ctx); err != nil {
 			return "", err
 		}
-		if b := t.Budget; b != nil && (b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD) {
+		b := t.Budget
+		if b != nil && (b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD) {
 			return StopBudget, nil
 		}
 	}

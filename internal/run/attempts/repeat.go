@@ -34,7 +34,8 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 		all.Add(one)
 		switch {
 		case one.Status == result.Inconclusive:
-			if undecided++; open == nil {
+			undecided++
+			if open == nil {
 				open, openAt = one, i
 			}
 		case shown == nil || shown.Status == result.Pass:

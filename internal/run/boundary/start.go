@@ -132,7 +132,8 @@ func Cut(dropped int64) string {
 
 // exitValue is the value of the target exit.
 func exitValue(stopped proc.Stopped) jsonv.Value {
-	switch e := stopped.Exit; {
+	e := stopped.Exit
+	switch {
 	case stopped.How != proc.ByItself:
 		return jsonv.Null()
 	case e.Signal != "":
@@ -193,7 +194,8 @@ func awaitAnswer(ctx context.Context, p *proc.Process) error {
 	for complete := false; ; {
 		more := p.Output().Changed()
 		for line := range bytes.Lines(p.Output().Bytes()) {
-			if v, err := jsonv.Parse(line); err == nil && v.Lookup("method").IsAbsent() && v.Lookup("id").String() == "1" {
+			v, err := jsonv.Parse(line)
+			if err == nil && v.Lookup("method").IsAbsent() && v.Lookup("id").String() == "1" {
 				return refused(v)
 			}
 		}

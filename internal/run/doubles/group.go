@@ -157,7 +157,8 @@ func (s *groupState) copyFile(d *upstream.Double) (err error) {
 
 // value returns the value that a program gets for an upstream.
 func (s *groupState) value(d *upstream.Double) string {
-	switch u := d.Upstream; {
+	u := d.Upstream
+	switch {
 	case u.Into.File != "":
 		return s.copies[u.Name]
 	case u.Into.Value != "":

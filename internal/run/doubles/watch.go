@@ -125,7 +125,8 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 		list := one.watch.Seen()
 		all = append(all, list...)
 		for _, x := range list {
-			if problem := cmp.Or(x.Missing, x.Unmatched); w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.double.Upstream.Allowed) {
+			problem := cmp.Or(x.Missing, x.Unmatched)
+			if w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.double.Upstream.Allowed) {
 				problems = append(problems, problem)
 			}
 		}

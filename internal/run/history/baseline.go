@@ -64,7 +64,8 @@ func ReadBaseline(path string, data []byte, suites int) (*Baseline, source.Diagn
 			file = filepath.Join(filepath.Dir(abs), file)
 		}
 		b.files = append(b.files, osfile.Place(file))
-		if _, err := os.Stat(file); file != "" && err != nil {
+		_, err := os.Stat(file)
+		if file != "" && err != nil {
 			wrong("unreadable", fmt.Sprintf("file: %s: no such file (the path is relative to the baseline)", e.File))
 		}
 		if file == "" && suites > 1 {

@@ -70,7 +70,8 @@ func (c *Conn) CheckCall(ctx context.Context, tool string, args jsonv.Value, x *
 // Unlisted adds to the error of a request that the name it used is not in the
 // list of the server, if that is so. list is the list: tools or prompts.
 func (c *Conn) Unlisted(ctx context.Context, err error, list, name string) error {
-	if refused, ok := errors.AsType[*protocol.RPCError](err); ok && refused.Code != protocol.CodeInvalidParams && refused.Code != protocol.CodeMethodNotFound || !c.Offers(list) {
+	refused, ok := errors.AsType[*protocol.RPCError](err)
+	if ok && refused.Code != protocol.CodeInvalidParams && refused.Code != protocol.CodeMethodNotFound || !c.Offers(list) {
 		return err
 	}
 	items, failed := c.List(ctx, list+"/list", list)

@@ -58,7 +58,8 @@ func (r *Report) notes() (lines []string) {
 func (r *Report) rows() (rows [][]string) {
 	for i := range r.Measures {
 		m := &r.Measures[i]
-		switch n := len(m.samples); {
+		n := len(m.samples)
+		switch {
 		case m.Unknown || n == 0:
 			rows = append(rows, []string{m.Name, "not measured", "", "", ""})
 		default:
@@ -81,7 +82,8 @@ func (r *Report) text(w io.Writer, p term.Palette) error {
 	fmt.Fprintf(&b, "%s\n%s, MCP %s\n\n", p.Paint(term.Strong, term.Escape(r.Server)), r.did(), term.Escape(r.Protocol))
 	for i, row := range append([][]string{r.head()}, r.rows()...) {
 		line := fmt.Sprintf("  %-12s %-13s %-28s %10s %10s", row[0], row[1], row[2], row[3], row[4])
-		if line = strings.TrimRight(line, " "); i == 0 {
+		line = strings.TrimRight(line, " ")
+		if i == 0 {
 			line = p.Paint(term.Faint, line)
 		}
 		b.WriteString(line + "\n")

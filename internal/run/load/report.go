@@ -229,7 +229,8 @@ func (r *Report) sound() bool {
 		}
 		failed := 0
 		for _, e := range s.Errors {
-			if failed += e.Count; e.Count < 0 || failed > s.Count {
+			failed += e.Count
+			if e.Count < 0 || failed > s.Count {
 				return false
 			}
 		}

@@ -81,7 +81,8 @@ func (r *Report) notes() []string {
 		}
 		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; "+remedy)
 	}
-	if offered := r.offered(); r.AnsweredRate > 0 && r.AnsweredRate < 0.9*offered {
+	offered := r.offered()
+	if r.AnsweredRate > 0 && r.AnsweredRate < 0.9*offered {
 		out = append(out, fmt.Sprintf("the server did not keep up: %s calls/s were offered, and %s/s answered", render.Number(offered), render.Number(r.AnsweredRate)))
 	}
 	if r.Interrupted || r.Ended != "" {
@@ -197,7 +198,8 @@ func (r *Report) sheet() html.Sheet {
 	word, _, class := r.headline()
 	middle, high, spread := html.Line{Name: "median", Class: "trace"}, html.Line{Name: "p99", Class: "high"}, html.Line{Name: "latency of this share of the calls or less", Class: "trace"}
 	for i, m := range r.Timeline {
-		if at := float64(int64(i)*r.StepMS) / 1000; m.Latency.Len() > 0 {
+		at := float64(int64(i)*r.StepMS) / 1000
+		if m.Latency.Len() > 0 {
 			middle.Points = append(middle.Points, [2]float64{at, m.Latency.Quantile(0.5).Value})
 			high.Points = append(high.Points, [2]float64{at, m.Latency.Quantile(0.99).Value})
 		}

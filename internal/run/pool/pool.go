@@ -71,7 +71,8 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 			s.slots[i] = &Slot{server: s}
 		}
 		s.doubles, s.apart = doubles.New(p.deps.Doubles, def.Upstreams, def.Name), nil
-		if sh := p.sharedBy(file); def.URL != "" && sh != nil {
+		sh := p.sharedBy(file)
+		if def.URL != "" && sh != nil {
 			s.doubles, s.apart = sh.doubles, &sh.gate
 		}
 		p.servers[key] = s

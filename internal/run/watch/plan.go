@@ -81,7 +81,8 @@ func programFiles(argv []string, dir string) (out []string) {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(dir, word)
 		}
-		switch info, err := os.Stat(word); {
+		info, err := os.Stat(word)
+		switch {
 		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
 			out = append(out, parts(Project(word, "go.mod"), []string{".go"})...)
 		case i > 0 && argv[i-1] == "-m" && (err != nil || info.IsDir()):
@@ -135,7 +136,8 @@ func parts(root string, types []string) (out []string) {
 	}
 	seen := 0
 	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		switch seen++; {
+		seen++
+		switch {
 		case seen > maxLooked || len(out) == maxParts:
 			return filepath.SkipAll
 		case err != nil || d.IsDir() && path != root && notParts(d.Name()):

@@ -82,7 +82,8 @@ func RPCError(x *mcp.Exchange) *protocol.RPCError {
 		body = x.HTTP.Body
 	}
 	message, err := jsonv.Parse(body)
-	if e := message.Lookup("error"); err == nil && e.Kind() == jsonv.KindObject {
+	e := message.Lookup("error")
+	if err == nil && e.Kind() == jsonv.KindObject {
 		return protocol.ParseRPCError(e.Append(nil))
 	}
 	return nil
