@@ -179,10 +179,12 @@ func (c *Client) choose(list []*Call, method string) *Call {
 		if call.used {
 			continue
 		}
-		if is := c.context(call); best == nil || is.better(most) {
+		is := c.context(call)
+		if best == nil || is.better(most) {
 			best, most = call, is
 		}
-		if seen++; seen == maxCandidates || most.here && !most.differs {
+		seen++
+		if seen == maxCandidates || most.here && !most.differs {
 			break
 		}
 	}

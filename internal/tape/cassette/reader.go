@@ -62,7 +62,8 @@ func Open(path string) (*Cassette, error) {
 
 // openRegular opens a file only if it is regular: opening a pipe waits for its writer.
 func openRegular(path string) (*os.File, error) {
-	switch info, err := os.Stat(path); {
+	info, err := os.Stat(path)
+	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():

@@ -82,7 +82,8 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 // Replaceable returns the reason why the file at path must not be replaced by a
 // cassette.
 func Replaceable(path string) error {
-	switch info, err := os.Lstat(path); {
+	info, err := os.Lstat(path)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:

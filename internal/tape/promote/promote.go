@@ -165,7 +165,8 @@ func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Tes
 		}
 		args = jsonv.Object()
 	}
-	switch member, isList := lists[call.Method]; {
+	member, isList := lists[call.Method]
+	switch {
 	case call.Method == "tools/call":
 		return &draft.Test{Block: "tools", Subject: call.Name, Args: args}, ""
 	case call.Method == "resources/read":
@@ -183,7 +184,8 @@ func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Tes
 // unusable returns why a test cannot repeat a request.
 func unusable(call *cassette.Call, params, response jsonv.Value) string {
 	result := response.Lookup("result")
-	switch kind := result.Lookup("resultType").Text(); {
+	kind := result.Lookup("resultType").Text()
+	switch {
 	case call.Name == "" && lists[call.Method] == "":
 		return "it has no name"
 	case response.IsAbsent():

@@ -157,7 +157,8 @@ func (p *Proxy) response(res *http.Response) error {
 			p.tap.Frame(head)
 		})
 		body.data = func(b []byte) {
-			if whole.Write(b); complete(whole.Bytes(), res.ContentLength) {
+			whole.Write(b)
+			if complete(whole.Bytes(), res.ContentLength) {
 				record() // before the client has it, and sends the next request
 			}
 		}
@@ -166,7 +167,8 @@ func (p *Proxy) response(res *http.Response) error {
 			record()
 		}
 	}
-	if res.Body = body; p.sse && x.method == http.MethodGet {
+	res.Body = body
+	if p.sse && x.method == http.MethodGet {
 		res.Header.Del("Content-Length")
 		res.Body = &endpointBody{ReadCloser: body, address: func(a string) string { return p.throughProxy(a, x.host) }}
 	}
@@ -197,13 +199,15 @@ func (p *Proxy) remember(id string, session int) {
 func (p *Proxy) place(id string, begins bool) (session, stream int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch known := p.ids[id]; {
+	known := p.ids[id]
+	switch {
 	case id != "" && known > 0:
 		session = known
 	case begins || id != "" || p.latest == 0:
 		p.sessions++
 		session = p.sessions
-		if p.latest = session; id != "" {
+		p.latest = session
+		if id != "" {
 			p.ids[id] = session
 		}
 	default:

@@ -205,7 +205,8 @@ func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (w
 	f.mu.Lock()
 	f.dialed[name]++
 	n := f.dialed[name]
-	if rec := p.Cassette().Server; !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
+	rec := p.Cassette().Server
+	if !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
 		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), string(f.o.Redact.Bytes([]byte(nameOf(s.Argv, s.URL))))})
 	}
 	f.mu.Unlock()
@@ -273,7 +274,8 @@ func (f *Folder) Interrupt() {
 // Written returns after Close how many cassettes were recorded, and why others were not.
 func (f *Folder) Written() (n int, unsaved []string) {
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
-		switch r := f.files[name]; {
+		r := f.files[name]
+		switch {
 		case r.w == nil:
 		case r.w.Unsaved() != "":
 			unsaved = append(unsaved, r.w.Unsaved())

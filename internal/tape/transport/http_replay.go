@@ -322,7 +322,8 @@ func (x *exchangeReplay) send(f *cassette.Frame, data []byte) {
 	}
 	data = grown(data, f.Omitted)
 	if sse {
-		if data = appendEvent(nil, f.Event, data, f.Has() || f.Unterminated); f.Unterminated {
+		data = appendEvent(nil, f.Event, data, f.Has() || f.Unterminated)
+		if f.Unterminated {
 			data = bytes.TrimRight(data, "\n")
 		}
 	}

@@ -198,7 +198,8 @@ func (t *replay) answer(m message) {
 	if t.reached(m.raw) {
 		return
 	}
-	switch call, miss := t.client.Take(m.raw); {
+	call, miss := t.client.Take(m.raw)
+	switch {
 	case miss != nil:
 		t.sink.OnFailure(m.stream, miss, nil)
 		t.sink.OnDrained()

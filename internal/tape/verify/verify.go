@@ -140,7 +140,8 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	}
 	r.Sent++
 	var refused *protocol.RPCError
-	switch failed := now.err != nil && !errors.As(now.err, &refused); {
+	failed := now.err != nil && !errors.As(now.err, &refused)
+	switch {
 	case failed:
 		r.unanswered(call, label, now)
 	case call.Response == nil:
@@ -254,7 +255,8 @@ func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from so
 
 // unsendable returns the reason why a request cannot be repeated or compared.
 func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
-	switch exit, _ := call.Crashed(); { // it ended by itself instead of responding
+	exit, _ := call.Crashed()
+	switch { // it ended by itself instead of responding
 	case call.Response == nil && !(again && exit != nil):
 		return "no response is recorded"
 	case call.Response != nil && call.Response.Omitted > 0:
