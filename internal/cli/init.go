@@ -256,7 +256,8 @@ func (i *initializer) summarize(passed int) {
 func (i *initializer) observe(ctx context.Context, n int) error {
 	i.Phase = fmt.Sprintf("session %d of 3: ", n)
 	err := i.draft.Observe(ctx, scaffold.Options{Conn: i.Conn, Mask: i.Redactor.String, Call: i.f.call})
-	switch refused, ok := errors.AsType[*scaffold.RequestError](err); {
+	refused, ok := errors.AsType[*scaffold.RequestError](err)
+	switch {
 	case ok:
 		return i.Failed(ctx, refused.Method, refused.Err)
 	case err != nil:

@@ -50,7 +50,8 @@ func (e *examination) schemas(ctx context.Context) bool {
 		}
 		for _, r := range remarks {
 			l.State = worse(l.State, r.state)
-			if total++; total <= maxLint {
+			total++
+			if total <= maxLint {
 				l.Details = append(l.Details, string(r.state)+": "+inspect.Name(t, "name")+": "+r.text)
 			}
 		}

@@ -213,7 +213,8 @@ func Find(topics []Topic, word string) []Topic {
 		return found
 	}
 	if i := strings.LastIndexByte(word, '.'); i > 0 { // variants.from, which the text of variants explains
-		if found := filter(placed(topics, word[:i]), func(t Topic) bool { return strings.Contains(t.Doc, " "+word[i+1:]+":") }); len(found) > 0 {
+		found := filter(placed(topics, word[:i]), func(t Topic) bool { return strings.Contains(t.Doc, " "+word[i+1:]+":") })
+		if len(found) > 0 {
 			return found
 		}
 	}
@@ -223,7 +224,8 @@ func Find(topics []Topic, word string) []Topic {
 		}
 	}
 	found := withArgument(topics, word)
-	if i := strings.Index(word, "_"); len(found) == 0 && i > 0 && i < len(word)-1 {
+	i := strings.Index(word, "_")
+	if len(found) == 0 && i > 0 && i < len(word)-1 {
 		return Find(topics, word[:i]+strings.ToUpper(word[i+1:i+2])+word[i+2:])
 	}
 	return found

@@ -221,7 +221,8 @@ const maxShown = 20
 func (l *Viewer) violations(list []protocol.Violation) {
 	l.Status.Clear()
 	for _, v := range list {
-		if l.shown++; l.shown > maxShown {
+		l.shown++
+		if l.shown > maxShown {
 			if l.shown == maxShown+1 {
 				fmt.Fprintln(l.Streams.Err, "violation: more violations are not shown")
 			}

@@ -151,7 +151,8 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 		}
 		list = append(list, c.tests.findings()...)
 		for _, player := range c.Players() {
-			if unused := player.Unused(); c.whole && !c.flags.Damage && len(unused) > 0 {
+			unused := player.Unused()
+			if c.whole && !c.flags.Damage && len(unused) > 0 {
 				list = append(list, unusedFinding(player, unused))
 			}
 		}

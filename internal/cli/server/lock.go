@@ -101,7 +101,8 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 				return err
 			}
 			path := surface.LockPath(f.out, live.Server)
-			if changes = append(changes, unstable...); len(unstable) > 0 {
+			changes = append(changes, unstable...)
+			if len(unstable) > 0 {
 				code = option.ExitGate
 			}
 			if !f.check {

@@ -156,7 +156,8 @@ func (f *probeFlags) listRules(w io.Writer, rules ruleset.Rules) error {
 	}
 	for _, r := range rules.Rules {
 		for _, c := range r.In {
-			if _, err := fmt.Fprintf(w, "%-28s %-12s %-8s %-36s %s\n", r.ID, r.Family, c.Level, c.Span(), r.Text); err != nil {
+			_, err := fmt.Fprintf(w, "%-28s %-12s %-8s %-36s %s\n", r.ID, r.Family, c.Level, c.Span(), r.Text)
+			if err != nil {
 				return err
 			}
 		}

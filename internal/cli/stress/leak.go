@@ -138,7 +138,8 @@ type leaking struct {
 // subject finds the processes to measure, unless they start with the first session.
 func (m *leaking) subject() error {
 	stdio, known := m.Server.URL == "", true
-	switch m.report.Unit, m.report.Leave = "session", m.leave; {
+	m.report.Unit, m.report.Leave = "session", m.leave
+	switch {
 	case stdio && m.pid > 0:
 		return option.Invalid("--pid is for a server at an address; a command is measured by itself")
 	case stdio && m.leave != "close":
@@ -244,7 +245,8 @@ func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	}
 	rep.Finish(cmdutil.Version(), m.stop(), m.settings, m.Redactor.String)
 	var b bytes.Buffer
-	if err := errors.Join(rep.Write(&b, m.format, m.Palette), option.WriteFile(m.output, s.Out, b.Bytes())); err != nil {
+	err := errors.Join(rep.Write(&b, m.format, m.Palette), option.WriteFile(m.output, s.Out, b.Bytes()))
+	if err != nil {
 		return err
 	}
 	switch {

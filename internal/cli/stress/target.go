@@ -67,7 +67,8 @@ func (f *target) begin(cmd *cobra.Command, s cmdutil.Streams, argv []string, opt
 		return nil, nil, nil, err
 	}
 	r = &running{Viewer: l}
-	if u, bad := url.Parse(l.Server.URL); l.Server.URL != "" && !f.remote && (bad != nil || !web.IsLoopback(u.Hostname())) {
+	u, bad := url.Parse(l.Server.URL)
+	if l.Server.URL != "" && !f.remote && (bad != nil || !web.IsLoopback(u.Hostname())) {
 		end()
 		return nil, nil, nil, option.Invalid("%s is not this machine: --allow-remote allows the load on it", l.Redactor.String(u.Host))
 	}

@@ -182,13 +182,15 @@ func (r *recording) record(x cassette.Frame) error {
 // complete.
 func (r *recording) end(stderr io.Writer, quiet bool) bool {
 	lost, err := r.tap.Close()
-	if closing := r.w.Close(); err == nil {
+	closing := r.w.Close()
+	if err == nil {
 		err = closing
 	}
 	say := func(format string, args ...any) {
 		fmt.Fprintln(stderr, "mcptest: "+term.Escape(fmt.Sprintf(format, args...)))
 	}
-	switch unsaved := r.w.Unsaved(); {
+	unsaved := r.w.Unsaved()
+	switch {
 	case err != nil:
 		say("warning: the recording in %s is not complete: %v", r.path, err)
 	case lost > 0:

@@ -120,7 +120,8 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 	case mode != modeLive && t.suites[path+"\x00"+tape.test] == nil:
 		t.suites[path+"\x00"+tape.test] = s
 	}
-	switch other := t.suites[path+"\x00"+tape.test]; {
+	other := t.suites[path+"\x00"+tape.test]
+	switch {
 	case mode != modeLive && other.File.Path != s.File.Path:
 		names := []string{other.File.Name, s.File.Name}
 		slices.Sort(names)
