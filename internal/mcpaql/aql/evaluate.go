@@ -279,7 +279,8 @@ func (j *judgement) rollUp(c *verdict.CategoryResult) {
 	}
 	unproven := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Unproven })
 	gaps := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return len(t.Missing) > 0 })
-	switch onlySkipped := !has(verdict.Pass) && !has(verdict.Warned) && !has(verdict.Failed); {
+	onlySkipped := !has(verdict.Pass) && !has(verdict.Warned) && !has(verdict.Failed)
+	switch {
 	case len(c.Tests) == 0:
 		c.Result = verdict.Skipped
 		if slices.ContainsFunc(j.inapplicable, func(n verdict.Inapplicable) bool { return n.Category == c.Name }) {

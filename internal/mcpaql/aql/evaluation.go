@@ -250,7 +250,8 @@ func leftOut(left []string) string {
 // Leftover describes one entry of x_live.leftovers.
 func Leftover(l jsonv.Value) string {
 	s := l.Lookup("operation").Text()
-	switch id, call := l.Lookup("id"), l.Lookup("call"); {
+	id, call := l.Lookup("id"), l.Lookup("call")
+	switch {
 	case !id.IsAbsent():
 		s += " " + reference.Text(id)
 	case !call.IsAbsent():

@@ -77,7 +77,8 @@ func (s *objectShape) look(p *probe, at place, v jsonv.Value, rule string) {
 		return
 	}
 	for _, f := range s.fields {
-		switch m, there := v.Get(f.name); {
+		m, there := v.Get(f.name)
+		switch {
 		case there:
 			f.want.look(p, at.member(f.name), m, f.rule)
 		case f.required:
@@ -132,7 +133,8 @@ type words struct {
 }
 
 func (s words) look(p *probe, at place, v jsonv.Value, rule string) {
-	switch t := v.Text(); {
+	t := v.Text()
+	switch {
 	case !p.is(jsonv.KindString, at, v, rule):
 	case s.filled && t == "":
 		p.add(rule, at, v, "expected a string that is not empty")
@@ -272,7 +274,8 @@ func (resultShape) look(p *probe, at place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, "result.object") {
 		return
 	}
-	switch success, _ := v.Get("success"); {
+	success, _ := v.Get("success")
+	switch {
 	case strings.Count(string(at), "/") > maxResultPlaces:
 		p.add("result.results-result", at, v, "results inside results, more than %d places deep", maxResultPlaces)
 	case success.Kind() != jsonv.KindBool:

@@ -82,7 +82,8 @@ func encode(v reflect.Value, other string) jsonv.Value {
 		var members []jsonv.Member
 		list := make([]jsonv.Value, v.Len())
 		for i := range list {
-			if e := v.Index(i); named(v.Type().Elem()) {
+			e := v.Index(i)
+			if named(v.Type().Elem()) {
 				members = append(members, jsonv.Member{Key: e.Field(0).String(), Value: encode(e.Field(1), "")})
 			} else {
 				list[i] = encode(e, other)

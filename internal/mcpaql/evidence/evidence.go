@@ -245,7 +245,8 @@ func (e *Evidence) caseCall(at string, index func(int) int) int {
 	for _, m := range membersOf(v.Type()) {
 		list := v.Field(m.index)
 		path := strings.TrimPrefix(m.group+"/"+m.key, "/")
-		if i := index(1 + strings.Count(path, "/")); strings.HasPrefix(at, "/"+path+"/") && list.Kind() == reflect.Slice && i >= 0 && i < list.Len() {
+		i := index(1 + strings.Count(path, "/"))
+		if strings.HasPrefix(at, "/"+path+"/") && list.Kind() == reflect.Slice && i >= 0 && i < list.Len() {
 			if list.Type().Elem().Kind() == reflect.Struct {
 				if call := list.Index(i).FieldByName("Call"); call.IsValid() {
 					return int(call.Int())

@@ -257,7 +257,8 @@ func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Val
 	if v, ok := b.run.Options.Given(op.Name, p.Name); ok {
 		return v, nil
 	}
-	if x := op.ExecutionParam(); x != nil && x.Name == p.Name && (b.run.Options.Mode == guard.ModeFull || op.Category != "READ") {
+	x := op.ExecutionParam()
+	if x != nil && x.Name == p.Name && (b.run.Options.Mode == guard.ModeFull || op.Category != "READ") {
 		return jsonv.String("<one that the run started>"), nil
 	}
 	if op.IsIdentifier(p) {

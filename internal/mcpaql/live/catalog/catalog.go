@@ -62,7 +62,8 @@ func (cat *Catalog) enumOf(p Parameter) []jsonv.Value {
 // documentedEnum returns the list of values that a parameter or its type documents.
 func (cat *Catalog) documentedEnum(p Parameter) jsonv.Value {
 	list := p.Schema.Lookup("enum")
-	if n := cat.Types[ParseType(p.Type).name]; list.Len() == 0 && n != nil && n.Kind == "enum" {
+	n := cat.Types[ParseType(p.Type).name]
+	if list.Len() == 0 && n != nil && n.Kind == "enum" {
 		list = n.Detail.Lookup("values")
 	}
 	return list
@@ -92,7 +93,8 @@ func (cat *Catalog) LinkEnums() {
 func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
 	out, kinds := jsonv.Object(), cat.Discriminators(create, remove)
 	for _, p := range create.Params {
-		if v, ok := params.Get(p.Name); ok && (slices.Contains(kinds, p.Name) || p.Required && create.NamesOther(p)) {
+		v, ok := params.Get(p.Name)
+		if ok && (slices.Contains(kinds, p.Name) || p.Required && create.NamesOther(p)) {
 			out = out.With(p.Name, v)
 		}
 	}
@@ -242,7 +244,8 @@ func (cat *Catalog) JSONKind(p Parameter) string {
 	if k := basicKinds[t.name]; k != "" {
 		return k
 	}
-	switch n := cat.Types[t.name]; {
+	n := cat.Types[t.name]
+	switch {
 	case n == nil:
 	case n.Kind == "enum" && enumValue(n.Detail.Lookup("values").At(0)).Kind() == jsonv.KindString:
 		return "string"

@@ -56,7 +56,8 @@ func NamedItems(data jsonv.Value, keys []string) (out []jsonv.Value) {
 func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
 	keyed := data.Len() > 0
 	for _, m := range data.Members() {
-		if keyed = keyed && m.Kind() == jsonv.KindObject && m.Len() > 0; depth > 0 && len(out) == 0 {
+		keyed = keyed && m.Kind() == jsonv.KindObject && m.Len() > 0
+		if depth > 0 && len(out) == 0 {
 			out = Names(m, depth-1)
 		}
 	}

@@ -183,7 +183,8 @@ func (o *Operation) categories() []string {
 	out := []string{o.Category}
 	for _, v := range []jsonv.Value{o.Info, o.Detail} {
 		for _, key := range []string{"semantic_category", "endpoint"} {
-			if c := strings.ToUpper(v.Lookup(key).Text()); slices.Contains(rule.SemanticCategories, c) && !slices.Contains(out, c) {
+			c := strings.ToUpper(v.Lookup(key).Text())
+			if slices.Contains(rule.SemanticCategories, c) && !slices.Contains(out, c) {
 				out = append(out, c)
 			}
 		}
@@ -232,7 +233,8 @@ func MatchesAny(name string, globs []string) bool {
 // Assess sets an operation's risk and the reasons for it.
 func (cat *Catalog) Assess(op *Operation) {
 	raise := func(to int, why string) {
-		if op.Risk = max(op.Risk, to); to > 0 {
+		op.Risk = max(op.Risk, to)
+		if to > 0 {
 			op.Reasons = append(op.Reasons, why)
 		}
 	}
@@ -264,7 +266,8 @@ func (cat *Catalog) Assess(op *Operation) {
 		}
 	}
 	raise(dangerLevel(op), "it declares a danger level")
-	switch name := strings.ToLower(op.Name); {
+	name := strings.ToLower(op.Name)
+	switch {
 	case MatchesAny(name, extremeNames):
 		raise(RiskExtreme, "its name says so")
 	case MatchesAny(name, dangerNames):
@@ -364,7 +367,8 @@ func (o *Operation) ActsByName() int {
 		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
 			continue
 		}
-		switch verb := verbs[word]; {
+		verb := verbs[word]
+		switch {
 		case verb == "delete", slices.Contains(removalVerbs, word):
 			risk = max(risk, RiskDelete)
 		case verb == "create", verb == "update", slices.Contains(actionVerbs, word):

@@ -43,7 +43,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 		}
 	}
 	for _, ex := range op.Detail.Lookup("examples").Elems() {
-		if v, ok := ex.Lookup("request", "params").Get(p.Name); ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
+		v, ok := ex.Lookup("request", "params").Get(p.Name)
+		if ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
 			return v, nil
 		}
 	}
@@ -53,7 +54,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	if p.linked != nil {
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
-	if word := describedWord(p); word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+	word := describedWord(p)
+	if word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
 	if err := contradicts(p, mk.catalog.JSONKind(p)); err != nil {
@@ -96,7 +98,8 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 		return jsonv.Value{}, cmp.Or(last, errors.New("no member of its type fits"))
 	case t.list:
 		elem := t.elem
-		if items := p.Schema.Lookup("items"); elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
+		items := p.Schema.Lookup("items")
+		if elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
 			e := ParseType(items.Lookup("type").Text())
 			elem, p = &e, Parameter{Name: p.Name, Type: items.Lookup("type").Text(), Schema: items}
 		}
@@ -344,7 +347,8 @@ func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
 	if v, ok := other[kind]; ok {
 		add("values.type", p.Type, v, p.Name, p.Type)
 	}
-	if n, err := makeNumber(p, true); kind == "integer" && err == nil {
+	n, err := makeNumber(p, true)
+	if kind == "integer" && err == nil {
 		add("values.type", p.Type, jsonv.String(n.Literal()), p.Name, p.Type)
 	}
 	allowed := cat.documentedEnum(p)
@@ -352,7 +356,8 @@ func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
 		add("values.enum", "one of "+evidence.Brief(allowed), jsonv.String("zz_not_in_the_enum"), first.Text())
 		return out
 	}
-	if low, high := Bounds(p); kind == "integer" || kind == "number" {
+	low, high := Bounds(p)
+	if kind == "integer" || kind == "number" {
 		if math.Abs(low) < 1<<50 {
 			add("values.range", "at least "+reference.FormatNumber(low), jsonv.Int(int64(low)-1), p.Name)
 		}

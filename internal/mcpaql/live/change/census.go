@@ -63,7 +63,8 @@ func (s *Census) Resembles(resource string, id jsonv.Value, keys func(*catalog.O
 	mine := strings.ToLower(reference.Text(id))
 	for _, l := range s.Lists {
 		for _, item := range l.Items {
-			if own := ItemID(keys(l.Op), item); catalog.SameResource(l.Op.Resource, resource) && strings.Contains(strings.ToLower(reference.Text(own)), mine) {
+			own := ItemID(keys(l.Op), item)
+			if catalog.SameResource(l.Op.Resource, resource) && strings.Contains(strings.ToLower(reference.Text(own)), mine) {
 				return true
 			}
 		}
@@ -136,7 +137,8 @@ func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) 
 		for _, key := range evidence.SortedKeys(l.Items) {
 			item, there := now.Items[key]
 			id := ItemID(named, l.Items[key])
-			switch changed := l.Changed(l.Items[key], item); {
+			changed := l.Changed(l.Items[key], item)
+			switch {
 			case there && len(changed) > 0:
 				out = append(out, Difference{l, id, l.Items[key], item, fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShownItem(id, key), evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string { return ch.Path })))})
 			case !there && whole && !strings.HasSuffix(key, ItsAnswer):
@@ -216,7 +218,8 @@ var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(
 // Learn records the differences between two answers to the same request.
 func (m Mask) Learn(a, b jsonv.Value) {
 	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
-		switch path := anyIndex().ReplaceAllString(ch.Path, "[]"); {
+		path := anyIndex().ReplaceAllString(ch.Path, "[]")
+		switch {
 		case ch.Kind != jsonv.Changed && strings.HasSuffix(path, "[]"):
 			m[strings.TrimSuffix(path, "[]")] = true // a list that grows
 		case ch.Kind == jsonv.Changed && sameText(ch, digitRuns):

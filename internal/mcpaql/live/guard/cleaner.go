@@ -145,7 +145,8 @@ func (cr *cleaner) checkOthers() {
 		}
 	}
 	for _, l := range cr.Gate.Census.Lists {
-		switch now := after.Of(l.Op); {
+		now := after.Of(l.Op)
+		switch {
 		case now == nil || now.Partial == change.Unreadable:
 			cr.Unchecked = append(cr.Unchecked, l.Op.Name+" could not be read afterwards")
 		case l.Partial != "" || now.Partial != "":

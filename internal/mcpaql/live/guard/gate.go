@@ -86,7 +86,8 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 		if !op.IsIdentifier(p) {
 			continue
 		}
-		switch v, given := params.Get(p.Name); {
+		v, given := params.Get(p.Name)
+		switch {
 		case !given:
 			return WhyUnnamed
 		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.options.Mode == ModeFull):
@@ -128,10 +129,12 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 		return whyUnmarked
 	}
 	for _, p := range op.Params {
-		if named := p.Name == "id" || catalog.Stem(p.Name) != ""; plain || !named || !p.Required {
+		named := p.Name == "id" || catalog.Stem(p.Name) != ""
+		if plain || !named || !p.Required {
 			continue
 		}
-		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+		v := params.Lookup(p.Name)
+		if !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
 			return whyForeign // an action under another name on an existing item
 		}
 	}
@@ -142,7 +145,8 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 		}
 		switch {
 		case !slices.Contains(keys, name):
-			if of := catalog.Stem(name); of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v)) && len(g.ledger.named(of, v)) == 0 {
+			of := catalog.Stem(name)
+			if of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v)) && len(g.ledger.named(of, v)) == 0 {
 				return whyForeign
 			}
 		case !listed || g.Census.Knows(op.Resource, v):
@@ -165,7 +169,8 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 		if !op.IsIdentifier(p) || op.Category == "READ" {
 			continue
 		}
-		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+		v := params.Lookup(p.Name)
+		if !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
 			return whyForeign
 		}
 	}
@@ -201,7 +206,8 @@ func (g *gate) Unsent(op *catalog.Operation, params jsonv.Value) string {
 	id := op.IDParam()
 	named := id != nil && g.userNamed(op, id.Name, params.Lookup(id.Name))
 	create := g.catalog.Creator(op)
-	switch x := op.ExecutionParam(); {
+	x := op.ExecutionParam()
+	switch {
 	case op.Risk == catalog.RiskRead, catalog.MatchesAny(op.Name, g.options.Allow):
 		return ""
 	case op.Changes() && named && g.options.Mode != ModeFull:
@@ -227,7 +233,8 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	if catalog.MatchesAny(op.Name, g.options.Deny) {
 		return "denied by --deny-op"
 	}
-	switch why := strings.Join(op.Reasons, ", "); {
+	why := strings.Join(op.Reasons, ", ")
+	switch {
 	case op.Risk == catalog.RiskRead:
 		return ""
 	case g.options.Mode == ModeSafe || g.options.Mode == ModePlan:
@@ -249,7 +256,8 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
 		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
 	case op.Category == "DELETE" && g.catalog.Creator(op) == nil, op.Category == "UPDATE" && g.catalog.Creator(op) == nil:
-		if id := op.IDParam(); g.options.Mode == ModeFull && id != nil && !g.options.Values.Lookup(op.Name, id.Name).IsAbsent() {
+		id := op.IDParam()
+		if g.options.Mode == ModeFull && id != nil && !g.options.Values.Lookup(op.Name, id.Name).IsAbsent() {
 			return ""
 		}
 		return "no operation creates something that it could be called with"

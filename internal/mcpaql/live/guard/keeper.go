@@ -119,7 +119,8 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	what, seen := foreign, jsonv.Value{}
 	for _, id := range kp.NamedIDs(op, params, r) {
 		thing.ID = id
-		switch now := kp.ownership(op, thing); {
+		now := kp.ownership(op, thing)
+		switch {
 		case now == owned:
 			return thing, owned
 		case now > what:
@@ -152,7 +153,8 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	kp.Caller.Cleaning = true
 	defer func() { kp.Caller.Cleaning = before }()
 	if get := kp.Catalog.Getter(op); get != nil && kp.Gate.Barred(get) == "" {
-		switch r := kp.Caller.Call(get, kp.lister.Naming(get, t)); {
+		r := kp.Caller.Call(get, kp.lister.Naming(get, t))
+		switch {
 		case !r.Heard():
 			return undecided
 		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.ID, mine)):
@@ -162,7 +164,8 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 		}
 	}
 	// A success is trusted no more than a failure: the list must show the item.
-	if item, _ := kp.lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.ID, mine)) {
+	item, _ := kp.lister.listed(op, t)
+	if !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.ID, mine)) {
 		return owned
 	}
 	return what
@@ -191,7 +194,8 @@ func (kp *keeper) verifyAgain() {
 // NamedIDs lists the identifiers in the answer to a create, the likeliest first.
 func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (ids []jsonv.Value) {
 	add := func(v jsonv.Value) {
-		if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, v) }) {
+		kind := v.Kind()
+		if (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, v) }) {
 			ids = append(ids, v)
 		}
 	}

@@ -96,7 +96,8 @@ func (w *watcher) Reads() *change.Census {
 	now.Learn(later)
 	for _, d := range w.readHarm(later) {
 		if l := now.Of(d.List.Op); l != nil && !(d.Item.IsAbsent() && l.Moving) {
-			if d.Says = d.Says + ", and only operations declared READ were called"; !d.Item.IsAbsent() && len(l.Hurt(d.Before, d.Item)) == 0 {
+			d.Says = d.Says + ", and only operations declared READ were called"
+			if !d.Item.IsAbsent() && len(l.Hurt(d.Before, d.Item)) == 0 {
 				continue
 			}
 			w.harm(d)
@@ -210,7 +211,8 @@ func (w *watcher) removed(d change.Difference) bool {
 	}
 	for _, key := range evidence.SortedKeys(d.List.Items) {
 		id := change.ItemID(w.Catalog.ItemKeys(d.List.Op), d.List.Items[key])
-		if r := read(id); !jsonv.Equal(id, d.ID) && r.OK() {
+		r := read(id)
+		if !jsonv.Equal(id, d.ID) && r.OK() {
 			return true
 		}
 	}
@@ -229,7 +231,8 @@ func (w *watcher) ours(d change.Difference) bool {
 func (w *watcher) adopt(found []change.Difference) bool {
 	n := 0
 	for _, d := range found {
-		if create := w.Catalog.Creator(d.List.Op); create != nil && !d.Item.IsAbsent() && catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Ledger.made(create.Resource, d.ID) {
+		create := w.Catalog.Creator(d.List.Op)
+		if create != nil && !d.Item.IsAbsent() && catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Ledger.made(create.Resource, d.ID) {
 			n += w.addMarked(create)
 		}
 	}

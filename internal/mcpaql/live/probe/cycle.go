@@ -30,7 +30,8 @@ func (pr cycleProbe) roundTrips() {
 	pr.run.Rows.Tests["append-only"].Incomplete = nothingUpdated
 	n := 0
 	for _, op := range pr.run.Catalog.Operations {
-		switch base := pr.run.Base[op.Name]; {
+		base := pr.run.Base[op.Name]
+		switch {
 		case !op.Creates() || pr.run.Gate.Skipped[op.Name] != "":
 			continue
 		case op.Verb != "create":
@@ -57,7 +58,8 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 	}
 	y.Params = jsonv.Object()
 	for _, p := range create.Params {
-		switch v, err := pr.run.Builder.Filled(create, p); {
+		v, err := pr.run.Builder.Filled(create, p)
+		switch {
 		case err == nil:
 			y.Params = y.Params.With(p.Name, v)
 		case p.Required:
@@ -169,7 +171,8 @@ func rendered(thing, fields jsonv.Value) bool {
 // update, the response to the create or an item of its lists shows it. Another one may
 // control the call.
 func (pr cycleProbe) known(y *guard.Cycle, made guard.Reply, name string) bool {
-	if t := pr.resourceType(y); t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool { return f.Lookup("name").Text() == name }) {
+	t := pr.resourceType(y)
+	if t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool { return f.Lookup("name").Text() == name }) {
 		return true
 	}
 	_, answer := y.Place(made)

@@ -184,7 +184,8 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	if accepted {
 		pr.accept(op, params.Keys()...)
 	}
-	switch code := r.Code(); {
+	code := r.Code()
+	switch {
 	case r.OK() || !accepted:
 	case r.Silent:
 		pr.run.Rows.Fail("accuracy.failure", r, "%s does not respond", op.Name)

@@ -171,7 +171,8 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		}
 		return
 	}
-	if t.NotApplicable = ""; t.Cases == 0 {
+	t.NotApplicable = ""
+	if t.Cases == 0 {
 		t.Incomplete, t.NotApplicable = noFreeObject, noFreeObject
 	}
 }
@@ -249,7 +250,8 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 			continue
 		}
 		pr.run.Rows.Count("append-only")
-		switch shown := evidence.Quoted(display.Truncate(name, 60)); {
+		shown := evidence.Quoted(display.Truncate(name, 60))
+		switch {
 		case kept:
 			pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)
 		case r.OK():
@@ -284,7 +286,8 @@ func (pr cycleProbe) resourceType(y *guard.Cycle) *catalog.NamedType {
 		if op == nil {
 			continue
 		}
-		if t := pr.run.Catalog.Types[strings.ToLower(op.Detail.Lookup("returns", "name").Text())]; t != nil && t.Detail.Lookup("fields").Len() > 0 {
+		t := pr.run.Catalog.Types[strings.ToLower(op.Detail.Lookup("returns", "name").Text())]
+		if t != nil && t.Detail.Lookup("fields").Len() > 0 {
 			return t
 		}
 	}

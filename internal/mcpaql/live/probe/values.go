@@ -100,7 +100,8 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 	case jsonv.KindNumber:
 		if n, ok := def.Int64(); ok {
 			other = append(other, jsonv.Int(n+1))
-			if low, _ := catalog.Bounds(p); n > 1 || low < float64(n) && !math.IsInf(low, 0) {
+			low, _ := catalog.Bounds(p)
+			if n > 1 || low < float64(n) && !math.IsInf(low, 0) {
 				other = append(other, jsonv.Int(n-1))
 			}
 		}
@@ -114,7 +115,8 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 		if i == maxNeighbors || pr.run.Catalog.Fits(p, v) != "" || jsonv.Equal(v, def) {
 			continue
 		}
-		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.OK() {
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v))
+		if r.OK() {
 			if differs = pr.run.Steady.Differs(op, base, r); !differs {
 				return false
 			}

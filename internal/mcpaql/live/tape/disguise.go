@@ -71,7 +71,8 @@ func (d *disguise) value(v jsonv.Value, ours, covered bool) jsonv.Value {
 	case jsonv.KindString:
 		return jsonv.String(d.text(v.Text(), ours, covered))
 	case jsonv.KindNumber:
-		if n := v.String(); covered && d.isSecret(n, ours) {
+		n := v.String()
+		if covered && d.isSecret(n, ours) {
 			if other, err := jsonv.Parse([]byte(d.form(n))); err == nil {
 				return other
 			}
