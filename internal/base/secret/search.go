@@ -62,7 +62,9 @@ func (t *searcher) declare(v string) {
 
 func (t *searcher) enter(e encoding) {
 	h := t.head(e.text)
-	i, _ := slices.BinarySearchFunc(h.encodings, e, func(x, y encoding) int { return cmp.Compare(len(y.text), len(x.text)+1) })
+	i, _ := slices.BinarySearchFunc(h.encodings, e, func(x, y encoding) int {
+		return cmp.Compare(len(y.text), len(x.text)+1)
+	})
 	h.encodings = slices.Insert(h.encodings, i, e)
 }
 

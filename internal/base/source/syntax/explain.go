@@ -254,7 +254,8 @@ func (s syntaxPlace) strayColon() Explanation {
 		break
 	}
 	return Explanation{
-		Pos: Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1}, Msg: "this key is indented more than the line above allows",
+		Pos:  Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1},
+		Msg:  "this key is indented more than the line above allows",
 		Hint: "line it up with the keys it belongs to",
 	}
 }
@@ -324,7 +325,12 @@ func (s syntaxPlace) noItem() Explanation {
 }
 
 func (s syntaxPlace) unclosed(want, begin string) Explanation {
-	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: cmp.Or(s.twoKeys("{", "{…}"), s.unquoted(), s.comment())}
+	return Explanation{
+		Msg:      "expected " + want + ", got " + s.next(),
+		Begin:    s.start,
+		BeginMsg: begin,
+		Hint:     cmp.Or(s.twoKeys("{", "{…}"), s.unquoted(), s.comment()),
+	}
 }
 
 // noName explains "&" and "*" without a name.
