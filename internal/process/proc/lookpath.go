@@ -73,7 +73,13 @@ func command(s Spec) (*exec.Cmd, error) {
 	if path == "" {
 		return nil, fail
 	}
-	cmd := &exec.Cmd{Path: path, Args: slices.Clone(s.Argv), Dir: dir, Env: withPWD(env, dir), SysProcAttr: sessionAttr()}
+	cmd := &exec.Cmd{
+		Path:        path,
+		Args:        slices.Clone(s.Argv),
+		Dir:         dir,
+		Env:         withPWD(env, dir),
+		SysProcAttr: sessionAttr(),
+	}
 	if s.Change != nil {
 		s.Change(cmd)
 	}

@@ -41,7 +41,14 @@ func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 	if runtime.GOOS == "linux" {
 		path = "/proc/self/exe" // changes the process name, so that killall does not match it
 	}
-	cmd := &exec.Cmd{Path: path, Args: append([]string{exe}, args...), Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r, SysProcAttr: sessionAttr()}
+	cmd := &exec.Cmd{
+		Path:        path,
+		Args:        append([]string{exe}, args...),
+		Dir:         "/",
+		Env:         []string{"GOMAXPROCS=1"},
+		Stdin:       r,
+		SysProcAttr: sessionAttr(),
+	}
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("start the watchdog: %w", err)
