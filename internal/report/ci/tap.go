@@ -211,7 +211,10 @@ func texts(lines []string) jsonv.Value {
 
 func (t *tap) runLevel(e explain.PseudoTest) {
 	t.point(false, e.Title(), "")
-	facts := []fact{{"message", jsonv.String(render.OneLine(e.Message, render.LongestLine))}, {"severity", jsonv.String(string(e.Status))}}
+	facts := []fact{
+		{"message", jsonv.String(render.OneLine(e.Message, render.LongestLine))},
+		{"severity", jsonv.String(string(e.Status))},
+	}
 	if e.File != "" {
 		facts = append(facts, fact{"at", jsonv.String(render.Place(e.File, e.Line, 0))})
 	}

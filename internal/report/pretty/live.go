@@ -95,7 +95,11 @@ func NewLive(o LiveOptions) *Live {
 		o.Now = time.Now
 	}
 	l := &Live{o: o, running: map[int]task{}, held: map[int]ready{}, stop: make(chan struct{})}
-	l.p = render.NewPrinter(&l.buf, &result.Run{}, render.Options{Palette: o.Palette, Width: o.Width, Verbose: o.Verbose})
+	l.p = render.NewPrinter(&l.buf, &result.Run{}, render.Options{
+		Palette: o.Palette,
+		Width:   o.Width,
+		Verbose: o.Verbose,
+	})
 	if o.Status.Live() {
 		l.done.Go(l.clock)
 	}
@@ -169,7 +173,12 @@ func (l *Live) start(e result.RunStarted) {
 	if l.o.Quiet {
 		return
 	}
-	banner(l.p, &result.Run{Tool: e.Tool, Suites: e.Suites, Summary: result.Summary{Total: e.Total}, Parallel: e.Parallel})
+	banner(l.p, &result.Run{
+		Tool:     e.Tool,
+		Suites:   e.Suites,
+		Summary:  result.Summary{Total: e.Total},
+		Parallel: e.Parallel,
+	})
 	l.write()
 }
 

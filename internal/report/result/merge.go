@@ -160,7 +160,15 @@ func (m *merger) merge() error {
 		}
 		parallel = max(parallel, p.Run.Parallel)
 	}
-	m.run.Apply(RunStarted{Tool: first.Tool, Suites: first.Suites, Started: m.began, Total: first.Shard.Tests, Parallel: parallel, Command: first.Command, Dir: first.Dir})
+	m.run.Apply(RunStarted{
+		Tool:     first.Tool,
+		Suites:   first.Suites,
+		Started:  m.began,
+		Total:    first.Shard.Tests,
+		Parallel: parallel,
+		Command:  first.Command,
+		Dir:      first.Dir,
+	})
 	for n, p := range m.parts {
 		if err := m.cases(n, p); err != nil {
 			return err
