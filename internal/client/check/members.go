@@ -32,7 +32,11 @@ const maxOfEach = 5
 
 func (c *checker) violation(format string, args ...any) {
 	if len(c.Violations) < maxOfEach {
-		c.Violations = append(c.Violations, protocol.Violation{Kind: protocol.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
+		c.Violations = append(c.Violations, protocol.Violation{
+			Kind:    protocol.BadResult,
+			Msg:     fmt.Sprintf(format, args...),
+			Excerpt: c.res.Short(200),
+		})
 	}
 }
 

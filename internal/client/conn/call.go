@@ -55,8 +55,15 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 	}
 	k.handed = d.Handed
 	out := wire.Outgoing{
-		Raw: x.Request, Method: req.Method, ID: x.ID, Params: req.Params, Header: req.Header, Protocol: d.Version.Name, CancelAfter: req.CancelAfter,
-		Mirror: d.Mirror, Idempotent: d.Idempotent,
+		Raw:         x.Request,
+		Method:      req.Method,
+		ID:          x.ID,
+		Params:      req.Params,
+		Header:      req.Header,
+		Protocol:    d.Version.Name,
+		CancelAfter: req.CancelAfter,
+		Mirror:      d.Mirror,
+		Idempotent:  d.Idempotent,
 	}
 	if ctx.Err() != nil { // the caller has stopped waiting: don't start the work
 		c.giveUp(k, ContextError(ctx, x), false)

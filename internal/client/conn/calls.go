@@ -262,7 +262,9 @@ type rawCall struct {
 
 // rawWaiter returns the raw call that waits for an id; without an id, the oldest.
 func (c *callTable) rawWaiter(id []byte) *call {
-	return lists.First(c.raws, func(k *call) bool { return id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) })
+	return lists.First(c.raws, func(k *call) bool {
+		return id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id)
+	})
 }
 
 // hasWaiter reports whether a caller waits for a call in flight, other than mcptest's

@@ -171,7 +171,11 @@ func mayBeBatch(raw []byte) bool {
 // oversize matches a message over the size limit by the part of it that is known. It is
 // settled unless the end of the message may tell more.
 func (p *parser) oversize(l *wire.OversizeMessage) (in incoming, settled bool) {
-	in = incoming{Frame: wire.Frame{Dir: wire.FromServer, At: l.At, Offset: l.Offset, Raw: l.Head}, over: l, shape: oversize}
+	in = incoming{
+		Frame: wire.Frame{Dir: wire.FromServer, At: l.At, Offset: l.Offset, Raw: l.Head},
+		over:  l,
+		shape: oversize,
+	}
 	var k *call
 	if l.Done {
 		in.Raw = l.Tail[max(0, len(l.Tail)-150):]
@@ -245,7 +249,13 @@ func (in *incoming) contents() {
 // adopt reads a response without an id as the one to a call.
 func (p *parser) adopt(f wire.Frame, k *call) incoming {
 	_ = p.scan.Scan(f.Raw) // valid, because it was before
-	in := incoming{Frame: f, shape: adopted, envelope: &p.scan.Envelope, tooMany: p.state.limits.TooManyValues(f.Raw), ends: true}
+	in := incoming{
+		Frame:    f,
+		shape:    adopted,
+		envelope: &p.scan.Envelope,
+		tooMany:  p.state.limits.TooManyValues(f.Raw),
+		ends:     true,
+	}
 	in.belongsTo(k)
 	in.contents()
 	return in

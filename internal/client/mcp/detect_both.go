@@ -44,7 +44,10 @@ func (e *silentProbeError) Error() string {
 func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
 	hello := make(chan *Exchange, 1)
 	n.conn.Go(func() {
-		hello <- n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)}, conn.Delivery{})
+		hello <- n.send.sendOnce(ctx, Call{
+			Method: "initialize",
+			Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name),
+		}, conn.Delivery{})
 	})
 	n.o.detection = "server/discover had no response for a while, so initialize was sent over the same connection, which was then replaced"
 	ticks := time.NewTicker(tick)

@@ -113,7 +113,11 @@ func (n *negotiator) examineHandshake(stateless bool) {
 		if len(fault.Refused) == 0 {
 			continue // see HandshakeWarnings
 		}
-		n.o.violate(n.hello, protocol.Violation{Kind: protocol.BadResult, Msg: fault.String(), Excerpt: protocol.Excerpt(n.hello.Result)})
+		n.o.violate(n.hello, protocol.Violation{
+			Kind:    protocol.BadResult,
+			Msg:     fault.String(),
+			Excerpt: protocol.Excerpt(n.hello.Result),
+		})
 	}
 }
 
