@@ -59,7 +59,12 @@ const (
 
 // newAjv returns the compiler of a dialect: 7, 2019 or 2020.
 func newAjv(dialect int) *ajv {
-	a := &ajv{words: map[string]string{}, docs: map[string]*ajvDoc{}, parts: map[string]ajvPart{}, done: map[ajvPlace]bool{}}
+	a := &ajv{
+		words: map[string]string{},
+		docs:  map[string]*ajvDoc{},
+		parts: map[string]ajvPart{},
+		done:  map[ajvPlace]bool{},
+	}
 	text := ajvCommon
 	switch dialect {
 	case 7:

@@ -288,7 +288,11 @@ func lockDrift(l List) []place {
 		if !ok {
 			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String("the tool is new")})
 		} else if len(changes) > 0 {
-			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
+			out = append(out, place{
+				tool:    toolName(t),
+				pointer: "",
+				value:   jsonv.String(changes[0].Path + " " + changes[0].Kind.String()),
+			})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(locked)) {
@@ -310,7 +314,11 @@ func errorContents(l List) []place {
 			}
 			broken, err := schema.Validate(context.Background(), content) // bounded by its own limits
 			if err == nil && len(broken) > 0 {
-				out = append(out, place{tool: r.Tool, pointer: "/outputSchema", value: jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg)})
+				out = append(out, place{
+					tool:    r.Tool,
+					pointer: "/outputSchema",
+					value:   jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg),
+				})
 			}
 		}
 	}
@@ -346,7 +354,11 @@ func undefinedRequired(l List) []place {
 		}
 		for i, name := range p.value.Lookup("required").Elems() {
 			if properties.Lookup(name.Text()).IsAbsent() {
-				out = append(out, place{tool: p.tool, pointer: jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)), value: name})
+				out = append(out, place{
+					tool:    p.tool,
+					pointer: jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)),
+					value:   name,
+				})
 			}
 		}
 	}

@@ -60,7 +60,10 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 			report("rules", i, "source", "expected a URL that begins with https:// or http://, got %q", display.Truncate(rule.Source, 80))
 		}
 		_, taken := r.Rule(rule.ID)
-		if taken || rule.ID == gate.StaleBaseline || slices.ContainsFunc(more.Rules[:i], func(q Rule) bool { return q.ID == rule.ID }) {
+		hasID := func(q Rule) bool {
+			return q.ID == rule.ID
+		}
+		if taken || rule.ID == gate.StaleBaseline || slices.ContainsFunc(more.Rules[:i], hasID) {
 			report("rules", i, "id", "duplicate rule %q", rule.ID).Hint = "choose another id; a baseline accepts findings of a rule"
 		}
 	}

@@ -188,7 +188,10 @@ func (r Rule) verify(all Rules) error {
 		return fmt.Errorf("seen: %s is in the future", r.Seen)
 	}
 	for i, v := range []jsonv.Value{r.Fails, r.Passes} {
-		rep, err := Check(context.Background(), example(v), Rules{Profiles: all.Profiles, Rules: []Rule{r}}, time.Time{})
+		rep, err := Check(context.Background(), example(v), Rules{
+			Profiles: all.Profiles,
+			Rules:    []Rule{r},
+		}, time.Time{})
 		broken := len(rep.Findings) > 0
 		switch {
 		case err != nil:

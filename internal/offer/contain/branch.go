@@ -170,7 +170,9 @@ func (b *branch) addAtom(l lit, work []lit) []lit {
 		if l.neg {
 			return append(work, lists.Map(a.nodes, neg)...)
 		}
-		b.either = append(b.either, lists.Map(a.nodes, func(n *node) []lit { return []lit{pos(n)} }))
+		b.either = append(b.either, lists.Map(a.nodes, func(n *node) []lit {
+			return []lit{pos(n)}
+		}))
 	case opOne:
 		b.either = append(b.either, oneOf(a.nodes, l.neg))
 	default:

@@ -107,7 +107,13 @@ type solver struct {
 }
 
 func newSolver() *solver {
-	s := &solver{limit: MaxSteps, active: map[string]bool{}, memo: map[string]answer{}, hash: jsonv.NewHasher(), enums: map[*atom]map[uint64]bool{}}
+	s := &solver{
+		limit:  MaxSteps,
+		active: map[string]bool{},
+		memo:   map[string]answer{},
+		hash:   jsonv.NewHasher(),
+		enums:  map[*atom]map[uint64]bool{},
+	}
 	s.anything = &node{id: s.newID()}
 	s.nothing = &node{id: s.newID(), atoms: []*atom{{id: s.newID(), op: opTypes}}}
 	return s
@@ -134,7 +140,14 @@ func (s *solver) solve(goal []lit, depth int) answer {
 	}
 	s.active[key] = true
 	before := s.reentered
-	b := &branch{s: s, goal: goal, depth: depth, types: tAll, has: map[int]bool{}, keys: map[string]bool{}}
+	b := &branch{
+		s:     s,
+		goal:  goal,
+		depth: depth,
+		types: tAll,
+		has:   map[int]bool{},
+		keys:  map[string]bool{},
+	}
 	if names, declares, open := s.declared(goal); declares && !open {
 		b.goal = append(slices.Clone(goal), lit{a: s.forbidOthers(names)})
 	}

@@ -37,7 +37,17 @@ type schemaPair struct {
 
 // schema compares two schemas: each edit, and as a whole.
 func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, flagged map[string]bool) {
-	p := &schemaPair{c: c, ctx: c.ctx, tool: tool, root: ptr, output: output, old: ofObjects(old, output), new: ofObjects(new, output), worst: Safe, steps: maxSteps}
+	p := &schemaPair{
+		c:      c,
+		ctx:    c.ctx,
+		tool:   tool,
+		root:   ptr,
+		output: output,
+		old:    ofObjects(old, output),
+		new:    ofObjects(new, output),
+		worst:  Safe,
+		steps:  maxSteps,
+	}
 	w := &walker{noun: p.noun(), root: ptr}
 	w.walk(old, new, "")
 	for _, n := range w.notes {

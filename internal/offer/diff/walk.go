@@ -178,7 +178,11 @@ func closing(keyword string) bool {
 
 func (w *walker) edit(at string, to jsonv.Value, format string, args ...any) *edit {
 	tokens, _ := jsonv.ParsePointer(at)
-	w.edits = append(w.edits, edit{at: at, message: fmt.Sprintf(format, args...), sets: []set{{tokens, to}}})
+	w.edits = append(w.edits, edit{
+		at:      at,
+		message: fmt.Sprintf(format, args...),
+		sets:    []set{{tokens, to}},
+	})
 	return &w.edits[len(w.edits)-1]
 }
 

@@ -80,7 +80,9 @@ func (k *ProbeKeys) Check(n *source.Node, path string, d *source.Decoder) {
 	}
 	k.base = new(gate.Baseline)
 	if k.Baseline != "" {
-		f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(name string) { k.read = append(k.read, name) })
+		f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(name string) {
+			k.read = append(k.read, name)
+		})
 		if f != nil {
 			base, ds := gate.LoadBaseline(f, rules.Unknown, rules.Revisions()...)
 			d.Add(ds...)

@@ -104,6 +104,8 @@ func Pages(ctx context.Context, method, member string, limits Limits, request Re
 // Value returns the offer as one JSON value: the lists by their member in MCP, and
 // the handshake as server. A list without capability is empty.
 func (o *Offer) Value() jsonv.Value {
-	out := lists.Map(Lists(), func(l List) jsonv.Member { return jsonv.Member{Key: l.Member, Value: jsonv.Array(o.Lists[l.Kind]...)} })
+	out := lists.Map(Lists(), func(l List) jsonv.Member {
+		return jsonv.Member{Key: l.Member, Value: jsonv.Array(o.Lists[l.Kind]...)}
+	})
 	return jsonv.Object(append(out, jsonv.Member{Key: "server", Value: o.Handshake})...)
 }

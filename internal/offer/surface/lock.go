@@ -238,7 +238,12 @@ func readSection(d *source.Decoder, kind Kind, path string, n *source.Node) []It
 			d.Errorf(field.Key, at, "the block has no definition")
 			continue
 		}
-		item := Item{Kind: kind, Name: field.Key.Text, Def: new(canon).value(def.JSON()), Line: field.Key.Pos.Line}
+		item := Item{
+			Kind: kind,
+			Name: field.Key.Text,
+			Def:  new(canon).value(def.JSON()),
+			Line: field.Key.Pos.Line,
+		}
 		verify(d, field.Value.Get("checksum"), field.Key, at, checksum(item.Name, item.Def))
 		out = append(out, item)
 	}

@@ -216,7 +216,9 @@ func (c *canon) value(v jsonv.Value) jsonv.Value {
 			}
 			last[k] = e
 		}
-		out := lists.Map(slices.Sorted(maps.Keys(last)), func(k string) jsonv.Member { return jsonv.Member{Key: k, Value: c.member(k, last[k])} })
+		out := lists.Map(slices.Sorted(maps.Keys(last)), func(k string) jsonv.Member {
+			return jsonv.Member{Key: k, Value: c.member(k, last[k])}
+		})
 		return jsonv.Object(out...)
 	}
 	return v
