@@ -95,7 +95,13 @@ type containee struct {
 }
 
 func compileContainee(c *Compiler, n *source.Node, path string, fold bool) *containee {
-	m := containee{value: n.JSON(), fold: fold, isKey: n.IsScalar() && n.Kind != source.KindNull, text: n.Text, blank: n.Blank && n.Text == ""}
+	m := containee{
+		value: n.JSON(),
+		fold:  fold,
+		isKey: n.IsScalar() && n.Kind != source.KindNull,
+		text:  n.Text,
+		blank: n.Blank && n.Text == "",
+	}
 	if n.Kind == source.KindNull && n.Text == "" {
 		c.Errorf(n, path, cmp.Or(n.AfterHash(), `write "" for an empty text`), "the argument is missing")
 		return nil

@@ -93,7 +93,10 @@ func compileType(c *Compiler, n *source.Node, path string) Matcher {
 				return passed
 			}
 		}
-		return Outcome{Msg: "expected the type " + display.Alternatives(types, "or") + ", got " + v.Kind().String() + " " + shown.Value(v, shown.InLine), Expected: "type " + display.Alternatives(types, "or")}
+		return Outcome{
+			Msg:      "expected the type " + display.Alternatives(types, "or") + ", got " + v.Kind().String() + " " + shown.Value(v, shown.InLine),
+			Expected: "type " + display.Alternatives(types, "or"),
+		}
 	})
 }
 

@@ -31,7 +31,12 @@ type Run struct {
 
 // Begin starts a run.
 func (f *File) Begin(mode Mode) *Run {
-	return &Run{file: f, mode: mode, set: map[string]map[string]jsonv.Value{}, seen: map[string]map[string]bool{}}
+	return &Run{
+		file: f,
+		mode: mode,
+		set:  map[string]map[string]jsonv.Value{},
+		seen: map[string]map[string]bool{},
+	}
 }
 
 // Test is one test of a run, with its retries or repetitions. It belongs to one

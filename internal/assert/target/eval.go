@@ -52,7 +52,10 @@ func (t *Target) Subject(o *Observation) Subject {
 	}
 	base, why := o.base(t.root)
 	if base.IsAbsent() {
-		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why, Unknown: o.Result.IsAbsent() && t.inResult()}}
+		return Subject{
+			Target: t.src,
+			Miss:   &Miss{Target: t.src, why: why, Unknown: o.Result.IsAbsent() && t.inResult()},
+		}
 	}
 	switch t.root.part {
 	case partResult:
