@@ -44,7 +44,14 @@ type Server struct {
 
 // New returns a server.
 func New(m *manifest.Manifest, o Options) *Server {
-	s := &Server{m: m, fault: o.Fault, world: newWorld(m.State), began: time.Now(), stderr: o.Stderr, exited: make(chan struct{})}
+	s := &Server{
+		m:      m,
+		fault:  o.Fault,
+		world:  newWorld(m.State),
+		began:  time.Now(),
+		stderr: o.Stderr,
+		exited: make(chan struct{}),
+	}
 	if s.fault == (manifest.Fault{}) {
 		s.fault = m.Fault
 	}

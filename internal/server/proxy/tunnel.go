@@ -127,7 +127,12 @@ func (p *Proxy) serve(c, raw net.Conn, host string) {
 	other := func() {
 		p.report(Unsupported, host, "the server sent %s data that is not HTTP: doubles speak HTTP and HTTPS only", host)
 	}
-	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.tunnels.drop(raw) }, other: other}) {
+	if !p.conns.add(&tunnel{
+		Conn:   c,
+		host:   host,
+		closed: func() { p.tunnels.drop(raw) },
+		other:  other,
+	}) {
 		p.tunnels.drop(raw)
 	}
 }

@@ -236,8 +236,14 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		in := &doc.Exchanges[i]
 		n, path := exchanges.Items[i], source.PathIndex("exchanges", i)
 		e := exchange{
-			test: in.Test, method: in.Request.Method, path: in.Request.Path, status: in.Response.Status, line: in.Pos.Line,
-			query: url.Values(textLists(in.Request.Query)), reqHeader: http.Header(textLists(in.Request.Headers)), resHeader: http.Header{},
+			test:      in.Test,
+			method:    in.Request.Method,
+			path:      in.Request.Path,
+			status:    in.Response.Status,
+			line:      in.Pos.Line,
+			query:     url.Values(textLists(in.Request.Query)),
+			reqHeader: http.Header(textLists(in.Request.Headers)),
+			resHeader: http.Header{},
 		}
 		for name, list := range textLists(in.Response.Headers) {
 			e.resHeader[http.CanonicalHeaderKey(name)] = list

@@ -164,7 +164,9 @@ func arrange(list []exchange, each bool) []exchange {
 			if !each {
 				tests[name] = withoutRepeats(tests[name])
 			}
-			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool { return sameResponse(&a, &b) })
+			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool {
+				return sameResponse(&a, &b)
+			})
 		}
 		for _, name := range names {
 			for _, e := range tests[name] {

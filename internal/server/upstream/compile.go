@@ -217,7 +217,10 @@ func (c *compiler) reply(decl *ReplyDecl, r *Route, path string) *reply {
 		}
 	}
 	for _, e := range decl.Headers.Entries {
-		if e.Key == "" || strings.ContainsFunc(e.Key, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) }) {
+		isForbidden := func(r rune) bool {
+			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
+		}
+		if e.Key == "" || strings.ContainsFunc(e.Key, isForbidden) {
 			c.report(e.Pos, source.PathKey(path+".headers", e.Key), strconv.Quote(e.Key)+" can't be the name of a header", "")
 			continue
 		}

@@ -111,8 +111,14 @@ func (d *Double) Fill(text string) string {
 // ServeHTTP answers a request.
 func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &Request{
-		Upstream: d.Upstream.Name, Method: r.Method, Host: d.Upstream.StandsFor.Host, Path: r.URL.EscapedPath(), Query: parseQuery(r.URL.RawQuery),
-		Header: r.Header, Time: time.Now(), Origin: "http://" + r.Host,
+		Upstream: d.Upstream.Name,
+		Method:   r.Method,
+		Host:     d.Upstream.StandsFor.Host,
+		Path:     r.URL.EscapedPath(),
+		Query:    parseQuery(r.URL.RawQuery),
+		Header:   r.Header,
+		Time:     time.Now(),
+		Origin:   "http://" + r.Host,
 	}
 	if d.listener == nil { // the request came through a proxy
 		q.Origin = d.Upstream.StandsFor.Scheme + "://" + d.Upstream.StandsFor.Host
