@@ -44,8 +44,18 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	steps, _ := suite.StepsOf(n)
 	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
 	out := &Case{
-		Name: st.Name, Pos: e.Node.Pos, About: st.About, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
-		Respond: st.Respond, TestKeys: st.TestKeys, InvalidArgs: st.InvalidArgs, Flow: steps != nil, File: c.file, Row: b.Case,
+		Name:        st.Name,
+		Pos:         e.Node.Pos,
+		About:       st.About,
+		Block:       e.Block,
+		Tags:        c.tags(st),
+		Skip:        skipReason(st),
+		Respond:     st.Respond,
+		TestKeys:    st.TestKeys,
+		InvalidArgs: st.InvalidArgs,
+		Flow:        steps != nil,
+		File:        c.file,
+		Row:         b.Case,
 	}
 	servers := c.serversOf(st, n)
 	c.traffic(st, servers, out)
@@ -118,7 +128,12 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 			}
 		default:
 			text, ok := n.AsText()
-			*map[string]*string{"tool": &call.Tool, "uri": &call.URI, "prompt": &call.Prompt, "method": &call.Method}[key] = text
+			*map[string]*string{
+				"tool":   &call.Tool,
+				"uri":    &call.URI,
+				"prompt": &call.Prompt,
+				"method": &call.Method,
+			}[key] = text
 			switch {
 			case !ok:
 				d.WrongType(n, path, "text")
@@ -198,7 +213,9 @@ func (c *compiler) serverNames() string {
 }
 
 func stepsHaveServers(st *suite.Test) bool {
-	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool { return s == nil || s.Server == "" })
+	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool {
+		return s == nil || s.Server == ""
+	})
 }
 
 // sameOffer checks the servers of the matchers same-as.

@@ -113,7 +113,13 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 
 func (c *compiler) compile() *File {
 	s := c.suite
-	f := &File{inputs: inputs{paths: map[string]bool{}}, Suite: s, Name: s.Name, Path: s.File.Name, Dir: s.Dir}
+	f := &File{
+		inputs: inputs{paths: map[string]bool{}},
+		Suite:  s,
+		Name:   s.Name,
+		Path:   s.File.Name,
+		Dir:    s.Dir,
+	}
 	c.file = f
 	f.HookEnv = hookEnv(c.set.Env, s)
 	for _, sv := range s.Servers {

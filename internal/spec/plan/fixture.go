@@ -36,7 +36,11 @@ func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
 			continue // reported by the decoder
 		}
 		hook := &Hook{
-			Phase: phase, Command: h.Command.Text, Context: h.Context, Pos: h.Pos, Dir: x.c.path("", h.Pos.File),
+			Phase:   phase,
+			Command: h.Command.Text,
+			Context: h.Context,
+			Pos:     h.Pos,
+			Dir:     x.c.path("", h.Pos.File),
 			Timeout: orDuration(h.Timeout, orDuration(x.c.suite.Hooks.Timeout, DefaultStepTimeout)),
 		}
 		if h.Command.Kind == source.KindList {

@@ -73,7 +73,10 @@ func with(n *source.Node, key string, v *source.Node) *source.Node {
 	out := *n
 	out.Fields = slices.DeleteFunc(slices.Clone(n.Fields), func(f source.Field) bool { return f.Key.Text == key })
 	if v != nil {
-		out.Fields = append(out.Fields, source.Field{Key: &source.Node{Pos: v.Pos, Kind: source.KindString, Text: key}, Value: v})
+		out.Fields = append(out.Fields, source.Field{
+			Key:   &source.Node{Pos: v.Pos, Kind: source.KindString, Text: key},
+			Value: v,
+		})
 	}
 	return &out
 }

@@ -75,7 +75,12 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		out.ClientSecret, _ = s.envValue(sv.Auth.OAuth.ClientSecretEnv)
 	}
 	s.caFile()
-	out.Describe = traffic.Descriptions(sv, c.suite, s.path+".describe", rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
+	out.Describe = traffic.Descriptions(sv, c.suite, s.path+".describe", rows.Options{
+		Dec:          c.dec,
+		Dir:          c.suite.Dir,
+		AllowOutside: c.set.AllowOutside,
+		Opened:       c.file.inputs.add,
+	})
 	if sv.ValidateOutput != nil {
 		out.ValidateOutput = *sv.ValidateOutput
 	}
@@ -200,7 +205,9 @@ func (s *serverCompiler) waitForReady() {
 	}
 	if strings.Contains(w, "://") {
 		if p, err := probe.Parse(w); err == nil {
-			s.out.ReadyAtServer = p.AtServers(lists.Map(s.c.suite.Servers, func(sv *suite.Server) string { return sv.URL })...).OfServer()
+			s.out.ReadyAtServer = p.AtServers(lists.Map(s.c.suite.Servers, func(sv *suite.Server) string {
+				return sv.URL
+			})...).OfServer()
 			return
 		}
 	}

@@ -66,7 +66,11 @@ func (e *httpEntry) common() Common {
 	c := e.boundaryKeys.common()
 	for _, h := range e.Request.Headers.Entries {
 		if !h.Value.Removed {
-			c.Headers.Entries = append(c.Headers.Entries, source.Entry[Header]{Key: h.Key, Pos: h.Pos, Value: h.Value.Value})
+			c.Headers.Entries = append(c.Headers.Entries, source.Entry[Header]{
+				Key:   h.Key,
+				Pos:   h.Pos,
+				Value: h.Value.Value,
+			})
 		}
 	}
 	return c
